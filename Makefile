@@ -1,0 +1,65 @@
+# One word, one job; each target sets up what it needs. `make help` lists them.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+PYTHON_SOURCES := $(shell find python -type f -not -name '*.pyc' -not -name '*.so') pyproject.toml
+
+.DEFAULT_GOAL := help
+.PHONY: run test check format lint types bench fuzz wheel clean help
+
+run: $(VENV)/.installed ## set everything up, run the default panel, write the report, say where
+	$(BIN)/loadstone run
+
+test: $(VENV)/.installed $(VENV)/.tools ## everything that protects the project
+	cargo test --workspace --locked --quiet
+	$(BIN)/python -m pytest
+
+check: format lint types test ## format, lint, types, tests: what a change must pass
+
+format: $(VENV)/.tools ## fail where the code is not formatted
+	cargo fmt --all --check
+	$(BIN)/ruff format --check .
+
+lint: $(VENV)/.tools ## clippy and ruff, warnings are errors
+	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	$(BIN)/ruff check .
+
+types: $(VENV)/.installed $(VENV)/.tools ## mypy --strict, and the stub against the binary
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest loadstone._core
+
+bench: $(VENV)/.installed $(VENV)/.tools ## our speed beside our peers', interleaved, ratios printed
+	$(BIN)/python selfbench/bench.py
+
+fuzz: ## a minute of fuzzing for each target (needs a nightly toolchain and cargo-fuzz)
+	cd fuzz && for target in $$(cargo +nightly fuzz list | grep -v canary); do \
+	  cargo +nightly fuzz run $$target -- -max_total_time=60 || exit 1; done
+
+wheel: $(VENV)/.base ## build the wheel into dist/
+	$(BIN)/maturin build --release --locked --out dist
+
+clean: ## remove what the build made (records and reports in runs/ stay)
+	rm -rf $(VENV) target dist
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# The environment: runtime libraries first, so that `make run` installs no developer's tools.
+$(VENV)/.base: requirements.lock
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11+ is needed")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	@touch $@
+
+$(VENV)/.tools: $(VENV)/.base requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.lock
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.base $(RUST_SOURCES) $(PYTHON_SOURCES)
+	rm -rf target/wheels
+	$(BIN)/maturin build --release --locked --quiet --out target/wheels
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps \
+	  target/wheels/*.whl
+	@touch $@

@@ -1,0 +1,64 @@
+//! Columns of generated rows: plain vectors, so that they can be moved into Arrow without a copy.
+
+/// The values of one attribute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// Two-byte integers.
+    Int16(Vec<i16>),
+    /// Four-byte integers.
+    Int32(Vec<i32>),
+    /// Eight-byte integers.
+    Int64(Vec<i64>),
+    /// Texts of `width` ASCII bytes each, one after another, without comma, quote or line end.
+    Text {
+        /// Bytes of one value.
+        width: usize,
+        /// `width` bytes a row.
+        bytes: Vec<u8>,
+    },
+}
+
+impl Column {
+    /// Number of values.
+    pub fn rows(&self) -> usize {
+        match self {
+            Self::Int16(values) => values.len(),
+            Self::Int32(values) => values.len(),
+            Self::Int64(values) => values.len(),
+            Self::Text { width, bytes } => bytes.len() / width,
+        }
+    }
+
+    /// Remove the values; keep the memory.
+    pub fn clear(&mut self) {
+        match self {
+            Self::Int16(values) => values.clear(),
+            Self::Int32(values) => values.clear(),
+            Self::Int64(values) => values.clear(),
+            Self::Text { bytes, .. } => bytes.clear(),
+        }
+    }
+}
+
+/// Rows of one relation (all of it, or a range), column by column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Relation {
+    /// The relation's name.
+    pub name: String,
+    /// (attribute, values) in the paper's order; all of equal length.
+    pub columns: Vec<(String, Column)>,
+}
+
+impl Relation {
+    /// Number of rows held.
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |(_, column)| column.rows())
+    }
+
+    /// Remove the rows; keep the memory, for the next range.
+    pub fn clear(&mut self) {
+        for (_, column) in &mut self.columns {
+            column.clear();
+        }
+    }
+}

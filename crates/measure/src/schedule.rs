@@ -1,0 +1,17 @@
+//! Interleaving: in which order the variants take their turns, so that drift hits all alike.
+
+use crate::random::Random;
+
+/// `rounds` random orders of the numbers `0 .. variants`; the same seed gives the same orders.
+pub fn orders(seed: u64, variants: usize, rounds: usize) -> Vec<Vec<usize>> {
+    let mut random = Random::new(seed);
+    (0..rounds)
+        .map(|_| {
+            let mut order: Vec<usize> = (0..variants).collect();
+            for last in (1..variants).rev() {
+                order.swap(last, random.below(last + 1));
+            }
+            order
+        })
+        .collect()
+}

@@ -1,0 +1,410 @@
+//! Expressions: attributes to slots and columns, aggregates to scopes of their own.
+
+use super::resolved::{
+    Action, Aggregate, AggregatePlace, Column, Partition, SLOTS_MAX, Scope, Slot, SlotSet, Step,
+    Term, Type,
+};
+use super::{Attribute, Catalogue, Checked, Kind, attribute_number, existing, relation_in};
+use crate::error::Fault;
+use crate::pattern::{Pattern, is_pattern, literal};
+use crate::tree::{AggregateFunction, BinaryOperator, Expr, Name, Span, Target, UnaryOperator};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A statement or an aggregate: variables that are run over together.
+pub(super) struct Block {
+    /// Range variables that it mentions outside of the aggregates in it.
+    mentioned: BTreeSet<String>,
+    slots: SlotSet,
+    /// The slot that stands for each partition used here.
+    partition_slots: BTreeMap<usize, usize>,
+}
+
+impl Block {
+    pub fn new(targets: &[Target], filter: Option<&Expr>, variable: Option<&Name>) -> Self {
+        let mut mentioned = BTreeSet::new();
+        mentioned.extend(variable.map(|name| name.text.clone()));
+        for target in targets {
+            match target {
+                Target::All { variable } => _ = mentioned.insert(variable.text.clone()),
+                Target::Named { value, .. } => mention(value, &mut mentioned),
+            }
+        }
+        if let Some(condition) = filter {
+            mention(condition, &mut mentioned);
+        }
+        Self { mentioned, slots: 0, partition_slots: BTreeMap::new() }
+    }
+
+    fn inner<'a>(parts: impl Iterator<Item = &'a Expr>) -> Self {
+        let mut block = Self::new(&[], None, None);
+        parts.for_each(|part| mention(part, &mut block.mentioned));
+        block
+    }
+}
+
+/// Collects the range variables outside of aggregates.
+fn mention(expr: &Expr, names: &mut BTreeSet<String>) {
+    match expr {
+        Expr::Attribute { variable, .. } => _ = names.insert(variable.text.clone()),
+        Expr::Unary { operand, .. } => mention(operand, names),
+        Expr::Binary { left, right, .. } => {
+            mention(left, names);
+            mention(right, names);
+        }
+        Expr::Call { arguments, .. } => arguments.iter().for_each(|one| mention(one, names)),
+        Expr::Aggregate { .. } | Expr::Integer { .. } | Expr::Real { .. } | Expr::Text { .. } => {}
+    }
+}
+
+/// Resolves the expressions of one statement.
+pub(super) struct Resolver<'a> {
+    catalogue: &'a Catalogue,
+    ranges: &'a BTreeMap<String, String>,
+    slots: Vec<Slot>,
+    variables: BTreeMap<String, usize>,
+    partitions: Vec<Partition>,
+    aggregates: Vec<Aggregate>,
+}
+
+impl<'a> Resolver<'a> {
+    pub fn new(catalogue: &'a Catalogue, ranges: &'a BTreeMap<String, String>) -> Self {
+        Self {
+            catalogue,
+            ranges,
+            slots: Vec::new(),
+            variables: BTreeMap::new(),
+            partitions: Vec::new(),
+            aggregates: Vec::new(),
+        }
+    }
+
+    pub fn finish(self, block: &Block, conditions: Vec<Term>) -> Step {
+        Step {
+            slots: self.slots,
+            partitions: self.partitions,
+            aggregates: self.aggregates,
+            scope: Scope { slots: block.slots, conditions },
+            ..Step::only(Action::Nothing)
+        }
+    }
+
+    /// The relation that a variable ranges over.
+    pub fn relation_of(&self, variable: &Name) -> Checked<&'a str> {
+        self.ranges.get(&variable.text).map(String::as_str).ok_or_else(|| {
+            let message = format!("there is no range variable `{}`", variable.text);
+            let hint = if self.ranges.is_empty() {
+                format!("declare it: range of {} is …", variable.text)
+            } else {
+                existing("range variables", self.ranges.keys().map(String::as_str))
+            };
+            Fault::new(variable.span, message).expecting(hint)
+        })
+    }
+
+    pub fn schema(&self, variable: &Name) -> Checked<&'a Vec<Attribute>> {
+        relation_in(self.catalogue, self.relation_of(variable)?, variable.span)
+    }
+
+    /// The slot of a range variable, which the block then runs over.
+    pub fn variable(&mut self, block: &mut Block, variable: &Name) -> Checked<usize> {
+        let slot = if let Some(slot) = self.variables.get(&variable.text) {
+            *slot
+        } else {
+            let relation = self.relation_of(variable)?.to_owned();
+            self.new_slot(Slot::Relation(relation), variable.span)?
+        };
+        self.variables.insert(variable.text.clone(), slot);
+        block.slots |= 1 << slot;
+        Ok(slot)
+    }
+
+    fn new_slot(&mut self, slot: Slot, span: Span) -> Checked<usize> {
+        if self.slots.len() == SLOTS_MAX {
+            return Err(Fault::new(span, "the statement has too many range variables")
+                .expecting(format!("at most {SLOTS_MAX}")));
+        }
+        self.slots.push(slot);
+        Ok(self.slots.len() - 1)
+    }
+
+    pub fn targets(&mut self, block: &mut Block, targets: &[Target]) -> Checked<Vec<Column>> {
+        let mut columns = Vec::new();
+        for target in targets {
+            match target {
+                Target::All { variable } => {
+                    let slot = self.variable(block, variable)?;
+                    let schema = self.schema(variable)?;
+                    columns.extend(schema.iter().enumerate().map(|(column, attribute)| Column {
+                        name: attribute.name.clone(),
+                        term: Term::Column { slot, column },
+                        type_: type_of(attribute.kind),
+                        kind: attribute.kind,
+                        span: variable.span,
+                    }));
+                }
+                Target::Named { name, value } => {
+                    columns.push(self.target(block, name.as_ref(), value)?);
+                }
+            }
+        }
+        Ok(columns)
+    }
+
+    fn target(&mut self, block: &mut Block, name: Option<&Name>, value: &Expr) -> Checked<Column> {
+        let (term, type_) = self.expression(block, value)?;
+        if type_ == Type::Truth {
+            return Err(Fault::new(value.span(), "a condition is not a value")
+                .expecting("move it behind `where`"));
+        }
+        let (kind, own_name) = match value {
+            Expr::Attribute { variable, name } => {
+                let schema = self.schema(variable)?;
+                (schema[attribute_number(schema, &variable.text, name)?].kind, name.clone())
+            }
+            _ => (type_.kind(), Name::default()),
+        };
+        let name = name.cloned().unwrap_or(own_name);
+        Ok(Column { name: name.text, term, type_, kind, span: name.span })
+    }
+
+    /// The conditions of a qualification, split at its outer `and`s.
+    pub fn conditions(&mut self, block: &mut Block, filter: Option<&Expr>) -> Checked<Vec<Term>> {
+        let mut conditions = Vec::new();
+        if let Some(filter) = filter {
+            let condition = self.condition(block, filter)?;
+            split(condition, &mut conditions);
+        }
+        Ok(conditions)
+    }
+
+    fn condition(&mut self, block: &mut Block, expr: &Expr) -> Checked<Term> {
+        let (term, type_) = self.expression(block, expr)?;
+        if type_ != Type::Truth {
+            let message = format!("{} is not a condition", type_.text());
+            return Err(Fault::new(expr.span(), message)
+                .expecting("expected a comparison, as in t.unique2 < 100"));
+        }
+        Ok(term)
+    }
+
+    fn expression(&mut self, block: &mut Block, expr: &Expr) -> Checked<(Term, Type)> {
+        match expr {
+            Expr::Integer { value, .. } => Ok((Term::Integer(*value), Type::Integer)),
+            Expr::Real { value, .. } => Ok((Term::Real(*value), Type::Real)),
+            Expr::Text { value, .. } => Ok((Term::Text(literal(value).into()), Type::Text)),
+            Expr::Attribute { variable, name } => {
+                let slot = self.variable(block, variable)?;
+                let schema = self.schema(variable)?;
+                let column = attribute_number(schema, self.relation_of(variable)?, name)?;
+                Ok((Term::Column { slot, column }, type_of(schema[column].kind)))
+            }
+            Expr::Unary { operator: UnaryOperator::Not, operand, .. } => {
+                let operand = self.condition(block, operand)?;
+                Ok((Term::Not(Box::new(operand)), Type::Truth))
+            }
+            Expr::Unary { operator: UnaryOperator::Negate, operand, span } => {
+                let (operand, type_) = self.number(block, operand)?;
+                Ok((Term::Negate { operand: Box::new(operand), span: *span }, type_))
+            }
+            Expr::Binary { operator, left, right, span } => match operator {
+                BinaryOperator::And | BinaryOperator::Or => {
+                    let left = Box::new(self.condition(block, left)?);
+                    let right = Box::new(self.condition(block, right)?);
+                    let is_and = *operator == BinaryOperator::And;
+                    let term = if is_and { Term::And(left, right) } else { Term::Or(left, right) };
+                    Ok((term, Type::Truth))
+                }
+                operator if operator.compares() => {
+                    self.comparison(block, *operator, left, right, *span)
+                }
+                _ => self.arithmetic(block, *operator, (left, right), *span),
+            },
+            Expr::Call { function, arguments } => self.call(block, function, arguments),
+            Expr::Aggregate { function, argument, by, filter, span } => {
+                let parts = (argument.as_ref(), by.as_slice(), filter.as_deref());
+                self.aggregate(block, *function, parts, *span)
+            }
+        }
+    }
+
+    pub(super) fn number(&mut self, block: &mut Block, expr: &Expr) -> Checked<(Term, Type)> {
+        let (term, type_) = self.expression(block, expr)?;
+        if type_.is_number() {
+            return Ok((term, type_));
+        }
+        let message = format!("{} is not a number", type_.text());
+        Err(Fault::new(expr.span(), message).expecting("expected a number"))
+    }
+
+    fn comparison(
+        &mut self,
+        block: &mut Block,
+        operator: BinaryOperator,
+        left: &Expr,
+        right: &Expr,
+        span: Span,
+    ) -> Checked<(Term, Type)> {
+        let (left_term, left_type) = self.expression(block, left)?;
+        let (right_term, right_type) = self.expression(block, right)?;
+        let both = left_type.is_number() && right_type.is_number()
+            || left_type == Type::Text && right_type == Type::Text;
+        if !both {
+            let (left, right) = (left_type.text(), right_type.text());
+            let message = format!("{left} and {right} cannot be compared");
+            return Err(Fault::new(span, message).expecting("compare two numbers or two texts"));
+        }
+        let equality = matches!(operator, BinaryOperator::Equal | BinaryOperator::NotEqual);
+        for (expr, other) in [(right, &left_term), (left, &right_term)] {
+            let Expr::Text { value, span } = expr else { continue };
+            if equality && is_pattern(value) {
+                let pattern = Pattern::new(value).ok_or_else(|| {
+                    Fault::new(*span, "a set of this pattern is empty or never closed")
+                        .expecting("close it with `]`, or write `\\[` for the character itself")
+                })?;
+                let negated = operator == BinaryOperator::NotEqual;
+                let text = Box::new(other.clone());
+                return Ok((Term::Match { text, pattern, negated }, Type::Truth));
+            }
+        }
+        let (left, right) = (Box::new(left_term), Box::new(right_term));
+        Ok((Term::Compare { operator, left, right }, Type::Truth))
+    }
+
+    pub(super) fn arithmetic(
+        &mut self,
+        block: &mut Block,
+        operator: BinaryOperator,
+        (left, right): (&Expr, &Expr),
+        span: Span,
+    ) -> Checked<(Term, Type)> {
+        let (left, left_type) = self.number(block, left)?;
+        let (right, right_type) = self.number(block, right)?;
+        let integers = left_type == Type::Integer && right_type == Type::Integer;
+        if operator == BinaryOperator::Modulo && !integers {
+            return Err(Fault::new(span, "`mod` takes integers")
+                .expecting("convert the real number with int4(…)"));
+        }
+        let whole = integers && operator != BinaryOperator::Power;
+        let type_ = if whole { Type::Integer } else { Type::Real };
+        let (left, right) = (Box::new(left), Box::new(right));
+        Ok((Term::Arithmetic { operator, left, right, span }, type_))
+    }
+
+    fn aggregate(
+        &mut self,
+        outer: &mut Block,
+        function: AggregateFunction,
+        (argument, by, filter): (&Expr, &[Expr], Option<&Expr>),
+        span: Span,
+    ) -> Checked<(Term, Type)> {
+        let parts = std::iter::once(argument).chain(by).chain(filter);
+        let mut block = Block::inner(parts);
+        let (argument_term, argument_type) = self.expression(&mut block, argument)?;
+        check_argument(function, argument_type, argument.span())?;
+        let mut keys = Vec::new();
+        for key in by {
+            keys.push(self.key(&mut block, key)?);
+        }
+        let conditions = self.conditions(&mut block, filter)?;
+        let by_slots = keys.iter().fold(0, |slots, key| slots | key.slots());
+        let partition = (!keys.is_empty()).then(|| self.partition(keys, by_slots));
+        self.aggregates.push(Aggregate {
+            function,
+            argument: argument_term,
+            argument_type,
+            partition,
+            scope: Scope { slots: block.slots, conditions },
+            span,
+        });
+        let number = self.aggregates.len() - 1;
+        let (place, slots) = match partition {
+            None => (AggregatePlace::Scalar, 0),
+            Some(partition) => self.place(outer, partition, by, span)?,
+        };
+        Ok((Term::Aggregate { number, place, slots }, result_type(function, argument_type)))
+    }
+
+    fn key(&mut self, block: &mut Block, key: &Expr) -> Checked<Term> {
+        let aggregates = self.aggregates.len();
+        let (term, type_) = self.expression(block, key)?;
+        if type_ == Type::Truth || self.aggregates.len() > aggregates {
+            return Err(Fault::new(key.span(), "this cannot stand after `by`")
+                .expecting("expected attributes, as in by t.hundred"));
+        }
+        Ok(term)
+    }
+
+    fn partition(&mut self, by: Vec<Term>, slots: SlotSet) -> usize {
+        if let Some(same) = self.partitions.iter().position(|other| other.by == by) {
+            return same;
+        }
+        self.partitions.push(Partition { by, slots });
+        self.partitions.len() - 1
+    }
+
+    /// Where the surrounding block finds the values of a partitioned aggregate: by the by-values
+    /// of its own tuples if it mentions one of the by-variables, else the block runs over the
+    /// groups themselves.
+    fn place(
+        &mut self,
+        outer: &mut Block,
+        partition: usize,
+        by: &[Expr],
+        span: Span,
+    ) -> Checked<(AggregatePlace, SlotSet)> {
+        let mut variables = BTreeSet::new();
+        for key in by {
+            mention(key, &mut variables);
+        }
+        if !variables.is_disjoint(&outer.mentioned) {
+            let slots = self.partitions[partition].slots;
+            outer.slots |= slots;
+            return Ok((AggregatePlace::Linked { partition }, slots));
+        }
+        let slot = match outer.partition_slots.get(&partition) {
+            Some(slot) => *slot,
+            None => self.new_slot(Slot::Partition(partition), span)?,
+        };
+        outer.partition_slots.insert(partition, slot);
+        outer.slots |= 1 << slot;
+        Ok((AggregatePlace::Slot(slot), 1 << slot))
+    }
+}
+
+fn type_of(kind: Kind) -> Type {
+    match kind {
+        Kind::Integer { .. } => Type::Integer,
+        Kind::Real { .. } => Type::Real,
+        Kind::Text { .. } => Type::Text,
+    }
+}
+
+fn check_argument(function: AggregateFunction, type_: Type, span: Span) -> Checked<()> {
+    use AggregateFunction as F;
+    let arithmetic = matches!(function, F::Sum | F::SumU | F::Avg | F::AvgU);
+    if type_ == Type::Truth || (arithmetic && !type_.is_number()) {
+        let message = format!("`{}` cannot take {}", function.text(), type_.text());
+        let what = if arithmetic { "expected a number" } else { "expected a value" };
+        return Err(Fault::new(span, message).expecting(what));
+    }
+    Ok(())
+}
+
+fn result_type(function: AggregateFunction, argument: Type) -> Type {
+    use AggregateFunction as F;
+    match function {
+        F::Count | F::CountU | F::Any => Type::Integer,
+        F::Avg | F::AvgU => Type::Real,
+        F::Sum | F::SumU | F::Min | F::Max => argument,
+    }
+}
+
+fn split(term: Term, conditions: &mut Vec<Term>) {
+    match term {
+        Term::And(left, right) => {
+            split(*left, conditions);
+            split(*right, conditions);
+        }
+        other => conditions.push(other),
+    }
+}

@@ -1,0 +1,28 @@
+//! QUEL (INGRES) and IDL (Britton Lee): text to tree and back, and the oracle that says what a
+//! program must answer. `docs/quel.md` is the reference; no engine's code is used here.
+//!
+//! ```
+//! use loadstone_quel::{parse, print};
+//! let tree = parse("RANGE OF t IS tenthoustup retrieve (t.all) where t.unique2 < 100")?;
+//! assert_eq!(print(&tree)?, "range of t is tenthoustup\nretrieve (t.all) where t.unique2 < 100\n");
+//! # Ok::<(), loadstone_quel::QuelError>(())
+//! ```
+
+pub mod answer;
+pub mod check;
+pub mod error;
+mod json;
+mod lexer;
+pub mod oracle;
+mod parser;
+mod pattern;
+mod printer;
+pub mod tree;
+mod value;
+
+pub use answer::Answer;
+pub use error::QuelError;
+pub use json::{from_json, to_json};
+pub use oracle::Oracle;
+pub use parser::{MAX_DEPTH, parse};
+pub use printer::print;

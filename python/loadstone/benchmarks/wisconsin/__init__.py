@@ -1,0 +1,1 @@
+"""The Wisconsin benchmark: its operations, their variations, and the numbers it published."""

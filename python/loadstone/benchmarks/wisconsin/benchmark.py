@@ -1,0 +1,252 @@
+"""The Wisconsin benchmark of 1983 and its scaled edition of 1993.
+
+The operations stand in `queries-1983.quel` and `queries-1993.quel`, the papers' own numbers in
+`published.toml`; `variations` makes the ten programs of each operation at a scale.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from loadstone import _core
+from loadstone.benchmarks.base import (
+    Benchmark,
+    Operation,
+    Published,
+    PublishedTable,
+    StoredRelation,
+)
+from loadstone.benchmarks.wisconsin.variations import COUNT, PUBLISHED_ROWS, Database, Variation
+from loadstone.errors import InputError
+from loadstone.quel import tree
+
+_FOLDER = Path(__file__).parent
+_LARGE = {"1983": ("tenthoustup", "tenthoustup2"), "1993": ("tenktup1", "tenktup2")}
+_SMALL = {"1983": ("thoustup", "tempbprime"), "1993": ("onektup", "bprime")}
+_PREFIXES = {"thoustup": "one", "tenthoustup2": "two", "tempbprime": "two"}
+_THIRD_INDEX = {"1983": "hundred", "1993": "onepercent"}
+_COMMENT = re.compile(r"/\*(.*?)\*/", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One operation as the file has it."""
+
+    name: str
+    query: str
+    design: str
+    storage: str
+    panels: frozenset[str]
+    title: str
+    group: str
+    text: str
+    undo: str
+
+
+class WisconsinBenchmark(Benchmark):
+    """Selections, projections, joins, aggregates and updates on relations of known content."""
+
+    name = "wisconsin"
+    title = "Wisconsin benchmark (Bitton, DeWitt, Turbyfill 1983; DeWitt 1993)"
+    editions = ("1983", "1993")
+    default_edition = "1993"
+    default_scales = (10_000, 100_000)
+
+    def check_scale(self, edition: str, rows: int) -> None:
+        """1983 is 10,000 tuples and no other; 1993 any number from 100 to 10^9."""
+        _check_edition(edition)
+        if edition == "1983" and rows != PUBLISHED_ROWS:
+            raise InputError(
+                f"the 1983 edition has {PUBLISHED_ROWS:,} rows, not {rows:,}",
+                hint="use --edition 1993, which scales",
+            )
+        if not 100 <= rows <= 1_000_000_000:
+            raise InputError(
+                f"the 1993 edition cannot have {rows:,} rows", hint="choose from 100 to 1e9"
+            )
+
+    def stored_relations(self, edition: str) -> Sequence[StoredRelation]:
+        """The large relations and the two small ones as heaps and with the three indexes; in 1983
+        the large ones hashed, too."""
+        _check_edition(edition)
+        relations = (*_LARGE[edition], *_SMALL[edition])
+        stored = [StoredRelation(relation, "heap") for relation in relations]
+        for relation in relations:
+            prefix = _PREFIXES.get(relation, "")
+            indexes = (f"{prefix}unique1", prefix + _THIRD_INDEX[edition])
+            stored.append(
+                StoredRelation(
+                    relation,
+                    "indexed",
+                    organisation="clustered",
+                    key=f"{prefix}unique2",
+                    tiebreaker=f"{prefix}unique1",
+                    indexes=indexes,
+                )
+            )
+        if edition == "1983":
+            for relation in _LARGE[edition]:
+                prefix = _PREFIXES.get(relation, "")
+                key, tiebreaker = f"{prefix}unique2", f"{prefix}unique1"
+                stored.append(StoredRelation(relation, "hash", "hash", key, tiebreaker))
+        return stored
+
+    def operations(self, edition: str, rows: int) -> Sequence[Operation]:
+        """All operations in the order of the file, each with its ten variations."""
+        self.check_scale(edition, rows)
+        return _operations(edition, rows)
+
+    def published(self) -> Published:
+        """Tables 1 to 11 of the paper of 1983."""
+        return _published()
+
+
+def _check_edition(edition: str) -> None:
+    if edition not in _LARGE:
+        raise InputError(
+            f"the Wisconsin benchmark has no edition {edition!r}",
+            hint=f"it has {' and '.join(_LARGE)}",
+        )
+
+
+@lru_cache(maxsize=2)
+def _entries(edition: str) -> tuple[_Entry, ...]:
+    """The operations of an edition's file."""
+    pieces = _COMMENT.split(_FOLDER.joinpath(f"queries-{edition}.quel").read_text("utf-8"))
+    entries: list[_Entry] = []
+    group = ""
+    # Comment and program alternate; the first two pieces are the start and the preamble.
+    for comment, text in zip(pieces[3::2], pieces[4::2], strict=True):
+        heading = comment.strip()
+        if heading.startswith("group:"):
+            group = heading.removeprefix("group:").strip()
+        elif heading.startswith("undo"):
+            entries.append(replace(entries.pop(), undo=text.strip()))
+        else:
+            entries.append(_heading(heading, group, text.strip()))
+    return tuple(entries)
+
+
+def _heading(heading: str, group: str, text: str) -> _Entry:
+    first, _, title = heading.partition("\n")
+    name, query, place, panels = (part.strip() for part in first.split("|"))
+    design, _, storage = place.partition(", ")
+    words = " ".join(title.split())
+    return _Entry(name, query, design, storage, frozenset(panels.split()), words, group, text, "")
+
+
+@lru_cache(maxsize=4)
+def _operations(edition: str, rows: int) -> tuple[Operation, ...]:
+    database = _database(edition, rows)
+    return tuple(_operation(entry, database) for entry in _entries(edition))
+
+
+def _operation(entry: _Entry, database: Database) -> Operation:
+    program, undo = tree.parse(entry.text), tree.parse(entry.undo)
+    kind = program[-1]["kind"]
+    variations = [Variation(database, number) for number in range(COUNT)]
+    texts = [tree.render(variation.program(program)) for variation in variations]
+    if database.rows == PUBLISHED_ROWS:
+        texts[0] = entry.text
+    destination = "update"
+    if kind == "retrieve":
+        destination = "relation" if program[-1]["into"] else "host"
+    takes_back = () if kind == "retrieve" else variations
+    return Operation(
+        name=entry.name,
+        title=entry.title,
+        group=entry.group,
+        query=entry.query,
+        design=entry.design,
+        storage=entry.storage,
+        destination=destination,
+        texts=tuple(texts),
+        undo=tuple(tree.render(variation.undo(program, undo)) for variation in takes_back),
+        panels=entry.panels,
+    )
+
+
+def _database(edition: str, rows: int) -> Database:
+    def attributes(relation: str) -> Sequence[str]:
+        return [name for name, _ in _core.attributes("wisconsin", edition, relation)]
+
+    def tuple_at(relation: str, row: int) -> Mapping[str, int | str]:
+        names = attributes(_LARGE[edition][0])
+        return dict(zip(names, _row(edition, relation, rows, row), strict=True))
+
+    def fresh_tuple(unique1: int, written: Mapping[str, int | str]) -> Mapping[str, int | str]:
+        if edition == "1983":
+            return {**written, "unique1": unique1}
+        return _tuple_of_1993(unique1)
+
+    return Database(rows, _LARGE[edition], attributes, tuple_at, fresh_tuple)
+
+
+@lru_cache(maxsize=64)
+def _row(edition: str, relation: str, rows: int, row: int) -> tuple[Any, ...]:
+    import pyarrow as pa  # slow to import, and only updates need it
+
+    stream = _core.RelationStream("wisconsin", edition, relation, rows, first=row, count=1)
+    table = pa.RecordBatchReader.from_stream(stream).read_all()
+    return tuple(column[0].as_py() for column in table.columns)
+
+
+def _tuple_of_1993(unique: int) -> Mapping[str, int | str]:
+    """The tuple with unique1 = unique2 = `unique`, its other attributes derived as in the paper."""
+    percent = unique % 100
+    string = _string_of_1993(unique)
+    return {
+        "unique1": unique,
+        "unique2": unique,
+        "two": unique % 2,
+        "four": unique % 4,
+        "ten": unique % 10,
+        "twenty": unique % 20,
+        "onepercent": percent,
+        "tenpercent": unique % 10,
+        "twentypercent": unique % 5,
+        "fiftypercent": unique % 2,
+        "unique3": unique,
+        "evenonepercent": percent * 2,
+        "oddonepercent": percent * 2 + 1,
+        "stringu1": string,
+        "stringu2": string,
+        "string4": "AHOV"[unique % 4] * 4 + "x" * 48,
+    }
+
+
+def _string_of_1993(value: int) -> str:
+    """Seven digits in base 26, `A` for 0, and 45 letters x."""
+    letters = ""
+    for _ in range(7):
+        value, digit = divmod(value, 26)
+        letters = chr(ord("A") + digit) + letters
+    return letters + "x" * 45
+
+
+@lru_cache(maxsize=1)
+def _published() -> Published:
+    data = tomllib.loads(_FOLDER.joinpath("published.toml").read_text("utf-8"))
+    tables = [
+        PublishedTable(
+            number=table["number"],
+            title=table["title"],
+            unit=data["unit"],
+            systems=tuple(data["systems"]),
+            rows=tuple(
+                (
+                    row["label"],
+                    row["operation"],
+                    dict(zip(data["systems"], row["values"], strict=True)),
+                )
+                for row in table["rows"]
+            ),
+            note=table.get("note", ""),
+        )
+        for table in data["table"]
+    ]
+    return Published(data["citation"], tuple(tables), data["systems"])

@@ -1,0 +1,141 @@
+"""The pipe between the runner and one worker: one JSON object a line, requests down, replies up.
+
+A worker announces each timed statement before it starts, so that the runner can hold it to the
+time limit without interrupting it, and without a clock of its own in the way.
+"""
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from loadstone._core import clock_ns
+from loadstone.errors import EngineError, LoadstoneError, TimeLimitError, WorkerDiedError
+
+UNTIMED_LIMIT_S = 900.0
+"""Loading, checking and explaining may take this long before a worker counts as hung."""
+
+
+class Worker:
+    """A child process that owns one engine of one variant. Not shared between threads."""
+
+    def __init__(self, name: str, log: Path) -> None:
+        self.name = name
+        self._log = log
+        self._buffer = b""
+        requests, self._down = os.pipe()
+        self._up, replies = os.pipe()
+        with log.open("ab") as stream:
+            # A session of its own: Ctrl-C in the terminal reaches the runner alone, which then
+            # lets the statement in flight end; and one signal ends a worker with its children.
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "loadstone.worker", str(requests), str(replies)],
+                stdin=subprocess.DEVNULL,
+                stdout=stream,
+                stderr=stream,
+                pass_fds=(requests, replies),
+                start_new_session=True,
+            )
+        os.close(requests)
+        os.close(replies)
+
+    @property
+    def pid(self) -> int:
+        """The worker's process id."""
+        return self._process.pid
+
+    def ask(self, request: str, limit_s: float = UNTIMED_LIMIT_S, **values: Any) -> dict[str, Any]:
+        """Send a request and wait for its reply. `limit_s` holds for each announced statement.
+
+        Raises `TimeLimitError`, `WorkerDiedError`, or the error the worker reported. After the
+        first two the worker is of no more use: call `kill`.
+        """
+        line = json.dumps({"request": request, **values}).encode() + b"\n"
+        try:
+            _write_all(self._down, line)
+        except BrokenPipeError:
+            raise self._died() from None
+        deadline = _after(UNTIMED_LIMIT_S)
+        timed = False
+        while True:
+            reply = self._next(deadline, limit_s if timed else UNTIMED_LIMIT_S)
+            match reply.get("reply"):
+                case "statement":
+                    timed, deadline = True, _after(limit_s)
+                case "ended":
+                    timed, deadline = False, _after(UNTIMED_LIMIT_S)
+                case "error":
+                    raise _error_from(reply)
+                case _:
+                    return reply
+
+    def _next(self, deadline_ns: int, limit_s: float) -> dict[str, Any]:
+        while b"\n" not in self._buffer:
+            left_s = (deadline_ns - clock_ns()) / 1e9
+            if left_s <= 0 or not select.select([self._up], [], [], left_s)[0]:
+                raise TimeLimitError(limit_s)
+            chunk = os.read(self._up, 1 << 20)
+            if not chunk:
+                raise self._died()
+            self._buffer += chunk
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        reply: dict[str, Any] = json.loads(line)
+        return reply
+
+    def _died(self) -> WorkerDiedError:
+        code = self._process.wait()
+        how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
+        return WorkerDiedError(
+            f"the worker of {self.name} died ({how})", hint=f"its last words: {self.last_words()}"
+        )
+
+    def last_words(self) -> str:
+        """The end of what the worker or its engine printed."""
+        try:
+            text = self._log.read_text(encoding="utf-8", errors="replace").strip()
+        except OSError:
+            return "none"
+        return text.splitlines()[-1][:300] if text else "none"
+
+    def kill(self) -> None:
+        """End the worker and everything in its session, at once."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._close()
+
+    def close(self) -> None:
+        """Let the worker end by itself: it sees the end of its requests."""
+        self._close(up=False)
+        try:
+            self._process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            self.kill()
+        self._close()
+
+    def _close(self, *, up: bool = True) -> None:
+        for name in ("_down", "_up") if up else ("_down",):
+            descriptor = getattr(self, name)
+            if descriptor >= 0:
+                os.close(descriptor)
+                setattr(self, name, -1)
+
+
+def _after(seconds: float) -> int:
+    return clock_ns() + int(seconds * 1e9)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def _error_from(reply: Mapping[str, Any]) -> LoadstoneError:
+    return EngineError(str(reply["message"]), hint=str(reply.get("hint", "")))

@@ -1,0 +1,76 @@
+"""The command line: parses and dispatches. Each command lives in `commands/`, one file each."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from loadstone.commands import benchmarks, clean, data, engines, quel, report, run
+from loadstone.diagnostics import guarded
+
+app = typer.Typer(
+    name="loadstone",
+    help="Run the classic database benchmarks on today's engines, check every answer, and see why.",
+    epilog="Start with: loadstone run --quick",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from loadstone._core import __version__, build_profile
+
+        typer.echo(f"loadstone {__version__} ({build_profile})")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+app.command("run")(run.run)
+app.command("report")(report.report)
+app.command("engines")(engines.engines)
+app.command("benchmarks")(benchmarks.benchmarks)
+app.command("data")(data.data)
+app.command("quel")(quel.quel)
+app.command("clean")(clean.clean)
+
+
+def main() -> None:
+    """Run the `loadstone` command and exit with its code."""
+    sys.exit(guarded(_invoke))
+
+
+def _invoke() -> int:
+    """Run Typer's app; say its usage errors in our way."""
+    from typer.exceptions import Abort, Exit, TyperException
+
+    from loadstone.errors import InputError
+
+    try:
+        code = app(standalone_mode=False)
+    except Abort as error:
+        raise KeyboardInterrupt from error
+    except Exit as error:
+        return error.exit_code
+    except TyperException as error:
+        context = getattr(error, "ctx", None)
+        if type(error).__name__ == "NoArgsIsHelpError":
+            typer.echo(context.get_help())
+            return 0
+        command = context.command_path if context else "loadstone"
+        raise InputError(error.format_message(), hint=f"see {command} --help") from error
+    return code if isinstance(code, int) else 0
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""`loadstone benchmarks`: what can be run, and each benchmark's operations."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from loadstone.benchmarks.base import Benchmark
+
+
+def benchmarks(
+    name: Annotated[str | None, typer.Argument(help="List this one's operations.")] = None,
+    edition: Annotated[str | None, typer.Option(help="Only this edition.")] = None,
+) -> None:
+    """List the benchmarks, or the operations of one."""
+    from rich.console import Console
+
+    from loadstone import registry
+    from loadstone.errors import InputError
+
+    # A name that does not fit the terminal is folded, not cut: it is there to be copied.
+    console = Console(highlight=False, markup=False, soft_wrap=False)
+    if name is None:
+        if edition is not None:
+            raise InputError("--edition needs a benchmark", hint="loadstone benchmarks wisconsin")
+        console.print(_overview([registry.load_benchmark(one)() for one in _names()]))
+        console.print("loadstone benchmarks NAME lists the operations of one.")
+        return
+    benchmark = registry.load_benchmark(name)()
+    for one in [edition] if edition else benchmark.editions:
+        console.print(_operations(benchmark, one))
+
+
+def _names() -> list[str]:
+    from loadstone import registry
+
+    return registry.benchmark_names()
+
+
+def _overview(known: "list[Benchmark]") -> "Table":
+    from rich.table import Table
+
+    table = Table("benchmark", "what it is", "editions", "operations")
+    for benchmark in known:
+        counts = [
+            len(benchmark.operations(one, _scale(benchmark, one))) for one in benchmark.editions
+        ]
+        table.add_row(
+            benchmark.name,
+            benchmark.title,
+            "\n".join(
+                f"{one} (default)" if one == benchmark.default_edition else one
+                for one in benchmark.editions
+            ),
+            "\n".join(map(str, counts)),
+        )
+    return table
+
+
+def _operations(benchmark: "Benchmark", edition: str) -> "Table":
+    from rich.table import Table
+
+    table = Table(
+        "operation", "query", "what it does", "design", "structure", "result", "panels",
+        title=f"{benchmark.name} {edition}",
+    )  # fmt: skip
+    group = ""
+    for operation in benchmark.operations(edition, _scale(benchmark, edition)):
+        if operation.group != group:
+            table.add_section()
+            group = operation.group
+        table.add_row(
+            operation.name,
+            operation.query,
+            operation.title,
+            operation.design,
+            operation.storage,
+            operation.destination,
+            " ".join(sorted(operation.panels)),
+        )
+    return table
+
+
+def _scale(benchmark: "Benchmark", edition: str) -> int:
+    """A scale at which the edition is defined."""
+    from loadstone.errors import InputError
+
+    for rows in benchmark.default_scales:
+        try:
+            benchmark.check_scale(edition, rows)
+        except InputError:
+            continue
+        return rows
+    benchmark.check_scale(edition, benchmark.default_scales[0])
+    return benchmark.default_scales[0]

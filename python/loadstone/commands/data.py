@@ -1,0 +1,228 @@
+"""`loadstone data`: a benchmark's relations as files, one file a relation."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file to be."""
+
+    relation: str
+    path: Path
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A file that is."""
+
+    path: Path
+    rows: int
+    bytes: int
+    elapsed_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """What is written, whatever the relation."""
+
+    benchmark: str
+    edition: str
+    rows: int
+    seed: int
+    format: str
+    compression: str
+    part: int
+    part_count: int
+    threads: int
+
+    def files(self, names: Sequence[str], out: Path) -> list[_File]:
+        """The files to write; every name and size is checked before the first is begun."""
+        from loadstone import _core
+        from loadstone.errors import InputError
+
+        try:
+            known = _core.relations(self.benchmark, self.edition)
+            chosen = list(dict.fromkeys(names)) or known
+            sizes = [
+                _core.RelationStream(
+                    self.benchmark, self.edition, name, self.rows, self.seed
+                ).row_count
+                for name in chosen
+            ]
+        except (ValueError, OverflowError) as error:
+            raise InputError(str(error), hint="see loadstone data --help") from error
+        part = f".part-{self.part}-of-{self.part_count}" if self.part_count > 1 else ""
+        return [
+            _File(name, out / f"{name}{part}.{self.format}", self._rows_of_part(size))
+            for name, size in zip(chosen, sizes, strict=True)
+        ]
+
+    def _rows_of_part(self, rows: int) -> int:
+        return rows * self.part // self.part_count - rows * (self.part - 1) // self.part_count
+
+    def write(self, file: _File, progress: Callable[[int], object]) -> _Written:
+        """Write one file. Raises `InputError`."""
+        from loadstone import _core
+        from loadstone.errors import InputError
+
+        try:
+            result = _core.export(
+                self.benchmark,
+                self.edition,
+                file.relation,
+                self.rows,
+                str(file.path),
+                self.format,
+                seed=self.seed,
+                part=self.part,
+                part_count=self.part_count,
+                threads=self.threads,
+                compression=self.compression,
+                progress=progress,
+            )
+        except OSError as error:
+            hint = "make room there, or choose another folder with --out"
+            raise InputError(str(error), hint=hint) from error
+        except (ValueError, OverflowError) as error:
+            raise InputError(str(error), hint="see loadstone data --help") from error
+        return _Written(file.path, result["rows"], result["bytes"], result["elapsed_ns"])
+
+
+def data(
+    benchmark: Annotated[str, typer.Argument(help="Whose database: wisconsin.")],
+    out: Annotated[Path, typer.Option(help="Folder for the files; made if missing.")],
+    edition: Annotated[str, typer.Option(help="1983 or 1993.")] = "1993",
+    rows: Annotated[
+        str, typer.Option(help="Scale n, as 10000, 1e7 or 10k (the sizes of 1983 are fixed).")
+    ] = "10000",
+    format_: Annotated[
+        Literal["csv", "parquet", "arrow"], typer.Option("--format", help="File format.")
+    ] = "csv",
+    relation: Annotated[
+        list[str] | None, typer.Option(help="Only this relation (repeat); default: all.")
+    ] = None,
+    part: Annotated[
+        str, typer.Option(help="i/n: only the i-th of n parts, to split the work.")
+    ] = "1/1",
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Default: one for each processor.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="0 is the published order.")] = 0,
+    compression: Annotated[
+        Literal["none", "snappy", "zstd"] | None,
+        typer.Option(help="Default: snappy for parquet, none for csv and arrow."),
+    ] = None,
+) -> None:
+    """Write a benchmark's relations to files, in constant memory.
+
+    Any split into parts and any number of threads give the same rows in the same order.
+    """
+    from loadstone.number import whole_number
+
+    part_number, part_count = _part(part)
+    order = _Order(
+        benchmark=benchmark,
+        edition=edition,
+        rows=whole_number(rows, "--rows"),
+        seed=seed,
+        format=format_,
+        compression=compression or ("snappy" if format_ == "parquet" else "none"),
+        part=part_number,
+        part_count=part_count,
+        threads=threads or _processors(),
+    )
+    files = order.files(relation or [], out)
+    _print_table(_write_all(order, files, out))
+
+
+def _part(text: str) -> tuple[int, int]:
+    from loadstone.errors import InputError
+
+    number, slash, count = text.partition("/")
+    if not (slash and number.isdecimal() and count.isdecimal()):
+        raise InputError(f"--part: {text!r} is not i/n", hint="write --part 1/4 … --part 4/4")
+    if not 1 <= int(number) <= int(count):
+        raise InputError(
+            f"--part: there is no part {number} of {count}", hint=f"parts are 1 to {count}"
+        )
+    return int(number), int(count)
+
+
+def _processors() -> int:
+    import os
+
+    # Not cpu_count(): a container or taskset may leave us fewer.
+    return len(os.sched_getaffinity(0))
+
+
+def _write_all(order: _Order, files: Sequence[_File], out: Path) -> list[_Written]:
+    from loadstone.errors import InputError
+
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        hint = "choose a folder that you may write to with --out"
+        raise InputError(f"cannot make the folder {out}: {error.strerror}", hint=hint) from error
+    with _progress() as progress:
+        return [_write_one(order, file, progress) for file in files]
+
+
+def _write_one(order: _Order, file: _File, progress: "Progress") -> _Written:
+    task = progress.add_task(file.relation, total=file.rows)
+    written = order.write(file, lambda done: progress.update(task, completed=done))
+    progress.update(task, completed=file.rows)
+    return written
+
+
+def _progress() -> "Progress":
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        """Rows a second."""
+
+        def render(self, task: Task) -> Text:
+            speed = task.finished_speed or task.speed
+            return Text("" if speed is None else f"{speed / 1e6:.2f} M rows/s")
+
+    console = Console(stderr=True)
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        Rate(),
+        TimeRemainingColumn(),
+        console=console,
+        disable=not console.is_terminal,
+    )
+
+
+def _print_table(written: Sequence[_Written]) -> None:
+    """File, rows, bytes and seconds, aligned; plain text, so that it can be piped."""
+    table = [("file", "rows", "bytes", "seconds")]
+    table += [
+        (str(each.path), f"{each.rows:,}", f"{each.bytes:,}", f"{each.elapsed_ns / 1e9:.3f}")
+        for each in written
+    ]
+    widths = [max(len(line[column]) for line in table) for column in range(4)]
+    for name, *numbers in table:
+        cells = [f"{text:>{width}}" for text, width in zip(numbers, widths[1:], strict=True)]
+        typer.echo("  ".join([f"{name:<{widths[0]}}", *cells]))

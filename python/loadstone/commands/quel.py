@@ -1,0 +1,219 @@
+"""`loadstone quel`: what a QUEL text means: its tree, its SQL, and the answer it must give."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.tree import Tree
+
+    from loadstone.engines.base import Attribute
+    from loadstone.quel.tree import Node
+
+
+def quel(
+    text: Annotated[
+        str | None, typer.Argument(help='The program, or - for stdin: "range of t is …"')
+    ] = None,
+    on: Annotated[
+        list[str] | None,
+        typer.Option(help="Show the SQL for this engine (repeat); default: all installed."),
+    ] = None,
+    file: Annotated[Path | None, typer.Option(help="Read the program from a file.")] = None,
+    benchmark: Annotated[str, typer.Option(help="Whose relations it speaks of.")] = "wisconsin",
+    edition: Annotated[str, typer.Option(help="Edition of the benchmark.")] = "1993",
+    rows: Annotated[str, typer.Option(help="Scale n of the relations.")] = "10000",
+) -> None:
+    """Show the tree of a QUEL program, its SQL, and the answer that it must give."""
+    from rich.console import Console
+
+    from loadstone.number import whole_number
+    from loadstone.quel import tree
+
+    scale = whole_number(rows, "--rows")
+    source = _source(text, file)
+    program = tree.parse(source)
+    console = Console(highlight=False, markup=False)
+    relations = _Relations(benchmark, edition)
+    console.print(_drawn(program))
+    typer.echo(f"\nQUEL\n{tree.render(program).rstrip()}")
+    for name, dialect in _dialects(on):
+        typer.echo(f"\nSQL for {name}")
+        for statement in _statements(program):
+            typer.echo(relations.translated(statement, dialect))
+    typer.echo(f"\nAnswer of {benchmark} {edition} at n = {scale:,}")
+    typer.echo(relations.answer(source, program, scale))
+
+
+class _Relations:
+    """The relations of one benchmark's edition, under their own names."""
+
+    def __init__(self, benchmark: str, edition: str) -> None:
+        from loadstone import _core
+        from loadstone.errors import InputError
+
+        self.benchmark, self.edition = benchmark, edition
+        try:
+            self.names = _core.relations(benchmark, edition)
+        except ValueError as error:
+            raise InputError(str(error), hint="see loadstone benchmarks") from None
+
+    def attributes(self, relation: str) -> "Sequence[Attribute]":
+        """The attributes of a relation. Raises `InputError` where the edition has none so named."""
+        from loadstone import _core
+        from loadstone.engines.base import Attribute
+        from loadstone.errors import InputError
+
+        if relation not in self.names:
+            raise InputError(
+                f"{self.benchmark} {self.edition} has no relation {relation!r}",
+                hint=f"it has {', '.join(self.names)}; see --benchmark and --edition",
+            )
+        pairs = _core.attributes(self.benchmark, self.edition, relation)
+        return [Attribute(name, kind) for name, kind in pairs]
+
+    def translated(self, program: "Sequence[Node]", dialect: str) -> str:
+        """A statement's SQL, or why there is none."""
+        from loadstone.errors import UnsupportedError
+        from loadstone.quel.translate import translate_tree
+
+        try:
+            return translate_tree(program, dialect, lambda name: name, self.attributes).sql
+        except UnsupportedError as error:
+            return f"-- none: {error.message} ({error.hint})"
+
+    def answer(self, source: str, program: "Sequence[Node]", rows: int) -> str:
+        """What the oracle finds, over the relations that the program speaks of."""
+        from loadstone import _core
+        from loadstone.errors import InputError
+
+        oracle = _core.Oracle()
+        try:
+            for relation in dict.fromkeys(_mentioned(program)):
+                if relation in self.names:
+                    oracle.add(self.benchmark, self.edition, relation, rows)
+            count, checksum = oracle.answer(source)
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        kind = program[-1]["kind"]
+        if kind in ("append", "replace", "delete"):
+            return f"{count:,} tuples changed; checksum {checksum} of the relation afterwards"
+        return f"{count:,} rows, checksum {checksum}"
+
+
+def _source(text: str | None, file: Path | None) -> str:
+    import sys
+
+    from loadstone.errors import InputError
+
+    if (text is None) == (file is None):
+        raise InputError(
+            "give one program: as an argument, as - for stdin, or with --file",
+            hint='loadstone quel "range of t is tenktup1 retrieve (t.all) where t.unique2 < 100"',
+        )
+    if file is not None:
+        return file.read_text(encoding="utf-8")
+    return sys.stdin.read() if text == "-" else str(text)
+
+
+def _dialects(on: Sequence[str] | None) -> list[tuple[str, str]]:
+    """(engine, dialect) of each engine asked for."""
+    from loadstone import registry
+    from loadstone.errors import EngineError
+
+    found = []
+    for name in on or registry.engine_names():
+        try:
+            engine = registry.load_engine(registry.engine_of(name))
+        except EngineError:
+            if on:
+                raise
+            continue
+        if on or engine.capabilities.answers:
+            found.append((name, engine.dialect))
+    return found
+
+
+def _statements(program: "Sequence[Node]") -> "list[list[Node]]":
+    """Each statement with the `range of` statements before it, as a program of its own."""
+    ranges: list[Node] = []
+    found = []
+    for statement in program:
+        if statement["kind"] == "range":
+            ranges.append(statement)
+        elif statement["kind"] != "go":
+            found.append([*ranges, statement])
+    return found
+
+
+def _mentioned(program: "Sequence[Node]") -> list[str]:
+    return [str(statement["relation"]) for statement in program if "relation" in statement]
+
+
+# --- the tree, drawn ------------------------------------------------------------------------------
+
+_LEAVES = ("integer", "real", "text", "attribute", "all")
+
+
+def _drawn(program: "Sequence[Node]") -> "Tree":
+    from rich.tree import Tree
+
+    root = Tree("program")
+    for statement in program:
+        _grow(root, statement)
+    return root
+
+
+def _grow(parent: "Tree", node: "Node", role: str = "") -> None:
+    """Add a node with what is under it; `role` says what it is to its parent."""
+    branch = parent.add(f"{role}: {_label(node)}" if role else _label(node))
+    if node["kind"] in _LEAVES:
+        return
+    for key, value in node.items():
+        if isinstance(value, dict):
+            _grow(branch, value, "" if key in ("left", "right", "operand") else key)
+        elif isinstance(value, list):
+            for item in value:
+                if isinstance(item, dict) and "kind" in item:
+                    _grow(branch, item, "by" if key == "by" else "")
+
+
+def _label(node: "Node") -> str:
+    match node["kind"]:
+        case "integer" | "real":
+            return str(node["value"])
+        case "text":
+            return f'"{node["value"]}"'
+        case "attribute":
+            return f"{node['variable']}.{node['name']}"
+        case "all":
+            return f"{node['variable']}.all"
+        case "unary" | "binary":
+            return str(node["operator"])
+        case "named":
+            return f"{node['name']} =" if node["name"] else "target"
+        case "aggregate" | "call":
+            return f"{node['function']}()"
+        case kind:
+            return " ".join([str(kind), *map(_word, _own(node))])
+
+
+def _own(node: "Node") -> list[tuple[str, Any]]:
+    """A statement's own words: what is neither a tree below it nor absent."""
+    return [
+        (key, value)
+        for key, value in node.items()
+        if key not in ("kind", "targets", "where", "value") and value not in (None, False, [])
+    ]
+
+
+def _word(pair: tuple[str, Any]) -> str:
+    key, value = pair
+    if value is True:
+        return key
+    if isinstance(value, list):
+        parts = [f"{v['name']} {v['type']}" if isinstance(v, dict) else str(v) for v in value]
+        return f"{key} ({', '.join(parts)})"
+    return f"{key} {value}"

@@ -1,0 +1,39 @@
+"""`loadstone report`: a record as a page, a table or data."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def report(
+    record: Annotated[Path, typer.Argument(help="The record of a run.")],
+    format: Annotated[  # noqa: A002 - the option's name
+        str, typer.Option("--format", "-f", help="html, md, csv, json or parquet.")
+    ] = "html",
+    out: Annotated[
+        Path | None,
+        typer.Option(help="File to write; - is stdout. Default: stdout, or for html and parquet a"
+                     " file beside the record, whose path is printed."),  # fmt: skip
+    ] = None,
+) -> int:
+    """Turn a record into a report. The record is only read, also while its run goes on."""
+    import sys
+
+    from loadstone import registry
+    from loadstone.errors import InputError
+    from loadstone.files import write_atomically
+    from loadstone.record import read
+
+    renderer = registry.load_report(format)()
+    data = renderer.render(read(record))
+    if out == Path("-") or (out is None and renderer.printable):
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return 0
+    target = out or record.with_suffix(renderer.suffix)
+    if target.resolve() == record.resolve():
+        raise InputError(f"{target} is the record itself", hint="name another file with --out")
+    write_atomically(target, data)
+    typer.echo(target)
+    return 0

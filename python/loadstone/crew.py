@@ -1,0 +1,171 @@
+"""One variant's worker over a whole run: opened, loaded, and replaced when it dies.
+
+A dead or hung worker is a result of the cell it was in, never the end of the run: a fresh one
+takes over, checks what the old one left, and mends it.
+"""
+
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from loadstone.answers import ExpectedAnswers
+from loadstone.benchmarks.base import StoredRelation
+from loadstone.channel import Worker
+from loadstone.engines.base import Engine
+from loadstone.errors import EngineError, LoadstoneError, TimeLimitError, WorkerDiedError
+from loadstone.plan import Plan
+from loadstone.record import Load, Recorder
+from loadstone.record.model import Event, Term
+from loadstone.record.writer import now
+from loadstone.tables import load_request, table_of
+from loadstone.variant import Variant
+
+REVIVALS_MAX = 20
+"""A variant whose worker died this often is given up: its other cells fail with that reason."""
+
+
+class VariantWorker:
+    """Keeps a variant's engine up and its tables right; passes requests on."""
+
+    def __init__(
+        self, variant: Variant, engine: type[Engine], scratch: Path, owner: str, plan: Plan
+    ) -> None:
+        self.variant = variant
+        self.engine = engine
+        self.given_up = ""
+        self._scratch = scratch / variant.slug
+        self._log = scratch / f"{variant.slug}.log"
+        self._owner = owner
+        self._plan = plan
+        self._worker: Worker | None = None
+        self._revivals = 0
+        self._opened: dict[str, Any] = {"versions": {}, "terms": {}}
+
+    @property
+    def pid(self) -> int | None:
+        """The worker's process id, while there is one."""
+        return self._worker.pid if self._worker else None
+
+    def open(self) -> None:
+        """Start a worker and its engine."""
+        self._scratch.mkdir(parents=True, exist_ok=True)
+        self._worker = Worker(self.variant.name, self._log)
+        values = {
+            "engine": self.variant.engine,
+            "tactics": self.variant.tactics,
+            "url": self.variant.url,
+            "label": self.variant.label,
+        }
+        reply = self._worker.ask(
+            "open", variant=values, scratch=str(self._scratch), owner=self._owner
+        )
+        self._opened = reply
+
+    def terms(self) -> list[Term]:
+        """Every tactic as asked and as the engine read it back when it was opened."""
+        reply = self._opened
+        asked = {name: values[0] for name, values in self.engine.capabilities.tactics.items()}
+        asked |= dict(self.variant.tactics)
+        read: dict[str, str] = {**reply["versions"], **reply["terms"]}
+        keys = dict.fromkeys([*read, *asked])
+        return [Term(self.variant.name, key, asked.get(key), read.get(key)) for key in keys]
+
+    def load(
+        self,
+        items: Sequence[StoredRelation],
+        rows: int,
+        answers: ExpectedAnswers,
+        recorder: Recorder,
+        told: Callable[[str], None],
+    ) -> None:
+        """Load every table of a scale that is missing or not as it should be."""
+        for item in items:
+            told(f"{self.variant.name}: loading {item.relation} ({item.design}, n = {rows:,})")
+            load = self._ensure(item, rows, answers)
+            if load is not None:
+                recorder.load(load)
+        names = [table_of(item.relation, item.design, rows) for item in items]
+        reply = self.ask("settle", tables=names)
+        recorder.size(self.variant.name, rows, reply["size_bytes"])
+
+    def _ensure(self, item: StoredRelation, rows: int, answers: ExpectedAnswers) -> Load | None:
+        """Load a table unless it is there and right. Raises `EngineError` if it cannot be."""
+        name = table_of(item.relation, item.design, rows)
+        expected = answers.contents(item.relation)
+        checks = self.engine.capabilities.answers
+        if checks and self._contents(name) == expected:
+            return None
+        reply = self.ask("load", **load_request(self._plan, item, rows))
+        right = not checks or self._contents(name) == expected
+        if not right:
+            raise EngineError(
+                f"{self.variant.name}: {name} does not hold what was loaded into it",
+                hint="its rows differ from the generated ones: engine or driver is at fault",
+            )
+        return Load(self.variant.name, rows, item.relation, item.design, reply["tuples"],
+                    reply["elapsed_ns"], right)  # fmt: skip
+
+    def _contents(self, table: str) -> tuple[int, str] | None:
+        answer = self.ask("contents", table=table)["answer"]
+        return None if answer is None else (answer[0], answer[1])
+
+    def ask(self, request: str, **values: Any) -> dict[str, Any]:
+        """Pass a request to the worker, held to the plan's time limit for each statement."""
+        if self.given_up or self._worker is None:
+            raise WorkerDiedError(self.given_up or f"{self.variant.name} has no worker")
+        return self._worker.ask(request, limit_s=self._plan.time_limit_s, **values)
+
+    def revive(
+        self,
+        items: Sequence[StoredRelation],
+        rows: int,
+        answers: ExpectedAnswers,
+        recorder: Recorder,
+        failure: LoadstoneError,
+    ) -> None:
+        """Replace a worker after `failure` and see to it that its tables are right again."""
+        hung = isinstance(failure, TimeLimitError)
+        kind = "time limit" if hung else "worker lost"
+        message = f"a statement took {failure.message}" if hung else failure.message
+        recorder.event(Event(now(), kind, self.variant.name, message))
+        self._revivals += 1
+        if self._revivals > REVIVALS_MAX:
+            self.given_up = f"given up after {REVIVALS_MAX} lost workers"
+        while not self.given_up:
+            self.abandon()
+            try:
+                self.open()
+                for item in items:
+                    self._ensure(item, rows, answers)
+                self.ask("settle", tables=[table_of(i.relation, i.design, rows) for i in items])
+                return
+            except LoadstoneError as error:
+                self._revivals += 5
+                if self._revivals > REVIVALS_MAX:
+                    self.given_up = f"could not be started again: {error.message}"
+                    recorder.event(Event(now(), "given up", self.variant.name, self.given_up))
+
+    def mend(self, items: Sequence[StoredRelation], rows: int, answers: ExpectedAnswers) -> None:
+        """After a wrong answer: load again whatever is not as generated."""
+        for item in items:
+            self._ensure(item, rows, answers)
+
+    def abandon(self) -> None:
+        """End the worker at once, and whatever server it left behind."""
+        if self._worker is not None:
+            self._worker.kill()
+            self._worker = None
+        self.engine.abandon(self._scratch)
+
+    def close(self) -> None:
+        """Let the engine remove what it made and the worker end."""
+        if self._worker is not None:
+            try:
+                self._worker.ask("remove")
+                self._worker.close()
+            except LoadstoneError:
+                self._worker.kill()
+            self._worker = None
+        self.engine.abandon(self._scratch)
+        shutil.rmtree(self._scratch, ignore_errors=True)

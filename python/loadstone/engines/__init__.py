@@ -1,0 +1,1 @@
+"""Systems under test: one file each, all behind the contract in `base`."""

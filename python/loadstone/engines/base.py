@@ -1,0 +1,237 @@
+"""The contract of an engine: what the lab asks of a system under test, and in which order.
+
+A worker process owns one engine object and calls
+
+    start -> load (each table) -> settle -> [run | fetch | read | plan]* -> remove
+
+with `stop`/`start` around every cold sample. An engine never sees a clock, a plan or a record.
+Everything it makes lies in its scratch folder or in a schema it created and marked.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from loadstone.errors import InputError, UnsupportedError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from loadstone.variant import Variant
+
+STORAGES = ("heap", "clustered", "hash", "nonclustered")
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A column: its name and its type in the papers' terms (`int2`, `int4`, `int8`, `char(52)`)."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A relation as stored: one physical design under one name of its own.
+
+    `organisation` is heap, clustered or hash; `key` the attribute it is organised on (None for a
+    heap); `tiebreaker` makes the key unique where an engine demands it; `indexes` are the
+    attributes with a non-clustered index.
+    """
+
+    name: str
+    attributes: tuple[Attribute, ...]
+    organisation: str = "heap"
+    key: str | None = None
+    tiebreaker: str | None = None
+    indexes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """What an engine has in the place of a storage structure of the papers.
+
+    `supported=False` is a declared gap, shown with `note` as its reason; with True, a `note` says
+    what stands in for the structure where it is not literally that.
+    """
+
+    supported: bool
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What the lab may ask, declared before anything runs."""
+
+    structures: Mapping[str, Structure]
+    tactics: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Tactic -> values, the default first; `<bytes>` and `<n>` stand for numbers."""
+    answers: bool = True
+    """False for calibration engines, which return nothing to check."""
+    stoppable: bool = True
+    """False where no instance can ever be stopped; ask `Engine.can_stop` about one of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """Something marked as ours, made by run `owner`: `clean` shows it, asks, and removes it."""
+
+    kind: str
+    name: str
+    owner: str
+    detail: str
+    removal: str
+    """The statement, or the path, whose execution or removal cleans it."""
+
+
+class Engine(ABC):
+    """A system under test. One instance per worker process; not shared between threads.
+
+    Errors: every method raises `EngineError` with the engine's own message, never with a secret;
+    `UnsupportedError` where a declared gap is asked for.
+    """
+
+    name: ClassVar[str]
+    dialect: ClassVar[str]
+    """The sqlglot dialect its statements are rendered in."""
+    capabilities: ClassVar[Capabilities]
+
+    def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:
+        """Remember what is asked; touch nothing. `scratch` is an existing folder that this engine
+        alone may fill; `owner` (the run's id, `[a-z0-9]+`) marks what it creates elsewhere."""
+        self.variant = variant
+        self.scratch = scratch
+        self.owner = owner
+
+    @classmethod
+    def check(cls, variant: "Variant") -> None:
+        """Raise `InputError` where a variant asks for a tactic or a value that is not declared."""
+        for name in dict(variant.tactics):
+            cls.tactic_of(variant, name)
+
+    @classmethod
+    def tactic_of(cls, variant: "Variant", name: str) -> str:
+        """The value a variant asks for a tactic, or its declared default."""
+        values = cls.capabilities.tactics.get(name)
+        if not values:
+            known = ", ".join(sorted(cls.capabilities.tactics)) or "nothing"
+            raise InputError(f"{cls.name} has no tactic {name!r}", hint=f"it can switch: {known}")
+        value = variant.tactic(name, values[0])
+        numeric = any(shown.startswith("<") for shown in values)
+        if value not in values and not (numeric and value.isdecimal() and int(value) > 0):
+            raise InputError(
+                f"{cls.name} cannot set {name} to {value!r}",
+                hint=f"it takes: {', '.join(values)}",
+            )
+        return value
+
+    def tactic(self, name: str) -> str:
+        """The value this engine was asked for a tactic, or its default."""
+        return self.tactic_of(self.variant, name)
+
+    @classmethod
+    def versions(cls) -> Mapping[str, str]:
+        """Versions of the engine and its driver, without starting anything."""
+        return {}
+
+    @abstractmethod
+    def start(self) -> None:
+        """Bring the engine up on what its scratch folder or schema already holds, or on nothing;
+        set every tactic. Called again after `stop` and after a crash."""
+
+    @abstractmethod
+    def stop(self) -> Sequence[int]:
+        """Bring it down so that nothing of it stays in memory. Returns the process ids that must
+        now be dead (empty for an embedded engine)."""
+
+    @abstractmethod
+    def terms(self) -> Mapping[str, str]:
+        """What bears on comparability, read back from the engine: keys `version`, `isolation`,
+        `durability`, `cache` (bytes), `parallelism`; every other tactic under its own name and in
+        its own words, so that asked and set can be compared; and the engine's own settings as
+        `setting.NAME`. Of a server that cannot tell, `unknown`."""
+
+    @abstractmethod
+    def tables(self) -> Sequence[str]:
+        """Names of the tables that exist in our space."""
+
+    @abstractmethod
+    def load(self, table: Table, rows: "pa.RecordBatchReader") -> int:
+        """Create a table and fill it by the fastest native way, in one transaction, then build its
+        indexes. A half-made table of that name is replaced. Returns the rows it now holds."""
+
+    @abstractmethod
+    def settle(self, tables: Sequence[str]) -> None:
+        """Gather statistics on tables just loaded and write everything back (checkpoint)."""
+
+    @abstractmethod
+    def run(self, statement: str) -> int:
+        """Execute one statement to completion, commit included. Returns the tuples it changed, or
+        -1 where the engine does not say. This is what gets timed."""
+
+    @abstractmethod
+    def fetch(self, statement: str) -> list[tuple[Any, ...]]:
+        """Execute one query and bring every row to the host as Python values. Timed."""
+
+    @abstractmethod
+    def read(self, statement: str) -> "list[tuple[Any, ...]] | pa.Table":
+        """The same rows by the quickest way, for checking an answer. Never timed. Trailing blanks
+        of a char(n) are gone here, while `fetch` gives it as the engine does."""
+
+    @abstractmethod
+    def drop(self, table: str) -> None:
+        """Drop one of our tables if it exists."""
+
+    @abstractmethod
+    def explain(self, statement: str) -> str:
+        """The plan the engine would use, as its own text; changes nothing."""
+
+    @abstractmethod
+    def size_bytes(self) -> int:
+        """Bytes that our tables and indexes take."""
+
+    @abstractmethod
+    def files(self) -> Sequence[Path]:
+        """Files that hold our data: what must leave the page cache before a cold sample. Answers
+        whether started or stopped; empty where they are on a server that is not ours."""
+
+    @property
+    def can_stop(self) -> bool:
+        """Whether `stop` brings down all that could hold our data in memory. False for a server
+        that is not ours, where `stop` only disconnects: no cell can be cold there."""
+        return self.capabilities.stoppable
+
+    def processes(self) -> Sequence[int]:
+        """Server processes whose CPU time and device reads belong to the engine (their children
+        included); empty for an embedded engine, whose work is the worker's own."""
+        return ()
+
+    def quote(self, name: str) -> str:
+        """A table name of ours as it is written in a statement."""
+        return '"' + name.replace('"', '""') + '"'
+
+    @abstractmethod
+    def remove(self) -> None:
+        """Remove everything we made and release everything we hold. Safe to call twice, after a
+        failure, and without `start`."""
+
+    @classmethod
+    def sweep(cls, variant: "Variant") -> "Sequence[Leftover]":
+        """What earlier runs left behind in the user's own database, told by our mark."""
+        del variant
+        return ()
+
+    @classmethod
+    def clear(cls, variant: "Variant", leftover: Leftover) -> None:
+        """Remove one thing that `sweep` found, after looking at its mark once more."""
+        raise UnsupportedError(f"{cls.name} leaves nothing behind: {variant.name} {leftover.name}")
+
+    @classmethod
+    def abandon(cls, scratch: Path) -> Sequence[int]:
+        """End what a killed worker left running for this scratch folder, and remove what it made
+        outside of it. Returns the process ids that were ended. Knows no variant and no owner: the
+        folder tells."""
+        del scratch
+        return ()

@@ -1,0 +1,237 @@
+"""DuckDB in process: one database file in the scratch folder, one connection."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from shutil import rmtree
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import duckdb
+
+from loadstone.engines.base import Capabilities, Engine, Structure, Table
+from loadstone.errors import EngineError, UnsupportedError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+CACHE_BYTES_DEFAULT = 256 * 1024 * 1024
+
+_FSYNC_MODES = {"full": "STANDARD", "none": "NONE"}
+_TYPES = {"int2": "SMALLINT", "int4": "INTEGER", "int8": "BIGINT"}
+_UNITS_BYTES = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+_SETTINGS = (
+    "fsync_mode",
+    "threads",
+    "async_threads",
+    "memory_limit",
+    "checkpoint_threshold",
+    "default_block_size",
+    "preserve_insertion_order",
+    "force_compression",
+    "index_scan_max_count",
+    "index_scan_percentage",
+)
+_HASH_GAP = "DuckDB has no hash organisation; its only indexes are adaptive radix trees"
+
+
+class DuckdbEngine(Engine):
+    """Columns in compressed row groups, with min-max zone maps; secondary indexes are ARTs."""
+
+    name: ClassVar[str] = "duckdb"
+    dialect: ClassVar[str] = "duckdb"
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        structures={
+            "heap": Structure(supported=True, note="columns in row groups, in order of insertion"),
+            "clustered": Structure(
+                supported=True,
+                note="rows stored in key order, found by min-max zone maps; no clustered index",
+            ),
+            "hash": Structure(supported=False, note=_HASH_GAP),
+            "nonclustered": Structure(supported=True, note="ART index"),
+        },
+        tactics={
+            "durability": ("full", "none"),
+            "cache": (str(CACHE_BYTES_DEFAULT), "<bytes>"),
+            "parallelism": ("1", "<n>"),
+        },
+    )
+
+    _connection: duckdb.DuckDBPyConnection | None = None
+
+    @classmethod
+    def versions(cls) -> Mapping[str, str]:
+        """The wheel is both engine and driver."""
+        return {"duckdb": duckdb.__version__}
+
+    @property
+    def path(self) -> Path:
+        """The database file."""
+        return self.scratch / "duckdb.db"
+
+    def start(self) -> None:
+        """Open the file and set every tactic."""
+        self.check(self.variant)
+        if self._connection is not None:
+            return
+        config: dict[str, str | bool | int | float | list[str]] = {
+            "threads": int(self.tactic("parallelism")),
+            "memory_limit": f"{self.tactic('cache')}B",
+            "temp_directory": str(self._spill),
+            "fsync_mode": _FSYNC_MODES[self.tactic("durability")],
+            # The lab reaches no network: an extension must not install itself in the middle.
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+        }
+        with _errors():
+            self._connection = duckdb.connect(str(self.path), config=config)
+
+    def stop(self) -> Sequence[int]:
+        """Close: DuckDB writes a checkpoint and frees its buffers."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with _errors():
+                connection.close()
+        return ()
+
+    def terms(self) -> Mapping[str, str]:
+        """Read back from `duckdb_settings()`; isolation is fixed: snapshots, first writer wins."""
+        names = ", ".join(f"'{name}'" for name in _SETTINGS)
+        query = f"SELECT name, value FROM duckdb_settings() WHERE name IN ({names})"  # noqa: S608
+        settings = {str(name): str(value) for name, value in self.fetch(query)}
+        return {
+            "version": str(self.fetch("SELECT version()")[0][0]),
+            "durability": "none" if settings["fsync_mode"] == "NONE" else "full",
+            "isolation": "snapshot",
+            "cache": str(_bytes(settings["memory_limit"])),
+            "parallelism": settings["threads"],
+            **{f"setting.{name}": settings[name] for name in _SETTINGS if name in settings},
+        }
+
+    def tables(self) -> Sequence[str]:
+        """All tables of the file."""
+        query = "SELECT table_name FROM duckdb_tables() WHERE NOT internal ORDER BY 1"
+        return [str(row[0]) for row in self.fetch(query)]
+
+    def load(self, table: Table, rows: "pa.RecordBatchReader") -> int:
+        """INSERT ... SELECT straight from the Arrow stream; sorted on the key where clustered."""
+        if table.organisation == "hash":
+            raise UnsupportedError(_HASH_GAP, hint="leave the hash structure to another engine")
+        db = self._open()
+        quoted = self.quote(table.name)
+        columns = ", ".join(
+            f"{self.quote(a.name)} {_TYPES.get(a.type, 'VARCHAR')}" for a in table.attributes
+        )
+        order = ""
+        if table.organisation == "clustered" and table.key is not None:
+            key = [table.key] + ([table.tiebreaker] if table.tiebreaker else [])
+            order = " ORDER BY " + ", ".join(self.quote(name) for name in key)
+        with _errors():
+            db.register("loadstone_rows", rows)
+            try:
+                with _transaction(db):
+                    db.execute(f"DROP TABLE IF EXISTS {quoted}")
+                    db.execute(f"CREATE TABLE {quoted} ({columns})")
+                    insert = f"INSERT INTO {quoted} SELECT * FROM loadstone_rows{order}"  # noqa: S608
+                    loaded = int(_first(db.execute(insert)))
+                    for attribute in table.indexes:
+                        index = self.quote(f"{table.name}.{attribute}")
+                        db.execute(f"CREATE INDEX {index} ON {quoted} ({self.quote(attribute)})")
+            finally:
+                db.unregister("loadstone_rows")
+        return loaded
+
+    def settle(self, tables: Sequence[str]) -> None:
+        """ANALYZE each table, then checkpoint."""
+        db = self._open()
+        with _errors():
+            for table in tables:
+                db.execute(f"ANALYZE {self.quote(table)}")
+            db.execute("CHECKPOINT")
+
+    def run(self, statement: str) -> int:
+        """Execute and take the one-row count that a changing statement answers with."""
+        with _errors():
+            rows = self._open().execute(statement).fetchall()
+        word = statement.lstrip()[:6].upper()
+        counted = word in ("INSERT", "UPDATE", "DELETE", "CREATE")
+        return int(rows[0][0]) if counted and rows else -1
+
+    def fetch(self, statement: str) -> list[tuple[Any, ...]]:
+        """Every row as a tuple."""
+        with _errors():
+            return self._open().execute(statement).fetchall()
+
+    def read(self, statement: str) -> "list[tuple[Any, ...]] | pa.Table":
+        """As an Arrow table."""
+        with _errors():
+            return self._open().sql(statement).to_arrow_table()
+
+    def drop(self, table: str) -> None:
+        """Drop the table; its indexes go with it."""
+        with _errors():
+            self._open().execute(f"DROP TABLE IF EXISTS {self.quote(table)}")
+
+    def explain(self, statement: str) -> str:
+        """EXPLAIN: the physical plan."""
+        return "\n".join(str(row[-1]) for row in self.fetch(f"EXPLAIN {statement}"))
+
+    def size_bytes(self) -> int:
+        """Blocks in use and what waits in the WAL."""
+        query = "SELECT used_blocks * block_size FROM pragma_database_size()"
+        wal = self._wal
+        return int(self.fetch(query)[0][0]) + (wal.stat().st_size if wal.exists() else 0)
+
+    def files(self) -> Sequence[Path]:
+        """The database and its WAL."""
+        return [path for path in (self.path, self._wal) if path.exists()]
+
+    def remove(self) -> None:
+        """Close and delete the files."""
+        self.stop()
+        self.path.unlink(missing_ok=True)
+        self._wal.unlink(missing_ok=True)
+        if self._spill.exists():
+            rmtree(self._spill)
+
+    @property
+    def _wal(self) -> Path:
+        return self.path.with_name(self.path.name + ".wal")
+
+    @property
+    def _spill(self) -> Path:
+        return self.scratch / "duckdb.spill"
+
+    def _open(self) -> duckdb.DuckDBPyConnection:
+        if self._connection is None:
+            raise EngineError("duckdb is not started", hint="call start() first")
+        return self._connection
+
+
+def _first(result: duckdb.DuckDBPyConnection) -> Any:
+    row = result.fetchone()
+    return row[0] if row else 0
+
+
+def _bytes(text: str) -> int:
+    """Read what DuckDB prints for a size, as `256.0 MiB`."""
+    number, _, unit = text.partition(" ")
+    return round(float(number) * _UNITS_BYTES[unit])
+
+
+@contextmanager
+def _transaction(db: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    db.execute("BEGIN")
+    try:
+        yield
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")
+
+
+@contextmanager
+def _errors() -> Iterator[None]:
+    try:
+        yield
+    except duckdb.Error as error:
+        raise EngineError(f"duckdb: {error}") from error

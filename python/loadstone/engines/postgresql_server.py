@@ -1,0 +1,234 @@
+"""A private PostgreSQL server: its own data folder, a Unix socket only, gone with its worker."""
+
+import ctypes
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from loadstone.engines.postgresql_binaries import Account, binaries, server_account
+from loadstone.errors import EngineError
+
+PORT = 5432
+USER = "loadstone"
+DATABASE = "postgres"
+STOP_S_MAX = 60.0
+
+_FOLDER = "postgresql"
+# sun_path holds 108 bytes, the last one zero (unix(7)).
+_SOCKET_BYTES_MAX = 107
+_SOCKET_NAME = f".s.PGSQL.{PORT}"
+_LOG_LINES_SHOWN = 5
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+
+class PrivateServer:
+    """One server in `scratch`. Data survives `stop`; `remove` deletes it."""
+
+    def __init__(self, scratch: Path) -> None:
+        self.home = scratch / _FOLDER
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def data(self) -> Path:
+        """The data folder (PGDATA)."""
+        return self.home / "data"
+
+    @property
+    def log(self) -> Path:
+        """What the server says."""
+        return self.home / "server.log"
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process we started still runs."""
+        return self._process is not None and self._process.poll() is None
+
+    @property
+    def pid(self) -> int | None:
+        """The postmaster's process id while it runs."""
+        return self._process.pid if self._process is not None and self.alive else None
+
+    def address(self) -> dict[str, str | int]:
+        """Connection parameters."""
+        folder = str((self.home / "socket").resolve())
+        return {"host": folder, "port": PORT, "user": USER, "dbname": DATABASE}
+
+    def launch(self, settings: Mapping[str, str]) -> None:
+        """Create the data folder if there is none, then start the server with these settings; do
+        not wait for it."""
+        end_orphan(self.home.parent)
+        account = server_account()
+        programs = binaries(account)
+        self._prepare(account)
+        if not (self.data / "PG_VERSION").exists():
+            self._initialise(programs, account)
+        options = [f"--{name}={value}" for name, value in self._options(settings).items()]
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [str(programs / "postgres"), "-D", str(self.data), *options],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd="/",
+                env=_environment(),
+                # Ctrl-C at the terminal is the runner's business, not the server's.
+                start_new_session=True,
+                preexec_fn=_die_with_parent,
+                **account.process_options,
+            )
+
+    def ended_within(self, limit_s: float) -> bool:
+        """Wait for the server to end, at most `limit_s`."""
+        if self._process is None:
+            return True
+        try:
+            self._process.wait(limit_s)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def last_words(self) -> str:
+        """The end of its log, in one line."""
+        if not self.log.exists():
+            return ""
+        lines = self.log.read_text(errors="replace").splitlines()
+        return "; ".join(line.strip() for line in lines[-_LOG_LINES_SHOWN:])
+
+    def stop(self) -> Sequence[int]:
+        """Shut down fast but cleanly; kill what does not follow. Returns the processes ended."""
+        process, self._process = self._process, None
+        if process is None:
+            return ()
+        pids = [process.pid, *_children(process.pid)]
+        for step, limit_s in ((signal.SIGINT, STOP_S_MAX), (signal.SIGQUIT, 5.0)):
+            if process.poll() is None:
+                process.send_signal(step)
+            try:
+                process.wait(limit_s)
+            except subprocess.TimeoutExpired:
+                continue
+            return pids
+        process.kill()
+        process.wait()
+        return pids
+
+    def remove(self) -> None:
+        """Stop it and delete all it had."""
+        self.stop()
+        end_orphan(self.home.parent)
+        _remove_socket(self.home)
+        if self.home.exists():
+            shutil.rmtree(self.home)
+
+    def _options(self, settings: Mapping[str, str]) -> dict[str, str]:
+        return {
+            "listen_addresses": "",
+            "port": str(PORT),
+            "unix_socket_directories": str((self.home / "socket").resolve()),
+            "unix_socket_permissions": "0700",
+            **settings,
+        }
+
+    def _prepare(self, account: Account) -> None:
+        if not account.reaches(self.home.parent):
+            raise EngineError(
+                f"the server's account (uid {account.uid}) cannot enter {self.home.parent}",
+                hint="PostgreSQL refuses root: keep scratch folders where every account may pass,"
+                " for one LOADSTONE_SCRATCH=/var/tmp/loadstone",
+            )
+        _remove_socket(self.home)
+        folder = self.home / "socket"
+        self.home.mkdir(mode=0o700, exist_ok=True)
+        if len(os.fsencode(folder / _SOCKET_NAME)) <= _SOCKET_BYTES_MAX:
+            folder.mkdir(mode=0o700)
+        else:
+            folder.symlink_to(tempfile.mkdtemp(prefix="loadstone-"))
+        self.log.touch()
+        for path in (self.home, folder.resolve(), self.log):
+            os.chown(path, account.uid, account.gid)
+
+    def _initialise(self, programs: Path, account: Account) -> None:
+        # A folder without PG_VERSION is what an initdb killed halfway leaves.
+        shutil.rmtree(self.data, ignore_errors=True)
+        command = [str(programs / "initdb"), "-D", str(self.data), "-U", USER, "--auth=trust"]
+        # Nothing is in it yet that a crash of the machine could lose: the load syncs what counts.
+        command += ["--no-sync", "--locale=C", "--encoding=UTF8", "--no-instructions"]
+        done = subprocess.run(
+            command,
+            check=False,
+            capture_output=True,
+            text=True,
+            cwd="/",
+            env=_environment(),
+            **account.process_options,
+        )
+        if done.returncode != 0:
+            words = "; ".join((done.stderr or done.stdout).strip().splitlines()[-3:])
+            raise EngineError(f"initdb failed in {self.home}: {words}", hint="is the disk full?")
+
+
+def end_orphan(scratch: Path) -> Sequence[int]:
+    """End a server whose worker was killed. Returns the process ids that were ended."""
+    data = scratch / _FOLDER / "data"
+    pid = _postmaster(data)
+    if pid is None:
+        return ()
+    try:
+        watched = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return ()
+    try:
+        # Looked at again, now that the number cannot be given to another process unseen.
+        if _postmaster(data) != pid:
+            return ()
+        for step in (signal.SIGQUIT, signal.SIGKILL):
+            signal.pidfd_send_signal(watched, step)
+            if select.select([watched], [], [], 5.0)[0]:
+                return (pid,)
+    finally:
+        os.close(watched)
+    raise EngineError(f"cannot end process {pid}, a server in {scratch}", hint=f"kill -9 {pid}")
+
+
+def _postmaster(data: Path) -> int | None:
+    """The live server of a data folder, told by its pid file and its command line."""
+    try:
+        pid = int((data / "postmaster.pid").read_text().split("\n", 1)[0])
+        command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except (OSError, ValueError):
+        return None
+    return pid if os.fsencode(data) in command else None
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        return [int(n) for n in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def _remove_socket(home: Path) -> None:
+    folder = home / "socket"
+    if folder.is_symlink():
+        shutil.rmtree(folder.resolve(), ignore_errors=True)
+        folder.unlink()
+    elif folder.exists():
+        shutil.rmtree(folder)
+
+
+def _environment() -> dict[str, str]:
+    """Nothing of the caller's: neither PG* variables nor a locale may steer the server."""
+    return {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}
+
+
+def _die_with_parent() -> None:
+    # Runs in the child between fork and exec: no import, no lock, no allocation to speak of.
+    if _LIBC is not None:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, int(signal.SIGQUIT))

@@ -1,0 +1,145 @@
+"""Reaching a PostgreSQL server, ours or the user's, and saying what went wrong without a secret."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+
+from loadstone.errors import EngineError, InputError, UnsupportedError
+
+CONNECT_S_DEFAULT = 10
+MARK_PREFIX = "loadstone run "
+
+_HINTS = (
+    ("password authentication failed", "check the password: in the URL, PGPASSWORD or ~/.pgpass"),
+    ("no password supplied", "give a password: in the URL, PGPASSWORD or ~/.pgpass"),
+    ("no pg_hba.conf entry", "ask the server's owner to admit this host (pg_hba.conf)"),
+    ('database "', "name a database that exists, or create it: createdb NAME"),
+    ('role "', "name a user that exists, or create it: createuser NAME"),
+    ("failed to resolve host", "check the host name in the URL"),
+    ("could not translate host name", "check the host name in the URL"),
+    ("Connection refused", "start the server, or check host and port: pg_isready -h HOST -p PORT"),
+    ("timeout expired", "check that the server can be reached: pg_isready -h HOST -p PORT"),
+    ("permission denied", "let the user create schemas: GRANT CREATE ON DATABASE … TO …"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a server is, with a secret that is used and never shown."""
+
+    parameters: Mapping[str, Any] = field(repr=False)
+    place: str
+    """`host:port/database`: how errors name it."""
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+
+    def connect(self) -> psycopg.Connection[tuple[Any, ...]]:
+        """A connection on which each statement is its own transaction, always parsed afresh."""
+        with self.errors(f"cannot connect to {self.place}"):
+            # No automatic preparation: the sixth run of a statement must be like the first.
+            return psycopg.connect(**self.parameters, autocommit=True, prepare_threshold=None)
+
+    @contextmanager
+    def errors(self, doing: str = "") -> Iterator[None]:
+        """Turn psycopg's errors into ours. No cause is chained: it would show the secret."""
+        try:
+            yield
+        except psycopg.Error as error:
+            text = _scrub("; ".join(str(error).strip().splitlines()), self.secrets)
+            message = f"postgresql: {doing}: {text}" if doing else f"postgresql: {text}"
+            if isinstance(error, psycopg.errors.FeatureNotSupported):
+                raise UnsupportedError(message) from None
+            hint = next((hint for sign, hint in _HINTS if sign in text), "")
+            raise EngineError(message, hint=hint) from None
+
+
+def private_address(parameters: Mapping[str, Any]) -> Address:
+    """The address of a server of our own."""
+    return Address(
+        {**parameters, "connect_timeout": CONNECT_S_DEFAULT, "application_name": "loadstone"},
+        "the private server",
+    )
+
+
+def user_address(url: str) -> Address:
+    """Read the user's URL. Whatever it lacks, libpq takes from PG* variables and ~/.pgpass."""
+    parts = urlsplit(url)
+    secret = parts.netloc.rpartition("@")[0].partition(":")[2]
+    found = {secret, unquote(secret), *_query_secrets(parts.query)} - {""}
+    # The longest first: one may hold another.
+    secrets = tuple(sorted(found, key=len, reverse=True))
+    try:
+        parameters = conninfo_to_dict(url)
+    except psycopg.Error as error:
+        raise InputError(
+            f"libpq cannot read the URL: {_scrub(str(error).strip(), secrets)}",
+            hint="write postgresql://USER@HOST:PORT/DATABASE?parameter=value",
+        ) from None
+    host, port = parameters.get("host", "localhost"), parameters.get("port", "5432")
+    parameters["client_encoding"] = "UTF8"
+    parameters.setdefault("connect_timeout", CONNECT_S_DEFAULT)
+    parameters.setdefault("fallback_application_name", "loadstone")
+    place = f"{host}:{port}/{parameters.get('dbname', '')}"
+    return Address(parameters, place, secrets)
+
+
+def _scrub(text: str, secrets: Iterable[str]) -> str:
+    for secret in secrets:
+        text = text.replace(secret, "***")
+    return text
+
+
+def _query_secrets(query: str) -> set[str]:
+    found = re.findall(r"(?:^|&)(?:ssl)?password=([^&]*)", query)
+    return {*found, *map(unquote, found)}
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """Our schema on a server, told from the user's by its comment."""
+
+    name: str
+    owner: str
+
+    @property
+    def quoted(self) -> str:
+        """As written in a statement."""
+        return '"' + self.name.replace('"', '""') + '"'
+
+    @property
+    def mark(self) -> str:
+        """The comment that makes it ours."""
+        return MARK_PREFIX + self.owner
+
+    def enter(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+        """Create the schema if there is none, refuse one that is not ours, look nowhere else."""
+        found, comment = self._look(connection)
+        if not found:
+            with connection.transaction():
+                connection.execute(f"CREATE SCHEMA {self.quoted}".encode())
+                connection.execute(f"COMMENT ON SCHEMA {self.quoted} IS '{self.mark}'".encode())
+        elif comment != self.mark:
+            raise EngineError(
+                f"postgresql: the schema {self.name} exists and is not marked as ours",
+                hint="rename it, or start another run: every run has its own schema",
+            )
+        connection.execute(f"SET search_path TO {self.quoted}".encode())
+
+    def leave(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+        """Drop the schema if it exists and bears our mark; touch nothing otherwise."""
+        found, comment = self._look(connection)
+        if found and comment == self.mark:
+            connection.execute(f"DROP SCHEMA {self.quoted} CASCADE".encode())
+
+    def _look(self, connection: psycopg.Connection[tuple[Any, ...]]) -> tuple[bool, str | None]:
+        query = (
+            "SELECT obj_description(oid, 'pg_namespace') FROM pg_catalog.pg_namespace"
+            " WHERE nspname = %s"
+        )
+        row = connection.execute(query, (self.name,)).fetchone()
+        return row is not None, row[0] if row else None

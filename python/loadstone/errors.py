@@ -1,0 +1,41 @@
+"""The one exception tree. Each error says what happened, where, and what to do next.
+
+`diagnostics` turns these into text on stderr and an exit code; nothing else prints errors.
+"""
+
+
+class LoadstoneError(Exception):
+    """Anything Loadstone reports to its user. `hint` is the sentence that says what to do next."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class InputError(LoadstoneError):
+    """An argument, a plan file, a variant or a query text is wrong."""
+
+
+class EngineError(LoadstoneError):
+    """An engine could not be found, started, reached, loaded, or refused a statement."""
+
+
+class UnsupportedError(LoadstoneError):
+    """An engine has no such mechanism: declared, with the reason; a gap, not a failure."""
+
+
+class RecordError(LoadstoneError):
+    """A record cannot be read, written or resumed."""
+
+
+class WorkerDiedError(LoadstoneError):
+    """A worker process ended without an answer."""
+
+
+class TimeLimitError(LoadstoneError):
+    """A cell took longer than its limit; `limit_s` is that limit."""
+
+    def __init__(self, limit_s: float) -> None:
+        super().__init__(f"> {limit_s:g} s", hint="raise --time-limit to let it finish")
+        self.limit_s = limit_s

@@ -1,0 +1,18 @@
+"""Whole numbers as people write them: `10000`, `10_000`, `1e7`, `10k`, `2M`."""
+
+import re
+
+from loadstone.errors import InputError
+
+_FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
+
+
+def whole_number(text: str, what: str) -> int:
+    """Read one; `what` says which argument it was. Raises `InputError`."""
+    match = re.fullmatch(r"([0-9][0-9_]*)(?:e([0-9]{1,2}))?([kKmMgG]?)", text.strip())
+    if match is None:
+        raise InputError(
+            f"{what}: {text!r} is not a whole number", hint="write 10000, 10_000, 1e4 or 10k"
+        )
+    digits, exponent, factor = match.groups()
+    return int(digits.replace("_", "")) * 10 ** int(exponent or 0) * _FACTORS[factor.lower()]

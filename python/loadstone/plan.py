@@ -1,0 +1,160 @@
+"""What will be run: a frozen, printable, hashable list of cells. A plan touches no engine.
+
+The same choices can be written on the command line or in a TOML file whose keys are the fields of
+`Choices`.
+"""
+
+import dataclasses
+import hashlib
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from loadstone.errors import InputError
+
+TEMPERATURES = ("warm", "cold", "hot")
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a user may choose. Every field has a default; None means the benchmark's default.
+
+    `repeat` counts samples of a warm or hot cell, `repeat_cold` of a cold one, `warm_up` the
+    unmeasured rounds before a warm cell's first sample. `time_limit_s` holds for one statement.
+    """
+
+    benchmark: str = "wisconsin"
+    edition: str | None = None
+    on: tuple[str, ...] = ("sqlite", "duckdb", "postgresql")
+    rows: tuple[int, ...] | None = None
+    operations: tuple[str, ...] = ()
+    temperature: tuple[str, ...] = ("warm", "cold")
+    panel: str = "default"
+    repeat: int = 10
+    repeat_cold: int = 3
+    warm_up: int = 1
+    rounds: int = 2
+    seed: int = 1983
+    time_limit_s: float = 60.0
+    floor: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Operation x variant x scale x temperature: what is planned, run, verified and resumed."""
+
+    operation: str
+    variant: str
+    rows: int
+    temperature: str
+    samples: int
+    gap: str = ""
+    """Why the variant's engine cannot run it: declared, shown, never attempted."""
+
+    @property
+    def key(self) -> str:
+        """Its identity in a plan and in a record."""
+        return f"{self.operation}|{self.variant}|{self.rows}|{self.temperature}"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Choices made definite, and the cells that follow from them, in the order of the paper."""
+
+    benchmark: str
+    edition: str
+    variants: tuple[str, ...]
+    rows: tuple[int, ...]
+    seed: int
+    warm_up: int
+    rounds: int
+    time_limit_s: float
+    cells: tuple[Cell, ...]
+
+    def to_json(self) -> str:
+        """Canonical JSON: equal plans give equal text."""
+        return json.dumps(dataclasses.asdict(self), sort_keys=True, separators=(",", ":"))
+
+    @property
+    def hash(self) -> str:
+        """Short identity of everything the plan fixes."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()[:12]
+
+    @staticmethod
+    def from_json(text: str) -> "Plan":
+        """Read back what `to_json` wrote."""
+        data = json.loads(text)
+        data["cells"] = tuple(Cell(**cell) for cell in data["cells"])
+        for name in ("variants", "rows"):
+            data[name] = tuple(data[name])
+        return Plan(**data)
+
+
+def read_choices(path: Path) -> Choices:
+    """Read a plan file (TOML, the fields of `Choices`)."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read the plan {path}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not a TOML file: {error}") from error
+    return choices_from(data, str(path))
+
+
+def choices_from(data: Mapping[str, Any], source: str) -> Choices:
+    """Check names and types of choices given as plain values; `source` says where they stand."""
+    fields = {field.name: field for field in dataclasses.fields(Choices)}
+    unknown = sorted(set(data) - set(fields))
+    if unknown:
+        known = ", ".join(sorted(fields))
+        raise InputError(f"{source}: no such choice: {unknown[0]}", hint=f"known are: {known}")
+    values = {name: _typed(value, fields[name].type, source, name) for name, value in data.items()}
+    return _checked(Choices(**values), source)
+
+
+def _typed(value: Any, annotation: Any, source: str, name: str) -> Any:
+    """A value of the type that a field of `Choices` wants; a single item may stand for a list."""
+    kind = str(getattr(annotation, "__name__", annotation)).removesuffix(" | None")
+    if kind.startswith("tuple"):
+        items = tuple(value) if isinstance(value, list | tuple) else (value,)
+        wanted: type = int if "int" in kind else str
+        _expect(all(type(item) is wanted for item in items), source, name, kind)
+        return items
+    if kind == "float" and type(value) is int:
+        return float(value)
+    _expect(type(value).__name__ == kind, source, name, kind)
+    return value
+
+
+def _expect(holds: bool, source: str, name: str, kind: str) -> None:
+    if not holds:
+        raise InputError(f"{source}: {name} must be {kind}")
+
+
+def _checked(choices: Choices, source: str) -> Choices:
+    """Bounds that hold whatever the benchmark."""
+    for name, low, high in (
+        ("repeat", 1, 100_000),
+        ("repeat_cold", 1, 1_000),
+        ("warm_up", 0, 1_000),
+        ("rounds", 1, 1_000),
+    ):
+        value = getattr(choices, name)
+        if not low <= value <= high:
+            raise InputError(f"{source}: {name} must be between {low} and {high}, not {value}")
+    if choices.time_limit_s <= 0:
+        raise InputError(f"{source}: time_limit_s must be positive, not {choices.time_limit_s:g}")
+    for temperature in choices.temperature:
+        if temperature not in TEMPERATURES:
+            known = ", ".join(TEMPERATURES)
+            raise InputError(f"{source}: no temperature {temperature!r}", hint=f"known: {known}")
+    return choices
+
+
+def join_names(names: Sequence[str], most: int = 8) -> str:
+    """A list for a message, cut where it gets long."""
+    shown = ", ".join(names[:most])
+    return f"{shown}, … ({len(names)} in all)" if len(names) > most else shown

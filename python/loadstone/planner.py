@@ -1,0 +1,118 @@
+"""From choices to a plan: which cells there are, in which order, with the declared gaps."""
+
+from collections.abc import Mapping, Sequence
+
+from loadstone.benchmarks.base import Benchmark, Operation
+from loadstone.engines.base import Capabilities
+from loadstone.errors import InputError
+from loadstone.plan import Cell, Choices, Plan, join_names
+from loadstone.variant import Variant
+
+FLOOR = "null"
+"""The engine that answers at once: planned beside the others to show the harness's own cost."""
+
+PANELS = ("default", "quick", "full")
+
+
+def make_plan(
+    choices: Choices,
+    benchmark: Benchmark,
+    variants: Sequence[Variant],
+    capabilities: Mapping[str, Capabilities],
+) -> Plan:
+    """Freeze the cells. `capabilities` is keyed by engine name. Raises `InputError`."""
+    edition = _edition(choices, benchmark)
+    scales = choices.rows or _scales(choices, benchmark, edition)
+    for rows in scales:
+        benchmark.check_scale(edition, rows)
+    names = [variant.name for variant in variants]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InputError(f"the variant {twice[0]} is named twice", hint="name each --on once")
+    cells = [
+        _cell(choices, operation, variant, rows, temperature, capabilities[variant.engine])
+        for rows in scales
+        for temperature in choices.temperature
+        for operation in _chosen(choices, benchmark.operations(edition, rows), temperature)
+        for variant in variants
+        if temperature == "warm" or variant.engine != FLOOR
+    ]
+    if not cells:
+        raise InputError("the plan is empty", hint="no operation fits these choices")
+    return Plan(
+        benchmark=benchmark.name,
+        edition=edition,
+        variants=tuple(names),
+        rows=tuple(scales),
+        seed=choices.seed,
+        warm_up=choices.warm_up,
+        rounds=choices.rounds,
+        time_limit_s=choices.time_limit_s,
+        cells=tuple(cells),
+    )
+
+
+def seconds_estimated(plan: Plan) -> float:
+    """A rough guess, from runs on two cores, at how long a plan takes; people plan by it."""
+    load_s = sum(len(plan.variants) * rows * 12e-6 for rows in plan.rows)
+    total_s = 3.0 + load_s
+    for cell in plan.cells:
+        if cell.gap or cell.variant == FLOOR:
+            continue
+        once_s = 0.006 + cell.rows * 1.6e-6
+        passes = cell.samples + (plan.warm_up * cell.samples if cell.temperature == "warm" else 0)
+        total_s += passes * once_s + (0.35 * cell.samples if cell.temperature == "cold" else 0.0)
+    return total_s
+
+
+def _edition(choices: Choices, benchmark: Benchmark) -> str:
+    edition = choices.edition or benchmark.default_edition
+    if edition not in benchmark.editions:
+        raise InputError(
+            f"{benchmark.name} has no edition {edition!r}",
+            hint=f"it has: {', '.join(benchmark.editions)}",
+        )
+    return edition
+
+
+def _scales(choices: Choices, benchmark: Benchmark, edition: str) -> tuple[int, ...]:
+    if edition != benchmark.default_edition or choices.panel == "quick":
+        return benchmark.default_scales[:1]
+    return benchmark.default_scales
+
+
+def _chosen(
+    choices: Choices, operations: Sequence[Operation], temperature: str
+) -> Sequence[Operation]:
+    """The operations of a panel; those named by the user instead, if any."""
+    if choices.panel not in PANELS:
+        raise InputError(
+            f"there is no panel {choices.panel!r}", hint=f"panels: {', '.join(PANELS)}"
+        )
+    if choices.operations:
+        known = {operation.name: operation for operation in operations}
+        unknown = [name for name in choices.operations if name not in known]
+        if unknown:
+            raise InputError(
+                f"there is no operation {unknown[0]!r}", hint=f"known: {join_names([*known], 60)}"
+            )
+        return [known[name] for name in choices.operations]
+    if choices.panel == "quick":
+        operations = [item for item in operations if "quick" in item.panels]
+    if temperature == "cold" and choices.panel != "full":
+        operations = [item for item in operations if "cold" in item.panels]
+    return operations
+
+
+def _cell(
+    choices: Choices,
+    operation: Operation,
+    variant: Variant,
+    rows: int,
+    temperature: str,
+    capabilities: Capabilities,
+) -> Cell:
+    structure = capabilities.structures[operation.storage]
+    gap = "" if structure.supported else structure.note
+    samples = choices.repeat_cold if temperature == "cold" else choices.repeat
+    return Cell(operation.name, variant.name, rows, temperature, samples, gap)

@@ -1,0 +1,1 @@
+"""QUEL: its tree, and its translation to SQL."""

@@ -1,0 +1,181 @@
+"""What a record holds, as plain values. Reports and findings see this and nothing else."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from loadstone.plan import Cell, Plan
+
+STATUSES = ("ok", "failed", "gap", "invalid")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One timed repetition. CPU and device figures are None where the system does not tell."""
+
+    ordinal: int
+    round: int
+    variation: int
+    started_ns: int
+    elapsed_ns: int
+    client_cpu_ns: int | None = None
+    server_cpu_ns: int | None = None
+    read_bytes: int | None = None
+    written_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCheck:
+    """What one sample returned beside what the oracle expects."""
+
+    ordinal: int
+    variation: int
+    expected_rows: int
+    expected_checksum: str
+    rows: int
+    checksum: str
+
+    @property
+    def right(self) -> bool:
+        """Whether cardinality and checksum agree."""
+        return (self.rows, self.checksum) == (self.expected_rows, self.expected_checksum)
+
+
+@dataclass(frozen=True, slots=True)
+class ColdEvidence:
+    """Why one sample may be called cold, or why not. Pages are those of the engine's files."""
+
+    ordinal: int
+    proved: bool
+    reason: str
+    method: str
+    files: int
+    bytes: int
+    resident_before: int | None
+    resident_after: int | None
+    engine_dead: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StatementText:
+    """One variation as the engine got it, and the plan it said it would use."""
+
+    variation: int
+    text: str
+    plan: str
+
+
+@dataclass(frozen=True, slots=True)
+class CellResult:
+    """What became of a cell. `status`: ok; failed (`reason` says how: `> 60 s`, `wrong answer …`,
+    `engine crashed …`); gap (declared); invalid (measured, but beyond a limit).
+
+    A cold cell whose evidence is incomplete has `temperature_shown` = `unproved`.
+    """
+
+    cell: Cell
+    status: str
+    reason: str
+    ended_at: str
+    samples: tuple[Sample, ...] = ()
+    answers: tuple[AnswerCheck, ...] = ()
+    evidence: tuple[ColdEvidence, ...] = ()
+    statements: tuple[StatementText, ...] = ()
+
+    @property
+    def temperature_shown(self) -> str:
+        """The label that the evidence allows."""
+        if self.cell.temperature != "cold" or self.status != "ok":
+            return self.cell.temperature
+        proved = self.evidence and all(item.proved for item in self.evidence)
+        return "cold" if proved and len(self.evidence) >= len(self.samples) else "unproved"
+
+
+@dataclass(frozen=True, slots=True)
+class OperationText:
+    """An operation as it was run at one scale; `quel` is its first, published variation."""
+
+    name: str
+    rows: int
+    ordinal: int
+    title: str
+    group: str
+    query: str
+    design: str
+    storage: str
+    destination: str
+    quel: str
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """One relation loaded into one physical design: outside every cell, shown for information."""
+
+    variant: str
+    rows: int
+    relation: str
+    design: str
+    tuples: int
+    elapsed_ns: int
+    answer_ok: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A setting as asked and as the engine says it is."""
+
+    variant: str
+    key: str
+    asked: str | None
+    read_back: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened outside a cell: a worker died, a load failed, a run was resumed."""
+
+    at: str
+    kind: str
+    variant: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One process's work on a run; a resumed run has several. `outcome` is None while it runs or
+    where it was killed."""
+
+    session_id: int
+    started_at: str
+    command: str
+    ended_at: str | None = None
+    outcome: str | None = None
+    elapsed_ns: int | None = None
+    machine: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A whole record."""
+
+    run_id: str
+    created_at: str
+    loadstone_version: str
+    plan: Plan
+    published: dict[str, Any]
+    sessions: tuple[Session, ...]
+    operations: tuple[OperationText, ...]
+    results: tuple[CellResult, ...]
+    loads: tuple[Load, ...]
+    terms: tuple[Term, ...]
+    structure_notes: tuple[tuple[str, str, str], ...]
+    """(variant, storage, note): what stands in for a structure the engine does not literally
+    have."""
+    sizes: tuple[tuple[str, int, int], ...]
+    """(variant, rows, bytes) after loading."""
+    events: tuple[Event, ...]
+
+    @property
+    def pending(self) -> tuple[Cell, ...]:
+        """Cells of the plan that have no result yet."""
+        done = {result.cell.key for result in self.results}
+        return tuple(cell for cell in self.plan.cells if cell.key not in done)

@@ -1,0 +1,155 @@
+"""Reading a record back as plain values, whatever happened to the run that wrote it."""
+
+import json
+import sqlite3
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from loadstone.errors import RecordError
+from loadstone.plan import Cell, Plan
+from loadstone.record.model import (
+    AnswerCheck,
+    CellResult,
+    ColdEvidence,
+    Event,
+    Load,
+    OperationText,
+    Run,
+    Sample,
+    Session,
+    StatementText,
+    Term,
+)
+from loadstone.record.schema import APPLICATION_ID, SCHEMA_VERSION
+
+
+def connect(path: Path, *, writable: bool = False) -> sqlite3.Connection:
+    """Open an existing record. Raises `RecordError` saying what is wrong with it."""
+    if not path.is_file():
+        raise RecordError(f"there is no record {path}", hint="`loadstone run` writes one")
+    mode = "rw" if writable else "ro"
+    try:
+        connection = sqlite3.connect(
+            f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None
+        )
+        connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    except sqlite3.Error as error:
+        raise RecordError(
+            f"{path} is not a readable record: {error}", hint="it may be truncated or not ours"
+        ) from error
+    return connection
+
+
+def check_schema(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse files that are not records, and records of a newer schema."""
+    application = connection.execute("PRAGMA application_id").fetchone()[0]
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if application != APPLICATION_ID:
+        raise RecordError(f"{path} is a SQLite file, but not a Loadstone record")
+    if version > SCHEMA_VERSION:
+        raise RecordError(
+            f"{path} has schema {version}; this Loadstone reads up to {SCHEMA_VERSION}",
+            hint="read it with the newer Loadstone that wrote it",
+        )
+
+
+def read(path: Path) -> Run:
+    """Read a whole record. Raises `RecordError` where the file is damaged."""
+    connection = connect(path)
+    try:
+        check_schema(connection, path)
+        connection.execute("BEGIN")  # one snapshot, also beside a run that is still writing
+        return _run(connection, path)
+    except sqlite3.Error as error:
+        raise RecordError(f"{path} is damaged: {error}") from error
+    finally:
+        connection.close()
+
+
+def _run(connection: sqlite3.Connection, path: Path) -> Run:
+    head = connection.execute("SELECT * FROM run").fetchone()
+    if head is None:
+        raise RecordError(f"{path} holds no run", hint="its run was killed before it began")
+    run_id, created_at, version, _, plan_text, published = head
+    plan = Plan.from_json(plan_text)
+    return Run(
+        run_id=run_id,
+        created_at=created_at,
+        loadstone_version=version,
+        plan=plan,
+        published=json.loads(published),
+        sessions=_sessions(connection),
+        operations=_unique(
+            OperationText(*row)
+            for row in connection.execute("SELECT * FROM operation ORDER BY rows, ordinal")
+        ),
+        results=_results(connection, plan),
+        loads=tuple(
+            Load(*row[1:-1], answer_ok=bool(row[-1]))
+            for row in connection.execute("SELECT * FROM load")
+        ),
+        terms=tuple(Term(*row[1:]) for row in connection.execute("SELECT * FROM term")),
+        structure_notes=_unique(connection.execute("SELECT * FROM structure_note")),
+        sizes=_sizes(connection),
+        events=tuple(Event(*row[1:]) for row in connection.execute("SELECT * FROM event")),
+    )
+
+
+def _unique(rows: Any) -> tuple[Any, ...]:
+    """Each session of a resumed run writes these again: the first of equals stands for all."""
+    return tuple(dict.fromkeys(rows))
+
+
+def _sizes(connection: sqlite3.Connection) -> tuple[tuple[str, int, int], ...]:
+    """The latest session's word on each variant and scale."""
+    latest = {
+        (variant, rows): size_bytes
+        for _, variant, rows, size_bytes in connection.execute("SELECT * FROM size ORDER BY rowid")
+    }
+    return tuple((*key, size_bytes) for key, size_bytes in latest.items())
+
+
+def _sessions(connection: sqlite3.Connection) -> tuple[Session, ...]:
+    machine: dict[int, dict[str, Any]] = defaultdict(dict)
+    for session_id, key, value in connection.execute("SELECT * FROM machine"):
+        machine[session_id][key] = value
+    query = "SELECT * FROM session LEFT JOIN session_end USING (session_id) ORDER BY session_id"
+    return tuple(Session(*row, machine=machine[row[0]]) for row in connection.execute(query))
+
+
+def _results(connection: sqlite3.Connection, plan: Plan) -> tuple[CellResult, ...]:
+    parts: dict[str, dict[int, list[Any]]] = {}
+    for table, kind in (
+        ("sample", Sample),
+        ("answer", AnswerCheck),
+        ("evidence", ColdEvidence),
+        ("statement", StatementText),
+    ):
+        grouped: dict[int, list[Any]] = defaultdict(list)
+        for cell_id, *values in connection.execute(f"SELECT * FROM {table} ORDER BY rowid"):  # noqa: S608
+            grouped[cell_id].append(_evidence(values) if table == "evidence" else kind(*values))
+        parts[table] = grouped
+    planned = {cell.key: cell for cell in plan.cells}
+    results: dict[str, CellResult] = {}
+    for cell_id, _, *identity, status, reason, ended_at in connection.execute(
+        "SELECT * FROM cell ORDER BY cell_id"
+    ):
+        cell = Cell(*identity, samples=0)
+        cell = planned.get(cell.key, cell)
+        results[cell.key] = CellResult(
+            cell=cell,
+            status=status,
+            reason=reason,
+            ended_at=ended_at,
+            samples=tuple(parts["sample"][cell_id]),
+            answers=tuple(parts["answer"][cell_id]),
+            evidence=tuple(parts["evidence"][cell_id]),
+            statements=tuple(parts["statement"][cell_id]),
+        )
+    return tuple(results.values())
+
+
+def _evidence(values: list[Any]) -> ColdEvidence:
+    ordinal, proved, *rest, engine_dead = values
+    return ColdEvidence(ordinal, bool(proved), *rest, bool(engine_dead))

@@ -1,0 +1,184 @@
+"""Writing a record: append-only, each cell in one transaction the moment it ends."""
+
+import dataclasses
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from loadstone.errors import RecordError
+from loadstone.plan import Plan
+from loadstone.record.model import CellResult, Event, Load, OperationText, Term
+from loadstone.record.reader import check_schema, connect
+from loadstone.record.schema import APPLICATION_ID, SCHEMA_VERSION, TABLES
+
+
+def now() -> str:
+    """Wall-clock time of an event, UTC, to the millisecond."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+class Recorder:
+    """One session's hold on a record. Rows are only ever added.
+
+    Every method commits before it returns, with synchronous=FULL: what a killed run had recorded
+    is there when the record is opened again. Raises `RecordError`, and the file keeps what it had.
+    """
+
+    def __init__(self, path: Path, session_id: int, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self.session_id = session_id
+        self._connection = connection
+
+    @classmethod
+    def create(
+        cls,
+        path: Path,
+        plan: Plan,
+        published: Mapping[str, Any],
+        run_id: str,
+        version: str,
+        command: str = "",
+    ) -> "Recorder":
+        """Start a new record; an existing file is never overwritten. `command` is what the user
+        typed, without secrets."""
+        if path.exists():
+            raise RecordError(
+                f"{path} exists already",
+                hint="continue it with --resume, or name another with --record",
+            )
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            connection = sqlite3.connect(path, isolation_level=None)
+            connection.executescript(
+                f"PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={SCHEMA_VERSION};"
+                f"BEGIN; {TABLES} COMMIT;"
+            )
+            connection.execute(
+                "INSERT INTO run VALUES (?,?,?,?,?,?)",
+                (run_id, now(), version, plan.hash, plan.to_json(), json.dumps(published)),
+            )
+        except (OSError, sqlite3.Error) as error:
+            raise _cannot_write(path, error) from error
+        return cls._session(path, connection, command)
+
+    @classmethod
+    def resume(cls, path: Path, command: str = "") -> "Recorder":
+        """Open an existing record for another session."""
+        connection = connect(path, writable=True)
+        check_schema(connection, path)
+        return cls._session(path, connection, command)
+
+    @classmethod
+    def _session(cls, path: Path, connection: sqlite3.Connection, command: str) -> "Recorder":
+        try:
+            connection.execute("PRAGMA synchronous=FULL")
+            connection.execute("PRAGMA foreign_keys=ON")
+            cursor = connection.execute(
+                "INSERT INTO session (started_at, command) VALUES (?, ?)", (now(), command)
+            )
+        except sqlite3.Error as error:
+            raise _cannot_write(path, error) from error
+        return cls(path, int(cursor.lastrowid or 0), connection)
+
+    def machine(self, description: Mapping[str, Any]) -> None:
+        """The machine and the software, as found at the start of this session."""
+        self._many("machine", [(self.session_id, k, v) for k, v in description.items()])
+
+    def terms(self, terms: Sequence[Term]) -> None:
+        """A variant's settings, asked and read back."""
+        rows = [(self.session_id, t.variant, t.key, t.asked, t.read_back) for t in terms]
+        self._many("term", rows)
+
+    def operations(self, operations: Sequence[OperationText]) -> None:
+        """The operations of a scale, in the paper's order."""
+        self._many("operation", [dataclasses.astuple(operation) for operation in operations])
+
+    def structure_notes(self, notes: Sequence[tuple[str, str, str]]) -> None:
+        """(variant, storage, note)."""
+        self._many("structure_note", notes)
+
+    def load(self, load: Load) -> None:
+        """A relation has been loaded."""
+        row = dataclasses.astuple(load)
+        self._many("load", [(self.session_id, *row[:-1], int(load.answer_ok))])
+
+    def size(self, variant: str, rows: int, size_bytes: int) -> None:
+        """What a variant's tables of a scale take."""
+        self._many("size", [(self.session_id, variant, rows, size_bytes)])
+
+    def event(self, event: Event) -> None:
+        """Something happened outside a cell."""
+        self._many("event", [(self.session_id, *dataclasses.astuple(event))])
+
+    def cell(self, result: CellResult) -> None:
+        """A cell has ended: all of it in one transaction."""
+        cell = result.cell
+        head = (self.session_id, cell.operation, cell.variant, cell.rows, cell.temperature,
+                result.status, result.reason, result.ended_at)  # fmt: skip
+        with self._transaction():
+            cursor = self._connection.execute(
+                "INSERT INTO cell (session_id, operation, variant, rows, temperature, status,"
+                " reason, ended_at) VALUES (?,?,?,?,?,?,?,?)",
+                head,
+            )
+            cell_id = cursor.lastrowid
+            for table, items in (
+                ("sample", result.samples),
+                ("answer", result.answers),
+                ("evidence", result.evidence),
+                ("statement", result.statements),
+            ):
+                self._insert(table, [(cell_id, *dataclasses.astuple(item)) for item in items])
+
+    def end(self, outcome: str, elapsed_ns: int) -> None:
+        """End this session: `complete`, `interrupted` or `failed`."""
+        self._many("session_end", [(self.session_id, now(), outcome, elapsed_ns)])
+        self._connection.close()
+
+    def _many(self, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        with self._transaction():
+            self._insert(table, rows)
+
+    def _insert(self, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        if rows:
+            marks = ",".join("?" * len(rows[0]))
+            # The table's name is one of ours, never input.
+            self._connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)  # noqa: S608
+
+    def _transaction(self) -> "_Transaction":
+        return _Transaction(self._connection, self.path)
+
+
+class _Transaction:
+    """BEGIN … COMMIT, or ROLLBACK and a `RecordError`."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection = connection
+        self._path = path
+
+    def __enter__(self) -> None:
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error as error:
+            raise _cannot_write(self._path, error) from error
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: object
+    ) -> None:
+        try:
+            self._connection.execute("COMMIT" if kind is None else "ROLLBACK")
+        except sqlite3.Error as failure:
+            if kind is None:
+                raise _cannot_write(self._path, failure) from failure
+        if isinstance(error, sqlite3.Error):
+            raise _cannot_write(self._path, error) from error
+
+
+def _cannot_write(path: Path, error: Exception) -> RecordError:
+    return RecordError(
+        f"cannot write the record {path}: {error}",
+        hint="free some space or make it writable; what it held is intact, continue with --resume",
+    )

@@ -1,0 +1,84 @@
+"""What is installed: engines, benchmarks and report formats, by entry point.
+
+Listing names imports none of them; loading imports exactly the one asked for.
+"""
+
+from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from loadstone.errors import EngineError, InputError
+
+if TYPE_CHECKING:
+    from loadstone.benchmarks.base import Benchmark
+    from loadstone.engines.base import Engine
+    from loadstone.report.base import Report
+
+_SCHEMES = {"postgres": "postgresql"}
+
+
+def engine_names() -> list[str]:
+    """Names of the installed engines, sorted; none is imported."""
+    return _names("engines")
+
+
+def benchmark_names() -> list[str]:
+    """Names of the installed benchmarks, sorted; none is imported."""
+    return _names("benchmarks")
+
+
+def report_names() -> list[str]:
+    """Names of the installed report formats, sorted; none is imported."""
+    return _names("reports")
+
+
+def engine_of(variant: str) -> str:
+    """The engine that a variant's text names: `sqlite?cache=…`, `postgres://…`."""
+    if "://" in variant:
+        scheme = urlsplit(variant).scheme
+        return _SCHEMES.get(scheme, scheme)
+    return variant.partition("?")[0].strip()
+
+
+def load_engine(name: str) -> "type[Engine]":
+    """Import one engine. `InputError` for an unknown name, `EngineError` where what it needs is
+    not installed."""
+    kind: type[Engine] = _load("engines", name)
+    return kind
+
+
+def load_benchmark(name: str) -> "type[Benchmark]":
+    """Import one benchmark. `InputError` for an unknown name."""
+    kind: type[Benchmark] = _load("benchmarks", name)
+    return kind
+
+
+def load_report(name: str) -> "type[Report]":
+    """Import one report format. `InputError` for an unknown name."""
+    kind: type[Report] = _load("reports", name)
+    return kind
+
+
+def _points(kind: str) -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=f"loadstone.{kind}")}
+
+
+def _names(kind: str) -> list[str]:
+    return sorted(_points(kind))
+
+
+def _load(kind: str, name: str) -> Any:
+    points = _points(kind)
+    if name not in points:
+        what = kind.removesuffix("s")
+        known = ", ".join(sorted(points)) or f"none; is loadstone installed in this {what}?"
+        raise InputError(f"there is no {what} {name!r}", hint=f"installed: {known}")
+    point = points[name]
+    try:
+        return point.load()
+    except ModuleNotFoundError as error:
+        package = point.dist.name if point.dist else "loadstone"
+        raise EngineError(
+            f"{name} needs the module {error.name!r}, which is not installed",
+            hint=f"install it with: pip install '{package}[{name}]'",
+        ) from error

@@ -1,0 +1,243 @@
+"""The page's charts. Each function makes one drawing from the shared model; none computes results.
+
+Direct labels, log axes, intervals; published systems hollow, today's filled. The specifications
+are plain Vega-Lite; a test holds each against its schema.
+"""
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import geometric_mean
+from typing import Any
+
+from loadstone.report.comparison import Comparison
+from loadstone.report.drawing import (
+    BAD,
+    CHARACTER_PX,
+    INK,
+    PAPER,
+    RULE,
+    SOFT,
+    TIME_LABELS,
+    axis,
+    chart,
+    colour_of,
+    decades,
+    layer,
+    spread,
+)
+from loadstone.report.figures import NS_PER_S, digits
+from loadstone.report.growth import Growth
+from loadstone.report.portrait import Portrait, Row, View
+
+ROW_PX = 22
+PLOT_PX = 300
+STEEP = 1.2
+"""Exponents above this are drawn in the warning colour: clearly worse than linear."""
+
+Point = dict[str, Any]
+Chart = tuple[dict[str, Any], str]
+"""A specification and its title."""
+
+COLOUR = {"field": "colour", "type": "nominal", "scale": None}
+TEXT = {"field": "text", "type": "nominal"}
+
+
+def paper_table(table: Comparison, names: Mapping[str, str]) -> Chart:
+    """A table of the paper as dots on a log axis, with today's figures. `names` are the variants
+    and what to call them."""
+    title = f"Table {table.number}, {table.title}: elapsed time, published and measured"
+    return _profiles(_points(table, names), table, TIME_LABELS), title
+
+
+def paper_shape(table: Comparison, names: Mapping[str, str]) -> Chart:
+    """The same, each system relative to its own geometric mean over the table's rows."""
+    points = [point for point in _points(table, names) if not point["over"]]
+    means = {
+        system: geometric_mean([p["x"] for p in points if p["system"] == system])
+        for system in dict.fromkeys(p["system"] for p in points)
+    }
+    shaped = [p | {"x": p["x"] / means[p["system"]]} for p in points]
+    title = f"Table {table.number}, {table.title}: each system over its own geometric mean"
+    return _profiles(shaped, table, "format(datum.value, '~g') + '×'"), title
+
+
+def _points(table: Comparison, names: Mapping[str, str]) -> list[Point]:
+    points: list[Point] = []
+    for number, row in enumerate(table.rows):
+        for system, value in row.published.items():
+            if value.elapsed_ns:
+                x = value.elapsed_ns / NS_PER_S
+                points.append(_point(system, number, x, SOFT) | {"over": value.over})
+        for series, (variant, name) in enumerate(names.items()):
+            figure = row.measured.get(variant)
+            if figure and figure.status == "ok" and figure.elapsed_ns:
+                x = figure.elapsed_ns.value / NS_PER_S
+                points.append(_point(name, number, x, colour_of(series)))
+    return points
+
+
+def _point(system: str, row: float, x: float, colour: str) -> Point:
+    today = colour != SOFT
+    return {"system": system, "row": row, "x": x, "colour": colour, "today": today, "over": False}
+
+
+def _profiles(points: Sequence[Point], table: Comparison, labels: str) -> dict[str, Any]:
+    """Every system a thread of dots down the rows, named once above its first dot."""
+    low, high = _range(point["x"] for point in points)
+    last = len(table.rows) - 1
+    x = axis("x", low, high, labelExpr=labels)
+    y = {
+        "field": "row",
+        "type": "quantitative",
+        "scale": {"domain": [last + 0.5, -2.2], "nice": False, "zero": False},
+        "axis": {
+            "values": list(range(last + 1)),
+            "labelExpr": f"{json.dumps([row.label for row in table.rows])}[datum.value]",
+            "labelLimit": 190,
+            "labelColor": INK,
+            "grid": False,
+        },
+    }
+    names = _names(points, low, high)
+    threads = [name | {"row": name["row"] + 0.35} for name in names] + list(points)
+    by_system = {"field": "system", "type": "nominal"}
+    downwards = {"field": "row", "type": "quantitative"}
+    hollow = {"type": "point", "fill": PAPER, "strokeWidth": 1.3, "opacity": 1}
+    layers = [
+        layer({"type": "line", "strokeWidth": 1, "opacity": 0.45}, threads,
+              x=x, y=y, color=COLOUR, detail=by_system, order=downwards),
+        layer(hollow | {"shape": "circle", "size": 46},
+              (p for p in points if not p["today"] and not p["over"]), x=x, y=y, stroke=COLOUR),
+        layer(hollow | {"shape": "triangle-right", "size": 60},
+              (p for p in points if p["over"]), x=x, y=y, stroke=COLOUR),
+        layer({"type": "circle", "size": 52, "opacity": 1},
+              (p for p in points if p["today"]), x=x, y=y, color=COLOUR),
+        layer({"type": "text"}, names, x=x, y=y, color=COLOUR,
+              text={"field": "system", "type": "nominal"}),
+    ]  # fmt: skip
+    return chart(layers, PLOT_PX, ROW_PX * (len(table.rows) + 2))
+
+
+def _range(values: Iterable[float]) -> tuple[float, float]:
+    """With some air, and wide enough to hold a power of ten."""
+    known = list(values)
+    low, high = min(known) / 1.4, max(known) * 1.4
+    return (low, high) if high / low > 12 else (low / 2, high * 2)
+
+
+def _names(points: Sequence[Point], low: float, high: float) -> list[Point]:
+    """Where each system's name stands above its first dot: the paper's in one line, today's in the
+    next, so that neither crowds the other."""
+    names: list[Point] = []
+    scale = PLOT_PX / math.log(high / low)
+    for today, line in ((False, -1.7), (True, -0.9)):
+        first: dict[str, Point] = {}
+        for point in points:
+            if point["today"] is today:
+                first.setdefault(point["system"], point)
+        wanted = [math.log(point["x"] / low) * scale for point in first.values()]
+        widths = [len(system) * CHARACTER_PX + 8 for system in first]
+        places = spread(wanted, widths, -80, PLOT_PX + 40)
+        for point, place in zip(first.values(), places, strict=True):
+            names.append(point | {"x": low * math.exp(place / scale), "row": line})
+    return names
+
+
+def growth_lines(lines: Sequence[Growth], series: int, domain: tuple[float, float]) -> Chart:
+    """Time over size for one variant's operations of one group, the exponent at each line's end."""
+    low, high = domain
+    sizes = sorted({size for line in lines for size in line.sizes})
+    height = max(120, 14 * len(lines) + 20)
+    colours = [BAD if line.exponent > STEEP else colour_of(series) for line in lines]
+    points = [
+        {"line": index, "x": size, "y": e.value / NS_PER_S, "colour": colours[index],
+         "low": (e.low or e.value) / NS_PER_S, "high": (e.high or e.value) / NS_PER_S}
+        for index, line in enumerate(lines)
+        for size, e in zip(line.sizes, line.elapsed_ns, strict=True)
+    ]  # fmt: skip
+    x = axis("x", sizes[0], sizes[-1], values=sizes, labelExpr="format(datum.value, ',')")
+    y = axis("y", low, high, values=decades(low, high, 5), labelExpr=TIME_LABELS)
+    by_line = {"field": "line", "type": "nominal"}
+    layers = [
+        layer({"type": "line", "strokeWidth": 1.4}, points, x=x, y=y, color=COLOUR, detail=by_line),
+        layer({"type": "rule"}, points, x=x, y=y | {"field": "low"}, y2={"field": "high"},
+              color=COLOUR),
+        layer({"type": "circle", "size": 16, "opacity": 1}, points, x=x, y=y, color=COLOUR),
+        layer({"type": "text", "align": "left", "dx": 8, "limit": 190},
+              _ends(lines, low, high, height), x=x, y=y, text=TEXT, color=COLOUR),
+    ]  # fmt: skip
+    title = f"Growth of {lines[0].operation.group} on {lines[0].variant}: time over tuples"
+    return chart(layers, 110, height, air=14), title
+
+
+def _ends(lines: Sequence[Growth], low: float, high: float, height: int) -> list[Point]:
+    scale = height / math.log(high / low)
+    wanted = [math.log(line.elapsed_ns[-1].value / NS_PER_S / low) * scale for line in lines]
+    places = spread(wanted, [13.0] * len(lines), -6, height + 6)
+    return [
+        {"x": line.sizes[-1], "y": low * math.exp(place / scale),
+         "colour": BAD if line.exponent > STEEP else INK,
+         "text": f"{line.exponent:.2f}  {line.operation.title}".replace("-0.00", "0.00")}
+        for line, place in zip(lines, places, strict=True)
+    ]  # fmt: skip
+
+
+def growth_domain(lines: Iterable[Growth]) -> tuple[float, float]:
+    """The range of times that a set of lines spans, in seconds, with some air."""
+    values = [estimate.value / NS_PER_S for line in lines for estimate in line.elapsed_ns]
+    return min(values) / 1.6, max(values) * 1.6
+
+
+def cold_and_warm(warm: View, cold: View, variant: str, series: int) -> Chart | None:
+    """Each operation's cold time over its warm time on one variant; unproved ones hollow."""
+    points = _pairs(warm, cold, variant)
+    if not points:
+        return None
+    low, high = _range(p[axis_name] for p in points for axis_name in ("x", "y"))
+    x, y = (axis(field, low, high, labelExpr=TIME_LABELS) for field in ("x", "y"))
+    notable = sorted(points, key=lambda p: p["y"] / p["x"])
+    named = {id(p): p for p in (notable[0], notable[len(notable) // 2], notable[-1])}.values()
+    labels = [p | {"text": f"{p['name']}  {digits(p['y'] / p['x'], 2)}×"} for p in named]
+    proved = [p for p in points if p["proved"]]
+    colour = colour_of(series)
+    layers = [
+        layer({"type": "line", "color": SOFT, "strokeWidth": 1, "strokeDash": [3, 3]},
+              [{"x": low, "y": low}, {"x": high, "y": high}], x=x, y=y),
+        layer({"type": "rule", "color": RULE}, points, x=x, y=y | {"field": "x"},
+              y2={"field": "y"}),
+        layer({"type": "circle", "size": 36, "opacity": 0.9, "color": colour}, proved, x=x, y=y),
+        layer({"type": "point", "size": 36, "opacity": 1, "fill": PAPER, "stroke": colour},
+              (p for p in points if not p["proved"]), x=x, y=y),
+        layer({"type": "text", "align": "left", "dx": 7, "dy": -5, "limit": 190}, labels,
+              x=x, y=y, text=TEXT),
+    ]  # fmt: skip
+    return chart(layers, 220, 200), f"Cold against warm on {variant}"
+
+
+def _pairs(warm: View, cold: View, variant: str) -> list[Point]:
+    before = {row.operation.name: row for row in warm.all_rows}
+    points = []
+    for row in cold.all_rows:
+        pair = _medians(before.get(row.operation.name), row, variant)
+        if pair:
+            proved = row.figures[variant].temperature == "cold"
+            named = {"name": row.operation.title, "proved": proved}
+            points.append({"x": pair[0], "y": pair[1], **named})
+    return points
+
+
+def _medians(warm: Row | None, cold: Row, variant: str) -> tuple[float, float] | None:
+    figures = [row.figures.get(variant) if row else None for row in (warm, cold)]
+    values = [
+        figure.elapsed_ns.value / NS_PER_S
+        for figure in figures
+        if figure and figure.status == "ok" and figure.elapsed_ns
+    ]
+    return (values[0], values[1]) if len(values) == 2 else None
+
+
+def largest_with(portrait: Portrait, temperature: str) -> View | None:
+    """The view of the largest scale that has cells at a temperature."""
+    views = [view for view in portrait.views if view.temperature == temperature]
+    return max(views, key=lambda view: view.rows, default=None)

@@ -1,0 +1,92 @@
+"""The CSV report: one row per planned cell, units in the names; empty means absent."""
+
+import csv
+import io
+from typing import Any, ClassVar
+
+from loadstone.record.model import Run
+from loadstone.report.base import Report
+from loadstone.report.portrait import Figure, Portrait, Row, portrait
+
+
+class CsvReport(Report):
+    """For spreadsheets and data frames. The columns are in `docs/report.md`."""
+
+    suffix: ClassVar[str] = ".csv"
+
+    def render(self, run: Run) -> bytes:
+        """UTF-8, comma-separated, lines ending in LF."""
+        text = io.StringIO()
+        rows = list(cell_rows(portrait(run)))
+        writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        return text.getvalue().encode()
+
+
+def cell_rows(whole: Portrait) -> list[dict[str, Any]]:
+    """Every planned cell as a flat row, in the order of the portrait."""
+    return [
+        dict(zip(COLUMNS, _values(whole.run, row, figure), strict=True))
+        for view in whole.views
+        for row in view.all_rows
+        for figure in row.figures.values()
+    ]
+
+
+COLUMNS: tuple[str, ...] = (
+    "run_id",
+    "benchmark",
+    "edition",
+    "query_group",
+    "operation",
+    "title",
+    "variant",
+    "rows",
+    "temperature",
+    "temperature_planned",
+    "status",
+    "reason",
+    "samples",
+    "elapsed_ns_median",
+    "elapsed_ns_low",
+    "elapsed_ns_high",
+    "best_ratio",
+    "best_ratio_low",
+    "best_ratio_high",
+    "floor_share",
+    "client_cpu_share",
+    "server_cpu_share",
+    "read_bytes_median",
+    "written_bytes_median",
+    "answers_right",
+    "answers_checked",
+)
+
+
+def _values(run: Run, row: Row, figure: Figure) -> tuple[Any, ...]:
+    elapsed, ratio = figure.elapsed_ns, figure.ratio
+    return (
+        run.run_id,
+        run.plan.benchmark,
+        run.plan.edition,
+        row.operation.group,
+        figure.cell.operation,
+        row.operation.title,
+        figure.cell.variant,
+        figure.cell.rows,
+        figure.temperature,
+        figure.cell.temperature,
+        figure.status,
+        figure.reason,
+        len(figure.samples),
+        *((elapsed.value, elapsed.low, elapsed.high) if elapsed else (None, None, None)),
+        *((ratio.value, ratio.low, ratio.high) if ratio else (None, None, None)),
+        figure.floor_share,
+        figure.client_cpu_share,
+        figure.server_cpu_share,
+        figure.read_bytes,
+        figure.written_bytes,
+        figure.answers_right,
+        figure.answers_checked,
+    )

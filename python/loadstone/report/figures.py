@@ -1,0 +1,92 @@
+"""Numbers as people read them: three significant digits, and a unit that is said once."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+NS_PER_S = 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A unit of time and how many nanoseconds it has."""
+
+    symbol: str
+    ns: float
+
+
+UNITS = (Unit("ns", 1.0), Unit("µs", 1e3), Unit("ms", 1e6), Unit("s", 1e9))
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A figure with its 95 % confidence interval; a bound is None where samples are too few."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+def unit_for(values_ns: Iterable[float]) -> Unit:
+    """The unit in which the middle of some durations (their geometric mean) is at least 1."""
+    logs = [math.log(value) for value in values_ns if value > 0]
+    middle = math.exp(sum(logs) / len(logs)) if logs else 1e6
+    return next((unit for unit in reversed(UNITS) if middle >= unit.ns * 0.9995), UNITS[0])
+
+
+def digits(value: float, significant: int = 3) -> str:
+    """A number with that many significant digits, never in exponent notation."""
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else str(value)
+    rounded = float(f"{value:.{significant - 1}e}")
+    places = significant - 1 - math.floor(math.log10(abs(rounded)))
+    return f"{rounded:,.{max(0, min(places, 6))}f}"
+
+
+def duration(value_ns: float) -> str:
+    """A duration in its own unit: `12.3 ms`."""
+    unit = unit_for([value_ns])
+    return f"{digits(value_ns / unit.ns)} {unit.symbol}"
+
+
+def interval(estimate: Estimate, unit: Unit) -> str:
+    """The bounds of a duration in a given unit, without the unit; empty where there are none."""
+    if estimate.low is None or estimate.high is None:
+        return ""
+    return f"{digits(estimate.low / unit.ns)} … {digits(estimate.high / unit.ns)}"
+
+
+def times(ratio: float) -> str:
+    """A ratio: `1.0×`, `4.1×`, `340×`."""
+    return f"{digits(ratio, 2)}×"
+
+
+def percent(share: float) -> str:
+    """A share as a percentage, two significant digits from 1 % down, whole above 10 %."""
+    value = share * 100
+    return f"{value:.0f} %" if value >= 9.95 else f"{digits(value, 2)} %"
+
+
+def size(count_bytes: float) -> str:
+    """Bytes in binary units: `1.5 MiB`."""
+    for symbol in ("B", "KiB", "MiB", "GiB"):
+        if count_bytes < 1024 or symbol == "GiB":
+            break
+        count_bytes /= 1024
+    return f"{digits(count_bytes)} {symbol}"
+
+
+def number(count: int) -> str:
+    """A count with thousands separated."""
+    return f"{count:,}"
+
+
+def plural(count: int, one: str, many: str = "") -> str:
+    """`1 cell`, `2 cells`."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def listing(names: Iterable[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    items = list(names)
+    return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)

@@ -1,0 +1,228 @@
+"""The page: one self-contained HTML file, no network, in the order that `docs/report.md` explains."""
+
+import base64
+import gzip
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from loadstone.record.model import Run
+from loadstone.report import charts, figures, reproduce
+from loadstone.report.base import Report
+from loadstone.report.comparison import Comparison, Comparisons, comparisons
+from loadstone.report.drawing import svg_of
+from loadstone.report.growth import Growth, growth
+from loadstone.report.json import encode
+from loadstone.report.panel import STRIP_PX, panels
+from loadstone.report.portrait import Figure, Portrait, is_floor, portrait
+from loadstone.report.terms import terms
+from loadstone.report.verdict import circumstances, headline, verdict
+
+SHADES = 8
+SHADE_RATIO_MAX = 100.0
+"""A ratio that gets the darkest shade."""
+SECTIONS = (
+    "portrait",
+    "paper",
+    "growth",
+    "temperatures",
+    "terms",
+    "machine",
+    "reproduce",
+)
+
+
+class HtmlReport(Report):
+    """For people: everything, on one page."""
+
+    suffix: ClassVar[str] = ".html"
+    printable: ClassVar[bool] = False
+
+    def render(self, run: Run) -> bytes:
+        """The page, UTF-8."""
+        template = _environment().get_template("page.html.j2")
+        return template.render(_context(portrait(run))).encode()
+
+
+def shade(figure: Figure) -> int:
+    """0 (the best) to 8 (a hundred times the best or worse), by the logarithm of the ratio."""
+    if figure.ratio is None or figure.ratio.value <= 1:
+        return 0
+    share = math.log(figure.ratio.value) / math.log(SHADE_RATIO_MAX)
+    return min(SHADES, max(1, round(share * SHADES)))
+
+
+def mark_letter(number: int) -> str:
+    """Footnote signs: a, b, … z, aa, ab, …"""
+    return (chr(96 + number // 26) if number >= 26 else "") + chr(97 + number % 26)
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("loadstone.report", "page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "count": figures.number,
+        "digits": figures.digits,
+        "duration": figures.duration,
+        "letter": mark_letter,
+        "percent": figures.percent,
+        "shade": shade,
+        "size": figures.size,
+        "times": figures.times,
+        "visible": visible,
+    }
+    environment.globals |= {"interval": figures.interval, "is_floor": is_floor}
+    return environment
+
+
+def visible(text: object) -> str:
+    """Text with its control characters made visible, as a browser shows none of them."""
+    return "".join(
+        chr(0x2400 + ord(c)) if ord(c) < 32 and c not in "\n\t" else c for c in str(text)
+    )
+
+
+def _context(whole: Portrait) -> dict[str, Any]:
+    run = whole.run
+    folded = panels(whole)
+    compared = comparisons(whole)
+    return {
+        "run": run,
+        "portrait": whole,
+        "verdict": verdict(whole),
+        "headline": headline(whole),
+        "circumstances": circumstances(run),
+        "sections": SECTIONS,
+        "scales": list(dict.fromkeys(view.rows for view in whole.views)),
+        "temperatures": list(dict.fromkeys(view.temperature for view in whole.views)),
+        "panels": folded,
+        "panel_of": {(panel.rows, panel.operation.name): panel.id for panel in folded},
+        "strip_px": STRIP_PX,
+        "marks": _marks(run),
+        "compared": compared,
+        "paper_charts": _paper_charts(compared, whole.names),
+        "growths": _growths(whole),
+        "temperature_charts": _temperature_charts(whole),
+        "terms": terms(whole),
+        "sessions": run.sessions,
+        "machine": _machine(run),
+        "floor_rows": _floor_ns(whole),
+        "busy": _busy(whole),
+        "command": reproduce.command(run),
+        "plan": reproduce.plan_toml(run),
+        "record_href": _data_url(encode(whole)),
+        "record_name": f"loadstone-{run.run_id}.json.gz",
+    }
+
+
+def _marks(run: Run) -> dict[tuple[str, str], int]:
+    """(variant, storage) -> the number of its footnote."""
+    return {(variant, storage): i for i, (variant, storage, _) in enumerate(run.structure_notes)}
+
+
+def _data_url(data: bytes) -> str:
+    packed = gzip.compress(data, mtime=0)
+    return f"data:application/gzip;base64,{base64.b64encode(packed).decode()}"
+
+
+def _paper_charts(
+    compared: Comparisons | None, names: Mapping[str, str]
+) -> dict[str, list[Markup]]:
+    """Table number -> its drawings."""
+    drawn: dict[str, list[Markup]] = {}
+    for table in compared.tables if compared else ():
+        if table.measured:
+            drawings = [_draw(charts.paper_table(table, names))]
+            if _has_shape(table):
+                drawings.append(_draw(charts.paper_shape(table, names)))
+            drawn[table.number] = drawings
+    return drawn
+
+
+def _draw(chart: charts.Chart) -> Markup:
+    return Markup(svg_of(*chart))  # noqa: S704 - Vega escapes every text in it
+
+
+def _has_shape(table: Comparison) -> bool:
+    return sum(any(f.elapsed_ns for f in row.measured.values()) for row in table.rows) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class GrowthGroup:
+    """The growth of one group of operations: a drawing per variant, and the exponents."""
+
+    name: str
+    drawings: tuple[tuple[str, Markup], ...]
+
+
+def _growths(whole: Portrait) -> list[GrowthGroup]:
+    lines = growth(whole)
+    temperature = "warm" if any(line.temperature == "warm" for line in lines) else ""
+    groups: dict[str, list[Growth]] = {}
+    for line in lines:
+        if line.temperature == temperature or not temperature:
+            groups.setdefault(line.operation.group, []).append(line)
+    return [
+        GrowthGroup(name, tuple(_growth_drawings(found, whole.competitors)))
+        for name, found in groups.items()
+    ]
+
+
+def _growth_drawings(lines: Sequence[Growth], variants: Sequence[str]) -> Iterable[tuple[str, Markup]]:
+    domain = charts.growth_domain(lines)
+    for series, variant in enumerate(variants):
+        own = [line for line in lines if line.variant == variant]
+        if own:
+            yield variant, _draw(charts.growth_lines(own, series, domain))
+
+
+def _temperature_charts(whole: Portrait) -> list[tuple[str, Markup]]:
+    cold = charts.largest_with(whole, "cold")
+    warm = whole.view(cold.rows, "warm") if cold else None
+    if cold is None or warm is None:
+        return []
+    return [
+        (variant, _draw(chart))
+        for series, variant in enumerate(whole.competitors)
+        if (chart := charts.cold_and_warm(warm, cold, variant, series))
+    ]
+
+
+def _machine(run: Run) -> dict[str, Any]:
+    """Every key, of the last session that knows it."""
+    return {key: value for session in run.sessions for key, value in session.machine.items()}
+
+
+def _floor_ns(whole: Portrait) -> list[float]:
+    floors = [row.floor for view in whole.views for row in view.all_rows]
+    return sorted(floor.elapsed_ns.value for floor in floors if floor and floor.elapsed_ns)
+
+
+def _busy(whole: Portrait) -> list[tuple[str, float | None, float | None]]:
+    """(variant, client CPU, server CPU) as shares of the elapsed time, over all its cells."""
+    rows = []
+    for variant in whole.competitors:
+        own = [f for f in whole.figures.values() if f.cell.variant == variant and f.samples]
+        rows.append((variant, _total(own, "client_cpu_ns"), _total(own, "server_cpu_ns")))
+    return rows
+
+
+def _total(own: Sequence[Figure], field: str) -> float | None:
+    known = [
+        (getattr(sample, field), sample.elapsed_ns)
+        for figure in own
+        for sample in figure.samples
+        if getattr(sample, field) is not None
+    ]
+    return sum(part for part, _ in known) / sum(w for _, w in known) if known else None
+
+

@@ -1,0 +1,111 @@
+"""The JSON report: the whole record and every figure derived from it, units in the names."""
+
+import dataclasses
+import json
+from typing import Any, ClassVar
+
+from loadstone.record.model import CellResult, Run
+from loadstone.report.base import Report
+from loadstone.report.figures import Estimate
+from loadstone.report.growth import Growth, growth
+from loadstone.report.portrait import Figure, Portrait, portrait
+from loadstone.report.verdict import Verdict, verdict
+
+SCHEMA = "loadstone-report-1"
+
+
+class JsonReport(Report):
+    """For programs. The schema is in `docs/report.md`; it only ever gains members."""
+
+    suffix: ClassVar[str] = ".json"
+
+    def render(self, run: Run) -> bytes:
+        """UTF-8, one line."""
+        return encode(portrait(run))
+
+
+def encode(whole: Portrait) -> bytes:
+    """The report of a portrait that is made already."""
+    run = whole.run
+    results = {result.cell.key: result for result in run.results}
+    texts = {(text.name, text.rows): text for text in run.operations}
+    content = {
+        "schema": SCHEMA,
+        "run_id": run.run_id,
+        "created_at": run.created_at,
+        "loadstone_version": run.loadstone_version,
+        "plan": _plan(run),
+        "verdict": _verdict(verdict(whole)),
+        "sessions": [dataclasses.asdict(session) for session in run.sessions],
+        "operations": [dataclasses.asdict(text) for text in texts.values()],
+        "cells": [_cell(f, results.get(key)) for key, f in whole.figures.items()],
+        "growth": [_growth(line) for line in growth(whole)],
+        "terms": [dataclasses.asdict(term) for term in run.terms],
+        "structure_notes": [
+            dict(zip(("variant", "storage", "note"), note, strict=True))
+            for note in run.structure_notes
+        ],
+        "loads": [dataclasses.asdict(load) for load in run.loads],
+        "sizes": [
+            dict(zip(("variant", "rows", "size_bytes"), size, strict=True))
+            for size in run.sizes
+        ],
+        "events": [dataclasses.asdict(event) for event in run.events],
+        "published": run.published,
+    }
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.encode() + b"\n"
+
+
+def _plan(run: Run) -> dict[str, Any]:
+    """The plan without its cells, which stand below with their results."""
+    fields = dataclasses.asdict(run.plan)
+    del fields["cells"]
+    return {"hash": run.plan.hash, **fields}
+
+
+def _verdict(judged: Verdict) -> dict[str, Any]:
+    fields = dataclasses.asdict(judged)
+    return {**fields, "statuses": dict(sorted(judged.statuses.items())), "clean": judged.clean}
+
+
+def _estimate(estimate: Estimate | None) -> dict[str, float | None] | None:
+    return dataclasses.asdict(estimate) if estimate else None
+
+
+def _growth(line: Growth) -> dict[str, Any]:
+    return {
+        "operation": line.operation.name,
+        "variant": line.variant,
+        "temperature": line.temperature,
+        "rows": list(line.sizes),
+        "elapsed_ns": [_estimate(estimate) for estimate in line.elapsed_ns],
+        "exponent": line.exponent,
+        "exponent_error": line.error,
+    }
+
+
+def _cell(figure: Figure, result: CellResult | None) -> dict[str, Any]:
+    return {
+        "operation": figure.cell.operation,
+        "variant": figure.cell.variant,
+        "rows": figure.cell.rows,
+        "temperature": figure.temperature,
+        "temperature_planned": figure.cell.temperature,
+        "status": figure.status,
+        "reason": figure.reason,
+        "ended_at": result.ended_at if result else None,
+        "elapsed_ns": _estimate(figure.elapsed_ns),
+        "best_ratio": _estimate(figure.ratio),
+        "floor_share": figure.floor_share,
+        "client_cpu_share": figure.client_cpu_share,
+        "server_cpu_share": figure.server_cpu_share,
+        "read_bytes": figure.read_bytes,
+        "written_bytes": figure.written_bytes,
+        "answers_right": figure.answers_right,
+        "answers_checked": figure.answers_checked,
+        "samples": [dataclasses.asdict(sample) for sample in figure.samples],
+        "answers": [dataclasses.asdict(answer) for answer in result.answers] if result else [],
+        "evidence": [dataclasses.asdict(item) for item in result.evidence] if result else [],
+        "statements": [dataclasses.asdict(text) for text in result.statements] if result else [],
+    }

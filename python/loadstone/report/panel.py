@@ -1,0 +1,188 @@
+"""What opens behind a row of the portrait: samples, figures, statements, plans, answers.
+
+One panel serves every temperature of an operation at one scale, so that warm and cold stand on one
+axis and no statement is told twice.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from loadstone.record.model import CellResult, OperationText
+from loadstone.report.figures import Unit, unit_for
+from loadstone.report.portrait import Figure, Portrait, is_floor
+
+STRIP_PX = 320
+TEXT_BUDGET_CHARACTERS = 600_000
+"""Of statements and plans on one page, which must stay under 2 MB."""
+TEXT_CAPS = (12_000, 6_000, 3_000, 1_500, 700, 300, 120)
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """One cell's samples on the panel's axis, in pixels; None where there is nothing to place."""
+
+    figure: Figure
+    series: int
+    dots: tuple[tuple[float, float], ...]
+    middle: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What one variant was sent, and the plan it told, both cut where they are very long."""
+
+    variant: str
+    statement: str
+    plan: str
+    variations: int
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Everything about one operation at one scale."""
+
+    id: str
+    operation: OperationText
+    rows: int
+    unit: Unit
+    strips: tuple[Strip, ...]
+    ticks: tuple[tuple[float, str], ...]
+    texts: tuple[Text, ...]
+    proofs: tuple[tuple[str, str], ...]
+    expected: str
+
+
+def panels(portrait: Portrait) -> tuple[Panel, ...]:
+    """A panel for every operation at every scale."""
+    found: dict[tuple[int, str], tuple[OperationText, list[Figure]]] = {}
+    for view in portrait.views:
+        for row in view.all_rows:
+            key = (view.rows, row.operation.name)
+            found.setdefault(key, (row.operation, []))[1].extend(row.figures.values())
+    results = {result.cell.key: result for result in portrait.run.results}
+    cap = _cap(portrait.run.results)
+    return tuple(
+        _panel(f"p{index}", text, figures, results, portrait.variants, cap)
+        for index, (text, figures) in enumerate(found.values())
+    )
+
+
+def _cap(results: Iterable[CellResult]) -> int:
+    """The longest cut of a text at which all texts together fit the page."""
+    lengths = [
+        length
+        for result in results
+        for statement in result.statements[:1]
+        for length in (len(statement.text), len(statement.plan))
+    ]
+    for cap in TEXT_CAPS:
+        if sum(min(length, cap) for length in lengths) <= TEXT_BUDGET_CHARACTERS:
+            return cap
+    return TEXT_CAPS[-1]
+
+
+def _panel(
+    name: str,
+    text: OperationText,
+    figures: Sequence[Figure],
+    results: Mapping[str, CellResult],
+    variants: Sequence[str],
+    cap: int,
+) -> Panel:
+    # The harness's own time would stretch the axis; it has its column in the portrait.
+    rivals = [figure for figure in figures if not is_floor(figure.cell.variant)]
+    ordered = sorted(rivals, key=lambda figure: variants.index(figure.cell.variant))
+    elapsed = [sample.elapsed_ns for figure in ordered for sample in figure.samples]
+    low, high = (min(elapsed), max(elapsed)) if elapsed else (1, 10)
+    axis = _Axis(max(low, 1) / 1.15, max(high, 1) * 1.15)
+    told = [results[f.cell.key] for f in ordered if f.cell.key in results]
+    return Panel(
+        id=name,
+        operation=text,
+        rows=text.rows,
+        unit=unit_for(elapsed),
+        strips=tuple(_strip(figure, axis, variants) for figure in ordered),
+        ticks=axis.ticks() if elapsed else (),
+        texts=tuple(_texts(told, cap)),
+        proofs=tuple(_proofs(told)),
+        expected=_expected(told),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """A logarithmic axis from `low` to `high` nanoseconds."""
+
+    low: float
+    high: float
+
+    def place(self, value: float) -> float:
+        share = math.log(max(value, 1) / self.low) / math.log(self.high / self.low)
+        return round(share * STRIP_PX, 1)
+
+    def ticks(self) -> tuple[tuple[float, str], ...]:
+        unit_labels = ((1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s"))
+        ticks = []
+        for power in range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1):
+            for step in (1, 2, 5) if self.high / self.low < 30 else (1,):
+                value = step * 10.0**power
+                if self.low <= value <= self.high:
+                    ns, symbol = max(u for u in unit_labels if u[0] <= value or u[0] == 1.0)
+                    ticks.append((self.place(value), f"{value / ns:g} {symbol}"))
+        return tuple(ticks)
+
+
+def _strip(figure: Figure, axis: _Axis, variants: Sequence[str]) -> Strip:
+    estimate = figure.elapsed_ns
+    place = axis.place
+    return Strip(
+        figure=figure,
+        series=variants.index(figure.cell.variant),
+        # Three lanes, so that equal samples can still be told apart.
+        dots=tuple((place(s.elapsed_ns), 6.0 + s.ordinal % 3 * 2) for s in figure.samples),
+        middle=place(estimate.value) if estimate else None,
+        low=place(estimate.low) if estimate and estimate.low else None,
+        high=place(estimate.high) if estimate and estimate.high else None,
+    )
+
+
+def _texts(results: Iterable[CellResult], cap: int) -> Iterable[Text]:
+    seen = set()
+    for result in results:
+        variant = result.cell.variant
+        if variant in seen or not result.statements:
+            continue
+        seen.add(variant)
+        first = result.statements[0]
+        variations = len({sample.variation for sample in result.samples})
+        yield Text(variant, _cut(first.text, cap), _cut(first.plan, cap), variations)
+
+
+def _cut(text: str, most: int) -> str:
+    if len(text) <= most:
+        return text
+    return f"{text[:most]}\n… {len(text) - most:,} characters more; the record has them all"
+
+
+def _proofs(results: Iterable[CellResult]) -> Iterable[tuple[str, str]]:
+    """(variant, what was seen) for every cold cell."""
+    for result in results:
+        evidence = result.evidence
+        if not evidence:
+            continue
+        proved = sum(item.proved for item in evidence)
+        why = next((item.reason for item in evidence if not item.proved), "")
+        last = evidence[-1]
+        pages = f"{last.resident_before} pages in memory before eviction, {last.resident_after} after"
+        said = f"{proved} of {len(evidence)} samples proved by {last.method}: {pages}"
+        yield result.cell.variant, f"{said}; {why}" if why else said
+
+
+def _expected(results: Iterable[CellResult]) -> str:
+    answer = next((answer for result in results for answer in result.answers), None)
+    if answer is None:
+        return ""
+    return f"{answer.expected_rows:,} tuples, checksum {answer.expected_checksum}"

@@ -1,0 +1,204 @@
+"""The terminal: a live table while a run goes on (stderr), and after it a summary on one screen.
+
+Nothing here runs by itself: the screen is drawn only when the runner tells something, so that no
+timer of ours wakes up beside a measurement.
+"""
+
+import os
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from loadstone._core import clock_ns
+from loadstone.plan import Cell, Plan
+from loadstone.record.model import CellResult, Run
+from loadstone.report.figures import NS_PER_S, duration, number
+from loadstone.report.portrait import Figure, figure_of, is_floor
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.live import Live
+    from rich.table import Table
+    from rich.text import Text
+
+REDRAW_NS = 100_000_000
+"""Between two drawings of the live table, at least."""
+LIVE_ROWS_MAX = 30
+Unit = tuple[int, str, str]
+"""(rows, temperature, operation): what ends together."""
+
+
+class Progress:
+    """How far a run is. `told` and `ended` are what the runner's watcher calls.
+
+    On a terminal a table of the newest figures; elsewhere one line for each finished operation.
+    """
+
+    def __init__(self, plan: Plan, total: int, console: "Console | None" = None) -> None:
+        self._plan = plan
+        self._total = total
+        self._console = console or _console(stderr=True)
+        self._live: Live | None = None
+        self._doing = ""
+        self._drawn_ns = 0
+        self._begun_ns = self._turned_ns = clock_ns()
+        self._rows: dict[Unit, dict[str, Figure]] = {}
+        self._expected: dict[Unit, int] = defaultdict(int)
+        for cell in plan.cells:
+            self._expected[_unit(cell)] += 1
+        self._done: dict[str, int] = defaultdict(int)
+        self._spent_ns: dict[str, int] = defaultdict(int)
+
+    def open(self) -> None:
+        """Begin to show."""
+        from rich.live import Live
+
+        self._begun_ns = self._turned_ns = clock_ns()
+        if self._console.is_terminal:
+            self._live = Live(
+                console=self._console, auto_refresh=False, transient=True, vertical_overflow="crop"
+            )
+            self._live.start()
+
+    def told(self, text: str) -> None:
+        """What is being done now."""
+        self._doing = text
+        self._draw()
+
+    def ended(self, result: CellResult) -> None:
+        """A cell has a result."""
+        now_ns = clock_ns()
+        temperature = result.cell.temperature
+        self._done[temperature] += 1
+        self._spent_ns[temperature] += now_ns - self._turned_ns
+        self._turned_ns = now_ns
+        unit = _unit(result.cell)
+        figures = self._rows.setdefault(unit, {})
+        figures[result.cell.variant] = figure_of(result.cell, result)
+        if self._live is None and len(figures) == self._expected[unit]:
+            self._console.print(self._line(unit), soft_wrap=True)
+        self._draw(force=len(figures) == self._expected[unit])
+
+    def close(self) -> None:
+        """Stop showing; the terminal is as it was."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def seconds_left(self) -> float | None:
+        """An estimate from the cells so far, those of each temperature apart; None before any."""
+        done = sum(self._done.values())
+        if not done:
+            return None
+        overall_ns = sum(self._spent_ns.values()) / done
+        planned: dict[str, int] = defaultdict(int)
+        for cell in self._plan.cells[-self._total :]:
+            planned[cell.temperature] += 1
+        left_ns = 0.0
+        for temperature, count in planned.items():
+            seen = self._done[temperature]
+            each_ns = self._spent_ns[temperature] / seen if seen else overall_ns
+            left_ns += max(0, count - seen) * each_ns
+        return left_ns / NS_PER_S
+
+    def _draw(self, *, force: bool = False) -> None:
+        if self._live is None or (not force and clock_ns() - self._drawn_ns < REDRAW_NS):
+            return
+        self._drawn_ns = clock_ns()
+        self._live.update(self._screen(), refresh=True)
+
+    def _screen(self) -> "RenderableType":
+        from rich.console import Group
+        from rich.text import Text
+
+        return Group(self._table(), Text(self._status(), style="bold"), Text(self._doing, "dim"))
+
+    def _status(self) -> str:
+        done = sum(self._done.values())
+        spent_s = (clock_ns() - self._begun_ns) / NS_PER_S
+        left = self.seconds_left()
+        rest = "" if left is None else f", about {left:.0f} s left"
+        bar = bar_of(done / self._total if self._total else 1.0, 24, pad=True)
+        return f"{bar} {number(done)} of {number(self._total)} cells, {spent_s:.0f} s{rest}"
+
+    def _table(self) -> "Table":
+        from rich.table import Table
+
+        variants = _variants(self._plan)
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        for heading in ("tuples", "", "operation"):
+            table.add_column(heading, style="dim", no_wrap=True)
+        for variant in variants:
+            table.add_column(variant, justify="right", no_wrap=True, overflow="ellipsis")
+        room = max(3, min(LIVE_ROWS_MAX, self._console.height - 5))
+        for unit in list(self._rows)[-room:]:
+            rows, temperature, operation = unit
+            figures = self._rows[unit]
+            table.add_row(
+                number(rows), temperature, operation, *(_brief(figures.get(v)) for v in variants)
+            )
+        return table
+
+    def _line(self, unit: Unit) -> "Text":
+        from rich.text import Text
+
+        rows, temperature, operation = unit
+        line = Text(f"{number(rows)} {temperature} {operation}:")
+        for variant, figure in self._rows[unit].items():
+            line.append(f"  {variant} ").append(_brief(figure))
+        return line
+
+
+def _unit(cell: Cell) -> Unit:
+    return cell.rows, cell.temperature, cell.operation
+
+
+def _variants(plan: Plan) -> list[str]:
+    return [v for v in dict.fromkeys(cell.variant for cell in plan.cells) if not is_floor(v)]
+
+
+def _brief(figure: Figure | None) -> "Text":
+    """One figure in a few characters."""
+    from rich.text import Text
+
+    if figure is None:
+        return Text("…", style="dim")
+    if figure.elapsed_ns is not None:
+        shown = duration(figure.elapsed_ns.value)
+        unproved = figure.temperature == "unproved"
+        return Text(f"{shown} unproved" if unproved else shown, "yellow" if unproved else "")
+    if figure.status == "failed":
+        return Text(one_line(figure.reason, 24), style="red")
+    return Text(figure.status, style="dim")
+
+
+def one_line(text: str, most: int) -> str:
+    """Without control characters, cut to fit."""
+    clean = "".join(c if c.isprintable() else " " for c in text)
+    return clean if len(clean) <= most else f"{clean[: most - 1]}…"
+
+
+def bar_of(share: float, width: int, *, pad: bool = False) -> str:
+    """A bar in eighths of a character."""
+    eighths = round(max(0.0, min(share, 1.0)) * width * 8)
+    bar = "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
+    return bar.ljust(width, "·") if pad else bar
+
+
+def _console(*, stderr: bool) -> "Console":
+    from rich.console import Console
+
+    plain = bool(os.environ.get("NO_COLOR"))
+    return Console(stderr=stderr, highlight=False, markup=False, emoji=False, no_color=plain)
+
+
+def print_summary(
+    run: Run, record: Path, page: Path | None = None, console: "Console | None" = None
+) -> None:
+    """The page's order on one screen: the verdict, the portrait by groups, failures, growth, terms,
+    and where to read on. On stdout."""
+    from loadstone.report.summary import summary
+
+    target = console or _console(stderr=False)
+    for part in summary(run, record, page):
+        target.print(part)

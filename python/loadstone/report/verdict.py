@@ -1,0 +1,139 @@
+"""What a run says about itself before it says anything about an engine: rule 6 of the method."""
+
+import math
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from statistics import median, quantiles
+
+from loadstone.record.model import CellResult, Run
+from loadstone.report.figures import duration, listing, number, percent, plural, size
+from loadstone.report.portrait import Portrait
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Counts over the plan's cells, and the noise that the rounds show.
+
+    `repeat_difference` is the middle, over all cells, of how much the same cell's median differs
+    between its first and its last round (an A/A comparison); `repeat_difference_p90` is what nine
+    cells in ten stay under. None with a single round.
+    """
+
+    planned: int
+    statuses: Counter[str]
+    answers_right: int
+    answers_checked: int
+    cold_proved: int
+    cold_measured: int
+    repeat_difference: float | None
+    repeat_difference_p90: float | None
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing here needs a reader's attention."""
+        return (
+            self.answers_right == self.answers_checked
+            and self.cold_proved == self.cold_measured
+            and not any(self.statuses[status] for status in ("failed", "invalid", "pending"))
+        )
+
+    def clauses(self) -> list[tuple[str, bool]]:
+        """The verdict in short clauses, each with whether it is as it should be."""
+        right = self.answers_right == self.answers_checked
+        answers = f"{number(self.answers_right)} of {plural(self.answers_checked, 'answer')} right"
+        clauses = [(answers, right)]
+        if self.cold_measured:
+            proved = self.cold_proved == self.cold_measured
+            cells = plural(self.cold_measured, "cold cell")
+            clauses.append((f"{number(self.cold_proved)} of {cells} proved cold", proved))
+        if self.repeat_difference is not None:
+            again = percent(self.repeat_difference)
+            clauses.append((f"a cell measured again differs by {again}", True))
+        for status, words in (
+            ("failed", "failed"),
+            ("invalid", "invalid"),
+            ("pending", "not run"),
+            ("gap", "declared gaps"),
+        ):
+            count = self.statuses[status]
+            if count:
+                word = "declared gap" if status == "gap" and count == 1 else words
+                clauses.append((f"{number(count)} {word}", status == "gap"))
+        if not (self.statuses["failed"] or self.statuses["invalid"]):
+            clauses.insert(-1 if self.statuses["gap"] else len(clauses), ("no cell failed", True))
+        return clauses
+
+    def sentence(self) -> str:
+        """The verdict as one line."""
+        return " · ".join(text for text, _ in self.clauses())
+
+
+def verdict(portrait: Portrait) -> Verdict:
+    """Judge a run."""
+    run = portrait.run
+    statuses = Counter(figure.status for figure in portrait.figures.values())
+    answers = [answer for result in run.results for answer in result.answers]
+    cold = [
+        result for result in run.results if result.cell.temperature == "cold" and result.samples
+    ]
+    differences = sorted(filter(None, (_between_rounds(result) for result in _noisy(run))))
+    return Verdict(
+        planned=len(run.plan.cells),
+        statuses=statuses,
+        answers_right=sum(answer.right for answer in answers),
+        answers_checked=len(answers),
+        cold_proved=sum(result.temperature_shown == "cold" for result in cold),
+        cold_measured=len(cold),
+        repeat_difference=median(differences) if differences else None,
+        repeat_difference_p90=quantiles(differences, n=10)[-1] if len(differences) > 1 else None,
+    )
+
+
+def _noisy(run: Run) -> list[CellResult]:
+    return [result for result in run.results if result.status == "ok"]
+
+
+def _between_rounds(result: CellResult) -> float | None:
+    """|log| of the ratio of the last round's median to the first's."""
+    rounds: dict[int, list[int]] = defaultdict(list)
+    for sample in result.samples:
+        rounds[sample.round].append(sample.elapsed_ns)
+    if len(rounds) < 2:
+        return None
+    first, last = (median(rounds[key]) for key in (min(rounds), max(rounds)))
+    return abs(math.log(last / first)) if first > 0 and last > 0 else None
+
+
+def headline(portrait: Portrait) -> str:
+    """What ran, on what, at which scales and temperatures."""
+    run = portrait.run
+    plan = run.plan
+    temperatures = dict.fromkeys(cell.temperature for cell in plan.cells)
+    scales = listing(number(rows) for rows in plan.rows)
+    return (
+        f"{plan.benchmark.capitalize()} ({plan.edition}) on {listing(portrait.names.values())}, "
+        f"{scales} tuples, {listing(temperatures)}"
+    )
+
+
+def circumstances(run: Run) -> str:
+    """Where, when and for how long; what the record does not hold is left out."""
+    parts = [place(run), f"{run.created_at[:16].replace('T', ' ')} UTC"]
+    elapsed_ns = sum(session.elapsed_ns or 0 for session in run.sessions)
+    if elapsed_ns:
+        parts.append(duration(elapsed_ns))
+    if len(run.sessions) > 1:
+        parts.append(f"in {plural(len(run.sessions), 'session')}")
+    return ", ".join(part for part in parts if part)
+
+
+def place(run: Run) -> str:
+    """The machine in a few words, from what the record holds of it."""
+    known = {key: value for session in run.sessions for key, value in session.machine.items()}
+    words = [known.get("cpu.model")]
+    if known.get("cpu.count"):
+        words.append(plural(known["cpu.count"], "CPU"))
+    if known.get("memory.total_bytes"):
+        words.append(size(known["memory.total_bytes"]))
+    words.append(known.get("os.name"))
+    return ", ".join(str(word) for word in words if word)

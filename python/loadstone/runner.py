@@ -1,0 +1,105 @@
+"""Executes a plan: opens the workers, loads, measures scale by scale, records every cell."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from itertools import groupby
+from typing import Any
+
+from loadstone import _core, machine, scratch
+from loadstone.benchmarks.base import Benchmark, Operation
+from loadstone.crew import VariantWorker
+from loadstone.engines.base import Engine
+from loadstone.plan import Cell, Plan
+from loadstone.record import Recorder
+from loadstone.record.model import OperationText
+from loadstone.scale import Scale, Watcher
+from loadstone.variant import Variant
+
+
+class Runner:
+    """Runs the cells of a plan that a record does not hold yet."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        pending: Sequence[Cell],
+        benchmark: Benchmark,
+        variants: Mapping[str, tuple[Variant, type[Engine]]],
+        owner: str,
+        watcher: Watcher,
+    ) -> None:
+        self._plan = plan
+        self._pending = pending
+        self._benchmark = benchmark
+        self._watcher = watcher
+        self._scratch = scratch.claim(owner)
+        self._crew = {
+            name: VariantWorker(variant, engine, self._scratch, owner, plan)
+            for name, (variant, engine) in variants.items()
+        }
+
+    def open(self) -> None:
+        """Bring every engine up before anything is written or measured."""
+        for worker in self._crew.values():
+            self._watcher.told(f"starting {worker.variant.name}")
+            worker.abandon()
+            worker.open()
+
+    def run(self, recorder: Recorder) -> None:
+        """Measure and record. Cells already recorded survive whatever ends this."""
+        awake = _core.hold_awake()
+        try:
+            held = {"idle_states.held": awake.held, "idle_states.reason": awake.reason}
+            recorder.machine({**machine.describe(), **held})
+            self._describe(recorder)
+            for rows, cells in groupby(self._pending, key=lambda cell: cell.rows):
+                self._scale(rows, tuple(cells), recorder)
+        finally:
+            awake.close()
+
+    def close(self) -> None:
+        """End all workers and remove what the run left on disk."""
+        for worker in self._crew.values():
+            worker.close()
+        scratch.release(self._scratch)
+
+    def _describe(self, recorder: Recorder) -> None:
+        notes = []
+        for name, worker in self._crew.items():
+            recorder.terms(worker.terms())
+            for storage, structure in worker.engine.capabilities.structures.items():
+                if structure.supported and structure.note:
+                    notes.append((name, storage, structure.note))
+        recorder.structure_notes(notes)
+
+    def _scale(self, rows: int, cells: Sequence[Cell], recorder: Recorder) -> None:
+        scale = Scale(self._plan, rows, self._benchmark, self._crew, recorder, self._watcher)
+        recorder.operations(_texts(scale.operations, rows, self._plan))
+        scale.load(cells)
+        for _, unit in groupby(cells, key=lambda cell: (cell.temperature, cell.operation)):
+            scale.unit(tuple(unit))
+
+
+def _texts(operations: Mapping[str, Operation], rows: int, plan: Plan) -> list[OperationText]:
+    planned = {cell.operation for cell in plan.cells if cell.rows == rows}
+    return [
+        OperationText(
+            name=operation.name,
+            rows=rows,
+            ordinal=ordinal,
+            title=operation.title,
+            group=operation.group,
+            query=operation.query,
+            design=operation.design,
+            storage=operation.storage,
+            destination=operation.destination,
+            quel=operation.texts[0],
+        )
+        for ordinal, operation in enumerate(operations.values())
+        if operation.name in planned
+    ]
+
+
+def published_of(benchmark: Benchmark) -> dict[str, Any]:
+    """The paper's numbers, as the record keeps them."""
+    return asdict(benchmark.published())

@@ -1,0 +1,79 @@
+"""Where engines keep their files during a run: one marked folder a run, swept when it is over.
+
+The folder lies in the user's cache directory, on a real disk, because cold cells need a file
+system whose pages can be evicted. `LOADSTONE_SCRATCH` names another parent.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+from loadstone.errors import InputError
+
+MARK = "owner.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Scratch:
+    """A run's folder: `path`, whose it is, and whether that process still lives."""
+
+    path: Path
+    owner: str
+    pid: int
+    alive: bool
+
+
+def parent() -> Path:
+    """The folder that holds all scratch folders."""
+    chosen = os.environ.get("LOADSTONE_SCRATCH")
+    return Path(chosen) if chosen else platformdirs.user_cache_path("loadstone") / "scratch"
+
+
+def claim(owner: str) -> Path:
+    """Make a run's folder and mark it as ours. Raises `InputError` where it cannot be made."""
+    path = parent() / owner
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        # A server that drops to another user must be able to pass through.
+        path.chmod(0o711)
+        mark = {"owner": owner, "pid": os.getpid(), "boot_id": _boot_id()}
+        (path / MARK).write_text(json.dumps(mark), encoding="utf-8")
+    except OSError as error:
+        raise InputError(
+            f"cannot make the scratch folder {path}: {error.strerror}",
+            hint="name a writable folder on a real disk in LOADSTONE_SCRATCH",
+        ) from error
+    return path
+
+
+def release(path: Path) -> None:
+    """Remove a run's folder; only one that carries our mark."""
+    if (path / MARK).is_file():
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def found() -> Iterator[Scratch]:
+    """All marked folders, those of running runs too."""
+    if not parent().is_dir():
+        return
+    for path in sorted(parent().iterdir()):
+        try:
+            mark = json.loads((path / MARK).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue
+        pid = int(mark["pid"])
+        alive = mark["boot_id"] == _boot_id() and Path(f"/proc/{pid}").exists()
+        yield Scratch(path, str(mark["owner"]), pid, alive)
+
+
+def _boot_id() -> str:
+    """Tells this boot from an earlier one, whose process numbers mean nothing now."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return ""

@@ -1,0 +1,184 @@
+"""One session of a run: plan it or take it from its record, measure, write the report, say so."""
+
+import dataclasses
+import secrets
+import shlex
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from loadstone import __version__, registry
+from loadstone._core import clock_ns
+from loadstone.benchmarks.base import Benchmark
+from loadstone.diagnostics import Exit, masked, say
+from loadstone.engines.base import Engine
+from loadstone.errors import InputError
+from loadstone.files import write_atomically
+from loadstone.plan import Cell, Choices, Plan, choices_from, read_choices
+from loadstone.planner import FLOOR, make_plan, seconds_estimated
+from loadstone.record import Recorder, Run, read
+from loadstone.report.terminal import Progress, print_summary
+from loadstone.runner import Runner, published_of
+from loadstone.scale import Watcher
+from loadstone.variant import Variant, parse_variant
+
+Variants = Mapping[str, tuple[Variant, type[Engine]]]
+
+QUICK = {"repeat": 5, "repeat_cold": 1, "rounds": 1}
+"""What the quick panel chooses where the user does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A plan with what is needed to run it: the paper, and each variant with its engine."""
+
+    plan: Plan
+    benchmark: Benchmark
+    variants: Variants
+
+
+def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
+    """Options, on top of the plan file, on top of the panel's defaults. Raises `InputError`."""
+    base: dict[str, Any] = {}
+    if file is not None:
+        defaults = dataclasses.asdict(Choices())
+        read_values = dataclasses.asdict(read_choices(file))
+        base = {name: v for name, v in read_values.items() if v != defaults[name]}
+    merged = base | dict(chosen)
+    if merged.get("panel") == "quick":
+        merged = QUICK | merged
+    choices = choices_from(merged, str(file or "the command line"))
+    benchmark = registry.load_benchmark(choices.benchmark)()
+    texts = [*choices.on, *([FLOOR] if choices.floor and FLOOR not in choices.on else [])]
+    parsed = [_variant(text) for text in texts]
+    capabilities = {variant.engine: engine.capabilities for variant, engine in parsed}
+    plan = make_plan(choices, benchmark, [variant for variant, _ in parsed], capabilities)
+    return Planned(plan, benchmark, {variant.name: (variant, kind) for variant, kind in parsed})
+
+
+def _variant(text: str) -> tuple[Variant, type[Engine]]:
+    engine = registry.load_engine(registry.engine_of(text))
+    variant = parse_variant(text, frozenset(engine.capabilities.tactics))
+    engine.check(variant)
+    return variant, engine
+
+
+def command() -> str:
+    """What the user typed, without secrets."""
+    return masked(shlex.join(["loadstone", *sys.argv[1:]]))
+
+
+def describe(plan: Plan) -> str:
+    """A plan for people: every cell, and about how long it takes."""
+    lines = [f"plan {plan.hash}: {plan.benchmark} {plan.edition}, seed {plan.seed}"]
+    for cell in plan.cells:
+        what = f"gap: {cell.gap}" if cell.gap else f"{cell.samples} samples"
+        lines.append(
+            f"{cell.rows:>11,} {cell.temperature:<5} {cell.operation:<30} {cell.variant:<20} {what}"
+        )
+    gaps = sum(bool(cell.gap) for cell in plan.cells)
+    estimate = f"about {seconds_estimated(plan):.0f} s on two cores"
+    return "\n".join([*lines, f"{len(plan.cells)} cells, {gaps} declared gaps; {estimate}"])
+
+
+def start(planned: Planned, path: Path | None, *, page: bool) -> int:
+    """Run a plan into a new record. Returns the exit code."""
+    plan = planned.plan
+    if path is None:
+        stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+        path = Path("runs") / f"{plan.benchmark}-{plan.edition}-{stamp}.loadstone"
+    run_id = secrets.token_hex(4)
+
+    def create() -> Recorder:
+        published = published_of(planned.benchmark)
+        return Recorder.create(path, plan, published, run_id, __version__, command())
+
+    return _measure(planned, plan.cells, run_id, create, page=page)
+
+
+def resume(path: Path, chosen: Mapping[str, Any], *, page: bool) -> int:
+    """Continue an interrupted or killed run with the plan that its record holds.
+
+    `chosen` may name variants again (`on`), because a record holds no URL and no password.
+    """
+    surplus = sorted(set(chosen) - {"on"})
+    if surplus:
+        raise InputError(
+            f"--resume takes the plan from the record; {surplus[0]} cannot be changed",
+            hint="start a new run for other choices",
+        )
+    run = read(path)
+    if not run.pending:
+        say(f"{path} is complete: nothing to do")
+        return _finish(path, page=page)
+    planned = Planned(
+        run.plan,
+        registry.load_benchmark(run.plan.benchmark)(),
+        _variants_again(run, chosen.get("on", ())),
+    )
+    return _measure(
+        planned, run.pending, run.run_id, lambda: Recorder.resume(path, command()), page=page
+    )
+
+
+def _variants_again(run: Run, on: Sequence[str]) -> Variants:
+    known = {variant.name: (variant, kind) for variant, kind in map(_variant, on)}
+    for name in run.plan.variants:
+        if name not in known and "://" in name:
+            raise InputError(
+                f"the record does not hold the URL of {name}", hint="name it again with --on"
+            )
+        if name not in known:
+            known[name] = _variant(name)
+    return {name: known[name] for name in run.plan.variants}
+
+
+def _measure(
+    planned: Planned,
+    cells: Sequence[Cell],
+    run_id: str,
+    record: Callable[[], Recorder],
+    *,
+    page: bool,
+) -> int:
+    progress = Progress(planned.plan, len(cells))
+    watcher = Watcher(told=progress.told, ended=progress.ended)
+    runner = Runner(planned.plan, cells, planned.benchmark, planned.variants, run_id, watcher)
+    start_ns = clock_ns()
+    outcome = "failed"
+    recorder: Recorder | None = None
+    try:
+        progress.open()
+        runner.open()
+        recorder = record()
+        runner.run(recorder)
+        outcome = "complete"
+    except KeyboardInterrupt:
+        if recorder is None:
+            raise
+        outcome = "interrupted"
+    finally:
+        progress.close()
+        runner.close()
+        if recorder is not None:
+            recorder.end(outcome, clock_ns() - start_ns)
+    code = _finish(recorder.path, page=page)
+    if outcome == "interrupted":
+        say(f"interrupted; continue with: loadstone run --resume {recorder.path}")
+        return Exit.INTERRUPTED
+    return code
+
+
+def _finish(path: Path, *, page: bool) -> int:
+    run = read(path)
+    target = None
+    if page:
+        report = registry.load_report("html")()
+        target = path.with_suffix(report.suffix)
+        write_atomically(target, report.render(run))
+    print_summary(run, path, target)
+    failed = any(result.status == "failed" for result in run.results)
+    return Exit.CELLS_FAILED if failed else Exit.OK

@@ -1,0 +1,85 @@
+"""Engines under test, each in a scratch folder that must be empty afterwards."""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from loadstone.engines.base import Engine
+from loadstone.engines.duckdb import DuckdbEngine
+from loadstone.engines.postgresql import PostgresqlEngine
+from loadstone.engines.sqlite import SqliteEngine
+from loadstone.variant import Variant
+
+ENGINES: dict[str, type[Engine]] = {
+    kind.name: kind for kind in (SqliteEngine, DuckdbEngine, PostgresqlEngine)
+}
+
+MakeEngine = Callable[..., Engine]
+
+
+def _folder() -> Path:
+    """Not `tmp_path`: its parents are closed to the account that a server of root's drops to."""
+    path = Path(tempfile.mkdtemp(prefix="loadstone-test-"))
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def scratch() -> Iterator[Path]:
+    """A folder for engines of one test."""
+    path = _folder()
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture
+def make(scratch: Path) -> Iterator[MakeEngine]:
+    """Make engines of any kind on one scratch folder; all are removed in the end."""
+    made: list[Engine] = []
+
+    def build(name: str, **tactics: str) -> Engine:
+        variant = Variant(name, tuple(sorted(tactics.items())))
+        made.append(ENGINES[name](variant, scratch, "run1"))
+        return made[-1]
+
+    yield build
+    for engine in made:
+        engine.remove()
+
+
+@pytest.fixture(params=sorted(ENGINES))
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="session")
+def shared() -> Iterator[dict[str, Engine]]:
+    """One engine of each kind for all tests: making a server costs most of a test's time."""
+    path = _folder()
+    engines = {name: kind(Variant(name), path, "shared") for name, kind in ENGINES.items()}
+    yield engines
+    for engine in engines.values():
+        engine.remove()
+    path.rmdir()
+
+
+@pytest.fixture
+def engine(shared: dict[str, Engine], name: str) -> Iterator[Engine]:
+    """A started engine without tables. A test may stop it, but not remove it."""
+    engine = shared[name]
+    engine.start()
+    yield engine
+    engine.start()
+    for table in engine.tables():
+        engine.drop(table)
+
+
+@pytest.fixture
+def own(make: MakeEngine, name: str) -> Engine:
+    """A started engine that the test has to itself."""
+    built = make(name)
+    built.start()
+    return built

@@ -1,0 +1,162 @@
+"""Processes killed in the middle: what was committed is there again, and nothing stays behind."""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from conftest import ENGINES, MakeEngine
+from samples import as_rows, rows, stream, table
+
+from loadstone.engines.base import Engine
+from loadstone.engines.postgresql import PostgresqlEngine
+from loadstone.engines.postgresql_server import end_orphan
+from loadstone.errors import EngineError
+from loadstone.variant import Variant
+
+DEATH_S_MAX = 20.0
+SERVERS = ("postgresql",)
+
+WORKER = """
+import sys
+from pathlib import Path
+from conftest import ENGINES
+from samples import rows, stream, table
+from loadstone.variant import Variant
+
+engine = ENGINES[sys.argv[1]](Variant(sys.argv[1]), Path(sys.argv[2]), "run1")
+engine.start()
+engine.load(table(), stream(rows()))
+engine.run("INSERT INTO t VALUES (99, 99, 99, 'committed')")
+print(*engine.processes(), flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def watched(pid: int) -> Iterator[int]:
+    """A descriptor that becomes readable when the process dies."""
+    descriptor = os.pidfd_open(pid)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def dies(descriptor: int) -> bool:
+    return bool(select.select([descriptor], [], [], DEATH_S_MAX)[0])
+
+
+@contextmanager
+def worker(name: str, scratch: Path) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
+    """A process that has loaded a table and waits, with the server processes it says it has."""
+    command = [sys.executable, "-c", WORKER, name, str(scratch)]
+    paths = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": paths},
+    ) as process:
+        assert process.stdout is not None
+        try:
+            yield process, [int(pid) for pid in process.stdout.readline().split()]
+        finally:
+            process.kill()
+
+
+def test_what_a_killed_worker_committed_is_there(
+    name: str, scratch: Path, make: MakeEngine
+) -> None:
+    with worker(name, scratch) as (process, _):
+        process.kill()
+        process.wait()
+    ENGINES[name].abandon(scratch)
+    heir = make(name)
+    heir.start()
+    found = sorted(as_rows(heir.read("SELECT * FROM t")))
+    assert found == sorted([*rows(), (99, 99, 99, "committed")])
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_a_server_dies_with_its_worker(name: str, scratch: Path, make: MakeEngine) -> None:
+    make(name)
+    with worker(name, scratch) as (process, pids):
+        assert pids
+        with watched(pids[0]) as server:
+            process.kill()
+            assert dies(server)
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_an_orphan_is_found_by_its_folder_and_ended(engine: Engine) -> None:
+    (pid,) = engine.processes()
+    assert list(engine.abandon(engine.scratch)) == [pid]
+    assert list(engine.abandon(engine.scratch)) == []
+
+
+def test_a_stranger_with_the_number_of_a_dead_server_is_left_alone(scratch: Path) -> None:
+    data = scratch / "postgresql" / "data"
+    data.mkdir(parents=True)
+    (data / "postmaster.pid").write_text(f"{os.getpid()}\n{data}\n")
+    assert list(end_orphan(scratch)) == []
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_a_killed_server_is_an_error_and_comes_back(engine: Engine) -> None:
+    engine.load(table(indexes=("unique1",)), stream(rows()))
+    (pid,) = engine.processes()
+    with watched(pid) as server:
+        os.kill(pid, signal.SIGKILL)
+        assert dies(server)
+    with pytest.raises(EngineError):
+        for _ in range(1000):
+            # The session's own process notices a moment later that its postmaster is gone.
+            engine.run("UPDATE t SET big = big")
+    engine.start()
+    assert len(as_rows(engine.read("SELECT * FROM t"))) == len(rows())
+    assert engine.run("DELETE FROM t") == len(rows())
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_a_killed_server_comes_back_after_stop(engine: Engine) -> None:
+    engine.load(table(), stream(rows()))
+    os.kill(engine.processes()[0], signal.SIGKILL)
+    engine.stop()
+    engine.start()
+    assert len(as_rows(engine.read("SELECT * FROM t"))) == len(rows())
+
+
+def test_a_socket_folder_too_deep_for_the_kernel_is_placed_elsewhere(scratch: Path) -> None:
+    deep = scratch / ("d" * 100)
+    deep.mkdir()
+    engine = PostgresqlEngine(Variant("postgresql"), deep, "run1")
+    engine.start()
+    socket = (deep / "postgresql" / "socket").resolve()
+    assert not socket.is_relative_to(deep)
+    assert engine.fetch("SELECT 1") == [(1,)]
+    engine.remove()
+    assert not socket.exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root drops to another account")
+def test_a_folder_the_server_cannot_enter_is_told(scratch: Path) -> None:
+    scratch.chmod(0o700)
+    engine = PostgresqlEngine(Variant("postgresql"), scratch, "run1")
+    with pytest.raises(EngineError, match="cannot enter") as caught:
+        engine.start()
+    assert "LOADSTONE_SCRATCH" in caught.value.hint
+    engine.remove()
+
+
+def test_a_server_that_will_not_start_says_why(make: MakeEngine) -> None:
+    engine = make("postgresql", cache=str(2**50))
+    with pytest.raises(EngineError, match="shared_buffers") as caught:
+        engine.start()
+    assert "server.log" in caught.value.hint

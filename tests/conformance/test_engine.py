@@ -1,0 +1,261 @@
+"""What every engine that answers must do. One suite; a new engine is one more name in conftest."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from conftest import ENGINES, MakeEngine
+from samples import ROWS, as_rows, rows, stream, table, trimmed
+
+from loadstone.engines.base import STORAGES, Engine
+from loadstone.errors import EngineError, InputError, UnsupportedError
+
+HOSTILE = ('a "quoted" name', "select", "Überschrift", "semi;colon -- %s", "UPPER")
+
+
+def contents(engine: Engine, name: str = "t") -> list[tuple[object, ...]]:
+    return sorted(as_rows(engine.read(f"SELECT * FROM {engine.quote(name)}")))
+
+
+def test_every_type_and_character_survives_loading(engine: Engine) -> None:
+    assert engine.load(table(), stream(rows())) == ROWS
+    assert contents(engine) == sorted(rows())
+    assert all(type(a) is type(b) for a, b in zip(contents(engine)[0], rows()[0], strict=True))
+
+
+def test_no_rows_are_a_table_too(engine: Engine) -> None:
+    assert engine.load(table(), stream([])) == 0
+    assert contents(engine) == []
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_any_table_name_will_do(engine: Engine, hostile: str) -> None:
+    engine.load(table(hostile, indexes=("unique1",)), stream(rows()))
+    engine.settle([hostile])
+    assert list(engine.tables()) == [hostile]
+    assert contents(engine, hostile) == sorted(rows())
+    engine.drop(hostile)
+    assert list(engine.tables()) == []
+
+
+def test_every_structure_holds_the_rows_or_is_a_gap_with_a_reason(engine: Engine) -> None:
+    structures = engine.capabilities.structures
+    assert set(structures) == set(STORAGES)
+    designs = {
+        "heap": table("heap"),
+        "clustered": table(
+            "clustered", organisation="clustered", key="unique1", tiebreaker="unique2"
+        ),
+        "hash": table("hash", organisation="hash", key="unique1"),
+        "nonclustered": table("nonclustered", indexes=("unique1", "string")),
+    }
+    for storage, design in designs.items():
+        if structures[storage].supported:
+            assert engine.load(design, stream(rows())) == ROWS
+            assert contents(engine, storage) == sorted(rows())
+        else:
+            assert structures[storage].note
+            with pytest.raises(UnsupportedError, match=r"."):
+                engine.load(design, stream(rows()))
+
+
+def test_an_index_is_used_for_one_row(engine: Engine) -> None:
+    many = [(i % 30000, i, i, "x") for i in range(60000)]
+    engine.load(table("indexed", indexes=("unique2",)), stream(many, 10000))
+    engine.load(table("bare"), stream(many, 10000))
+    engine.settle(["indexed", "bare"])
+    one = "SELECT * FROM {} WHERE unique2 = 77"
+    with_index = engine.explain(one.format("indexed")).upper()
+    assert "INDEX" in with_index
+    assert "INDEX" not in engine.explain(one.format("bare")).upper()
+    assert trimmed(engine.fetch(one.format("indexed"))) == [(77, 77, 77, "x")]
+
+
+def test_loading_again_replaces(engine: Engine) -> None:
+    engine.load(table(), stream(rows()))
+    engine.load(table(indexes=("unique1",)), stream(rows(5)))
+    assert contents(engine) == sorted(rows(5))
+
+
+def test_a_load_that_fails_leaves_nothing_half_made(engine: Engine) -> None:
+    def broken() -> object:
+        yield from stream(rows())
+        raise OSError("the generator broke")
+
+    reader = pa.RecordBatchReader.from_batches(stream(rows()).schema, broken())
+    with pytest.raises(Exception, match="the generator broke"):
+        engine.load(table(), reader)
+    assert list(engine.tables()) == []
+    engine.load(table(), stream(rows()))
+    assert contents(engine) == sorted(rows())
+
+
+def test_run_says_how_many_tuples_changed(engine: Engine) -> None:
+    engine.load(table(), stream(rows()))
+    assert engine.run("INSERT INTO t VALUES (100, 100, 100, 'new')") == 1
+    assert engine.run("UPDATE t SET big = 0 WHERE unique2 < 10") == 10
+    assert engine.run("DELETE FROM t WHERE unique2 < 4") == 4
+    assert engine.run("DELETE FROM t WHERE unique2 < 4") == 0
+    assert len(contents(engine)) == ROWS - 3
+
+
+def test_retrieve_into_makes_a_relation(engine: Engine) -> None:
+    engine.load(table(), stream(rows()))
+    assert engine.run("CREATE TABLE made AS SELECT * FROM t WHERE unique2 < 7") in (7, -1)
+    assert contents(engine, "made") == sorted(r for r in rows() if r[1] < 7)
+    assert sorted(engine.tables()) == ["made", "t"]
+    engine.drop("made")
+    engine.drop("made")
+    assert list(engine.tables()) == ["t"]
+
+
+def test_fetch_and_read_agree(engine: Engine) -> None:
+    engine.load(table(), stream(rows()))
+    for query in (
+        "SELECT * FROM t",
+        "SELECT a.*, b.* FROM t a, t b WHERE a.unique1 = b.unique2",
+        "SELECT unique2 % 4, min(unique1), count(*) FROM t GROUP BY 1",
+        "SELECT sum(unique2) FROM t",
+        "SELECT string FROM t WHERE unique1 < 0",
+        "SELECT min(unique1), min(string) FROM t WHERE unique1 < 0",
+    ):
+        fetched = trimmed(engine.fetch(query))
+        assert sorted(as_rows(engine.read(query))) == sorted(fetched), query
+
+
+def test_strings_compare_by_bytes(engine: Engine) -> None:
+    values = [(i, i, i, s) for i, s in enumerate(("b", "B", "a", "A", "_", "ä"))]
+    engine.load(table(), stream(values))
+    ordered = engine.fetch("SELECT string FROM t ORDER BY string")
+    assert [s for (s,) in trimmed(ordered)] == ["A", "B", "_", "a", "b", "ä"]
+
+
+def test_explain_changes_nothing(engine: Engine) -> None:
+    engine.load(table(), stream(rows()))
+    for statement in (
+        "DELETE FROM t",
+        "UPDATE t SET big = 1",
+        "INSERT INTO t SELECT * FROM t",
+        "CREATE TABLE made AS SELECT * FROM t",
+        "SELECT * FROM t",
+    ):
+        assert engine.explain(statement).strip(), statement
+    assert contents(engine) == sorted(rows())
+    assert list(engine.tables()) == ["t"]
+
+
+def test_terms_are_read_back_in_the_words_of_the_tactics(engine: Engine) -> None:
+    terms = engine.terms()
+    assert {"version", "durability", "isolation", "cache", "parallelism"} <= set(terms)
+    assert any(key.startswith("setting.") for key in terms)
+    for tactic, values in engine.capabilities.tactics.items():
+        assert terms[tactic] == values[0], tactic
+
+
+def test_a_changed_tactic_is_read_back(make: MakeEngine, name: str) -> None:
+    asked = {"durability": "none", "cache": str(64 * 2**20)}
+    tactics = ENGINES[name].capabilities.tactics
+    asked |= {"parallelism": "2"} if "<n>" in tactics["parallelism"] else {}
+    asked |= {"join": "merge"} if "join" in tactics else {}
+    engine = make(name, **asked)
+    engine.start()
+    terms = engine.terms()
+    assert {tactic: terms[tactic] for tactic in asked} == asked
+    engine.stop()
+    engine.start()
+    assert {tactic: engine.terms()[tactic] for tactic in asked} == asked
+
+
+def test_an_undeclared_tactic_or_value_is_refused(make: MakeEngine, name: str) -> None:
+    for wrong in ({"durability": "maybe"}, {"cache": "lots"}, {"cache": "-1"}, {"colour": "red"}):
+        with pytest.raises(InputError):
+            make(name, **wrong).start()
+
+
+def test_data_survives_stop_and_start(engine: Engine) -> None:
+    engine.load(table(indexes=("unique1",)), stream(rows()))
+    engine.settle(["t"])
+    for _ in range(2):
+        for pid in engine.stop():
+            assert not Path(f"/proc/{pid}").exists()
+        engine.start()
+        assert contents(engine) == sorted(rows())
+
+
+def test_start_and_stop_may_be_repeated(engine: Engine) -> None:
+    engine.start()
+    engine.load(table(), stream(rows()))
+    engine.stop()
+    assert list(engine.stop()) == []
+    engine.start()
+    engine.start()
+    assert contents(engine) == sorted(rows())
+
+
+def test_another_worker_finds_the_data(own: Engine, make: MakeEngine, name: str) -> None:
+    own.load(table(), stream(rows()))
+    own.stop()
+    heir = make(name)
+    heir.start()
+    assert contents(heir) == sorted(rows())
+    heir.stop()
+
+
+def test_an_error_is_ours_and_leaves_the_engine_usable(engine: Engine) -> None:
+    engine.load(table(), stream(rows()))
+    for act in (engine.run, engine.fetch, engine.read, engine.explain):
+        with pytest.raises(EngineError, match="nowhere"):
+            act("SELECT * FROM nowhere")
+    with pytest.raises(EngineError):
+        engine.run("INSERT INTO t VALUES ('neither', 'number', 'here')")
+    assert contents(engine) == sorted(rows())
+
+
+def test_a_stopped_engine_says_so(engine: Engine) -> None:
+    engine.stop()
+    with pytest.raises(EngineError, match="not started"):
+        engine.fetch("SELECT 1")
+
+
+def test_files_hold_the_data_once_settled(engine: Engine) -> None:
+    engine.load(table(), stream([(1, 2, 3, "findme")]))
+    engine.settle(["t"])
+    files = list(engine.files())
+    assert files
+    assert any(b"findme" in path.read_bytes() for path in files)
+    engine.stop()
+    assert any(b"findme" in path.read_bytes() for path in engine.files())
+
+
+def test_size_grows_with_the_data(engine: Engine) -> None:
+    sizes = []
+    for count in (1, 20000):
+        values = [(i % 30000, (i * 7919) % 65537, i * i, f"{i * 7919 % 65537:012d}"[:12])
+                  for i in range(count)]  # fmt: skip
+        engine.load(table(f"t{count}"), stream(values, 5000))
+        engine.settle([f"t{count}"])
+        sizes.append(engine.size_bytes())
+    assert 0 < sizes[0] < sizes[1]
+
+
+def test_remove_leaves_nothing(own: Engine, scratch: Path) -> None:
+    own.load(table(), stream(rows()))
+    pids = list(own.processes())
+    own.remove()
+    own.remove()
+    assert list(scratch.iterdir()) == []
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+
+
+def test_remove_needs_no_start(make: MakeEngine, name: str, scratch: Path) -> None:
+    make(name).remove()
+    assert list(scratch.iterdir()) == []
+
+
+def test_remove_clears_what_another_worker_left(
+    own: Engine, make: MakeEngine, name: str, scratch: Path
+) -> None:
+    own.load(table(), stream(rows()))
+    own.stop()
+    make(name).remove()
+    assert list(scratch.iterdir()) == []

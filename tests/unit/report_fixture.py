@@ -1,0 +1,266 @@
+"""A made-up record with everything in it that a report must cope with. Deterministic."""
+
+import json
+import random
+from dataclasses import asdict
+
+from loadstone.benchmarks.base import Published, PublishedTable
+from loadstone.plan import Cell, Plan
+from loadstone.record.model import (
+    AnswerCheck,
+    CellResult,
+    ColdEvidence,
+    Event,
+    Load,
+    OperationText,
+    Run,
+    Sample,
+    Session,
+    StatementText,
+    Term,
+)
+
+HOSTILE = "<script>alert('x')</script> & \"quoted\" | `code` [bold]x[/bold] \x1b[31m\n=1+1"
+POSTGRESQL = "postgresql?parallelism=2"
+VARIANTS = ("sqlite", "duckdb", POSTGRESQL, "null")
+
+# name, title, group, storage, base seconds at 10,000 tuples, exponent, factor per engine
+OPERATIONS = (
+    ("select-1%-heap", "1 %", "Selections", "heap", 6e-4, 1.0, (1.4, 1.0, 2.1)),
+    ("select-10%-heap", "10 %", "Selections", "heap", 9e-4, 1.0, (1.9, 1.0, 1.8)),
+    ("select-1%-clustered", "1 %, clustered index", "Selections", "clustered", 5e-5, 0.5, (1, 9, 3)),
+    ("select-10%-clustered", "10 %, clustered index", "Selections", "clustered", 4e-4, 0.9, (1, 3, 2)),
+    ("select-1%-nonclustered", "1 %, non-clustered index", "Selections", "nonclustered", 1e-4, 0.7, (1, 5, 2)),
+    ("select-10%-nonclustered", "10 %, non-clustered index", "Selections", "nonclustered", 9e-4, 0.9, (1.3, 1, 1.6)),
+    ("select-1-clustered-host", "one tuple to the host", "Selections", "clustered", 4e-6, 0.05, (1, 60, 9)),
+    ("select-1%-clustered-host", "1 % to the host", "Selections", "clustered", 8e-5, 0.8, (1, 4, 1.5)),
+    ("select-1-hash-host", "one tuple to the host, hash", "Selections", "hash", 5e-6, 0.02, (1, 50, 8)),
+    ("joinAselB-heap", "joinAselB", "Joins, no index", "heap", 3e-3, 1.05, (12, 1, 1.7)),
+    ("joinABprime-heap", "joinABprime", "Joins, no index", "heap", 2.5e-3, 1.0, (14, 1, 1.5)),
+    ("joinCselAselB-heap", "joinCselAselB", "Joins, no index", "heap", 3.6e-3, 1.0, (18, 1, 2.0)),
+    ("joinAselB-clustered", "joinAselB", "Joins, clustered index", "clustered", 1.6e-3, 1.0, (1, 1.9, 1.2)),
+    ("joinABprime-clustered", "joinABprime", "Joins, clustered index", "clustered", 1.5e-3, 0.9, (1, 1.6, 1.4)),
+    ("joinCselAselB-clustered", "joinCselAselB", "Joins, clustered index", "clustered", 2e-3, 1.0, (1, 1.7, 1.6)),
+    ("joinAselB-nonclustered", "joinAselB", "Joins, non-clustered index", "nonclustered", 2e-3, 1.0, (1.2, 1.3, 1)),
+    ("joinABprime-nonclustered", "joinABprime", "Joins, non-clustered index", "nonclustered", 1.9e-3, 1.0, (1.1, 1.2, 1)),
+    ("joinCselAselB-nonclustered", "joinCselAselB", "Joins, non-clustered index", "nonclustered", 2.4e-3, 1.0, (1.1, 1.4, 1)),
+    ("project-1%", "1 % distinct", "Projections", "heap", 1.2e-3, 1.0, (6, 1, 3)),
+    ("project-100%", "100 % distinct", "Projections", "heap", 1e-2, 1.1, (5, 1, 4.2)),
+    ("min-scalar", "MIN", "Aggregates", "heap", 1.5e-4, 0.9, (3.2, 1, 6)),
+    ("min-100", "MIN of 100 partitions", "Aggregates", "heap", 5e-4, 1.0, (9, 1, 4)),
+    ("sum-100", "SUM of 100 partitions", "Aggregates", "heap", 5e-4, 1.0, (9.5, 1, 4.4)),
+    ("min-scalar-indexed", "MIN, with indices", "Aggregates", "nonclustered", 4e-6, 0.0, (1, 40, 10)),
+    ("append-1", "append one", "Updates, no index", "heap", 9e-5, 0.0, (1, 12, 2.2)),
+    ("delete-1", "delete one", "Updates, no index", "heap", 4e-4, 1.0, (1.1, 2.6, 1)),
+    ("modify-1-key", "modify one, key", "Updates, no index", "heap", 4e-4, 1.0, (1.1, 2.8, 1)),
+    ("append-1-indexed", "append one", "Updates, three indices", "nonclustered", 1.1e-4, 0.02, (1, 11, 2)),
+    ("delete-1-indexed", "delete one", "Updates, three indices", "nonclustered", 9e-5, 0.02, (1, 15, 2.4)),
+    ("modify-1-nonkey-indexed", "modify one, non-key", "Updates, three indices", "nonclustered", 1e-4, 0.02, (1, 14, 2.3)),
+)  # fmt: skip
+
+GAPS = {("duckdb", "hash"): "DuckDB has no hash organisation; its ART indexes are ordered"}
+FAILED = {
+    ("joinAselB-heap", "sqlite", 100_000, "warm"): "> 60 s",
+    ("project-1%", POSTGRESQL, 10_000, "warm"): "wrong answer: 99 tuples, 100 expected",
+    ("append-1", "duckdb", 10_000, "warm"): HOSTILE,
+}
+INVALID = {("min-scalar", POSTGRESQL, 10_000, "warm"): "the client was busy 97 % of the time"}
+PENDING = {("modify-1-nonkey-indexed", POSTGRESQL, 100_000, "cold")}
+UNPROVED = {("select-1%-heap", POSTGRESQL, 10_000, "cold"), ("min-100", "duckdb", 10_000, "cold")}
+
+
+def published() -> dict[str, object]:
+    """Three tables of 1983, as the benchmark keeps them."""
+    systems = ("U-INGRES", "C-INGRES", "IDMnodac", "IDMdac")
+
+    def row(label: str, operation: str | None, *values: float | str):
+        return (label, operation, dict(zip(systems, values, strict=True)))
+
+    tables = (
+        PublishedTable("1", "Selections without index", "s", systems, (
+            row("select 100", "select-1%-heap", 53.2, 38.4, 31.7, 21.6),
+            row("select 1000", "select-10%-heap", 64.4, 53.9, 33.4, 23.6),
+        )),
+        PublishedTable("2", "Selections with index", "s", systems, (
+            row("select 100, clustered", "select-1%-clustered", 7.7, 3.9, 2.0, 1.5),
+            row("select 1000, clustered", "select-10%-clustered", 27.8, 18.9, 9.9, 8.7),
+            row("select 100, non-clustered", "select-1%-nonclustered", 59.2, 51.2, 3.8, 3.3),
+            row("select 1000, non-clustered", "select-10%-nonclustered", 78.9, 60.8, 27.8, 23.7),
+        )),
+        PublishedTable("4", "Joins without index", "s", systems, (
+            row("joinAselB", "joinAselB-heap", 611, 109, "> 5 hours", "> 5 hours"),
+            row("joinABprime", "joinABprime-heap", 581, 156, "> 5 hours", "> 5 hours"),
+            row("joinCselAselB", "joinCselAselB-heap", 583, 127, "> 5 hours", "> 5 hours"),
+        ), "The IDM used nested loops."),
+        PublishedTable("7", "Projections", "s", systems, (
+            row("project 100/10000", "project-1%", 64.6, 26.4, 29.3, 22.3),
+            row("project 1000/1000", None, 236.8, 132.0, 122.2, 68.1),
+        )),
+    )  # fmt: skip
+    systems_were = {
+        "U-INGRES": "VAX 11/750, 4.1BSD, 2 MB, 1K pages, Fujitsu Eagle",
+        "C-INGRES": "INGRES 2.0 on VAX 11/750 VMS 3, 6 MB, 2K pages",
+        "IDMnodac": "IDM 500 release 25, 2 MB, CDC 875 MB disk, host PDP 11/70",
+        "IDMdac": "the same with the database accelerator",
+    }
+    citation = "D. Bitton, D. J. DeWitt, C. Turbyfill, Benchmarking Database Systems, VLDB 1983"
+    return json.loads(json.dumps(asdict(Published(citation, tables, systems_were))))
+
+
+def make_run(operations: int = len(OPERATIONS), repeat: int = 10, scales=(10_000, 100_000)) -> Run:
+    """The record of a run over so many operations."""
+    chosen = OPERATIONS[:: max(1, len(OPERATIONS) // operations)][:operations]
+    cells, results = [], []
+    for rows in scales:
+        for temperature in ("warm", "cold"):
+            for operation in chosen:
+                for variant in VARIANTS:
+                    if variant == "null" and temperature == "cold":
+                        continue
+                    gap = GAPS.get((variant, operation[3]), "")
+                    samples = 3 if temperature == "cold" else repeat
+                    cell = Cell(operation[0], variant, rows, temperature, samples, gap)
+                    cells.append(cell)
+                    if cell.key not in {"|".join(map(str, key)) for key in PENDING}:
+                        results.append(_result(cell, operation))
+    plan = Plan("wisconsin", "1983", VARIANTS, tuple(scales), 1983, 1, 2, 60.0, tuple(cells))
+    return Run(
+        run_id="0123456789ab",
+        created_at="2026-11-21T13:15:02.114+00:00",
+        loadstone_version="0.1.0",
+        plan=plan,
+        published=published(),
+        sessions=_sessions(),
+        operations=tuple(_text(o, i, rows) for rows in scales for i, o in enumerate(chosen)),
+        results=tuple(results),
+        loads=tuple(
+            Load(variant, rows, "tenthoustup", "heap", rows, rows * 900 * (i + 1), True)
+            for i, variant in enumerate(VARIANTS[:3])
+            for rows in scales
+        ),
+        terms=_terms(),
+        structure_notes=(
+            ("sqlite", "clustered", "a WITHOUT ROWID table: the relation lies in its key's B-tree"),
+            (POSTGRESQL, "clustered", "CLUSTER orders the heap once; later changes are not kept"),
+        ),
+        sizes=tuple((v, rows, rows * 420) for v in VARIANTS[:3] for rows in scales),
+        events=(Event("2026-11-21T13:16:00.000+00:00", "worker died", "sqlite", HOSTILE),),
+    )
+
+
+def _result(cell: Cell, operation: tuple) -> CellResult:
+    key = (cell.operation, cell.variant, cell.rows, cell.temperature)
+    statements = _statements(cell, operation)
+    ended = "2026-11-21T13:15:40.000+00:00"
+    if cell.gap:
+        return CellResult(cell, "gap", cell.gap, ended)
+    if key in FAILED:
+        wrong = (AnswerCheck(0, 0, 100, "abc", 99, "abd"),) if "wrong" in FAILED[key] else ()
+        return CellResult(cell, "failed", FAILED[key], ended, (), wrong, (), statements)
+    samples = tuple(_samples(cell, operation))
+    answers = tuple(
+        AnswerCheck(s.ordinal, s.variation, 100, "5e1f", 100, "5e1f")
+        for s in samples
+        if cell.variant != "null"
+    )
+    evidence = ()
+    if cell.temperature == "cold":
+        proved = key not in UNPROVED
+        evidence = tuple(
+            ColdEvidence(s.ordinal, proved, "" if proved else "3 pages stayed resident",
+                         "cachestat", 2, 4_000_000, 977, 0 if proved else 3, True)
+            for s in samples
+        )  # fmt: skip
+    status, reason = ("invalid", INVALID[key]) if key in INVALID else ("ok", "")
+    return CellResult(cell, status, reason, ended, samples, answers, evidence, statements)
+
+
+def _samples(cell: Cell, operation: tuple):
+    dice = random.Random(cell.key)
+    _, _, _, _, base_s, exponent, factors = operation
+    base_ns = base_s * 1e9 * (cell.rows / 10_000) ** exponent
+    if cell.variant == "null":
+        base_ns = 900.0
+    else:
+        base_ns *= factors[VARIANTS.index(cell.variant)]
+        if cell.variant == "sqlite" and "join" in cell.operation and "heap" in cell.operation:
+            base_ns *= (cell.rows / 10_000) ** 0.4
+    if cell.temperature == "cold":
+        base_ns = base_ns * 1.3 + 2.5e6
+    for ordinal in range(cell.samples):
+        elapsed = int(base_ns * dice.lognormvariate(0, 0.06) * (1.5 if dice.random() < 0.03 else 1))
+        server = cell.variant == POSTGRESQL
+        yield Sample(
+            ordinal=ordinal,
+            round=ordinal * 2 // cell.samples,
+            variation=ordinal % 10,
+            started_ns=1_000_000_000 + ordinal * 10_000_000,
+            elapsed_ns=elapsed,
+            client_cpu_ns=int(elapsed * (0.12 if server else 0.97)),
+            server_cpu_ns=int(elapsed * 0.8) if server else None,
+            read_bytes=1_900_544 if cell.temperature == "cold" else 0,
+            written_bytes=8192 if "append" in cell.operation else 0,
+        )
+
+
+def _statements(cell: Cell, operation: tuple) -> tuple[StatementText, ...]:
+    if cell.variant == "null":
+        return ()
+    text = f'INSERT INTO "tmp" SELECT * FROM "tenthoustup_{operation[3]}_{cell.rows}" WHERE "unique2" BETWEEN 0 AND 99'
+    plan = "\n".join(
+        ("┌───────────────────────────┐", "│      INSERT (100 rows)    │",
+         "│   SEQ_SCAN tenthoustup    │", "│ unique2>=0 AND unique2<=99│",
+         "└───────────────────────────┘", HOSTILE)
+    )  # fmt: skip
+    return (StatementText(0, text, plan), StatementText(1, text.replace("99", "199"), plan))
+
+
+def _text(operation: tuple, ordinal: int, rows: int) -> OperationText:
+    name, title, group, storage, *_ = operation
+    destination = "host" if name.endswith("host") else "relation"
+    if "Updates" in group:
+        destination = "update"
+    quel = "range of t is tenthoustup\nretrieve into tmp (t.all)\n  where t.unique2 < 100"
+    return OperationText(name, rows, ordinal, title, group, f"Q{ordinal + 1}", storage, storage,
+                         destination, quel)  # fmt: skip
+
+
+def _terms() -> tuple[Term, ...]:
+    table = {
+        "version": ("3.54.1", "2.0.0", "18.6"),
+        "durability": ("full", "full", "full"),
+        "isolation": ("serializable", "snapshot", "read committed"),
+        "cache_bytes": ("67108864", "67108864", "67108864"),
+        "parallelism": ("1", "1", "2"),
+        "setting.journal_mode": ("wal", "-", "-"),
+        "setting.jit": ("-", "-", HOSTILE),
+    }
+    asked = {"durability": "full", "cache_bytes": "67108864"}
+    return tuple(
+        Term(variant, key, asked.get(key), value)
+        for key, values in table.items()
+        for variant, value in zip(VARIANTS, values, strict=False)
+        if value != "-"
+    )
+
+
+def _sessions() -> tuple[Session, ...]:
+    machine = {
+        "cpu.model": "AMD EPYC 9B45",
+        "cpu.count": 2,
+        "memory.total_bytes": 25_769_803_776,
+        "os.name": "Debian GNU/Linux 12 (bookworm)",
+        "kernel.release": "6.18.5",
+        "cpu.governor": None,
+        "clock.resolution_ns": 1,
+        "clock.cost_ns": 24.1,
+        "idle_states.held": 1,
+        "idle_states.reason": "",
+        "disk.scheduler": HOSTILE,
+    }
+    return (
+        Session(1, "2026-11-21T13:15:02.000+00:00", "loadstone run wisconsin --on sqlite",
+                None, None, None, machine),
+        Session(2, "2026-11-21T13:17:40.000+00:00", "loadstone run --resume runs/a.loadstone",
+                "2026-11-21T13:18:20.000+00:00", "complete", 78_200_000_000, machine),
+    )  # fmt: skip

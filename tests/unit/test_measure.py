@@ -1,0 +1,96 @@
+"""What `crates/python` adds to `crates/measure`: types, defaults, errors."""
+
+import os
+import subprocess
+
+import pytest
+from loadstone import _core
+
+
+def test_the_clock_is_the_monotonic_one_of_every_process():
+    child = subprocess.run(["cat", "/proc/uptime"], capture_output=True, text=True, check=True)
+    assert _core.clock_ns() / 1e9 == pytest.approx(float(child.stdout.split()[0]), abs=60)
+    assert _core.clock_resolution_ns() >= 1
+    assert _core.clock_cost_ns() > 0
+
+
+def test_statistics_cross_with_their_defaults():
+    samples = [5, 1, 4, 2, 3, 6]
+    assert _core.interval_of_median(samples) == (3.5, 1.0, 6.0)
+    assert _core.interval_of_median(samples[:5]) == (3.0, None, None)
+    assert _core.interval_of_median([7.5], confidence=0.5) == (7.5, None, None)
+    assert _core.interval_of_ratio([6] * 6, [3] * 6) == (2.0, 2.0, 2.0)
+    assert _core.interval_of_ratio([6], [3]) == (2.0, None, None)
+    assert _core.growth_exponent([10, 100], [1, 100]) == (pytest.approx(2), None)
+    assert _core.growth_exponent([10], [1]) is None
+
+
+def test_a_ratio_s_bounds_depend_on_its_seed_alone():
+    above, below = [float(n % 17 + 1) for n in range(40)], [float(n % 11 + 1) for n in range(40)]
+    first = _core.interval_of_ratio(above, below, seed=1)
+    assert first == _core.interval_of_ratio(above, below, seed=1)
+    assert first[0] == _core.interval_of_ratio(above, below, seed=2)[0]
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: _core.interval_of_median([]), "no samples"),
+        (lambda: _core.interval_of_median([1.0, float("nan")]), "sample 1"),
+        (lambda: _core.interval_of_median([1.0], confidence=95), "0.95"),
+        (lambda: _core.interval_of_ratio([1.0], [0.0]), "above zero"),
+        (lambda: _core.growth_exponent([1.0], [1.0, 2.0]), "1 sizes but 2 times"),
+    ],
+)
+def test_bad_statistics_are_value_errors_that_say_what_to_give(call, told):
+    with pytest.raises(ValueError, match=told):
+        call()
+
+
+def test_a_schedule_is_lists_of_numbers():
+    assert _core.schedule(1983, 4, 3) == [[0, 1, 3, 2], [3, 1, 0, 2], [3, 2, 1, 0]]
+    assert _core.schedule(0, 0, 2) == [[], []]
+
+
+@pytest.mark.parametrize("ask", [_core.resident_pages, _core.evict])
+def test_files_are_refused_with_number_and_name(tmp_path, ask):
+    missing = str(tmp_path / "missing")
+    with pytest.raises(FileNotFoundError) as caught:
+        ask(missing)
+    assert caught.value.filename == missing
+    with pytest.raises(OSError, match="Invalid argument"):
+        ask(str(tmp_path))
+
+
+def test_a_path_need_not_be_text(tmp_path):
+    odd = os.fsdecode(os.fsencode(tmp_path) + b"/\xff\xfe")
+    with open(odd, "wb") as file:  # noqa: PTH123 - the name is no text
+        file.write(b"x" * 5000)
+    resident, total, method = _core.resident_pages(odd)
+    assert total == -(-5000 // os.sysconf("SC_PAGE_SIZE"))
+    assert 0 <= resident <= total
+    assert method in {"cachestat", "mincore"}
+
+
+def test_counters_are_none_for_a_process_that_is_gone():
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    assert _core.cpu_ns(ended.pid) is None
+    assert _core.io_bytes(ended.pid) is None
+    used = _core.cpu_ns(os.getpid())
+    assert used is not None
+    assert used > 0
+
+
+def test_staying_awake_ends_with_its_block():
+    with _core.hold_awake() as awake:
+        assert awake.held == (awake.reason == "")
+    assert not awake.held
+    assert awake.reason
+    awake.close()
+
+
+def test_memory_beyond_the_machine_is_a_memory_error():
+    assert _core.pretouch(1 << 16) >= 0
+    with pytest.raises(MemoryError, match="ask for less"):
+        _core.pretouch(1 << 60)

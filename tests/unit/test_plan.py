@@ -1,0 +1,125 @@
+"""A plan is frozen, printable, hashable, and says no in words."""
+
+import dataclasses
+
+import pytest
+
+from loadstone.benchmarks.base import Operation
+from loadstone.engines.base import Capabilities, Structure
+from loadstone.errors import InputError
+from loadstone.plan import Choices, Plan, choices_from, read_choices
+from loadstone.planner import make_plan
+from loadstone.variant import Variant
+
+
+class TwoOperations:
+    """A benchmark of two operations, one of which needs a hash organisation."""
+
+    name = "two"
+    editions = ("first", "second")
+    default_edition = "first"
+    default_scales = (1000, 10000)
+
+    def check_scale(self, edition, rows):
+        if rows < 100:
+            raise InputError(f"{edition} needs at least 100 rows, not {rows}")
+
+    def operations(self, edition, rows):
+        base = Operation(
+            name="scan",
+            title="a scan",
+            group="g",
+            query="",
+            design="heap",
+            storage="heap",
+            destination="host",
+            texts=("retrieve (a = 1)",),
+            panels=frozenset({"quick", "cold"}),
+        )
+        return [base, dataclasses.replace(base, name="probe", storage="hash", panels=frozenset())]
+
+
+HEAP_ONLY = Capabilities(
+    structures={"heap": Structure(True), "hash": Structure(False, "it has no hash organisation")}
+)
+
+
+def plan(choices=None, variants=("a", "b")):
+    return make_plan(
+        choices or Choices(),
+        TwoOperations(),
+        [Variant(name) for name in variants],
+        {name: HEAP_ONLY for name in ("a", "b")},
+    )
+
+
+def test_same_choices_give_the_same_hash_and_another_seed_another():
+    assert plan().hash == plan().hash
+    assert plan().hash != plan(Choices(seed=7)).hash
+
+
+def test_json_round_trip_keeps_the_hash():
+    made = plan()
+    again = Plan.from_json(made.to_json())
+    assert again == made
+    assert again.hash == made.hash
+
+
+def test_gaps_are_declared_in_the_plan_with_their_reason():
+    gaps = {cell.operation: cell.gap for cell in plan().cells}
+    assert gaps == {"scan": "", "probe": "it has no hash organisation"}
+
+
+def test_only_the_cold_panel_is_cold_unless_full():
+    def cold(panel):
+        cells = plan(Choices(panel=panel)).cells
+        return {cell.operation for cell in cells if cell.temperature == "cold"}
+
+    assert cold("default") == {"scan"}
+    assert cold("full") == {"scan", "probe"}
+
+
+@pytest.mark.parametrize(
+    ("choices", "message"),
+    [
+        (Choices(edition="third"), "no edition 'third'"),
+        (Choices(rows=(10,)), "at least 100 rows"),
+        (Choices(panel="huge"), "no panel 'huge'"),
+        (Choices(operations=("scam",)), "no operation 'scam'"),
+    ],
+)
+def test_impossible_choices_are_refused(choices, message):
+    with pytest.raises(InputError, match=message):
+        plan(choices)
+
+
+def test_a_variant_named_twice_is_refused():
+    with pytest.raises(InputError, match="named twice"):
+        plan(variants=("a", "a"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("repat = 3", "no such choice: repat"),
+        ("repeat = 'many'", "repeat must be int"),
+        ("rows = ['1e5']", "rows must be"),
+        ("temperature = ['tepid']", "no temperature 'tepid'"),
+        ("time_limit_s = 0", "must be positive"),
+        ("repeat = 0", "between 1 and"),
+        ("seed = true", "seed must be int"),
+        ("= 3", "not a TOML file"),
+    ],
+)
+def test_bad_plan_files_are_refused_with_their_name(tmp_path, text, message):
+    file = tmp_path / "plan.toml"
+    file.write_text(text)
+    with pytest.raises(InputError, match=message) as caught:
+        read_choices(file)
+    assert str(file) in caught.value.message
+
+
+def test_plain_values_become_choices():
+    made = choices_from({"rows": 1000, "on": ["sqlite"], "time_limit_s": 5}, "here")
+    assert made.rows == (1000,)
+    assert made.on == ("sqlite",)

@@ -1,0 +1,159 @@
+"""The record is append-only, whole at every moment, and says clearly what is wrong with it."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+from loadstone.errors import RecordError
+from loadstone.plan import Cell, Plan
+from loadstone.record import CellResult, Recorder, Sample, read
+from loadstone.record.model import AnswerCheck, ColdEvidence, Event, Load, StatementText, Term
+
+CELLS = tuple(Cell(f"operation-{i}", "sqlite", 1000, "warm", 2) for i in range(5))
+PLAN = Plan("wisconsin", "1993", ("sqlite",), (1000,), 1, 1, 1, 60.0, CELLS)
+
+
+def result(cell, status="ok"):
+    return CellResult(
+        cell=cell,
+        status=status,
+        reason="",
+        ended_at="2026-01-01T00:00:00",
+        samples=(Sample(0, 0, 0, 10, 20, None, None, 0, None), Sample(1, 0, 1, 30, 25)),
+        answers=(AnswerCheck(0, 0, 1, "aa", 1, "aa"),),
+        evidence=(ColdEvidence(0, True, "", "cachestat", 1, 4096, 1, 0, True),),
+        statements=(StatementText(0, "SELECT 1", "a plan"),),
+    )
+
+
+def fresh(path):
+    return Recorder.create(path, PLAN, {"citation": "a paper"}, "abc", "0.1")
+
+
+def test_what_is_written_is_read_back(tmp_path):
+    path = tmp_path / "r.loadstone"
+    recorder = fresh(path)
+    recorder.machine({"cpu.count": 2, "cpu.governor": None})
+    recorder.terms([Term("sqlite", "durability", "full", "FULL")])
+    recorder.load(Load("sqlite", 1000, "tenktup1", "heap", 1000, 5, True))
+    recorder.event(Event("now", "worker lost", "sqlite", "it died"))
+    recorder.cell(result(CELLS[0]))
+    recorder.end("complete", 7)
+    run = read(path)
+    assert run.plan == PLAN
+    assert run.results == (result(CELLS[0]),)
+    assert run.pending == CELLS[1:]
+    assert run.sessions[0].machine == {"cpu.count": 2, "cpu.governor": None}
+    assert run.sessions[0].outcome == "complete"
+    assert run.loads[0].answer_ok is True
+    assert run.events[0].kind == "worker lost"
+
+
+def test_absent_is_none_and_zero_is_zero(tmp_path):
+    path = tmp_path / "r.loadstone"
+    recorder = fresh(path)
+    recorder.cell(result(CELLS[0]))
+    sample = read(path).results[0].samples[0]
+    assert sample.client_cpu_ns is None
+    assert sample.read_bytes == 0
+
+
+def test_a_second_session_appends(tmp_path):
+    path = tmp_path / "r.loadstone"
+    first = fresh(path)
+    first.cell(result(CELLS[0]))
+    first.end("interrupted", 1)
+    second = Recorder.resume(path)
+    second.size("sqlite", 1000, 1)
+    second.size("sqlite", 1000, 2)
+    second.cell(result(CELLS[1], "failed"))
+    run = read(path)
+    assert [s.outcome for s in run.sessions] == ["interrupted", None]
+    assert [r.status for r in run.results] == ["ok", "failed"]
+    assert run.sizes == (("sqlite", 1000, 2),)
+
+
+def test_an_existing_file_is_never_overwritten(tmp_path):
+    path = tmp_path / "r.loadstone"
+    path.write_text("somebody's thesis")
+    with pytest.raises(RecordError, match="exists already"):
+        fresh(path)
+    assert path.read_text() == "somebody's thesis"
+
+
+def test_sigkill_keeps_every_cell_that_had_ended(tmp_path):
+    path = tmp_path / "r.loadstone"
+    script = (
+        "import sys; sys.path.insert(0, sys.argv[2]); import test_record as t, pathlib\n"
+        "r = t.fresh(pathlib.Path(sys.argv[1]))\n"
+        "for c in t.CELLS[:3]: r.cell(t.result(c))\n"
+        "r._connection.execute('BEGIN'); r._insert('event', [(1, 'x', 'x', 'x', 'x')])\n"
+        "print('ready', flush=True); sys.stdin.read()"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", script, str(path), os.path.dirname(__file__)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout.readline() == "ready\n"
+    child.send_signal(signal.SIGKILL)
+    child.communicate()
+    Recorder.resume(path).end("complete", 1)
+    run = read(path)
+    assert [r.cell for r in run.results] == list(CELLS[:3])
+    assert run.events == ()
+
+
+def damage_truncated(path):
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def damage_foreign(path):
+    path.unlink()
+    sqlite3.connect(path).execute("CREATE TABLE t (a)").connection.close()
+
+
+def damage_newer(path):
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version=99")
+    connection.close()
+
+
+def damage_text(path):
+    path.write_text("not a database at all, but long enough to be read as one" * 20)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (damage_truncated, "damaged|not a readable record"),
+        (damage_foreign, "not a Loadstone record"),
+        (damage_newer, "schema 99"),
+        (damage_text, "not a readable record"),
+        (lambda path: path.unlink(), "there is no record"),
+    ],
+)
+def test_a_damaged_record_is_refused_and_left_as_it_is(tmp_path, damage, message):
+    path = tmp_path / "r.loadstone"
+    recorder = fresh(path)
+    for cell in CELLS:
+        recorder.cell(result(cell))
+    recorder.end("complete", 1)
+    damage(path)
+    before = path.read_bytes() if path.exists() else None
+    with pytest.raises(RecordError, match=message):
+        read(path)
+    assert (path.read_bytes() if path.exists() else None) == before
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+def test_a_place_that_cannot_be_written_is_named(tmp_path):
+    target = tmp_path / "file"
+    target.write_text("")
+    with pytest.raises(RecordError, match="cannot write the record"):
+        fresh(target / "r.loadstone")

@@ -1,0 +1,167 @@
+"""The protocol is a log: what happens around a sample, in which order, can never drift."""
+
+import pytest
+
+from loadstone import coldness, stopwatch
+from loadstone._core import answer_of_rows
+from loadstone.engines.base import Capabilities, Structure
+from loadstone.engines.null import NullEngine
+from loadstone.errors import EngineError, UnsupportedError
+from loadstone.stopwatch import Block, Stopwatch
+from loadstone.variant import Variant
+
+ROWS = [(1, "a"), (2, "b")]
+RIGHT = answer_of_rows(ROWS)
+
+
+class LoggingEngine(NullEngine):
+    """The null engine, writing down what is asked of it and answering with fixed rows."""
+
+    capabilities = Capabilities(structures={"heap": Structure(True)})
+    dialect = "sqlite"
+
+    def __init__(self, log, scratch):
+        super().__init__(Variant("null"), scratch, "owner")
+        self.log = log
+
+    def run(self, statement):
+        self.log.append(f"run {statement.split()[0]}")
+        return 1
+
+    def fetch(self, statement):
+        self.log.append(f"fetch {statement.split()[0]}")
+        return ROWS
+
+    def read(self, statement):
+        self.log.append("read")
+        return ROWS
+
+    def drop(self, table):
+        self.log.append(f"drop {table}")
+
+    def stop(self):
+        self.log.append("stop")
+        return ()
+
+    def start(self):
+        self.log.append("start")
+
+    def explain(self, statement):
+        self.log.append("explain")
+        return "a plan"
+
+
+INTO = "range of t is onektup retrieve into tmp (t.all)"
+HOST = "range of t is onektup retrieve (t.all)"
+APPEND = "append to onektup (unique1 = 7)"
+UNDO = "range of t is onektup delete t where t.unique1 = 7"
+
+
+def block(destination, text, undo="", *, temperature="warm", warm_up=0, expected=RIGHT, times=1):
+    variations = [(number, text, undo, *expected) for number in range(times)]
+    return Block(
+        benchmark="wisconsin",
+        edition="1993",
+        rows=1000,
+        design="heap",
+        destination=destination,
+        temperature=temperature,
+        variations=variations,
+        warm_up=warm_up,
+        first_ordinal=0,
+        round=0,
+    )
+
+
+@pytest.fixture
+def log():
+    return []
+
+
+@pytest.fixture
+def watch(log, tmp_path, monkeypatch):
+    ticks = iter(range(0, 10**9, 1000))
+
+    def clock():
+        log.append("CLOCK")
+        return next(ticks)
+
+    monkeypatch.setattr(stopwatch, "clock_ns", clock)
+    return Stopwatch(LoggingEngine(log, tmp_path), lambda kind: log.append(kind))
+
+
+def test_retrieve_into(watch, log):
+    watch.take(block("relation", INTO))
+    assert log == [
+        "drop tmp", "statement", "CLOCK", "run CREATE", "CLOCK", "ended", "read", "drop tmp"
+    ]  # fmt: skip
+
+
+def test_warm_up_runs_every_variation_before_the_first_sample(watch, log):
+    reply = watch.take(block("host", HOST, warm_up=2, times=3))
+    assert log.count("fetch SELECT") == 9
+    assert [sample["ordinal"] for sample in reply["samples"]] == [0, 1, 2]
+
+
+def test_update_is_checked_before_it_is_undone(watch, log):
+    watch.take(block("update", APPEND, UNDO, expected=(1, RIGHT[1])))
+    assert log == [
+        "statement", "CLOCK", "run INSERT", "CLOCK", "ended", "read", "run DELETE"
+    ]  # fmt: skip
+
+
+def test_cold_stops_waits_evicts_and_starts_before_the_clock(watch, log, monkeypatch):
+    def evict(files, *, engine_dead):
+        log.append(f"evict (dead: {engine_dead})")
+        return coldness.Evidence(
+            files=1, bytes=1, resident_before=1, resident_after=0, method="cachestat",
+            engine_dead=engine_dead, proved=True, reason="",
+        )  # fmt: skip
+
+    def wait(pids, limit_s):
+        log.append("wait")
+        return True
+
+    monkeypatch.setattr(coldness, "evict_files", evict)
+    monkeypatch.setattr(coldness, "wait_until_dead", wait)
+    reply = watch.take(block("host", HOST, temperature="cold"))
+    assert log == [
+        "stop", "wait", "evict (dead: True)", "start",
+        "statement", "CLOCK", "fetch SELECT", "CLOCK", "ended",
+    ]  # fmt: skip
+    assert reply["evidence"][0]["proved"] is True
+
+
+def test_an_engine_that_may_not_be_stopped_is_never_proved(watch, monkeypatch):
+    def refuse():
+        raise UnsupportedError("the server is not ours to stop")
+
+    monkeypatch.setattr(watch.engine, "stop", refuse)
+    reply = watch.take(block("host", HOST, temperature="cold"))
+    assert reply["evidence"][0]["proved"] is False
+    assert reply["evidence"][0]["reason"] == "the server is not ours to stop"
+
+
+def test_a_wrong_answer_ends_the_block(watch):
+    reply = watch.take(block("host", HOST, expected=(3, RIGHT[1]), times=4))
+    assert len(reply["answers"]) == 1
+    assert reply["answers"][0]["rows"] == 2
+
+
+def test_the_clock_surrounds_nothing_but_the_statement(watch):
+    sample = watch.take(block("host", HOST))["samples"][0]
+    assert sample["elapsed_ns"] == 1000
+
+
+def test_an_error_of_the_engine_passes_through(watch, monkeypatch):
+    def fail(statement):
+        raise EngineError("no")
+
+    monkeypatch.setattr(watch.engine, "fetch", fail)
+    with pytest.raises(EngineError):
+        watch.take(block("host", HOST))
+
+
+def test_explaining_executes_nothing(watch, log):
+    watch.explain(block("relation", INTO))
+    assert log == ["explain"]
