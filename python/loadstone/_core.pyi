@@ -171,7 +171,8 @@ def resident_pages(path: str) -> tuple[int, int, str]:
     `mincore`. Raises OSError where neither can tell."""
 
 def evict(path: str) -> None:
-    """fsync a file, then ask the kernel to drop its clean pages. Raises OSError if refused."""
+    """Write a file back (fsync), then ask the kernel to drop its clean pages. Raises OSError if
+    refused."""
 
 @final
 class Awake:
@@ -189,7 +190,9 @@ class Awake:
     def __exit__(self, *exception: object) -> None: ...
 
 def hold_awake() -> Awake:
-    """Hold /dev/cpu_dma_latency at 0 where permitted; `held` says if it worked, `reason` why not."""
+    """Hold /dev/cpu_dma_latency at 0 where permitted; `held` says if it worked, `reason` why
+    not."""
 
 def pretouch(size_bytes: int) -> int:
-    """Touch and free that much memory, so that the host backs it; returns elapsed ns."""
+    """Touch and free that much memory, so that the host backs it; returns elapsed ns. Raises
+    MemoryError for more than the machine has available."""

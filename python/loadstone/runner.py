@@ -50,7 +50,7 @@ class Runner:
         awake = _core.hold_awake()
         try:
             held = {"idle_states.held": awake.held, "idle_states.reason": awake.reason}
-            recorder.machine({**machine.describe(), **held})
+            recorder.machine({**machine.describe(self._scratch), **held})
             self._describe(recorder)
             for rows, cells in groupby(self._pending, key=lambda cell: cell.rows):
                 self._scale(rows, tuple(cells), recorder)

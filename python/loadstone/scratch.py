@@ -1,7 +1,8 @@
 """Where engines keep their files during a run: one marked folder a run, swept when it is over.
 
 The folder lies in the user's cache directory, on a real disk, because cold cells need a file
-system whose pages can be evicted. `LOADSTONE_SCRATCH` names another parent.
+system whose pages can be evicted; root's lies in /var/tmp, where a server that drops to another
+user can reach it. `LOADSTONE_SCRATCH` names another parent.
 """
 
 import json
@@ -31,7 +32,11 @@ class Scratch:
 def parent() -> Path:
     """The folder that holds all scratch folders."""
     chosen = os.environ.get("LOADSTONE_SCRATCH")
-    return Path(chosen) if chosen else platformdirs.user_cache_path("loadstone") / "scratch"
+    if chosen:
+        return Path(chosen)
+    if os.geteuid() == 0:
+        return Path("/var/tmp/loadstone")  # noqa: S108 - each run's folder in it is its owner's
+    return platformdirs.user_cache_path("loadstone") / "scratch"
 
 
 def claim(owner: str) -> Path:

@@ -10,7 +10,18 @@ ATTRIBUTES = (
     Attribute("big", "int8"),
     Attribute("string", "char(12)"),
 )
-STRINGS = ("plain", "a,b", 'say "x"', "it's", "zwölf", "日本", "back\\slash", "two\nlines", "\\.", "%s")
+STRINGS = (
+    "plain",
+    "a,b",
+    'say "x"',
+    "it's",
+    "zwölf",
+    "日本",
+    "back\\slash",
+    "two\nlines",
+    "\\.",
+    "%s",
+)
 ROWS = 40
 
 Row = tuple[int, int, int, str]

@@ -1,4 +1,4 @@
-"""A server that is not ours: we use a schema of our own, keep its secret, and touch nothing else."""
+"""A server that is not ours: we keep to a schema of our own, keep its secret, touch no more."""
 
 import shutil
 import socket
@@ -17,7 +17,7 @@ from loadstone.engines.postgresql_server import PrivateServer
 from loadstone.errors import EngineError, InputError, LoadstoneError, UnsupportedError
 from loadstone.variant import parse_variant
 
-SECRET = "s3cr:t/@p%20ss?#"
+SECRET = "s3cr:t/@p%20ss?#"  # noqa: S105 - of a server that lives for this module
 
 FINGERPRINT = """
 SELECT 'relation', n.nspname, c.relname, c.relkind::text, c.relfilenode::text, c.relacl::text
@@ -55,9 +55,9 @@ class UserServer:
     def fingerprint(self) -> list[object]:
         with self.owner() as connection:
             found: list[object] = connection.execute(FINGERPRINT).fetchall()
-            for name in ("public.customers", '"Loadstone"."t"', "loadstone_mine.t"):
-                found.append(connection.execute(f"SELECT t::text, xmin FROM {name} t").fetchall())
-        return found
+            names = ("public.customers", '"Loadstone"."t"', "loadstone_mine.t")
+            queries = [f"SELECT t::text, xmin FROM {name} t" for name in names]
+            return [*found, *(connection.execute(query).fetchall() for query in queries)]
 
 
 def _free_port() -> int:

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from loadstone import _core
 from loadstone.engines.base import Attribute
+from loadstone.quel import tree
 from loadstone.quel.translate import Statement, translate
 
 Answer = tuple[int, str]
@@ -60,8 +61,14 @@ class InMemory:
             self.rows(f'DROP TABLE "{statement.result}"')
             return answer
         changed = self.changed(statement.sql)
-        target = next(name for name in self.relations if f'"{name}"' in statement.sql)
-        return changed, self.contents(target)[1]
+        return changed, self.contents(updated(text))[1]
+
+
+def updated(text: str) -> str:
+    """The relation that a program's last statement changes."""
+    *ranges, last = tree.parse(text)
+    relations = {node["variable"]: node["relation"] for node in ranges}
+    return str(last.get("relation") or relations[last["variable"]])
 
 
 class Sqlite(InMemory):
@@ -96,7 +103,9 @@ class Duckdb(InMemory):
         super().__init__(edition, relations, rows)
 
     def load(self, relation: str, rows: pa.RecordBatchReader) -> None:
-        columns = [f'"{a.name}" {DUCKDB_TYPES.get(a.type, "text")}' for a in self.attributes(relation)]
+        columns = [
+            f'"{a.name}" {DUCKDB_TYPES.get(a.type, "text")}' for a in self.attributes(relation)
+        ]
         self.connection.execute(f'CREATE TABLE "{relation}" ({", ".join(columns)})')
         self.connection.register("source", rows.read_all())
         self.connection.execute(f'INSERT INTO "{relation}" FROM source')

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+
 from loadstone import coldness, machine
 
 PAGES = 64

@@ -7,6 +7,7 @@ import socket
 from pathlib import Path
 
 import pytest
+
 from loadstone import machine
 
 FILES = {

@@ -127,25 +127,24 @@ def test_the_published_text_is_the_first_variation(edition):
         program = module.Variation(database, 0).program(tree.parse(entry.text))
         assert operation.texts[0] == entry.text
         assert tree.render(program) == tree.render(tree.parse(entry.text)), operation.name
-        if operation.undo and not entry.undo == "":
+        if entry.undo:
             undo = tree.render(tree.parse(entry.undo))
             assert operation.undo[0] == undo, operation.name
 
 
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_variations_differ_and_alternate(edition):
-    first, second = LARGE[edition]
     for operation in BENCHMARK.operations(edition, 10_000):
-        assert len(operation.texts) == 10
-        used = ["" if operation.name == "project-100%" else text for text in operation.texts]
-        if operation.name == "project-100%" and edition == "1983":
-            continue  # of thoustup, and so ten copies of one query, as in the paper
-        ranges = [tree.parse(text)[0] for text in operation.texts]
-        del used
-        names = [node["relation"] for node in ranges]
-        if operation.name.startswith("join-CselAselB"):
-            names = [tree.parse(text)[1]["relation"] for text in operation.texts]
-        assert names == [first, second] * 5, operation.name
+        if (edition, operation.name) == ("1983", "project-100%"):
+            # Of thoustup, and so ten copies of one query, as in the paper.
+            assert len({tree.render(tree.parse(text)) for text in operation.texts}) == 1
+            continue
+        used = [first_large(tree.parse(text), edition) for text in operation.texts]
+        assert used == list(LARGE[edition]) * 5, operation.name
+
+
+def first_large(program, edition):
+    return next(s["relation"] for s in program if s.get("relation") in LARGE[edition])
 
 
 @pytest.mark.parametrize("edition", EDITIONS)
@@ -252,15 +251,12 @@ def test_a_scale_or_edition_that_is_not_defined(edition, rows):
 def test_published_tables():
     published = BENCHMARK.published()
     assert [table.number for table in published.tables] == [str(k) for k in range(1, 12)]
-    assert sum(len(table.rows) for table in published.tables) == 31
+    assert sum(len(table.rows) for table in published.tables) == 32
     for edition in EDITIONS:
         names = {op.name for op in BENCHMARK.operations(edition, 10_000)}
         for table in published.tables:
             assert {row[1] for row in table.rows} <= names
     values = [v for table in published.tables for row in table.rows for v in row[2].values()]
     assert values.count("> 5 hours") == 6
-    # The sum of all numbers printed, added up by hand from the paper's tables.
-    assert sum(v for v in values if not isinstance(v, str)) == pytest.approx(SUM_PRINTED)
-
-
-SUM_PRINTED = 0.0
+    # Added up from the printed tables, apart from this transcription.
+    assert sum(v for v in values if not isinstance(v, str)) == pytest.approx(9864.2)

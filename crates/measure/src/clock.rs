@@ -1,7 +1,7 @@
 //! The one clock of the project: `CLOCK_MONOTONIC`, read through the vDSO.
 //!
 //! Not `CLOCK_MONOTONIC_RAW`: that one is not comparable with the time stamps of other tools and
-//! costs a system call on some machines. Slewing by NTP is below 0.05 % and hits all variants alike.
+//! costs a system call on some machines. NTP slews by less than 0.05 %, and all variants alike.
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
 

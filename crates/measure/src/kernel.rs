@@ -74,7 +74,7 @@ fn mincore_window(file: &File, offset: u64, bytes: usize, flags: &mut [u8]) -> i
     }
 }
 
-/// CPU time in ns that a process itself has used, its dead threads included; `None` once it is gone.
+/// CPU time in ns that a process itself has used, dead threads included; `None` once it is gone.
 ///
 /// `/proc/PID/stat` has the same figure in ticks of 10 ms: too coarse for a statement.
 pub fn process_cpu_ns(pid: u32) -> Option<u64> {

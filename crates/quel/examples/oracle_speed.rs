@@ -38,10 +38,7 @@ const QUERIES: [(&str, &str); 22] = [
         "retrieve (o.all, t.all, w.all) where o.unique1 = t.unique1 and t.unique1 = w.unique1
          and t.unique1 < @ * 10",
     ),
-    (
-        "project 1 %",
-        "retrieve unique (t.two, t.four, t.ten, t.twenty, t.onePercent, t.string4)",
-    ),
+    ("project 1 %", "retrieve unique (t.two, t.four, t.ten, t.twenty, t.onePercent, t.string4)"),
     (
         "project 100 %",
         "retrieve unique (t.two, t.four, t.ten, t.twenty, t.onePercent, t.tenPercent,

@@ -91,29 +91,20 @@ impl RowEncoder {
 
     /// `unscaled` / 10^`scale`: an integer where it is one that 64 bits hold, else a real.
     pub fn decimal(&mut self, unscaled: i128, scale: i8) {
-        let power = 10_i128.checked_pow(scale.unsigned_abs().into());
-        let whole = match (power, scale) {
-            (Some(power), 0..) if unscaled % power == 0 => Some(unscaled / power),
-            (Some(power), ..0) => unscaled.checked_mul(power),
-            _ => None,
-        };
-        match whole.and_then(|whole| i64::try_from(whole).ok()) {
-            Some(whole) => self.integer(whole),
-            None => {
-                self.decimal_text(&format!("{unscaled}e{}", -i32::from(scale)));
-            }
+        match whole(unscaled, scale.into()) {
+            Some(value) => self.integer(value),
+            None => self.real(nearest(&format!("{unscaled}e{}", -i32::from(scale)))),
         }
     }
 
     /// A decimal number as text (`4999.500`, `1E+3`, `NaN`). Returns whether it was one.
     pub fn decimal_text(&mut self, text: &str) -> bool {
-        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-        if let (Ok(whole), true) = (whole.parse(), fraction.bytes().all(|digit| digit == b'0')) {
-            self.integer(whole);
+        if let Some(value) = decimal_parts(text).and_then(|(digits, scale)| whole(digits, scale)) {
+            self.integer(value);
             return true;
         }
-        let number = text.parse().map(|value| self.real(value));
-        number.is_ok()
+        let real = text.parse().map(|value| self.real(value));
+        real.is_ok()
     }
 
     /// A text; trailing blanks do not count.
@@ -150,6 +141,30 @@ impl RowEncoder {
     }
 }
 
+/// `unscaled` / 10^`scale` if it is an integer of 64 bits.
+fn whole(unscaled: i128, scale: i32) -> Option<i64> {
+    let power = 10_i128.checked_pow(scale.unsigned_abs());
+    let value = match power {
+        Some(power) if scale >= 0 && unscaled % power == 0 => unscaled / power,
+        Some(power) if scale < 0 => unscaled.checked_mul(power)?,
+        _ if unscaled == 0 => 0,
+        _ => return None,
+    };
+    i64::try_from(value).ok()
+}
+
+/// (unscaled, scale) of a decimal number's text; None for `NaN` and for very long ones.
+fn decimal_parts(text: &str) -> Option<(i128, i32)> {
+    let (number, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (before, after) = number.split_once('.').unwrap_or((number, ""));
+    let scale = i32::try_from(after.len()).ok()?.checked_sub(exponent.parse().ok()?)?;
+    Some((format!("{before}{after}").parse().ok()?, scale))
+}
+
+fn nearest(text: &str) -> f64 {
+    text.parse().expect("digits and an exponent are a number")
+}
+
 fn is_exact_integer(value: f64) -> bool {
     value.abs() < EXACT_MAX && as_integer(value).is_some()
 }
@@ -183,7 +198,7 @@ mod tests {
         row.integer(1);
         row.text(b"AAAA");
         row.null();
-        assert_eq!(format!("{:016x}", row.finish_row()), "DOCUMENTED_ROW");
+        assert_eq!(format!("{:016x}", row.finish_row()), "5dba6f92cfbcf884");
     }
 
     #[test]
@@ -191,14 +206,17 @@ mod tests {
         let two = bytes(|row| row.integer(2));
         assert_eq!(bytes(|row| row.real(2.0)), two);
         assert_eq!(bytes(|row| row.decimal(200, 2)), two);
-        assert_eq!(bytes(|row| row.decimal_text("2.000").then_some(()).unwrap()), two);
+        assert_eq!(bytes(|row| _ = row.decimal_text("2.000")), two);
         assert_eq!(bytes(|row| row.unsigned(2)), two);
         assert_eq!(bytes(|row| row.real(-0.0)), bytes(|row| row.integer(0)));
         let half = bytes(|row| row.real(4999.5));
         assert_eq!(bytes(|row| row.decimal(49_995, 1)), half);
-        assert_eq!(bytes(|row| row.decimal_text("4999.5000").then_some(()).unwrap()), half);
+        assert_eq!(bytes(|row| _ = row.decimal_text("4999.5000")), half);
         assert_eq!(bytes(|row| row.decimal(3, -2)), bytes(|row| row.integer(300)));
+        assert_eq!(bytes(|row| _ = row.decimal_text("3E+2")), bytes(|row| row.integer(300)));
         assert!(!RowEncoder::default().decimal_text("12x"));
+        assert!(!RowEncoder::default().decimal_text(""));
+        assert!(RowEncoder::default().decimal_text("NaN"));
     }
 
     #[test]
@@ -214,6 +232,16 @@ mod tests {
         let large = i64::MAX - 1;
         assert_ne!(bytes(|row| row.integer(large)), bytes(|row| row.integer(large - 1)));
         assert_eq!(bytes(|row| row.decimal(large.into(), 0)), bytes(|row| row.integer(large)));
+        let hundredfold = format!("{large}.00");
+        assert_eq!(
+            bytes(|row| _ = row.decimal_text(&hundredfold)),
+            bytes(|row| row.integer(large))
+        );
+        assert_eq!(
+            bytes(|row| _ = row.decimal_text("1E+18")),
+            bytes(|row| row.integer(10_i64.pow(18)))
+        );
+        assert_eq!(bytes(|row| row.decimal(i128::MAX, 127))[0], 2);
         assert_eq!(bytes(|row| row.unsigned(u64::MAX))[0], 2);
     }
 

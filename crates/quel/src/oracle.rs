@@ -37,9 +37,16 @@ pub const VALUES_HELD_MAX: u64 = 50_000_000;
 pub const ROWS_MAX: usize = u32::MAX as usize - 1;
 
 /// Relations by name, and the answers of programs over them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Oracle {
     relations: Relations,
+    combinations_max: u64,
+}
+
+impl Default for Oracle {
+    fn default() -> Self {
+        Self { relations: Relations::new(), combinations_max: COMBINATIONS_MAX }
+    }
 }
 
 type Relations = BTreeMap<String, Arc<Table>>;
@@ -50,6 +57,12 @@ impl Oracle {
     /// An oracle that knows no relation.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The same oracle, giving up after so many combinations of rows in one statement.
+    #[must_use]
+    pub fn with_combinations_max(self, combinations_max: u64) -> Self {
+        Self { combinations_max, ..self }
     }
 
     /// Keep a relation under its name; a relation of that name is replaced.
@@ -92,7 +105,8 @@ impl Oracle {
         for (number, step) in steps.iter().enumerate().take(last + 1) {
             // A result that no later statement can see is counted, not kept.
             let keep = number < last;
-            let result = evaluate(step, &mut relations, keep);
+            let mut meter = Meter::new(self.combinations_max);
+            let result = evaluate(step, &mut relations, &mut meter, keep);
             answer =
                 result.map_err(|fault| fault.or_at(program[number].span()).evaluation(source))?;
         }
@@ -118,7 +132,12 @@ fn table(relations: &Relations, name: &str) -> Arc<Table> {
     Arc::clone(relations.get(name).expect("the check knows every relation that there is"))
 }
 
-fn evaluate(step: &Step, relations: &mut Relations, keep: bool) -> Evaluated<Answer> {
+fn evaluate(
+    step: &Step,
+    relations: &mut Relations,
+    meter: &mut Meter,
+    keep: bool,
+) -> Evaluated<Answer> {
     match &step.action {
         Action::Nothing => {}
         Action::Create { relation } => {
@@ -131,7 +150,12 @@ fn evaluate(step: &Step, relations: &mut Relations, keep: bool) -> Evaluated<Ans
             }
         }
         Action::Retrieve { unique, into, terms } => {
-            let (answer, made) = retrieve(step, relations, *unique, terms, keep && into.is_some())?;
+            let mut columns = (keep && into.is_some()).then(|| vec![Vec::new(); terms.len()]);
+            let answer = retrieve(step, relations, meter, (*unique, terms), columns.as_mut())?;
+            let made = columns.map(|columns| {
+                let data = columns.into_iter().map(Data::Values).collect();
+                Table::new(step.schema.clone(), data, answer.rows as usize)
+            });
             if let (Some(name), Some(made)) = (into, made) {
                 relations.insert(name.clone(), Arc::new(made));
             }
@@ -141,7 +165,7 @@ fn evaluate(step: &Step, relations: &mut Relations, keep: bool) -> Evaluated<Ans
         | Action::Replace { relation, .. }
         | Action::Delete { relation, .. } => {
             let base = table(relations, relation);
-            let (answer, changes) = change::changes(step, relations, &base)?;
+            let (answer, changes) = change::changes(step, relations, &base, meter)?;
             if keep {
                 relations.insert(relation.clone(), Arc::new(base.changed(&changes)));
             }
@@ -151,20 +175,19 @@ fn evaluate(step: &Step, relations: &mut Relations, keep: bool) -> Evaluated<Ans
     Ok(Answer::default())
 }
 
+/// The rows of a `retrieve`; `held` receives their values where a later statement wants them.
 fn retrieve(
     step: &Step,
     relations: &Relations,
-    unique: bool,
-    terms: &[Term],
-    keep: bool,
-) -> Evaluated<(Answer, Option<Table>)> {
-    let mut meter = Meter::default();
-    let frame = prepare(step, relations, &mut meter)?;
+    meter: &mut Meter,
+    (unique, terms): (bool, &[Term]),
+    mut held: Option<&mut Vec<Vec<OwnedValue>>>,
+) -> Evaluated<Answer> {
+    let frame = prepare(step, relations, meter)?;
     let mut answer = Answer::default();
     let mut row_bytes = RowEncoder::default();
     let mut seen = Seen::default();
-    let mut held = if keep { vec![Vec::<OwnedValue>::new(); terms.len()] } else { Vec::new() };
-    search(&frame, &step.scope, &mut meter, &mut |rows, meter| {
+    search(&frame, &step.scope, meter, &mut |rows, meter| {
         if unique {
             for term in terms {
                 frame.value(term, rows)?.encode_exactly(&mut row_bytes);
@@ -177,17 +200,13 @@ fn retrieve(
             frame.value(term, rows)?.encode(&mut row_bytes);
         }
         answer.add(row_bytes.finish_row());
-        for (column, term) in held.iter_mut().zip(terms) {
+        for (column, term) in held.iter_mut().flat_map(|held| held.iter_mut()).zip(terms) {
             meter.hold()?;
             column.push(frame.value(term, rows)?.to_owned());
         }
         Ok(())
     })?;
-    let made = keep.then(|| {
-        let data = held.into_iter().map(Data::Values).collect();
-        Table::new(step.schema.clone(), data, answer.rows as usize)
-    });
-    Ok((answer, made))
+    Ok(answer)
 }
 
 /// The relations of a statement's slots, and the values of its aggregates.

@@ -9,6 +9,9 @@ if TYPE_CHECKING:
 
     from loadstone.benchmarks.base import Benchmark
 
+WIDE_COLUMNS = 110
+"""From this width on there is room for an operation's design and panels."""
+
 
 def benchmarks(
     name: Annotated[str | None, typer.Argument(help="List this one's operations.")] = None,
@@ -20,8 +23,7 @@ def benchmarks(
     from loadstone import registry
     from loadstone.errors import InputError
 
-    # A name that does not fit the terminal is folded, not cut: it is there to be copied.
-    console = Console(highlight=False, markup=False, soft_wrap=False)
+    console = Console(highlight=False, markup=False)
     if name is None:
         if edition is not None:
             raise InputError("--edition needs a benchmark", hint="loadstone benchmarks wisconsin")
@@ -30,7 +32,7 @@ def benchmarks(
         return
     benchmark = registry.load_benchmark(name)()
     for one in [edition] if edition else benchmark.editions:
-        console.print(_operations(benchmark, one))
+        console.print(_operations(benchmark, one, wide=console.width >= WIDE_COLUMNS))
 
 
 def _names() -> list[str]:
@@ -59,27 +61,22 @@ def _overview(known: "list[Benchmark]") -> "Table":
     return table
 
 
-def _operations(benchmark: "Benchmark", edition: str) -> "Table":
+def _operations(benchmark: "Benchmark", edition: str, *, wide: bool) -> "Table":
+    from rich import box
     from rich.table import Table
 
-    table = Table(
-        "operation", "query", "what it does", "design", "structure", "result", "panels",
-        title=f"{benchmark.name} {edition}",
-    )  # fmt: skip
+    table = Table(title=f"{benchmark.name} {edition}", box=box.SIMPLE_HEAD, pad_edge=False)
+    # A name is there to be copied: it is never cut.
+    table.add_column("operation", no_wrap=True)
+    for heading in ("query", "what it does", *(["design", "panels"] if wide else [])):
+        table.add_column(heading)
     group = ""
     for operation in benchmark.operations(edition, _scale(benchmark, edition)):
         if operation.group != group:
             table.add_section()
             group = operation.group
-        table.add_row(
-            operation.name,
-            operation.query,
-            operation.title,
-            operation.design,
-            operation.storage,
-            operation.destination,
-            " ".join(sorted(operation.panels)),
-        )
+        more = (operation.design, " ".join(sorted(operation.panels))) if wide else ()
+        table.add_row(operation.name, operation.query, operation.title, *more)
     return table
 
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from loadstone.engines.base import Attribute
     from loadstone.quel.tree import Node
 
+_ASK = ("retrieve", "append", "replace", "delete")
+
 
 def quel(
     text: Annotated[
@@ -37,6 +39,8 @@ def quel(
     program = tree.parse(source)
     console = Console(highlight=False, markup=False)
     relations = _Relations(benchmark, edition)
+    # First of all, since the oracle says best what is wrong with a program.
+    answer = relations.answer(source, program, scale)
     console.print(_drawn(program))
     typer.echo(f"\nQUEL\n{tree.render(program).rstrip()}")
     for name, dialect in _dialects(on):
@@ -44,7 +48,7 @@ def quel(
         for statement in _statements(program):
             typer.echo(relations.translated(statement, dialect))
     typer.echo(f"\nAnswer of {benchmark} {edition} at n = {scale:,}")
-    typer.echo(relations.answer(source, program, scale))
+    typer.echo(answer)
 
 
 class _Relations:
@@ -89,6 +93,9 @@ class _Relations:
         from loadstone import _core
         from loadstone.errors import InputError
 
+        asked = [statement["kind"] for statement in program if statement["kind"] in _ASK]
+        if not asked:
+            return "none: the program asks nothing"
         oracle = _core.Oracle()
         try:
             for relation in dict.fromkeys(_mentioned(program)):
@@ -97,10 +104,10 @@ class _Relations:
             count, checksum = oracle.answer(source)
         except ValueError as error:
             raise InputError(str(error)) from None
-        kind = program[-1]["kind"]
-        if kind in ("append", "replace", "delete"):
-            return f"{count:,} tuples changed; checksum {checksum} of the relation afterwards"
-        return f"{count:,} rows, checksum {checksum}"
+        if asked[-1] == "retrieve":
+            return f"{count:,} {'row' if count == 1 else 'rows'}, checksum {checksum}"
+        tuples = "tuple" if count == 1 else "tuples"
+        return f"{count:,} {tuples} changed; the relation's checksum afterwards {checksum}"
 
 
 def _source(text: str | None, file: Path | None) -> str:
@@ -168,12 +175,15 @@ def _drawn(program: "Sequence[Node]") -> "Tree":
 
 def _grow(parent: "Tree", node: "Node", role: str = "") -> None:
     """Add a node with what is under it; `role` says what it is to its parent."""
+    if node["kind"] == "named" and not node["name"]:
+        _grow(parent, node["value"])
+        return
     branch = parent.add(f"{role}: {_label(node)}" if role else _label(node))
     if node["kind"] in _LEAVES:
         return
     for key, value in node.items():
         if isinstance(value, dict):
-            _grow(branch, value, "" if key in ("left", "right", "operand") else key)
+            _grow(branch, value, key if key in ("by", "where") else "")
         elif isinstance(value, list):
             for item in value:
                 if isinstance(item, dict) and "kind" in item:
@@ -193,7 +203,7 @@ def _label(node: "Node") -> str:
         case "unary" | "binary":
             return str(node["operator"])
         case "named":
-            return f"{node['name']} =" if node["name"] else "target"
+            return f"{node['name']} ="
         case "aggregate" | "call":
             return f"{node['function']}()"
         case kind:

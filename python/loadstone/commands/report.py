@@ -8,16 +8,21 @@ import typer
 
 def report(
     record: Annotated[Path, typer.Argument(help="The record of a run.")],
-    format: Annotated[  # noqa: A002 - the option's name
+    form: Annotated[
         str, typer.Option("--format", "-f", help="html, md, csv, json or parquet.")
     ] = "html",
     out: Annotated[
         Path | None,
-        typer.Option(help="File to write; - is stdout. Default: stdout, or for html and parquet a"
-                     " file beside the record, whose path is printed."),  # fmt: skip
+        typer.Option(
+            help="File to write; - is stdout. Default: stdout, or for html and parquet a"
+            " file beside the record, whose path is printed."
+        ),
     ] = None,
 ) -> int:
-    """Turn a record into a report. The record is only read, also while its run goes on."""
+    """Turn a record into a report. The record is only read, also while its run goes on.
+
+    Text goes to stdout; html and parquet to a file beside the record, whose path is printed.
+    """
     import sys
 
     from loadstone import registry
@@ -25,7 +30,7 @@ def report(
     from loadstone.files import write_atomically
     from loadstone.record import read
 
-    renderer = registry.load_report(format)()
+    renderer = registry.load_report(form)()
     data = renderer.render(read(record))
     if out == Path("-") or (out is None and renderer.printable):
         sys.stdout.buffer.write(data)

@@ -102,13 +102,16 @@ def _end_of_set(text: str, start: int) -> int:
 
 def _letters(inside: str) -> Letters:
     letters = re.findall(r"\\?.", inside, re.DOTALL)
-    plain_letters = [letter[-1] for letter in letters]
     ranges = []
     at = 0
     while at < len(letters):
         last = at + 2 if at + 2 < len(letters) and letters[at + 1] == "-" else at
-        ranges.append((plain_letters[at], plain_letters[last]))
+        low, high = letters[at][-1], letters[last][-1]
+        if low <= high:
+            ranges.append((low, high))
         at = last + 1
+    if not ranges:
+        raise InputError(f"the set [{inside}] is empty", hint="write its ranges upwards: [a-z]")
     return Letters(tuple(ranges))
 
 
@@ -116,10 +119,7 @@ def _glob(parts: list[Part]) -> str:
     text = ""
     for part in parts:
         if isinstance(part, Letters):
-            # A leading `^` would turn the set round; each range is written out in full, so that
-            # no letter of the set is taken for syntax.
-            spans = sorted(part.ranges, key=lambda span: span[0] == "^")
-            text += "[" + "".join(_span(low, high) for low, high in spans) + "]"
+            text += _glob_set(part)
         elif part == ANY:
             text += "*"
         elif part == ONE:
@@ -129,8 +129,21 @@ def _glob(parts: list[Part]) -> str:
     return text
 
 
-def _span(low: str, high: str) -> str:
-    return f"{low}-{high}"
+def _glob_set(letters: Letters) -> str:
+    """A set in SQLite's notation, where `]` is a letter only in front, `-` only before any other,
+    and `^` anywhere but in front."""
+    marks: set[str] = set()
+    spans = ""
+    for low, high in letters.ranges:
+        while low <= high and low in "]-^":
+            marks.add(low)
+            low = chr(ord(low) + 1)
+        if low <= high:
+            spans += low if low == high else f"{low}-{high}"
+    front = "".join(mark for mark in "]-" if mark in marks)
+    if "^" in marks and not front + spans:
+        return "^"
+    return f"[{front}{spans}{'^' if '^' in marks else ''}]"
 
 
 def _like(parts: list[Part]) -> tuple[str, bool]:

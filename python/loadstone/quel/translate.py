@@ -222,7 +222,7 @@ class _Translation:
                 "to destroy several relations takes several statements in SQL",
                 hint="destroy one at a time",
             )
-        return exp.Drop(kind="TABLE", this=self._table(node["relations"][0]))
+        return exp.Drop(kind="TABLE", tables=[self._table(node["relations"][0])])
 
 
 def _blank(attribute: Attribute) -> Node:

@@ -1,0 +1,1 @@
+"""Reports: pure functions from a record to bytes, one file a format. See docs/report.md."""

@@ -26,7 +26,7 @@ from loadstone.report.drawing import (
     layer,
     spread,
 )
-from loadstone.report.figures import NS_PER_S, digits
+from loadstone.report.figures import NS_PER_S, TIMES, times
 from loadstone.report.growth import Growth
 from loadstone.report.portrait import Portrait, Row, View
 
@@ -59,7 +59,7 @@ def paper_shape(table: Comparison, names: Mapping[str, str]) -> Chart:
     }
     shaped = [p | {"x": p["x"] / means[p["system"]]} for p in points]
     title = f"Table {table.number}, {table.title}: each system over its own geometric mean"
-    return _profiles(shaped, table, "format(datum.value, '~g') + '×'"), title
+    return _profiles(shaped, table, f"format(datum.value, '~g') + '{TIMES}'"), title
 
 
 def _points(table: Comparison, names: Mapping[str, str]) -> list[Point]:
@@ -168,7 +168,7 @@ def growth_lines(lines: Sequence[Growth], series: int, domain: tuple[float, floa
               _ends(lines, low, high, height), x=x, y=y, text=TEXT, color=COLOUR),
     ]  # fmt: skip
     title = f"Growth of {lines[0].operation.group} on {lines[0].variant}: time over tuples"
-    return chart(layers, 110, height, air=14), title
+    return chart(layers, 96, height), title
 
 
 def _ends(lines: Sequence[Growth], low: float, high: float, height: int) -> list[Point]:
@@ -198,7 +198,7 @@ def cold_and_warm(warm: View, cold: View, variant: str, series: int) -> Chart | 
     x, y = (axis(field, low, high, labelExpr=TIME_LABELS) for field in ("x", "y"))
     notable = sorted(points, key=lambda p: p["y"] / p["x"])
     named = {id(p): p for p in (notable[0], notable[len(notable) // 2], notable[-1])}.values()
-    labels = [p | {"text": f"{p['name']}  {digits(p['y'] / p['x'], 2)}×"} for p in named]
+    labels = [p | {"text": f"{p['name']}  {times(p['y'] / p['x'])}"} for p in named]
     proved = [p for p in points if p["proved"]]
     colour = colour_of(series)
     layers = [
@@ -209,8 +209,11 @@ def cold_and_warm(warm: View, cold: View, variant: str, series: int) -> Chart | 
         layer({"type": "circle", "size": 36, "opacity": 0.9, "color": colour}, proved, x=x, y=y),
         layer({"type": "point", "size": 36, "opacity": 1, "fill": PAPER, "stroke": colour},
               (p for p in points if not p["proved"]), x=x, y=y),
-        layer({"type": "text", "align": "left", "dx": 7, "dy": -5, "limit": 190}, labels,
-              x=x, y=y, text=TEXT),
+        *(
+            layer({"type": "text", "align": "left", "dx": 7, "dy": -6, "limit": 190, **halo},
+                  labels, x=x, y=y, text=TEXT)
+            for halo in ({"stroke": PAPER, "strokeWidth": 3}, {})
+        ),
     ]  # fmt: skip
     return chart(layers, 220, 200), f"Cold against warm on {variant}"
 

@@ -4,10 +4,12 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from loadstone.report.figures import Estimate
 from loadstone.report.portrait import Figure, Portrait, View
+
+if TYPE_CHECKING:
+    from loadstone.report.figures import Estimate
 
 UNITS_NS = {
     "ms": 1e6,

@@ -70,7 +70,9 @@ def decades(low: float, high: float, most: int = 6) -> list[float]:
     return [10.0**power for power in range(first, last + 1, step)]
 
 
-def spread(wanted: Sequence[float], widths: Sequence[float], low: float, high: float) -> list[float]:
+def spread(
+    wanted: Sequence[float], widths: Sequence[float], low: float, high: float
+) -> list[float]:
     """Places as near as can be to those wanted where labels of these widths do not overlap.
 
     All in pixels, the order kept. Labels that would overlap form a block around the mean of what
@@ -117,7 +119,7 @@ def layer(mark: dict[str, Any], data: Iterable[Mapping[str, Any]], **channels: A
 def chart(layers: Sequence[Any], width: float, height: float, air: float = 30) -> dict[str, Any]:
     """A whole specification, with some air at the sides: browsers set text in their own typeface,
     often wider than the one Vega measured with."""
-    padding = {"left": air / 2, "right": air, "top": 4, "bottom": 4}
+    padding = {"left": air * 0.7, "right": air, "top": 4, "bottom": 4}
     size = {"width": width, "height": height, "padding": padding}
     return {"$schema": SCHEMA, "layer": list(layers), "config": CONFIG, **size}
 

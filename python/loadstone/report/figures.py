@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 NS_PER_S = 1e9
+TIMES = "\N{MULTIPLICATION SIGN}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +58,8 @@ def interval(estimate: Estimate, unit: Unit) -> str:
 
 
 def times(ratio: float) -> str:
-    """A ratio: `1.0×`, `4.1×`, `340×`."""
-    return f"{digits(ratio, 2)}×"
+    """A ratio, two significant digits, with the sign for times."""
+    return digits(ratio, 2) + TIMES
 
 
 def percent(share: float) -> str:

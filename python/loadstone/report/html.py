@@ -1,4 +1,4 @@
-"""The page: one self-contained HTML file, no network, in the order that `docs/report.md` explains."""
+"""The page: one self-contained HTML file, no network, in the order `docs/report.md` explains."""
 
 import base64
 import gzip
@@ -75,6 +75,7 @@ def _environment() -> Environment:
         "duration": figures.duration,
         "letter": mark_letter,
         "percent": figures.percent,
+        "plural": figures.plural,
         "shade": shade,
         "size": figures.size,
         "times": figures.times,
@@ -177,7 +178,9 @@ def _growths(whole: Portrait) -> list[GrowthGroup]:
     ]
 
 
-def _growth_drawings(lines: Sequence[Growth], variants: Sequence[str]) -> Iterable[tuple[str, Markup]]:
+def _growth_drawings(
+    lines: Sequence[Growth], variants: Sequence[str]
+) -> Iterable[tuple[str, Markup]]:
     domain = charts.growth_domain(lines)
     for series, variant in enumerate(variants):
         own = [line for line in lines if line.variant == variant]
@@ -224,5 +227,3 @@ def _total(own: Sequence[Figure], field: str) -> float | None:
         if getattr(sample, field) is not None
     ]
     return sum(part for part, _ in known) / sum(w for _, w in known) if known else None
-
-

@@ -47,8 +47,7 @@ def encode(whole: Portrait) -> bytes:
         ],
         "loads": [dataclasses.asdict(load) for load in run.loads],
         "sizes": [
-            dict(zip(("variant", "rows", "size_bytes"), size, strict=True))
-            for size in run.sizes
+            dict(zip(("variant", "rows", "size_bytes"), size, strict=True)) for size in run.sizes
         ],
         "events": [dataclasses.asdict(event) for event in run.events],
         "published": run.published,

@@ -40,7 +40,8 @@ def _lines(whole: Portrait) -> Iterable[str]:
         yield ""
         yield f"Terms that are not equal: {plain(', '.join(unequal))}."
     yield ""
-    yield f"Again: `{reproduce.command(run).replace('`', chr(39))}` · run {run.run_id}, plan {run.plan.hash}"
+    command = reproduce.command(run).replace("`", "'")
+    yield f"Again: `{command}` · run {run.run_id}, plan {run.plan.hash}"
 
 
 def plain(text: str) -> str:

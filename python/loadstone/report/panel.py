@@ -176,7 +176,9 @@ def _proofs(results: Iterable[CellResult]) -> Iterable[tuple[str, str]]:
         proved = sum(item.proved for item in evidence)
         why = next((item.reason for item in evidence if not item.proved), "")
         last = evidence[-1]
-        pages = f"{last.resident_before} pages in memory before eviction, {last.resident_after} after"
+        pages = (
+            f"{last.resident_before} pages in memory before eviction, {last.resident_after} after"
+        )
         said = f"{proved} of {len(evidence)} samples proved by {last.method}: {pages}"
         yield result.cell.variant, f"{said}; {why}" if why else said
 

@@ -1,5 +1,8 @@
-"""The Parquet report: one row per sample, joined with its cell. A cell without samples keeps one row
-whose sample columns are null, so that failures and gaps are not lost on the way."""
+"""The Parquet report: one row per sample, joined with its cell.
+
+A cell without samples keeps one row whose sample columns are null, so that failures and gaps are
+not lost on the way.
+"""
 
 import dataclasses
 from typing import Any, ClassVar
@@ -68,8 +71,8 @@ def _rows(run: Run) -> list[dict[str, Any]]:
     figures = whole.figures.values()
     rows = []
     for cell, figure in zip(cell_rows(whole), figures, strict=True):
-        for sample in figure.samples or (None,):
-            rows.append(cell | (_sample(sample) if sample else NO_SAMPLE))
+        samples = [_sample(sample) for sample in figure.samples] or [NO_SAMPLE]
+        rows += [cell | sample for sample in samples]
     return rows
 
 

@@ -197,8 +197,11 @@ def print_summary(
 ) -> None:
     """The page's order on one screen: the verdict, the portrait by groups, failures, growth, terms,
     and where to read on. On stdout."""
-    from loadstone.report.summary import summary
+    from loadstone.report.terminal_summary import summary
 
     target = console or _console(stderr=False)
     for part in summary(run, record, page):
-        target.print(part)
+        # Printing a text alone forgets how it wanted to be cut.
+        target.print(
+            part, no_wrap=getattr(part, "no_wrap", None), overflow=getattr(part, "overflow", None)
+        )

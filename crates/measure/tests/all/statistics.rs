@@ -8,7 +8,7 @@ use proptest::prelude::*;
 /// Fixed, printed by every failure: change it and the simulations draw other samples.
 const SEED: u64 = 1_983;
 
-/// Uniform numbers in (0, 1): its own generator, so that the code under test proves nothing by itself.
+/// Uniform numbers in (0, 1), by another generator than the code under test has.
 struct Uniform(u64);
 
 impl Uniform {

@@ -62,16 +62,16 @@ pub(super) fn changes(
     step: &Step,
     relations: &Relations,
     base: &Table,
+    meter: &mut Meter,
 ) -> Evaluated<(Answer, Changes)> {
-    let mut meter = Meter::default();
-    let frame = prepare(step, relations, &mut meter)?;
+    let frame = prepare(step, relations, meter)?;
     let mut whole = base.contents();
     let changes = match &step.action {
-        Action::Append { terms, .. } => append(step, &frame, base, terms, &mut whole, &mut meter),
+        Action::Append { terms, .. } => append(step, &frame, base, terms, &mut whole, meter),
         Action::Replace { slot, terms, .. } => {
-            replace(step, &frame, base, (*slot, terms), &mut whole, &mut meter)
+            replace(step, &frame, base, (*slot, terms), &mut whole, meter)
         }
-        Action::Delete { slot, .. } => delete(step, &frame, base, *slot, &mut whole, &mut meter),
+        Action::Delete { slot, .. } => delete(step, &frame, base, *slot, &mut whole, meter),
         _ => Ok(Changes::default()),
     }?;
     Ok((Answer { rows: changes.count, checksum: whole.checksum }, changes))

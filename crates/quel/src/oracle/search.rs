@@ -5,7 +5,7 @@
 //! is none, run through as well. Combinations are handed on one by one and never stored.
 
 use super::terms::Frame;
-use super::{COMBINATIONS_MAX, Evaluated, VALUES_HELD_MAX};
+use super::{Evaluated, VALUES_HELD_MAX};
 use crate::check::resolved::{SlotSet, Term};
 use crate::error::Fault;
 use crate::tree::{BinaryOperator, Span};
@@ -16,18 +16,26 @@ use std::hash::{BuildHasherDefault, Hasher};
 pub(super) type Each<'e> = dyn FnMut(&[u32], &mut Meter) -> Evaluated<()> + 'e;
 
 /// Counts what a statement costs, and stops it in time.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Meter {
     combinations: u64,
+    combinations_max: u64,
     held: u64,
 }
 
 impl Meter {
+    pub fn new(combinations_max: u64) -> Self {
+        Self { combinations: 0, combinations_max, held: 0 }
+    }
+
     /// One more row or combination of rows is looked at.
     #[inline]
     fn look(&mut self) -> Evaluated<()> {
         self.combinations += 1;
-        if self.combinations <= COMBINATIONS_MAX { Ok(()) } else { Err(too_many_combinations()) }
+        if self.combinations <= self.combinations_max {
+            return Ok(());
+        }
+        Err(too_many_combinations(self.combinations_max))
     }
 
     /// One more value is kept in memory.
@@ -39,8 +47,8 @@ impl Meter {
 }
 
 #[cold]
-fn too_many_combinations() -> Fault {
-    let message = format!("more than {COMBINATIONS_MAX} combinations of tuples to look at");
+fn too_many_combinations(combinations_max: u64) -> Fault {
+    let message = format!("more than {combinations_max} combinations of tuples to look at");
     Fault::new(Span::default(), message)
         .expecting("join the range variables by equalities, or take smaller relations")
 }

@@ -35,8 +35,10 @@ fn name() -> impl Strategy<Value = Name> {
 
 /// Names of attributes may be keywords.
 fn attribute_name() -> impl Strategy<Value = Name> {
-    prop_oneof![name(), prop::sample::select(vec!["by", "mod", "where", "go", "not"])
-        .prop_map(Name::from)]
+    prop_oneof![
+        name(),
+        prop::sample::select(vec!["by", "mod", "where", "go", "not"]).prop_map(Name::from)
+    ]
 }
 
 /// Text in pattern notation, as the parser makes it.
@@ -56,8 +58,7 @@ fn leaf() -> impl Strategy<Value = Expr> {
             .prop_filter("finite", |value| value.is_finite())
             .prop_map(move |value| Expr::Real { value: value.abs(), span }),
         text().prop_map(move |value| Expr::Text { value, span }),
-        (name(), attribute_name())
-            .prop_map(|(variable, name)| Expr::Attribute { variable, name }),
+        (name(), attribute_name()).prop_map(|(variable, name)| Expr::Attribute { variable, name }),
     ]
 }
 
@@ -136,11 +137,60 @@ fn statement() -> impl Strategy<Value = Statement> {
 /// Texts that look like QUEL far enough to get past the first token.
 fn almost_quel() -> impl Strategy<Value = String> {
     let words = prop::sample::select(vec![
-        "range", "of", "t", "is", "r", "retrieve", "unique", "into", "(", ")", ",", "t.a", "t.b",
-        "t.all", "where", "by", "and", "or", "not", "=", "!=", "<", ">=", "+", "-", "*", "/", "**",
-        "mod", "1", "2.5", "0", "'x'", "\"a*\"", "min", "(", "count(", "sumu(", "avg(", ")", "x =",
-        "append to r (", "replace t (", "delete t", "go", ";", "create s (", "a = i2", "/*", "*/",
-        "log(", "9223372036854775807", "range of t is r", "retrieve (x = ",
+        "range",
+        "of",
+        "t",
+        "is",
+        "r",
+        "retrieve",
+        "unique",
+        "into",
+        "(",
+        ")",
+        ",",
+        "t.a",
+        "t.b",
+        "t.all",
+        "where",
+        "by",
+        "and",
+        "or",
+        "not",
+        "=",
+        "!=",
+        "<",
+        ">=",
+        "+",
+        "-",
+        "*",
+        "/",
+        "**",
+        "mod",
+        "1",
+        "2.5",
+        "0",
+        "'x'",
+        "\"a*\"",
+        "min",
+        "(",
+        "count(",
+        "sumu(",
+        "avg(",
+        ")",
+        "x =",
+        "append to r (",
+        "replace t (",
+        "delete t",
+        "go",
+        ";",
+        "create s (",
+        "a = i2",
+        "/*",
+        "*/",
+        "log(",
+        "9223372036854775807",
+        "range of t is r",
+        "retrieve (x = ",
     ]);
     vec(words, 0..24).prop_map(|words| words.join(" "))
 }

@@ -78,7 +78,7 @@ def _ratio(rows: Sequence[Row], variant: str) -> Text:
         share = math.log(middle) / math.log(BAR_RATIO_MAX) if middle > 1 else 0.0
         text.append(f"{times(middle):>6} ").append(bar_of(share, BAR_WIDTH), style="blue")
     elif not failed:
-        text.append(figures[0].status if figures else "–", style="dim")
+        text.append(figures[0].status if figures else "", style="dim")
     if failed:
         text.append(f" {failed} failed", style="red")
     return text
@@ -124,7 +124,11 @@ def _cold(whole: Portrait) -> list[str]:
     for variant, name in whole.names.items():
         ratios = []
         for row in cold.all_rows:
-            then = before[row.operation.name].figures.get(variant) if row.operation.name in before else None
+            then = (
+                before[row.operation.name].figures.get(variant)
+                if row.operation.name in before
+                else None
+            )
             now = row.figures.get(variant)
             if now and then and now.elapsed_ns and then.elapsed_ns:
                 ratios.append(now.elapsed_ns.value / then.elapsed_ns.value)

@@ -1,0 +1,74 @@
+"""`loadstone clean`: shows what dead runs left, asks, and removes that and nothing else."""
+
+import json
+import os
+from importlib.metadata import EntryPoint, EntryPoints
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from loadstone import registry, scratch
+from loadstone.commands.clean import clean
+from loadstone.commands.engines import engines
+
+POINTS = EntryPoints(
+    EntryPoint(name, f"loadstone.engines.{name}:{name.capitalize()}Engine", "loadstone.engines")
+    for name in ("null", "sqlite", "duckdb", "postgresql")
+)
+LACKING = EntryPoint("lacking", "loadstone_no_such_module:Engine", "loadstone.engines")
+
+
+@pytest.fixture
+def app(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> typer.Typer:
+    points = EntryPoints([*POINTS, LACKING])
+    monkeypatch.setattr(registry, "entry_points", lambda group: points.select(group=group))
+    monkeypatch.setenv("LOADSTONE_SCRATCH", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "200")
+    app = typer.Typer()
+    app.command("clean")(clean)
+    app.command("engines")(engines)
+    return app
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> dict[str, Path]:
+    """A live run's folder, a dead run's, and one that is not ours."""
+    found = {name: tmp_path / name for name in ("live", "dead", "foreign")}
+    for path in found.values():
+        (path / "sqlite").mkdir(parents=True)
+        (path / "sqlite" / "sqlite.db").write_text("data")
+    for name, boot_id in (("live", scratch._boot_id()), ("dead", "an earlier boot")):
+        mark = {"owner": name, "pid": os.getpid(), "boot_id": boot_id}
+        (found[name] / scratch.MARK).write_text(json.dumps(mark))
+    return found
+
+
+def test_only_the_dead_are_removed(app: typer.Typer, folders: dict[str, Path]) -> None:
+    done = CliRunner().invoke(app, ["clean", "--yes"])
+    assert done.exit_code == 0, done.output
+    assert str(folders["dead"]) in done.output
+    assert not folders["dead"].exists()
+    assert folders["live"].exists()
+    assert folders["foreign"].exists()
+
+
+def test_it_asks_first(app: typer.Typer, folders: dict[str, Path]) -> None:
+    done = CliRunner().invoke(app, ["clean"], input="n\n")
+    assert str(folders["dead"]) in done.output
+    assert folders["dead"].exists()
+    CliRunner().invoke(app, ["clean"], input="y\n")
+    assert not folders["dead"].exists()
+
+
+def test_nothing_left_is_said(app: typer.Typer) -> None:
+    assert "nothing to clean" in CliRunner().invoke(app, ["clean"]).output
+
+
+def test_engines_are_listed_with_gaps_and_with_what_is_missing(app: typer.Typer) -> None:
+    done = CliRunner().invoke(app, ["engines"])
+    assert done.exit_code == 0, done.output
+    for word in ("sqlite", "duckdb", "postgresql", "gap", "durability=full|none"):
+        assert word in done.output
+    assert "pip install 'loadstone[lacking]'" in done.output

@@ -1,0 +1,9 @@
+"""Options of the whole suite; this folder is importable, so that tests share `report_fixture`."""
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-golden", action="store_true", help="write the expected bytes instead of comparing"
+    )

@@ -1,0 +1,81 @@
+"""Every report format byte for byte. `pytest --update-golden` rewrites; review the diff.
+
+Charts come from a library whose SVG may change, and Parquet bytes name their writer's version:
+of the page the text a reader sees is kept, of a Parquet file the schema and the rows.
+"""
+
+import io
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from report_fixture import FEW, make_run
+
+from loadstone import registry
+
+HERE = Path(__file__).parent
+
+
+class Reader(HTMLParser):
+    """The text of a page, one line for each run of it; charts, style and script left out."""
+
+    SILENT = ("svg", "style", "script")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+        self._silent = 0
+
+    def handle_starttag(self, tag: str, attributes: list) -> None:
+        self._silent += tag in self.SILENT
+        kept = {name: value for name, value in attributes if name in ("class", "title")}
+        if tag in ("td", "th", "section") or "title" in kept:
+            self.lines.append(f"<{tag} {' '.join(f'{k}={v}' for k, v in kept.items())}>")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._silent -= tag in self.SILENT
+
+    def handle_data(self, data: str) -> None:
+        if not self._silent and data.strip():
+            self.lines.append(data.strip())
+
+
+def page_text(data: bytes) -> bytes:
+    reader = Reader()
+    reader.feed(data.decode())
+    return "\n".join(reader.lines).encode() + b"\n"
+
+
+def table_text(data: bytes) -> bytes:
+    table = pq.read_table(io.BytesIO(data))
+    schema = [f"{field.name}: {field.type}" for field in table.schema]
+    return (
+        "\n".join([*schema, *(json.dumps([*row.values()]) for row in table.to_pylist())]).encode()
+        + b"\n"
+    )
+
+
+def lines_of(data: bytes) -> bytes:
+    """JSON with a line for every member of a list, so that a diff can be read."""
+    return data.replace(b"},{", b"},\n{")
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "normal"),
+    [
+        ("md", "report.md.golden", bytes),
+        ("csv", "report.csv.golden", bytes),
+        ("json", "report.json.golden", lines_of),
+        ("html", "report.html.golden", page_text),
+        ("parquet", "report.parquet.golden", table_text),
+    ],
+)
+def test_bytes(name: str, file: str, normal, request: pytest.FixtureRequest) -> None:
+    run = make_run(FEW, repeat=2, scales=(10_000, 20_000))
+    data = normal(registry.load_report(name)().render(run))
+    golden = HERE / file
+    if request.config.getoption("--update-golden"):
+        golden.write_bytes(data)
+    assert data == golden.read_bytes(), f"{golden} differs; --update-golden if that is meant"

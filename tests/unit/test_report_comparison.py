@@ -1,0 +1,102 @@
+"""The paper's tables, growth and terms: what stands beside what."""
+
+from dataclasses import replace
+
+import pytest
+from report_fixture import FEW, POSTGRESQL, make_run
+
+from loadstone.record.model import Term
+from loadstone.report.comparison import comparisons
+from loadstone.report.growth import growth
+from loadstone.report.portrait import portrait
+from loadstone.report.reproduce import command, plan_toml
+from loadstone.report.terms import terms
+
+
+def test_published_beside_measured() -> None:
+    found = comparisons(portrait(make_run()))
+    assert found is not None
+    assert (found.rows, found.temperature) == (10_000, "warm")
+    row = found.tables[0].rows[0]
+    assert row.published["IDMdac"].elapsed_ns == 21.6e9
+    assert row.published["U-INGRES"].ratio == pytest.approx(53.2 / 21.6)
+    best = next(f for f in row.measured.values() if f.best)
+    assert row.gain == pytest.approx(21.6e9 / best.elapsed_ns.value)
+
+
+def test_over_is_a_bound_and_never_a_figure() -> None:
+    found = comparisons(portrait(make_run()))
+    row = found.tables[2].rows[0]
+    over = row.published["IDMdac"]
+    assert (over.text, over.elapsed_ns, over.over, over.ratio) == ("> 5 hours", 18e12, True, None)
+    assert row.published["C-INGRES"].ratio == 1
+
+
+def test_a_row_without_operation_is_only_the_papers() -> None:
+    row = comparisons(portrait(make_run())).tables[3].rows[1]
+    assert (row.operation, row.measured, row.gain) == (None, {}, None)
+
+
+def test_no_tables_no_section() -> None:
+    run = make_run(FEW)
+    assert comparisons(portrait(replace(run, published={}))) is None
+
+
+def test_growth_of_a_known_law() -> None:
+    run = make_run(("select-10%-heap",), scales=(1_000, 10_000, 100_000))
+    shaped = tuple(
+        replace(
+            result,
+            samples=tuple(replace(s, elapsed_ns=result.cell.rows**2) for s in result.samples),
+        )
+        for result in run.results
+    )
+    lines = growth(portrait(replace(run, results=shaped)))
+    assert {(line.variant, line.temperature) for line in lines} == {
+        (v, t) for v in ("sqlite", "duckdb", POSTGRESQL) for t in ("warm", "cold")
+    }
+    assert all(line.exponent == pytest.approx(2.0) for line in lines)
+
+
+def test_one_scale_has_no_growth() -> None:
+    assert growth(portrait(make_run(FEW, scales=(10_000,)))) == ()
+
+
+def test_failures_do_not_grow() -> None:
+    lines = growth(portrait(make_run()))
+    assert not any(
+        (line.operation.name, line.variant, line.temperature)
+        == ("joinAselB-heap", "sqlite", "warm")
+        for line in lines
+    )
+
+
+def test_unequal_terms_are_named_and_disobedience_is_seen() -> None:
+    run = make_run(FEW)
+    assert terms(portrait(run)).unequal == ("isolation", "parallelism")
+    disobeyed = Term("sqlite", "durability", "full", "none")
+    found = terms(portrait(replace(run, terms=(*run.terms, disobeyed))))
+    assert "durability" in found.unequal
+    row = next(row for row in found.rows if row.key == "durability")
+    assert row.values["sqlite"].disobeyed
+    assert not row.values["duckdb"].disobeyed
+
+
+def test_a_term_that_one_engine_does_not_tell_is_unequal() -> None:
+    run = make_run(FEW)
+    kept = tuple(t for t in run.terms if (t.variant, t.key) != ("duckdb", "cache_bytes"))
+    assert "cache_bytes" in terms(portrait(replace(run, terms=kept))).unequal
+
+
+def test_the_plan_file_is_a_plan(tmp_path) -> None:
+    from loadstone.plan import read_choices
+
+    run = make_run(FEW, repeat=7)
+    file = tmp_path / "plan.toml"
+    file.write_text(plan_toml(run), encoding="utf-8")
+    choices = read_choices(file)
+    assert choices.operations == FEW
+    assert choices.on == ("sqlite", "duckdb", POSTGRESQL)
+    assert choices.rows == (10_000, 100_000)
+    assert (choices.repeat, choices.repeat_cold, choices.floor) == (7, 3, True)
+    assert command(run) == "loadstone run wisconsin --on sqlite"

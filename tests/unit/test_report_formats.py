@@ -1,0 +1,147 @@
+"""Properties that all formats share: the same numbers, nothing active, bounded size."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+
+import pyarrow.parquet as pq
+import pytest
+from report_fixture import FEW, HOSTILE, make_run
+
+from loadstone import registry
+from loadstone.record.model import Run, StatementText
+from loadstone.report.figures import digits
+from loadstone.report.portrait import portrait
+
+FORMATS = ("html", "md", "csv", "json", "parquet")
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    return make_run(FEW, repeat=6)
+
+
+def rendered(name: str, run: Run) -> bytes:
+    return registry.load_report(name)().render(run)
+
+
+def key_of(row) -> tuple:
+    names = ("operation", "variant", "temperature_planned")
+    return (*(row[name] for name in names), int(row["rows"]))
+
+
+def test_numbers_agree_across_formats(run: Run) -> None:
+    cells = {key_of(c): c for c in json.loads(rendered("json", run))["cells"]}
+    flat = list(csv.DictReader(io.StringIO(rendered("csv", run).decode())))
+    assert len(flat) == len(cells) == len(run.plan.cells)
+    markdown, page = rendered("md", run).decode(), rendered("html", run).decode()
+    for row in flat:
+        cell = cells[key_of(row)]
+        assert row["status"] == cell["status"]
+        assert row["reason"] == cell["reason"]
+        elapsed = cell["elapsed_ns"]["value"] if cell["elapsed_ns"] else None
+        assert row["elapsed_ns_median"] == ("" if elapsed is None else str(elapsed))
+        ratio = cell["best_ratio"]["value"] if cell["best_ratio"] else None
+        assert row["best_ratio"] == ("" if ratio is None else str(ratio))
+    for view in portrait(run).views:
+        for shown in view.all_rows:
+            for variant, figure in shown.figures.items():
+                if figure.elapsed_ns and variant != "null":
+                    number = digits(figure.elapsed_ns.value / shown.unit.ns)
+                    assert number in markdown
+                    assert f'<span class="n">{number}</span>' in page
+
+
+def test_parquet_has_every_sample_and_every_cell(run: Run) -> None:
+    rows = pq.read_table(io.BytesIO(rendered("parquet", run))).to_pylist()
+    samples = sum(len(result.samples) for result in run.results)
+    without = sum(not figure.samples for figure in portrait(run).figures.values())
+    assert len(rows) == samples + without
+    flat = list(csv.DictReader(io.StringIO(rendered("csv", run).decode())))
+    medians = {key_of(row): row["elapsed_ns_median"] for row in flat}
+    assert {key_of(row) for row in rows} == set(medians)
+    for row in rows:
+        expected = medians[key_of(row)]
+        assert (
+            "" if row["elapsed_ns_median"] is None else str(row["elapsed_ns_median"])
+        ) == expected
+    assert all(row["sample_elapsed_ns"] is None for row in rows if row["status"] == "failed")
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_equal_records_give_equal_bytes(name: str, run: Run) -> None:
+    assert rendered(name, run) == rendered(name, run)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_run_killed_at_once_still_has_a_report(name: str, run: Run) -> None:
+    bare = replace(
+        run, results=(), operations=(), terms=(), sessions=(), loads=(), sizes=(), events=(),
+        structure_notes=(), published={},
+    )  # fmt: skip
+    assert rendered(name, bare)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_one_scale_one_temperature_one_engine(name: str) -> None:
+    run = make_run(("select-10%-heap",), repeat=1, scales=(10_000,))
+    cells = tuple(c for c in run.plan.cells if c.variant == "sqlite" and c.temperature == "warm")
+    keys = {cell.key for cell in cells}
+    single = replace(
+        run,
+        plan=replace(run.plan, cells=cells, variants=("sqlite",)),
+        results=tuple(result for result in run.results if result.cell.key in keys),
+    )
+    assert rendered(name, single)
+
+
+def test_nothing_hostile_becomes_markup() -> None:
+    run = make_run(("append-1", "select-1%-heap"), scales=(10_000,))
+    spoiled = replace(
+        run,
+        operations=tuple(
+            replace(text, title=HOSTILE, group=HOSTILE, quel=HOSTILE) for text in run.operations
+        ),
+        structure_notes=(("sqlite", "heap", HOSTILE),),
+    )
+    page = rendered("html", spoiled).decode()
+    assert page.count("<script>") == 1
+    assert "&lt;script&gt;alert" in page
+    assert "\x1b" not in page
+    markdown = rendered("md", spoiled).decode()
+    assert "<script>" not in markdown
+    assert "\x1b" not in markdown
+    tables = [line for line in markdown.splitlines() if line.startswith("|")]
+    bars = {line.replace("\\|", "").count("|") for line in tables}
+    assert bars == {6}
+
+
+def test_the_page_needs_no_network(run: Run) -> None:
+    page = rendered("html", run).decode()
+    for attribute in ('src="', "url(", "@import", 'href="http', '<link rel="stylesheet'):
+        assert attribute not in page
+
+
+def test_a_page_of_400_cells_with_endless_plans_stays_below_two_megabytes() -> None:
+    run = make_run()
+    assert len(run.plan.cells) >= 400
+    plan = "│ SEQ_SCAN │\n" * 4_000
+    endless = tuple(
+        replace(result, statements=(StatementText(0, "SELECT 1 -- " + "x" * 9_000, plan),))
+        for result in run.results
+    )
+    page = rendered("html", replace(run, results=endless))
+    assert len(page) < 2_000_000
+    assert b"characters more; the record has them all" in page
+
+
+def test_the_page_holds_the_whole_record(run: Run) -> None:
+    import base64
+    import gzip
+    import re
+
+    page = rendered("html", run).decode()
+    packed = re.search(r'href="data:application/gzip;base64,([^"]+)"', page)
+    assert packed
+    assert gzip.decompress(base64.b64decode(packed[1])) == rendered("json", run)

@@ -1,0 +1,114 @@
+"""The rules of a fair row: no time for a failure, no ratio without equal terms."""
+
+from dataclasses import replace
+
+import pytest
+from report_fixture import FEW, POSTGRESQL, make_run
+
+from loadstone.report.portrait import Figure, Portrait, is_floor, portrait
+
+
+@pytest.fixture(scope="module")
+def whole() -> Portrait:
+    return portrait(make_run())
+
+
+def figure(whole: Portrait, operation: str, variant: str, rows: int, temperature: str) -> Figure:
+    return whole.figures[f"{operation}|{variant}|{rows}|{temperature}"]
+
+
+def test_every_planned_cell_is_there_once(whole: Portrait) -> None:
+    assert list(whole.figures) != []
+    assert {cell.key for cell in whole.run.plan.cells} == set(whole.figures)
+
+
+def test_rows_stand_in_the_papers_order(whole: Portrait) -> None:
+    names = [row.operation.name for row in whole.views[0].all_rows]
+    ordinals = [text.ordinal for text in whole.run.operations if text.rows == 10_000]
+    assert names == [text.name for text in whole.run.operations if text.rows == 10_000]
+    assert ordinals == sorted(ordinals)
+
+
+def test_a_wrong_answer_has_no_time(whole: Portrait) -> None:
+    wrong = figure(whole, "project-1%", POSTGRESQL, 10_000, "warm")
+    assert (wrong.status, wrong.elapsed_ns, wrong.ratio) == ("failed", None, None)
+    assert wrong.reason.startswith("wrong answer")
+
+
+def test_a_failure_with_samples_still_has_no_time() -> None:
+    run = make_run(FEW)
+    spoiled = tuple(
+        replace(result, status="failed", reason="wrong answer")
+        if result.cell.variant == "duckdb"
+        else result
+        for result in run.results
+    )
+    figures = portrait(replace(run, results=spoiled)).figures.values()
+    duckdb = [f for f in figures if f.cell.variant == "duckdb"]
+    assert duckdb
+    assert not any(f.elapsed_ns or f.samples or f.best for f in duckdb)
+
+
+def test_each_row_has_one_best_and_it_is_the_fastest(whole: Portrait) -> None:
+    for view in whole.views:
+        for row in view.all_rows:
+            compared = [f for f in row.figures.values() if f.ratio]
+            best = [f for f in compared if f.best]
+            assert len(best) == 1
+            medians = {f.cell.variant: f.elapsed_ns.value for f in compared if f.elapsed_ns}
+            assert min(medians, key=medians.__getitem__) == best[0].cell.variant
+            for f in compared:
+                least = medians[best[0].cell.variant]
+                assert f.ratio.value == pytest.approx(medians[f.cell.variant] / least)
+
+
+def test_the_harness_is_no_competitor(whole: Portrait) -> None:
+    floors = [f for f in whole.figures.values() if is_floor(f.cell.variant)]
+    assert floors
+    assert all(f.elapsed_ns and f.ratio is None and not f.best for f in floors)
+    assert "null" not in whole.competitors
+    quick = figure(whole, "select-1-clustered-host", "sqlite", 10_000, "warm")
+    slow = figure(whole, "project-100%", "sqlite", 10_000, "warm")
+    assert quick.near_floor
+    assert not slow.near_floor
+
+
+def test_unproved_is_never_compared_with_proved(whole: Portrait) -> None:
+    unproved = figure(whole, "select-1%-heap", POSTGRESQL, 10_000, "cold")
+    proved = figure(whole, "select-1%-heap", "sqlite", 10_000, "cold")
+    assert (unproved.temperature, unproved.ratio) == ("unproved", None)
+    assert unproved.elapsed_ns is not None
+    assert (proved.temperature, proved.ratio is None) == ("cold", False)
+
+
+def test_all_unproved_are_compared_among_themselves() -> None:
+    run = make_run(FEW)
+    stripped = tuple(replace(result, evidence=()) for result in run.results)
+    figures = portrait(replace(run, results=stripped)).figures
+    ratios = [figures[f"select-1%-heap|{v}|10000|cold"].ratio for v in ("sqlite", "duckdb")]
+    assert all(ratios)
+
+
+def test_invalid_is_shown_but_not_compared(whole: Portrait) -> None:
+    invalid = figure(whole, "min-scalar", POSTGRESQL, 10_000, "warm")
+    assert (invalid.status, invalid.ratio) == ("invalid", None)
+    assert invalid.elapsed_ns is not None
+
+
+def test_gap_and_pending(whole: Portrait) -> None:
+    gap = figure(whole, "select-1-hash-host", "duckdb", 10_000, "warm")
+    pending = figure(whole, "modify-1-nonkey-indexed", POSTGRESQL, 100_000, "cold")
+    assert (gap.status, "hash" in gap.reason) == ("gap", True)
+    assert (pending.status, pending.elapsed_ns) == ("pending", None)
+
+
+def test_unmeasured_is_none_and_never_zero(whole: Portrait) -> None:
+    assert figure(whole, "select-1%-heap", "sqlite", 10_000, "warm").server_cpu_share is None
+    assert figure(whole, "select-1%-heap", "sqlite", 10_000, "warm").read_bytes == 0
+
+
+def test_names_are_short_only_where_they_stay_distinct() -> None:
+    run = make_run(FEW)
+    assert portrait(run).names[POSTGRESQL] == "postgresql"
+    twice = replace(run, plan=replace(run.plan, variants=(*run.plan.variants, "postgresql")))
+    assert portrait(twice).names[POSTGRESQL] == POSTGRESQL

@@ -1,0 +1,93 @@
+"""The terminal: lines where nobody watches, a table where somebody does, one screen after it."""
+
+import io
+from pathlib import Path
+
+import pytest
+from report_fixture import ALL, make_run
+from rich.console import Console
+
+from loadstone.report.terminal import Progress, print_summary
+
+RUN = make_run(ALL, repeat=4)
+
+
+def console(*, terminal: bool, height: int = 30) -> Console:
+    return Console(
+        file=io.StringIO(), width=100, height=height, force_terminal=terminal, highlight=False,
+        markup=False, color_system="standard" if terminal else None,
+    )  # fmt: skip
+
+
+def test_one_line_for_each_finished_operation() -> None:
+    screen = console(terminal=False)
+    progress = Progress(RUN.plan, len(RUN.plan.cells), screen)
+    progress.open()
+    for result in RUN.results:
+        progress.told("working")
+        progress.ended(result)
+    progress.close()
+    lines = screen.file.getvalue().splitlines()
+    units = {(r.cell.rows, r.cell.temperature, r.cell.operation) for r in RUN.results}
+    assert len(lines) == len(units) - 1  # one operation is pending on one engine
+    first = next(line for line in lines if line.startswith("10,000 warm select-1%-heap:"))
+    for name in ("sqlite", "duckdb", "postgresql", "null"):
+        assert name in first
+    assert not any("\x1b" in line for line in lines)
+
+
+@pytest.mark.parametrize("height", [12, 24, 40])
+def test_the_live_table_fits_the_screen(height: int) -> None:
+    screen = console(terminal=True, height=height)
+    progress = Progress(RUN.plan, len(RUN.plan.cells), screen)
+    progress.open()
+    try:
+        for result in RUN.results:
+            progress.ended(result)
+        measuring = console(terminal=False, height=height)
+        measuring.print(progress._screen())
+    finally:
+        progress.close()
+    shown = measuring.file.getvalue()
+    assert len(shown.splitlines()) <= height
+    assert f"{len(RUN.results)} of {len(RUN.plan.cells)} cells" in shown
+
+
+def test_an_estimate_needs_a_first_cell() -> None:
+    progress = Progress(RUN.plan, len(RUN.plan.cells), console(terminal=False))
+    assert progress.seconds_left() is None
+    for result in RUN.results:
+        progress.ended(result)
+    left = progress.seconds_left()
+    assert left is not None
+    assert left >= 0
+
+
+def summary(*, terminal: bool) -> str:
+    screen = console(terminal=terminal)
+    print_summary(RUN, Path("runs/a.loadstone"), Path("runs/a.html"), screen)
+    return screen.file.getvalue()
+
+
+def test_the_summary_fits_one_screen_and_says_what_matters() -> None:
+    text = summary(terminal=False)
+    assert len(text.splitlines()) <= 40
+    assert max(map(len, text.splitlines())) <= 100
+    for words in (
+        "Wisconsin (1983)", "answers right", "Joins, no index", "Failed or invalid",
+        "wrong answer: 99 tuples", "Growing faster", "Cold over warm",
+        "not equal: isolation and parallelism", "runs/a.html", "runs/a.loadstone",
+    ):  # fmt: skip
+        assert words in text, words
+
+
+def test_hostile_reasons_cannot_steer_the_terminal() -> None:
+    assert "\x1b[31m\n=1+1" not in summary(terminal=True)
+    assert "\x1b" not in summary(terminal=False)
+
+
+def test_no_colour_where_none_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    from loadstone.report import terminal
+
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert terminal._console(stderr=False).no_color

@@ -1,0 +1,83 @@
+"""Variants: read like URLs, named without secrets, refused where a secret could leak."""
+
+import pytest
+
+from loadstone.errors import InputError
+from loadstone.variant import Variant, parse_variant
+
+TACTICS = frozenset({"durability", "parallelism"})
+
+
+def test_an_engine_alone() -> None:
+    assert parse_variant(" sqlite ", TACTICS) == Variant("sqlite")
+    assert parse_variant("sqlite", TACTICS).name == "sqlite"
+
+
+def test_tactics_are_kept_in_order_of_name() -> None:
+    one = parse_variant("duckdb?parallelism=2&durability=none", TACTICS)
+    other = parse_variant("duckdb?durability=none&parallelism=2", TACTICS)
+    assert one == other
+    assert one.name == "duckdb?durability=none&parallelism=2"
+    assert one.tactic("parallelism", "1") == "2"
+    assert one.tactic("cache", "256") == "256"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "  ", "sqlite?colour=red", "sqlite?durability", "sqlite?a==&"]
+)
+def test_what_cannot_be_read_is_refused(text: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_variant(text, TACTICS)
+    assert caught.value.hint
+
+
+def test_a_url_keeps_what_is_not_a_tactic() -> None:
+    text = "postgres://bob@db:5433/app?parallelism=2&sslmode=require&options=-c%20a%3Db%26c"
+    variant = parse_variant(text, TACTICS)
+    assert variant.engine == "postgresql"
+    assert variant.tactics == (("parallelism", "2"),)
+    assert variant.url == "postgres://bob@db:5433/app?options=-c%20a%3Db%26c&sslmode=require"
+
+
+def test_servers_that_differ_have_names_that_differ() -> None:
+    urls = ("postgresql://a/x", "postgresql://a/y", "postgresql://b/x", "postgresql://a:5433/x")
+    assert len({parse_variant(url, TACTICS).name for url in urls}) == len(urls)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://bob:geheim@db/app",
+        "postgresql://bob:geheim@db:5433/app?parallelism=2",
+        "postgresql://bob@db/app?password=geheim",
+    ],
+)
+def test_no_name_shows_a_password(url: str) -> None:
+    variant = parse_variant(url, TACTICS)
+    assert variant.url is not None
+    assert "geheim" in variant.url
+    for shown in (variant.name, variant.slug, repr(variant), str(variant)):
+        assert "geheim" not in shown
+        assert "bob" not in shown or "://" not in shown
+
+
+@pytest.mark.parametrize(
+    "secret", ["ge@heim", "ge/geheim", "ge?geheim", "ge#geheim", "geheim@geheim", "ge[heim"]
+)
+@pytest.mark.parametrize("tail", ["", "?parallelism=2", "?parallelism"])
+def test_a_password_that_would_leak_is_refused_without_showing_it(secret: str, tail: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_variant(f"postgresql://bob:{secret}@db/app{tail}", TACTICS)
+    assert "heim" not in f"{caught.value.message} {caught.value.hint}"
+    assert "encode" in caught.value.hint + caught.value.message or "HOST" in caught.value.hint
+
+
+def test_a_port_that_is_none_is_refused() -> None:
+    for port in ("x", "70000"):
+        with pytest.raises(InputError, match="port"):
+            parse_variant(f"postgresql://db:{port}/app", TACTICS)
+
+
+def test_slugs_are_fit_for_files() -> None:
+    slug = parse_variant("postgresql://db/app?parallelism=2", TACTICS).slug
+    assert slug.replace("_", "").isalnum()
