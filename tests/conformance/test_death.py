@@ -104,8 +104,10 @@ def test_an_orphan_is_found_by_its_folder_and_ended(engine: Engine) -> None:
 def test_a_stranger_with_the_number_of_a_dead_server_is_left_alone(scratch: Path) -> None:
     data = scratch / "postgresql" / "data"
     data.mkdir(parents=True)
-    (data / "postmaster.pid").write_text(f"{os.getpid()}\n{data}\n")
-    assert list(end_orphan(scratch)) == []
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as stranger:
+        (data / "postmaster.pid").write_text(f"{stranger.pid}\n{data}\n")
+        assert list(end_orphan(scratch)) == []
+        assert stranger.poll() is None
 
 
 @pytest.mark.parametrize("name", SERVERS)

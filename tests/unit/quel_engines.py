@@ -46,15 +46,19 @@ class InMemory:
     def translated(self, text: str) -> Statement:
         return translate(text, self.dialect, lambda name: name, self.attributes)
 
+    def answer_of(self, sql: str) -> Answer:
+        """(rows, checksum) of a query."""
+        return _core.answer_of_rows(self.rows(sql))
+
     def contents(self, relation: str) -> Answer:
-        return _core.answer_of_rows(self.rows(f'SELECT * FROM "{relation}"'))
+        return self.answer_of(f'SELECT * FROM "{relation}"')
 
     def answer(self, text: str) -> Answer:
         """What the program gives, in the terms of `Oracle.answer`; a result relation is dropped,
         and an update stays."""
         statement = self.translated(text)
         if statement.kind == "retrieve":
-            return _core.answer_of_rows(self.rows(statement.sql))
+            return self.answer_of(statement.sql)
         if statement.kind == "into":
             self.rows(statement.sql)
             answer = self.contents(str(statement.result))
@@ -113,6 +117,9 @@ class Duckdb(InMemory):
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         return self.connection.execute(sql).fetchall()
+
+    def answer_of(self, sql: str) -> Answer:
+        return _core.answer_of_stream(self.connection.sql(sql).to_arrow_reader())
 
     def changed(self, sql: str) -> int:
         return int(self.rows(sql)[0][0])

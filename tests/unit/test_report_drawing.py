@@ -79,9 +79,10 @@ def test_only_tags_are_rewritten() -> None:
 def test_hostile_labels_stay_text() -> None:
     run = make_run()
     table = comparisons(portrait(run)).tables[0]
-    label = "'] + alert(1) + [' <b> \" \\"
+    label = "'] + alert(1) + [' <b> \" \\ \x1b \uffff"
     rows = tuple(replace(row, label=label) for row in table.rows)
-    drawn = svg_of(*charts.paper_table(replace(table, rows=rows), portrait(run).names))
+    names = {variant: f"{name} \x1b \uffff" for variant, name in portrait(run).names.items()}
+    drawn = svg_of(*charts.paper_table(replace(table, rows=rows, title="\x1b"), names))
     assert "<b>" not in drawn
     assert "alert(1) + [" in drawn
 

@@ -1,6 +1,8 @@
 """QUEL to SQL: what SQL engines answer is what the oracle answers, construct by construct and for
 random programs; and the text of the SQL, where the dialects differ."""
 
+from functools import cache
+
 import duckdb
 import pytest
 from hypothesis import given, settings
@@ -120,11 +122,13 @@ def test_an_update_leaves_what_the_oracle_says(engine, oracle, text):
 NUMBERS = ("unique1", "two", "ten", "onepercent")
 
 
+@cache
 def attributes(variables):
     pairs = st.tuples(st.sampled_from(variables), st.sampled_from(NUMBERS))
     return pairs.map(lambda pair: tree.attribute(*pair))
 
 
+@cache
 def numbers(variables, depth=2):
     leaves = st.one_of(attributes(variables), st.integers(-20, 220).map(tree.integer))
     if depth == 0:
@@ -143,6 +147,7 @@ def negated(operand):
     return {"kind": "unary", "operator": "-", "operand": operand}
 
 
+@cache
 def conditions(variables, depth=2):
     texts = st.sampled_from(["A*", "*V*", "[A-O]*", "H", "?H*"]).map(tree.text)
     strings = st.sampled_from(variables).map(lambda name: tree.attribute(name, "string4"))
@@ -165,6 +170,7 @@ def conditions(variables, depth=2):
     )
 
 
+@cache
 def aggregates(variables):
     functions = ["count", "countu", "sum", "sumu", "avg", "avgu", "min", "max", "any"]
     return st.fixed_dictionaries(
@@ -180,19 +186,22 @@ def aggregates(variables):
 
 def retrieves():
     # Few tuples of two variables at once: `bprime` has 20, `onektup` too.
-    variables = st.sampled_from([["t"], ["b", "o"]])
-    return variables.flatmap(
-        lambda names: st.fixed_dictionaries(
-            {
-                "kind": st.just("retrieve"),
-                "unique": st.booleans(),
-                "into": st.none(),
-                "targets": st.lists(
-                    st.one_of(numbers(names), aggregates(names[:1])), min_size=1, max_size=3
-                ).map(lambda values: [tree.named(f"x{k}", v) for k, v in enumerate(values)]),
-                "where": st.none() | conditions(names),
-            }
-        )
+    variables = st.sampled_from([("t",), ("b", "o")])
+    return variables.flatmap(retrieves_over)
+
+
+@cache
+def retrieves_over(names):
+    return st.fixed_dictionaries(
+        {
+            "kind": st.just("retrieve"),
+            "unique": st.booleans(),
+            "into": st.none(),
+            "targets": st.lists(
+                st.one_of(numbers(names), aggregates(names[:1])), min_size=1, max_size=3
+            ).map(lambda values: [tree.named(f"x{k}", v) for k, v in enumerate(values)]),
+            "where": st.none() | conditions(names),
+        }
     )
 
 

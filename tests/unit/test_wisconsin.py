@@ -101,8 +101,9 @@ def test_sql_and_oracle_agree_on_every_variation(edition, rows, engine):
             assert sql.answer(text) == truth.answer(text), (operation.name, number, text)
             if operation.undo:
                 assert sql.changed(sql.translated(operation.undo[number]).sql) == 1
-                for relation in LARGE[edition]:
-                    assert sql.contents(relation) == truth.contents(relation), operation.name
+        if operation.undo:
+            for relation in LARGE[edition]:
+                assert sql.contents(relation) == truth.contents(relation), operation.name
 
 
 @pytest.mark.parametrize("engine", ENGINES)

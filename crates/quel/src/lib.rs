@@ -3,8 +3,8 @@
 //!
 //! ```
 //! use loadstone_quel::{parse, print};
-//! let tree = parse("RANGE OF t IS tenthoustup retrieve (t.all) where t.unique2 < 100")?;
-//! assert_eq!(print(&tree)?, "range of t is tenthoustup\nretrieve (t.all) where t.unique2 < 100\n");
+//! let tree = parse("RANGE OF t IS thoustup retrieve (t.all) where (t.ten < 1)")?;
+//! assert_eq!(print(&tree)?, "range of t is thoustup\nretrieve (t.all) where t.ten < 1\n");
 //! # Ok::<(), loadstone_quel::QuelError>(())
 //! ```
 

@@ -1,4 +1,5 @@
-//! Tree to canonical text: one statement a line, lower case, as few parentheses as the parser needs.
+//! Tree to canonical text: one statement a line, lower case, no parenthesis that the parser does
+//! not need.
 
 use crate::error::QuelError;
 use crate::parser::RESERVED;

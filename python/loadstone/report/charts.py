@@ -24,6 +24,7 @@ from loadstone.report.drawing import (
     colour_of,
     decades,
     layer,
+    legal,
     spread,
 )
 from loadstone.report.figures import NS_PER_S, TIMES, times
@@ -93,7 +94,7 @@ def _profiles(points: Sequence[Point], table: Comparison, labels: str) -> dict[s
         "scale": {"domain": [last + 0.5, -2.2], "nice": False, "zero": False},
         "axis": {
             "values": list(range(last + 1)),
-            "labelExpr": f"{json.dumps([row.label for row in table.rows])}[datum.value]",
+            "labelExpr": f"{json.dumps([legal(row.label) for row in table.rows])}[datum.value]",
             "labelLimit": 190,
             "labelColor": INK,
             "grid": False,

@@ -29,6 +29,8 @@ FONT_PX = 11
 CHARACTER_PX = 6.6
 """Mean width of a character at that size, for placing labels side by side."""
 
+ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
 TIME_LABELS = (
     "datum.value < 9e-7 ? format(datum.value * 1e9, ',') + ' ns' :"
     " datum.value < 9e-4 ? format(datum.value * 1e6, ',') + ' µs' :"
@@ -126,7 +128,21 @@ def chart(layers: Sequence[Any], width: float, height: float, air: float = 30) -
 
 def svg_of(specification: dict[str, Any], title: str) -> str:
     """Draw a chart; `title` is what a screen reader says instead."""
-    return themed(vl_convert.vegalite_to_svg(specification, vl_version=VEGA_LITE), title)
+    drawn = vl_convert.vegalite_to_svg(legal(specification), vl_version=VEGA_LITE)
+    return themed(drawn, legal(title))
+
+
+def legal(value: Any) -> Any:
+    """The same, with every character that XML forbids replaced: the converter ends the whole
+    process when it meets one."""
+    match value:
+        case str():
+            return ILLEGAL.sub("\N{REPLACEMENT CHARACTER}", value)
+        case dict():
+            return {key: legal(item) for key, item in value.items()}
+        case list():
+            return [legal(item) for item in value]
+    return value
 
 
 def themed(drawn: str, title: str) -> str:

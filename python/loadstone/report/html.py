@@ -3,6 +3,7 @@
 import base64
 import gzip
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -22,6 +23,7 @@ from loadstone.report.portrait import Figure, Portrait, is_floor, portrait
 from loadstone.report.terms import terms
 from loadstone.report.verdict import circumstances, headline, verdict
 
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]")
 SHADES = 8
 SHADE_RATIO_MAX = 100.0
 """A ratio that gets the darkest shade."""
@@ -68,6 +70,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=visible,
     )
     environment.filters |= {
         "count": figures.number,
@@ -79,17 +82,16 @@ def _environment() -> Environment:
         "shade": shade,
         "size": figures.size,
         "times": figures.times,
-        "visible": visible,
     }
     environment.globals |= {"interval": figures.interval, "is_floor": is_floor}
     return environment
 
 
-def visible(text: object) -> str:
+def visible(value: object) -> object:
     """Text with its control characters made visible, as a browser shows none of them."""
-    return "".join(
-        chr(0x2400 + ord(c)) if ord(c) < 32 and c not in "\n\t" else c for c in str(text)
-    )
+    if not isinstance(value, str) or not CONTROL.search(value):
+        return value
+    return CONTROL.sub(lambda found: chr(0x2400 + ord(found[0])), value)
 
 
 def _context(whole: Portrait) -> dict[str, Any]:

@@ -77,7 +77,7 @@ class Progress:
         figures[result.cell.variant] = figure_of(result.cell, result)
         if self._live is None and len(figures) == self._expected[unit]:
             self._console.print(self._line(unit), soft_wrap=True)
-        self._draw(force=len(figures) == self._expected[unit])
+        self._draw()
 
     def close(self) -> None:
         """Stop showing; the terminal is as it was."""
@@ -101,8 +101,8 @@ class Progress:
             left_ns += max(0, count - seen) * each_ns
         return left_ns / NS_PER_S
 
-    def _draw(self, *, force: bool = False) -> None:
-        if self._live is None or (not force and clock_ns() - self._drawn_ns < REDRAW_NS):
+    def _draw(self) -> None:
+        if self._live is None or clock_ns() - self._drawn_ns < REDRAW_NS:
             return
         self._drawn_ns = clock_ns()
         self._live.update(self._screen(), refresh=True)

@@ -49,8 +49,8 @@ const WISCONSIN: [&str; 12] = [
     "range of t is tenKtup1\nretrieve (t.all) where\nt.stringu2D < \"Axxxx ... xxxExxx ... xxxQ\"",
     "range of t is tenKtup2\nretrieve (t.all) where\n(t.stringu2E > \"Bxxxx ... xxxGxxx ... xxxE\")
      and\n(t.stringu2E < 'Bxxxx ... xxxLxxx ... xxxA')",
-    "range of t is tenthoustup\nrange of w is tenthoustup2\nretrieve into tempsel1(t.all,w.all) where
-     (t.unique2 = w.twounique2) and w.twounique2 < 1000",
+    "range of t is tenthoustup\nrange of w is tenthoustup2
+     retrieve into tempsel1(t.all,w.all) where\n(t.unique2 = w.twounique2) and w.twounique2 < 1000",
     "range of t is tenthoustup\nrange of b is tempBprime\nretrieve into tempjoinABpr (t.all,b.all)
      where t.unique2 = b.twounique2",
     "range of o is thoustup\nrange of t is tenthoustup\nrange of w is tenthoustup2

@@ -66,13 +66,16 @@ fn expr() -> impl Strategy<Value = Expr> {
     leaf().prop_recursive(7, 60, 4, |inner| {
         let span = Span::default();
         let boxed = inner.clone().prop_map(Box::new);
+        let (one, other, filter) = (boxed.clone(), boxed.clone(), option::of(boxed.clone()));
+        let operator = prop::sample::select(OPERATORS.to_vec());
         let unary = prop_oneof![Just(UnaryOperator::Not), Just(UnaryOperator::Negate)];
         let function = prop::sample::select(AggregateFunction::ALL.to_vec());
-        let aggregate = (function, boxed.clone(), vec(inner.clone(), 0..3), option::of(boxed.clone()));
+        let aggregate = (function, boxed.clone(), vec(inner.clone(), 0..3), filter);
         let call = prop_oneof![Just(Name::from("log")), Just(Name::from("mod"))];
         prop_oneof![
-            3 => (prop::sample::select(OPERATORS.to_vec()), boxed.clone(), boxed.clone())
-                .prop_map(move |(operator, left, right)| Expr::Binary { operator, left, right, span }),
+            3 => (operator, one, other).prop_map(move |(operator, left, right)| {
+                Expr::Binary { operator, left, right, span }
+            }),
             1 => (unary, boxed)
                 .prop_map(move |(operator, operand)| Expr::Unary { operator, operand, span }),
             1 => (call, vec(inner, 0..3))

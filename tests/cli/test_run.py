@@ -1,0 +1,202 @@
+"""`loadstone run` measures, checks, records; and survives what befalls it."""
+
+import os
+import signal
+import sqlite3
+from pathlib import Path
+
+import pytest
+from conftest import Desk, children, command_line
+
+OPERATIONS = ("select-1%-heap", "select-one-clustered-host", "join-AselB-heap", "append-indexed",
+              "modify-key-indexed", "delete-heap", "min-heap", "project-1%")  # fmt: skip
+SMALL = ("run", "--rows", "1000", "--repeat", "3", "--repeat-cold", "1", "--no-floor",
+         "--record", "r.loadstone", "--no-report")  # fmt: skip
+
+
+def few(count=3):
+    return [item for name in OPERATIONS[:count] for item in ("--operation", name)]
+
+
+def test_every_engine_answers_right_and_cold_is_proved_or_says_why_not(desk: Desk):
+    done = desk.run(*SMALL, *few(), "--report")
+    assert done.returncode == 0, done.stderr
+    run = desk.read()
+    assert run.pending == ()
+    assert {result.status for result in run.results} == {"ok"}
+    assert {result.cell.variant for result in run.results} == {"sqlite", "duckdb", "postgresql"}
+    for result in run.results:
+        assert len(result.samples) == len(result.answers) == result.cell.samples
+        assert all(answer.right for answer in result.answers)
+        assert result.statements[0].text
+        assert result.statements[0].plan
+        if result.cell.temperature == "cold":
+            assert len(result.evidence) == len(result.samples)
+            assert all(item.proved or item.reason for item in result.evidence)
+    assert run.sessions[0].outcome == "complete"
+    assert {term.key for term in run.terms} >= {"version", "durability", "parallelism"}
+    assert (desk.folder / "r.html").stat().st_size < 2_000_000
+    assert desk.leftovers() == []
+
+
+def test_dry_run_prints_the_plan_and_touches_nothing(desk: Desk):
+    done = desk.run(*SMALL, *few(), "--dry-run")
+    assert done.returncode == 0
+    assert "select-1%-heap" in done.stdout
+    assert "cells" in done.stdout
+    assert list(desk.folder.iterdir()) == []
+
+
+def test_a_plan_file_says_the_same_as_options(desk: Desk):
+    (desk.folder / "plan.toml").write_text(
+        'on = ["sqlite"]\nrows = [1000]\nrepeat = 3\noperations = ["min-heap"]\nfloor = false\n'
+    )
+    from_file = desk.run("run", "--plan", "plan.toml", "--dry-run").stdout
+    options = ("--on", "sqlite", "--rows", "1e3", "--repeat", "3", "--operation", "min-heap")
+    assert from_file == desk.run("run", *options, "--no-floor", "--dry-run").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("run", "--on", "sqlit"), "no engine 'sqlit'"),
+        (("run", "--on", "sqlite?cash=1"), "no tactic 'cash'"),
+        (("run", "--on", "sqlite?durability=some"), "durability"),
+        (("run", "tpcc"), "no benchmark 'tpcc'"),
+        (("run", "--rows", "ten"), "--rows: 'ten' is not a whole number"),
+        (("run", "--rows", "5"), "rows"),
+        (("run", "--edition", "1984"), "no edition '1984'"),
+        (("run", "--temperature", "tepid"), "no temperature 'tepid'"),
+        (("run", "--operation", "selekt"), "no operation 'selekt'"),
+        (("run", "--repeat", "many"), "--repeat"),
+        (("run", "--plan", "absent.toml"), "cannot read the plan"),
+        (("run", "--resume", "absent.loadstone"), "no record"),
+        (("report", "absent.loadstone"), "no record"),
+        (("frobnicate",), "frobnicate"),
+        (("quel", "retrieve ("), "expected"),
+        (("data", "wisconsin", "--rows", "-1", "--out", "x"), "--rows"),
+        (("data", "wisconsin", "--format", "xls", "--out", "x"), "xls"),
+    ],
+)
+def test_bad_input_gets_a_clear_error(desk: Desk, arguments, message):
+    done = desk.run(*arguments)
+    assert done.returncode in (2, 3, 4)
+    assert done.stdout == ""
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(desk.folder.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_written_ends_before_anything_is_measured(desk: Desk):
+    (desk.folder / "file").write_text("")
+    done = desk.run(*SMALL[:-3], "--record", "file/r.loadstone", "--on", "sqlite", *few(1))
+    assert done.returncode == 4
+    assert "cannot write the record" in done.stderr
+    assert desk.leftovers() == []
+
+
+def test_a_time_limit_is_a_result_and_the_run_goes_on(desk: Desk):
+    done = desk.run(*SMALL, "--on", "sqlite", "--on", "duckdb?parallelism=1", *few(2),
+                    "--time-limit", "0.0005", "--temperature", "warm")  # fmt: skip
+    assert done.returncode == 1
+    run = desk.read()
+    assert run.pending == ()
+    late = [result for result in run.results if result.status == "failed"]
+    assert late
+    assert {result.reason for result in late} == {"> 0.0005 s"}
+    assert all(result.samples == () for result in late)
+
+
+def test_a_killed_run_is_resumed_where_it_stopped(desk: Desk):
+    process = desk.start(*SMALL, "--on", "sqlite", "--on", "duckdb", *few(8))
+    assert process.stderr is not None
+    process.stderr.readline()
+    process.stderr.readline()
+    workers = children(process.pid)
+    process.kill()
+    process.wait()
+    process.stderr.close()
+    before = desk.read()
+    assert before.results
+    assert before.pending
+    wait_until_gone(workers)
+    done = desk.run("run", "--resume", "r.loadstone", "--no-report")
+    assert done.returncode == 0, done.stderr
+    after = desk.read()
+    assert after.pending == ()
+    assert after.results[: len(before.results)] == before.results
+    assert [session.outcome for session in after.sessions] == [None, "complete"]
+    assert desk.leftovers() == []
+
+
+def test_ctrl_c_ends_cleanly_with_what_is_there(desk: Desk):
+    process = desk.start(*SMALL, "--on", "sqlite", "--on", "duckdb", *few(8))
+    assert process.stderr is not None
+    process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "--resume r.loadstone" in told
+    assert "Traceback" not in told
+    assert desk.read().sessions[0].outcome == "interrupted"
+    assert desk.leftovers() == []
+
+
+def test_a_killed_worker_costs_its_cell_and_no_more(desk: Desk):
+    process = desk.start(*SMALL, "--on", "sqlite", "--on", "duckdb", *few(8))
+    assert process.stderr is not None
+    process.stderr.readline()
+    worker = next(pid for pid in children(process.pid) if "loadstone.worker" in command_line(pid))
+    os.kill(worker, signal.SIGKILL)
+    process.communicate(timeout=90)
+    run = desk.read()
+    assert run.pending == ()
+    failed = [result for result in run.results if result.status == "failed"]
+    assert len(failed) <= 1
+    assert [event.kind for event in run.events] == ["worker lost"]
+    assert process.returncode == (1 if failed else 0)
+    assert desk.leftovers() == []
+
+
+def test_a_killed_server_costs_its_cell_and_no_more(desk: Desk):
+    process = desk.start(*SMALL, "--on", "postgresql", *few(8))
+    assert process.stderr is not None
+    process.stderr.readline()
+    pid_file = next(desk.scratch.glob("*/postgresql/**/postmaster.pid"))
+    os.kill(int(pid_file.read_text().splitlines()[0]), signal.SIGKILL)
+    process.communicate(timeout=90)
+    run = desk.read()
+    assert run.pending == ()
+    assert sum(result.status == "failed" for result in run.results) <= 2
+    assert any(result.status == "ok" for result in run.results[-8:])
+    assert desk.leftovers() == []
+
+
+def test_spoiled_data_turns_cells_red_and_prints_no_time(desk: Desk):
+    process = desk.start(*SMALL, "--on", "sqlite", *few(8), "--temperature", "warm")
+    assert process.stderr is not None
+    process.stderr.readline()
+    database = next(path for path in desk.scratch.glob("*/sqlite/*") if is_sqlite(path))
+    with sqlite3.connect(database, timeout=30) as spoiler:
+        names = spoiler.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+        for (name,) in names:
+            if name.startswith("tenktup"):
+                spoiler.execute(f"UPDATE {name} SET string4 = 'spoiled'")
+    _, told = process.communicate(timeout=90)
+    assert process.returncode == 1
+    red = [result for result in desk.read().results if result.status == "failed"]
+    assert red
+    for result in red:
+        assert result.reason.startswith("wrong answer")
+        assert result.samples == ()
+    assert "wrong answer" in told
+
+
+def is_sqlite(path: Path) -> bool:
+    return path.is_file() and path.read_bytes()[:15] == b"SQLite format 3"
+
+
+def wait_until_gone(pids: list[int]) -> None:
+    from loadstone.coldness import wait_until_dead
+
+    assert wait_until_dead(pids, limit_s=30)
