@@ -1,4 +1,4 @@
-"""The contract of the Rust core (`crates/python`). Checked against the binary by `mypy.stubtest`."""
+"""The contract of the Rust core (`crates/python`), checked against the binary by stubtest."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, final
@@ -73,7 +73,7 @@ def export(
     relation: str,
     rows: int,
     path: str,
-    format: str,
+    format: str,  # noqa: A002
     seed: int = 0,
     part: int = 1,
     part_count: int = 1,

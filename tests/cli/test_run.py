@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from conftest import Desk, children, command_line
+from desk import Desk, children, command_line
 
 OPERATIONS = ("select-1%-heap", "select-one-clustered-host", "join-AselB-heap", "append-indexed",
               "modify-key-indexed", "delete-heap", "min-heap", "project-1%")  # fmt: skip

@@ -71,9 +71,10 @@ def test_an_index_is_used_for_one_row(engine: Engine) -> None:
     engine.load(table("b"), stream(many, 10000))
     engine.settle(["a", "b"])
     one = "SELECT * FROM {} WHERE unique2 = 77"
-    with_index = engine.explain(one.format("a")).upper()
-    assert "INDEX" in with_index
-    assert "INDEX" not in engine.explain(one.format("b")).upper()
+    # DuckDB chooses between index and scan only when it runs.
+    asked = f"ANALYZE {one}" if engine.name == "duckdb" else one
+    assert "INDEX" in engine.explain(asked.format("a")).upper()
+    assert "INDEX" not in engine.explain(asked.format("b")).upper()
     assert trimmed(engine.fetch(one.format("a"))) == [(77, 77, 77, "x")]
 
 

@@ -186,6 +186,7 @@ def command_problem(words: list[str], commands: Commands) -> str | None:
 def commands() -> Commands:
     """The program's own tree of commands, as its argument parser has it."""
     import typer
+
     from loadstone import cli
 
     app = next(value for value in vars(cli).values() if isinstance(value, typer.Typer))

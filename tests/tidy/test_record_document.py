@@ -7,6 +7,7 @@ import re
 import sqlite3
 
 import pytest
+
 from loadstone.record.schema import APPLICATION_ID, SCHEMA_VERSION, TABLES
 
 DOCUMENT = "docs/record.md"

@@ -50,5 +50,8 @@ def test_every_leaf_of_the_tree_has_a_code_or_is_never_fatal():
 
 @pytest.mark.parametrize("password", ["secret", "p@ss:w/rd", "%40"])
 def test_passwords_in_urls_are_masked(password):
-    for url in (f"postgresql://alice:{password}@host/db", f"postgresql://h/db?password={password}&a=b"):
+    for url in (
+        f"postgresql://alice:{password}@host/db",
+        f"postgresql://h/db?password={password}&a=b",
+    ):
         assert password not in masked(f"cannot reach {url} today")

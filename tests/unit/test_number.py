@@ -8,7 +8,14 @@ from loadstone.number import whole_number
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("0", 0), ("10000", 10_000), ("10_000", 10_000), ("1e7", 10**7), ("10k", 10**4), ("2M", 2 * 10**6)],
+    [
+        ("0", 0),
+        ("10000", 10_000),
+        ("10_000", 10_000),
+        ("1e7", 10**7),
+        ("10k", 10**4),
+        ("2M", 2 * 10**6),
+    ],
 )
 def test_reads(text, value):
     assert whole_number(text, "--rows") == value

@@ -134,10 +134,10 @@ def test_values_that_no_answer_holds() -> None:
 
 
 GOLDEN_SYNTAX = """\
-line 2, column 27: the end of the text cannot stand here
+line 2, column 26: the end of the text cannot stand here
   |
-2 | retrieve (t.all) where t. 
-  |                           ^
+2 | retrieve (t.all) where t.
+  |                          ^
   = expected an attribute of the range variable"""
 
 GOLDEN_UNKNOWN = """\
@@ -150,7 +150,7 @@ line 1, column 15: there is no relation `tenktup`
 
 def test_errors_as_the_user_sees_them(oracle: _core.Oracle) -> None:
     with pytest.raises(_core.QuelError) as raised:
-        _core.quel_parse("range of t is tenktup1\nretrieve (t.all) where t. ")
+        _core.quel_parse("range of t is tenktup1\nretrieve (t.all) where t.")
     assert str(raised.value) == GOLDEN_SYNTAX
     with pytest.raises(_core.QuelError) as raised:
         oracle.answer("range of t is tenktup")

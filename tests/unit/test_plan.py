@@ -49,7 +49,7 @@ def plan(choices=None, variants=("a", "b")):
         choices or Choices(),
         TwoOperations(),
         [Variant(name) for name in variants],
-        {name: HEAP_ONLY for name in ("a", "b")},
+        dict.fromkeys(("a", "b"), HEAP_ONLY),
     )
 
 

@@ -1,10 +1,10 @@
 """The record is append-only, whole at every moment, and says clearly what is wrong with it."""
 
-import os
 import signal
 import sqlite3
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -95,7 +95,7 @@ def test_sigkill_keeps_every_cell_that_had_ended(tmp_path):
         "print('ready', flush=True); sys.stdin.read()"
     )
     child = subprocess.Popen(
-        [sys.executable, "-c", script, str(path), os.path.dirname(__file__)],
+        [sys.executable, "-c", script, str(path), str(Path(__file__).parent)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -151,7 +151,7 @@ def test_a_damaged_record_is_refused_and_left_as_it_is(tmp_path, damage, message
     assert (path.read_bytes() if path.exists() else None) == before
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 def test_a_place_that_cannot_be_written_is_named(tmp_path):
     target = tmp_path / "file"
     target.write_text("")

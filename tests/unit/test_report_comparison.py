@@ -32,6 +32,15 @@ def test_over_is_a_bound_and_never_a_figure() -> None:
     assert row.published["C-INGRES"].ratio == 1
 
 
+def test_bounds_alone_give_no_gain() -> None:
+    run = make_run()
+    tables = run.published["tables"]
+    tables[0]["rows"][0][2] = dict.fromkeys(tables[0]["systems"], "> 5 hours")
+    row = comparisons(portrait(run)).tables[0].rows[0]
+    assert row.gain is None
+    assert all(value.ratio is None for value in row.published.values())
+
+
 def test_a_row_without_operation_is_only_the_papers() -> None:
     row = comparisons(portrait(make_run())).tables[3].rows[1]
     assert (row.operation, row.measured, row.gain) == (None, {}, None)
@@ -100,3 +109,12 @@ def test_the_plan_file_is_a_plan(tmp_path) -> None:
     assert choices.rows == (10_000, 100_000)
     assert (choices.repeat, choices.repeat_cold, choices.floor) == (7, 3, True)
     assert command(run) == "loadstone run wisconsin --on sqlite"
+
+
+def test_what_one_engine_alone_tells_is_its_setting() -> None:
+    run = make_run(FEW)
+    own = (Term("sqlite", "apsw", None, "3.54"), Term("null", "durability", None, "none"))
+    found = terms(portrait(replace(run, terms=(*run.terms, *own))))
+    assert found.unequal == ("isolation", "parallelism")
+    assert "apsw" in dict(found.settings["sqlite"])
+    assert "null" not in found.settings

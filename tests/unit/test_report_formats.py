@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -145,3 +146,12 @@ def test_the_page_holds_the_whole_record(run: Run) -> None:
     packed = re.search(r'href="data:application/gzip;base64,([^"]+)"', page)
     assert packed
     assert gzip.decompress(base64.b64decode(packed[1])) == rendered("json", run)
+
+
+def test_the_document_names_every_column_and_member(run: Run) -> None:
+    document = (Path(__file__).parents[2] / "docs" / "report.md").read_text(encoding="utf-8")
+    rows = pq.read_table(io.BytesIO(rendered("parquet", run))).column_names
+    members = json.loads(rendered("json", run))
+    for name in (*rows, *members, *members["cells"][0]):
+        if name not in ("schema", "ended_at"):
+            assert f"`{name}`" in document, name

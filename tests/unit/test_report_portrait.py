@@ -66,6 +66,7 @@ def test_the_harness_is_no_competitor(whole: Portrait) -> None:
     floors = [f for f in whole.figures.values() if is_floor(f.cell.variant)]
     assert floors
     assert all(f.elapsed_ns and f.ratio is None and not f.best for f in floors)
+    assert all(f.floor_share is None for f in floors)
     assert "null" not in whole.competitors
     quick = figure(whole, "select-1-clustered-host", "sqlite", 10_000, "warm")
     slow = figure(whole, "project-100%", "sqlite", 10_000, "warm")
@@ -112,3 +113,22 @@ def test_names_are_short_only_where_they_stay_distinct() -> None:
     assert portrait(run).names[POSTGRESQL] == "postgresql"
     twice = replace(run, plan=replace(run.plan, variants=(*run.plan.variants, "postgresql")))
     assert portrait(twice).names[POSTGRESQL] == POSTGRESQL
+
+
+def test_a_tie_is_called_a_tie() -> None:
+    run = make_run(("select-10%-heap",))
+    spans = {"sqlite": (1000, 1100), "duckdb": (1001, 1101), POSTGRESQL: (5000, 5100)}
+    shaped = tuple(
+        replace(
+            result,
+            samples=tuple(
+                replace(s, elapsed_ns=spans[result.cell.variant][s.ordinal % 2])
+                for s in result.samples
+            ),
+        )
+        for result in run.results
+        if result.cell.variant != "null"
+    )
+    figures = portrait(replace(run, results=shaped)).figures
+    tied = {v: figures[f"select-10%-heap|{v}|10000|warm"].tied for v in spans}
+    assert tied == {"sqlite": False, "duckdb": True, POSTGRESQL: False}

@@ -69,4 +69,4 @@ def test_headline_and_circumstances() -> None:
     assert "78.2 s" in said
     assert said.endswith("in 2 sessions")
     bare = replace(run, sessions=())
-    assert circumstances(bare) == "2026-11-21 13:15 UTC"
+    assert circumstances(bare) == "21 November 2026 13:15 UTC"

@@ -5,9 +5,10 @@ from functools import cache
 
 import duckdb
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from quel_engines import ENGINES
+from sqlglot import exp
 
 from loadstone import _core
 from loadstone.engines.base import Attribute
@@ -210,6 +211,51 @@ def retrieves_over(names):
 def test_random_programs_answer_as_the_oracle(engine, oracle, statement):
     text = tree.render([*tree.parse(RANGES), statement])
     assert engine.answer(text) == oracle.answer(text), engine.translated(text).sql
+
+
+# --- patterns -------------------------------------------------------------------------------------
+
+LETTERS = "ab]-^*?[%_!\\. "
+
+
+def escaped(text):
+    return "".join("\\" + c if c in "*?[]\\" else c for c in text)
+
+
+LETTER = st.sampled_from(LETTERS)
+SPAN = st.one_of(
+    LETTER.map(escaped),
+    st.tuples(LETTER, LETTER).map(lambda ends: "-".join(map(escaped, sorted(ends)))),
+)
+PIECES = st.one_of(
+    LETTER.map(escaped),
+    st.sampled_from("*?"),
+    st.lists(SPAN, min_size=1, max_size=3).map(lambda spans: f"[{''.join(spans)}]"),
+)
+
+
+@settings(max_examples=400, deadline=None, derandomize=True)
+@example(text="^", pieces=["[^]"])
+@given(text=st.text(LETTERS, max_size=4), pieces=st.lists(PIECES, min_size=1, max_size=4))
+def test_patterns_match_as_in_the_oracle(engine, text, pieces):
+    pattern = "".join(pieces)
+    value = patterns.plain(escaped(text))
+    if not patterns.is_pattern(pattern):
+        matches = value == patterns.plain(pattern)
+    else:
+        operand = exp.Literal.string(value)
+        sql = patterns.match(operand, pattern, engine.dialect).sql(engine.dialect)
+        matches = bool(engine.rows(f"SELECT {sql}")[0][0])
+    constant, condition = (quoted(escaped(text)), quoted(pattern))
+    program = (
+        f"create x (s = c9) append to x (s = {constant}) "
+        f"range of t is x retrieve (t.s) where t.s = {condition}"
+    )
+    assert matches == bool(_core.Oracle().answer(program)[0]), (value, pattern)
+
+
+def quoted(pattern):
+    return f'"{pattern}"'
 
 
 # --- the text of the SQL --------------------------------------------------------------------------

@@ -190,7 +190,8 @@ def test_the_tuple_appended_in_1993_obeys_the_derivations():
         AND fiftypercent = unique1 % 2 AND unique3 = unique1 AND evenonepercent = onepercent * 2
         AND oddonepercent = onepercent * 2 + 1)"""
     append = next(op for op in BENCHMARK.operations("1993", 1000) if op.name == "append-heap")
-    assert sql.changed(sql.translated(append.texts[0]).sql) == 1
+    for text in append.texts[::2]:
+        assert sql.changed(sql.translated(text).sql) == 1
     assert sql.rows(derivations) == []
     strings = sql.rows("SELECT stringu1, string4 FROM tenktup1 WHERE unique1 = 1001")
     assert strings == [("AAAABMN" + "x" * 45, "HHHH" + "x" * 48)]

@@ -22,7 +22,7 @@ use crate::target::Target;
 const PIECE_ROWS: u64 = 122_880;
 
 /// Rows generated at a time, so that they are encoded while still in the cache.
-const BATCH_ROWS: usize = 8_192;
+const BATCH_ROWS: usize = 2_048;
 
 /// First rows of a relation, looked at to choose the encodings.
 const SAMPLE_ROWS: u64 = 4_096;

@@ -212,7 +212,7 @@ class PostgresqlEngine(Engine):
                 # Never reached: it holds nothing of this engine's, and `start` told the error.
                 return
         with self._where().errors(f"cannot drop {self._space.name}"):
-            self._space.leave(self._connection)
+            self._space.leave(self._open())
         self._entered = False
         self._disconnect()
 

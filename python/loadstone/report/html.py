@@ -24,6 +24,8 @@ from loadstone.report.terms import terms
 from loadstone.report.verdict import circumstances, headline, verdict
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]")
+RECORD_BYTES_MAX = 400_000
+"""Of the record inside the page, which must stay under 2 MB."""
 SHADES = 8
 SHADE_RATIO_MAX = 100.0
 """A ratio that gets the darkest shade."""
@@ -52,7 +54,7 @@ class HtmlReport(Report):
 
 def shade(figure: Figure) -> int:
     """0 (the best) to 8 (a hundred times the best or worse), by the logarithm of the ratio."""
-    if figure.ratio is None or figure.ratio.value <= 1:
+    if figure.ratio is None or figure.ratio.value <= 1 or figure.tied:
         return 0
     share = math.log(figure.ratio.value) / math.log(SHADE_RATIO_MAX)
     return min(SHADES, max(1, round(share * SHADES)))
@@ -110,7 +112,8 @@ def _context(whole: Portrait) -> dict[str, Any]:
         "panels": folded,
         "panel_of": {(panel.rows, panel.operation.name): panel.id for panel in folded},
         "strip_px": STRIP_PX,
-        "marks": _marks(run),
+        "notes": notes(whole),
+        "marks": {note[:2]: number for number, note in enumerate(notes(whole))},
         "compared": compared,
         "paper_charts": _paper_charts(compared, whole.names),
         "growths": _growths(whole),
@@ -127,14 +130,21 @@ def _context(whole: Portrait) -> dict[str, Any]:
     }
 
 
-def _marks(run: Run) -> dict[tuple[str, str], int]:
-    """(variant, storage) -> the number of its footnote."""
-    return {(variant, storage): i for i, (variant, storage, _) in enumerate(run.structure_notes)}
+def notes(whole: Portrait) -> list[tuple[str, str, str]]:
+    """(variant, storage, note) of the structures that some row of the portrait is about."""
+    storages = {text.storage for text in whole.run.operations}
+    return [
+        note
+        for note in whole.run.structure_notes
+        if note[0] in whole.competitors and note[1] in storages
+    ]
 
 
 def _data_url(data: bytes) -> str:
-    packed = gzip.compress(data, mtime=0)
-    return f"data:application/gzip;base64,{base64.b64encode(packed).decode()}"
+    """The data as a link; empty where it would make the page too long."""
+    packed = base64.b64encode(gzip.compress(data, mtime=0)).decode()
+    fits = len(packed) <= RECORD_BYTES_MAX
+    return f"data:application/gzip;base64,{packed}" if fits else ""
 
 
 def _paper_charts(

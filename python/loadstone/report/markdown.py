@@ -74,7 +74,8 @@ def _cell(row: Row, figure: Figure | None) -> str:
         return f"{number} *unproved*"
     if figure.best or figure.ratio is None:
         return f"**{number}**"
-    return f"{number} {figures.times(figure.ratio.value)}"
+    about = "≈" if figure.tied else ""
+    return f"{number} {about}{figures.times(figure.ratio.value)}"
 
 
 def shorten(text: str, most: int = 60) -> str:

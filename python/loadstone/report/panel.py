@@ -8,12 +8,14 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from markupsafe import escape
+
 from loadstone.record.model import CellResult, OperationText
 from loadstone.report.figures import Unit, unit_for
 from loadstone.report.portrait import Figure, Portrait, is_floor
 
 STRIP_PX = 320
-TEXT_BUDGET_CHARACTERS = 600_000
+TEXT_BUDGET_BYTES = 700_000
 """Of statements and plans on one page, which must stay under 2 MB."""
 TEXT_CAPS = (12_000, 6_000, 3_000, 1_500, 700, 300, 120)
 
@@ -72,14 +74,17 @@ def panels(portrait: Portrait) -> tuple[Panel, ...]:
 
 def _cap(results: Iterable[CellResult]) -> int:
     """The longest cut of a text at which all texts together fit the page."""
+    # A panel tells each variant's statement once, whatever the temperature.
+    cells = {(r.cell.operation, r.cell.rows, r.cell.variant): r for r in results if r.statements}
     lengths = [
-        length
-        for result in results
+        (len(text), len(escape(text).encode()))
+        for result in cells.values()
         for statement in result.statements[:1]
-        for length in (len(statement.text), len(statement.plan))
+        for text in (statement.text, statement.plan)
+        if text
     ]
     for cap in TEXT_CAPS:
-        if sum(min(length, cap) for length in lengths) <= TEXT_BUDGET_CHARACTERS:
+        if sum(whole * min(1.0, cap / count) for count, whole in lengths) <= TEXT_BUDGET_BYTES:
             return cap
     return TEXT_CAPS[-1]
 

@@ -57,6 +57,12 @@ class Figure:
     answers_checked: int = 0
 
     @property
+    def tied(self) -> bool:
+        """Whether its ratio to the row's best cannot be told from 1."""
+        ratio = self.ratio
+        return not self.best and ratio is not None and ratio.low is not None and ratio.low <= 1
+
+    @property
     def near_floor(self) -> bool:
         """Whether the harness itself takes a share of the figure that a reader must know."""
         return self.floor_share is not None and self.floor_share > FLOOR_SHARE_MAX

@@ -91,7 +91,7 @@ def _block(title: str, lines: Sequence[str], style: str) -> Iterable[Text]:
     if title:
         yield Text(title, style="bold")
     for line in lines[:LINES_MAX]:
-        yield Text(line, style=style, no_wrap=True, overflow="ellipsis")
+        yield Text(line, style, no_wrap=bool(title), overflow="ellipsis" if title else "fold")
     if len(lines) > LINES_MAX:
         yield Text(f"… and {len(lines) - LINES_MAX} more, in the report", style="dim")
 

@@ -48,20 +48,25 @@ class Terms:
 
 
 def terms(portrait: Portrait) -> Terms:
-    """Arrange a run's terms; a later session's reading of a term replaces an earlier one's."""
-    shared: dict[str, dict[str, TermValue]] = {}
-    settings: dict[str, dict[str, TermValue]] = {}
+    """Arrange a run's terms; a later session's reading of a term replaces an earlier one's.
+
+    What only one of several engines tells is a setting of its own, not a term between them.
+    """
+    told: dict[str, dict[str, TermValue]] = {}
     for term in portrait.run.terms:
-        value = TermValue(term.asked, term.read_back)
-        if term.key.startswith(SETTING):
-            settings.setdefault(term.variant, {})[term.key.removeprefix(SETTING)] = value
-        elif term.variant in portrait.competitors:
-            shared.setdefault(term.key, {})[term.variant] = value
-    rows = tuple(
-        TermRow(key, values, key not in OWN_KEYS and _differ(values, portrait))
-        for key, values in shared.items()
-    )
-    return Terms(rows, {variant: tuple(s.items()) for variant, s in settings.items()})
+        if term.variant in portrait.competitors:
+            value = TermValue(term.asked, term.read_back)
+            told.setdefault(term.key, {})[term.variant] = value
+    rows: list[TermRow] = []
+    settings: dict[str, list[tuple[str, TermValue]]] = {}
+    for key, values in told.items():
+        if not key.startswith(SETTING) and len(values) >= min(2, len(portrait.competitors)):
+            unequal = key not in OWN_KEYS and _differ(values, portrait)
+            rows.append(TermRow(key, values, unequal))
+        else:
+            for variant, value in values.items():
+                settings.setdefault(variant, []).append((key.removeprefix(SETTING), value))
+    return Terms(tuple(rows), {variant: tuple(own) for variant, own in settings.items()})
 
 
 def _differ(values: Mapping[str, TermValue], portrait: Portrait) -> bool:

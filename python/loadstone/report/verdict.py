@@ -3,6 +3,7 @@
 import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from statistics import median, quantiles
 
 from loadstone.record.model import CellResult, Run
@@ -118,7 +119,8 @@ def headline(portrait: Portrait) -> str:
 
 def circumstances(run: Run) -> str:
     """Where, when and for how long; what the record does not hold is left out."""
-    parts = [place(run), f"{run.created_at[:16].replace('T', ' ')} UTC"]
+    created = datetime.fromisoformat(run.created_at).astimezone(UTC)
+    parts = [place(run), f"{created.day} {created:%B %Y %H:%M} UTC"]
     elapsed_ns = sum(session.elapsed_ns or 0 for session in run.sessions)
     if elapsed_ns:
         parts.append(duration(elapsed_ns))

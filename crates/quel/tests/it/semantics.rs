@@ -178,6 +178,26 @@ fn aggregates_of_nothing() {
 }
 
 #[test]
+fn a_null_leaves_a_condition_open() {
+    // An aggregate of nothing makes `open` neither true nor false.
+    let open = "p.pnum = min(p.pnum where p.qoh > 9)";
+    let all: &[&[V]] = &[NUT, BOLT, UPPER, LAST];
+    for (condition, expected) in [
+        (format!("{open} or p.pnum > 0"), all),
+        (format!("p.pnum > 0 or {open}"), all),
+        (format!("not ({open} or p.pnum < 0)"), &[]),
+        (format!("not (p.pnum < 0 or {open})"), &[]),
+        (format!("not ({open} and p.pnum < 0)"), all),
+        (format!("not (p.pnum < 0 and {open})"), all),
+        (format!("not ({open} and p.pnum > 0)"), &[]),
+        ("not (p.pnum < 0 and p.pnum > 0)".to_owned(), all),
+        ("not (p.pnum > 2 and p.qoh = 0)".to_owned(), &[NUT, BOLT, UPPER]),
+    ] {
+        check(&format!("retrieve (p.all) where {condition}"), expected);
+    }
+}
+
+#[test]
 fn partitions() {
     // Nothing else mentions p: one row per partition.
     check("retrieve (n = count(p.qoh by p.pnum))", &[&[I(1)], &[I(1)], &[I(2)]]);

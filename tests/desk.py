@@ -1,0 +1,73 @@
+"""The installed command, run as a user runs it."""
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from loadstone.record import Run, read
+
+COMMAND = [sys.executable, "-m", "loadstone.cli"]
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """A folder to work in, with the environment in which commands run."""
+
+    folder: Path
+    environment: dict[str, str]
+
+    @property
+    def record(self) -> Path:
+        return self.folder / "r.loadstone"
+
+    @property
+    def scratch(self) -> Path:
+        return self.folder / "scratch"
+
+    def run(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*COMMAND, *arguments],
+            cwd=self.folder,
+            env={**self.environment, **variables},
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+        )
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [*COMMAND, *arguments],
+            cwd=self.folder,
+            env=self.environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def read(self) -> Run:
+        return read(self.record)
+
+    def leftovers(self) -> list[str]:
+        """What a run left in the scratch folder, and processes that still work in it."""
+        files = [path.name for path in self.scratch.glob("*")] if self.scratch.is_dir() else []
+        processes = [
+            entry.name
+            for entry in Path("/proc").iterdir()
+            if entry.name.isdigit() and str(self.scratch) in command_line(int(entry.name))
+        ]
+        return files + processes
+
+
+def command_line(pid: int) -> str:
+    """A process's arguments; empty where it is gone or not ours to see."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text(errors="replace").replace("\0", " ")
+    except OSError:
+        return ""
+
+
+def children(pid: int) -> list[int]:
+    """Processes that a process started and that live."""
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
