@@ -65,7 +65,7 @@ def _invoke() -> int:
     except TyperException as error:
         context = getattr(error, "ctx", None)
         if type(error).__name__ == "NoArgsIsHelpError":
-            typer.echo(context.get_help())
+            typer.echo(context.get_help() if context else "")
             return 0
         command = context.command_path if context else "loadstone"
         raise InputError(error.format_message(), hint=f"see {command} --help") from error

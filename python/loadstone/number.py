@@ -15,4 +15,5 @@ def whole_number(text: str, what: str) -> int:
             f"{what}: {text!r} is not a whole number", hint="write 10000, 10_000, 1e4 or 10k"
         )
     digits, exponent, factor = match.groups()
-    return int(digits.replace("_", "")) * 10 ** int(exponent or 0) * _FACTORS[factor.lower()]
+    power: int = 10 ** int(exponent or 0)
+    return int(digits.replace("_", "")) * power * _FACTORS[factor.lower()]

@@ -11,6 +11,9 @@ from loadstone.variant import Variant
 FLOOR = "null"
 """The engine that answers at once: planned beside the others to show the harness's own cost."""
 
+REPEAT_FIRST, REPEAT_LARGER = 10, 6
+"""Samples of a warm cell at the first scale, and at the others, which serve the growth curves."""
+
 PANELS = ("default", "quick", "full")
 
 
@@ -30,7 +33,14 @@ def make_plan(
     if twice:
         raise InputError(f"the variant {twice[0]} is named twice", hint="name each --on once")
     cells = [
-        _cell(choices, operation, variant, rows, temperature, capabilities[variant.engine])
+        _cell(
+            operation,
+            variant,
+            rows,
+            temperature,
+            _samples(choices, temperature, first=rows == scales[0]),
+            capabilities[variant.engine],
+        )
         for rows in scales
         for temperature in choices.temperature
         for operation in _chosen(choices, benchmark.operations(edition, rows), temperature)
@@ -104,15 +114,20 @@ def _chosen(
     return operations
 
 
+def _samples(choices: Choices, temperature: str, *, first: bool) -> int:
+    if temperature == "cold":
+        return choices.repeat_cold
+    return choices.repeat or (REPEAT_FIRST if first else REPEAT_LARGER)
+
+
 def _cell(
-    choices: Choices,
     operation: Operation,
     variant: Variant,
     rows: int,
     temperature: str,
+    samples: int,
     capabilities: Capabilities,
 ) -> Cell:
     structure = capabilities.structures[operation.storage]
     gap = "" if structure.supported else structure.note
-    samples = choices.repeat_cold if temperature == "cold" else choices.repeat
     return Cell(operation.name, variant.name, rows, temperature, samples, gap)

@@ -154,6 +154,14 @@ def test_the_stream_s_schema_is_that_of_the_attributes() -> None:
             )
 
 
+def test_the_largest_scale_reaches_its_last_row() -> None:
+    last = table_of("1993", "tenktup1", 10**9, first=10**9 - 1)
+    # The cycle ends with the generator, since it starts with its square.
+    assert last.select(["unique1", "unique2"]).to_pylist() == [
+        {"unique1": 31_624 - 1, "unique2": 10**9 - 1}
+    ]
+
+
 def test_seeds_keep_the_values_and_change_the_order() -> None:
     published_order = table_of("1993", "tenktup1", 1_000)["unique1"].to_pylist()
     other = table_of("1993", "tenktup1", 1_000, seed=1)["unique1"].to_pylist()
@@ -189,7 +197,8 @@ def test_bad_input_is_explained_and_leaves_nothing(
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     path = tmp_path / "missing" / "r.csv"
-    with pytest.raises(FileNotFoundError, match=re.escape(f"cannot create {path}")):
+    reason = f"cannot create {path}: No such file or directory (os error 2)"
+    with pytest.raises(FileNotFoundError, match=f"^{re.escape(reason)}$"):
         _core.export("wisconsin", "1993", "bprime", 100, str(path), "csv")
 
 

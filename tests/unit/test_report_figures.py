@@ -9,6 +9,7 @@ from loadstone.report.figures import (
     digits,
     duration,
     interval,
+    lapse,
     listing,
     percent,
     plural,
@@ -47,6 +48,14 @@ def test_digits_keep_the_value(value: float) -> None:
 )
 def test_duration(ns: float, text: str) -> None:
     assert duration(ns) == text
+
+
+@pytest.mark.parametrize(
+    ("s", "text"),
+    [(78.2, "78.2 s"), (211, "3 min 31 s"), (7199.6, "2 h 0 min"), (7500, "2 h 5 min")],
+)
+def test_lapse(s: float, text: str) -> None:
+    assert lapse(s * 1e9) == text
 
 
 def test_a_row_gets_the_unit_of_its_middle() -> None:

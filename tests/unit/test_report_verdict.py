@@ -52,6 +52,8 @@ def test_noise_is_the_difference_between_rounds() -> None:
     found = judged(replace(run, results=shaped))
     assert found.repeat_difference is not None
     assert math.isclose(found.repeat_difference, math.log(1.2))
+    noise = next(fine for words, fine in found.clauses() if "measured again" in words)
+    assert not noise
     once = tuple(
         replace(r, samples=tuple(replace(s, round=0) for s in r.samples)) for r in run.results
     )

@@ -94,6 +94,9 @@ const STRETCHES_MAX: u64 = 1 << 16;
 /// Below this a shorter stretch saves nothing.
 const STRETCH_STEPS_MIN: u64 = 1 << 12;
 
+/// Walks that are counted side by side, because one waits for its own multiplication.
+const LANES: usize = 8;
+
 impl Permutation {
     /// The permutation of `rows` numbers in their class. Seed 0 is the published order; another
     /// seed starts the same cycle elsewhere. None beyond the last class.
@@ -139,7 +142,8 @@ impl Permutation {
     }
 
     fn stretch_steps(&self) -> u64 {
-        self.cycle_steps().div_ceil(STRETCHES_MAX).max(STRETCH_STEPS_MIN)
+        let steps = self.cycle_steps().div_ceil(STRETCHES_MAX).max(STRETCH_STEPS_MIN);
+        steps.next_multiple_of(LANES as u64)
     }
 
     /// The cycle's value `steps` after the start.
@@ -157,8 +161,7 @@ impl Permutation {
             for (number, counts) in counts.chunks_mut(share).enumerate() {
                 scope.spawn(move || {
                     for (offset, count) in counts.iter_mut().enumerate() {
-                        let first = (number * share + offset) as u64 * steps;
-                        *count = self.count(first, steps.min(self.cycle_steps() - first));
+                        *count = self.count((number * share + offset) as u64);
                     }
                 });
             }
@@ -166,14 +169,13 @@ impl Permutation {
         counts
     }
 
-    /// Accepted values among `steps` values from the cycle's step `first`. Eight interleaved
-    /// walks, because one waits for its own multiplication.
-    fn count(&self, first: u64, steps: u64) -> u32 {
-        const LANES: usize = 8;
-        let step = Multiplier::new(
-            power(self.class.generator, LANES as u64, self.class.prime),
-            self.class.prime,
-        );
+    /// Accepted values of a stretch; the last one runs over the cycle's end, but nothing follows
+    /// that would need its count.
+    fn count(&self, stretch: u64) -> u32 {
+        let steps = self.stretch_steps();
+        let prime = self.class.prime;
+        let step = Multiplier::new(power(self.class.generator, LANES as u64, prime), prime);
+        let first = stretch * steps;
         let mut lanes: [u32; LANES] = std::array::from_fn(|lane| self.at(first + lane as u64));
         let mut counts = [0; LANES];
         for _ in 0..steps / LANES as u64 {
@@ -182,9 +184,7 @@ impl Permutation {
                 *value = step.times(*value);
             }
         }
-        let rest = &lanes[..(steps % LANES as u64) as usize];
-        let rest_count = rest.iter().filter(|value| **value <= self.rows).count() as u32;
-        counts.iter().sum::<u32>() + rest_count
+        counts.iter().sum()
     }
 }
 

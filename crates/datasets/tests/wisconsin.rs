@@ -262,7 +262,11 @@ fn every_relation_has_the_columns_it_declares() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 40,
+        failure_persistence: None,
+        ..Default::default()
+    })]
 
     /// Whatever the size and seed, unique1 is a permutation and unique2 the row number.
     #[test]

@@ -57,7 +57,9 @@ pub enum ExportError {
         source: io::Error,
     },
     /// The file could not be written to its end.
-    #[error("cannot write {path} beyond {written_bytes} bytes: {source}; the rest was removed")]
+    #[error(
+        "cannot write {path} beyond {written_bytes} bytes: {source}; the partial file was removed"
+    )]
     Write {
         /// The file's final name.
         path: PathBuf,

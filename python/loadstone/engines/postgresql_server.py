@@ -1,5 +1,6 @@
 """A private PostgreSQL server: its own data folder, a Unix socket only, gone with its worker."""
 
+import contextlib
 import ctypes
 import os
 import select
@@ -179,6 +180,7 @@ def end_orphan(scratch: Path) -> Sequence[int]:
     data = scratch / _FOLDER / "data"
     pid = _postmaster(data)
     if pid is None:
+        _forget_zombie(data)
         return ()
     try:
         watched = os.pidfd_open(pid)
@@ -195,6 +197,43 @@ def end_orphan(scratch: Path) -> Sequence[int]:
     finally:
         os.close(watched)
     raise EngineError(f"cannot end process {pid}, a server in {scratch}", hint=f"kill -9 {pid}")
+
+
+def _forget_zombie(data: Path) -> None:
+    """Remove the pid file of a killed server that nobody has reaped yet.
+
+    A zombie answers `kill -0`, so a new server would take it for a living one and refuse to start.
+    The file may only go when no other process of that server works in the folder any more.
+    """
+    pid_file = data / "postmaster.pid"
+    try:
+        pid = int(pid_file.read_text().split("\n", 1)[0])
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (OSError, ValueError):
+        return
+    if state == "Z" and all(_gone_within(child, 5.0) for child in _working_in(data)):
+        pid_file.unlink(missing_ok=True)
+
+
+def _working_in(data: Path) -> list[int]:
+    """Processes whose working folder is the data folder, as every server process's is."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if entry.name.isdigit() and (entry / "cwd").readlink() == data:
+                found.append(int(entry.name))
+    return found
+
+
+def _gone_within(pid: int, limit_s: float) -> bool:
+    try:
+        watched = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([watched], [], [], limit_s)[0])
+    finally:
+        os.close(watched)
 
 
 def _postmaster(data: Path) -> int | None:

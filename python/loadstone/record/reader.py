@@ -1,5 +1,6 @@
 """Reading a record back as plain values, whatever happened to the run that wrote it."""
 
+import dataclasses
 import json
 import sqlite3
 from collections import defaultdict
@@ -86,8 +87,8 @@ def _run(connection: sqlite3.Connection, path: Path) -> Run:
         ),
         results=_results(connection, plan),
         loads=tuple(
-            Load(*row[1:-1], answer_ok=bool(row[-1]))
-            for row in connection.execute("SELECT * FROM load")
+            Load(*(*known, bool(right)))
+            for _, *known, right in connection.execute("SELECT * FROM load")
         ),
         terms=tuple(Term(*row[1:]) for row in connection.execute("SELECT * FROM term")),
         structure_notes=_unique(connection.execute("SELECT * FROM structure_note")),
@@ -115,7 +116,7 @@ def _sessions(connection: sqlite3.Connection) -> tuple[Session, ...]:
     for session_id, key, value in connection.execute("SELECT * FROM machine"):
         machine[session_id][key] = value
     query = "SELECT * FROM session LEFT JOIN session_end USING (session_id) ORDER BY session_id"
-    return tuple(Session(*row, machine=machine[row[0]]) for row in connection.execute(query))
+    return tuple(Session(*(*row, machine[row[0]])) for row in connection.execute(query))
 
 
 def _results(connection: sqlite3.Connection, plan: Plan) -> tuple[CellResult, ...]:
@@ -135,7 +136,7 @@ def _results(connection: sqlite3.Connection, plan: Plan) -> tuple[CellResult, ..
     for cell_id, _, *identity, status, reason, ended_at in connection.execute(
         "SELECT * FROM cell ORDER BY cell_id"
     ):
-        cell = Cell(*identity, samples=0)
+        cell = Cell(*(*identity, 0))
         cell = planned.get(cell.key, cell)
         results[cell.key] = CellResult(
             cell=cell,
@@ -151,5 +152,7 @@ def _results(connection: sqlite3.Connection, plan: Plan) -> tuple[CellResult, ..
 
 
 def _evidence(values: list[Any]) -> ColdEvidence:
-    ordinal, proved, *rest, engine_dead = values
-    return ColdEvidence(ordinal, bool(proved), *rest, bool(engine_dead))
+    evidence = ColdEvidence(*values)
+    return dataclasses.replace(
+        evidence, proved=bool(evidence.proved), engine_dead=bool(evidence.engine_dead)
+    )

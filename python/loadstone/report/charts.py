@@ -32,7 +32,8 @@ from loadstone.report.growth import Growth
 from loadstone.report.portrait import Portrait, Row, View
 
 ROW_PX = 22
-PLOT_PX = 300
+PLOT_PX = 250
+LABEL_MAX = 30
 STEEP = 1.2
 """Exponents above this are drawn in the warning colour: clearly worse than linear."""
 
@@ -117,7 +118,9 @@ def _profiles(points: Sequence[Point], table: Comparison, labels: str) -> dict[s
         layer({"type": "text"}, names, x=x, y=y, color=COLOUR,
               text={"field": "system", "type": "nominal"}),
     ]  # fmt: skip
-    return chart(layers, PLOT_PX, ROW_PX * (len(table.rows) + 2))
+    labels_left = max(len(row.label) for row in table.rows)
+    height = ROW_PX * (len(table.rows) + 2)
+    return chart(layers, PLOT_PX, height, characters_left=labels_left, characters_right=20)
 
 
 def _range(values: Iterable[float]) -> tuple[float, float]:
@@ -160,16 +163,18 @@ def growth_lines(lines: Sequence[Growth], series: int, domain: tuple[float, floa
     x = axis("x", sizes[0], sizes[-1], values=sizes, labelExpr="format(datum.value, ',')")
     y = axis("y", low, high, values=decades(low, high, 5), labelExpr=TIME_LABELS)
     by_line = {"field": "line", "type": "nominal"}
+    ends = _ends(lines, low, high, height)
     layers = [
         layer({"type": "line", "strokeWidth": 1.4}, points, x=x, y=y, color=COLOUR, detail=by_line),
-        layer({"type": "rule"}, points, x=x, y=y | {"field": "low"}, y2={"field": "high"},
-              color=COLOUR),
+        layer({"type": "rule", "opacity": 0.35}, points, x=x, y=y | {"field": "low"},
+              y2={"field": "high"}, color=COLOUR),
         layer({"type": "circle", "size": 16, "opacity": 1}, points, x=x, y=y, color=COLOUR),
         layer({"type": "text", "align": "left", "dx": 8, "limit": 190},
-              _ends(lines, low, high, height), x=x, y=y, text=TEXT, color=COLOUR),
+              ends, x=x, y=y, text=TEXT, color=COLOUR),
     ]  # fmt: skip
     title = f"Growth of {lines[0].operation.group} on {lines[0].variant}: time over tuples"
-    return chart(layers, 96, height), title
+    longest = max(len(end["text"]) for end in ends)
+    return chart(layers, 96, height, characters_right=min(longest, LABEL_MAX)), title
 
 
 def _ends(lines: Sequence[Growth], low: float, high: float, height: int) -> list[Point]:
@@ -179,7 +184,7 @@ def _ends(lines: Sequence[Growth], low: float, high: float, height: int) -> list
     return [
         {"x": line.sizes[-1], "y": low * math.exp(place / scale),
          "colour": BAD if line.exponent > STEEP else INK,
-         "text": f"{line.exponent:.2f}  {line.operation.title}".replace("-0.00", "0.00")}
+         "text": f"{line.exponent:.2f}  {line.operation.name}".replace("-0.00", "0.00")}
         for line, place in zip(lines, places, strict=True)
     ]  # fmt: skip
 
@@ -196,7 +201,8 @@ def cold_and_warm(warm: View, cold: View, variant: str, series: int) -> Chart | 
     if not points:
         return None
     low, high = _range(p[axis_name] for p in points for axis_name in ("x", "y"))
-    x, y = (axis(field, low, high, labelExpr=TIME_LABELS) for field in ("x", "y"))
+    ticks = decades(low, high, 4, fine=False)
+    x, y = (axis(field, low, high, labelExpr=TIME_LABELS, values=ticks) for field in ("x", "y"))
     notable = sorted(points, key=lambda p: p["y"] / p["x"])
     named = {id(p): p for p in (notable[0], notable[len(notable) // 2], notable[-1])}.values()
     labels = [p | {"text": f"{p['name']}  {times(p['y'] / p['x'])}"} for p in named]
@@ -216,7 +222,7 @@ def cold_and_warm(warm: View, cold: View, variant: str, series: int) -> Chart | 
             for halo in ({"stroke": PAPER, "strokeWidth": 3}, {})
         ),
     ]  # fmt: skip
-    return chart(layers, 220, 200), f"Cold against warm on {variant}"
+    return chart(layers, 190, 180, characters_right=30), f"Cold against warm on {variant}"
 
 
 def _pairs(warm: View, cold: View, variant: str) -> list[Point]:
@@ -226,7 +232,7 @@ def _pairs(warm: View, cold: View, variant: str) -> list[Point]:
         pair = _medians(before.get(row.operation.name), row, variant)
         if pair:
             proved = row.figures[variant].temperature == "cold"
-            named = {"name": row.operation.title, "proved": proved}
+            named = {"name": row.operation.name, "proved": proved}
             points.append({"x": pair[0], "y": pair[1], **named})
     return points
 

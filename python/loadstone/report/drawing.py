@@ -31,6 +31,9 @@ CHARACTER_PX = 6.6
 
 ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
+DRIFT_PX = 1.4
+"""By which a character may be wider in a browser than Vega thinks."""
+
 TIME_LABELS = (
     "datum.value < 9e-7 ? format(datum.value * 1e9, ',') + ' ns' :"
     " datum.value < 9e-4 ? format(datum.value * 1e6, ',') + ' µs' :"
@@ -61,9 +64,10 @@ def colour_of(number: int) -> str:
     return SERIES[number % len(SERIES)]
 
 
-def decades(low: float, high: float, most: int = 6) -> list[float]:
-    """Powers of ten that span a range, thinned so that their labels fit; with 2 and 5 if short."""
-    if high / low < 100:
+def decades(low: float, high: float, most: int = 6, *, fine: bool = True) -> list[float]:
+    """Powers of ten that span a range, thinned so that their labels fit; `fine` adds 2 and 5
+    where the range is short."""
+    if fine and high / low < 100:
         powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
         steps = [factor * 10.0**power for power in powers for factor in (1, 2, 5)]
         return [step for step in steps if low <= step <= high]
@@ -118,11 +122,19 @@ def layer(mark: dict[str, Any], data: Iterable[Mapping[str, Any]], **channels: A
     return {"data": {"values": list(data)}, "mark": mark, "encoding": channels}
 
 
-def chart(layers: Sequence[Any], width: float, height: float, air: float = 30) -> dict[str, Any]:
-    """A whole specification, with some air at the sides: browsers set text in their own typeface,
-    often wider than the one Vega measured with."""
-    padding = {"left": air * 0.7, "right": air, "top": 4, "bottom": 4}
-    size = {"width": width, "height": height, "padding": padding}
+def chart(
+    layers: Sequence[Any],
+    width: float,
+    height: float,
+    *,
+    characters_left: int = 8,
+    characters_right: int = 8,
+) -> dict[str, Any]:
+    """A whole specification. `characters_…` are the longest label at each side: browsers set it in
+    their own typeface, wider than the one Vega measures with, and it needs that much more air."""
+    drift = {"left": characters_left, "right": characters_right}
+    padding = {side: 6 + round(count * DRIFT_PX) for side, count in drift.items()}
+    size = {"width": width, "height": height, "padding": padding | {"top": 4, "bottom": 4}}
     return {"$schema": SCHEMA, "layer": list(layers), "config": CONFIG, **size}
 
 

@@ -50,6 +50,17 @@ def duration(value_ns: float) -> str:
     return f"{digits(value_ns / unit.ns)} {unit.symbol}"
 
 
+def lapse(value_ns: float) -> str:
+    """A long duration as a clock tells it: `78.2 s`, `3 min 31 s`, `2 h 5 min`."""
+    whole_s = round(value_ns / NS_PER_S)
+    if whole_s < 120:
+        return duration(value_ns)
+    minutes, seconds = divmod(whole_s, 60)
+    return (
+        f"{minutes} min {seconds} s" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
+    )
+
+
 def interval(estimate: Estimate, unit: Unit) -> str:
     """The bounds of a duration in a given unit, without the unit; empty where there are none."""
     if estimate.low is None or estimate.high is None:

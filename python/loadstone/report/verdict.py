@@ -7,8 +7,11 @@ from datetime import UTC, datetime
 from statistics import median, quantiles
 
 from loadstone.record.model import CellResult, Run
-from loadstone.report.figures import duration, listing, number, percent, plural, size
+from loadstone.report.figures import lapse, listing, number, percent, plural, size
 from loadstone.report.portrait import Portrait
+
+NOISE_MAX = 0.1
+"""Between rounds: above it, the verdict warns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,8 @@ class Verdict:
             clauses.append((f"{number(self.cold_proved)} of {cells} proved cold", proved))
         if self.repeat_difference is not None:
             again = percent(self.repeat_difference)
-            clauses.append((f"a cell measured again differs by {again}", True))
+            calm = self.repeat_difference <= NOISE_MAX
+            clauses.append((f"a cell measured again differs by {again}", calm))
         for status, words in (
             ("failed", "failed"),
             ("invalid", "invalid"),
@@ -123,7 +127,7 @@ def circumstances(run: Run) -> str:
     parts = [place(run), f"{created.day} {created:%B %Y %H:%M} UTC"]
     elapsed_ns = sum(session.elapsed_ns or 0 for session in run.sessions)
     if elapsed_ns:
-        parts.append(duration(elapsed_ns))
+        parts.append(lapse(elapsed_ns))
     if len(run.sessions) > 1:
         parts.append(f"in {plural(len(run.sessions), 'session')}")
     return ", ".join(part for part in parts if part)
