@@ -54,7 +54,7 @@ class WisconsinBenchmark(Benchmark):
     title = "Wisconsin benchmark (Bitton, DeWitt, Turbyfill 1983; DeWitt 1993)"
     editions = ("1983", "1993")
     default_edition = "1993"
-    default_scales = (10_000, 100_000)
+    default_scales = (10_000, 50_000)
 
     def check_scale(self, edition: str, rows: int) -> None:
         """1983 is 10,000 tuples and no other; 1993 any number from 100 to 10^9."""
