@@ -44,6 +44,8 @@ class Desk:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
+            # A shell's background job ignores Ctrl-C, and so would everything it starts.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
 
     def read(self) -> Run:

@@ -120,6 +120,8 @@ def test_a_killed_run_is_resumed_where_it_stopped(desk: Desk):
     assert before.results
     assert before.pending
     wait_until_gone(workers)
+    kept = {path.suffix for path in desk.scratch.rglob("*") if path.is_file()}
+    assert kept <= {".json", ".log"}  # the workers saw the runner's end and removed their data
     done = desk.run("run", "--resume", "r.loadstone", "--no-report")
     assert done.returncode == 0, done.stderr
     after = desk.read()
@@ -142,17 +144,18 @@ def test_ctrl_c_ends_cleanly_with_what_is_there(desk: Desk):
     assert desk.leftovers() == []
 
 
-def test_a_killed_worker_costs_its_cell_and_no_more(desk: Desk):
-    process = desk.start(*SMALL, "--on", "sqlite", "--on", "duckdb", *few(8))
+def test_a_killed_worker_costs_its_cell_and_its_tables_are_mended(desk: Desk):
+    process = desk.start(*SMALL, "--on", "sqlite", "--temperature", "warm", *few(8))
     assert process.stderr is not None
     process.stderr.readline()
+    spoil(desk)
     worker = next(pid for pid in children(process.pid) if "loadstone.worker" in command_line(pid))
     os.kill(worker, signal.SIGKILL)
     process.communicate(timeout=90)
     run = desk.read()
     assert run.pending == ()
     failed = [result for result in run.results if result.status == "failed"]
-    assert len(failed) <= 1
+    assert len(failed) <= 2
     assert [event.kind for event in run.events] == ["worker lost"]
     assert process.returncode == (1 if failed else 0)
     assert desk.leftovers() == []
@@ -176,12 +179,7 @@ def test_spoiled_data_turns_cells_red_and_prints_no_time(desk: Desk):
     process = desk.start(*SMALL, "--on", "sqlite", *few(8), "--temperature", "warm")
     assert process.stderr is not None
     process.stderr.readline()
-    database = next(path for path in desk.scratch.glob("*/sqlite/*") if is_sqlite(path))
-    with sqlite3.connect(database, timeout=30) as spoiler:
-        names = spoiler.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
-        for (name,) in names:
-            if name.startswith("tenktup"):
-                spoiler.execute(f"UPDATE {name} SET string4 = 'spoiled'")
+    spoil(desk)
     _, told = process.communicate(timeout=90)
     assert process.returncode == 1
     red = [result for result in desk.read().results if result.status == "failed"]
@@ -190,6 +188,16 @@ def test_spoiled_data_turns_cells_red_and_prints_no_time(desk: Desk):
         assert result.reason.startswith("wrong answer")
         assert result.samples == ()
     assert "wrong answer" in told
+
+
+def spoil(desk: Desk) -> None:
+    """Change every row of the large relations behind the run's back."""
+    database = next(path for path in desk.scratch.glob("*/sqlite/*") if is_sqlite(path))
+    with sqlite3.connect(database, timeout=30) as spoiler:
+        names = spoiler.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+        for (name,) in names:
+            if name.startswith("tenktup"):
+                spoiler.execute(f"UPDATE {name} SET string4 = 'spoiled'")
 
 
 def is_sqlite(path: Path) -> bool:
