@@ -1,5 +1,6 @@
 """The installed command, run as a user runs it."""
 
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass

@@ -9,7 +9,7 @@ use loadstone_datasets::{Column, Cursor, Source, read_range, source};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::basic::{Compression as Codec, ZstdLevel};
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 
 use crate::arrow;
@@ -59,7 +59,11 @@ fn properties(source: &Arc<dyn Source>, compression: Compression) -> WriterPrope
         Compression::Zstd => Codec::ZSTD(ZstdLevel::default()),
     };
     let sample = read_range(source, 0, SAMPLE_ROWS);
-    let mut builder = WriterProperties::builder().set_compression(codec);
+    // Minima and maxima of each row group serve its readers; of each page they would cost as much
+    // again, comparing every string twice.
+    let mut builder = WriterProperties::builder()
+        .set_compression(codec)
+        .set_statistics_enabled(EnabledStatistics::Chunk);
     for (name, column) in sample.columns {
         let repeats = distinct(&column) * 4 <= column.rows();
         builder = builder.set_column_dictionary_enabled(ColumnPath::from(name), repeats);

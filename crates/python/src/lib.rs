@@ -5,7 +5,13 @@ mod data;
 mod measure;
 mod quel;
 
+use mimalloc::MiMalloc;
 use pyo3::prelude::*;
+
+/// Encoding Parquet allocates and frees large vectors at a rate at which the system's allocator
+/// returns them to the kernel each time: a third of the time went into page faults.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// The Rust core of Loadstone; its contract is `python/loadstone/_core.pyi`.
 #[pymodule(gil_used = false)]
