@@ -6,15 +6,15 @@
 Inside the clock is one statement, its commit, and for `host` operations the transfer of its rows.
 """
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from loadstone import coldness
-from loadstone._core import answer_of_rows, answer_of_stream, attributes, clock_ns, cpu_ns, io_bytes
+from loadstone._core import answer_of_rows, answer_of_stream, attributes, clock_ns
 from loadstone.engines.base import Attribute, Engine
 from loadstone.errors import UnsupportedError
+from loadstone.meter import Meter
 from loadstone.quel.translate import Statement, translate
 from loadstone.record.model import AnswerCheck, ColdEvidence, Sample, StatementText
 from loadstone.tables import table_of
@@ -36,16 +36,6 @@ class Block:
     warm_up: int
     first_ordinal: int
     round: int
-
-
-@dataclass(slots=True)
-class _Counters:
-    """What the operating system says of our work so far; None where it does not say."""
-
-    client_cpu_ns: int | None
-    server_cpu_ns: int | None
-    read_bytes: int | None
-    written_bytes: int | None
 
 
 class Stopwatch:
@@ -103,20 +93,20 @@ class Stopwatch:
         statement = self._translated(block, text)
         host = block.destination == "host"
         execute: Callable[[str], Any] = self.engine.fetch if host else self.engine.run
-        before = self._counters()
+        meter = Meter(self.engine.processes())
         self._announce("statement")
         start = clock_ns()
         outcome = execute(statement.sql)
         elapsed_ns = clock_ns() - start
         self._announce("ended")
-        after = self._counters()
+        work = meter.read()
         sample = Sample(
             ordinal=ordinal,
             round=block.round,
             variation=number,
             started_ns=start,
             elapsed_ns=elapsed_ns,
-            **{name: _difference(before, after, name) for name in _Counters.__slots__},
+            **asdict(work),
         )
         answer = None
         if check and self.engine.capabilities.answers:
@@ -167,23 +157,6 @@ class Stopwatch:
             engine_dead=found.engine_dead,
         )
 
-    def _counters(self) -> _Counters:
-        me = os.getpid()
-        servers = self.engine.processes()
-        # An embedded engine works inside this process; a server's children do not.
-        moved = [io_bytes(pid) for pid in (servers or (me,))]
-        known = [pair for pair in moved if pair is not None]
-        complete = len(known) == len(moved)
-        ours = cpu_ns(me)
-        theirs = _sum([cpu_ns(pid) for pid in servers]) if servers else None
-        # A private server is the worker's child, and a process's time includes its children's.
-        return _Counters(
-            client_cpu_ns=ours - theirs if ours and theirs else ours,
-            server_cpu_ns=theirs,
-            read_bytes=sum(pair[0] for pair in known) if complete else None,
-            written_bytes=sum(pair[1] for pair in known) if complete else None,
-        )
-
     def _translated(self, block: Block, text: str) -> Statement:
         key = f"{block.rows}/{block.design}/{text}"
         if key not in self._statements:
@@ -211,13 +184,3 @@ def _attributes(block: Block, relation: str) -> Sequence[Attribute]:
     except ValueError:
         raise KeyError(relation) from None
     return [Attribute(*pair) for pair in pairs]
-
-
-def _difference(before: _Counters, after: _Counters, name: str) -> int | None:
-    first, last = getattr(before, name), getattr(after, name)
-    return None if first is None or last is None else last - first
-
-
-def _sum(values: Sequence[int | None]) -> int | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
