@@ -1,12 +1,13 @@
 """The contract of the Rust core (`crates/python`), checked against the binary by stubtest."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, final
+from typing import Any, Self, final
 
 __version__: str
 build_profile: str
 
 __all__ = [
+    "Awake",
     "Oracle",
     "QuelError",
     "RelationStream",
@@ -50,8 +51,8 @@ class RelationStream:
     `__arrow_c_stream__`, so `pyarrow.RecordBatchReader.from_stream(stream)` reads it uncopied.
     """
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         benchmark: str,
         edition: str,
         relation: str,
@@ -60,7 +61,7 @@ class RelationStream:
         first: int = 0,
         count: int | None = None,
         batch_rows: int = 65536,
-    ) -> None: ...
+    ) -> Self: ...
     @property
     def row_count(self) -> int:
         """Rows this stream yields in all."""
@@ -101,7 +102,7 @@ def quel_format(tree: str) -> str:
 class Oracle:
     """Expected answers, evaluated naively over generated relations; shares no code with engines."""
 
-    def __init__(self) -> None: ...
+    def __new__(cls) -> Self: ...
     def add(
         self,
         benchmark: str,
