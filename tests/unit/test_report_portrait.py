@@ -108,11 +108,14 @@ def test_unmeasured_is_none_and_never_zero(whole: Portrait) -> None:
     assert figure(whole, "select-1%-heap", "sqlite", 10_000, "warm").read_bytes == 0
 
 
-def test_names_are_short_only_where_they_stay_distinct() -> None:
+def test_names_leave_out_addresses_but_never_tactics() -> None:
     run = make_run(FEW)
-    assert portrait(run).names[POSTGRESQL] == "postgresql"
-    twice = replace(run, plan=replace(run.plan, variants=(*run.plan.variants, "postgresql")))
-    assert portrait(twice).names[POSTGRESQL] == POSTGRESQL
+    assert portrait(run).names[POSTGRESQL] == POSTGRESQL
+    far, near = (f"postgresql://{host}/app?parallelism=2" for host in ("far", "near"))
+    one = replace(run, plan=replace(run.plan, variants=("sqlite", far), cells=()), results=())
+    assert portrait(one).names[far] == POSTGRESQL
+    both = replace(one, plan=replace(one.plan, variants=(near, far)))
+    assert portrait(both).names == {near: near, far: far}
 
 
 def test_a_tie_is_called_a_tie() -> None:

@@ -63,8 +63,8 @@ def test_noise_is_the_difference_between_rounds() -> None:
 def test_headline_and_circumstances() -> None:
     run = make_run(FEW)
     assert headline(portrait(run)) == (
-        "Wisconsin (1983) on sqlite, duckdb and postgresql, 10,000 and 100,000 tuples, "
-        "warm and cold"
+        "Wisconsin (1983) on sqlite, duckdb and postgresql?parallelism=2, 10,000 and 100,000 "
+        "tuples, warm and cold"
     )
     said = circumstances(run)
     assert said.startswith("AMD EPYC 9B45, 2 CPUs, 24.0 GiB, Debian")

@@ -21,6 +21,12 @@ FLOOR_SHARE_MAX = 0.1
 """Above this share of a figure, the harness's own time is worth a mark beside it."""
 
 
+def short_name(variant: str) -> str:
+    """A variant's engine and tactics, without its server's address."""
+    tactics = variant.partition("?")[2]
+    return f"{engine_of(variant)}?{tactics}" if tactics else engine_of(variant)
+
+
 def engine_of(variant: str) -> str:
     """The engine's name in a variant's."""
     return variant.partition("?")[0].partition("://")[0]
@@ -128,12 +134,12 @@ class Portrait:
 
     @cached_property
     def names(self) -> Mapping[str, str]:
-        """Competitor -> what to call it where space is short: its engine's name, if only one
-        variant has that."""
-        engines = [engine_of(variant) for variant in self.competitors]
+        """Competitor -> what to call it where space is short: without its server's address, if
+        that leaves it distinct. Tactics are never left out: they are what differs."""
+        shorts = [short_name(variant) for variant in self.competitors]
         return {
-            variant: engine if engines.count(engine) == 1 else variant
-            for variant, engine in zip(self.competitors, engines, strict=True)
+            variant: short if shorts.count(short) == 1 else variant
+            for variant, short in zip(self.competitors, shorts, strict=True)
         }
 
     @cached_property

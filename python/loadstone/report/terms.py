@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from loadstone.report.portrait import Portrait
+from loadstone.report.portrait import Portrait, engine_of
 
 SETTING = "setting."
 OWN_KEYS = frozenset({"version"})
@@ -50,7 +50,8 @@ class Terms:
 def terms(portrait: Portrait) -> Terms:
     """Arrange a run's terms; a later session's reading of a term replaces an earlier one's.
 
-    What only one of several engines tells is a setting of its own, not a term between them.
+    What only one of several engines tells, the same in all its variants, is a setting of its own,
+    not a term between them.
     """
     told: dict[str, dict[str, TermValue]] = {}
     for term in portrait.run.terms:
@@ -59,9 +60,14 @@ def terms(portrait: Portrait) -> Terms:
             told.setdefault(term.key, {})[term.variant] = value
     rows: list[TermRow] = []
     settings: dict[str, list[tuple[str, TermValue]]] = {}
+    engines = {engine_of(variant) for variant in portrait.competitors}
     for key, values in told.items():
-        if not key.startswith(SETTING) and len(values) >= min(2, len(portrait.competitors)):
-            unequal = key not in OWN_KEYS and _differ(values, portrait)
+        tellers = {engine_of(variant) for variant in values}
+        common = len(tellers) >= min(2, len(engines))
+        differ = _differ(values, len(portrait.competitors) if common else len(values))
+        shared = common or differ
+        if not key.startswith(SETTING) and shared:
+            unequal = key not in OWN_KEYS and differ
             rows.append(TermRow(key, values, unequal))
         else:
             for variant, value in values.items():
@@ -69,10 +75,9 @@ def terms(portrait: Portrait) -> Terms:
     return Terms(tuple(rows), {variant: tuple(own) for variant, own in settings.items()})
 
 
-def _differ(values: Mapping[str, TermValue], portrait: Portrait) -> bool:
+def _differ(values: Mapping[str, TermValue], expected: int) -> bool:
+    """Whether those who tell a term tell different things, or fewer than `expected` tell it."""
     said = {
-        value.read_back if value.read_back is not None else value.asked
-        for variant in portrait.competitors
-        for value in [values.get(variant, TermValue(None, None))]
+        value.read_back if value.read_back is not None else value.asked for value in values.values()
     }
-    return len(said) > 1
+    return len(said) > 1 or len(values) < expected
