@@ -1,0 +1,91 @@
+"""`loadstone doctor`: what this machine can prove, what it cannot, and what to do about it."""
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import RenderableType
+
+    from loadstone.doctor import Check
+
+COLUMNS_MAX = 100
+"""Of the one screen it must fit on; a narrower one wraps."""
+_COLOURS = {"ok": "green", "limited": "yellow", "absent": "red"}
+
+
+def doctor(
+    form: Annotated[
+        Literal["text", "json"], typer.Option("--format", "-f", help="text or json.")
+    ] = "text",
+) -> int:
+    """Say what this machine can prove, what it cannot, and what to do about it.
+
+    Takes a few seconds and some 64 MiB in the scratch folder, and leaves nothing behind.
+    """
+    from loadstone.diagnostics import EXIT_OF_ERROR, Exit
+    from loadstone.doctor import examine
+
+    checks = examine()
+    if form == "json":
+        typer.echo(_json(checks))
+    else:
+        _print(checks)
+    prevented = next((check.prevents for check in checks if check.prevents), None)
+    return EXIT_OF_ERROR[prevented] if prevented else Exit.OK
+
+
+def _json(checks: "Sequence[Check]") -> str:
+    import json
+
+    keys = ("name", "verdict", "value", "consequence", "remedy")
+    return json.dumps(
+        {
+            "possible": not any(check.prevents for check in checks),
+            "checks": [{key: getattr(check, key) for key in keys} for check in checks],
+        },
+        ensure_ascii=False,
+        indent=2,
+    )
+
+
+def _print(checks: "Sequence[Check]") -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False)
+    console.width = min(console.width, COLUMNS_MAX) if console.is_terminal else COLUMNS_MAX
+    console.print(_summary(checks), style="bold")
+    console.print(_findings(checks))
+    if remedies := {check.name: check.remedy for check in checks if check.remedy}:
+        console.print("\nWhat to do", style="bold")
+        console.print(_remedies(remedies))
+
+
+def _findings(checks: "Sequence[Check]") -> "RenderableType":
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for check in checks:
+        verdict = Text(check.verdict, style=_COLOURS[check.verdict])
+        table.add_row(check.name, verdict, check.value, check.consequence)
+    return table
+
+
+def _remedies(remedies: dict[str, str]) -> "RenderableType":
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(no_wrap=True)
+    for name, remedy in remedies.items():
+        table.add_row(name, remedy)
+    return table
+
+
+def _summary(checks: "Sequence[Check]") -> str:
+    proves = any(check.name == "eviction" and check.verdict == "ok" for check in checks)
+    if any(check.prevents for check in checks):
+        return "No run is possible here."
+    return f"Runs are possible here; cold cells will be {'proved' if proves else 'unproved'}."

@@ -1,0 +1,87 @@
+"""What this machine can prove, what it cannot, and what to do about it.
+
+One file a theme. A check is a function from what was measured to a `Check`; measuring stands apart,
+so that machines which nobody has can be examined, too. Not here: how it is shown.
+"""
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from loadstone import _core, machine, scratch
+from loadstone.doctor import disk, engines, kernel, memory, processor
+from loadstone.doctor.check import Check, Verdict
+from loadstone.errors import InputError
+
+__all__ = ["Check", "Verdict", "examine"]
+
+
+def examine() -> list[Check]:
+    """Look at everything, in a few seconds; what it needs on disk is removed again."""
+    try:
+        with _workplace() as folder:
+            facts = machine.describe(folder)
+            # Before the engines: what they load and start would be in the way of the clock.
+            return [
+                *_processor(facts),
+                memory.memory(facts),
+                memory.huge_pages(facts),
+                kernel.cpu_time(_core.cpu_ns(os.getpid())),
+                kernel.io_uring(kernel.io_uring_error()),
+                *_disk(folder, facts),
+                *engines.engines(),
+                engines.private_server(folder),
+            ]
+    except InputError as error:
+        facts = machine.describe()
+        return [*_processor(facts), disk.scratch_folder(facts, error.message), *engines.engines()]
+
+
+def _processor(facts: Mapping[str, machine.Fact]) -> list[Check]:
+    with _core.hold_awake() as awake:
+        held, reason = awake.held, awake.reason
+    exists = kernel.latency_device_exists()
+    return [
+        processor.clock(facts),
+        processor.processors(facts),
+        processor.governor(facts),
+        processor.virtualisation(facts),
+        processor.idle_states(facts, held=held, reason=reason, exists=exists),
+        processor.wake_up(processor.round_trips()),
+    ]
+
+
+def _disk(folder: Path, facts: Mapping[str, machine.Fact]) -> list[Check]:
+    try:
+        probe = disk.measure(folder)
+    except OSError as error:
+        return [disk.scratch_folder(facts, error.strerror or str(error))]
+    moved = (disk.PROBE_BYTES, disk.PROBE_BYTES)
+    return [
+        disk.scratch_folder(facts),
+        disk.eviction(probe.evidence),
+        kernel.storage_traffic(probe.counted, moved),
+        disk.bandwidth(probe),
+        disk.sync_latency(probe),
+    ]
+
+
+@contextlib.contextmanager
+def _workplace() -> Iterator[Path]:
+    """A scratch folder, and whatever folders had to be made for it, for as long as needed.
+
+    Marked like a run's: `loadstone clean` finds what a killed examination left.
+    """
+    parent = scratch.parent()
+    made = [path for path in (parent, *parent.parents) if not path.exists()]
+    folder = None
+    try:
+        folder = scratch.claim(f"doctor{os.getpid()}")
+        yield folder
+    finally:
+        if folder:
+            scratch.release(folder)
+        for path in made:
+            with contextlib.suppress(OSError):
+                path.rmdir()
