@@ -4,6 +4,7 @@ Charts come from a library whose SVG may change, and Parquet bytes name their wr
 of the page the text a reader sees is kept, of a Parquet file the schema and the rows.
 """
 
+import dataclasses
 import io
 import json
 from html.parser import HTMLParser
@@ -14,6 +15,8 @@ import pytest
 from report_fixture import FEW, make_run
 
 from loadstone import registry
+from loadstone.comparison import markdown
+from loadstone.comparison.compare import compare
 
 HERE = Path(__file__).parent
 
@@ -75,6 +78,32 @@ def lines_of(data: bytes) -> bytes:
 def test_bytes(name: str, file: str, normal, request: pytest.FixtureRequest) -> None:
     run = make_run(FEW, repeat=2, scales=(10_000, 20_000))
     data = normal(registry.load_report(name)().render(run))
+    check(file, data, request)
+
+
+def test_comparison_bytes(request: pytest.FixtureRequest) -> None:
+    a = make_run(FEW, repeat=10, scales=(10_000,))
+    unequal = (
+        dataclasses.replace(term, read_back="none")
+        if (term.variant, term.key) == ("duckdb", "durability")
+        else term
+        for term in a.terms
+    )
+    slower = (
+        dataclasses.replace(result, samples=tuple(
+            dataclasses.replace(s, elapsed_ns=s.elapsed_ns * 2) for s in result.samples
+        ))
+        if result.cell.operation == "select-1%-heap"
+        else result
+        for result in a.results
+    )  # fmt: skip
+    b = dataclasses.replace(a, run_id="ba9876543210", terms=(*unequal,), results=(*slower,))
+    check("comparison.md.golden", markdown.render(compare(a, b)), request)
+    crossed = markdown.render(compare(a, b, variants=("duckdb",) * 2, across=["durability"]))
+    check("comparison-across.md.golden", crossed, request)
+
+
+def check(file: str, data: bytes, request: pytest.FixtureRequest) -> None:
     golden = HERE / file
     if request.config.getoption("--update-golden"):
         golden.write_bytes(data)

@@ -1,0 +1,61 @@
+"""`loadstone compare`: two records, or two variants of one, beside each other on equal terms."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def compare(
+    a: Annotated[Path, typer.Argument(metavar="A", help="The record that is the baseline.")],
+    b: Annotated[
+        Path | None, typer.Argument(metavar="[B]", help="The record that is judged against it.")
+    ] = None,
+    variants: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            metavar="A-VARIANT B-VARIANT",
+            help="Compare these two: of A and of B, or both of A. Default: each with itself.",
+        ),
+    ] = None,
+    fail_on: Annotated[
+        str, typer.Option(help="A cell is slower where its whole interval lies above this.")
+    ] = "5%",
+    across: Annotated[
+        list[str] | None,
+        typer.Option(help="Compare although this term differs: durability, machine … (repeat)."),
+    ] = None,
+    form: Annotated[str, typer.Option("--format", "-f", help="table, md or json.")] = "table",
+) -> int:
+    """Compare like cells of two records, or of two variants of one. Records are only read.
+
+    Exit code 0: no regression; 1: a regression; 5: nothing could be compared; 6: some cells that
+    both sides planned could not.
+    """
+    import sys
+
+    from loadstone.comparison import formats, words
+    from loadstone.comparison.compare import NO_REGRESSION
+    from loadstone.comparison.compare import compare as compared
+    from loadstone.diagnostics import EXIT_OF_COMPARISON, say
+    from loadstone.errors import InputError
+    from loadstone.number import share
+    from loadstone.record import read
+
+    if form not in formats.FORMATS:
+        known = ", ".join(formats.FORMATS)
+        raise InputError(f"no format {form!r}", hint=f"--format takes: {known}")
+    threshold = share(fail_on, "--fail-on")
+    found = compared(
+        read(a),
+        read(b) if b else None,
+        variants=variants,
+        threshold=threshold,
+        across=across or (),
+    )
+    formats.write(found, form, sys.stdout)
+    if found.outcome != NO_REGRESSION:
+        say(f"loadstone: {found.outcome}")
+        if advice := words.advice(found):
+            say(f"  {advice}")
+    return EXIT_OF_COMPARISON[found.outcome]

@@ -1,0 +1,183 @@
+"""Like cells of two sides, paired: the ratio of their medians with its interval, and the verdict.
+
+Like is: the same operation with the same text, the same scale, the same temperature as the evidence
+allows it to be called, both measured and right, and the same answers expected. Only samples of
+variations that both sides ran are used.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from loadstone._core import interval_of_median, interval_of_ratio
+from loadstone.comparison.ledger import REFUSED, Ledger
+from loadstone.comparison.sides import Match, Side
+from loadstone.plan import Cell
+from loadstone.record.model import CellResult, Run
+from loadstone.report.figures import Estimate
+
+SLOWER, FASTER, SAME, UNDECIDED = VERDICTS = ("slower", "faster", "same", "undecided")
+
+Place = tuple[str, int, str]
+"""(operation, rows, temperature as planned): a cell within its variant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two like cells. `ratio` is B over A; `a_ns` and `b_ns` are medians of the elapsed time."""
+
+    operation: str
+    rows: int
+    temperature: str
+    samples: tuple[int, int]
+    a_ns: Estimate
+    b_ns: Estimate
+    ratio: Estimate
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unlike:
+    """A cell that was not compared, and why. `owed`: both records planned it and A did not fail,
+    so that a comparison without it is not a whole one."""
+
+    operation: str
+    rows: int
+    temperature: str
+    reason: str
+    owed: bool
+
+
+def judge(ratio: Estimate, threshold: float) -> str:
+    """The verdict on B over A: `slower` or `faster` where the whole interval lies beyond the
+    threshold (a share: 0.05 is 5 %), `same` where it lies within, else `undecided`.
+
+    Faster means below 1 / (1 + threshold), so that A and B can be swapped.
+    """
+    if ratio.low is None or ratio.high is None:
+        return UNDECIDED
+    above, below = 1 + threshold, 1 / (1 + threshold)
+    if ratio.low > above:
+        return SLOWER
+    if ratio.high < below:
+        return FASTER
+    return SAME if below <= ratio.low and ratio.high <= above else UNDECIDED
+
+
+def pair_cells(
+    match: Match, terms: Ledger, threshold: float
+) -> tuple[tuple[Pair, ...], tuple[Unlike, ...]]:
+    """Every cell of either side, as a pair or as unlike, in the order of A's plan."""
+    pairs, unlike = [], []
+    planned_a, planned_b = _planned(match.a), _planned(match.b)
+    results_a, results_b = _results(match.a), _results(match.b)
+    refused = "; ".join(entry.difference for entry in terms.with_verdict(REFUSED))
+    for place in dict.fromkeys((*planned_a, *planned_b)):
+        reason = _not_planned(planned_a.get(place), planned_b.get(place))
+        if reason:
+            unlike.append(Unlike(*place, reason, owed=False))
+            continue
+        a, b = results_a.get(place), results_b.get(place)
+        reason = _unfit(a, b) or refused or _other_text(match, place)
+        if a is None or b is None or reason:
+            failed = a is not None and a.status == "failed"
+            unlike.append(Unlike(*place, reason, owed=not failed))
+            continue
+        reason = _unlike(a, b)
+        if reason:
+            unlike.append(Unlike(*place, reason, owed=True))
+        else:
+            pairs.append(_pair(a, b, threshold))
+    return tuple(pairs), tuple(unlike)
+
+
+def _planned(side: Side) -> Mapping[Place, Cell]:
+    cells = (cell for cell in side.run.plan.cells if cell.variant == side.variant)
+    return {(cell.operation, cell.rows, cell.temperature): cell for cell in cells}
+
+
+def _results(side: Side) -> Mapping[Place, CellResult]:
+    return {
+        (result.cell.operation, result.cell.rows, result.cell.temperature): result
+        for result in side.run.results
+        if result.cell.variant == side.variant
+    }
+
+
+def _not_planned(a: Cell | None, b: Cell | None) -> str:
+    """Why a cell was never meant to stand on both sides; empty where it was."""
+    for letter, cell in (("A", a), ("B", b)):
+        if cell is None:
+            return f"not planned in {letter}"
+        if cell.gap:
+            return f"a declared gap in {letter}"
+    return ""
+
+
+def _unfit(a: CellResult | None, b: CellResult | None) -> str:
+    for letter, result in (("A", a), ("B", b)):
+        if result is None:
+            return f"not run in {letter}"
+        if result.status != "ok":
+            return f"{result.status} in {letter}: {result.reason}"
+        if not result.samples:
+            return f"no samples in {letter}"
+    return ""
+
+
+def _other_text(match: Match, place: Place) -> str:
+    operation, rows, _ = place
+    a, b = (_text(side.run, operation, rows) for side in (match.a, match.b))
+    return "" if a == b else "the operation is another: its text, design or destination differs"
+
+
+def _text(run: Run, operation: str, rows: int) -> tuple[str, ...]:
+    for text in run.operations:
+        if (text.name, text.rows) == (operation, rows):
+            return text.quel, text.design, text.storage, text.destination
+    return ()
+
+
+def _unlike(a: CellResult, b: CellResult) -> str:
+    """Why two cells that were both measured may not stand beside each other; empty if they may."""
+    if a.temperature_shown != b.temperature_shown:
+        return f"{a.temperature_shown} in A against {b.temperature_shown} in B"
+    for letter, result in (("A", a), ("B", b)):
+        if not all(answer.right for answer in result.answers):
+            return f"wrong answers in {letter}"
+    both = _variations(a) & _variations(b)
+    if not both:
+        return "no variation in common"
+    # Artificial engines answer nothing: two of them agree in that.
+    if any(_expected(a).get(variation) != _expected(b).get(variation) for variation in both):
+        return "other answers are expected"
+    return ""
+
+
+def _variations(result: CellResult) -> frozenset[int]:
+    return frozenset(sample.variation for sample in result.samples)
+
+
+def _expected(result: CellResult) -> Mapping[int, tuple[int, str]]:
+    return {
+        answer.variation: (answer.expected_rows, answer.expected_checksum)
+        for answer in result.answers
+    }
+
+
+def _pair(a: CellResult, b: CellResult, threshold: float) -> Pair:
+    both = _variations(a) & _variations(b)
+    a_ns, b_ns = (
+        [sample.elapsed_ns for sample in result.samples if sample.variation in both]
+        for result in (a, b)
+    )
+    ratio = Estimate(*interval_of_ratio(b_ns, a_ns))
+    return Pair(
+        operation=a.cell.operation,
+        rows=a.cell.rows,
+        temperature=a.temperature_shown,
+        samples=(len(a_ns), len(b_ns)),
+        a_ns=Estimate(*interval_of_median(a_ns)),
+        b_ns=Estimate(*interval_of_median(b_ns)),
+        ratio=ratio,
+        verdict=judge(ratio, threshold),
+    )

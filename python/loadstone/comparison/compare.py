@@ -1,0 +1,90 @@
+"""A whole comparison of records, and what it comes to. Pure: `Run` values in, frozen values out."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from loadstone.comparison.cells import SLOWER, VERDICTS, Pair, Unlike, pair_cells
+from loadstone.comparison.ledger import Ledger, crossable, ledger
+from loadstone.comparison.sides import Match, matches
+from loadstone.errors import InputError
+from loadstone.record.model import Run
+from loadstone.report.figures import number
+
+OUTCOMES = ("no regression", "regression", "nothing compared", "invalid")
+NO_REGRESSION, REGRESSION, NOTHING_COMPARED, INVALID = OUTCOMES
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """One match with its ledger, its pairs, and the cells that were left out."""
+
+    match: Match
+    ledger: Ledger
+    pairs: tuple[Pair, ...]
+    unlike: tuple[Unlike, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two sides of records beside each other. `threshold` is a share: 0.05 is 5 %."""
+
+    a: Run
+    b: Run
+    threshold: float
+    matched: tuple[Matched, ...]
+
+    @property
+    def pairs(self) -> Iterable[Pair]:
+        """The pairs of all matches."""
+        return (pair for one in self.matched for pair in one.pairs)
+
+    @property
+    def unlike(self) -> Iterable[Unlike]:
+        """The cells of all matches that were not compared."""
+        return (cell for one in self.matched for cell in one.unlike)
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How many pairs got which verdict."""
+        return Counter(pair.verdict for pair in self.pairs)
+
+    @property
+    def outcome(self) -> str:
+        """What it comes to. A regression is one whatever else is missing; without any interval
+        nothing was compared; a cell that is owed and missing makes the rest invalid."""
+        if self.counts[SLOWER]:
+            return REGRESSION
+        if not any(pair.ratio.low is not None for pair in self.pairs):
+            return NOTHING_COMPARED
+        return INVALID if any(cell.owed for cell in self.unlike) else NO_REGRESSION
+
+    def sentence(self) -> str:
+        """The outcome and the counts in one line."""
+        counts = [f"{number(self.counts[verdict])} {verdict}" for verdict in VERDICTS]
+        counts.append(f"{number(len(list(self.unlike)))} not compared")
+        return f"{self.outcome}: {', '.join(counts)}; threshold {self.threshold * 100:g} %"
+
+
+def compare(
+    a: Run,
+    b: Run | None,
+    *,
+    variants: tuple[str, str] | None = None,
+    threshold: float = 0.05,
+    across: Iterable[str] = (),
+) -> Comparison:
+    """Compare record B with the baseline A, or two variants of A where there is no B.
+
+    `across` names the terms that may differ. Raises `InputError` for variants that a record does
+    not have and for names that are no terms.
+    """
+    allowed = frozenset(across)
+    found = [(match, ledger(match, allowed)) for match in matches(a, b, variants)]
+    known = crossable(terms for _, terms in found)
+    for name in sorted(allowed.difference(known)):
+        raise InputError(f"no term is called {name!r}", hint=f"--across takes: {', '.join(known)}")
+    matched = (
+        Matched(match, terms, *pair_cells(match, terms, threshold)) for match, terms in found
+    )
+    return Comparison(a, b or a, threshold, tuple(matched))

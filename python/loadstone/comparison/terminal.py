@@ -1,0 +1,70 @@
+"""A comparison on the terminal: a table of pairs and one of terms for each two sides."""
+
+from collections.abc import Iterable
+from typing import TextIO
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from loadstone.comparison import words
+from loadstone.comparison.cells import FASTER, SLOWER, UNDECIDED
+from loadstone.comparison.compare import NO_REGRESSION, Comparison, Matched
+from loadstone.comparison.ledger import EQUAL, shown
+from loadstone.report.terminal import one_line
+
+STYLES = {SLOWER: "red", FASTER: "green", UNDECIDED: "yellow"}
+VALUE_MAX = 32
+"""Characters of a term's value: two of them and a mark fit a terminal's line."""
+WIDTH_PIPED = 120
+
+
+def show(comparison: Comparison, out: TextIO) -> None:
+    """Print all of it; in a pipe as wide as it is, so that no cell is cut."""
+    width = None if out.isatty() else WIDTH_PIPED
+    console = Console(file=out, width=width, highlight=False, markup=False, emoji=False)
+    for part in _parts(comparison):
+        console.print(part)
+
+
+def _parts(comparison: Comparison) -> Iterable[RenderableType]:
+    style = "bold" if comparison.outcome == NO_REGRESSION else "bold red"
+    yield Text(comparison.sentence(), style=style)
+    yield Text(words.runs(comparison), style="dim")
+    for matched in comparison.matched:
+        yield Text("")
+        yield Text(one_line(matched.match.name, 200), style="bold")
+        if flag := words.flag(matched):
+            yield Text(one_line(flag, 1000), style="yellow")
+        if matched.pairs:
+            yield _pairs(matched)
+        for rest in words.remainders(matched):
+            line = f"{rest.count} not compared: {rest.reason} ({rest.operations})"
+            yield Text(one_line(line, 1000), style="yellow")
+        yield _terms(matched)
+        yield Text(words.equal_settings(matched), style="dim")
+
+
+def _pairs(matched: Matched) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for heading in words.HEADINGS:
+        right = heading in ("tuples", "A", "B", "B / A")
+        table.add_column(heading, justify="right" if right else "left", overflow="fold")
+    for pair in matched.pairs:
+        *figures, verdict = words.cells(pair)
+        table.add_row(
+            *(Text(one_line(figure, 80)) for figure in figures),
+            Text(verdict, style=STYLES.get(verdict, "")),
+        )
+    return table
+
+
+def _terms(matched: Matched) -> Table:
+    table = Table(*words.TERM_HEADINGS, box=None, pad_edge=False, header_style="dim")
+    for entry in words.terms(matched):
+        values = (Text(one_line(shown(side), VALUE_MAX)) for side in (entry.a, entry.b))
+        style = "dim" if entry.verdict == EQUAL else "yellow"
+        table.add_row(
+            Text(one_line(entry.key, 80)), *values, Text(words.MARKS[entry.verdict]), style=style
+        )
+    return table

@@ -1,0 +1,94 @@
+"""The words of a comparison that its formats share: figures, verdicts, terms, and what is left."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from loadstone.comparison.cells import Pair
+from loadstone.comparison.compare import Comparison, Matched
+from loadstone.comparison.ledger import ACROSS, EQUAL, REFUSED, SHOWN, Entry
+from loadstone.plan import join_names
+from loadstone.record.model import Run
+from loadstone.report.figures import Estimate, digits, duration, number, plural
+
+MARKS = {EQUAL: "", SHOWN: "≠", ACROSS: "≠ allowed by --across", REFUSED: "≠ refused"}
+HEADINGS = ("operation", "tuples", "temperature", "A", "B", "B / A", "95 % interval", "verdict")
+TERM_HEADINGS = ("term", "A", "B", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Remainder:
+    """Cells of one match that were not compared for one reason."""
+
+    reason: str
+    count: int
+    operations: str
+
+
+def runs(comparison: Comparison) -> str:
+    """Which runs A and B are."""
+    a, b = comparison.a, comparison.b
+    return f"A and B: {_run(a)}" if a is b else f"A: {_run(a)}; B: {_run(b)}"
+
+
+def _run(run: Run) -> str:
+    return f"run {run.run_id} of {run.created_at[:10]}"
+
+
+def cells(pair: Pair) -> tuple[str, ...]:
+    """A pair as the cells of a table, under `HEADINGS`."""
+    return (
+        pair.operation,
+        number(pair.rows),
+        pair.temperature,
+        duration(pair.a_ns.value),
+        duration(pair.b_ns.value),
+        digits(pair.ratio.value),
+        bounds(pair.ratio),
+        pair.verdict,
+    )
+
+
+def bounds(ratio: Estimate) -> str:
+    """A ratio's interval; where there is none, why."""
+    if ratio.low is None or ratio.high is None:
+        return "too few samples"
+    return f"{digits(ratio.low)} … {digits(ratio.high)}"
+
+
+def flag(matched: Matched) -> str:
+    """What the user let differ, in a sentence; empty where nothing was."""
+    crossed = matched.ledger.with_verdict(ACROSS)
+    if not crossed:
+        return ""
+    return f"Unequal terms, compared all the same: {', '.join(e.difference for e in crossed)}"
+
+
+def terms(matched: Matched) -> tuple[Entry, ...]:
+    """The entries worth a line: all terms, and those of the engine's settings that differ."""
+    entries = matched.ledger.entries
+    return tuple(entry for entry in entries if not entry.setting or entry.verdict != EQUAL)
+
+
+def equal_settings(matched: Matched) -> str:
+    """How many of the engine's settings are the same on both sides; empty without any."""
+    count = sum(e.setting and e.verdict == EQUAL for e in matched.ledger.entries)
+    return f"{plural(count, 'other setting')} equal" if count else ""
+
+
+def remainders(matched: Matched) -> Iterable[Remainder]:
+    """What was not compared, by reason."""
+    reasons: dict[str, list[str]] = {}
+    for cell in matched.unlike:
+        reasons.setdefault(cell.reason, []).append(cell.operation)
+    for reason, operations in reasons.items():
+        names = join_names(list(dict.fromkeys(operations)), most=3)
+        yield Remainder(reason, len(operations), names)
+
+
+def advice(comparison: Comparison) -> str:
+    """How to compare what unequal terms forbade; empty where none did, or nothing can."""
+    refused = [e for one in comparison.matched for e in one.ledger.with_verdict(REFUSED)]
+    if not refused or not all(entry.name for entry in refused):
+        return ""
+    names = dict.fromkeys(entry.name for entry in refused)
+    return f"to compare all the same: {' '.join(f'--across {name}' for name in names)}"

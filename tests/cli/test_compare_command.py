@@ -1,0 +1,66 @@
+"""`loadstone compare` on real records: the result on stdout, notes on stderr, a code for CI."""
+
+import json
+
+import pytest
+from desk import Desk
+
+RUN = ("run", "--on", "sqlite", "--on", "sqlite?durability=none", "--rows", "1000", "--repeat", "6",
+       "--temperature", "warm", "--operation", "select-1%-heap", "--no-floor",
+       "--no-report")  # fmt: skip
+RECORD = "r.loadstone"
+
+
+@pytest.fixture
+def measured(desk: Desk) -> Desk:
+    done = desk.run(*RUN, "--record", RECORD)
+    assert done.returncode == 0, done.stderr
+    return desk
+
+
+def test_a_record_beside_itself_has_no_regression_and_is_left_as_it_was(measured: Desk):
+    before = measured.record.read_bytes()
+    for form in ("table", "md", "json"):
+        done = measured.run("compare", RECORD, RECORD, "--format", form)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "no regression" in done.stdout
+    assert json.loads(done.stdout)["schema"] == "loadstone-comparison-1"
+    assert measured.record.read_bytes() == before
+    assert [path.name for path in measured.folder.glob("*.*")] == [RECORD]
+
+
+def test_two_runs_compare_within_a_generous_threshold(measured: Desk):
+    assert measured.run(*RUN, "--record", "again.loadstone").returncode == 0
+    done = measured.run("compare", RECORD, "again.loadstone", "--fail-on", "9999%")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "not compared:" not in done.stdout
+
+
+def test_unequal_terms_are_refused_and_the_way_out_is_said(measured: Desk):
+    sides = ("compare", RECORD, "--variants", "sqlite", "sqlite?durability=none")
+    done = measured.run(*sides)
+    assert done.returncode == 5
+    assert "durability: full against none" in done.stdout
+    assert "--across durability" in done.stderr
+    # Whichever is faster: it is compared, and said to be across.
+    done = measured.run(*sides, "--across", "durability", "--fail-on", "9999%")
+    assert done.returncode == 0, done.stderr
+    assert "Unequal terms, compared all the same: durability" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ((RECORD,), 2, "nothing to compare it with"),
+        ((RECORD, "absent.loadstone"), 4, "no record"),
+        ((RECORD, RECORD, "--fail-on", "5"), 2, "'5' is not a percentage"),
+        ((RECORD, RECORD, "--across", "all"), 2, "no term is called 'all'"),
+        ((RECORD, RECORD, "--format", "xls"), 2, "no format 'xls'"),
+        ((RECORD, "--variants", "sqlite", "duckdb"), 2, "no variant 'duckdb'"),
+    ],
+)
+def test_bad_input_gets_a_clear_error(measured: Desk, arguments, code, message):
+    done = measured.run("compare", *arguments)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
