@@ -7,3 +7,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="write the expected bytes instead of comparing"
     )
+    parser.addoption(
+        "--kills", default="6", metavar="N", help="kill the run at N points (tests/cli, default 6)"
+    )

@@ -23,9 +23,13 @@ UNTIMED_LIMIT_S = 900.0
 
 
 class Worker:
-    """A child process that owns one engine of one variant. Not shared between threads."""
+    """A child process that owns one engine of one variant. Not shared between threads.
 
-    def __init__(self, name: str, log: Path) -> None:
+    It inherits `lock`, the run's claim to its folder: nobody may have that before a worker that
+    outlives its runner has removed what it made.
+    """
+
+    def __init__(self, name: str, log: Path, lock: int) -> None:
         self.name = name
         self._log = log
         self._buffer = b""
@@ -39,7 +43,7 @@ class Worker:
                 stdin=subprocess.DEVNULL,
                 stdout=stream,
                 stderr=stream,
-                pass_fds=(requests, replies),
+                pass_fds=(requests, replies, lock),
                 start_new_session=True,
             )
         os.close(requests)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from loadstone.commands import benchmarks, clean, data, engines, quel, report, run
+from loadstone.commands import benchmarks, clean, compare, data, doctor, engines, quel, report, run
 from loadstone.diagnostics import guarded
 
 app = typer.Typer(
@@ -38,11 +38,13 @@ def _options(
 
 app.command("run")(run.run)
 app.command("report")(report.report)
+app.command("compare")(compare.compare)
 app.command("engines")(engines.engines)
 app.command("benchmarks")(benchmarks.benchmarks)
 app.command("data")(data.data)
 app.command("quel")(quel.quel)
 app.command("clean")(clean.clean)
+app.command("doctor")(doctor.doctor)
 
 
 def main() -> None:

@@ -6,7 +6,6 @@ takes over, checks what the old one left, and mends it.
 
 import shutil
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from loadstone.answers import ExpectedAnswers
@@ -18,6 +17,7 @@ from loadstone.plan import Plan
 from loadstone.record import Load, Recorder
 from loadstone.record.model import Event, Term
 from loadstone.record.writer import now
+from loadstone.scratch import Claim
 from loadstone.tables import load_request, table_of
 from loadstone.variant import Variant
 
@@ -28,15 +28,13 @@ REVIVALS_MAX = 20
 class VariantWorker:
     """Keeps a variant's engine up and its tables right; passes requests on."""
 
-    def __init__(
-        self, variant: Variant, engine: type[Engine], scratch: Path, owner: str, plan: Plan
-    ) -> None:
+    def __init__(self, variant: Variant, engine: type[Engine], claim: Claim, plan: Plan) -> None:
         self.variant = variant
         self.engine = engine
         self.given_up = ""
-        self._scratch = scratch / variant.slug
-        self._log = scratch / f"{variant.slug}.log"
-        self._owner = owner
+        self._scratch = claim.path / variant.slug
+        self._log = claim.path / f"{variant.slug}.log"
+        self._claim = claim
         self._plan = plan
         self._worker: Worker | None = None
         self._revivals = 0
@@ -50,7 +48,7 @@ class VariantWorker:
     def open(self) -> None:
         """Start a worker and its engine."""
         self._scratch.mkdir(parents=True, exist_ok=True)
-        self._worker = Worker(self.variant.name, self._log)
+        self._worker = Worker(self.variant.name, self._log, self._claim.lock)
         values = {
             "engine": self.variant.engine,
             "tactics": self.variant.tactics,
@@ -58,7 +56,7 @@ class VariantWorker:
             "label": self.variant.label,
         }
         reply = self._worker.ask(
-            "open", variant=values, scratch=str(self._scratch), owner=self._owner
+            "open", variant=values, scratch=str(self._scratch), owner=self._claim.path.name
         )
         self._opened = reply
 

@@ -25,9 +25,12 @@ class Exit(IntEnum):
 
     OK = 0
     CELLS_FAILED = 1
+    REGRESSION = 1
     INPUT = 2
     ENGINE = 3
     RECORD = 4
+    NOTHING_COMPARED = 5
+    COMPARISON_INVALID = 6
     INTERNAL = 70
     INTERRUPTED = 130
 
@@ -38,6 +41,13 @@ EXIT_OF_ERROR: dict[type[LoadstoneError], Exit] = {
     WorkerDiedError: Exit.ENGINE,
     TimeLimitError: Exit.ENGINE,
     RecordError: Exit.RECORD,
+}
+
+EXIT_OF_COMPARISON: dict[str, Exit] = {
+    "no regression": Exit.OK,
+    "regression": Exit.REGRESSION,
+    "nothing compared": Exit.NOTHING_COMPARED,
+    "invalid": Exit.COMPARISON_INVALID,
 }
 
 _PASSWORD_IN_AUTHORITY = re.compile(r"(://[^\s:/@]*:)\S+@")

@@ -25,16 +25,16 @@ class Runner:
         pending: Sequence[Cell],
         benchmark: Benchmark,
         variants: Mapping[str, tuple[Variant, type[Engine]]],
-        owner: str,
+        claim: scratch.Claim,
         watcher: Watcher,
     ) -> None:
         self._plan = plan
         self._pending = pending
         self._benchmark = benchmark
         self._watcher = watcher
-        self._scratch = scratch.claim(owner)
+        self._scratch = claim.path
         self._crew = {
-            name: VariantWorker(variant, engine, self._scratch, owner, plan)
+            name: VariantWorker(variant, engine, claim, plan)
             for name, (variant, engine) in variants.items()
         }
 
@@ -58,10 +58,9 @@ class Runner:
             awake.close()
 
     def close(self) -> None:
-        """End all workers and remove what the run left on disk."""
+        """End all workers, each with what it made."""
         for worker in self._crew.values():
             worker.close()
-        scratch.release(self._scratch)
 
     def _describe(self, recorder: Recorder) -> None:
         notes = []

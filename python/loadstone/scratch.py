@@ -5,6 +5,8 @@ system whose pages can be evicted; root's lies in /var/tmp, where a server that 
 user can reach it. `LOADSTONE_SCRATCH` names another parent.
 """
 
+import contextlib
+import fcntl
 import json
 import os
 import shutil
@@ -14,7 +16,8 @@ from pathlib import Path
 
 import platformdirs
 
-from loadstone.errors import InputError
+from loadstone.diagnostics import say
+from loadstone.errors import InputError, RecordError
 
 MARK = "owner.json"
 
@@ -29,6 +32,18 @@ class Scratch:
     alive: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A run's folder while a runner has it to itself.
+
+    `lock` is the descriptor that holds it. The workers inherit it, so that the folder stays taken
+    until the last of them has removed what it made, however the runner came to its end.
+    """
+
+    path: Path
+    lock: int
+
+
 def parent() -> Path:
     """The folder that holds all scratch folders."""
     chosen = os.environ.get("LOADSTONE_SCRATCH")
@@ -40,7 +55,7 @@ def parent() -> Path:
 
 
 def claim(owner: str) -> Path:
-    """Make a run's folder and mark it as ours. Raises `InputError` where it cannot be made."""
+    """Make a folder and mark it as ours. Raises `InputError` where it cannot be made."""
     path = parent() / owner
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -49,11 +64,56 @@ def claim(owner: str) -> Path:
         mark = {"owner": owner, "pid": os.getpid(), "boot_id": _boot_id()}
         (path / MARK).write_text(json.dumps(mark), encoding="utf-8")
     except OSError as error:
-        raise InputError(
-            f"cannot make the scratch folder {path}: {error.strerror}",
-            hint="name a writable folder on a real disk in LOADSTONE_SCRATCH",
-        ) from error
+        raise _cannot_make(path, error) from error
     return path
+
+
+@contextlib.contextmanager
+def claimed(owner: str) -> Iterator[Claim]:
+    """Have a run's folder alone; it is removed in the end.
+
+    Waits for the workers of a killed runner, which are still tidying up. Raises `RecordError` where
+    another runner has the run, `InputError` where the folder cannot be made.
+    """
+    path = parent() / owner
+    lock = _locked(path, owner)
+    try:
+        claim(owner)
+        yield Claim(path, lock)
+    finally:
+        release(path)
+        os.close(lock)
+
+
+def _locked(path: Path, owner: str) -> int:
+    while True:
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError as error:
+            raise _cannot_make(path, error) from error
+        try:
+            _take(lock, owner)
+            if path.is_dir() and os.path.samestat(os.fstat(lock), path.stat()):
+                return lock
+        except BaseException:
+            os.close(lock)
+            raise
+        os.close(lock)  # the holder before us removed the folder: what we have is no longer it
+
+
+def _take(lock: int, owner: str) -> None:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        runner = next((mark for mark in found() if mark.owner == owner and mark.alive), None)
+        if runner is not None:
+            raise RecordError(
+                f"run {owner} is being measured by process {runner.pid}",
+                hint="a run has one runner at a time: wait until that one ends, or interrupt it",
+            ) from None
+        say(f"waiting for what a killed session of run {owner} left running")
+        fcntl.flock(lock, fcntl.LOCK_EX)
 
 
 def release(path: Path) -> None:
@@ -74,6 +134,13 @@ def found() -> Iterator[Scratch]:
         pid = int(mark["pid"])
         alive = mark["boot_id"] == _boot_id() and Path(f"/proc/{pid}").exists()
         yield Scratch(path, str(mark["owner"]), pid, alive)
+
+
+def _cannot_make(path: Path, error: OSError) -> InputError:
+    return InputError(
+        f"cannot make the scratch folder {path}: {error.strerror}",
+        hint="name a writable folder on a real disk in LOADSTONE_SCRATCH",
+    )
 
 
 def _boot_id() -> str:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from loadstone import __version__, registry
+from loadstone import __version__, registry, scratch
 from loadstone._core import clock_ns
 from loadstone.benchmarks.base import Benchmark
 from loadstone.diagnostics import Exit, masked, say
@@ -96,7 +96,9 @@ def start(planned: Planned, path: Path | None, *, page: bool) -> int:
         published = published_of(planned.benchmark)
         return Recorder.create(path, plan, published, run_id, __version__, command())
 
-    return _measure(planned, plan.cells, run_id, create, page=page)
+    with scratch.claimed(run_id) as claim:
+        outcome = _measure(planned, plan.cells, claim, create)
+    return _finish(path, outcome, page=page)
 
 
 def resume(path: Path, chosen: Mapping[str, Any], *, page: bool) -> int:
@@ -113,15 +115,17 @@ def resume(path: Path, chosen: Mapping[str, Any], *, page: bool) -> int:
     run = read(path)
     if not run.pending:
         say(f"{path} is complete: nothing to do")
-        return _finish(path, page=page)
+        return _finish(path, "complete", page=page)
     planned = Planned(
         run.plan,
         registry.load_benchmark(run.plan.benchmark)(),
         _variants_again(run, chosen.get("on", ())),
     )
-    return _measure(
-        planned, run.pending, run.run_id, lambda: Recorder.resume(path, command()), page=page
-    )
+    with scratch.claimed(run.run_id) as claim:
+        # Asked again: until the claim was ours, another session may have measured.
+        pending = read(path).pending
+        outcome = _measure(planned, pending, claim, lambda: Recorder.resume(path, command()))
+    return _finish(path, outcome, page=page)
 
 
 def _variants_again(run: Run, on: Sequence[str]) -> Variants:
@@ -139,14 +143,13 @@ def _variants_again(run: Run, on: Sequence[str]) -> Variants:
 def _measure(
     planned: Planned,
     cells: Sequence[Cell],
-    run_id: str,
+    claim: scratch.Claim,
     record: Callable[[], Recorder],
-    *,
-    page: bool,
-) -> int:
+) -> str:
+    """How the session ended: `complete` or `interrupted`."""
     progress = Progress(planned.plan, len(cells))
     watcher = Watcher(told=progress.told, ended=progress.ended)
-    runner = Runner(planned.plan, cells, planned.benchmark, planned.variants, run_id, watcher)
+    runner = Runner(planned.plan, cells, planned.benchmark, planned.variants, claim, watcher)
     start_ns = clock_ns()
     outcome = "failed"
     recorder: Recorder | None = None
@@ -165,14 +168,10 @@ def _measure(
         runner.close()
         if recorder is not None:
             recorder.end(outcome, clock_ns() - start_ns)
-    code = _finish(recorder.path, page=page)
-    if outcome == "interrupted":
-        say(f"interrupted; continue with: loadstone run --resume {recorder.path}")
-        return Exit.INTERRUPTED
-    return code
+    return outcome
 
 
-def _finish(path: Path, *, page: bool) -> int:
+def _finish(path: Path, outcome: str, *, page: bool) -> int:
     run = read(path)
     target = None
     if page:
@@ -180,5 +179,8 @@ def _finish(path: Path, *, page: bool) -> int:
         target = path.with_suffix(report.suffix)
         write_atomically(target, report.render(run))
     print_summary(run, path, target)
+    if outcome == "interrupted":
+        say(f"interrupted; continue with: loadstone run --resume {path}")
+        return Exit.INTERRUPTED
     failed = any(result.status == "failed" for result in run.results)
     return Exit.CELLS_FAILED if failed else Exit.OK

@@ -20,13 +20,14 @@ LAYERS = {
     "engines/": (*EXECUTION, "benchmarks", "plan", "planner", "record", "report", "scale"),
     "quel/": (*EXECUTION, "benchmarks", "plan", "record", "report", "scale"),
     "record/": (*EXECUTION, "benchmarks", "engines", "report", "scale"),
-    "report/": (*EXECUTION, "benchmarks", "engines"),
+    "report/": (*EXECUTION, "benchmarks", "comparison", "engines"),
+    "comparison/": (*EXECUTION, "benchmarks", "engines"),
     "plan.py": (*EXECUTION, "benchmarks", "engines", "record", "report", "scale"),
     "errors.py": ("",),
 }
 OWNERS = {
     # What only these may import.
-    "rich": ("report/terminal", "commands/", "diagnostics"),
+    "rich": ("report/terminal", "comparison/terminal", "commands/", "diagnostics"),
     "typer": ("cli", "commands/"),
     "apsw": ("engines/",),
     "duckdb": ("engines/",),

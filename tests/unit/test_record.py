@@ -4,13 +4,14 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from loadstone.errors import RecordError
 from loadstone.plan import Cell, Plan
-from loadstone.record import CellResult, Recorder, Sample, read
+from loadstone.record import CellResult, Recorder, Sample, read, writer
 from loadstone.record.model import AnswerCheck, ColdEvidence, Event, Load, StatementText, Term
 
 CELLS = tuple(Cell(f"operation-{i}", "sqlite", 1000, "warm", 2) for i in range(5))
@@ -85,13 +86,41 @@ def test_an_existing_file_is_never_overwritten(tmp_path):
     assert path.read_text() == "somebody's thesis"
 
 
+def test_a_run_that_ended_before_its_record_began_leaves_the_name_free(tmp_path, monkeypatch):
+    path = tmp_path / "r.loadstone"
+    monkeypatch.setattr(writer, "TABLES", f"{writer.TABLES} CREATE TABLE run (twice);")
+    with pytest.raises(RecordError, match="cannot write the record"):
+        fresh(path)
+    with pytest.raises(RecordError, match="is empty: its run ended before it began"):
+        read(path)
+    monkeypatch.undo()
+    fresh(path).cell(result(CELLS[0]))
+    assert read(path).results == (result(CELLS[0]),)
+
+
+def test_a_commit_that_fails_says_why_and_the_next_one_can_be_tried(tmp_path):
+    path = tmp_path / "r.loadstone"
+    recorder = fresh(path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as reader:
+        recorder._connection.execute("PRAGMA busy_timeout=0")
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM cell").fetchall()
+        for _ in range(2):
+            with pytest.raises(RecordError, match="locked"):
+                recorder.cell(result(CELLS[0]))
+    recorder.cell(result(CELLS[0]))
+    assert read(path).results == (result(CELLS[0]),)
+
+
 def test_sigkill_keeps_every_cell_that_had_ended(tmp_path):
     path = tmp_path / "r.loadstone"
     script = (
         "import sys; sys.path.insert(0, sys.argv[2]); import test_record as t, pathlib\n"
         "r = t.fresh(pathlib.Path(sys.argv[1]))\n"
         "for c in t.CELLS[:3]: r.cell(t.result(c))\n"
-        "r._connection.execute('BEGIN'); r._insert('event', [(1, 'x', 'x', 'x', 'x')])\n"
+        # So large that half of it is in the file before its commit, and the journal beside it.
+        "r._connection.execute('PRAGMA cache_size=1'); r._connection.execute('BEGIN')\n"
+        "r._insert('event', [(1, 'x', 'x', 'x', 'x' * 5000)] * 100)\n"
         "print('ready', flush=True); sys.stdin.read()"
     )
     child = subprocess.Popen(
@@ -103,8 +132,10 @@ def test_sigkill_keeps_every_cell_that_had_ended(tmp_path):
     assert child.stdout.readline() == "ready\n"
     child.send_signal(signal.SIGKILL)
     child.communicate()
-    Recorder.resume(path).end("complete", 1)
+    assert path.with_name(f"{path.name}-journal").stat().st_size
     run = read(path)
+    Recorder.resume(path).end("complete", 1)
+    assert read(path).results == run.results
     assert [r.cell for r in run.results] == list(CELLS[:3])
     assert run.events == ()
 

@@ -29,12 +29,14 @@ def connect(path: Path, *, writable: bool = False) -> sqlite3.Connection:
     """Open an existing record. Raises `RecordError` saying what is wrong with it."""
     if not path.is_file():
         raise RecordError(f"there is no record {path}", hint="`loadstone run` writes one")
-    mode = "rw" if writable else "ro"
     try:
+        # For reading, too: only so can a transaction that a kill cut short be rolled back. SQLite
+        # itself falls back to reading where the file may not be written.
         connection = sqlite3.connect(
-            f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None
+            f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None
         )
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        connection.execute(f"PRAGMA query_only={int(not writable)}")
     except sqlite3.Error as error:
         raise RecordError(
             f"{path} is not a readable record: {error}", hint="it may be truncated or not ours"
@@ -46,6 +48,10 @@ def check_schema(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse files that are not records, and records of a newer schema."""
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if not path.stat().st_size:
+        raise RecordError(
+            f"{path} is empty: its run ended before it began", hint="start the run again"
+        )
     if application != APPLICATION_ID:
         raise RecordError(f"{path} is a SQLite file, but not a Loadstone record")
     if version > SCHEMA_VERSION:

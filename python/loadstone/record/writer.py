@@ -4,6 +4,7 @@ import dataclasses
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -44,25 +45,27 @@ class Recorder:
     ) -> "Recorder":
         """Start a new record; an existing file is never overwritten. `command` is what the user
         typed, without secrets."""
-        if path.exists():
+        if path.exists() and path.stat().st_size:
             raise RecordError(
                 f"{path} exists already",
                 hint="continue it with --resume, or name another with --record",
             )
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            connection = sqlite3.connect(path, isolation_level=None)
-            connection.executescript(
-                f"PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={SCHEMA_VERSION};"
-                f"BEGIN; {TABLES} COMMIT;"
-            )
-            connection.execute(
-                "INSERT INTO run VALUES (?,?,?,?,?,?)",
-                (run_id, now(), version, plan.hash, plan.to_json(), json.dumps(published)),
-            )
+            with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+                # One transaction: what ends it leaves an empty file or a record that holds its run.
+                connection.executescript(
+                    f"BEGIN IMMEDIATE; PRAGMA application_id={APPLICATION_ID};"
+                    f"PRAGMA user_version={SCHEMA_VERSION}; {TABLES}"
+                )
+                connection.execute(
+                    "INSERT INTO run VALUES (?,?,?,?,?,?)",
+                    (run_id, now(), version, plan.hash, plan.to_json(), json.dumps(published)),
+                )
+                connection.execute("COMMIT")
         except (OSError, sqlite3.Error) as error:
             raise _cannot_write(path, error) from error
-        return cls._session(path, connection, command)
+        return cls.resume(path, command)
 
     @classmethod
     def resume(cls, path: Path, command: str = "") -> "Recorder":
@@ -172,6 +175,7 @@ class _Transaction:
             self._connection.execute("COMMIT" if kind is None else "ROLLBACK")
         except sqlite3.Error as failure:
             if kind is None:
+                self._connection.rollback()  # a commit that failed leaves its transaction open
                 raise _cannot_write(self._path, failure) from failure
         if isinstance(error, sqlite3.Error):
             raise _cannot_write(self._path, error) from error
