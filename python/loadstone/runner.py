@@ -1,6 +1,7 @@
 """Executes a plan: opens the workers, loads, measures scale by scale, records every cell."""
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from itertools import groupby
 from typing import Any
@@ -39,11 +40,14 @@ class Runner:
         }
 
     def open(self) -> None:
-        """Bring every engine up before anything is written or measured."""
+        """Bring every engine up, side by side, before anything is written or measured."""
+        self._watcher.told(f"starting {', '.join(self._crew)}")
         for worker in self._crew.values():
-            self._watcher.told(f"starting {worker.variant.name}")
             worker.abandon()
-            worker.open()
+        with ThreadPoolExecutor(len(self._crew)) as pool:
+            opened = [pool.submit(worker.open) for worker in self._crew.values()]
+        for each in opened:
+            each.result()  # the first failure in the order of the plan is the one that is told
 
     def run(self, recorder: Recorder) -> None:
         """Measure and record. Cells already recorded survive whatever ends this."""
