@@ -278,3 +278,12 @@ def test_the_command_names_a_folder_it_cannot_make(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match="cannot make the folder"):
         data("wisconsin", tmp_path / "file" / "below")
+
+
+def test_a_last_batch_of_one_row_is_written(tmp_path) -> None:
+    import pyarrow.parquet as parquet
+
+    path = tmp_path / "t.parquet"
+    _core.export("wisconsin", "1993", "tenktup1", 2_049, str(path), "parquet")
+    stream = _core.RelationStream("wisconsin", "1993", "tenktup1", 2_049)
+    assert _core.answer_of_stream(parquet.read_table(path)) == _core.answer_of_stream(stream)
