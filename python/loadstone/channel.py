@@ -49,11 +49,6 @@ class Worker:
         os.close(requests)
         os.close(replies)
 
-    @property
-    def pid(self) -> int:
-        """The worker's process id."""
-        return self._process.pid
-
     def ask(self, request: str, limit_s: float = UNTIMED_LIMIT_S, **values: Any) -> dict[str, Any]:
         """Send a request and wait for its reply. `limit_s` holds for each announced statement.
 

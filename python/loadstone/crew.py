@@ -40,11 +40,6 @@ class VariantWorker:
         self._revivals = 0
         self._opened: dict[str, Any] = {"versions": {}, "terms": {}}
 
-    @property
-    def pid(self) -> int | None:
-        """The worker's process id, while there is one."""
-        return self._worker.pid if self._worker else None
-
     def open(self) -> None:
         """Start a worker and its engine."""
         self._scratch.mkdir(parents=True, exist_ok=True)

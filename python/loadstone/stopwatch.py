@@ -23,8 +23,7 @@ from loadstone.tables import table_of
 @dataclass(frozen=True, slots=True)
 class Block:
     """Consecutive samples of one cell. `variations` are (number, QUEL text, undo text or "",
-    expected rows, expected checksum), taken in turn; `restored` is the (relation, rows, checksum)
-    that must stand after the undo of an update's last sample."""
+    expected rows, expected checksum), taken in turn."""
 
     benchmark: str
     edition: str

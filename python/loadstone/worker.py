@@ -79,10 +79,6 @@ class WorkerProcess:
         watch = Stopwatch(self.engine, self._announce)
         return {"statements": [asdict(text) for text in watch.explain(Block(**block))]}
 
-    def terms(self) -> dict[str, Any]:
-        """Settings, read back."""
-        return {"terms": dict(self.engine.terms())}
-
     def remove(self) -> dict[str, Any]:
         """Remove everything the engine made."""
         if self._engine is not None:

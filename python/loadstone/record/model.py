@@ -5,8 +5,6 @@ from typing import Any
 
 from loadstone.plan import Cell, Plan
 
-STATUSES = ("ok", "failed", "gap", "invalid")
-
 
 @dataclass(frozen=True, slots=True)
 class Sample:
