@@ -15,6 +15,8 @@ pub enum AttributeType {
     Int8,
     /// Text of exactly that many bytes.
     Char(usize),
+    /// Date and time to the second, UTC.
+    Timestamp,
 }
 
 impl AttributeType {
@@ -23,7 +25,7 @@ impl AttributeType {
         match self {
             Self::Int2 => 2,
             Self::Int4 => 4,
-            Self::Int8 => 8,
+            Self::Int8 | Self::Timestamp => 8,
             Self::Char(width) => width,
         }
     }
@@ -35,6 +37,7 @@ impl AttributeType {
             Self::Int4 => Column::Int32(Vec::new()),
             Self::Int8 => Column::Int64(Vec::new()),
             Self::Char(width) => Column::Text { width, bytes: Vec::new() },
+            Self::Timestamp => Column::Timestamp(Vec::new()),
         }
     }
 }
@@ -46,6 +49,7 @@ impl fmt::Display for AttributeType {
             Self::Int4 => formatter.write_str("int4"),
             Self::Int8 => formatter.write_str("int8"),
             Self::Char(width) => write!(formatter, "char({width})"),
+            Self::Timestamp => formatter.write_str("timestamp"),
         }
     }
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::attribute::Attribute;
 use crate::source::Source;
-use crate::wisconsin;
+use crate::{oo1, wisconsin};
 
-/// A name that is not in the catalogue, or a size that the edition does not define.
+/// A name that is not in the catalogue, or a size or seed that the edition does not define.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DatasetError {
     /// No edition of that benchmark and name.
@@ -45,6 +45,18 @@ pub enum DatasetError {
         /// Largest scale.
         rows_max: u64,
     },
+    /// The seed is no state of the edition's generator.
+    #[error("{benchmark} {edition} has seeds up to {seed_max}, not {seed}")]
+    SeedOutOfRange {
+        /// The benchmark asked for.
+        benchmark: &'static str,
+        /// The edition asked for.
+        edition: &'static str,
+        /// The seed asked for.
+        seed: u64,
+        /// Largest seed.
+        seed_max: u64,
+    },
 }
 
 /// One edition of a benchmark's database.
@@ -76,8 +88,12 @@ pub trait Edition: Sync {
 }
 
 /// Every edition there is.
-pub const EDITIONS: [&dyn Edition; 2] =
-    [&wisconsin::edition_1983::Edition1983, &wisconsin::edition_1993::Edition1993];
+pub const EDITIONS: [&dyn Edition; 4] = [
+    &wisconsin::edition_1983::Edition1983,
+    &wisconsin::edition_1993::Edition1993,
+    &oo1::edition_1992::Edition1992 { locality: true },
+    &oo1::edition_1992::Edition1992 { locality: false },
+];
 
 /// The edition of that benchmark and name.
 pub fn edition(benchmark: &str, name: &str) -> Result<&'static dyn Edition, DatasetError> {

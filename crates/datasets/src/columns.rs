@@ -16,6 +16,8 @@ pub enum Column {
         /// `width` bytes a row.
         bytes: Vec<u8>,
     },
+    /// Seconds since 1970, UTC; years 0 to 9999.
+    Timestamp(Vec<i64>),
 }
 
 impl Column {
@@ -24,7 +26,7 @@ impl Column {
         match self {
             Self::Int16(values) => values.len(),
             Self::Int32(values) => values.len(),
-            Self::Int64(values) => values.len(),
+            Self::Int64(values) | Self::Timestamp(values) => values.len(),
             Self::Text { width, bytes } => bytes.len() / width,
         }
     }
@@ -34,7 +36,7 @@ impl Column {
         match self {
             Self::Int16(values) => values.clear(),
             Self::Int32(values) => values.clear(),
-            Self::Int64(values) => values.clear(),
+            Self::Int64(values) | Self::Timestamp(values) => values.clear(),
             Self::Text { bytes, .. } => bytes.clear(),
         }
     }

@@ -8,6 +8,7 @@ pub mod attribute;
 pub mod catalogue;
 pub mod columns;
 pub mod generator;
+pub mod oo1;
 pub mod shuffle;
 pub mod source;
 pub mod strings;

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use loadstone_datasets::generator::{CLASSES, Permutation, power};
 use loadstone_datasets::{
-    AttributeType, Column, DatasetError, Relation, Source, catalogue, edition, open, read_all,
-    read_range, source,
+    Column, DatasetError, Relation, Source, edition, open, read_all, read_range, source,
 };
 use proptest::prelude::*;
 
@@ -235,29 +234,6 @@ fn unknown_names_and_sizes_are_explained() {
     for rows in [0, 9, 1_000_000_001, u64::MAX] {
         let error = open("wisconsin", "1993", "bprime", rows, 0).err().unwrap();
         assert!(matches!(error, DatasetError::RowsOutOfRange { .. }));
-    }
-}
-
-#[test]
-fn every_relation_has_the_columns_it_declares() {
-    for edition in catalogue::EDITIONS {
-        for name in edition.relations() {
-            let opened = edition.open(name, 100, 0).unwrap();
-            let relation = read_range(&opened, 0, 3);
-            let names: Vec<_> = relation.columns.iter().map(|(name, _)| name.clone()).collect();
-            let declared = edition.attributes(name).unwrap();
-            assert_eq!(names, declared.iter().map(|each| each.name.clone()).collect::<Vec<_>>());
-            for ((_, column), attribute) in relation.columns.iter().zip(&declared) {
-                let width = match column {
-                    Column::Int16(_) => AttributeType::Int2,
-                    Column::Int32(_) => AttributeType::Int4,
-                    Column::Int64(_) => AttributeType::Int8,
-                    Column::Text { width, .. } => AttributeType::Char(*width),
-                };
-                assert_eq!(width, attribute.kind);
-                assert_eq!(column.rows(), 3);
-            }
-        }
     }
 }
 

@@ -4,19 +4,26 @@ use std::sync::Arc;
 
 use arrow_array::{
     ArrayRef, Int16Array, Int32Array, Int64Array, RecordBatch, RecordBatchReader, StringArray,
+    TimestampMillisecondArray, TimestampSecondArray,
 };
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
 use loadstone_datasets::{AttributeType, Column, Cursor, Relation, Source, source};
 
-/// The Arrow schema of a relation: no nulls, `char(N)` as Utf8.
+/// The Arrow schema of a relation: no nulls, `char(N)` as Utf8, timestamps in seconds.
 pub fn schema(source: &dyn Source) -> SchemaRef {
+    schema_in(source, TimeUnit::Second)
+}
+
+/// The same with timestamps in seconds or milliseconds, for which [`batch`] has arrays.
+pub(crate) fn schema_in(source: &dyn Source, unit: TimeUnit) -> SchemaRef {
     let field = |name: &str, kind| {
         let kind = match kind {
             AttributeType::Int2 => DataType::Int16,
             AttributeType::Int4 => DataType::Int32,
             AttributeType::Int8 => DataType::Int64,
             AttributeType::Char(_) => DataType::Utf8,
+            AttributeType::Timestamp => DataType::Timestamp(unit, None),
         };
         Field::new(name, kind, false)
     };
@@ -26,11 +33,12 @@ pub fn schema(source: &dyn Source) -> SchemaRef {
 
 /// The rows of `relation`, whose columns are those of `schema`.
 pub fn batch(schema: &SchemaRef, relation: Relation) -> Result<RecordBatch, ArrowError> {
-    let arrays = relation.columns.into_iter().map(|(_, column)| array(column));
+    let columns = relation.columns.into_iter().zip(schema.fields());
+    let arrays = columns.map(|((_, column), field)| array(column, field.data_type()));
     RecordBatch::try_new(Arc::clone(schema), arrays.collect::<Result<_, _>>()?)
 }
 
-fn array(column: Column) -> Result<ArrayRef, ArrowError> {
+fn array(column: Column, kind: &DataType) -> Result<ArrayRef, ArrowError> {
     Ok(match column {
         Column::Int16(values) => Arc::new(Int16Array::new(values.into(), None)),
         Column::Int32(values) => Arc::new(Int32Array::new(values.into(), None)),
@@ -39,6 +47,16 @@ fn array(column: Column) -> Result<ArrayRef, ArrowError> {
             let ends: Vec<i32> = (0..=bytes.len()).step_by(width).map(|end| end as i32).collect();
             let offsets = OffsetBuffer::new(ScalarBuffer::from(ends));
             Arc::new(StringArray::try_new(offsets, Buffer::from_vec(bytes), None)?)
+        }
+        Column::Timestamp(mut values) => {
+            if *kind == DataType::Timestamp(TimeUnit::Millisecond, None) {
+                for value in &mut values {
+                    *value *= 1_000;
+                }
+                Arc::new(TimestampMillisecondArray::new(values.into(), None))
+            } else {
+                Arc::new(TimestampSecondArray::new(values.into(), None))
+            }
         }
     })
 }

@@ -7,6 +7,7 @@ use loadstone_datasets::{Column, Cursor, Relation, source};
 use crate::error::ExportError;
 use crate::pieces::{Job, Maker};
 use crate::target::Target;
+use crate::timestamp;
 
 /// About 2 MB of text: few system calls, and still in a cache when it is written.
 const PIECE_ROWS: u64 = 8_192;
@@ -83,6 +84,11 @@ fn format_rows(batch: &Relation, text: &mut Text) {
                     line[end..end + width].copy_from_slice(value);
                     end + width
                 }
+                Column::Timestamp(values) => {
+                    let text = line[end..].first_chunk_mut().expect("counted in field_bytes_max");
+                    timestamp::write(values[row], text);
+                    end + timestamp::TEXT_BYTES
+                }
             };
             line[end] = b',';
             end += 1;
@@ -100,6 +106,7 @@ fn field_bytes_max(column: &Column) -> usize {
         Column::Int32(_) => "-2147483648".len(),
         Column::Int64(_) => "-9223372036854775808".len(),
         Column::Text { width, .. } => *width,
+        Column::Timestamp(_) => timestamp::TEXT_BYTES,
     }
 }
 
@@ -230,11 +237,13 @@ mod tests {
                 ("b".to_owned(), Column::Int32(vec![i32::MIN, 0])),
                 ("c".to_owned(), Column::Int64(vec![i64::MIN, 1])),
                 ("d".to_owned(), Column::Text { width: 2, bytes: b"xyzw".to_vec() }),
+                ("e".to_owned(), Column::Timestamp(vec![-1, 0])),
             ],
         };
         let mut text = Text::default();
         format_rows(&batch, &mut text);
-        let expected = "-32768,-2147483648,-9223372036854775808,xy\n7,0,1,zw\n";
+        let expected = "-32768,-2147483648,-9223372036854775808,xy,1969-12-31 23:59:59\n\
+            7,0,1,zw,1970-01-01 00:00:00\n";
         assert_eq!(std::str::from_utf8(text.bytes()).unwrap(), expected);
     }
 }

@@ -11,6 +11,7 @@ mod parquet;
 mod pieces;
 mod request;
 mod target;
+mod timestamp;
 
 pub use error::ExportError;
 pub use request::{Compression, Format, Request, Summary};

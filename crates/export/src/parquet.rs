@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::hash::Hash;
 use std::sync::Arc;
 
-use arrow_schema::SchemaRef;
+use arrow_schema::{SchemaRef, TimeUnit};
 use loadstone_datasets::{Column, Cursor, Source, read_range, source};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowRowGroupWriterFactory, compute_leaves};
@@ -30,7 +30,8 @@ const SAMPLE_ROWS: u64 = 4_096;
 
 pub(crate) fn write(job: &mut Job<'_>, target: &mut Target) -> Result<(), ExportError> {
     let source = &job.request.source;
-    let schema = arrow::schema(source.as_ref());
+    // Parquet has no timestamps in seconds; written so, they would be read as plain integers.
+    let schema = arrow::schema_in(source.as_ref(), TimeUnit::Millisecond);
     let properties = properties(source, job.request.compression);
     let writer = ArrowWriter::try_new(target, Arc::clone(&schema), Some(properties))?;
     let (mut file, factory) = writer.into_serialized_writer()?;
@@ -78,7 +79,7 @@ fn distinct(column: &Column) -> usize {
     match column {
         Column::Int16(values) => count(values.iter()),
         Column::Int32(values) => count(values.iter()),
-        Column::Int64(values) => count(values.iter()),
+        Column::Int64(values) | Column::Timestamp(values) => count(values.iter()),
         Column::Text { width, bytes } => count(bytes.chunks(*width)),
     }
 }

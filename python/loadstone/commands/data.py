@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 
+# The edition and scale that a benchmark's name alone stands for.
+_DEFAULTS = {"wisconsin": ("1993", "10000"), "oo1": ("1992", "20000")}
+
+
 @dataclass(frozen=True, slots=True)
 class _File:
     """A file to be."""
@@ -98,12 +102,21 @@ class _Order:
 
 
 def data(
-    benchmark: Annotated[str, typer.Argument(help="Whose database: wisconsin.")],
+    benchmark: Annotated[str, typer.Argument(help="Whose database: wisconsin or oo1.")],
     out: Annotated[Path, typer.Option(help="Folder for the files; made if missing.")],
-    edition: Annotated[str, typer.Option(help="1983 or 1993.")] = "1993",
+    edition: Annotated[
+        str | None,
+        typer.Option(
+            help="wisconsin: 1983 or 1993 (default); oo1: 1992 (default) or 1992-no-locality."
+        ),
+    ] = None,
     rows: Annotated[
-        str, typer.Option(help="Scale n, as 10000, 1e7 or 10k (the sizes of 1983 are fixed).")
-    ] = "10000",
+        str | None,
+        typer.Option(
+            help="Scale n, as 10000, 1e7 or 10k; oo1: parts. Default: 10000, oo1 20000."
+            " The sizes of 1983 are fixed."
+        ),
+    ] = None,
     format_: Annotated[
         Literal["csv", "parquet", "arrow"], typer.Option("--format", help="File format.")
     ] = "csv",
@@ -129,10 +142,11 @@ def data(
     from loadstone.number import whole_number
 
     part_number, part_count = _part(part)
+    edition_default, rows_default = _DEFAULTS.get(benchmark, ("(any edition)", "10000"))
     order = _Order(
         benchmark=benchmark,
-        edition=edition,
-        rows=whole_number(rows, "--rows"),
+        edition=edition or edition_default,
+        rows=whole_number(rows or rows_default, "--rows"),
         seed=seed,
         format=format_,
         compression=compression or ("snappy" if format_ == "parquet" else "none"),

@@ -30,7 +30,9 @@ impl Data {
         match self {
             Self::Generated(Column::Int16(values)) => Value::Integer(values[row].into()),
             Self::Generated(Column::Int32(values)) => Value::Integer(values[row].into()),
-            Self::Generated(Column::Int64(values)) => Value::Integer(values[row]),
+            Self::Generated(Column::Int64(values) | Column::Timestamp(values)) => {
+                Value::Integer(values[row])
+            }
             Self::Generated(Column::Text { width, bytes }) => {
                 Value::Text(&bytes[row * width..(row + 1) * width])
             }
@@ -42,7 +44,9 @@ impl Data {
         match self {
             Self::Generated(Column::Int16(_)) => Kind::Integer { bytes: 2 },
             Self::Generated(Column::Int32(_)) => Kind::Integer { bytes: 4 },
-            Self::Generated(Column::Int64(_)) | Self::Values(_) => Kind::Integer { bytes: 8 },
+            Self::Generated(Column::Int64(_) | Column::Timestamp(_)) | Self::Values(_) => {
+                Kind::Integer { bytes: 8 }
+            }
             Self::Generated(Column::Text { width, .. }) => Kind::Text { width: *width },
         }
     }
