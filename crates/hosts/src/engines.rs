@@ -1,0 +1,69 @@
+//! Engines by name.
+
+use loadstone_datasets::oo1::Database;
+
+use crate::client::Client;
+use crate::error::HostError;
+use crate::host::{Host, Program};
+use crate::tactics::{Address, Tactics};
+use crate::{duckdb, lmdb, memory, null, postgresql, sqlite};
+
+/// The names that [`open`] knows.
+pub const ENGINES: [&str; 6] = ["memory", "null", "sqlite", "lmdb", "duckdb", "postgresql"];
+
+/// How parts and connections lie, where an engine has designs to choose from.
+#[derive(Debug, Clone, Copy)]
+enum Access {
+    Rowid,
+    Clustered,
+    Objects,
+    Links,
+}
+
+const SQLITE_ACCESS: [(&str, Access); 3] =
+    [("rowid", Access::Rowid), ("clustered", Access::Clustered), ("objects", Access::Objects)];
+
+const LMDB_ACCESS: [(&str, Access); 2] = [("objects", Access::Objects), ("links", Access::Links)];
+
+/// Open an engine by name at an address: the database that is there already, or a place to load
+/// `database` to. A tactic that the engine does not know is an error.
+pub fn open(
+    engine: &str,
+    address: &Address,
+    mut tactics: Tactics,
+    database: Database,
+) -> Result<Box<dyn Host>, HostError> {
+    match engine {
+        "memory" => program(memory::Memory::open, address, tactics, database),
+        "null" => program(null::Null::open, address, tactics, database),
+        "sqlite" => match tactics.take("access", &SQLITE_ACCESS)? {
+            Access::Rowid => program(sqlite::Relational::open_rowid, address, tactics, database),
+            Access::Clustered => {
+                program(sqlite::Relational::open_clustered, address, tactics, database)
+            }
+            _ => program(sqlite::Objects::open, address, tactics, database),
+        },
+        "lmdb" => match tactics.take("access", &LMDB_ACCESS)? {
+            Access::Links => program(lmdb::Links::open, address, tactics, database),
+            _ => program(lmdb::Objects::open, address, tactics, database),
+        },
+        "duckdb" => program(duckdb::DuckDb::open, address, tactics, database),
+        "postgresql" => program(postgresql::PostgreSql::open, address, tactics, database),
+        _ => Err(HostError::Unknown {
+            kind: "engine",
+            name: engine.to_owned(),
+            known: ENGINES.map(str::to_owned).to_vec(),
+        }),
+    }
+}
+
+fn program<C: Client + 'static>(
+    open: impl FnOnce(&Address, &mut Tactics) -> Result<C, HostError>,
+    address: &Address,
+    mut tactics: Tactics,
+    database: Database,
+) -> Result<Box<dyn Host>, HostError> {
+    let client = open(address, &mut tactics)?;
+    tactics.finish()?;
+    Ok(Box::new(Program::new(client, database)))
+}

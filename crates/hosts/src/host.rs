@@ -1,0 +1,79 @@
+//! One type for all engines: what the interpreter's side holds.
+
+use loadstone_datasets::oo1::Database;
+use loadstone_measure::clock::now_ns;
+
+use crate::client::Client;
+use crate::error::HostError;
+use crate::loops;
+use crate::measure::{Measure, Outcome};
+use crate::users::{self, Served, Users};
+
+/// A calling program with an engine at the other side of its seam.
+pub trait Host: Send {
+    /// The engine's name.
+    fn engine(&self) -> &'static str;
+
+    /// Load the database in place of any other; answers elapsed ns, all indexes and the last
+    /// commit included.
+    fn load(&mut self) -> Result<u64, HostError>;
+
+    /// Run a measure once; the iteration number draws its inputs.
+    fn measure(&mut self, measure: Measure, iteration: u32) -> Result<Outcome, HostError>;
+
+    /// Bytes that the database takes where it is kept.
+    fn size_bytes(&mut self) -> Result<u64, HostError>;
+
+    /// What the engine says about itself.
+    fn terms(&mut self) -> Result<Vec<(String, String)>, HostError>;
+
+    /// Let many users loose on the loaded database, each with a client of its own.
+    fn users(&mut self, users: &Users) -> Result<Served, HostError>;
+
+    /// Another program on the same database with the same tactics.
+    fn another(&self) -> Result<Box<dyn Host>, HostError>;
+}
+
+/// A client, and the database that it is expected to hold.
+pub struct Program<C> {
+    client: C,
+    database: Database,
+}
+
+impl<C: Client> Program<C> {
+    pub const fn new(client: C, database: Database) -> Self {
+        Self { client, database }
+    }
+}
+
+impl<C: Client + 'static> Host for Program<C> {
+    fn engine(&self) -> &'static str {
+        C::ENGINE
+    }
+
+    fn load(&mut self) -> Result<u64, HostError> {
+        let start_ns = now_ns();
+        self.client.load(&self.database)?;
+        Ok(now_ns() - start_ns)
+    }
+
+    fn measure(&mut self, measure: Measure, iteration: u32) -> Result<Outcome, HostError> {
+        loops::run(&mut self.client, &self.database, measure, iteration)
+    }
+
+    fn size_bytes(&mut self) -> Result<u64, HostError> {
+        self.client.size_bytes()
+    }
+
+    fn terms(&mut self) -> Result<Vec<(String, String)>, HostError> {
+        self.client.terms()
+    }
+
+    fn users(&mut self, users: &Users) -> Result<Served, HostError> {
+        users::run(&mut self.client, &self.database, users)
+    }
+
+    fn another(&self) -> Result<Box<dyn Host>, HostError> {
+        Ok(Box::new(Self::new(self.client.another()?, self.database)))
+    }
+}

@@ -1,0 +1,228 @@
+//! LMDB as a store of objects: one value for each part, its connections both ways in it.
+
+use std::ops::{Range, RangeInclusive};
+
+use loadstone_datasets::oo1::{Database, NewPart};
+
+use super::raw::{ENGINE, Shape, Table};
+use super::store::{CURSOR_OWN, Store, key};
+use crate::client::{Client, Direction};
+use crate::error::HostError;
+use crate::object::{self, Held, Object};
+use crate::part::Part;
+use crate::tactics::{Address, Tactics};
+use crate::visits::Visits;
+
+/// LMDB with one value a part.
+pub struct Objects {
+    store: Store<1>,
+    held: Held,
+    ids: Vec<u32>,
+}
+
+impl Objects {
+    /// Open or create a file.
+    pub fn open(address: &Address, tactics: &mut Tactics) -> Result<Self, HostError> {
+        Ok(Self::attach(Store::open(address, tactics, [(c"object", Shape::Single)])?))
+    }
+
+    fn attach(store: Store<1>) -> Self {
+        Self { store, held: Held::default(), ids: Vec::new() }
+    }
+
+    const fn table(&self) -> Table {
+        self.store.own[0]
+    }
+
+    #[inline]
+    fn object(&mut self, id: u32) -> Result<Object<'_>, HostError> {
+        let table = self.table();
+        let value = self.store.reader().get(table, &key(id))?;
+        Object::of(ENGINE, value.ok_or_else(|| Self::missing(id))?)
+    }
+
+    /// Write an object anew; answers its build time before and after.
+    fn change(
+        &mut self,
+        id: u32,
+        change: impl FnOnce(Object<'_>) -> Vec<u8>,
+    ) -> Result<(i64, i64), HostError> {
+        let table = self.table();
+        let writer = self.store.writer()?;
+        let value = writer.get(table, &key(id))?.ok_or_else(|| Self::missing(id))?;
+        let object = Object::of(ENGINE, value)?;
+        let before_s = object.build_s();
+        let changed = change(object);
+        writer.put(table, &key(id), &changed)?;
+        Ok((before_s, Object::of(ENGINE, &changed)?.build_s()))
+    }
+}
+
+impl Client for Objects {
+    const ENGINE: &'static str = ENGINE;
+
+    type Handle = u32;
+
+    fn load(&mut self, database: &Database) -> Result<(), HostError> {
+        self.begin_write()?;
+        self.store.clear()?;
+        let table = self.table();
+        let store = &mut self.store;
+        object::for_each(database, |id, value| {
+            store.writer()?.put(table, &key(id), value)?;
+            store.add_build(Object::of(ENGINE, value)?.build_s(), id)
+        })?;
+        self.commit()
+    }
+
+    fn another(&self) -> Result<Self, HostError> {
+        Ok(Self::attach(self.store.another()?))
+    }
+
+    fn begin(&mut self) -> Result<(), HostError> {
+        self.store.begin()
+    }
+
+    fn end(&mut self) -> Result<(), HostError> {
+        self.held.drop_all();
+        self.store.end();
+        Ok(())
+    }
+
+    #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
+    #[inline(always)]
+    fn find(&mut self, id: u32) -> Result<(u32, Part), HostError> {
+        self.read(id).map(|part| (id, part))
+    }
+
+    #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
+    #[inline(always)]
+    fn read(&mut self, handle: u32) -> Result<Part, HostError> {
+        let table = self.table();
+        let value = self.store.reader().get(table, &key(handle))?;
+        let object = Object::of(ENGINE, value.ok_or_else(|| Self::missing(handle))?)?;
+        self.held.keep(handle, object);
+        Ok(object.part(handle))
+    }
+
+    #[inline]
+    fn links(
+        &mut self,
+        handle: u32,
+        direction: Direction,
+        out: &mut Vec<u32>,
+    ) -> Result<(), HostError> {
+        if !self.held.links(handle, direction, out) {
+            self.read(handle)?;
+            self.held.links(handle, direction, out);
+        }
+        Ok(())
+    }
+
+    fn links_in_order(&mut self, handle: u32, out: &mut Vec<u32>) -> Result<(), HostError> {
+        out.extend(self.object(handle)?.to_in_order());
+        Ok(())
+    }
+
+    fn range(&mut self, build_s: Range<i64>, visits: &mut Visits) -> Result<(), HostError> {
+        let mut ids = std::mem::take(&mut self.ids);
+        ids.clear();
+        self.store.built(&build_s, &mut ids)?;
+        for &id in &ids {
+            visits.part(&self.object(id)?.part(id));
+        }
+        self.ids = ids;
+        Ok(())
+    }
+
+    fn scan(&mut self, visits: &mut Visits) -> Result<(), HostError> {
+        self.store.reader().walk(CURSOR_OWN, &key(0), |_, value| {
+            let part = Object::of(ENGINE, value)?.part(0);
+            visits.point(part.x, part.y);
+            Ok(true)
+        })
+    }
+
+    fn reference(&mut self, from: u32, to: u32) -> Result<Part, HostError> {
+        if !self.object(from)?.to().contains(&to) {
+            return Err(Self::missing(to));
+        }
+        Ok(self.object(to)?.part(to))
+    }
+
+    fn group(&mut self, id: u32, visits: &mut Visits) -> Result<(), HostError> {
+        self.object(id)?.links(id).iter().for_each(|link| visits.link(link));
+        Ok(())
+    }
+
+    fn begin_write(&mut self) -> Result<(), HostError> {
+        self.held.drop_all();
+        self.store.begin_write()
+    }
+
+    fn insert(&mut self, new: &NewPart) -> Result<(), HostError> {
+        let id = new.part.id;
+        let table = self.table();
+        let value = object::encode(&new.part, &new.to, &[]);
+        self.store.writer()?.put(table, &key(id), &value)?;
+        self.store.add_build(new.part.build_s, id)?;
+        for to in &new.to {
+            self.change(to.to, |object| object.with_from(id))?;
+        }
+        Ok(())
+    }
+
+    fn update(&mut self, id: u32, build_sum_s: i64) -> Result<(), HostError> {
+        let (before_s, after_s) = self.change(id, |object| object.turned(build_sum_s))?;
+        self.store.remove_build(before_s, id)?;
+        self.store.add_build(after_s, id)
+    }
+
+    fn remove(&mut self, ids: RangeInclusive<u32>) -> Result<(), HostError> {
+        let table = self.table();
+        for id in ids.clone() {
+            let value = self.store.writer()?.get(table, &key(id))?;
+            let object = Object::of(ENGINE, value.ok_or_else(|| Self::missing(id))?)?;
+            let (to, build_s) = (object.to(), object.build_s());
+            for to in to.into_iter().filter(|to| !ids.contains(to)) {
+                self.change(to, |object| object.without_from(&ids))?;
+            }
+            self.store.remove_build(build_s, id)?;
+        }
+        for id in ids {
+            self.store.writer()?.remove(table, &key(id), None)?;
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), HostError> {
+        self.store.commit()
+    }
+
+    fn rollback(&mut self) -> Result<(), HostError> {
+        self.store.rollback();
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn nothing(&mut self) -> Result<(), HostError> {
+        std::hint::black_box(self);
+        Ok(())
+    }
+
+    fn empty(&mut self) -> Result<(), HostError> {
+        self.store.empty()
+    }
+
+    fn constant(&mut self) -> Result<i32, HostError> {
+        self.store.constant()
+    }
+
+    fn size_bytes(&mut self) -> Result<u64, HostError> {
+        self.store.size_bytes()
+    }
+
+    fn terms(&mut self) -> Result<Vec<(String, String)>, HostError> {
+        self.store.terms("objects: one value a part, both directions in it; B-tree on build")
+    }
+}

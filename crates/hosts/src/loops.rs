@@ -1,0 +1,337 @@
+//! OO1's measures, each written once over [`Client`].
+//!
+//! Inside the clock: the transaction around the measure, the calls, the null procedure and the
+//! checksum. Outside: the drawing of inputs, the look at what a writing measure left in the
+//! database (which is its answer), and taking that back.
+
+use std::hint::black_box;
+
+use loadstone_datasets::oo1::database::{BUILD_FIRST_S, BUILD_SPAN_S};
+use loadstone_datasets::oo1::{Database, NewPart};
+use loadstone_measure::clock::now_ns;
+
+use crate::client::{Client, Direction};
+use crate::error::HostError;
+use crate::measure::{Measure, Outcome};
+use crate::visits::Visits;
+
+/// Connections followed one after another in a traversal.
+pub const DEPTH: u32 = 7;
+
+/// Calls of a rung of the ladder, as many as a look-up makes.
+pub const RUNG_CALLS: u32 = 1000;
+
+/// First and last second of build times: taken from it, one turns into the other.
+pub const BUILD_SUM_S: i64 = 2 * BUILD_FIRST_S + BUILD_SPAN_S as i64 - 1;
+
+/// Run a measure once. What it wrote is taken back before it returns, also when it fails.
+pub fn run<C: Client>(
+    client: &mut C,
+    database: &Database,
+    measure: Measure,
+    iteration: u32,
+) -> Result<Outcome, HostError> {
+    match measure {
+        Measure::Lookup => lookup(client, database, iteration),
+        Measure::Traversal => traversal(client, database, iteration, Direction::Forward),
+        Measure::Reverse => traversal(client, database, iteration, Direction::Reverse),
+        Measure::Insert => insert(client, database, iteration),
+        Measure::Range => {
+            let (first_s, end_s) = database.build_range(iteration);
+            one_call(client, |client, visits| client.range(first_s..end_s, visits))
+        }
+        Measure::Scan => one_call(client, C::scan),
+        Measure::Reference => reference(client, database, iteration),
+        Measure::Group => group(client, database, iteration),
+        Measure::Update => update(client, database, iteration),
+        Measure::Ordered => ordered(client, database, iteration),
+        Measure::LookupBatch => {
+            let ids = database.lookup_ids(iteration);
+            one_call(client, |client, visits| client.find_batch(&ids, visits))
+        }
+        Measure::TraversalBatch => batch(client, database, iteration, Direction::Forward),
+        Measure::ReverseBatch => batch(client, database, iteration, Direction::Reverse),
+        Measure::Nothing => rung(C::nothing, client),
+        Measure::Empty => rung(C::empty, client),
+        Measure::Constant => {
+            rung(|client| client.constant().map(|value| _ = black_box(value)), client)
+        }
+    }
+}
+
+/// Read inside one clock and one read transaction; `read` answers the number of its calls.
+fn reading<C: Client>(
+    client: &mut C,
+    read: impl FnOnce(&mut C, &mut Visits) -> Result<u64, HostError>,
+) -> Result<Outcome, HostError> {
+    let mut visits = Visits::default();
+    let start_ns = now_ns();
+    client.begin()?;
+    let answered = read(client, &mut visits);
+    let ended = client.end();
+    let elapsed_ns = now_ns() - start_ns;
+    let calls = answered?;
+    ended?;
+    let Visits { count, checksum } = visits;
+    Ok(Outcome { elapsed_ns, commit_ns: 0, visits: count, checksum, calls })
+}
+
+fn one_call<C: Client>(
+    client: &mut C,
+    read: impl FnOnce(&mut C, &mut Visits) -> Result<(), HostError>,
+) -> Result<Outcome, HostError> {
+    reading(client, |client, visits| read(client, visits).map(|()| 1))
+}
+
+fn lookup<C: Client>(
+    client: &mut C,
+    database: &Database,
+    iteration: u32,
+) -> Result<Outcome, HostError> {
+    let ids = database.lookup_ids(iteration);
+    reading(client, |client, visits| {
+        for &id in &ids {
+            visits.part(&client.find(id)?.1);
+        }
+        Ok(ids.len() as u64)
+    })
+}
+
+fn start(database: &Database, iteration: u32, direction: Direction) -> u32 {
+    match direction {
+        Direction::Forward => database.start(iteration),
+        Direction::Reverse => database.reverse_start(iteration),
+    }
+}
+
+fn traversal<C: Client>(
+    client: &mut C,
+    database: &Database,
+    iteration: u32,
+    direction: Direction,
+) -> Result<Outcome, HostError> {
+    let start = start(database, iteration, direction);
+    let mut links = Vec::with_capacity(1 << 10);
+    reading(client, |client, visits| {
+        let (handle, part) = client.find(start)?;
+        visits.part(&part);
+        let expanded = descend(client, handle, DEPTH, direction, &mut links, visits)?;
+        Ok(visits.count + expanded)
+    })
+}
+
+/// Depth first, duplicates kept; the links of the parts on the way stand one behind another in
+/// `links`. Answers how many parts' links were asked for.
+fn descend<C: Client>(
+    client: &mut C,
+    handle: C::Handle,
+    depth: u32,
+    direction: Direction,
+    links: &mut Vec<C::Handle>,
+    visits: &mut Visits,
+) -> Result<u64, HostError> {
+    let first = links.len();
+    client.links(handle, direction, links)?;
+    let mut expanded = 1;
+    for position in first..links.len() {
+        let next = links[position];
+        visits.part(&client.read(next)?);
+        if depth > 1 {
+            expanded += descend(client, next, depth - 1, direction, links, visits)?;
+        }
+    }
+    links.truncate(first);
+    Ok(expanded)
+}
+
+fn ordered<C: Client>(
+    client: &mut C,
+    database: &Database,
+    iteration: u32,
+) -> Result<Outcome, HostError> {
+    let start = database.start(iteration);
+    let mut links = Vec::with_capacity(1 << 10);
+    reading(client, |client, visits| {
+        let (handle, part) = client.find(start)?;
+        visits.part_in_order(&part);
+        let expanded = descend_in_order(client, handle, DEPTH, &mut links, visits)?;
+        Ok(visits.count + expanded)
+    })
+}
+
+fn descend_in_order<C: Client>(
+    client: &mut C,
+    handle: C::Handle,
+    depth: u32,
+    links: &mut Vec<C::Handle>,
+    visits: &mut Visits,
+) -> Result<u64, HostError> {
+    let first = links.len();
+    client.links_in_order(handle, links)?;
+    let mut expanded = 1;
+    for position in first..links.len() {
+        let next = links[position];
+        visits.part_in_order(&client.read(next)?);
+        if depth > 1 {
+            expanded += descend_in_order(client, next, depth - 1, links, visits)?;
+        }
+    }
+    links.truncate(first);
+    Ok(expanded)
+}
+
+fn batch<C: Client>(
+    client: &mut C,
+    database: &Database,
+    iteration: u32,
+    direction: Direction,
+) -> Result<Outcome, HostError> {
+    let start = start(database, iteration, direction);
+    one_call(client, |client, visits| client.traverse_batch(start, DEPTH, direction, visits))
+}
+
+fn reference<C: Client>(
+    client: &mut C,
+    database: &Database,
+    iteration: u32,
+) -> Result<Outcome, HostError> {
+    let numbers = database.reference_numbers(iteration);
+    let connections: Vec<_> =
+        numbers.into_iter().map(|number| database.connection(number)).collect();
+    reading(client, |client, visits| {
+        for connection in &connections {
+            visits.part(&client.reference(connection.from, connection.to)?);
+        }
+        Ok(connections.len() as u64)
+    })
+}
+
+fn group<C: Client>(
+    client: &mut C,
+    database: &Database,
+    iteration: u32,
+) -> Result<Outcome, HostError> {
+    let ids = database.group_ids(iteration);
+    reading(client, |client, visits| {
+        for &id in &ids {
+            client.group(id, visits)?;
+        }
+        Ok(ids.len() as u64)
+    })
+}
+
+/// Write inside one clock; answers (elapsed, of that commit).
+fn writing<C: Client>(
+    client: &mut C,
+    write: impl FnOnce(&mut C) -> Result<(), HostError>,
+) -> Result<(u64, u64), HostError> {
+    let start_ns = now_ns();
+    let written = client.begin_write().and_then(|()| write(client));
+    let written_ns = now_ns();
+    if let Err(error) = written.and_then(|()| client.commit()) {
+        // The first error is the one to tell of.
+        _ = client.rollback();
+        return Err(error);
+    }
+    let ended_ns = now_ns();
+    Ok((ended_ns - start_ns, ended_ns - written_ns))
+}
+
+/// OO1 has the program's own procedure make x and y of each new part.
+#[inline(never)]
+fn supply(new: &NewPart) -> NewPart {
+    black_box(*new)
+}
+
+fn insert<C: Client>(
+    client: &mut C,
+    database: &Database,
+    iteration: u32,
+) -> Result<Outcome, HostError> {
+    let parts = database.new_parts(iteration);
+    let (Some(first), Some(last)) = (parts.first(), parts.last()) else {
+        return Ok(Outcome::default());
+    };
+    let ids = first.part.id..=last.part.id;
+    let (elapsed_ns, commit_ns) =
+        writing(client, |client| parts.iter().try_for_each(|new| client.insert(&supply(new))))?;
+    let seen = look_at_inserted(client, &parts);
+    writing(client, |client| client.remove(ids))?;
+    let Visits { count, checksum } = seen?;
+    let calls = parts.len() as u64;
+    Ok(Outcome { elapsed_ns, commit_ns, visits: count, checksum, calls })
+}
+
+/// Each new part by id, by build time, and with its neighbours both ways: every access path.
+fn look_at_inserted<C: Client>(client: &mut C, parts: &[NewPart]) -> Result<Visits, HostError> {
+    let mut visits = Visits::default();
+    let mut links = Vec::new();
+    client.begin()?;
+    for new in parts {
+        let (handle, part) = client.find(new.part.id)?;
+        visits.part(&part);
+        links.clear();
+        client.links(handle, Direction::Forward, &mut links)?;
+        for &link in &links {
+            visits.part(&client.read(link)?);
+        }
+        client.group(new.part.id, &mut visits)?;
+        client.range(new.part.build_s..new.part.build_s + 1, &mut visits)?;
+        for connection in &new.to {
+            let (handle, _) = client.find(connection.to)?;
+            links.clear();
+            client.links(handle, Direction::Reverse, &mut links)?;
+            for &link in &links {
+                visits.part(&client.read(link)?);
+            }
+        }
+    }
+    client.end()?;
+    Ok(visits)
+}
+
+fn update<C: Client>(
+    client: &mut C,
+    database: &Database,
+    iteration: u32,
+) -> Result<Outcome, HostError> {
+    let ids = database.update_ids(iteration);
+    let turn = |client: &mut C| ids.iter().try_for_each(|&id| client.update(id, BUILD_SUM_S));
+    let (elapsed_ns, commit_ns) = writing(client, turn)?;
+    let seen = look_at_updated(client, database, &ids);
+    writing(client, turn)?;
+    let Visits { count, checksum } = seen?;
+    let calls = ids.len() as u64;
+    Ok(Outcome { elapsed_ns, commit_ns, visits: count, checksum, calls })
+}
+
+/// Each part by id, and by its old and its new build time.
+fn look_at_updated<C: Client>(
+    client: &mut C,
+    database: &Database,
+    ids: &[u32],
+) -> Result<Visits, HostError> {
+    let mut visits = Visits::default();
+    client.begin()?;
+    for &id in ids {
+        visits.part(&client.find(id)?.1);
+        let before_s = database.part(id).build_s;
+        for build_s in [before_s, BUILD_SUM_S - before_s] {
+            client.range(build_s..build_s + 1, &mut visits)?;
+        }
+    }
+    client.end()?;
+    Ok(visits)
+}
+
+fn rung<C: Client>(
+    step: impl Fn(&mut C) -> Result<(), HostError>,
+    client: &mut C,
+) -> Result<Outcome, HostError> {
+    reading(client, |client, _| {
+        for _ in 0..RUNG_CALLS {
+            step(client)?;
+        }
+        Ok(u64::from(RUNG_CALLS))
+    })
+}

@@ -1,0 +1,393 @@
+//! PostgreSQL, and what speaks its protocol: one connection a client, blocking.
+//!
+//! The protocol is spoken here, on the message formats of `postgres-protocol`: a client that does
+//! more (a runtime, a task, a row of boxed values) costs more than the server's look-up.
+
+mod address;
+mod batch;
+mod queries;
+mod row;
+mod schema;
+mod session;
+mod statement;
+#[cfg(test)]
+mod tests;
+mod text;
+mod wire;
+
+use std::ops::{Range, RangeInclusive};
+
+use loadstone_datasets::oo1::{Database, NewPart};
+
+use self::address::{Address as Server, Place};
+use self::queries::{Hop, Query, Style};
+use self::row::Row;
+use self::session::Session;
+use self::statement::{Prepared, Value};
+use self::wire::WireError;
+use crate::client::{Client, Direction};
+use crate::error::HostError;
+use crate::part::{Kind, Link, Part};
+use crate::tactics::{Address, Tactics};
+use crate::visits::Visits;
+
+const ENGINE: &str = "postgresql";
+
+/// A client of one server, with the tactics `statement`, `hop`, `transaction` and `place`.
+#[derive(Debug)]
+pub struct PostgreSql {
+    session: Session,
+    server: Server,
+    choices: Choices,
+    /// By the place of their [`Query`]; empty until there is a database.
+    statements: Vec<Prepared>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Choices {
+    statement: Style,
+    hop: Hop,
+    transaction: Span,
+}
+
+/// The tactic `transaction`: what a read transaction spans.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Span {
+    /// A call: what is asked without a transaction has one of its own.
+    Call,
+    /// A measure: one snapshot for all its reads, for two more round trips.
+    Measure,
+}
+
+/// A part that was reached.
+#[derive(Debug, Clone, Copy)]
+pub enum Handle {
+    /// It came with its connection.
+    Fetched(Part),
+    /// Its id came alone.
+    Id(u32),
+}
+
+impl PostgreSql {
+    /// Connect to the server of a connection string (see [`Server::parse`]).
+    pub fn open(address: &Address, tactics: &mut Tactics) -> Result<Self, HostError> {
+        let statement = [
+            ("prepared", Style::Prepared),
+            ("text", Style::Text),
+            ("procedure", Style::Procedure),
+            ("pipeline", Style::Pipeline),
+            ("batch", Style::Batch),
+        ];
+        let transaction = [("call", Span::Call), ("measure", Span::Measure)];
+        let place = [("address", None), ("socket", Some(true)), ("tcp", Some(false))];
+        let choices = Choices {
+            statement: tactics.take("statement", &statement)?,
+            hop: tactics.take("hop", &[("lookup", Hop::Lookup), ("join", Hop::Join)])?,
+            transaction: tactics.take("transaction", &transaction)?,
+        };
+        let place = tactics.take("place", &place)?;
+        let server = Server::parse(&address.database)
+            .map_err(|message| HostError::engine(ENGINE, "reading its address", message))?;
+        let is_socket = matches!(server.place, Place::Socket { .. });
+        if place.is_some_and(|wanted| wanted != is_socket) {
+            let message = format!("place= asks for another way than that to {server}");
+            return Err(HostError::engine(ENGINE, "connecting", message));
+        }
+        Self::connect(server, choices)
+    }
+
+    fn connect(server: Server, choices: Choices) -> Result<Self, HostError> {
+        let session = Session::open(&server).map_err(|error| {
+            HostError::engine(ENGINE, "connecting", format!("{error}; asked for {server}"))
+        })?;
+        let mut client = Self { session, server, choices, statements: Vec::new() };
+        let doing = failed("entering its schema");
+        schema::enter(&mut client.session, &client.server.schema).map_err(doing)?;
+        if schema::is_loaded(&mut client.session).map_err(doing)? {
+            client.prepare()?;
+        }
+        Ok(client)
+    }
+
+    fn prepare(&mut self) -> Result<(), HostError> {
+        self.statements.clear();
+        for query in Query::ALL {
+            let sql = query.sql(self.choices.statement, self.choices.hop);
+            let name = format!("{query:?}");
+            let prepared = self.session.prepare(&name, sql).map_err(failed("preparing"))?;
+            self.statements.push(prepared);
+        }
+        Ok(())
+    }
+
+    fn statement(&self, query: Query) -> Result<&Prepared, HostError> {
+        self.statements.get(query as usize).ok_or_else(|| {
+            let message = "there is no OO1 database in its schema: load one";
+            HostError::engine(ENGINE, "looking for its statements", message)
+        })
+    }
+
+    /// One statement, whose rows go to `visit`.
+    #[inline]
+    fn ask(
+        &mut self,
+        query: Query,
+        parameters: &[Value<'_>],
+        visit: impl FnMut(Row<'_>),
+    ) -> Result<(), HostError> {
+        if self.choices.statement == Style::Text {
+            let sql = query.sql(Style::Text, self.choices.hop);
+            return self.session.ask(sql, parameters, visit).map_err(failed(ASKING));
+        }
+        self.queue(query, parameters)?;
+        self.session.finish(visit).map_err(failed(ASKING))
+    }
+
+    /// One statement of a pipeline; the session's `finish` sends it.
+    #[inline]
+    fn queue(&mut self, query: Query, parameters: &[Value<'_>]) -> Result<(), HostError> {
+        self.statement(query)?;
+        let statement = &self.statements[query as usize];
+        self.session.queue_with(statement, parameters).map_err(failed(ASKING))
+    }
+
+    /// One statement whose rows are parts.
+    #[inline]
+    fn parts(
+        &mut self,
+        query: Query,
+        parameters: &[Value<'_>],
+        visit: impl FnMut(Part),
+    ) -> Result<(), HostError> {
+        let mut reader = Reader::new(visit);
+        self.ask(query, parameters, |row| reader.part(row))?;
+        reader.done()
+    }
+
+    fn step(
+        &mut self,
+        query: Query,
+        handle: Handle,
+        out: &mut Vec<Handle>,
+    ) -> Result<(), HostError> {
+        let from = [int(match handle {
+            Handle::Fetched(part) => part.id,
+            Handle::Id(id) => id,
+        })];
+        if self.choices.hop == Hop::Lookup && self.choices.statement != Style::Procedure {
+            return self.ask(query, &from, |mut row| out.push(Handle::Id(row.int() as u32)));
+        }
+        self.parts(query, &from, |part| out.push(Handle::Fetched(part)))
+    }
+}
+
+const ASKING: &str = "answering a statement";
+
+/// Rows become parts; the first that is none is remembered.
+struct Reader<F> {
+    visit: F,
+    malformed: Result<(), HostError>,
+}
+
+impl<F: FnMut(Part)> Reader<F> {
+    fn new(visit: F) -> Self {
+        Self { visit, malformed: Ok(()) }
+    }
+
+    #[inline]
+    fn part(&mut self, mut row: Row<'_>) {
+        let (id, x, y) = (row.int() as u32, row.int() as i32, row.int() as i32);
+        match Kind::read(ENGINE, row.text()) {
+            Ok(kind) => (self.visit)(Part { id, x, y, kind }),
+            Err(error) => self.malformed = Err(error),
+        }
+    }
+
+    fn done(self) -> Result<(), HostError> {
+        self.malformed
+    }
+}
+
+fn failed(doing: &'static str) -> impl Fn(WireError) -> HostError + Copy {
+    move |error| HostError::engine(ENGINE, doing, error)
+}
+
+fn int(id: u32) -> Value<'static> {
+    Value::Int(id.cast_signed())
+}
+
+impl Client for PostgreSql {
+    const ENGINE: &'static str = ENGINE;
+
+    type Handle = Handle;
+
+    fn load(&mut self, database: &Database) -> Result<(), HostError> {
+        self.session.execute("DEALLOCATE ALL").map_err(failed("loading"))?;
+        self.statements.clear();
+        schema::load(&mut self.session, &self.server.schema, database)
+            .map_err(failed("loading"))?;
+        self.prepare()
+    }
+
+    fn another(&self) -> Result<Self, HostError> {
+        Self::connect(self.server.clone(), self.choices)
+    }
+
+    fn begin(&mut self) -> Result<(), HostError> {
+        if self.choices.transaction == Span::Call {
+            return Ok(());
+        }
+        let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+        self.session.execute(begin).map_err(failed("beginning to read"))
+    }
+
+    fn end(&mut self) -> Result<(), HostError> {
+        if self.choices.transaction == Span::Call {
+            return Ok(());
+        }
+        self.session.execute("COMMIT").map_err(failed("ending to read"))
+    }
+
+    #[inline]
+    fn find(&mut self, id: u32) -> Result<(Handle, Part), HostError> {
+        let mut found = None;
+        self.parts(Query::Find, &[int(id)], |part| found = Some(part))?;
+        let part = found.ok_or_else(|| Self::missing(id))?;
+        Ok((Handle::Fetched(part), part))
+    }
+
+    #[inline]
+    fn read(&mut self, handle: Handle) -> Result<Part, HostError> {
+        match handle {
+            Handle::Fetched(part) => Ok(part),
+            Handle::Id(id) => Ok(self.find(id)?.1),
+        }
+    }
+
+    fn links(
+        &mut self,
+        handle: Handle,
+        direction: Direction,
+        out: &mut Vec<Handle>,
+    ) -> Result<(), HostError> {
+        self.step(Query::step(direction), handle, out)
+    }
+
+    fn links_in_order(&mut self, handle: Handle, out: &mut Vec<Handle>) -> Result<(), HostError> {
+        self.step(Query::Ordered, handle, out)
+    }
+
+    fn range(&mut self, build_s: Range<i64>, visits: &mut Visits) -> Result<(), HostError> {
+        let bounds = [Value::Time(build_s.start), Value::Time(build_s.end)];
+        self.parts(Query::Range, &bounds, |part| visits.part(&part))
+    }
+
+    fn scan(&mut self, visits: &mut Visits) -> Result<(), HostError> {
+        self.ask(Query::Scan, &[], |mut row| visits.point(row.int() as i32, row.int() as i32))
+    }
+
+    fn reference(&mut self, from: u32, to: u32) -> Result<Part, HostError> {
+        let mut found = None;
+        self.parts(Query::Reference, &[int(from), int(to)], |part| found = Some(part))?;
+        found.ok_or_else(|| Self::missing(to))
+    }
+
+    fn group(&mut self, id: u32, visits: &mut Visits) -> Result<(), HostError> {
+        let mut malformed = Ok(());
+        self.ask(Query::Group, &[int(id)], |mut row| {
+            let (to, length) = (row.int() as u32, row.int() as i32);
+            match Kind::read(ENGINE, row.text()) {
+                Ok(kind) => visits.link(&Link { from: id, to, length, kind }),
+                Err(error) => malformed = Err(error),
+            }
+        })?;
+        malformed
+    }
+
+    fn begin_write(&mut self) -> Result<(), HostError> {
+        self.session.execute("BEGIN").map_err(failed("beginning to write"))
+    }
+
+    fn insert(&mut self, new: &NewPart) -> Result<(), HostError> {
+        let part = &new.part;
+        let kind = Kind::of(part.kind);
+        let (x, y) = (Value::Int(part.x), Value::Int(part.y));
+        let row = [int(part.id), Value::Text(kind.text()), x, y, Value::Time(part.build_s)];
+        let kinds = new.to.each_ref().map(|connection| Kind::of(connection.kind));
+        let mut links = [int(part.id); 10];
+        for (at, connection) in new.to.iter().enumerate() {
+            let kind = Value::Text(kinds[at].text());
+            let link = [int(connection.to), kind, Value::Int(connection.length)];
+            links[1 + 3 * at..][..3].copy_from_slice(&link);
+        }
+        if self.choices.statement == Style::Pipeline {
+            self.queue(Query::Insert, &row)?;
+        } else {
+            self.ask(Query::Insert, &row, |_| {})?;
+        }
+        self.ask(Query::Connect, &links, |_| {})
+    }
+
+    fn update(&mut self, id: u32, build_sum_s: i64) -> Result<(), HostError> {
+        self.ask(Query::Update, &[int(id), Value::Time(build_sum_s)], |_| {})
+    }
+
+    fn remove(&mut self, ids: RangeInclusive<u32>) -> Result<(), HostError> {
+        let ids = [int(*ids.start()), int(*ids.end())];
+        self.ask(Query::Disconnect, &ids, |_| {})?;
+        self.ask(Query::Remove, &ids, |_| {})
+    }
+
+    fn commit(&mut self) -> Result<(), HostError> {
+        self.session.execute("COMMIT").map_err(failed("committing"))
+    }
+
+    fn rollback(&mut self) -> Result<(), HostError> {
+        self.session.execute("ROLLBACK").map_err(failed("rolling back"))
+    }
+
+    fn find_batch(&mut self, ids: &[u32], visits: &mut Visits) -> Result<(), HostError> {
+        self.find_many(ids, visits)
+    }
+
+    fn traverse_batch(
+        &mut self,
+        start: u32,
+        depth: u32,
+        direction: Direction,
+        visits: &mut Visits,
+    ) -> Result<(), HostError> {
+        self.traverse(start, depth, direction, visits)
+    }
+
+    #[inline(never)]
+    fn nothing(&mut self) -> Result<(), HostError> {
+        std::hint::black_box(self);
+        Ok(())
+    }
+
+    fn empty(&mut self) -> Result<(), HostError> {
+        self.ask(Query::Empty, &[], |_| {})
+    }
+
+    fn constant(&mut self) -> Result<i32, HostError> {
+        let mut value = 0;
+        self.ask(Query::Constant, &[], |mut row| value = row.int() as i32)?;
+        Ok(value)
+    }
+
+    fn size_bytes(&mut self) -> Result<u64, HostError> {
+        schema::size_bytes(&mut self.session).map_err(failed("measuring its size"))
+    }
+
+    fn terms(&mut self) -> Result<Vec<(String, String)>, HostError> {
+        let mut terms = schema::terms(&mut self.session).map_err(failed("reading its terms"))?;
+        let spans = match self.choices.transaction {
+            Span::Call => "a call",
+            Span::Measure => "a measure, repeatable read",
+        };
+        terms.push(("read transaction".to_owned(), spans.to_owned()));
+        terms.push(("clustering".to_owned(), "loaded in order of id and of frm".to_owned()));
+        Ok(terms)
+    }
+}

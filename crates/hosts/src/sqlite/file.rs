@@ -1,0 +1,164 @@
+//! A `SQLite` database file as both designs use it: opening, transactions, the ladder's rungs, and
+//! what it says about itself.
+
+use std::fs;
+use std::io::ErrorKind;
+
+use super::raw::{Connection, ENGINE, Statement, version};
+use crate::error::HostError;
+use crate::tactics::{Address, Tactics};
+
+/// Pages kept by each connection: as many bytes as the other engines keep. `SQLite`'s own default
+/// is 2 MB.
+const CACHE_KIB: u32 = 262_144;
+
+/// The tactics of a file.
+#[derive(Debug, Clone)]
+struct Choices {
+    path: String,
+    durable: bool,
+    spans_measure: bool,
+}
+
+/// An open file. The statements stand before the connection, so that they go first.
+pub struct File {
+    begin: Statement,
+    begin_write: Statement,
+    commit: Statement,
+    rollback: Statement,
+    empty: Statement,
+    constant: Statement,
+    connection: Connection,
+    choices: Choices,
+}
+
+impl File {
+    /// Open or create.
+    pub fn open(address: &Address, tactics: &mut Tactics) -> Result<Self, HostError> {
+        Self::attach(Choices {
+            path: address.database.clone(),
+            durable: tactics.take("durability", &[("full", true), ("none", false)])?,
+            spans_measure: tactics.take("transaction", &[("measure", true), ("call", false)])?,
+        })
+    }
+
+    /// The same file once more, for another thread.
+    pub fn another(&self) -> Result<Self, HostError> {
+        Self::attach(self.choices.clone())
+    }
+
+    fn attach(choices: Choices) -> Result<Self, HostError> {
+        let connection = Connection::open(&choices.path)?;
+        let synchronous = if choices.durable { "full" } else { "off" };
+        connection.run(&format!(
+            "pragma journal_mode = wal; pragma synchronous = {synchronous}; \
+             pragma cache_size = -{CACHE_KIB}"
+        ))?;
+        // With these statistics a build with STAT4 prepares a statement anew at each binding: four
+        // times the cost of a traversal step, and nothing says so.
+        if !connection.value("select 1 from sqlite_schema where name = 'sqlite_stat4'")?.is_empty()
+        {
+            let message = "it was analysed with STAT4; drop table sqlite_stat4, or load it again";
+            return Err(HostError::engine(ENGINE, "opening the database", message));
+        }
+        Ok(Self {
+            begin: connection.prepare("begin")?,
+            begin_write: connection.prepare("begin immediate")?,
+            commit: connection.prepare("commit")?,
+            rollback: connection.prepare("rollback")?,
+            empty: connection.prepare("select 1 where false")?,
+            constant: connection.prepare("select 1")?,
+            connection,
+            choices,
+        })
+    }
+
+    /// An empty file in place of this one. All statements of the old one must be gone.
+    pub fn replace(&mut self) -> Result<(), HostError> {
+        for ending in ["", "-wal", "-shm"] {
+            let path = format!("{}{ending}", self.choices.path);
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    let message = format!("{path}: {error}");
+                    return Err(HostError::engine(ENGINE, "removing the old database", message));
+                }
+                _ => {}
+            }
+        }
+        *self = self.another()?;
+        Ok(())
+    }
+
+    /// Fold the log into the file, so that the size is the database's.
+    pub fn checkpoint(&self) -> Result<(), HostError> {
+        self.connection.rows("pragma wal_checkpoint(truncate)").map(|_| ())
+    }
+
+    pub const fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    pub fn begin(&mut self) -> Result<(), HostError> {
+        if self.choices.spans_measure { self.begin.finish() } else { Ok(()) }
+    }
+
+    pub fn end(&mut self) -> Result<(), HostError> {
+        if self.connection.in_transaction() { self.commit.finish() } else { Ok(()) }
+    }
+
+    pub fn begin_write(&mut self) -> Result<(), HostError> {
+        self.begin_write.finish()
+    }
+
+    pub fn commit(&mut self) -> Result<(), HostError> {
+        self.commit.finish()
+    }
+
+    pub fn rollback(&mut self) -> Result<(), HostError> {
+        if self.connection.in_transaction() { self.rollback.finish() } else { Ok(()) }
+    }
+
+    pub fn empty(&mut self) -> Result<(), HostError> {
+        self.empty.finish()
+    }
+
+    pub fn constant(&mut self) -> Result<i32, HostError> {
+        self.constant.step()?;
+        let value = self.constant.short(0);
+        self.constant.reset();
+        Ok(value)
+    }
+
+    /// Of the file and its log.
+    pub fn size_bytes(&self) -> u64 {
+        let length = |ending| fs::metadata(format!("{}{ending}", self.choices.path));
+        ["", "-wal"].into_iter().filter_map(|ending| length(ending).ok()).map(|it| it.len()).sum()
+    }
+
+    /// Read back from the connection, never from the tactics.
+    pub fn terms(&self) -> Result<Vec<(String, String)>, HostError> {
+        let mut terms = vec![("version".to_owned(), version())];
+        for name in ["journal_mode", "synchronous", "page_size", "cache_size", "mmap_size"] {
+            let value = self.connection.value(&format!("pragma {name}"))?;
+            terms.push((name.to_owned(), value));
+        }
+        let options = "select compile_options from pragma_compile_options";
+        let of = |name| format!("{options} where compile_options like '{name}%'");
+        terms.push(("threads".to_owned(), self.connection.value(&of("THREADSAFE"))?));
+        let stat4 = !self.connection.value(&of("ENABLE_STAT4"))?.is_empty();
+        let statistics = "select count(*) from sqlite_schema where name like 'sqlite_stat%'";
+        let tables = self.connection.value(statistics)?;
+        let built = if stat4 { "STAT4 built in" } else { "no STAT4" };
+        terms.push(("statistics".to_owned(), format!("{tables} tables, {built}")));
+        let schema = "select group_concat(sql, '; ') from sqlite_schema where sql is not null";
+        terms.push(("schema".to_owned(), self.connection.value(schema)?));
+        let spans = if self.choices.spans_measure { "one measure" } else { "one call" };
+        terms.push(("read transaction".to_owned(), spans.to_owned()));
+        Ok(terms)
+    }
+}
+
+/// What a client says that was used before it was loaded.
+pub fn not_loaded() -> HostError {
+    HostError::engine(ENGINE, "using the database", "it is empty; load it first")
+}

@@ -1,0 +1,5 @@
+//! Every client, held to the oracle.
+
+mod answers;
+mod integrity;
+mod variants;
