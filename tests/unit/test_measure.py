@@ -21,17 +21,10 @@ def test_statistics_cross_with_their_defaults():
     assert _core.interval_of_median(samples) == (3.5, 1.0, 6.0)
     assert _core.interval_of_median(samples[:5]) == (3.0, None, None)
     assert _core.interval_of_median([7.5], confidence=0.5) == (7.5, None, None)
-    assert _core.interval_of_ratio([6] * 6, [3] * 6) == (2.0, 2.0, 2.0)
-    assert _core.interval_of_ratio([6], [3]) == (2.0, None, None)
+    assert _core.interval_of_paired_ratio([6] * 6, [3] * 6) == pytest.approx((2, 2, 2))
+    assert _core.interval_of_paired_ratio([6], [3]) == (pytest.approx(2), None, None)
     assert _core.growth_exponent([10, 100], [1, 100]) == (pytest.approx(2), None)
     assert _core.growth_exponent([10], [1]) is None
-
-
-def test_a_ratio_s_bounds_depend_on_its_seed_alone():
-    above, below = [float(n % 17 + 1) for n in range(40)], [float(n % 11 + 1) for n in range(40)]
-    first = _core.interval_of_ratio(above, below, seed=1)
-    assert first == _core.interval_of_ratio(above, below, seed=1)
-    assert first[0] == _core.interval_of_ratio(above, below, seed=2)[0]
 
 
 @pytest.mark.parametrize(
@@ -40,8 +33,11 @@ def test_a_ratio_s_bounds_depend_on_its_seed_alone():
         (lambda: _core.interval_of_median([]), "no samples"),
         (lambda: _core.interval_of_median([1.0, float("nan")]), "sample 1"),
         (lambda: _core.interval_of_median([1.0], confidence=95), "0.95"),
-        (lambda: _core.interval_of_ratio([1.0], [0.0]), "above zero"),
         (lambda: _core.growth_exponent([1.0], [1.0, 2.0]), "1 sizes but 2 times"),
+        (lambda: _core.interval_of_paired_ratio([1.0], []), "1 numerators but 0 denominators"),
+        (lambda: _core.interval_of_paired_ratio([1.0], [0.0]), "a denominator is 0"),
+        (lambda: _core.effective_samples([]), "no samples"),
+        (lambda: _core.outliers([1.0, float("inf")]), "sample 1"),
     ],
 )
 def test_bad_statistics_are_value_errors_that_say_what_to_give(call, told):
@@ -96,3 +92,28 @@ def test_memory_beyond_the_machine_is_a_memory_error():
     assert _core.pretouch(1 << 16) >= 0
     with pytest.raises(MemoryError, match="ask for less"):
         _core.pretouch(1 << 60)
+
+
+def test_pairs_cross_with_their_defaults():
+    assert _core.interval_of_paired_ratio([6] * 6, [6] * 6) == (1.0, 1.0, 1.0)
+    assert _core.interval_of_paired_ratio([6], [6]) == (1.0, None, None)
+    middle, low, high = _core.interval_of_paired_ratio([2, 4, 6, 8, 10, 13], [1, 2, 3, 4, 5, 6])
+    assert (middle, low, high) == (pytest.approx(2), pytest.approx(2), pytest.approx(13 / 6))
+    assert _core.interval_of_paired_ratio([6] * 6, [6] * 6, confidence=0.99) == (1.0, None, None)
+
+
+def test_worth_and_outliers_are_numbers_and_positions():
+    assert _core.effective_samples([1, 2] * 20) == 40.0
+    assert _core.effective_samples(list(range(40))) < 5
+    assert _core.outliers([5, 6, 7, 8, 900, 6, 7]) == [4]
+    assert _core.outliers([]) == []
+
+
+def test_a_spin_takes_time_and_processors_tell_theirs():
+    assert _core.spin_ns(1_000_000) > 0
+    times = _core.processor_times()
+    assert times is not None
+    assert all(type(time_ns) is int for time_ns in times)
+    busy, idle, stolen = times
+    assert busy > 0
+    assert min(idle, stolen) >= 0

@@ -9,10 +9,14 @@ pub mod counters;
 pub mod eviction;
 mod kernel;
 pub mod memory;
+pub mod pace;
+pub mod processor;
 mod random;
 pub mod residency;
 pub mod schedule;
+pub mod spin;
 pub mod statistics;
+pub mod tally;
 
 use std::fs::{File, OpenOptions};
 use std::io;

@@ -22,6 +22,11 @@ impl Random {
     pub const fn below(&mut self, bound: usize) -> usize {
         ((self.next() as u128 * bound as u128) >> 64) as usize
     }
+
+    /// A number above 0 and up to 1, in steps of 2^-53: its logarithm is finite.
+    pub const fn unit(&mut self) -> f64 {
+        ((self.next() >> 11) + 1) as f64 / (1_u64 << 53) as f64
+    }
 }
 
 #[cfg(test)]

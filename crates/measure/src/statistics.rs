@@ -1,12 +1,16 @@
 //! Statistics of samples: one file a question. None assumes a distribution; times have none.
 
 mod growth;
+mod independence;
 mod median;
-mod ratio;
+mod outliers;
+mod paired;
 
 pub use growth::{Growth, growth_exponent};
+pub use independence::{BELIEVED_FROM, effective_samples};
 pub use median::interval_of_median;
-pub use ratio::{RESAMPLES, interval_of_ratio};
+pub use outliers::outliers;
+pub use paired::interval_of_paired_ratio;
 
 /// An estimate and, where there are enough samples, the bounds of its confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,6 +53,17 @@ pub enum StatisticsError {
         sizes: usize,
         /// Number of times.
         times: usize,
+    },
+    /// Numerators and denominators do not pair.
+    #[error(
+        "{numerators} numerators but {denominators} denominators: \
+         give two of each pair, in one order"
+    )]
+    Unequal {
+        /// Number of numerators.
+        numerators: usize,
+        /// Number of denominators.
+        denominators: usize,
     },
 }
 

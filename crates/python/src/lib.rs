@@ -2,6 +2,7 @@
 //! One file a neighbour crate; no logic lives here.
 
 mod data;
+mod hosts;
 mod measure;
 mod quel;
 
@@ -21,5 +22,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     data::register(module)?;
     quel::register(module)?;
     measure::register(module)?;
+    hosts::register(module)?;
     Ok(())
 }

@@ -1,20 +1,25 @@
-//! Clock, schedules, statistics, coldness and counters, as `_core.pyi` says under "measure".
+//! Clock, schedules, coldness and counters, as `_core.pyi` says under "measure"; statistics and
+//! loops have a file each.
+
+mod loops;
+mod statistics;
+
+pub use loops::Tally;
 
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
 use loadstone_measure::memory::MemoryError;
+use loadstone_measure::processor::ProcessorTimes;
 use loadstone_measure::residency::Residency;
-use loadstone_measure::statistics::{Interval, StatisticsError};
-use loadstone_measure::{awake, clock, counters, eviction, memory, residency, statistics};
-use pyo3::exceptions::{PyMemoryError, PyOSError, PyValueError};
+use loadstone_measure::{awake, clock, counters, eviction, memory, processor, residency, spin};
+use pyo3::exceptions::{PyMemoryError, PyOSError};
 use pyo3::prelude::*;
 
-/// An estimate with its lower and upper bound.
-type Bounded = (f64, Option<f64>, Option<f64>);
-
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    statistics::register(module)?;
+    loops::register(module)?;
     module.add_class::<Awake>()?;
     module.add_function(wrap_pyfunction!(clock_ns, module)?)?;
     module.add_function(wrap_pyfunction!(clock_resolution_ns, module)?)?;
@@ -22,9 +27,8 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(cpu_ns, module)?)?;
     module.add_function(wrap_pyfunction!(io_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(schedule, module)?)?;
-    module.add_function(wrap_pyfunction!(interval_of_median, module)?)?;
-    module.add_function(wrap_pyfunction!(interval_of_ratio, module)?)?;
-    module.add_function(wrap_pyfunction!(growth_exponent, module)?)?;
+    module.add_function(wrap_pyfunction!(spin_ns, module)?)?;
+    module.add_function(wrap_pyfunction!(processor_times, module)?)?;
     module.add_function(wrap_pyfunction!(resident_pages, module)?)?;
     module.add_function(wrap_pyfunction!(evict, module)?)?;
     module.add_function(wrap_pyfunction!(hold_awake, module)?)?;
@@ -63,35 +67,14 @@ fn schedule(seed: u64, variants: usize, rounds: usize) -> Vec<Vec<usize>> {
 }
 
 #[pyfunction]
-#[pyo3(signature = (samples, confidence = 0.95))]
-fn interval_of_median(py: Python<'_>, samples: Vec<f64>, confidence: f64) -> PyResult<Bounded> {
-    py.detach(move || statistics::interval_of_median(&samples, confidence))
-        .map(bounded)
-        .map_err(value)
+fn spin_ns(py: Python<'_>, turns: u64) -> u64 {
+    py.detach(|| spin::spin_ns(turns))
 }
 
 #[pyfunction]
-#[pyo3(signature = (numerator, denominator, confidence = 0.95, seed = 0))]
-fn interval_of_ratio(
-    py: Python<'_>,
-    numerator: Vec<f64>,
-    denominator: Vec<f64>,
-    confidence: f64,
-    seed: u64,
-) -> PyResult<Bounded> {
-    py.detach(move || statistics::interval_of_ratio(&numerator, &denominator, confidence, seed))
-        .map(bounded)
-        .map_err(value)
-}
-
-#[pyfunction]
-fn growth_exponent(
-    py: Python<'_>,
-    sizes: Vec<f64>,
-    times: Vec<f64>,
-) -> PyResult<Option<(f64, Option<f64>)>> {
-    let growth = py.detach(move || statistics::growth_exponent(&sizes, &times)).map_err(value)?;
-    Ok(growth.map(|growth| (growth.exponent, growth.error)))
+fn processor_times(py: Python<'_>) -> Option<(u128, u128, u128)> {
+    let ProcessorTimes { busy_ns, idle_ns, stolen_ns } = py.detach(processor::processor_times)?;
+    Some((busy_ns, idle_ns, stolen_ns))
 }
 
 #[pyfunction]
@@ -145,15 +128,6 @@ impl Awake {
     fn __exit__(&mut self, _exception: &Bound<'_, PyAny>) {
         self.0.close();
     }
-}
-
-fn bounded(interval: Interval) -> Bounded {
-    let Interval { estimate, bounds } = interval;
-    (estimate, bounds.map(|(low, _)| low), bounds.map(|(_, high)| high))
-}
-
-fn value(error: StatisticsError) -> PyErr {
-    PyValueError::new_err(error.to_string())
 }
 
 /// With number and file name, so that Python picks the subclass (`FileNotFoundError` …).

@@ -1,0 +1,186 @@
+//! The calling programs in Rust, and the oracle of their answers.
+
+mod inputs;
+
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use loadstone_hosts::oracle::Oracle;
+use loadstone_hosts::users::{Pacing, Users};
+use loadstone_hosts::{Address, Database, ENGINES, HostError as Failure, Measure, Tactics, open};
+use pyo3::create_exception;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::measure::Tally;
+
+create_exception!(
+    loadstone._core,
+    HostError,
+    PyRuntimeError,
+    "What an engine answered to a calling program in Rust, or could not."
+);
+create_exception!(
+    loadstone._core,
+    HostGapError,
+    HostError,
+    "The engine has no such measure or tactic: a gap, with its reason."
+);
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("HostError", module.py().get_type::<HostError>())?;
+    module.add("HostGapError", module.py().get_type::<HostGapError>())?;
+    module.add_class::<Host>()?;
+    module.add_class::<Oo1Oracle>()?;
+    module.add_function(wrap_pyfunction!(host_engines, module)?)?;
+    module.add_function(wrap_pyfunction!(inputs::oo1_inputs, module)?)?;
+    module.add_function(wrap_pyfunction!(inputs::oo1_checksum, module)?)?;
+    module.add_function(wrap_pyfunction!(host_measures, module)?)
+}
+
+fn failure(error: &Failure) -> PyErr {
+    match error {
+        Failure::Unsupported { .. } => HostGapError::new_err(error.to_string()),
+        Failure::Unknown { .. } => PyValueError::new_err(error.to_string()),
+        _ => HostError::new_err(error.to_string()),
+    }
+}
+
+fn database(parts: u64, seed: u64, locality: bool) -> PyResult<Database> {
+    Database::new(parts, seed, locality).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// The engines that a host in Rust speaks to.
+#[pyfunction]
+fn host_engines() -> Vec<&'static str> {
+    ENGINES.to_vec()
+}
+
+/// The names of the measures.
+#[pyfunction]
+fn host_measures() -> Vec<&'static str> {
+    Measure::ALL.iter().map(|(name, _)| *name).collect()
+}
+
+type Measured = (u64, u64, u64, String, u64);
+
+/// A calling program with one engine at the other side of its seam.
+#[pyclass(frozen, module = "loadstone._core")]
+struct Host {
+    host: Mutex<Box<dyn loadstone_hosts::Host>>,
+}
+
+#[pymethods]
+impl Host {
+    #[new]
+    #[pyo3(signature = (engine, database, tactics, parts, seed=1, locality=true, library=None))]
+    #[expect(clippy::too_many_arguments, reason = "the signature of the Python method")]
+    fn new(
+        py: Python<'_>,
+        engine: &str,
+        database: String,
+        tactics: Vec<(String, String)>,
+        parts: u64,
+        seed: u64,
+        locality: bool,
+        library: Option<PathBuf>,
+    ) -> PyResult<Self> {
+        let held = self::database(parts, seed, locality)?;
+        let address = Address { database, library };
+        let host = py
+            .detach(|| open(engine, &address, Tactics::new(tactics), held))
+            .map_err(|error| failure(&error))?;
+        Ok(Self { host: Mutex::new(host) })
+    }
+
+    /// Load the database; elapsed ns.
+    fn load(&self, py: Python<'_>) -> PyResult<u64> {
+        self.with(py, |host| host.load())
+    }
+
+    /// Run a measure: (elapsed ns, of it the commit, visits, checksum, calls).
+    fn measure(&self, py: Python<'_>, measure: &str, iteration: u32) -> PyResult<Measured> {
+        let asked = Measure::named(measure).map_err(|error| failure(&error))?;
+        let found = self.with(py, |host| host.measure(asked, iteration))?;
+        let checksum = format!("{:016x}", found.checksum);
+        Ok((found.elapsed_ns, found.commit_ns, found.visits, checksum, found.calls))
+    }
+
+    /// Many users at once: (elapsed ns, tally).
+    #[pyo3(signature = (measure, users, duration_ns, starts_ns=None))]
+    fn users(
+        &self,
+        py: Python<'_>,
+        measure: &str,
+        users: u32,
+        duration_ns: u64,
+        starts_ns: Option<Vec<u64>>,
+    ) -> PyResult<(u64, Tally)> {
+        let inserting = match measure {
+            "lookup" => false,
+            "insert" => true,
+            _ => return Err(PyValueError::new_err(format!("{measure} is for one user"))),
+        };
+        let pacing = match starts_ns {
+            None => Pacing::Closed { duration_ns },
+            Some(starts_ns) => Pacing::Open { starts_ns, duration_ns },
+        };
+        let (readers, writers) = if inserting { (0, users) } else { (users, 0) };
+        let asked = Users { readers, writers, pacing };
+        let served = self.with(py, |host| host.users(&asked))?;
+        let tally = if inserting { served.inserts } else { served.lookups };
+        Ok((served.elapsed_ns, Tally(tally)))
+    }
+
+    /// Bytes that the database takes.
+    fn size_bytes(&self, py: Python<'_>) -> PyResult<u64> {
+        self.with(py, |host| host.size_bytes())
+    }
+
+    /// What the engine says about itself.
+    fn terms(&self, py: Python<'_>) -> PyResult<Vec<(String, String)>> {
+        self.with(py, |host| host.terms())
+    }
+}
+
+impl Host {
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        ask: impl FnOnce(&mut dyn loadstone_hosts::Host) -> Result<T, Failure> + Send,
+    ) -> PyResult<T> {
+        py.detach(|| {
+            let mut host = self.host.lock().unwrap_or_else(PoisonError::into_inner);
+            ask(host.as_mut())
+        })
+        .map_err(|error| failure(&error))
+    }
+}
+
+/// What each measure must have seen, by a plain evaluation in memory.
+#[pyclass(frozen, module = "loadstone._core")]
+struct Oo1Oracle {
+    oracle: Oracle,
+}
+
+#[pymethods]
+impl Oo1Oracle {
+    #[new]
+    #[pyo3(signature = (parts, seed=1, locality=true))]
+    fn new(py: Python<'_>, parts: u64, seed: u64, locality: bool) -> PyResult<Self> {
+        let held = database(parts, seed, locality)?;
+        Ok(Self { oracle: py.detach(|| Oracle::new(held)) })
+    }
+
+    /// (visits, checksum) of one iteration of a measure; None for a rung of the ladder.
+    fn answer(
+        &self,
+        py: Python<'_>,
+        measure: &str,
+        iteration: u32,
+    ) -> PyResult<Option<(u64, String)>> {
+        let asked = Measure::named(measure).map_err(|error| failure(&error))?;
+        let seen = py.detach(|| self.oracle.expected(asked, iteration));
+        Ok(seen.map(|(visits, checksum)| (visits, format!("{checksum:016x}"))))
+    }
+}
