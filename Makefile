@@ -7,7 +7,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 PYTHON_SOURCES := $(shell find python -type f -not -name '*.pyc' -not -name '*.so') pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: run test check format lint types bench fuzz wheel clean help
+.PHONY: run test check format lint types bench calibrate fuzz wheel clean help
 
 run: $(VENV)/.installed ## set everything up, run the default panel, write the report, say where
 	$(BIN)/loadstone run
@@ -33,6 +33,9 @@ types: $(VENV)/.installed $(VENV)/.tools ## mypy --strict, and the stub against 
 bench: $(VENV)/.installed $(VENV)/.tools ## our speed beside our peers', interleaved, ratios printed
 	$(BIN)/python selfbench/bench.py
 
+calibrate: $(VENV)/.installed $(VENV)/.tools ## does the instrument find what is there, no more
+	$(BIN)/python selfbench/calibrate.py
+
 fuzz: ## a minute of fuzzing for each target (needs a nightly toolchain and cargo-fuzz)
 	cd fuzz && for target in $$(cargo +nightly fuzz list | grep -v canary); do \
 	  cargo +nightly fuzz run $$target -- -max_total_time=60 || exit 1; done
@@ -44,7 +47,7 @@ clean: ## remove what the build made (records and reports in runs/ stay)
 	rm -rf $(VENV) target dist
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # The environment: runtime libraries first, so that `make run` installs no developer's tools.
 $(VENV)/.base: requirements.lock

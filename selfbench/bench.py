@@ -13,7 +13,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import data_generation
+import hosts
 import loading
+import point_lookups
 
 from loadstone._core import clock_ns, interval_of_median
 
@@ -58,6 +60,17 @@ def bench_command() -> None:
                   f"   first figures {first_s:.1f} s, target 5 s")  # fmt: skip
 
 
+def bench_hosts() -> None:
+    """The calling programs in Rust: null operation, bare C interfaces, pgbench, OO1, its size."""
+    programs = hosts.examples()
+    hosts.null_operation()
+    with tempfile.TemporaryDirectory(prefix="loadstone-", dir="/var/tmp") as folder:
+        hosts.bare_loops(Path(folder), programs)
+        point_lookups.main(programs)
+        hosts.whole_run()
+        hosts.huge(Path(folder))
+
+
 def _elapsed_s(command: Sequence[str]) -> float:
     start = clock_ns()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -81,6 +94,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "load": bench_load,
     "oracle": bench_oracle,
     "command": bench_command,
+    "hosts": bench_hosts,
 }
 
 

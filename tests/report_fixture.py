@@ -12,6 +12,7 @@ from loadstone.record.model import (
     AnswerCheck,
     CellResult,
     ColdEvidence,
+    Condition,
     Event,
     Load,
     OperationText,
@@ -20,11 +21,16 @@ from loadstone.record.model import (
     Session,
     StatementText,
     Term,
+    UsersPoint,
 )
 
 HOSTILE = "<script>alert('x')</script> & \"quoted\" | `code` [bold]x[/bold] \x1b[31m\n=1+1"
 POSTGRESQL = "postgresql?parallelism=2"
-VARIANTS = ("sqlite", "duckdb", POSTGRESQL, "null")
+COMPETITORS = ("sqlite", "duckdb", POSTGRESQL)
+TWIN = "sqlite#2"
+VARIANTS = ("sqlite", TWIN, "duckdb", POSTGRESQL, "null")
+TWIN_OPERATIONS = ("select-1%-heap", "select-10%-heap", "joinAselB-heap", "min-scalar")
+"""Those that the twin measures, too, warm at the first scale: the A/A noise."""
 
 TABLE = """
 select-1%-heap|1 %|Selections|heap|0.0006|1|1.4 1 2.1
@@ -77,6 +83,8 @@ FAILED = {
 }
 INVALID = {("min-scalar", POSTGRESQL, 10_000, "warm"): "the client was busy 97 % of the time"}
 PENDING = {("modify-1-nonkey-indexed", POSTGRESQL, 100_000, "cold")}
+OUTLIER = ("select-1%-heap", "duckdb", 10_000, "warm")
+"""A cell whose third sample is nine times as long as it should be."""
 UNPROVED = {("select-1%-heap", POSTGRESQL, 10_000, "cold"), ("min-100", "duckdb", 10_000, "cold")}
 
 
@@ -133,6 +141,9 @@ def make_run(operations=ALL, repeat: int = 10, scales=(10_000, 100_000)) -> Run:
                 for variant in VARIANTS:
                     if variant == "null" and temperature == "cold":
                         continue
+                    again = operation[0] in TWIN_OPERATIONS and temperature == "warm"
+                    if variant == TWIN and not (again and rows == scales[0]):
+                        continue
                     gap = GAPS.get((variant, operation[3]), "")
                     samples = 3 if temperature == "cold" else repeat
                     cell = Cell(operation[0], variant, rows, temperature, samples, gap)
@@ -151,16 +162,18 @@ def make_run(operations=ALL, repeat: int = 10, scales=(10_000, 100_000)) -> Run:
         results=tuple(results),
         loads=tuple(
             Load(variant, rows, "tenthoustup", "heap", rows, rows * 900 * (i + 1), True)
-            for i, variant in enumerate(VARIANTS[:3])
+            for i, variant in enumerate(COMPETITORS)
             for rows in scales
         ),
         terms=_terms(),
         structure_notes=(
             ("sqlite", "clustered", "a WITHOUT ROWID table: the relation lies in its key's B-tree"),
+            (TWIN, "clustered", "a WITHOUT ROWID table: the relation lies in its key's B-tree"),
             (POSTGRESQL, "clustered", "CLUSTER orders the heap once; later changes are not kept"),
         ),
-        sizes=tuple((v, rows, rows * 420) for v in VARIANTS[:3] for rows in scales),
+        sizes=tuple((v, rows, rows * 420) for v in COMPETITORS for rows in scales),
         events=(Event("2026-11-21T13:16:00.000+00:00", "worker died", "sqlite", HOSTILE),),
+        users=_users(),
     )
 
 
@@ -170,6 +183,7 @@ def write_record(run: Run, path: Path) -> None:
         path, run.plan, run.published, run.run_id, run.loadstone_version, "loadstone run"
     )
     recorder.machine(run.sessions[0].machine)
+    recorder.calibration(run.sessions[0].calibration)
     recorder.operations(run.operations)
     recorder.terms(run.terms)
     recorder.structure_notes(run.structure_notes)
@@ -179,6 +193,8 @@ def write_record(run: Run, path: Path) -> None:
         recorder.size(*size)
     for result in run.results:
         recorder.cell(result)
+    for point in run.users:
+        recorder.users(point)
     recorder.end("complete", 78_200_000_000)
 
 
@@ -206,7 +222,10 @@ def _result(cell: Cell, operation: tuple) -> CellResult:
             for s in samples
         )  # fmt: skip
     status, reason = ("invalid", INVALID[key]) if key in INVALID else ("ok", "")
-    return CellResult(cell, status, reason, ended, samples, answers, evidence, statements)
+    condition = Condition(0.004, 0.03 if cell.rows == 10_000 else None, 0.012)
+    return CellResult(
+        cell, status, reason, ended, samples, answers, evidence, statements, condition
+    )
 
 
 def _samples(cell: Cell, operation: tuple):
@@ -216,13 +235,15 @@ def _samples(cell: Cell, operation: tuple):
     if cell.variant == "null":
         base_ns = 900.0
     else:
-        base_ns *= factors[VARIANTS.index(cell.variant)]
+        base_ns *= factors[COMPETITORS.index(cell.variant.removesuffix("#2"))]
         if cell.variant == "sqlite" and "join" in cell.operation and "heap" in cell.operation:
             base_ns *= (cell.rows / 10_000) ** 0.4
     if cell.temperature == "cold":
         base_ns = base_ns * 1.3 + 2.5e6
     for ordinal in range(cell.samples):
         elapsed = int(base_ns * dice.lognormvariate(0, 0.06) * (1.5 if dice.random() < 0.03 else 1))
+        if (cell.operation, cell.variant, cell.rows, cell.temperature, ordinal) == (*OUTLIER, 2):
+            elapsed *= 9
         server = cell.variant == POSTGRESQL
         yield Sample(
             ordinal=ordinal,
@@ -272,11 +293,52 @@ def _terms() -> tuple[Term, ...]:
     }
     asked = {"durability": "full", "cache_bytes": "67108864"}
     return tuple(
-        Term(variant, key, asked.get(key), value)
+        Term(name, key, asked.get(key), value)
         for key, values in table.items()
-        for variant, value in zip(VARIANTS, values, strict=False)
+        for variant, value in zip(COMPETITORS, values, strict=True)
+        for name in ((variant, TWIN) if variant == "sqlite" else (variant,))
         if value != "-"
     )
+
+
+def _users() -> tuple[UsersPoint, ...]:
+    """A closed and an open loop; the open one's engine paused, and its queue is the tail."""
+
+    def spread(*values: int) -> dict[str, int]:
+        return dict(zip(("50", "90", "99", "99.9", "99.99", "max"), values, strict=True))
+
+    calm = spread(41_000, 60_000, 95_000, 310_000, 900_000, 1_200_000)
+    paused = spread(43_000, 70_000, 31_000_000, 39_000_000, 40_000_000, 40_100_000)
+    lag = spread(1_000, 2_000, 30_000_000, 38_000_000, 39_000_000, 39_100_000)
+    shared = ("select-1-hash-host", POSTGRESQL, 10_000, "python")
+    return (
+        UsersPoint(*shared, "closed", 4, None, 2_000_000_000, 96_000, 0, 0, 0, 1_500_000_000,
+                   2_400_000_000, calm, spread(*[0] * 6), calm, b"HdrHistogram", "ok", ""),
+        UsersPoint(*shared, "open", 4, 4_000.0, 2_000_000_000, 7_900, 0, 140, 100, 400_000_000,
+                   600_000_000, paused, lag, calm, b"HdrHistogram", "invalid", HOSTILE),
+    )  # fmt: skip
+
+
+def _calibration(**figures: float | None) -> dict[str, float | None]:
+    """What a session measured of the instrument; `figures` replace some."""
+    measured = {
+        "clock.resolution_ns": 20.0,
+        "clock.cost_ns": 24.1,
+        "floor.statement_ns": 212.0,
+        "floor.statement_observed_ns": 238.0,
+        "observer.counters_ns": 14_200.0,
+        "fixed.asked_ns": 1e6,
+        "fixed.measured_ns": 1_000_310.0,
+        "fixed.measured_ns_max": 1_041_000.0,
+        "stalling.pause_ns": 40e6,
+        "stalling.open_latency_ns_p99": 38.2e6,
+        "stalling.service_ns_p99": 1_310.0,
+        "stalling.open_latency_ns_max": 40.1e6,
+        "wake_up.round_trip_idle_ns": 63_000.0,
+        "wake_up.round_trip_held_ns": 18_100.0,
+        "spin_of_200000.ns": 96_000.0,
+    }
+    return measured | {key.replace("__", "."): value for key, value in figures.items()}
 
 
 def _sessions() -> tuple[Session, ...]:
@@ -295,7 +357,8 @@ def _sessions() -> tuple[Session, ...]:
     }
     return (
         Session(1, "2026-11-21T13:15:02.000+00:00", "loadstone run wisconsin --on sqlite",
-                None, None, None, machine),
+                None, None, None, machine, _calibration()),
         Session(2, "2026-11-21T13:17:40.000+00:00", "loadstone run --resume runs/a.loadstone",
-                "2026-11-21T13:18:20.000+00:00", "complete", 78_200_000_000, machine),
+                "2026-11-21T13:18:20.000+00:00", "complete", 78_200_000_000, machine,
+                _calibration(wake_up__round_trip_held_ns=None)),
     )  # fmt: skip

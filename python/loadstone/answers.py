@@ -1,22 +1,37 @@
-"""What each operation must answer, asked of the oracle once and kept for the run."""
+"""What each operation must answer, asked of an oracle once and kept for the run."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from loadstone._core import Oracle
-from loadstone.benchmarks.base import Operation
+
+if TYPE_CHECKING:
+    from loadstone.benchmarks.base import Operation
 
 Answer = tuple[int, str]
-"""(rows, checksum)"""
+"""(rows, checksum); an empty checksum where there is nothing to check."""
 
 
-class ExpectedAnswers:
-    """The oracle's answers at one scale; relations are generated when first needed."""
+class Answers(Protocol):
+    """The expected answers at one scale."""
 
-    def __init__(self, benchmark: str, edition: str, rows: int, relations: list[str]) -> None:
+    def of(self, operation: "Operation", variation: int) -> Answer:
+        """What a variation must give."""
+
+    def contents(self, relation: str) -> Answer:
+        """What shows that a stored relation is as generated."""
+
+
+class QuelAnswers:
+    """Of operations in QUEL: the oracle evaluates their text over relations that it generates."""
+
+    def __init__(self, benchmark: str, edition: str, rows: int, relations: Sequence[str]) -> None:
         self._oracle = Oracle()
         for relation in relations:
             self._oracle.add(benchmark, edition, relation, rows)
         self._known: dict[str, Answer] = {}
 
-    def of(self, operation: Operation, variation: int) -> Answer:
+    def of(self, operation: "Operation", variation: int) -> Answer:
         """(rows, checksum) that a variation must give."""
         text = operation.texts[variation]
         if text not in self._known:

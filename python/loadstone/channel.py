@@ -16,20 +16,27 @@ from pathlib import Path
 from typing import Any
 
 from loadstone._core import clock_ns
-from loadstone.errors import EngineError, LoadstoneError, TimeLimitError, WorkerDiedError
+from loadstone.errors import (
+    EngineError,
+    LoadstoneError,
+    TimeLimitError,
+    UnsupportedError,
+    WorkerDiedError,
+)
 
 UNTIMED_LIMIT_S = 900.0
 """Loading, checking and explaining may take this long before a worker counts as hung."""
 
 
 class Worker:
-    """A child process that owns one engine of one variant. Not shared between threads.
+    """A child process that owns one engine of one variant. `seam` is its benchmark's: what the
+    engine is asked for. Not shared between threads.
 
     It inherits `lock`, the run's claim to its folder: nobody may have that before a worker that
     outlives its runner has removed what it made.
     """
 
-    def __init__(self, name: str, log: Path, lock: int) -> None:
+    def __init__(self, name: str, seam: str, log: Path, lock: int) -> None:
         self.name = name
         self._log = log
         self._buffer = b""
@@ -39,7 +46,7 @@ class Worker:
             # A session of its own: Ctrl-C in the terminal reaches the runner alone, which then
             # lets the statement in flight end; and one signal ends a worker with its children.
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "loadstone.worker", str(requests), str(replies)],
+                [sys.executable, "-m", "loadstone.worker", seam, str(requests), str(replies)],
                 stdin=subprocess.DEVNULL,
                 stdout=stream,
                 stderr=stream,
@@ -137,4 +144,5 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 
 def _error_from(reply: Mapping[str, Any]) -> LoadstoneError:
-    return EngineError(str(reply["message"]), hint=str(reply.get("hint", "")))
+    kind = UnsupportedError if reply.get("kind") == UnsupportedError.__name__ else EngineError
+    return kind(str(reply["message"]), hint=str(reply.get("hint", "")))

@@ -5,20 +5,19 @@ takes over, checks what the old one left, and mends it.
 """
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from loadstone.answers import ExpectedAnswers
-from loadstone.benchmarks.base import StoredRelation
+from loadstone.answers import Answers
+from loadstone.benchmarks.base import Benchmark, StoredRelation, table_of
 from loadstone.channel import Worker
-from loadstone.engines.base import Engine
+from loadstone.engines.base import System
 from loadstone.errors import EngineError, LoadstoneError, TimeLimitError, WorkerDiedError
 from loadstone.plan import Plan
 from loadstone.record import Load, Recorder
 from loadstone.record.model import Event, Term
 from loadstone.record.writer import now
 from loadstone.scratch import Claim
-from loadstone.tables import load_request, table_of
 from loadstone.variant import Variant
 
 REVIVALS_MAX = 20
@@ -28,7 +27,14 @@ REVIVALS_MAX = 20
 class VariantWorker:
     """Keeps a variant's engine up and its tables right; passes requests on."""
 
-    def __init__(self, variant: Variant, engine: type[Engine], claim: Claim, plan: Plan) -> None:
+    def __init__(
+        self,
+        variant: Variant,
+        engine: type[System],
+        claim: Claim,
+        plan: Plan,
+        benchmark: Benchmark,
+    ) -> None:
         self.variant = variant
         self.engine = engine
         self.given_up = ""
@@ -36,6 +42,7 @@ class VariantWorker:
         self._log = claim.path / f"{variant.slug}.log"
         self._claim = claim
         self._plan = plan
+        self._benchmark = benchmark
         self._worker: Worker | None = None
         self._revivals = 0
         self._opened: dict[str, Any] = {"versions": {}, "terms": {}}
@@ -43,7 +50,7 @@ class VariantWorker:
     def open(self) -> None:
         """Start a worker and its engine."""
         self._scratch.mkdir(parents=True, exist_ok=True)
-        self._worker = Worker(self.variant.name, self._log, self._claim.lock)
+        self._worker = Worker(self.variant.name, self._benchmark.seam, self._log, self._claim.lock)
         values = {
             "engine": self.variant.engine,
             "tactics": self.variant.tactics,
@@ -68,7 +75,7 @@ class VariantWorker:
         self,
         items: Sequence[StoredRelation],
         rows: int,
-        answers: ExpectedAnswers,
+        answers: Answers,
         recorder: Recorder,
         told: Callable[[str], None],
     ) -> None:
@@ -82,16 +89,17 @@ class VariantWorker:
         reply = self.ask("settle", tables=names)
         recorder.size(self.variant.name, rows, reply["size_bytes"])
 
-    def _ensure(self, item: StoredRelation, rows: int, answers: ExpectedAnswers) -> Load | None:
+    def _ensure(self, item: StoredRelation, rows: int, answers: Answers) -> Load | None:
         """Load a table unless it is there and right. Raises `EngineError` if it cannot be."""
-        name = table_of(item.relation, item.design, rows)
+        request = self._benchmark.request(self._plan.edition, item, rows)
         expected = answers.contents(item.relation)
         checks = self.engine.capabilities.answers
-        if checks and self._contents(name) == expected:
+        if checks and self._contents(request) == expected:
             return None
-        reply = self.ask("load", **load_request(self._plan, item, rows))
-        right = not checks or self._contents(name) == expected
+        reply = self.ask("load", **request)
+        right = not checks or self._contents(request) == expected
         if not right:
+            name = table_of(item.relation, item.design, rows)
             raise EngineError(
                 f"{self.variant.name}: {name} does not hold what was loaded into it",
                 hint="its rows differ from the generated ones: engine or driver is at fault",
@@ -99,8 +107,8 @@ class VariantWorker:
         return Load(self.variant.name, rows, item.relation, item.design, reply["tuples"],
                     reply["elapsed_ns"], right)  # fmt: skip
 
-    def _contents(self, table: str) -> tuple[int, str] | None:
-        answer = self.ask("contents", table=table)["answer"]
+    def _contents(self, request: Mapping[str, Any]) -> tuple[int, str] | None:
+        answer = self.ask("contents", **request)["answer"]
         return None if answer is None else (answer[0], answer[1])
 
     def ask(self, request: str, **values: Any) -> dict[str, Any]:
@@ -113,7 +121,7 @@ class VariantWorker:
         self,
         items: Sequence[StoredRelation],
         rows: int,
-        answers: ExpectedAnswers,
+        answers: Answers,
         recorder: Recorder,
         failure: LoadstoneError,
     ) -> None:
@@ -139,7 +147,7 @@ class VariantWorker:
                     self.given_up = f"could not be started again: {error.message}"
                     recorder.event(Event(now(), "given up", self.variant.name, self.given_up))
 
-    def mend(self, items: Sequence[StoredRelation], rows: int, answers: ExpectedAnswers) -> None:
+    def mend(self, items: Sequence[StoredRelation], rows: int, answers: Answers) -> None:
         """After a wrong answer: load again whatever is not as generated."""
         for item in items:
             self._ensure(item, rows, answers)
@@ -151,14 +159,23 @@ class VariantWorker:
             self._worker = None
         self.engine.abandon(self._scratch)
 
-    def close(self) -> None:
-        """Let the engine remove what it made and the worker end."""
+    def close(self) -> str:
+        """Let the engine remove what it made and the worker end. Returns what the user must know:
+        empty, or that something of ours may be left in a database of theirs."""
+        removed = False
         if self._worker is not None:
             try:
                 self._worker.ask("remove")
                 self._worker.close()
+                removed = True
             except LoadstoneError:
                 self._worker.kill()
             self._worker = None
         self.engine.abandon(self._scratch)
         shutil.rmtree(self._scratch, ignore_errors=True)
+        if removed or self.variant.url is None or not self._opened["terms"]:
+            return ""
+        name = self.variant.name
+        return (
+            f"{name}: what this run made there may be left; `loadstone clean` shows and removes it"
+        )

@@ -17,6 +17,11 @@ from loadstone.errors import InputError
 
 TEMPERATURES = ("warm", "cold", "hot")
 
+USERS_MAX = 256
+RATE_PER_S_MAX = 100_000
+LOOP_S_MAX = 300
+"""Long enough for a p99.99 of a slow server; and a worker may be silent for three times that."""
+
 
 @dataclass(frozen=True, slots=True)
 class Choices:
@@ -24,12 +29,16 @@ class Choices:
 
     `repeat` counts samples of a warm or hot cell (by default 10 at the first scale and 6, the
     fewest that give a 95 % interval, at the others), `repeat_cold` of a cold one, `warm_up` the
-    unmeasured rounds before a warm block's samples. `time_limit_s` holds for one statement.
+    unmeasured rounds before a warm block's samples. Where a comparison is undecided, a warm or hot
+    cell is repeated until its interval is within `precision` (a share) of its middle, or to
+    `repeat_most` samples (60; with `repeat` given, as many as that). `time_limit_s` holds for one
+    statement. `floor`: calibrate the harness; `limits`: a cell beyond a limit is invalid;
+    `awake`: keep idle processors from sleeping where that is permitted.
     """
 
     benchmark: str = "wisconsin"
     edition: str | None = None
-    on: tuple[str, ...] = ("sqlite", "duckdb", "postgresql")
+    on: tuple[str, ...] = ()
     rows: tuple[int, ...] | None = None
     operations: tuple[str, ...] = ()
     temperature: tuple[str, ...] = ("warm", "cold")
@@ -39,8 +48,17 @@ class Choices:
     warm_up: int = 1
     rounds: int = 2
     seed: int = 1983
+    repeat_most: int | None = None
+    precision: float = 0.02
     time_limit_s: float = 60.0
     floor: bool = True
+    limits: bool = True
+    awake: bool = True
+    users: tuple[int, ...] = ()
+    """How many at once, for each operation whose rows go to the host: none, unless named."""
+    rate_per_s: float | None = None
+    """Of an open loop's requests, all users together; by default a share of the closed loop's."""
+    loop_s: float = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +92,14 @@ class Plan:
     rounds: int
     time_limit_s: float
     cells: tuple[Cell, ...]
+    precision: float = 0.0
+    """Repetition goes on until a ratio's interval is within this share; 0: not at all."""
+    repeat_most: int = 0
+    limits: bool = True
+    awake: bool = True
+    users: tuple[int, ...] = ()
+    rate_per_s: float | None = None
+    loop_s: float = 2.0
 
     def to_json(self) -> str:
         """Canonical JSON: equal plans give equal text."""
@@ -89,8 +115,8 @@ class Plan:
         """Read back what `to_json` wrote."""
         data = json.loads(text)
         data["cells"] = tuple(Cell(**cell) for cell in data["cells"])
-        for name in ("variants", "rows"):
-            data[name] = tuple(data[name])
+        for name in ("variants", "rows", "users"):
+            data[name] = tuple(data.get(name, ()))
         return Plan(**data)
 
 
@@ -118,7 +144,8 @@ def choices_from(data: Mapping[str, Any], source: str) -> Choices:
 
 def _typed(value: Any, annotation: Any, source: str, name: str) -> Any:
     """A value of the type that a field of `Choices` wants; a single item may stand for a list."""
-    kind = str(getattr(annotation, "__name__", annotation)).removesuffix(" | None")
+    plain = annotation.__name__ if isinstance(annotation, type) else str(annotation)
+    kind = plain.removesuffix(" | None")
     if kind.startswith("tuple"):
         items = tuple(value) if isinstance(value, list | tuple) else (value,)
         wanted: type = int if "int" in kind else str
@@ -142,17 +169,36 @@ def _checked(choices: Choices, source: str) -> Choices:
         ("repeat_cold", 1, 1_000),
         ("warm_up", 0, 1_000),
         ("rounds", 1, 1_000),
+        ("repeat_most", 1, 100_000),
     ):
         value = getattr(choices, name)
         if value is not None and not low <= value <= high:
             raise InputError(f"{source}: {name} must be between {low} and {high}, not {value}")
+    if not 0 <= choices.precision < 1:
+        raise InputError(
+            f"{source}: precision must be a share from 0 to below 1, not {choices.precision:g}"
+        )
     if choices.time_limit_s <= 0:
         raise InputError(f"{source}: time_limit_s must be positive, not {choices.time_limit_s:g}")
+    _check_users(choices, source)
     for temperature in choices.temperature:
         if temperature not in TEMPERATURES:
             known = ", ".join(TEMPERATURES)
             raise InputError(f"{source}: no temperature {temperature!r}", hint=f"known: {known}")
     return choices
+
+
+def _check_users(choices: Choices, source: str) -> None:
+    for users in choices.users:
+        if not 1 <= users <= USERS_MAX:
+            raise InputError(f"{source}: users must be between 1 and {USERS_MAX}, not {users}")
+    rate_per_s, loop_s = choices.rate_per_s, choices.loop_s
+    if rate_per_s is not None and not 0 < rate_per_s <= RATE_PER_S_MAX:
+        raise InputError(
+            f"{source}: rate_per_s must be above 0, to {RATE_PER_S_MAX:,}, not {rate_per_s:g}"
+        )
+    if not 0 < loop_s <= LOOP_S_MAX:
+        raise InputError(f"{source}: loop_s must be above 0, to {LOOP_S_MAX}, not {loop_s:g}")
 
 
 def join_names(names: Sequence[str], most: int = 8) -> str:

@@ -14,6 +14,12 @@ FLOOR = "null"
 REPEAT_FIRST, REPEAT_LARGER = 10, 6
 """Samples of a warm cell at the first scale, and at the others, which serve the growth curves."""
 
+REPEAT_MOST = 60
+"""Samples to which an undecided warm cell is repeated."""
+
+TWIN_OPERATIONS = 8
+"""So many of a plan's operations are measured on a variant and on its twin: the A/A noise."""
+
 PANELS = ("default", "quick", "full")
 
 
@@ -29,6 +35,7 @@ def make_plan(
     for rows in scales:
         benchmark.check_scale(edition, rows)
     names = [variant.name for variant in variants]
+    again = _measured_again(choices, benchmark, edition, scales[0])
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise InputError(f"the variant {twice[0]} is named twice", hint="name each --on once")
@@ -45,11 +52,15 @@ def make_plan(
         for temperature in choices.temperature
         for operation in _chosen(choices, benchmark.operations(edition, rows), temperature)
         for variant in variants
-        if temperature == "warm" or variant.engine != FLOOR
+        if (temperature == "warm" or capabilities[variant.engine].answers)
+        and (
+            not variant.twin
+            or (rows == scales[0] and temperature == "warm" and operation.name in again)
+        )
     ]
     if not cells:
         raise InputError("the plan is empty", hint="no operation fits these choices")
-    return Plan(
+    plan = Plan(
         benchmark=benchmark.name,
         edition=edition,
         variants=tuple(names),
@@ -59,7 +70,33 @@ def make_plan(
         rounds=choices.rounds,
         time_limit_s=choices.time_limit_s,
         cells=tuple(cells),
+        precision=choices.precision,
+        repeat_most=choices.repeat_most or choices.repeat or REPEAT_MOST,
+        limits=choices.limits,
+        awake=choices.awake,
+        users=tuple(dict.fromkeys(choices.users)),
+        rate_per_s=choices.rate_per_s,
+        loop_s=choices.loop_s,
     )
+    if plan.users and not any(shared_operations(plan, benchmark, rows) for rows in plan.rows):
+        known = [item.name for item in benchmark.operations(edition, scales[0]) if item.many_users]
+        raise InputError(
+            "none of the operations can be run by many users at once: they would get into each"
+            " other's way",
+            hint=f"choose one of {join_names(known)}, or leave out --users",
+        )
+    return plan
+
+
+def shared_operations(plan: Plan, benchmark: Benchmark, rows: int) -> list[str]:
+    """Names of a plan's operations of a scale that many users can run, in the plan's order."""
+    host = {
+        operation.name
+        for operation in benchmark.operations(plan.edition, rows)
+        if operation.many_users
+    }
+    planned = dict.fromkeys(cell.operation for cell in plan.cells if cell.rows == rows)
+    return [name for name in planned if name in host]
 
 
 def seconds_estimated(plan: Plan) -> float:
@@ -107,11 +144,22 @@ def _chosen(
                 f"there is no operation {unknown[0]!r}", hint=f"known: {join_names([*known], 60)}"
             )
         return [known[name] for name in choices.operations]
+    if choices.panel != "full":
+        operations = [item for item in operations if "full" not in item.panels]
     if choices.panel == "quick":
         operations = [item for item in operations if "quick" in item.panels]
     if temperature == "cold" and choices.panel != "full":
         operations = [item for item in operations if "cold" in item.panels]
     return operations
+
+
+def _measured_again(
+    choices: Choices, benchmark: Benchmark, edition: str, rows: int
+) -> frozenset[str]:
+    """The operations that a twin measures, too: those of the quick panel first."""
+    operations = _chosen(choices, benchmark.operations(edition, rows), "warm")
+    ranked = sorted(operations, key=lambda operation: "quick" not in operation.panels)
+    return frozenset(operation.name for operation in ranked[:TWIN_OPERATIONS])
 
 
 def _samples(choices: Choices, temperature: str, *, first: bool) -> int:
@@ -130,4 +178,6 @@ def _cell(
 ) -> Cell:
     structure = capabilities.structures[operation.storage]
     gap = "" if structure.supported else structure.note
+    if temperature == "cold" and not capabilities.stoppable:
+        gap = gap or "it keeps nothing on a disk: there is no cold"
     return Cell(operation.name, variant.name, rows, temperature, samples, gap)

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from loadstone.errors import EngineError, InputError
+from loadstone.variant import TWIN
 
 if TYPE_CHECKING:
     from loadstone.benchmarks.base import Benchmark
-    from loadstone.engines.base import Engine
+    from loadstone.engines.base import Engine, System
+    from loadstone.hosts.base import HostedEngine
     from loadstone.report.base import Report
 
 _SCHEMES = {"postgres": "postgresql"}
@@ -37,7 +39,23 @@ def engine_of(variant: str) -> str:
     if "://" in variant:
         scheme = urlsplit(variant).scheme
         return _SCHEMES.get(scheme, scheme)
-    return variant.partition("?")[0].strip()
+    return variant.removesuffix(TWIN).partition("?")[0].strip()
+
+
+def host_names() -> list[str]:
+    """Names of the engines that a calling program speaks to, sorted; none is imported."""
+    return _names("hosts")
+
+
+def load_system(seam: str, name: str) -> "type[System]":
+    """Import one engine as a benchmark meets it: as `load_engine`, or as `load_host`."""
+    return load_engine(name) if seam == "engines" else load_host(name)
+
+
+def load_host(name: str) -> "type[HostedEngine]":
+    """Import one engine behind its calling program. Errors as of `load_engine`."""
+    kind: type[HostedEngine] = _load("hosts", name)
+    return kind
 
 
 def load_engine(name: str) -> "type[Engine]":
@@ -70,7 +88,7 @@ def _names(kind: str) -> list[str]:
 def _load(kind: str, name: str) -> Any:
     points = _points(kind)
     if name not in points:
-        what = kind.removesuffix("s")
+        what = "engine with a calling program" if kind == "hosts" else kind.removesuffix("s")
         known = ", ".join(sorted(points)) or f"none; is loadstone installed in this {what}?"
         raise InputError(f"there is no {what} {name!r}", hint=f"installed: {known}")
     point = points[name]

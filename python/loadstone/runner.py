@@ -8,11 +8,14 @@ from typing import Any
 
 from loadstone import _core, machine, scratch
 from loadstone.benchmarks.base import Benchmark, Operation
+from loadstone.conditions import Conditions
 from loadstone.crew import VariantWorker
-from loadstone.engines.base import Engine
+from loadstone.engines.base import System
+from loadstone.many_users import ManyUsers, crowds
 from loadstone.plan import Cell, Plan
+from loadstone.planner import FLOOR
 from loadstone.record import Recorder
-from loadstone.record.model import OperationText
+from loadstone.record.model import OperationText, UsersPoint
 from loadstone.scale import Scale, Watcher
 from loadstone.variant import Variant
 
@@ -25,17 +28,19 @@ class Runner:
         plan: Plan,
         pending: Sequence[Cell],
         benchmark: Benchmark,
-        variants: Mapping[str, tuple[Variant, type[Engine]]],
+        variants: Mapping[str, tuple[Variant, type[System]]],
         claim: scratch.Claim,
         watcher: Watcher,
+        recorded: Sequence[UsersPoint] = (),
     ) -> None:
         self._plan = plan
         self._pending = pending
+        self._recorded = recorded
         self._benchmark = benchmark
         self._watcher = watcher
         self._scratch = claim.path
         self._crew = {
-            name: VariantWorker(variant, engine, claim, plan)
+            name: VariantWorker(variant, engine, claim, plan, benchmark)
             for name, (variant, engine) in variants.items()
         }
 
@@ -51,20 +56,27 @@ class Runner:
 
     def run(self, recorder: Recorder) -> None:
         """Measure and record. Cells already recorded survive whatever ends this."""
+        self._watcher.told("the instrument measures itself")
+        if FLOOR in self._crew:
+            # Before idle states are held off: what they cost is one of the figures.
+            recorder.calibration(self._crew[FLOOR].ask("calibrate")["figures"])
         awake = _core.hold_awake()
+        if not self._plan.awake:
+            awake.close()
         try:
-            held = {"idle_states.held": awake.held, "idle_states.reason": awake.reason}
+            conditions = Conditions()
+            reason = awake.reason if self._plan.awake else "the plan lets them sleep"
+            held = {"idle_states.held": awake.held, "idle_states.reason": reason}
             recorder.machine({**machine.describe(self._scratch), **held})
             self._describe(recorder)
-            for rows, cells in groupby(self._pending, key=lambda cell: cell.rows):
-                self._scale(rows, tuple(cells), recorder)
+            for rows in self._plan.rows:
+                self._scale(rows, recorder, conditions)
         finally:
             awake.close()
 
-    def close(self) -> None:
-        """End all workers, each with what it made."""
-        for worker in self._crew.values():
-            worker.close()
+    def close(self) -> list[str]:
+        """End all workers, each with what it made. Returns what may be left of it, and where."""
+        return [left for worker in self._crew.values() if (left := worker.close())]
 
     def _describe(self, recorder: Recorder) -> None:
         notes = []
@@ -75,12 +87,22 @@ class Runner:
                     notes.append((name, storage, structure.note))
         recorder.structure_notes(notes)
 
-    def _scale(self, rows: int, cells: Sequence[Cell], recorder: Recorder) -> None:
-        scale = Scale(self._plan, rows, self._benchmark, self._crew, recorder, self._watcher)
+    def _scale(self, rows: int, recorder: Recorder, conditions: Conditions) -> None:
+        cells = [cell for cell in self._pending if cell.rows == rows]
+        pending = crowds(self._plan, self._benchmark, self._recorded)
+        crowded = [crowd for crowd in pending if crowd.cell.rows == rows]
+        if not cells and not crowded:
+            return
+        scale = Scale(
+            self._plan, rows, self._benchmark, self._crew, recorder, self._watcher, conditions
+        )
         recorder.operations(_texts(scale.operations, rows, self._plan))
-        scale.load(cells)
+        scale.load([*cells, *(crowd.cell for crowd in crowded)])
         for _, unit in groupby(cells, key=lambda cell: (cell.temperature, cell.operation)):
             scale.unit(tuple(unit))
+        many = ManyUsers(self._plan, recorder, scale.users, self._recorded)
+        for crowd in crowded:
+            many.measure(crowd)
 
 
 def _texts(operations: Mapping[str, Operation], rows: int, plan: Plan) -> list[OperationText]:

@@ -1,27 +1,23 @@
 """One scale of a run: its tables, its expected answers, and its units of interleaving.
 
-for each unit (one operation at one temperature on all variants):
-    for each round: touch memory; the variants in a random order, one block each
-    explain, in one isolated pass; record every cell
+What a unit does, and in which order, is `unit.py`; here are its blocks, and what happens when an
+engine fails in the middle of one.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from loadstone import _core
-from loadstone.answers import ExpectedAnswers
+from loadstone import _core, limits
 from loadstone.benchmarks.base import Benchmark
+from loadstone.conditions import Conditions
 from loadstone.crew import VariantWorker
 from loadstone.errors import LoadstoneError, TimeLimitError, UnsupportedError, WorkerDiedError
 from loadstone.plan import Cell, Plan
-from loadstone.record import CellResult, Recorder, Sample
-from loadstone.record.model import AnswerCheck, ColdEvidence, StatementText
-from loadstone.record.writer import now
+from loadstone.record import CellResult, Recorder
+from loadstone.record.model import StatementText
 from loadstone.tables import relations, stored
-
-PRETOUCH_BYTES = 16 << 20
-"""Touched before each round, because a host takes idle memory back within seconds."""
+from loadstone.unit import OpenCell, Unit
 
 
 @dataclass(slots=True)
@@ -30,32 +26,6 @@ class Watcher:
 
     told: Callable[[str], None] = lambda _: None
     ended: Callable[[CellResult], None] = lambda _: None
-
-
-@dataclass(slots=True)
-class _Open:
-    """A cell being measured."""
-
-    cell: Cell
-    samples: list[Sample] = field(default_factory=list)
-    answers: list[AnswerCheck] = field(default_factory=list)
-    evidence: list[ColdEvidence] = field(default_factory=list)
-    statements: list[StatementText] = field(default_factory=list)
-    status: str = "ok"
-    reason: str = ""
-
-    def result(self) -> CellResult:
-        right = self.status == "ok"
-        return CellResult(
-            cell=self.cell,
-            status=self.status,
-            reason=self.reason,
-            ended_at=now(),
-            samples=tuple(self.samples) if right else (),
-            answers=tuple(self.answers),
-            evidence=tuple(self.evidence),
-            statements=tuple(self.statements),
-        )
 
 
 class Scale:
@@ -69,6 +39,7 @@ class Scale:
         crew: Mapping[str, VariantWorker],
         recorder: Recorder,
         watcher: Watcher,
+        conditions: Conditions,
     ) -> None:
         self.operations = {item.name: item for item in benchmark.operations(plan.edition, rows)}
         self._plan = plan
@@ -81,10 +52,10 @@ class Scale:
             for name, worker in crew.items()
         }
         everything = [item for items in self._stored.values() for item in items]
-        self._answers = ExpectedAnswers(
-            self._plan.benchmark, self._plan.edition, rows, relations(everything)
-        )
+        self._answers = benchmark.answers(plan.edition, rows, relations(everything))
         self._units = 0
+        self._conditions = conditions
+        self._clock_ns = _core.clock_resolution_ns() + _core.clock_cost_ns()
 
     def load(self, cells: Sequence[Cell]) -> None:
         """Load every variant that has something to measure here."""
@@ -97,29 +68,44 @@ class Scale:
                 self._revive(worker, error)
 
     def unit(self, cells: Sequence[Cell]) -> None:
-        """One operation at one temperature on all variants, interleaved in rounds."""
-        opened = [_Open(cell) for cell in cells]
-        for item in opened:
-            if item.cell.gap:
-                item.status, item.reason = "gap", item.cell.gap
-        live = [item for item in opened if item.status == "ok"]
+        """One operation at one temperature on all variants; every cell is recorded as it ends."""
         self._units += 1
-        rounds = min(self._plan.rounds, max((item.cell.samples for item in live), default=1))
         seed = self._plan.seed + self._rows + self._units
-        for round_number, order in enumerate(_core.schedule(seed, len(live), rounds)):
-            _core.pretouch(PRETOUCH_BYTES)
-            for item in (live[index] for index in order):
-                if item.status == "ok":
-                    self._guarded(item, self._take, round_number, rounds)
-        for item in live:
-            if item.status == "ok":
-                self._guarded(item, self._explain)
-        for item in opened:
-            result = item.result()
+        unit = Unit(self._plan, cells, seed, self._conditions, self._clock_ns)
+        for result in unit.measure(
+            lambda *block: self._guarded(self._take, *block),
+            lambda item: self._guarded(self._explain, item),
+        ):
             self._recorder.cell(result)
             self._watcher.ended(result)
 
-    def _guarded(self, item: _Open, step: Callable[..., None], *arguments: int) -> None:
+    def users(self, cell: Cell, loop: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Many users on a cell's operation; a failure of the engine is a reply like others."""
+        worker = self._crew[cell.variant]
+        self._watcher.told(
+            f"{cell.operation} on {cell.variant} ({loop['users']} users, {loop['model']} loop)"
+        )
+        variations = range(len(self.operations[cell.operation].texts))
+        self._conditions.begin()
+        try:
+            reply = worker.ask("users", block=self._block(cell, variations, 0), loop=loop)
+        except (TimeLimitError, WorkerDiedError) as error:
+            self._revive(worker, error)
+            return {"status": "failed", "reason": error.message}
+        except UnsupportedError as error:
+            return {"status": "gap", "reason": error.message}
+        except LoadstoneError as error:
+            self._mend(worker)
+            return {"status": "failed", "reason": error.message}
+        beyond = limits.of_machine(self._conditions.end())
+        if reply["status"] == "failed":
+            self._mend(worker)
+        elif reply["status"] == "ok" and beyond and self._plan.limits:
+            reason = "; ".join(filter(None, (beyond, reply["reason"])))
+            reply |= {"status": "invalid", "reason": reason}
+        return reply
+
+    def _guarded(self, step: Callable[..., None], item: OpenCell, *arguments: Any) -> None:
         """A failure of the engine is the cell's result, and the next cell finds all in order."""
         worker = self._crew[item.cell.variant]
         self._watcher.told(
@@ -139,21 +125,10 @@ class Scale:
             if item.status != "ok":
                 self._mend(worker)
 
-    def _take(self, item: _Open, worker: VariantWorker, number: int, rounds: int) -> None:
-        count = item.cell.samples
-        first, last = count * number // rounds, count * (number + 1) // rounds
-        if first == last:
-            return
-        block = self._block(item.cell, range(first, last), number)
-        reply = worker.ask("block", block=block)
-        item.samples += [Sample(**values) for values in reply["samples"]]
-        item.answers += [AnswerCheck(**values) for values in reply["answers"]]
-        item.evidence += [ColdEvidence(**values) for values in reply["evidence"]]
-        wrong = next((answer for answer in item.answers if not answer.right), None)
-        if wrong is not None:
-            item.status, item.reason = "failed", _wrong(wrong)
+    def _take(self, item: OpenCell, worker: VariantWorker, block: range, number: int) -> None:
+        item.add(worker.ask("block", block=self._block(item.cell, block, number)))
 
-    def _explain(self, item: _Open, worker: VariantWorker) -> None:
+    def _explain(self, item: OpenCell, worker: VariantWorker) -> None:
         variations = min(item.cell.samples, len(self.operations[item.cell.operation].texts))
         block = self._block(item.cell, range(min(variations, 2)), 0)
         for values in worker.ask("explain", block=block)["statements"]:
@@ -191,9 +166,3 @@ class Scale:
         worker.revive(
             self._stored[worker.variant.name], self._rows, self._answers, self._recorder, error
         )
-
-
-def _wrong(answer: AnswerCheck) -> str:
-    if answer.rows != answer.expected_rows:
-        return f"wrong answer: {answer.rows:,} tuples, {answer.expected_rows:,} expected"
-    return f"wrong answer: {answer.rows:,} tuples, but not the right ones"

@@ -14,18 +14,20 @@ from loadstone import __version__, registry, scratch
 from loadstone._core import clock_ns
 from loadstone.benchmarks.base import Benchmark
 from loadstone.diagnostics import Exit, masked, say
-from loadstone.engines.base import Engine
+from loadstone.engines.base import System
 from loadstone.errors import InputError
 from loadstone.files import write_atomically
+from loadstone.many_users import crowds
 from loadstone.plan import Cell, Choices, Plan, choices_from, read_choices
 from loadstone.planner import FLOOR, make_plan, seconds_estimated
 from loadstone.record import Recorder, Run, read
+from loadstone.record.model import UsersPoint
 from loadstone.report.terminal import Progress, print_summary
 from loadstone.runner import Runner, published_of
 from loadstone.scale import Watcher
 from loadstone.variant import Variant, parse_variant
 
-Variants = Mapping[str, tuple[Variant, type[Engine]]]
+Variants = Mapping[str, tuple[Variant, type[System]]]
 
 QUICK = {"repeat": 5, "repeat_cold": 1, "rounds": 1}
 """What the quick panel chooses where the user does not."""
@@ -52,15 +54,33 @@ def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
         merged = QUICK | merged
     choices = choices_from(merged, str(file or "the command line"))
     benchmark = registry.load_benchmark(choices.benchmark)()
-    texts = [*choices.on, *([FLOOR] if choices.floor and FLOOR not in choices.on else [])]
-    parsed = [_variant(text) for text in texts]
+    on = choices.on or benchmark.default_variants
+    texts = [*on, *([FLOOR] if choices.floor and FLOOR not in on else [])]
+    parsed = [_variant(text, benchmark.seam) for text in texts]
+    if choices.floor:
+        parsed = _with_twin(parsed)
     capabilities = {variant.engine: engine.capabilities for variant, engine in parsed}
     plan = make_plan(choices, benchmark, [variant for variant, _ in parsed], capabilities)
     return Planned(plan, benchmark, {variant.name: (variant, kind) for variant, kind in parsed})
 
 
-def _variant(text: str) -> tuple[Variant, type[Engine]]:
-    engine = registry.load_engine(registry.engine_of(text))
+def _with_twin(
+    parsed: Sequence[tuple[Variant, type[System]]],
+) -> list[tuple[Variant, type[System]]]:
+    """Beside the first variant whose answers can be checked and that is not on the user's own
+    server, the same once more: what the two differ by is the noise of the instrument."""
+    again = list(parsed)
+    for position, (variant, engine) in enumerate(parsed):
+        twins = any(other.twin for other, _ in parsed)
+        may = engine.capabilities.answers and engine.capabilities.stoppable
+        if not twins and variant.url is None and may:
+            again.insert(position + 1, (dataclasses.replace(variant, twin=True), engine))
+            break
+    return again
+
+
+def _variant(text: str, seam: str) -> tuple[Variant, type[System]]:
+    engine = registry.load_system(seam, registry.engine_of(text))
     variant = parse_variant(text, frozenset(engine.capabilities.tactics))
     engine.check(variant)
     return variant, engine
@@ -79,6 +99,11 @@ def describe(plan: Plan) -> str:
         lines.append(
             f"{cell.rows:>11,} {cell.temperature:<5} {cell.operation:<30} {cell.variant:<20} {what}"
         )
+    lines += [
+        f"{users:>3} users: a closed and an open loop of {plan.loop_s:g} s for each operation"
+        " to the host, on each variant"
+        for users in plan.users
+    ]
     gaps = sum(bool(cell.gap) for cell in plan.cells)
     estimate = f"about {seconds_estimated(plan):.0f} s on two cores"
     return "\n".join([*lines, f"{len(plan.cells)} cells, {gaps} declared gaps; {estimate}"])
@@ -113,30 +138,31 @@ def resume(path: Path, chosen: Mapping[str, Any], *, page: bool) -> int:
             hint="start a new run for other choices",
         )
     run = read(path)
-    if not run.pending:
+    benchmark = registry.load_benchmark(run.plan.benchmark)()
+    if not run.pending and not crowds(run.plan, benchmark, run.users):
         say(f"{path} is complete: nothing to do")
         return _finish(path, "complete", page=page)
-    planned = Planned(
-        run.plan,
-        registry.load_benchmark(run.plan.benchmark)(),
-        _variants_again(run, chosen.get("on", ())),
-    )
+    variants = _variants_again(run, chosen.get("on", ()), benchmark.seam)
+    planned = Planned(run.plan, benchmark, variants)
     with scratch.claimed(run.run_id) as claim:
         # Asked again: until the claim was ours, another session may have measured.
-        pending = read(path).pending
-        outcome = _measure(planned, pending, claim, lambda: Recorder.resume(path, command()))
+        run = read(path)
+        outcome = _measure(
+            planned, run.pending, claim, lambda: Recorder.resume(path, command()), run.users
+        )
     return _finish(path, outcome, page=page)
 
 
-def _variants_again(run: Run, on: Sequence[str]) -> Variants:
-    known = {variant.name: (variant, kind) for variant, kind in map(_variant, on)}
+def _variants_again(run: Run, on: Sequence[str], seam: str) -> Variants:
+    named = (_variant(text, seam) for text in on)
+    known = {variant.name: (variant, kind) for variant, kind in named}
     for name in run.plan.variants:
         if name not in known and "://" in name:
             raise InputError(
                 f"the record does not hold the URL of {name}", hint="name it again with --on"
             )
         if name not in known:
-            known[name] = _variant(name)
+            known[name] = _variant(name, seam)
     return {name: known[name] for name in run.plan.variants}
 
 
@@ -145,11 +171,14 @@ def _measure(
     cells: Sequence[Cell],
     claim: scratch.Claim,
     record: Callable[[], Recorder],
+    recorded: Sequence[UsersPoint] = (),
 ) -> str:
     """How the session ended: `complete` or `interrupted`."""
     progress = Progress(planned.plan, len(cells))
     watcher = Watcher(told=progress.told, ended=progress.ended)
-    runner = Runner(planned.plan, cells, planned.benchmark, planned.variants, claim, watcher)
+    runner = Runner(
+        planned.plan, cells, planned.benchmark, planned.variants, claim, watcher, recorded
+    )
     start_ns = clock_ns()
     outcome = "failed"
     recorder: Recorder | None = None
@@ -165,7 +194,8 @@ def _measure(
         outcome = "interrupted"
     finally:
         progress.close()
-        runner.close()
+        for left in runner.close():
+            say(left)
         if recorder is not None:
             recorder.end(outcome, clock_ns() - start_ns)
     return outcome
@@ -182,5 +212,5 @@ def _finish(path: Path, outcome: str, *, page: bool) -> int:
     if outcome == "interrupted":
         say(f"interrupted; continue with: loadstone run --resume {path}")
         return Exit.INTERRUPTED
-    failed = any(result.status == "failed" for result in run.results)
-    return Exit.CELLS_FAILED if failed else Exit.OK
+    statuses = {result.status for result in run.results} | {point.status for point in run.users}
+    return Exit.CELLS_FAILED if "failed" in statuses else Exit.OK

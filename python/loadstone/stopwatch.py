@@ -1,75 +1,30 @@
-"""Taking the samples of one block: what is inside the clock, what outside, and in which order.
+"""Timing a statement: what is inside the clock, what outside, and in which order.
 
-    for each sample:  drop the old result -> [cold: stop, wait until dead, evict, prove, start]
-                      -> counters -> CLOCK statement CLOCK -> counters -> check the answer -> undo
+    drop the old result -> counters -> CLOCK statement CLOCK -> counters -> check the answer -> undo
 
 Inside the clock is one statement, its commit, and for `host` operations the transfer of its rows.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
-from loadstone import coldness
 from loadstone._core import answer_of_rows, answer_of_stream, attributes, clock_ns
+from loadstone.benchmarks.base import table_of
 from loadstone.engines.base import Attribute, Engine
-from loadstone.errors import UnsupportedError
 from loadstone.meter import Meter
 from loadstone.quel.translate import Statement, translate
-from loadstone.record.model import AnswerCheck, ColdEvidence, Sample, StatementText
-from loadstone.tables import table_of
+from loadstone.record.model import AnswerCheck, Sample, StatementText
+from loadstone.watch import Block, Variation, Watch
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Consecutive samples of one cell. `variations` are (number, QUEL text, undo text or "",
-    expected rows, expected checksum), taken in turn."""
-
-    benchmark: str
-    edition: str
-    rows: int
-    design: str
-    destination: str
-    temperature: str
-    variations: list[tuple[int, str, str, int, str]]
-    warm_up: int
-    first_ordinal: int
-    round: int
-
-
-class Stopwatch:
-    """Runs blocks on an engine. `announce` tells the runner when a statement begins and ends."""
+class Stopwatch(Watch):
+    """Runs blocks of statements on an engine."""
 
     def __init__(self, engine: Engine, announce: Callable[[str], None]) -> None:
-        self.engine = engine
-        self._announce = announce
+        super().__init__(announce)
+        self.system = self.engine = engine
         self._statements: dict[str, Statement] = {}
-
-    def take(self, block: Block) -> dict[str, Any]:
-        """Warm up, then take one sample of each of the block's variations."""
-        samples: list[Sample] = []
-        answers: list[AnswerCheck] = []
-        evidence: list[ColdEvidence] = []
-        for _ in range(block.warm_up):
-            for variation in block.variations:
-                self._clear(self._translated(block, variation[1]))
-                self._sample(block, variation, -1, check=False)
-        for offset, variation in enumerate(block.variations):
-            ordinal = block.first_ordinal + offset
-            self._clear(self._translated(block, variation[1]))
-            if block.temperature == "cold":
-                evidence.append(self._cool(ordinal))
-            sample, answer = self._sample(block, variation, ordinal)
-            samples.append(sample)
-            if answer is not None:
-                answers.append(answer)
-            if answer is not None and not answer.right:
-                break  # no time of a wrong answer is ever printed: the rest would be wasted
-        return {
-            "samples": [asdict(item) for item in samples],
-            "answers": [asdict(item) for item in answers],
-            "evidence": [asdict(item) for item in evidence],
-        }
 
     def explain(self, block: Block) -> Sequence[StatementText]:
         """Each variation's statement and plan; one isolated pass, nothing is executed."""
@@ -80,10 +35,14 @@ class Stopwatch:
             texts.append(StatementText(number, statement.sql, plan))
         return texts
 
+    def statements(self, block: Block) -> Sequence[str]:
+        """Each variation as the engine gets it."""
+        return [self._translated(block, text).sql for _, text, *_ in block.variations]
+
     def _sample(
         self,
         block: Block,
-        variation: tuple[int, str, str, int, str],
+        variation: Variation,
         ordinal: int,
         *,
         check: bool = True,
@@ -113,11 +72,12 @@ class Stopwatch:
             answer = AnswerCheck(ordinal, number, expected_rows, expected_checksum, rows, checksum)
         if undo:
             self.engine.run(self._translated(block, undo).sql)
-        self._clear(statement)
+        self._clear(block, variation)
         return sample, answer
 
-    def _clear(self, statement: Statement) -> None:
+    def _clear(self, block: Block, variation: Variation) -> None:
         """Drop a result, also one that a killed worker left."""
+        statement = self._translated(block, variation[1])
         if statement.result is not None:
             self.engine.drop(statement.result)
 
@@ -134,35 +94,13 @@ class Stopwatch:
         # An engine that does not say how many tuples it changed still shows them all.
         return (expected_rows if outcome < 0 else outcome), checksum
 
-    def _cool(self, ordinal: int) -> ColdEvidence:
-        """Stop the engine, see it dead, evict its files, prove it, start it again."""
-        files = tuple(self.engine.files())
-        try:
-            pids = self.engine.stop()
-        except UnsupportedError as error:
-            return ColdEvidence(ordinal, False, error.message, "none", 0, 0, None, None, False)
-        dead = coldness.wait_until_dead(pids, limit_s=30)
-        found = coldness.evict_files(files, engine_dead=dead)
-        self.engine.start()
-        return ColdEvidence(
-            ordinal=ordinal,
-            proved=found.proved,
-            reason=found.reason,
-            method=found.method,
-            files=found.files,
-            bytes=found.bytes,
-            resident_before=found.resident_before,
-            resident_after=found.resident_after,
-            engine_dead=found.engine_dead,
-        )
-
     def _translated(self, block: Block, text: str) -> Statement:
         key = f"{block.rows}/{block.design}/{text}"
         if key not in self._statements:
             self._statements[key] = translate(
                 text,
                 self.engine.dialect,
-                lambda relation: table_name(block, relation),
+                lambda relation: self.engine.stored_name(table_name(block, relation)),
                 lambda relation: _attributes(block, relation),
             )
         return self._statements[key]

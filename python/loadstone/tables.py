@@ -1,17 +1,10 @@
-"""Which tables a plan needs at a scale, and how each is asked of an engine."""
+"""Which tables a plan needs at a scale."""
 
 from collections.abc import Iterable
-from typing import Any
 
-from loadstone._core import attributes
 from loadstone.benchmarks.base import Benchmark, StoredRelation
 from loadstone.engines.base import Capabilities
 from loadstone.plan import Plan
-
-
-def table_of(relation: str, design: str, rows: int) -> str:
-    """The physical name of a stored relation."""
-    return f"{relation}_{design}_{rows}"
 
 
 def stored(
@@ -29,29 +22,13 @@ def stored(
     return [
         item
         for item in benchmark.stored_relations(plan.edition)
-        if item.design in needed and capabilities.structures[item.organisation].supported
+        if item.design in needed and _supported(item, capabilities)
     ]
 
 
-def load_request(plan: Plan, item: StoredRelation, rows: int) -> dict[str, Any]:
-    """What a worker needs to make and fill a table."""
-    pairs = attributes(plan.benchmark, plan.edition, item.relation)
-    return {
-        "table": {
-            "name": table_of(item.relation, item.design, rows),
-            "attributes": pairs,
-            "organisation": item.organisation,
-            "key": item.key,
-            "tiebreaker": item.tiebreaker,
-            "indexes": list(item.indexes),
-        },
-        "source": {
-            "benchmark": plan.benchmark,
-            "edition": plan.edition,
-            "relation": item.relation,
-            "rows": rows,
-        },
-    }
+def _supported(item: StoredRelation, capabilities: Capabilities) -> bool:
+    """A relation without an organisation is the calling program's own affair."""
+    return not item.organisation or capabilities.structures[item.organisation].supported
 
 
 def relations(items: Iterable[StoredRelation]) -> list[str]:

@@ -1,14 +1,31 @@
 """A variant: an engine with its tactics set, written like a URL.
 
-`sqlite`, `sqlite?durability=none`, `postgresql?parallelism=2`, and a server of the user's own:
-`postgresql://alice@db.example:5432/app?parallelism=2`. A password in a URL is used and never
-shown: `Variant.name` is what every record, log and report prints.
+`sqlite`, `sqlite?durability=none`, `postgresql?parallelism=2`, and a database of the user's own,
+on a server, `postgresql://alice@db.example:5432/app?parallelism=2`, or in a file,
+`sqlite:///home/alice/app.db`. A password in a URL is used and never shown: `Variant.name` is what
+every record, log and report prints.
 """
 
-from dataclasses import dataclass, field
-from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit, urlunsplit
+from dataclasses import dataclass, field, replace
+from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit
+from zlib import crc32
 
 from loadstone.errors import InputError
+
+TWIN = "#2"
+"""Ends the name of a variant's twin."""
+
+
+FILE_SCHEMES = frozenset({"sqlite"})
+"""Of URLs that name a file: no password stands in them."""
+
+SLUG_LETTERS_MAX = 48
+"""Of a slug that could be too long: in UTF-8 at most 192 bytes of the 255 of a file's name."""
+
+
+def is_twin(name: str) -> bool:
+    """Whether a variant's name is that of a twin."""
+    return name.endswith(TWIN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,18 +36,25 @@ class Variant:
     tactics: tuple[tuple[str, str], ...] = ()
     url: str | None = field(default=None, repr=False, compare=False)
     label: str = ""
+    twin: bool = False
+    """The same once more, with a worker and tables of its own: what differs between the two is
+    noise."""
 
     @property
     def name(self) -> str:
         """How people see it; unique in a plan; never holds a secret."""
         query = "&".join(f"{key}={value}" for key, value in self.tactics)
         base = self.label or self.engine
-        return f"{base}?{query}" if query else base
+        return (f"{base}?{query}" if query else base) + (TWIN if self.twin else "")
 
     @property
     def slug(self) -> str:
         """A name safe for files and identifiers."""
-        return "".join(c if c.isalnum() else "_" for c in self.name.lower())
+        plain = "".join(c if c.isalnum() else "_" for c in self.name.lower())
+        if "://" not in self.name:
+            return plain
+        # Paths may be longer than a file's name may be, and differ in what is plain here.
+        return f"{plain[:SLUG_LETTERS_MAX]}_{crc32(self.name.encode()):08x}"
 
     def tactic(self, name: str, default: str) -> str:
         """The value asked for a tactic, or its default."""
@@ -41,6 +65,8 @@ def parse_variant(text: str, tactics: frozenset[str]) -> Variant:
     """Read a variant. Query keys in `tactics` are tactics; in a URL the others stay in the URL."""
     if not text.strip():
         raise InputError("an empty variant", hint="name an engine: --on sqlite")
+    if is_twin(text) and "://" not in text:
+        return replace(parse_variant(text.removesuffix(TWIN), tactics), twin=True)
     if "://" not in text:
         engine, _, query = text.partition("?")
         return Variant(engine.strip(), _pairs(query, text, tactics, only_tactics=True))
@@ -48,7 +74,8 @@ def parse_variant(text: str, tactics: frozenset[str]) -> Variant:
     pairs = _pairs(parts.query, text, tactics, only_tactics=False)
     ours = tuple(pair for pair in pairs if pair[0] in tactics)
     theirs = urlencode([pair for pair in pairs if pair[0] not in tactics], quote_via=quote)
-    url = urlunsplit((parts.scheme, parts.netloc, parts.path, theirs, ""))
+    # Not `urlunsplit`: of a URL without a host it takes the two slashes.
+    url = f"{parts.scheme}://{parts.netloc}{parts.path}" + (f"?{theirs}" if theirs else "")
     engine = {"postgres": "postgresql"}.get(parts.scheme, parts.scheme)
     place = parts.netloc.rpartition("@")[2]
     return Variant(engine, ours, url, f"{engine}://{place}{parts.path}")
@@ -64,6 +91,13 @@ def _parts(url: str) -> SplitResult:
             "cannot read host and port of the URL",
             hint="write it as postgresql://USER@HOST:PORT/DATABASE",
         ) from None
+    if parts.scheme in FILE_SCHEMES:
+        if parts.fragment or url.endswith("#"):
+            raise InputError(
+                f"the file's path ends at the # of {url!r}",
+                hint="write # as %23, ? as %3F and % as %25",
+            )
+        return parts
     userinfo = parts.netloc.rpartition("@")[0]
     if parts.fragment or any("@" in part for part in (userinfo, parts.path, parts.query)):
         raise InputError(

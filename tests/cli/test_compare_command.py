@@ -6,7 +6,7 @@ import pytest
 from desk import Desk
 
 RUN = ("run", "--on", "sqlite", "--on", "sqlite?durability=none", "--rows", "1000", "--repeat", "6",
-       "--temperature", "warm", "--operation", "select-1%-heap", "--no-floor",
+       "--temperature", "warm", "--operation", "select-1%-heap", "--no-floor", "--no-limits",
        "--no-report")  # fmt: skip
 RECORD = "r.loadstone"
 

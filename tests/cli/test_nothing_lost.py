@@ -22,6 +22,7 @@ from loadstone.session import plan_from
 RECORD = ("--record", "r.loadstone", "--no-report")
 RESUME = ("run", "--resume", "r.loadstone", "--no-report")
 SMALL = ("run", "--rows", "1000", "--repeat", "2", "--repeat-cold", "1", "--no-floor",
+         "--no-limits",
          "--on", "sqlite", "--on", "duckdb", "--operation", "select-1%-heap",
          "--operation", "append-indexed", "--operation", "min-heap")  # fmt: skip
 UNITS = 6

@@ -86,7 +86,8 @@ def test_page(page: str, width_px: int, tmp_path: Path) -> None:
     assert complaints == []
     assert seen["overflow_px"] == 0
     assert seen["sections"] == [
-        "portrait", "paper", "growth", "temperatures", "terms", "machine", "reproduce",
+        "portrait", "paper", "growth", "temperatures", "users", "terms", "machine",
+        "reproduce",
     ]  # fmt: skip
     assert (seen["portraits"], seen["published"]) == (4, 4)
     assert seen["charts"] >= 20

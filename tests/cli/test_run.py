@@ -11,6 +11,7 @@ from desk import Desk, children, command_line
 OPERATIONS = ("select-1%-heap", "select-one-clustered-host", "join-AselB-heap", "append-indexed",
               "modify-key-indexed", "delete-heap", "min-heap", "project-1%")  # fmt: skip
 SMALL = ("run", "--rows", "1000", "--repeat", "3", "--repeat-cold", "1", "--no-floor",
+         "--no-limits",
          "--record", "r.loadstone", "--no-report")  # fmt: skip
 
 

@@ -4,26 +4,66 @@ import os
 import signal
 from collections.abc import Iterator
 
+import psycopg
 import pytest
 from desk import Desk, children, command_line
 from user_server import SECRET, UserServer, user_server
 
-CHOICES = ("--rows", "1000", "--repeat", "2", "--repeat-cold", "1", "--no-floor",
+CHOICES = ("--rows", "1000", "--repeat", "2", "--repeat-cold", "1", "--no-floor", "--no-limits",
            "--operation", "select-1%-heap", "--operation", "append-indexed",
            "--record", "r.loadstone")  # fmt: skip
+
+
+# Schemas that are not ours: by name, by comment or by both they look as if they were.
+LOOK_ALIKES = {
+    "loadstone_deadbeef_fake": "loadstone run deadbeef",
+    "loadstone_deadbeef_0a0b0c0d": None,
+    "loadstone_cafebabe_0a0b0c0d": "loadstone run deadbeef",
+    "loadstone_notes": "loadstone run by Bob, see the wiki",
+    '"; DROP SCHEMA public CASCADE; --': "loadstone run deadbeef",
+    "Überschrift %s %I": None,
+}
+HOSTILE_TABLES = ("t", '"; DROP TABLE customers; --', "it's", "tenktup1_heap_1000", "tmp")
+HOSTILE_VALUE = "'; DROP TABLE t; --"
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[UserServer]:
     with user_server() as running:
+        with running.owner() as connection:
+            for schema, comment in LOOK_ALIKES.items():
+                name, told = psycopg.sql.Identifier(schema), psycopg.sql.Literal(comment)
+                make = psycopg.sql.SQL("CREATE SCHEMA {} AUTHORIZATION alice").format(name)
+                note = psycopg.sql.SQL("COMMENT ON SCHEMA {} IS {}").format(name, told)
+                connection.execute(make)
+                connection.execute(note)
+                for table in HOSTILE_TABLES:
+                    fill = psycopg.sql.SQL("CREATE TABLE {} AS SELECT {}::text AS a")
+                    value = psycopg.sql.Literal(HOSTILE_VALUE)
+                    connection.execute(fill.format(psycopg.sql.Identifier(schema, table), value))
         yield running
 
 
+def fingerprint(server: UserServer) -> list[object]:
+    """The server's, and the rows of every table in the schemas that look like ours."""
+    with server.owner() as connection:
+        rows = [
+            connection.execute(
+                psycopg.sql.SQL("SELECT t::text, xmin FROM {} t").format(
+                    psycopg.sql.Identifier(schema, table)
+                )
+            ).fetchall()
+            for schema in LOOK_ALIKES
+            for table in HOSTILE_TABLES
+        ]
+    return [*server.fingerprint(), *rows]
+
+
 def test_a_run_leaves_everything_else_as_it_was(desk: Desk, server: UserServer):
-    before = server.fingerprint()
+    before = fingerprint(server)
     done = desk.run("run", "--on", server.url(), *CHOICES)
     assert done.returncode == 0, done.stderr
-    assert server.fingerprint() == before
+    assert fingerprint(server) == before
     results = desk.read().results
     assert {result.status for result in results} == {"ok"}
     cold = {r.temperature_shown for r in results if r.cell.temperature == "cold"}
@@ -34,8 +74,16 @@ def test_a_run_leaves_everything_else_as_it_was(desk: Desk, server: UserServer):
         assert "p%2520ss" not in told
 
 
+def test_a_run_whose_cells_fail_leaves_everything_else_as_it_was(desk: Desk, server: UserServer):
+    before = fingerprint(server)
+    done = desk.run("run", "--on", server.url(), *CHOICES, "--time-limit", "0.00001")
+    assert done.returncode == 1, done.stderr
+    assert "failed" in {result.status for result in desk.read().results}
+    assert fingerprint(server) == before
+
+
 def test_a_killed_run_is_swept_by_clean_and_shows_no_secret(desk: Desk, server: UserServer):
-    before = server.fingerprint()
+    before = fingerprint(server)
     secret = {"PGPASSWORD": SECRET}
     desk.environment.update(secret)
     process = desk.start("run", "--on", server.url(secret=None), *CHOICES)
@@ -47,14 +95,15 @@ def test_a_killed_run_is_swept_by_clean_and_shows_no_secret(desk: Desk, server: 
         os.kill(pid, signal.SIGKILL)
     process.communicate()
     assert SECRET not in shown
-    assert server.fingerprint() != before
+    assert fingerprint(server) != before
     url = server.url(secret=None)
-    asked = desk.run("clean", "--on", url)
-    assert "loadstone_" in asked.stdout + asked.stderr
-    assert server.fingerprint() != before
+    asked = desk.run("clean", "--on", url, COLUMNS="200")
+    assert desk.read().run_id in asked.stdout
+    assert not any(theirs in asked.stdout for theirs in LOOK_ALIKES)
+    assert fingerprint(server) != before
     done = desk.run("clean", "--on", url, "--yes")
     assert done.returncode == 0, done.stderr
-    assert server.fingerprint() == before
+    assert fingerprint(server) == before
     assert desk.leftovers() == []
 
 

@@ -2,22 +2,14 @@
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from engine_kinds import ENGINES, MakeEngine
 
 from loadstone.engines.base import Engine
-from loadstone.engines.duckdb import DuckdbEngine
-from loadstone.engines.postgresql import PostgresqlEngine
-from loadstone.engines.sqlite import SqliteEngine
 from loadstone.variant import Variant
-
-ENGINES: dict[str, type[Engine]] = {
-    kind.name: kind for kind in (SqliteEngine, DuckdbEngine, PostgresqlEngine)
-}
-
-MakeEngine = Callable[..., Engine]
 
 
 def _folder() -> Path:

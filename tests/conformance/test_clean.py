@@ -15,7 +15,7 @@ from loadstone.commands.engines import engines
 
 POINTS = EntryPoints(
     EntryPoint(name, f"loadstone.engines.{name}:{name.capitalize()}Engine", "loadstone.engines")
-    for name in ("null", "sqlite", "duckdb", "postgresql")
+    for name in ("null", "fixed", "stalling", "sqlite", "duckdb", "postgresql")
 )
 LACKING = EntryPoint("lacking", "loadstone_no_such_module:Engine", "loadstone.engines")
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from conftest import ENGINES, MakeEngine
+from engine_kinds import ENGINES, MakeEngine
 from samples import as_rows, rows, stream, table
 
 from loadstone.engines.base import Engine
@@ -25,7 +25,7 @@ SERVERS = ("postgresql",)
 WORKER = """
 import sys
 from pathlib import Path
-from conftest import ENGINES
+from engine_kinds import ENGINES
 from samples import rows, stream, table
 from loadstone.variant import Variant
 

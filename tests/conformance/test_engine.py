@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from conftest import ENGINES, MakeEngine
+from engine_kinds import ENGINES, MakeEngine
 from samples import ROWS, as_rows, rows, stream, table, trimmed
 
 from loadstone.engines.base import STORAGES, Engine
@@ -174,7 +174,8 @@ def test_a_changed_tactic_is_read_back(make: MakeEngine, name: str) -> None:
 
 
 def test_an_undeclared_tactic_or_value_is_refused(make: MakeEngine, name: str) -> None:
-    for wrong in ({"durability": "maybe"}, {"cache": "lots"}, {"cache": "-1"}, {"colour": "red"}):
+    for wrong in ({"durability": "maybe"}, {"cache": "lots"}, {"cache": "-1"},
+                  {"cache": "<bytes>"}, {"colour": "red"}):  # fmt: skip
         with pytest.raises(InputError):
             make(name, **wrong).start()
 

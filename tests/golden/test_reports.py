@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from oo1_report_fixture import make_oo1_run
 from report_fixture import FEW, make_run
 
 from loadstone import registry
@@ -19,6 +20,8 @@ from loadstone.comparison import markdown
 from loadstone.comparison.compare import compare
 
 HERE = Path(__file__).parent
+SHOWN = (*FEW, "min-scalar")
+"""The last one has the invalid cell."""
 
 
 class Reader(HTMLParser):
@@ -76,13 +79,22 @@ def lines_of(data: bytes) -> bytes:
     ],
 )
 def test_bytes(name: str, file: str, normal, request: pytest.FixtureRequest) -> None:
-    run = make_run(FEW, repeat=2, scales=(10_000, 20_000))
+    run = make_run(SHOWN, repeat=2, scales=(10_000, 20_000))
     data = normal(registry.load_report(name)().render(run))
     check(file, data, request)
 
 
+@pytest.mark.parametrize(
+    ("name", "file", "normal"),
+    [("md", "oo1.md.golden", bytes), ("html", "oo1.html.golden", page_text)],
+)
+def test_bytes_of_a_program(name: str, file: str, normal, request: pytest.FixtureRequest) -> None:
+    data = normal(registry.load_report(name)().render(make_oo1_run()))
+    check(file, data, request)
+
+
 def test_comparison_bytes(request: pytest.FixtureRequest) -> None:
-    a = make_run(FEW, repeat=10, scales=(10_000,))
+    a = make_run(SHOWN, repeat=10, scales=(10_000,))
     unequal = (
         dataclasses.replace(term, read_back="none")
         if (term.variant, term.key) == ("duckdb", "durability")

@@ -7,17 +7,21 @@ import random
 from dataclasses import replace
 
 import pytest
-from report_fixture import FEW, HOSTILE, POSTGRESQL, make_run
+from report_fixture import FEW, HOSTILE, POSTGRESQL, TWIN, make_run
 
 from loadstone.comparison.cells import judge
 from loadstone.comparison.compare import Comparison, compare
 from loadstone.comparison.formats import FORMATS, write
 from loadstone.comparison.json import render
+from loadstone.comparison.threshold import DEFAULT
+from loadstone.comparison.words import remainders
 from loadstone.diagnostics import EXIT_OF_COMPARISON
 from loadstone.errors import InputError
+from loadstone.estimate import Estimate
 from loadstone.number import share
-from loadstone.record.model import CellResult, Run, Term
-from loadstone.report.figures import Estimate
+from loadstone.pairs import paired_ratio
+from loadstone.record.model import CellResult, Run, Sample, Term
+from loadstone.report.noise import TwinCell, noise_of
 
 OPERATIONS = ("select-1%-heap", "min-scalar")
 SQLITE = ("sqlite", "sqlite")
@@ -70,20 +74,21 @@ def reasons(found: Comparison) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "verdict"),
+    ("value", "low", "high", "verdict"),
     [
-        (1.051, 1.2, "slower"),
-        (1.05, 1.2, "undecided"),
-        (0.96, 1.04, "same"),
-        (0.9, 1.2, "undecided"),
-        (0.9, 1.0, "undecided"),
-        (0.8, 0.952, "faster"),
-        (0.8, 0.953, "undecided"),
-        (None, None, "undecided"),
+        (1.06, 1.01, 1.2, "slower"),
+        (1.06, 1.0, 1.2, "undecided"),  # perhaps no difference at all
+        (1.05, 1.01, 1.1, "undecided"),  # a difference, but none that matters
+        (1.0, 0.96, 1.04, "same"),
+        (1.03, 1.01, 1.05, "same"),
+        (1.0, 0.9, 1.2, "undecided"),
+        (0.94, 0.8, 0.99, "faster"),
+        (0.94, 0.8, 1.0, "undecided"),
+        (2.0, None, None, "undecided"),
     ],
 )
-def test_only_a_whole_interval_beyond_the_threshold_decides(low, high, verdict):
-    assert judge(Estimate(1.0, low, high), 0.05) == verdict
+def test_a_difference_has_to_be_sure_and_to_matter(value, low, high, verdict):
+    assert judge(Estimate(value, low, high), 0.05) == verdict
 
 
 def test_swapping_the_sides_swaps_the_verdict():
@@ -92,11 +97,32 @@ def test_swapping_the_sides_swaps_the_verdict():
     seen = set()
     for _ in range(300):
         low = dice.uniform(0.8, 1.2)
-        high = low * dice.uniform(1, 1.15)
-        verdict = judge(Estimate(1.0, low, high), 0.05)
+        value = low * dice.uniform(1, 1.1)
+        high = value * dice.uniform(1, 1.1)
+        verdict = judge(Estimate(value, low, high), 0.05)
         seen.add(verdict)
-        assert judge(Estimate(1.0, 1 / high, 1 / low), 0.05) == mirror[verdict]
+        assert judge(Estimate(1 / value, 1 / high, 1 / low), 0.05) == mirror[verdict]
     assert seen == set(mirror)
+
+
+@pytest.mark.parametrize(("planted", "slower_least", "slower_most"), [(1.05, 95, 100), (1, 0, 0)])
+def test_at_the_default_a_slowdown_of_5_percent_is_found_and_none_is_invented(
+    planted, slower_least, slower_most
+):
+    """100 cells of 60 pairs each, lognormal noise of 3 % on both sides, seeded."""
+    dice = random.Random(20261121)
+    verdicts = []
+    for _ in range(100):
+        a, b = (
+            tuple(
+                Sample(n, 0, n % 10, 0, round(1e6 * factor * dice.lognormvariate(0, 0.03)))
+                for n in range(60)
+            )
+            for factor in (1, planted)
+        )
+        verdicts.append(judge(paired_ratio(b, a), DEFAULT))
+    assert slower_least <= verdicts.count("slower") <= slower_most
+    assert verdicts.count("faster") == 0
 
 
 def test_a_planted_slowdown_is_a_regression_and_a_speed_up_is_none():
@@ -128,7 +154,8 @@ def test_a_wide_interval_is_undecided():
         lambda r: replace(
             r,
             samples=tuple(
-                replace(s, elapsed_ns=s.elapsed_ns * (1 + 2 * (s.ordinal % 2))) for s in r.samples
+                replace(s, elapsed_ns=round(s.elapsed_ns * (0.5, 2)[s.ordinal % 2]))
+                for s in r.samples
             ),
         ),
     )
@@ -147,6 +174,81 @@ def test_every_outcome_has_its_own_exit_code():
     assert EXIT_OF_COMPARISON == {
         "no regression": 0, "regression": 1, "nothing compared": 5, "invalid": 6,
     }  # fmt: skip
+
+
+# --- the threshold and the noise ------------------------------------------------------------------
+
+
+def with_noise(run: Run, *factors: float) -> Run:
+    """The run, its twin slower than its first by a factor on everything; by several in turn."""
+    firsts = {
+        (r.cell.operation, r.cell.rows): r.samples
+        for r in run.results
+        if r.cell.variant == "sqlite"
+    }
+
+    def twin(result: CellResult) -> CellResult:
+        if result.cell.variant != TWIN:
+            return result
+        samples = firsts[result.cell.operation, result.cell.rows]
+        slower = zip(samples, itertools.cycle(factors), strict=False)
+        noisy = (replace(s, elapsed_ns=round(s.elapsed_ns * factor)) for s, factor in slower)
+        return replace(result, samples=tuple(noisy))
+
+    return replace(run, results=tuple(map(twin, run.results)))
+
+
+def test_below_the_noise_of_either_record_nothing_is_slower():
+    a, b = calm_run(1), calm_run(2, factor=1.05)
+    calm = compare(with_noise(a, 1.01), with_noise(b, 1.01))
+    assert (calm.outcome, calm.threshold.raised) == ("regression", False)
+    assert calm.sentence().endswith("threshold 2.5 %")
+    for noisy, whose in (((1.08, 1.01), "A"), ((1.01, 1 / 1.08), "B")):
+        found = compare(with_noise(a, noisy[0]), with_noise(b, noisy[1]))
+        assert found.outcome == "no regression"
+        assert found.counts["slower"] == 0
+        words = f"threshold 2.5 %, raised to 8.0 % by the A/A noise of {whose}"
+        assert found.sentence().endswith(words)
+    assert json.loads(render(found))["threshold_asked"] == 0.025
+    assert json.loads(render(found))["threshold"] == pytest.approx(0.08, rel=1e-3)
+
+
+def test_a_difference_of_twins_that_may_be_chance_raises_nothing():
+    a, b = calm_run(1), calm_run(2, factor=1.05)
+    wild = with_noise(a, 0.5, 0.9, 1.3, 2.5)
+    noise = noise_of(wild)
+    assert (noise.worst > 0.05, noise.certain) == (True, 0.0)
+    found = compare(wild, b)
+    assert (found.outcome, found.threshold.raised) == ("regression", False)
+    assert json.loads(render(found))["noise"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("ratio", "certain"),
+    [
+        (Estimate(1.2, 1.1, 1.4), 0.1),
+        (Estimate(0.75, 0.6, 0.8), 0.25),
+        (Estimate(1.2, 0.99, 1.4), 0.0),
+        (Estimate(0.8, 0.6, 1.0), 0.0),
+        (Estimate(1.5), 0.0),
+    ],
+)
+def test_certain_is_what_the_nearer_bound_leaves_no_doubt_about(ratio, certain):
+    assert TwinCell("x", "sqlite", 1000, "warm", ratio).certain == pytest.approx(certain)
+
+
+def test_one_record_has_one_noise():
+    run = with_noise(calm_run(1), 1.08)
+    found = compare(run, None, variants=("sqlite", "duckdb"), across=("isolation",))
+    assert found.sentence().endswith("raised to 8.0 % by the A/A noise of the record")
+
+
+def test_twins_are_compared_where_they_are_named_and_then_raise_nothing():
+    run = with_noise(calm_run(1), 1.08)
+    assert TWIN not in {one.match.a.variant for one in compare(run, run).matched}
+    found = compare(run, None, variants=("sqlite", TWIN))
+    assert (found.outcome, found.threshold.raised) == ("regression", False)
+    assert {pair.verdict for pair in found.pairs} == {"slower"}
 
 
 # --- like cells -----------------------------------------------------------------------------------
@@ -219,6 +321,41 @@ def test_a_cell_that_was_planned_and_not_run_is_owed_and_an_unplanned_one_is_not
     assert (narrower.outcome, reasons(narrower)) == ("no regression", {"not planned in B"})
 
 
+def test_what_the_instrument_could_not_tell_in_the_baseline_owes_nothing():
+    invalid = altered(calm_run(1), lambda r: replace(r, status="invalid", reason="busy"))
+    found = compare(invalid, calm_run(2), variants=SQLITE)
+    assert (found.outcome, reasons(found)) == ("no regression", {"invalid in A: busy"})
+
+
+def test_cells_beyond_one_limit_are_told_together_and_exactly_where_they_agree():
+    def busy(shares: dict[str, str]) -> list[tuple[str, int]]:
+        run = calm_run(1)
+        for operation, share_of_time in shares.items():
+            reason = f"other programs took {share_of_time} of it"
+            run = altered(
+                run, lambda r, w=reason: replace(r, status="invalid", reason=w), operation
+            )
+        matched = compare(run, calm_run(2), variants=SQLITE).matched[0]
+        return [(rest.reason, rest.count) for rest in remainders(matched)]
+
+    first, second = OPERATIONS
+    assert busy({first: "30%", second: "30%"}) == [
+        ("invalid in A: other programs took 30% of it", 2)
+    ]
+    assert busy({first: "30%", second: "41%"}) == [
+        ("invalid in A: other programs took …% of it", 2)
+    ]
+
+
+def test_repetitions_that_differ_in_place_are_no_pairs():
+    later = altered(
+        calm_run(2),
+        lambda r: replace(r, samples=tuple(replace(s, ordinal=s.ordinal + 900) for s in r.samples)),
+    )
+    found = compare(calm_run(1), later, variants=SQLITE)
+    assert (found.outcome, reasons(found)) == ("invalid", {"no repetition in common"})
+
+
 def test_a_declared_gap_is_not_owed():
     run = make_run(("select-1-hash-host",), scales=(10_000,))
     found = compare(run, run)
@@ -247,7 +384,8 @@ def test_only_variations_that_both_sides_ran_count():
         ),
     )
     found = compare(a, slow_only_in_b, variants=SQLITE)
-    assert {pair.operation: pair.samples for pair in found.pairs}["min-scalar"] == (20, 10)
+    pair = next(pair for pair in found.pairs if pair.operation == "min-scalar")
+    assert (pair.samples, pair.pairs) == ((20, 10), 10)
     assert found.counts["slower"] == 0
 
 
@@ -371,7 +509,7 @@ def test_json_holds_every_pair_every_cell_left_out_and_every_term():
     matches = data["matches"]
     assert [m["a"] for m in matches] == ["sqlite", "duckdb", POSTGRESQL]
     listed = itertools.chain.from_iterable(m["pairs"] + m["not_compared"] for m in matches)
-    competitors = [cell for cell in run.plan.cells if cell.variant != "null"]
+    competitors = [cell for cell in run.plan.cells if cell.variant not in ("null", TWIN)]
     assert len(list(listed)) == len(competitors)
     assert all(m["terms"] for m in matches)
 

@@ -6,13 +6,14 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from loadstone import doctor
+from loadstone import doctor, round_trips
 from loadstone.coldness import Evidence
 from loadstone.commands import doctor as command
 from loadstone.diagnostics import Exit
 from loadstone.doctor import disk, engines, kernel, memory, processor
 from loadstone.doctor.check import Check, Verdict
 from loadstone.errors import EngineError, InputError
+from loadstone.round_trips import RoundTrips
 
 GOOD = {
     "clock.source": "tsc",
@@ -83,14 +84,14 @@ def all_of(facts, probe, *, held, trips, uring, traffic, cpu_ns=10**8):
 
 @pytest.fixture
 def good():
-    trips = processor.RoundTrips(60_000.0, 18_000.0)
+    trips = RoundTrips(60_000.0, 18_000.0)
     return all_of(GOOD, PROBE, held=True, trips=trips, uring=None, traffic=MOVED)
 
 
 @pytest.fixture
 def bad():
     probe = disk.DiskProbe(10**7, 10**7, 3_000.0, (0, 0), STAYED)
-    trips = processor.RoundTrips(60_000.0, None)
+    trips = RoundTrips(60_000.0, None)
     return all_of(
         BAD, probe, held=False, trips=trips, uring=errno.EPERM, traffic=(0, 0), cpu_ns=None
     )
@@ -174,19 +175,19 @@ def test_the_device_is_looked_for_below_the_root(tmp_path):
 
 @pytest.mark.parametrize(("idle_ns", "words"), [(60e3, "makes it 3.0"), (21e3, "no difference")])
 def test_the_cost_of_sleep_is_a_ratio_where_there_is_one(idle_ns, words):
-    assert words in processor.wake_up(processor.RoundTrips(idle_ns, 20e3)).consequence
+    assert words in processor.wake_up(RoundTrips(idle_ns, 20e3)).consequence
 
 
 def test_round_trips_leave_the_processors_as_they_were():
-    before = processor.os.sched_getaffinity(0)
-    trips = processor.round_trips()
-    assert processor.os.sched_getaffinity(0) == before
+    before = round_trips.os.sched_getaffinity(0)
+    trips = round_trips.round_trips()
+    assert round_trips.os.sched_getaffinity(0) == before
     assert (trips is None) == (len(before) < 2)
 
 
 def test_one_processor_has_no_round_trips(monkeypatch):
-    monkeypatch.setattr(processor.os, "sched_getaffinity", lambda pid: {0})
-    assert processor.round_trips() is None
+    monkeypatch.setattr(round_trips.os, "sched_getaffinity", lambda pid: {0})
+    assert round_trips.round_trips() is None
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from loadstone.report.comparison import comparisons
 from loadstone.report.growth import growth
 from loadstone.report.portrait import portrait
 from loadstone.report.reproduce import command, plan_toml
-from loadstone.report.terms import terms
+from loadstone.report.terms import TermValue, terms
 
 
 def test_published_beside_measured() -> None:
@@ -91,6 +91,11 @@ def test_unequal_terms_are_named_and_disobedience_is_seen() -> None:
     assert not row.values["duckdb"].disobeyed
 
 
+def test_an_engine_that_says_more_than_it_was_asked_obeys() -> None:
+    assert not TermValue("objects", "objects: one value a part").disobeyed
+    assert TermValue("objects", "objects, but not all").disobeyed
+
+
 def test_a_term_that_one_engine_does_not_tell_is_unequal() -> None:
     run = make_run(FEW)
     kept = tuple(t for t in run.terms if (t.variant, t.key) != ("duckdb", "cache_bytes"))
@@ -105,9 +110,10 @@ def test_the_plan_file_is_a_plan(tmp_path) -> None:
     file.write_text(plan_toml(run), encoding="utf-8")
     choices = read_choices(file)
     assert choices.operations == FEW
-    assert choices.on == ("sqlite", "duckdb", POSTGRESQL)
+    assert choices.on == ("sqlite", "sqlite#2", "duckdb", POSTGRESQL)
     assert choices.rows == (10_000, 100_000)
     assert (choices.repeat, choices.repeat_cold, choices.floor) == (7, 3, True)
+    assert (choices.precision, choices.limits) == (0.0, True)
     assert command(run) == "loadstone run wisconsin --on sqlite"
 
 

@@ -61,7 +61,7 @@ def test_specifications_follow_the_schema() -> None:
 
 def test_drawings_are_named_and_have_no_colour_of_their_own() -> None:
     drawn = svg_of(*all_charts()[0])
-    assert "<title>Table 1, Selections without index" in drawn
+    assert "<title>Table 1. Selections without index" in drawn
     assert 'role="img"' in drawn
     assert not any(colour in drawn for colour in VARIABLES)
     assert "var(--series-0)" in drawn

@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from report_fixture import FEW, POSTGRESQL, make_run
+from report_fixture import FEW, OUTLIER, POSTGRESQL, TWIN, make_run
 
+from loadstone.pairs import paired_ratio
 from loadstone.report.portrait import Figure, Portrait, is_floor, portrait
 
 
@@ -58,8 +59,8 @@ def test_each_row_has_one_best_and_it_is_the_fastest(whole: Portrait) -> None:
             medians = {f.cell.variant: f.elapsed_ns.value for f in compared if f.elapsed_ns}
             assert min(medians, key=medians.__getitem__) == best[0].cell.variant
             for f in compared:
-                least = medians[best[0].cell.variant]
-                assert f.ratio.value == pytest.approx(medians[f.cell.variant] / least)
+                if not f.best:
+                    assert f.ratio == paired_ratio(f.samples, best[0].samples)
 
 
 def test_the_harness_is_no_competitor(whole: Portrait) -> None:
@@ -72,6 +73,53 @@ def test_the_harness_is_no_competitor(whole: Portrait) -> None:
     slow = figure(whole, "project-100%", "sqlite", 10_000, "warm")
     assert quick.near_floor
     assert not slow.near_floor
+
+
+def test_a_twin_is_no_competitor(whole: Portrait) -> None:
+    twins = [f for f in whole.figures.values() if f.cell.variant == TWIN]
+    assert twins
+    assert all(f.elapsed_ns and f.ratio is None and not f.best for f in twins)
+    assert TWIN not in whole.competitors
+    assert whole.labels[TWIN] == TWIN
+
+
+def test_a_twin_does_not_move_the_unit_of_its_row() -> None:
+    run = make_run(("select-10%-heap",), scales=(10_000,))
+    slow = tuple(
+        replace(r, samples=tuple(replace(s, elapsed_ns=s.elapsed_ns * 10**6) for s in r.samples))
+        if r.cell.variant == TWIN
+        else r
+        for r in run.results
+    )
+    views = [portrait(replace(run, results=results)).views[0] for results in (run.results, slow)]
+    assert {next(iter(view.all_rows)).unit.symbol for view in views} == {"ms"}
+
+
+def test_a_ratio_is_of_pairs() -> None:
+    """Variations differ by powers of ten, on both sides alike: pairs do not see it."""
+    run = make_run(("select-10%-heap",), scales=(10_000,))
+    factors = {"sqlite": 3, "duckdb": 1}
+    shaped = tuple(
+        replace(
+            result,
+            samples=tuple(
+                replace(s, elapsed_ns=factors[result.cell.variant] * 10 ** (s.variation % 5))
+                for s in result.samples
+            ),
+        )
+        for result in run.results
+        if result.cell.variant in factors
+    )
+    figures = portrait(replace(run, results=shaped)).figures
+    ratio = figures["select-10%-heap|sqlite|10000|warm"].ratio
+    assert [ratio.value, ratio.low, ratio.high] == pytest.approx([3, 3, 3])
+
+
+def test_an_outlier_is_marked_and_counts(whole: Portrait) -> None:
+    outlying = figure(whole, *OUTLIER)
+    assert 2 in outlying.outliers
+    assert len(outlying.samples) == 10
+    assert 1 <= outlying.samples_effective <= 10
 
 
 def test_unproved_is_never_compared_with_proved(whole: Portrait) -> None:
@@ -120,7 +168,7 @@ def test_names_leave_out_addresses_but_never_tactics() -> None:
 
 def test_a_tie_is_called_a_tie() -> None:
     run = make_run(("select-10%-heap",))
-    spans = {"sqlite": (1000, 1100), "duckdb": (1001, 1101), POSTGRESQL: (5000, 5100)}
+    spans = {"sqlite": (1000, 1100), "duckdb": (1101, 1001), POSTGRESQL: (5000, 5100)}
     shaped = tuple(
         replace(
             result,
@@ -130,7 +178,7 @@ def test_a_tie_is_called_a_tie() -> None:
             ),
         )
         for result in run.results
-        if result.cell.variant != "null"
+        if result.cell.variant in spans
     )
     figures = portrait(replace(run, results=shaped)).figures
     tied = {v: figures[f"select-10%-heap|{v}|10000|warm"].tied for v in spans}

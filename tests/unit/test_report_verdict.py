@@ -3,9 +3,9 @@
 import math
 from dataclasses import replace
 
-from report_fixture import FEW, make_run
+from report_fixture import FEW, TWIN, make_run
 
-from loadstone.record.model import Run
+from loadstone.record.model import CellResult, Run
 from loadstone.report.portrait import portrait
 from loadstone.report.verdict import circumstances, headline, verdict
 
@@ -48,8 +48,10 @@ def test_noise_is_the_difference_between_rounds() -> None:
             samples=tuple(replace(s, elapsed_ns=1000 + 200 * s.round) for s in result.samples),
         )
         for result in run.results
+        if result.cell.variant != TWIN
     )
     found = judged(replace(run, results=shaped))
+    assert found.noise is None
     assert found.repeat_difference is not None
     assert math.isclose(found.repeat_difference, math.log(1.2))
     noise = next(fine for words, fine in found.clauses() if "measured again" in words)
@@ -58,6 +60,66 @@ def test_noise_is_the_difference_between_rounds() -> None:
         replace(r, samples=tuple(replace(s, round=0) for s in r.samples)) for r in run.results
     )
     assert judged(replace(run, results=once)).repeat_difference is None
+
+
+def test_noise_is_what_the_twins_differ_by() -> None:
+    run = make_run(("select-10%-heap", "min-scalar"))
+    factors = {"select-10%-heap": 1.02, "min-scalar": 0.96}
+
+    def shaped(result: CellResult) -> CellResult:
+        factor = factors[result.cell.operation] if result.cell.variant == TWIN else 1.0
+        return replace(
+            result,
+            samples=tuple(
+                replace(s, elapsed_ns=round(factor * 1e6 * (1 + s.variation)))
+                for s in result.samples
+            ),
+        )
+
+    shaped_run = replace(run, results=tuple(map(shaped, run.results)))
+    found = judged(shaped_run)
+    assert found.noise is not None
+    assert found.noise.cells == 2
+    assert math.isclose(found.noise.worst, 1 / 0.96 - 1, rel_tol=1e-4)
+    assert math.isclose(found.noise.middle, (0.02 + 1 / 0.96 - 1) / 2, rel_tol=1e-4)
+    # Every pair differs alike, so all of it is certain.
+    assert math.isclose(found.noise.certain, found.noise.worst)
+    assert "the same measured twice differs by 3.1 % (at worst 4.2 %)" in found.sentence()
+    assert "measured again" not in found.sentence()
+    spoiled = (
+        replace(result, status="invalid", reason="measured twice, it differs by 14%")
+        if (result.cell.operation, result.cell.variant) == ("min-scalar", TWIN)
+        else result
+        for result in shaped_run.results
+    )
+    kept = judged(replace(shaped_run, results=tuple(spoiled))).noise
+    assert (kept.cells, round(kept.worst, 4)) == (1, 0.02)
+
+
+def test_invalid_cells_are_counted_with_their_commonest_reason() -> None:
+    run = make_run(("select-10%-heap", "min-100"))
+    reasons = {
+        "sqlite": "the host took 7% of the processors' time",
+        "duckdb": "the host took 12% of the processors' time",
+        "null": "measured twice, it differs by 14%",
+    }
+    spoiled = tuple(
+        replace(result, status="invalid", reason=reasons[result.cell.variant])
+        if result.cell.temperature == "warm" and result.cell.variant in reasons
+        else result
+        for result in run.results
+    )
+    found = judged(replace(run, results=spoiled))
+    assert found.invalid_reason_count == 8
+    assert "12 invalid (mostly: the host took …% of the processors' time)" in found.sentence()
+    assert not found.clean
+    alike = tuple(
+        replace(result, reason="the host took 7% of the processors' time")
+        if result.status == "invalid"
+        else result
+        for result in spoiled
+    )
+    assert "12 invalid (the host took 7% of" in judged(replace(run, results=alike)).sentence()
 
 
 def test_headline_and_circumstances() -> None:

@@ -7,8 +7,9 @@ from loadstone._core import answer_of_rows
 from loadstone.engines.base import Capabilities, Structure
 from loadstone.engines.null import NullEngine
 from loadstone.errors import EngineError, UnsupportedError
-from loadstone.stopwatch import Block, Stopwatch
+from loadstone.stopwatch import Stopwatch
 from loadstone.variant import Variant
+from loadstone.watch import Block
 
 ROWS = [(1, "a"), (2, "b")]
 RIGHT = answer_of_rows(ROWS)

@@ -78,6 +78,31 @@ def test_a_port_that_is_none_is_refused() -> None:
             parse_variant(f"postgresql://db:{port}/app", TACTICS)
 
 
+def test_a_url_of_a_file_keeps_its_path() -> None:
+    variant = parse_variant("sqlite:///home/a@b/my%20app.db?parallelism=2", TACTICS)
+    assert variant.engine == "sqlite"
+    assert variant.url == "sqlite:///home/a@b/my%20app.db"
+    assert variant.name == "sqlite:///home/a@b/my%20app.db?parallelism=2"
+
+
+def test_a_url_without_a_host_stays_one() -> None:
+    assert parse_variant("postgresql:///app?user=bob", TACTICS).url == "postgresql:///app?user=bob"
+
+
+@pytest.mark.parametrize("text", ["sqlite:///a#b.db", "sqlite:///a#"])
+def test_a_path_that_would_be_cut_is_refused(text: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_variant(text, TACTICS)
+    assert "%23" in caught.value.hint
+
+
+def test_slugs_of_urls_differ_and_are_short() -> None:
+    urls = ("sqlite:///a-b.db", "sqlite:///a_b.db", "sqlite:///A_b.db", f"sqlite:///{'ü' * 3000}")
+    slugs = {parse_variant(url, TACTICS).slug for url in urls}
+    assert len(slugs) == len(urls)
+    assert max(len(f"{slug}.log".encode()) for slug in slugs) <= 255
+
+
 def test_slugs_are_fit_for_files() -> None:
     slug = parse_variant("postgresql://db/app?parallelism=2", TACTICS).slug
     assert slug.replace("_", "").isalnum()

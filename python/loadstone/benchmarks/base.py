@@ -1,13 +1,28 @@
 """The contract of a benchmark: a paper's database, operations and published numbers, as data.
 
-A benchmark is pure: it sees no engine and no clock. Operations carry their text in QUEL; the
-oracle evaluates that text and each engine gets it translated.
+A benchmark is pure: it sees no engine and no clock. Operations carry their text: in QUEL, which an
+oracle evaluates and each engine gets translated; or, where a calling program is part of what is
+measured, as the name of the program's measure.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
+
+from loadstone._core import attributes
+from loadstone.answers import Answer, Answers, QuelAnswers
+
+__all__ = [
+    "Answer",
+    "Answers",
+    "Benchmark",
+    "Operation",
+    "Published",
+    "PublishedTable",
+    "StoredRelation",
+    "table_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +57,19 @@ class Operation:
     texts: tuple[str, ...]
     undo: tuple[str, ...] = ()
     panels: frozenset[str] = frozenset()
-    """Panels that include it: `quick`, `cold` (worth a cold sample in the default panel)."""
+    """Panels that include it: `quick`, `cold` (worth a cold sample in the default panel); `full`:
+    no other does."""
+    many_users: bool = False
+    """Whether many users can run it at once, each without changing what the others see."""
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedTable:
-    """A table of the paper. `rows` are (label, operation or None, {system: value or text})."""
+    """A table of the paper. `rows` are (label, operation or None, {system: value or text}).
+
+    `scale` is the size of the relations it was measured with, `edition` the edition; None and empty
+    where the benchmark's published numbers have but one.
+    """
 
     number: str
     title: str
@@ -55,6 +77,8 @@ class PublishedTable:
     systems: tuple[str, ...]
     rows: tuple[tuple[str, str | None, Mapping[str, float | str]], ...]
     note: str = ""
+    scale: int | None = None
+    edition: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +91,11 @@ class Published:
     """System -> what it was (machine, memory, disk), as the paper says."""
 
 
+def table_of(relation: str, design: str, rows: int) -> str:
+    """The physical name of a stored relation."""
+    return f"{relation}_{design}_{rows}"
+
+
 class Benchmark(ABC):
     """A paper's benchmark. Registered by entry point `loadstone.benchmarks`."""
 
@@ -75,6 +104,9 @@ class Benchmark(ABC):
     editions: ClassVar[tuple[str, ...]]
     default_edition: ClassVar[str]
     default_scales: ClassVar[tuple[int, ...]]
+    default_variants: ClassVar[tuple[str, ...]] = ("sqlite", "duckdb", "postgresql")
+    seam: ClassVar[str] = "engines"
+    """Where it meets a system under test: `engines` take statements, `hosts` run its program."""
 
     @abstractmethod
     def check_scale(self, edition: str, rows: int) -> None:
@@ -91,6 +123,29 @@ class Benchmark(ABC):
     @abstractmethod
     def published(self) -> Published:
         """The paper's own numbers."""
+
+    def request(self, edition: str, item: StoredRelation, rows: int) -> Mapping[str, Any]:
+        """What a worker must know to make a stored relation, or to find it."""
+        return {
+            "table": {
+                "name": table_of(item.relation, item.design, rows),
+                "attributes": attributes(self.name, edition, item.relation),
+                "organisation": item.organisation,
+                "key": item.key,
+                "tiebreaker": item.tiebreaker,
+                "indexes": list(item.indexes),
+            },
+            "source": {
+                "benchmark": self.name,
+                "edition": edition,
+                "relation": item.relation,
+                "rows": rows,
+            },
+        }
+
+    def answers(self, edition: str, rows: int, relations: Sequence[str]) -> Answers:
+        """The expected answers at a scale, over the relations that were loaded."""
+        return QuelAnswers(self.name, edition, rows, relations)
 
     def describe(self) -> dict[str, Any]:
         """What `loadstone benchmarks` prints."""

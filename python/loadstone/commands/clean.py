@@ -25,11 +25,11 @@ class Rubbish:
 def clean(
     on: Annotated[
         list[str] | None,
-        typer.Option(help="Look into this database, too: postgresql://… (repeat)."),
+        typer.Option(help="Look into this database, too: postgresql://… sqlite:///… (repeat)."),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Remove without asking.")] = False,
 ) -> None:
-    """Remove what killed runs left: scratch folders, and schemas marked as ours."""
+    """Remove what killed runs left: scratch folders, and what is marked as ours in databases."""
     from rich.console import Console
     from rich.table import Table
 
@@ -39,11 +39,13 @@ def clean(
     running = {folder.owner for folder in folders if folder.alive}
     rubbish = [_folder(folder) for folder in folders if not folder.alive]
     for text in on or ():
-        rubbish += _schemas(text, running)
+        rubbish += _marked(text, running)
     if not rubbish:
         typer.echo("nothing to clean")
         return
-    table = Table("what", "name", "left by run")
+    table = Table("what")
+    table.add_column("name", overflow="fold")  # never cut: people decide by it
+    table.add_column("left by run")
     for item in rubbish:
         table.add_row(item.kind, item.name, item.owner)
     Console(highlight=False, markup=False).print(table)
@@ -71,12 +73,13 @@ def _folder(folder: "Scratch") -> Rubbish:
     return Rubbish("scratch folder", str(folder.path), folder.owner, remove)
 
 
-def _schemas(text: str, running: set[str]) -> list[Rubbish]:
+def _marked(text: str, running: set[str]) -> list[Rubbish]:
     from loadstone import registry
     from loadstone.variant import parse_variant
 
     engine = registry.load_engine(registry.engine_of(text))
     variant = parse_variant(text, frozenset(engine.capabilities.tactics))
+    engine.check(variant)
     return [
         Rubbish(
             leftover.kind,

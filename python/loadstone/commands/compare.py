@@ -19,8 +19,8 @@ def compare(
         ),
     ] = None,
     fail_on: Annotated[
-        str, typer.Option(help="A cell is slower where its whole interval lies above this.")
-    ] = "5%",
+        str, typer.Option(help="A cell is slower that surely is, and by more than this.")
+    ] = "2.5%",
     across: Annotated[
         list[str] | None,
         typer.Option(help="Compare although this term differs: durability, machine … (repeat)."),

@@ -3,7 +3,9 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from loadstone.engines.base import Engine
+    from rich.table import Table
+
+    from loadstone.engines.base import System
 
 
 def engines() -> None:
@@ -12,29 +14,46 @@ def engines() -> None:
     from rich.table import Table
 
     from loadstone import registry
+
+    structures = Table("engine", "structure", "", "what it is there", title="Storage structures")
+    gaps = Table("engine", "measure", "why not", title="Measures that an engine has no means for")
+    console = Console(highlight=False, markup=False)
+    for seam, names, title in (
+        ("engines", registry.engine_names(), "Engines that take statements (wisconsin)"),
+        ("hosts", registry.host_names(), "Engines behind a calling program (oo1)"),
+    ):
+        overview = Table("engine", "version", "tactics (default first)", title=title)
+        for name in names:
+            engine = _row(overview, seam, name)
+            for what, structure in engine.capabilities.structures.items() if engine else ():
+                if seam == "engines":
+                    word = "yes" if structure.supported else "gap"
+                    structures.add_row(name, what, word, structure.note)
+                elif not structure.supported:
+                    gaps.add_row(name, what, structure.note)
+        console.print(overview)
+    console.print(structures)
+    console.print(gaps)
+
+
+def _row(table: "Table", seam: str, name: str) -> "type[System] | None":
+    """One engine's row; None where something it needs is not installed."""
+    from loadstone import registry
     from loadstone.errors import EngineError
 
-    overview = Table("engine", "version", "tactics (default first)", title="Engines")
-    structures = Table("engine", "structure", "", "what it is there", title="Storage structures")
-    for name in registry.engine_names():
-        try:
-            engine = registry.load_engine(name)
-        except EngineError as error:
-            overview.add_row(name, f"not available: {error.message}", error.hint)
-            continue
-        overview.add_row(name, _versions(engine), _tactics(engine))
-        for structure, what in engine.capabilities.structures.items():
-            structures.add_row(name, structure, "yes" if what.supported else "gap", what.note)
-        structures.add_section()
-    console = Console(highlight=False, markup=False)
-    console.print(overview)
-    console.print(structures)
+    try:
+        engine = registry.load_system(seam, name)
+    except EngineError as error:
+        table.add_row(name, f"not available: {error.message}", error.hint)
+        return None
+    table.add_row(name, _versions(engine), _tactics(engine))
+    return engine
 
 
-def _versions(engine: "type[Engine]") -> str:
+def _versions(engine: "type[System]") -> str:
     return "\n".join(f"{what} {version}" for what, version in engine.versions().items())
 
 
-def _tactics(engine: "type[Engine]") -> str:
+def _tactics(engine: "type[System]") -> str:
     tactics = engine.capabilities.tactics.items()
     return "\n".join(f"{name}={'|'.join(values)}" for name, values in tactics)

@@ -7,6 +7,30 @@ import typer
 
 Names = list[str] | None
 
+RepeatMost = Annotated[
+    int | None, typer.Option(help="Samples of a cell whose comparison stays undecided.")
+]
+Precision = Annotated[
+    float | None, typer.Option(help="Share at which an interval is narrow enough: 0.02.")
+]
+Floor = Annotated[bool | None, typer.Option("--floor/--no-floor", help="Measure the harness, too.")]
+Limits = Annotated[
+    bool | None, typer.Option("--limits/--no-limits", help="Beyond one, a cell is invalid.")
+]
+Awake = Annotated[
+    bool | None, typer.Option("--awake/--no-awake", help="Keep idle processors from sleeping.")
+]
+Users = Annotated[
+    list[int] | None, typer.Option(help="So many at once, in closed and open loop (repeat).")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan; run nothing.")]
+Page = Annotated[
+    bool, typer.Option("--report/--no-report", help="Write the HTML report afterwards.")
+]
+Rate = Annotated[
+    float | None, typer.Option(help="Requests/s due in an open loop, all users together.")
+]
+
 
 def run(
     benchmark: Annotated[str | None, typer.Argument(help="Default: wisconsin.")] = None,
@@ -22,21 +46,22 @@ def run(
     repeat: Annotated[int | None, typer.Option(help="Samples of a warm or hot cell.")] = None,
     repeat_cold: Annotated[int | None, typer.Option(help="Samples of a cold cell.")] = None,
     warm_up: Annotated[int | None, typer.Option(help="Unmeasured rounds before it.")] = None,
+    repeat_most: RepeatMost = None,
+    precision: Precision = None,
     rounds: Annotated[int | None, typer.Option(help="Interleaved blocks of a cell.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the interleaving.")] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds for one statement.")] = None,
-    floor: Annotated[
-        bool | None, typer.Option("--floor/--no-floor", help="Measure the harness, too.")
-    ] = None,
+    floor: Floor = None,
+    limits: Limits = None,
+    awake: Awake = None,
+    users: Users = None,
+    rate: Rate = None,
+    loop_seconds: Annotated[float | None, typer.Option(help="How long a loop is: 2.")] = None,
     plan: Annotated[Path | None, typer.Option(help="A TOML file of the same choices.")] = None,
     record: Annotated[Path | None, typer.Option(help="Default: runs/NAME.loadstone.")] = None,
     resume: Annotated[Path | None, typer.Option(help="Continue this record's run.")] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the plan; run nothing.")
-    ] = False,
-    page: Annotated[
-        bool, typer.Option("--report/--no-report", help="Write the HTML report afterwards.")
-    ] = True,
+    dry_run: DryRun = False,
+    page: Page = True,
 ) -> int:
     """Run a benchmark, check every answer, write a record and its report.
 
@@ -55,10 +80,17 @@ def run(
         "repeat": repeat,
         "repeat_cold": repeat_cold,
         "warm_up": warm_up,
+        "repeat_most": repeat_most,
+        "precision": precision,
         "rounds": rounds,
         "seed": seed,
         "time_limit_s": time_limit,
         "floor": floor,
+        "limits": limits,
+        "awake": awake,
+        "users": users,
+        "rate_per_s": rate,
+        "loop_s": loop_seconds,
     }
     chosen = {name: value for name, value in given.items() if value not in (None, [])}
     if resume is not None:

@@ -1,19 +1,23 @@
-"""Like cells of two sides, paired: the ratio of their medians with its interval, and the verdict.
+"""Like cells of two sides, paired: the ratio of equal repetitions with its interval, and the
+verdict.
 
 Like is: the same operation with the same text, the same scale, the same temperature as the evidence
-allows it to be called, both measured and right, and the same answers expected. Only samples of
-variations that both sides ran are used.
+allows it to be called, both measured and right and within the limits, and the same answers
+expected. Repetitions are equal that have their ordinal and their variation in common. Within a
+record they stood in the same round, so that what drifts is paired away with what differs between
+variations; between two records only the latter is.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from loadstone._core import interval_of_median, interval_of_ratio
+from loadstone._core import interval_of_median
 from loadstone.comparison.ledger import REFUSED, Ledger
 from loadstone.comparison.sides import Match, Side
+from loadstone.estimate import Estimate
+from loadstone.pairs import paired, paired_ratio
 from loadstone.plan import Cell
 from loadstone.record.model import CellResult, Run
-from loadstone.report.figures import Estimate
 
 SLOWER, FASTER, SAME, UNDECIDED = VERDICTS = ("slower", "faster", "same", "undecided")
 
@@ -23,7 +27,8 @@ Place = tuple[str, int, str]
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two like cells. `ratio` is B over A; `a_ns` and `b_ns` are medians of the elapsed time."""
+    """Two like cells. `ratio` is B over A, of `pairs` equal repetitions; `a_ns` and `b_ns` are
+    medians of the elapsed time over all `samples` whose variation both sides ran."""
 
     operation: str
     rows: int
@@ -33,12 +38,13 @@ class Pair:
     b_ns: Estimate
     ratio: Estimate
     verdict: str
+    pairs: int
 
 
 @dataclass(frozen=True, slots=True)
 class Unlike:
-    """A cell that was not compared, and why. `owed`: both records planned it and A did not fail,
-    so that a comparison without it is not a whole one."""
+    """A cell that was not compared, and why. `owed`: both records planned it and A did not fail
+    and is not invalid, so that a comparison without it is not a whole one."""
 
     operation: str
     rows: int
@@ -48,17 +54,18 @@ class Unlike:
 
 
 def judge(ratio: Estimate, threshold: float) -> str:
-    """The verdict on B over A: `slower` or `faster` where the whole interval lies beyond the
-    threshold (a share: 0.05 is 5 %), `same` where it lies within, else `undecided`.
+    """The verdict on B over A. `threshold` is a share: 0.05 is 5 %.
 
-    Faster means below 1 / (1 + threshold), so that A and B can be swapped.
+    `slower`: the whole interval lies above 1 and the estimate beyond the threshold, so that it is a
+    difference, and one that matters; `faster` is the same of A over B. `same`: the whole interval
+    lies within the threshold. Else `undecided`.
     """
     if ratio.low is None or ratio.high is None:
         return UNDECIDED
     above, below = 1 + threshold, 1 / (1 + threshold)
-    if ratio.low > above:
+    if ratio.low > 1 and ratio.value > above:
         return SLOWER
-    if ratio.high < below:
+    if ratio.high < 1 and ratio.value < below:
         return FASTER
     return SAME if below <= ratio.low and ratio.high <= above else UNDECIDED
 
@@ -79,14 +86,15 @@ def pair_cells(
         a, b = results_a.get(place), results_b.get(place)
         reason = _unfit(a, b) or refused or _other_text(match, place)
         if a is None or b is None or reason:
-            failed = a is not None and a.status == "failed"
-            unlike.append(Unlike(*place, reason, owed=not failed))
+            lost = a is not None and a.status in ("failed", "invalid")
+            unlike.append(Unlike(*place, reason, owed=not lost))
             continue
         reason = _unlike(a, b)
-        if reason:
-            unlike.append(Unlike(*place, reason, owed=True))
+        ratio = paired_ratio(b.samples, a.samples)
+        if reason or ratio is None:
+            unlike.append(Unlike(*place, reason or "no repetition in common", owed=True))
         else:
-            pairs.append(_pair(a, b, threshold))
+            pairs.append(_pair(a, b, ratio, threshold))
     return tuple(pairs), tuple(unlike)
 
 
@@ -164,13 +172,12 @@ def _expected(result: CellResult) -> Mapping[int, tuple[int, str]]:
     }
 
 
-def _pair(a: CellResult, b: CellResult, threshold: float) -> Pair:
+def _pair(a: CellResult, b: CellResult, ratio: Estimate, threshold: float) -> Pair:
     both = _variations(a) & _variations(b)
     a_ns, b_ns = (
         [sample.elapsed_ns for sample in result.samples if sample.variation in both]
         for result in (a, b)
     )
-    ratio = Estimate(*interval_of_ratio(b_ns, a_ns))
     return Pair(
         operation=a.cell.operation,
         rows=a.cell.rows,
@@ -180,4 +187,5 @@ def _pair(a: CellResult, b: CellResult, threshold: float) -> Pair:
         b_ns=Estimate(*interval_of_median(b_ns)),
         ratio=ratio,
         verdict=judge(ratio, threshold),
+        pairs=len(paired(b.samples, a.samples)),
     )

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from loadstone.comparison.cells import SLOWER, VERDICTS, Pair, Unlike, pair_cells
 from loadstone.comparison.ledger import Ledger, crossable, ledger
 from loadstone.comparison.sides import Match, matches
+from loadstone.comparison.threshold import DEFAULT, Threshold
+from loadstone.comparison.threshold import threshold as in_force
 from loadstone.errors import InputError
 from loadstone.record.model import Run
 from loadstone.report.figures import number
@@ -27,11 +29,11 @@ class Matched:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two sides of records beside each other. `threshold` is a share: 0.05 is 5 %."""
+    """Two sides of records beside each other."""
 
     a: Run
     b: Run
-    threshold: float
+    threshold: Threshold
     matched: tuple[Matched, ...]
 
     @property
@@ -63,7 +65,7 @@ class Comparison:
         """The outcome and the counts in one line."""
         counts = [f"{number(self.counts[verdict])} {verdict}" for verdict in VERDICTS]
         counts.append(f"{number(len(list(self.unlike)))} not compared")
-        return f"{self.outcome}: {', '.join(counts)}; threshold {self.threshold * 100:g} %"
+        return f"{self.outcome}: {', '.join(counts)}; {self.threshold.words()}"
 
 
 def compare(
@@ -71,11 +73,12 @@ def compare(
     b: Run | None,
     *,
     variants: tuple[str, str] | None = None,
-    threshold: float = 0.05,
+    threshold: float = DEFAULT,
     across: Iterable[str] = (),
 ) -> Comparison:
     """Compare record B with the baseline A, or two variants of A where there is no B.
 
+    `threshold` is a share; what is in force may be more (see `loadstone.comparison.threshold`).
     `across` names the terms that may differ. Raises `InputError` for variants that a record does
     not have and for names that are no terms.
     """
@@ -84,7 +87,8 @@ def compare(
     known = crossable(terms for _, terms in found)
     for name in sorted(allowed.difference(known)):
         raise InputError(f"no term is called {name!r}", hint=f"--across takes: {', '.join(known)}")
+    limit = in_force(threshold, a, b, (match for match, _ in found))
     matched = (
-        Matched(match, terms, *pair_cells(match, terms, threshold)) for match, terms in found
+        Matched(match, terms, *pair_cells(match, terms, limit.in_force)) for match, terms in found
     )
-    return Comparison(a, b or a, threshold, tuple(matched))
+    return Comparison(a, b or a, limit, tuple(matched))

@@ -15,7 +15,9 @@ def render(comparison: Comparison) -> bytes:
     content = {
         "schema": SCHEMA,
         "outcome": comparison.outcome,
-        "threshold": comparison.threshold,
+        "threshold": comparison.threshold.in_force,
+        "threshold_asked": comparison.threshold.asked,
+        "noise": comparison.threshold.noise,
         "counts": dict(sorted(comparison.counts.items())),
         "a": _run(comparison.a),
         "b": _run(comparison.b),

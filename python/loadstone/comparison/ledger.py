@@ -11,7 +11,7 @@ from loadstone import machine
 from loadstone.comparison.sides import Match, Side
 from loadstone.record.model import Run
 from loadstone.report.portrait import engine_of
-from loadstone.report.terms import SETTING
+from loadstone.report.terms import MEASURED_KEYS, SETTING
 
 EQUAL = "equal"
 SHOWN = "differs"
@@ -82,7 +82,8 @@ def ledger(match: Match, across: frozenset[str]) -> Ledger:
         for entry in (*_plan(match), *terms, *_structures(match), *_machine(match))
     ]
     # A tactic or a version that differs moves settings with it; they are its means, not terms.
-    explained = any(entry.verdict != EQUAL and entry.key in keys for entry in judged)
+    means = frozenset(keys) - MEASURED_KEYS
+    explained = any(entry.verdict != EQUAL and entry.key in means for entry in judged)
     settings = [
         _entry(key, "settings", explained, a.get(key, ()), b.get(key, ()))
         for key in keys
@@ -125,6 +126,8 @@ def _rule(
     match: Match, key: str, a: Mapping[str, Readings], b: Mapping[str, Readings]
 ) -> tuple[str, bool]:
     """(name for `--across`, whether a difference is allowed)."""
+    if key in MEASURED_KEYS:
+        return "", True
     if _is_version(key, (match.a, match.b)):
         # Another engine has another version by its nature.
         return "version", match.repeated or not match.same_engine

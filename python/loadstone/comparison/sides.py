@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from loadstone.errors import InputError
 from loadstone.plan import join_names
 from loadstone.record.model import Run
-from loadstone.report.portrait import engine_of, is_floor
+from loadstone.report.portrait import engine_of, is_competitor
+from loadstone.variant import is_twin
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +41,17 @@ class Match:
         """Whether it is one variant in two records, where a new version is what one looks for."""
         return self.a.variant == self.b.variant
 
+    @property
+    def of_twins(self) -> bool:
+        """Whether a twin is asked for: then what differs is the noise itself."""
+        return is_twin(self.a.variant) or is_twin(self.b.variant)
+
 
 def matches(
     baseline: Run, other: Run | None, variants: tuple[str, str] | None
 ) -> tuple[Match, ...]:
     """The sides to compare. Without `variants`: every variant that both records have, but the
-    harness's floor. Raises `InputError` where that leaves nothing to ask."""
+    harness's floor and the twins. Raises `InputError` where that leaves nothing to ask."""
     if variants is not None:
         a, b = variants
         if other is None and a == b:
@@ -82,7 +88,7 @@ def _variants(run: Run) -> Sequence[str]:
 
 
 def _competitors(run: Run) -> Sequence[str]:
-    return [name for name in _variants(run) if not is_floor(name)]
+    return [name for name in _variants(run) if is_competitor(name)]
 
 
 def _listed(run: Run) -> str:

@@ -3,12 +3,14 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from loadstone.comparison.cells import Pair
+from loadstone.comparison.cells import Pair, Unlike
 from loadstone.comparison.compare import Comparison, Matched
 from loadstone.comparison.ledger import ACROSS, EQUAL, REFUSED, SHOWN, Entry
+from loadstone.estimate import Estimate
 from loadstone.plan import join_names
 from loadstone.record.model import Run
-from loadstone.report.figures import Estimate, digits, duration, number, plural
+from loadstone.report.figures import digits, duration, number, plural
+from loadstone.report.reasons import kind_of, together
 
 MARKS = {EQUAL: "", SHOWN: "≠", ACROSS: "≠ allowed by --across", REFUSED: "≠ refused"}
 HEADINGS = ("operation", "tuples", "temperature", "A", "B", "B / A", "95 % interval", "verdict")
@@ -76,13 +78,15 @@ def equal_settings(matched: Matched) -> str:
 
 
 def remainders(matched: Matched) -> Iterable[Remainder]:
-    """What was not compared, by reason."""
-    reasons: dict[str, list[str]] = {}
+    """What was not compared, by reason. An instrument's limits differ from cell to cell only in
+    their numbers: they are told together."""
+    groups: dict[str, list[Unlike]] = {}
     for cell in matched.unlike:
-        reasons.setdefault(cell.reason, []).append(cell.operation)
-    for reason, operations in reasons.items():
-        names = join_names(list(dict.fromkeys(operations)), most=3)
-        yield Remainder(reason, len(operations), names)
+        key = kind_of(cell.reason) if cell.reason.startswith("invalid") else cell.reason
+        groups.setdefault(key, []).append(cell)
+    for group in groups.values():
+        names = join_names(list(dict.fromkeys(cell.operation for cell in group)), most=3)
+        yield Remainder(together([cell.reason for cell in group]), len(group), names)
 
 
 def advice(comparison: Comparison) -> str:

@@ -13,6 +13,7 @@ from loadstone import _core, machine, scratch
 from loadstone.doctor import disk, engines, kernel, memory, processor
 from loadstone.doctor.check import Check, Verdict
 from loadstone.errors import InputError
+from loadstone.round_trips import round_trips
 
 __all__ = ["Check", "Verdict", "examine"]
 
@@ -48,7 +49,7 @@ def _processor(facts: Mapping[str, machine.Fact]) -> list[Check]:
         processor.governor(facts),
         processor.virtualisation(facts),
         processor.idle_states(facts, held=held, reason=reason, exists=exists),
-        processor.wake_up(processor.round_trips()),
+        processor.wake_up(round_trips()),
     ]
 
 

@@ -1,18 +1,11 @@
 """What the processors and their clock allow: how short a time can be told, and what blurs it."""
 
-import contextlib
-import os
-import select
-import socket
-import subprocess
-import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 
-from loadstone import _core
 from loadstone.doctor.check import Check, Verdict, quantity
 from loadstone.machine import Fact
-from loadstone.report.figures import duration, plural, times
+from loadstone.report.figures import duration, times
+from loadstone.round_trips import RoundTrips
 
 RESOLUTION_NS_MAX = 1_000
 """A statement on an embedded engine takes a few microseconds: a coarser clock blurs it."""
@@ -22,26 +15,6 @@ LOAD_MAX = 0.5
 """Processors busy, of each that a run may use: beyond this others' work is in the times."""
 WORTH_HOLDING = 1.5
 """From this ratio on the round trips of one machine differ beyond their noise."""
-ROUND_TRIPS = 150
-BLOCKS = 2
-PAUSE_S = 0.001
-"""Longer than any kernel spins in the hope of work (200 us where halt polling is on)."""
-ECHO = """
-import os, sys
-os.sched_setaffinity(0, {int(sys.argv[1])})
-while word := os.read(0, 1):
-    os.write(0, word)
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class RoundTrips:
-    """Median time of a byte to a process on another processor and back: each sleeps meanwhile."""
-
-    idle_ns: float
-    """With processors left to sleep as they like."""
-    held_ns: float | None
-    """With idle states held off; None where that is not permitted."""
 
 
 def clock(facts: Mapping[str, Fact]) -> Check:
@@ -167,58 +140,3 @@ def wake_up(trips: RoundTrips | None) -> Check:
     if ratio < WORTH_HOLDING:
         meaning = "holding them off made no difference"
     return Check("wake-up", Verdict.OK, value, meaning)
-
-
-def round_trips() -> RoundTrips | None:
-    """Measure them: blocks with and without idle states held off, in turns. None where a process
-    cannot be kept on one processor, or there are not two."""
-    usable = sorted(os.sched_getaffinity(0))
-    if len(usable) < 2:
-        return None
-    try:
-        return _measured(usable[0], usable[-1])
-    except OSError:
-        return None
-
-
-def _measured(own: int, other: int) -> RoundTrips:
-    near, far = socket.socketpair()
-    command = [sys.executable, "-I", "-S", "-c", ECHO, str(other)]
-    with far:
-        echo = subprocess.Popen(command, stdin=far.fileno())
-    # The socket closes first: its end is what ends the echo.
-    with echo, near, _pinned_to(own):
-        _round_trips_ns(near)
-        idle_ns: list[float] = []
-        held_ns: list[float] = []
-        for _ in range(BLOCKS):
-            idle_ns += _round_trips_ns(near)
-            with _core.hold_awake() as awake:
-                held_ns += _round_trips_ns(near) if awake.held else []
-    held = _core.interval_of_median(held_ns)[0] if held_ns else None
-    return RoundTrips(_core.interval_of_median(idle_ns)[0], held)
-
-
-@contextlib.contextmanager
-def _pinned_to(processor: int) -> Iterator[None]:
-    """Keep this thread on one processor: the scheduler likes to put both ends of a pipe on one,
-    which then never sleeps."""
-    usable = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {processor})
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, usable)
-
-
-def _round_trips_ns(near: socket.socket) -> list[float]:
-    elapsed_ns: list[float] = []
-    for _ in range(ROUND_TRIPS):
-        # Nothing comes unasked: the time is spent asleep, as between two statements.
-        select.select([near], [], [], PAUSE_S)
-        begin_ns = _core.clock_ns()
-        near.send(b"?")
-        if not near.recv(1):
-            raise ConnectionError(f"the echo ended after {plural(len(elapsed_ns), 'round trip')}")
-        elapsed_ns.append(float(_core.clock_ns() - begin_ns))
-    return elapsed_ns

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from loadstone.errors import InputError, UnsupportedError
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     import pyarrow as pa
 
     from loadstone.variant import Variant
@@ -86,16 +88,17 @@ class Leftover:
     """The statement, or the path, whose execution or removal cleans it."""
 
 
-class Engine(ABC):
-    """A system under test. One instance per worker process; not shared between threads.
+class System(ABC):
+    """A system under test, from start to removal: what is asked of it whatever it is asked. One
+    instance per worker process; not shared between threads.
 
-    Errors: every method raises `EngineError` with the engine's own message, never with a secret;
+    Errors: every method raises `EngineError` with the system's own message, never with a secret;
     `UnsupportedError` where a declared gap is asked for.
     """
 
     name: ClassVar[str]
-    dialect: ClassVar[str]
-    """The sqlglot dialect its statements are rendered in."""
+    takes_url: ClassVar[bool] = False
+    """Whether it can work in a database of the user's, named by URL."""
     capabilities: ClassVar[Capabilities]
 
     def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:
@@ -107,7 +110,13 @@ class Engine(ABC):
 
     @classmethod
     def check(cls, variant: "Variant") -> None:
-        """Raise `InputError` where a variant asks for a tactic or a value that is not declared."""
+        """Raise `InputError` where a variant asks for a tactic or a value that is not declared, or
+        for a database of the user's that the engine cannot work in."""
+        if variant.url is not None and not cls.takes_url:
+            raise InputError(
+                f"{cls.name} cannot work in a database of yours",
+                hint=f"leave out the URL: --on {cls.name}",
+            )
         for name in dict(variant.tactics):
             cls.tactic_of(variant, name)
 
@@ -119,8 +128,9 @@ class Engine(ABC):
             known = ", ".join(sorted(cls.capabilities.tactics)) or "nothing"
             raise InputError(f"{cls.name} has no tactic {name!r}", hint=f"it can switch: {known}")
         value = variant.tactic(name, values[0])
-        numeric = any(shown.startswith("<") for shown in values)
-        if value not in values and not (numeric and value.isdecimal() and int(value) > 0):
+        words = [shown for shown in values if not shown.startswith("<")]
+        numeric = len(words) < len(values)
+        if value not in words and not (numeric and value.isdecimal() and int(value) > 0):
             raise InputError(
                 f"{cls.name} cannot set {name} to {value!r}",
                 hint=f"it takes: {', '.join(values)}",
@@ -152,6 +162,57 @@ class Engine(ABC):
         `durability`, `cache` (bytes), `parallelism`; every other tactic under its own name and in
         its own words, so that asked and set can be compared; and the engine's own settings as
         `setting.NAME`. Of a server that cannot tell, `unknown`."""
+
+    @abstractmethod
+    def size_bytes(self) -> int:
+        """Bytes that our tables and indexes take."""
+
+    @abstractmethod
+    def files(self) -> Sequence[Path]:
+        """Files that hold our data: what must leave the page cache before a cold sample. Answers
+        whether started or stopped; empty where they are on a server that is not ours."""
+
+    @property
+    def can_stop(self) -> bool:
+        """Whether `stop` brings down all that could hold our data in memory. False for a server
+        that is not ours, where `stop` only disconnects: no cell can be cold there."""
+        return self.capabilities.stoppable
+
+    def processes(self) -> Sequence[int]:
+        """Server processes whose CPU time and device reads belong to the engine (their children
+        included); empty for an embedded engine, whose work is the worker's own."""
+        return ()
+
+    @abstractmethod
+    def remove(self) -> None:
+        """Remove everything we made and release everything we hold. Safe to call twice, after a
+        failure, and without `start`."""
+
+    @classmethod
+    def sweep(cls, variant: "Variant") -> "Sequence[Leftover]":
+        """What earlier runs left behind in the user's own database, told by our mark."""
+        del variant
+        return ()
+
+    @classmethod
+    def clear(cls, variant: "Variant", leftover: Leftover) -> None:
+        """Remove one thing that `sweep` found, after looking at its mark once more."""
+        raise UnsupportedError(f"{cls.name} leaves nothing behind: {variant.name} {leftover.name}")
+
+    @classmethod
+    def abandon(cls, scratch: Path) -> Sequence[int]:
+        """End what a killed worker left running for this scratch folder, and remove what it made
+        outside of it. Returns the process ids that were ended. Knows no variant and no owner: the
+        folder tells."""
+        del scratch
+        return ()
+
+
+class Engine(System):
+    """A system that takes statements."""
+
+    dialect: ClassVar[str]
+    """The sqlglot dialect its statements are rendered in."""
 
     @abstractmethod
     def tables(self) -> Sequence[str]:
@@ -188,50 +249,19 @@ class Engine(ABC):
     def explain(self, statement: str) -> str:
         """The plan the engine would use, as its own text; changes nothing."""
 
-    @abstractmethod
-    def size_bytes(self) -> int:
-        """Bytes that our tables and indexes take."""
+    def another(self) -> "AbstractContextManager[Engine]":
+        """One more session of the same database, with the same tactics, for another thread of this
+        process; it ends with its context, and before the engine does. It has `run`, `fetch` and
+        `read`; everything else is asked of the engine itself. Raises `UnsupportedError` where there
+        can be only one."""
+        raise UnsupportedError(f"{self.name} has one session only")
 
-    @abstractmethod
-    def files(self) -> Sequence[Path]:
-        """Files that hold our data: what must leave the page cache before a cold sample. Answers
-        whether started or stopped; empty where they are on a server that is not ours."""
-
-    @property
-    def can_stop(self) -> bool:
-        """Whether `stop` brings down all that could hold our data in memory. False for a server
-        that is not ours, where `stop` only disconnects: no cell can be cold there."""
-        return self.capabilities.stoppable
-
-    def processes(self) -> Sequence[int]:
-        """Server processes whose CPU time and device reads belong to the engine (their children
-        included); empty for an embedded engine, whose work is the worker's own."""
-        return ()
+    def stored_name(self, name: str) -> str:
+        """What a table of the lab's is called where it is stored. The names in every statement,
+        in `load`, `settle`, `drop` and `tables` are such names; the same unless an engine has to
+        tell ours from others by name."""
+        return name
 
     def quote(self, name: str) -> str:
         """A table name of ours as it is written in a statement."""
         return '"' + name.replace('"', '""') + '"'
-
-    @abstractmethod
-    def remove(self) -> None:
-        """Remove everything we made and release everything we hold. Safe to call twice, after a
-        failure, and without `start`."""
-
-    @classmethod
-    def sweep(cls, variant: "Variant") -> "Sequence[Leftover]":
-        """What earlier runs left behind in the user's own database, told by our mark."""
-        del variant
-        return ()
-
-    @classmethod
-    def clear(cls, variant: "Variant", leftover: Leftover) -> None:
-        """Remove one thing that `sweep` found, after looking at its mark once more."""
-        raise UnsupportedError(f"{cls.name} leaves nothing behind: {variant.name} {leftover.name}")
-
-    @classmethod
-    def abandon(cls, scratch: Path) -> Sequence[int]:
-        """End what a killed worker left running for this scratch folder, and remove what it made
-        outside of it. Returns the process ids that were ended. Knows no variant and no owner: the
-        folder tells."""
-        del scratch
-        return ()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
 from shutil import rmtree
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -184,6 +185,17 @@ class DuckdbEngine(Engine):
     def files(self) -> Sequence[Path]:
         """The database and its WAL."""
         return [path for path in (self.path, self._wal) if path.exists()]
+
+    @contextmanager
+    def another(self) -> Iterator[Engine]:
+        """A cursor: a connection of its own to the same database, in the same memory."""
+        session = copy(self)
+        with _errors():
+            session._connection = self._open().cursor()  # noqa: SLF001 - an engine of this class
+        try:
+            yield session
+        finally:
+            session.stop()
 
     def remove(self) -> None:
         """Close and delete the files."""

@@ -3,15 +3,21 @@
 Everything lies in one schema that we create and mark, on either kind of server.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from copy import copy
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from zlib import crc32
 
 import psycopg
+from psycopg import sql
 
 from loadstone.engines.base import Capabilities, Engine, Leftover, Structure, Table
+from loadstone.engines.network_namespace import remove_link
 from loadstone.engines.postgresql_load import fill, organise, read_rows
 from loadstone.engines.postgresql_server import PrivateServer, end_orphan
 from loadstone.engines.postgresql_session import (
@@ -43,6 +49,7 @@ class PostgresqlEngine(Engine):
 
     name: ClassVar[str] = "postgresql"
     dialect: ClassVar[str] = "postgres"
+    takes_url: ClassVar[bool] = True
     capabilities: ClassVar[Capabilities] = Capabilities(
         structures={
             "heap": Structure(supported=True),
@@ -102,11 +109,7 @@ class PostgresqlEngine(Engine):
                     hint="leave out cache=…, or leave out the URL to use a private server",
                 )
             self._connection = self._where().connect()
-        with self._where().errors("cannot set up the session"):
-            self._space.enter(self._connection)
-            self._entered = True
-            asked = frozenset(dict(self.variant.tactics))
-            self._gaps = session_settings(self._tactics(), asked, self._connection)
+        self._enter(self._connection)
 
     def stop(self) -> Sequence[int]:
         """Disconnect; shut the private server down."""
@@ -195,6 +198,44 @@ class PostgresqlEngine(Engine):
         pid = self._server.pid if self._server is not None else None
         return () if pid is None else (pid,)
 
+    @contextmanager
+    def another(self) -> Iterator[Engine]:
+        """A connection of its own to the same server, hence a server process of its own."""
+        session = copy(self)
+        with closing(self._where().connect()) as connection:
+            session._connection = connection  # noqa: SLF001 - an engine of this class
+            self._enter(connection)
+            yield session
+
+    def listen(self) -> None:
+        """Let the private server listen on the loopback interface from its next start on."""
+        if not self._private().listens:
+            self._private().listen()
+
+    def live_apart(self) -> None:
+        """Run the private server in a network namespace of its own from its next start on."""
+        self._private().live_apart(self.owner)
+
+    @property
+    def interface(self) -> str:
+        """The address at which the private server listens by TCP; empty if it does not."""
+        return self._private().listens
+
+    def socket_pair(self) -> tuple[socket.socket, socket.socket]:
+        """Two ends of a stream that goes the way of the private server's clients: (theirs, the
+        server's). Raises `OSError`."""
+        return self._private().socket_pair()
+
+    def set_password(self, password: str) -> None:
+        """Set the role's password, by which it may come from the loopback interface."""
+        statement = sql.SQL("ALTER ROLE CURRENT_USER PASSWORD {}").format(sql.Literal(password))
+        with self._where().errors("cannot set a password"):
+            self._open().execute(statement)
+
+    def parameters(self) -> dict[str, Any]:
+        """How another driver reaches our schema; may hold a secret."""
+        return {**self._where().parameters, "schema": self._space.name}
+
     def remove(self) -> None:
         """Delete the private server, or drop our schema from the user's."""
         if self.variant.url is None:
@@ -228,7 +269,7 @@ class PostgresqlEngine(Engine):
         )
         with address.errors("cannot look for schemas"), address.connect() as connection:
             rows = connection.execute(query).fetchall()
-        return [_leftover(name, str(comment)) for name, comment in rows if _ours(comment)]
+        return [_leftover(name, comment) for name, comment in rows if _ours(name, comment)]
 
     @classmethod
     def clear(cls, variant: "Variant", leftover: Leftover) -> None:
@@ -241,8 +282,17 @@ class PostgresqlEngine(Engine):
 
     @classmethod
     def abandon(cls, scratch: Path) -> Sequence[int]:
-        """End the server that a killed worker left; its data stays."""
-        return end_orphan(scratch)
+        """End the server that a killed worker left, and the way to it; its data stays."""
+        ended = end_orphan(scratch)
+        remove_link(scratch)
+        return ended
+
+    def _enter(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+        with self._where().errors("cannot set up the session"):
+            self._space.enter(connection)
+            self._entered = True
+            asked = frozenset(dict(self.variant.tactics))
+            self._gaps = session_settings(self._tactics(), asked, connection)
 
     def _answers(self) -> bool:
         """Whether the session still works: a server may have died without a word."""
@@ -300,8 +350,10 @@ class PostgresqlEngine(Engine):
             connection.close()
 
 
-def _ours(comment: str | None) -> bool:
-    return comment is not None and comment.startswith(MARK_PREFIX)
+def _ours(schema: str, comment: str | None) -> bool:
+    # Name and comment together, exactly as a run writes them: a user may write a note like it.
+    found = re.fullmatch("loadstone_([a-z0-9]+)_[0-9a-f]{8}", schema)
+    return found is not None and comment == MARK_PREFIX + found[1]
 
 
 def _leftover(schema: str, comment: str) -> Leftover:

@@ -1,4 +1,8 @@
-"""A private PostgreSQL server: its own data folder, a Unix socket only, gone with its worker."""
+"""A private PostgreSQL server: its own data folder, gone with its worker.
+
+On a Unix socket only, unless it is let listen: on the loopback interface, or in a network namespace
+of its own.
+"""
 
 import contextlib
 import ctypes
@@ -6,16 +10,19 @@ import os
 import select
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from loadstone.engines.network_namespace import NetworkNamespace
 from loadstone.engines.postgresql_binaries import Account, binaries, server_account
 from loadstone.errors import EngineError
 
 PORT = 5432
+LOOPBACK = "127.0.0.1"
 USER = "loadstone"
 DATABASE = "postgres"
 STOP_S_MAX = 60.0
@@ -23,7 +30,7 @@ STOP_S_MAX = 60.0
 _FOLDER = "postgresql"
 # sun_path holds 108 bytes, the last one zero (unix(7)).
 _SOCKET_BYTES_MAX = 107
-_SOCKET_NAME = f".s.PGSQL.{PORT}"
+_SOCKET_NAME = ".s.PGSQL.65535"
 _LOG_LINES_SHOWN = 5
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
@@ -34,6 +41,10 @@ class PrivateServer:
 
     def __init__(self, scratch: Path) -> None:
         self.home = scratch / _FOLDER
+        self.port = PORT
+        self.listens = ""
+        """The interface of TCP connections; empty for none."""
+        self._apart: NetworkNamespace | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -59,7 +70,31 @@ class PrivateServer:
     def address(self) -> dict[str, str | int]:
         """Connection parameters."""
         folder = str((self.home / "socket").resolve())
-        return {"host": folder, "port": PORT, "user": USER, "dbname": DATABASE}
+        return {"host": folder, "port": self.port, "user": USER, "dbname": DATABASE}
+
+    def listen(self) -> None:
+        """From the next launch on, listen on the loopback interface, too, at a port that is free
+        now. Nobody gets in by it before a password is set."""
+        with socket.create_server((LOOPBACK, 0)) as free:
+            self.port = free.getsockname()[1]
+        self.listens = LOOPBACK
+
+    def live_apart(self, owner: str) -> None:
+        """From the next launch on, run in a network namespace of its own, and listen there, too, on
+        the one address at the end of the cable. Nobody gets in by it before a password is set."""
+        if self._apart is None:
+            self._apart = NetworkNamespace(self.home.parent, owner)
+
+    def socket_pair(self) -> tuple[socket.socket, socket.socket]:
+        """Two ends of a stream that goes the way of the server's clients: (theirs, the server's).
+        Raises `OSError`."""
+        if not self.listens:
+            return socket.socketpair()
+        with self._network():
+            listener = socket.create_server((self.listens, 0))
+        with listener:
+            near = socket.create_connection(listener.getsockname())
+            return near, listener.accept()[0]
 
     def launch(self, settings: Mapping[str, str]) -> None:
         """Create the data folder if there is none, then start the server with these settings; do
@@ -68,10 +103,13 @@ class PrivateServer:
         account = server_account()
         programs = binaries(account)
         self._prepare(account)
+        if self._apart is not None:
+            self._apart.open()
+            self.listens = self._apart.address
         if not (self.data / "PG_VERSION").exists():
             self._initialise(programs, account)
         options = [f"--{name}={value}" for name, value in self._options(settings).items()]
-        with self.log.open("ab") as log:
+        with self.log.open("ab") as log, self._network():
             self._process = subprocess.Popen(
                 [str(programs / "postgres"), "-D", str(self.data), *options],
                 stdin=subprocess.DEVNULL,
@@ -104,6 +142,12 @@ class PrivateServer:
 
     def stop(self) -> Sequence[int]:
         """Shut down fast but cleanly; kill what does not follow. Returns the processes ended."""
+        pids = self._end()
+        if self._apart is not None:
+            self._apart.close()
+        return pids
+
+    def _end(self) -> Sequence[int]:
         process, self._process = self._process, None
         if process is None:
             return ()
@@ -128,10 +172,13 @@ class PrivateServer:
         if self.home.exists():
             shutil.rmtree(self.home)
 
+    def _network(self) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext() if self._apart is None else self._apart.entered()
+
     def _options(self, settings: Mapping[str, str]) -> dict[str, str]:
         return {
-            "listen_addresses": "",
-            "port": str(PORT),
+            "listen_addresses": self.listens,
+            "port": str(self.port),
             "unix_socket_directories": str((self.home / "socket").resolve()),
             "unix_socket_permissions": "0700",
             **settings,
@@ -158,7 +205,9 @@ class PrivateServer:
     def _initialise(self, programs: Path, account: Account) -> None:
         # A folder without PG_VERSION is what an initdb killed halfway leaves.
         shutil.rmtree(self.data, ignore_errors=True)
-        command = [str(programs / "initdb"), "-D", str(self.data), "-U", USER, "--auth=trust"]
+        command = [str(programs / "initdb"), "-D", str(self.data), "-U", USER, "--auth-local=trust"]
+        # By TCP anybody on this machine could come: those need a password, and none is set yet.
+        command += ["--auth-host=scram-sha-256"]
         # Nothing is in it yet that a crash of the machine could lose: the load syncs what counts.
         command += ["--no-sync", "--locale=C", "--encoding=UTF8", "--no-instructions"]
         done = subprocess.run(
@@ -173,6 +222,10 @@ class PrivateServer:
         if done.returncode != 0:
             words = "; ".join((done.stderr or done.stdout).strip().splitlines()[-3:])
             raise EngineError(f"initdb failed in {self.home}: {words}", hint="is the disk full?")
+        if self._apart is not None:
+            # Who is at the other end of the cable, and nobody else.
+            with (self.data / "pg_hba.conf").open("a", encoding="ascii") as rules:
+                rules.write("host all all samenet scram-sha-256\n")
 
 
 def end_orphan(scratch: Path) -> Sequence[int]:

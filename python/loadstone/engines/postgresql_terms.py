@@ -9,6 +9,9 @@ from loadstone.errors import UnsupportedError
 
 CACHE_BYTES_DEFAULT = 256 * 1024 * 1024
 
+SESSIONS_MAX = 300
+"""Of a private server: the most users that a plan can ask for, and some that look after it."""
+
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 _JOINS_OFF = {
@@ -51,7 +54,7 @@ def server_settings(tactics: Mapping[str, str]) -> dict[str, str]:
         "fsync": "on" if durable else "off",
         "full_page_writes": "on" if durable else "off",
         "max_worker_processes": str(max(8, int(tactics["parallelism"]))),
-        "max_connections": "10",
+        "max_connections": str(SESSIONS_MAX),
         # Nobody replicates this server, and a table made and filled in one transaction is then
         # synced instead of logged.
         "wal_level": "minimal",

@@ -1,20 +1,27 @@
-"""SQLite through APSW: one file in the scratch folder, WAL journal, one connection."""
+"""SQLite through APSW, one connection: a file in the scratch folder, or the user's own by URL.
+
+Our file has a WAL journal. A user's file keeps the journal it has, and everything else.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
+from zlib import crc32
 
 import apsw
 
-from loadstone.engines.base import Capabilities, Engine, Structure, Table
-from loadstone.errors import EngineError, UnsupportedError
+from loadstone.engines import sqlite_session
+from loadstone.engines.base import Capabilities, Engine, Leftover, Structure, Table
+from loadstone.engines.sqlite_session import Space, errors, transaction
+from loadstone.errors import EngineError, LoadstoneError, UnsupportedError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from loadstone.variant import Variant
+
 CACHE_BYTES_DEFAULT = 256 * 1024 * 1024
-BUSY_MS_MAX = 5000
 
 _SYNCHRONOUS = {"0": "OFF", "1": "NORMAL", "2": "FULL", "3": "EXTRA"}
 _SETTINGS = (
@@ -36,6 +43,7 @@ class SqliteEngine(Engine):
 
     name: ClassVar[str] = "sqlite"
     dialect: ClassVar[str] = "sqlite"
+    takes_url: ClassVar[bool] = True
     capabilities: ClassVar[Capabilities] = Capabilities(
         structures={
             "heap": Structure(supported=True, note="rowid table: a B-tree in order of insertion"),
@@ -52,7 +60,22 @@ class SqliteEngine(Engine):
         },
     )
 
-    _connection: apsw.Connection | None = None
+    def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:
+        super().__init__(variant, scratch, owner)
+        self._connection: apsw.Connection | None = None
+        self._entered = False
+        self._space: Space | None = None
+        if variant.url is not None:
+            # Two variants of a run may share a file: each has names of its own.
+            digest = crc32(variant.name.encode())
+            self._space = Space(f"loadstone_{owner}_{digest:08x}", owner)
+
+    @classmethod
+    def check(cls, variant: "Variant") -> None:
+        """As for all; and a URL must name a file."""
+        super().check(variant)
+        if variant.url is not None:
+            sqlite_session.path_of(variant.url)
 
     @classmethod
     def versions(cls) -> Mapping[str, str]:
@@ -62,20 +85,29 @@ class SqliteEngine(Engine):
     @property
     def path(self) -> Path:
         """The database file."""
-        return self.scratch / "sqlite.db"
+        url = self.variant.url
+        return self.scratch / "sqlite.db" if url is None else sqlite_session.path_of(url)
 
     def start(self) -> None:
-        """Open the file and set every tactic."""
+        """Open the file, enter our space of it if it is the user's, and set every tactic."""
         self.check(self.variant)
         if self._connection is not None:
             return
-        with _errors():
-            connection = apsw.Connection(str(self.path))
-            self._connection = connection
-            connection.set_busy_timeout(BUSY_MS_MAX)
-            connection.pragma("journal_mode", "wal")
-            durability = self.tactic("durability")
-            connection.pragma("synchronous", "OFF" if durability == "none" else "FULL")
+        if self._space is None:
+            with errors():
+                connection = self._connection = apsw.Connection(str(self.path))
+                connection.set_busy_timeout(sqlite_session.BUSY_MS_MAX)
+                connection.pragma("journal_mode", "wal")
+        else:
+            connection = self._connection = sqlite_session.connect(self.path)
+            with errors(f"cannot make tables in {self.path}"):
+                self._space.enter(connection)
+                self._entered = True
+                connection.authorizer = self._space.guard
+        with errors():
+            # With a rollback journal, only EXTRA makes a commit outlive a loss of power.
+            full = "FULL" if self._space is None else "EXTRA"
+            connection.pragma("synchronous", "OFF" if self._lazy() else full)
             # A negative cache_size counts KiB, a positive one pages.
             connection.pragma("cache_size", -max(1, int(self.tactic("cache")) // 1024))
             connection.pragma("mmap_size", 0)
@@ -84,20 +116,20 @@ class SqliteEngine(Engine):
         """Close: the last connection writes the WAL back and gives up its cache."""
         connection, self._connection = self._connection, None
         if connection is not None:
-            with _errors():
+            with errors():
                 connection.close()
         return ()
 
     def terms(self) -> Mapping[str, str]:
         """Read back by PRAGMA; what was decided at compile time from the compile options."""
         db = self._open()
-        with _errors():
+        with errors():
             synchronous = _SYNCHRONOUS[str(db.pragma("synchronous"))]
             options = apsw.compile_options
             statistics = "sqlite_stat1 + stat4" if "ENABLE_STAT4" in options else "sqlite_stat1"
             return {
                 "version": apsw.sqlite_lib_version(),
-                "durability": "none" if synchronous == "OFF" else "full",
+                "durability": _durability(synchronous, str(db.pragma("journal_mode"))),
                 "isolation": "serializable",
                 "cache": str(_cache_bytes(db)),
                 "parallelism": "1",
@@ -108,7 +140,10 @@ class SqliteEngine(Engine):
             }
 
     def tables(self) -> Sequence[str]:
-        """All tables of the file but SQLite's own."""
+        """All tables of the file but SQLite's own; of the user's, all of our space."""
+        if self._space is not None:
+            with errors():
+                return self._space.tables(self._open())
         query = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
         names = [str(row[0]) for row in self.fetch(query)]
         return [name for name in names if not name.startswith("sqlite_")]
@@ -118,33 +153,36 @@ class SqliteEngine(Engine):
         if table.organisation == "hash":
             raise UnsupportedError(_HASH_GAP, hint="leave the hash structure to another engine")
         db = self._open()
-        quoted = self.quote(table.name)
+        name = self._ours(table.name)
         places = ",".join("?" * len(table.attributes))
-        with _errors(), db:
-            db.execute(f"DROP TABLE IF EXISTS {quoted}")
+        with errors(), transaction(db):
+            db.execute(f"DROP TABLE IF EXISTS {name}")
             db.execute(self._definition(table))
-            insert = f"INSERT INTO {quoted} VALUES ({places})"  # noqa: S608
+            insert = f"INSERT INTO {name} VALUES ({places})"  # noqa: S608
             for batch in rows:
                 columns = (column.to_pylist() for column in batch.columns)
                 db.executemany(insert, zip(*columns, strict=True))
             for attribute in table.indexes:
                 index = self.quote(f"{table.name}.{attribute}")
-                db.execute(f"CREATE INDEX {index} ON {quoted} ({self.quote(attribute)})")
-        return int(self.fetch(f"SELECT count(*) FROM {quoted}")[0][0])  # noqa: S608
+                db.execute(f"CREATE INDEX {index} ON {name} ({self.quote(attribute)})")
+        return int(self.fetch(f"SELECT count(*) FROM {name}")[0][0])  # noqa: S608
 
     def settle(self, tables: Sequence[str]) -> None:
-        """ANALYZE each table, then write the WAL back and empty it."""
+        """ANALYZE each table, then write the WAL back and empty it; in a user's file as far as no
+        other user of it has to wait."""
         db = self._open()
-        with _errors():
+        passive = self._space is not None
+        mode = apsw.SQLITE_CHECKPOINT_PASSIVE if passive else apsw.SQLITE_CHECKPOINT_TRUNCATE
+        with errors():
             for table in tables:
-                db.execute(f"ANALYZE {self.quote(table)}")
-            db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+                db.execute(f"ANALYZE {self._ours(table)}")
+            db.wal_checkpoint(mode=mode)
 
     def run(self, statement: str) -> int:
         """Step to the end. SQLite counts no rows of a CREATE TABLE AS."""
         db = self._open()
         before = db.total_changes()
-        with _errors():
+        with errors():
             for _ in db.execute(statement):
                 pass
         counted = statement.lstrip()[:6].upper() in ("INSERT", "UPDATE", "DELETE")
@@ -152,7 +190,7 @@ class SqliteEngine(Engine):
 
     def fetch(self, statement: str) -> list[tuple[Any, ...]]:
         """Every row as a tuple."""
-        with _errors():
+        with errors():
             return self._open().execute(statement).fetchall()
 
     def read(self, statement: str) -> "list[tuple[Any, ...]] | pa.Table":
@@ -161,8 +199,8 @@ class SqliteEngine(Engine):
 
     def drop(self, table: str) -> None:
         """Drop the table; its indexes go with it."""
-        with _errors():
-            self._open().execute(f"DROP TABLE IF EXISTS {self.quote(table)}")
+        with errors():
+            self._open().execute(f"DROP TABLE IF EXISTS {self._ours(table)}")
 
     def explain(self, statement: str) -> str:
         """EXPLAIN QUERY PLAN, indented by depth."""
@@ -174,21 +212,93 @@ class SqliteEngine(Engine):
         return "\n".join(lines) or "(nothing to search or scan)"
 
     def size_bytes(self) -> int:
-        """Pages in use, times their size."""
+        """Pages in use, times their size; of a user's file, those of our space."""
         db = self._open()
-        with _errors():
+        with errors():
+            if self._space is not None:
+                return self._space.size_bytes(db)
             pages = _number(db, "page_count") - _number(db, "freelist_count")
             return pages * _number(db, "page_size")
 
     def files(self) -> Sequence[Path]:
-        """The database and its WAL."""
-        return [path for path in self._family()[:2] if path.exists()]
+        """The database and its WAL; and the WAL's index, which stays in memory as long as another
+        program has a user's file open."""
+        family = self._family() if self._space is not None else self._family()[:2]
+        return [path for path in family if path.exists()]
+
+    def stored_name(self, name: str) -> str:
+        """In a user's file, with what marks it as ours in front."""
+        return name if self._space is None else self._space.prefix + name
+
+    @contextmanager
+    def another(self) -> Iterator[Engine]:
+        """A connection of its own to the same file, with a cache of its own."""
+        session = type(self)(self.variant, self.scratch, self.owner)
+        try:
+            session.start()
+            yield session
+        finally:
+            session.stop()
 
     def remove(self) -> None:
-        """Close and delete the files."""
+        """Close, and delete the files, or drop our space from the user's."""
         self.stop()
-        for path in self._family():
-            path.unlink(missing_ok=True)
+        if self._space is None:
+            for path in self._family():
+                path.unlink(missing_ok=True)
+            return
+        try:
+            connection = sqlite_session.connect(self.path)
+        except LoadstoneError:
+            if self._entered:
+                raise
+            # Never entered: it holds nothing of this engine's, and `start` told the error.
+            return
+        try:
+            with errors(f"cannot drop {self._space.name} from {self.path}"):
+                self._space.leave(connection)
+        finally:
+            connection.close()
+        self._entered = False
+
+    @classmethod
+    def sweep(cls, variant: "Variant") -> Sequence[Leftover]:
+        """Spaces of a user's file that bear our mark."""
+        if variant.url is None:
+            return ()
+        path = sqlite_session.path_of(variant.url)
+        connection = sqlite_session.connect(path)
+        try:
+            with errors(f"cannot look for tables in {path}"):
+                found = sqlite_session.spaces(connection)
+                return [space.leftover(connection) for space in found]
+        finally:
+            connection.close()
+
+    @classmethod
+    def clear(cls, variant: "Variant", leftover: Leftover) -> None:
+        """Drop a space if it still bears its run's mark."""
+        if variant.url is None:
+            return
+        path = sqlite_session.path_of(variant.url)
+        connection = sqlite_session.connect(path)
+        try:
+            with errors(f"cannot drop {leftover.name} from {path}"):
+                Space(leftover.name, leftover.owner).leave(connection)
+        finally:
+            connection.close()
+
+    def _lazy(self) -> bool:
+        return self.tactic("durability") == "none"
+
+    def _ours(self, table: str) -> str:
+        """A table's name quoted, once it is seen to be ours."""
+        if self._space is not None and not self._space.holds(table):
+            raise EngineError(
+                f"sqlite: the table {table!r} is not ours to touch",
+                hint="give the name that stored_name() makes of it",
+            )
+        return self.quote(table)
 
     def _family(self) -> list[Path]:
         return [self.path.with_name(self.path.name + tail) for tail in ("", "-wal", "-shm")]
@@ -211,6 +321,13 @@ class SqliteEngine(Engine):
         return f"CREATE TABLE {self.quote(table.name)} ({', '.join(columns)}){tail}"
 
 
+def _durability(synchronous: str, journal: str) -> str:
+    """`full` where a commit outlives a loss of power: https://sqlite.org/pragma.html#pragma_synchronous."""
+    if synchronous == "EXTRA" or (synchronous == "FULL" and journal == "wal"):
+        return "full"
+    return "none" if synchronous == "OFF" else f"synchronous={synchronous}"
+
+
 def _cache_bytes(db: apsw.Connection) -> int:
     size = _number(db, "cache_size")
     return -size * 1024 if size < 0 else size * _number(db, "page_size")
@@ -218,11 +335,3 @@ def _cache_bytes(db: apsw.Connection) -> int:
 
 def _number(db: apsw.Connection, pragma: str) -> int:
     return int(str(db.pragma(pragma)))
-
-
-@contextmanager
-def _errors() -> Iterator[None]:
-    try:
-        yield
-    except apsw.Error as error:
-        raise EngineError(f"sqlite: {error}") from error

@@ -1,5 +1,6 @@
 """What a record holds, as plain values. Reports and findings see this and nothing else."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,7 +9,8 @@ from loadstone.plan import Cell, Plan
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One timed repetition. CPU and device figures are None where the system does not tell."""
+    """One timed repetition. CPU and device figures are None where the system does not tell;
+    `commit_ns` is the commit's part of the time, where a calling program tells it apart."""
 
     ordinal: int
     round: int
@@ -19,6 +21,7 @@ class Sample:
     server_cpu_ns: int | None = None
     read_bytes: int | None = None
     written_bytes: int | None = None
+    commit_ns: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,54 @@ class StatementText:
 
 
 @dataclass(frozen=True, slots=True)
+class Condition:
+    """The machine's state while a cell was measured, as shares of all processors' time over the
+    cell's unit of interleaving (or, where that is longer, the second that ended with it): what a
+    host took, what programs other than the run used; and how much longer a fixed computation took
+    than at the start of the session (0.1: 10 % longer). None where the system does not tell."""
+
+    stolen_share: float | None
+    foreign_share: float | None
+    speed_drift: float | None
+
+
+PERCENTILES = (50.0, 90.0, 99.0, 99.9, 99.99)
+"""Those that a `UsersPoint` keeps beside the maximum."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsersPoint:
+    """Many users at once on one operation. `model` is closed (a user asks again when answered) or
+    open (requests are due by a schedule of `rate_per_s` in all, whatever happens).
+
+    `latency_ns` counts from the intended start, `service_ns` from the actual one, `lag_ns` lies
+    between them: each maps a percentile of `PERCENTILES`, or `max`, to ns. Of a closed loop lag is
+    none, and both others agree. `histogram`: the latencies, HdrHistogram V2 deflate.
+    """
+
+    operation: str
+    variant: str
+    rows: int
+    host: str
+    model: str
+    users: int
+    rate_per_s: float | None
+    elapsed_ns: int
+    completed: int
+    failed: int
+    late: int
+    skipped: int
+    client_cpu_ns: int | None
+    server_cpu_ns: int | None
+    latency_ns: Mapping[str, int]
+    lag_ns: Mapping[str, int]
+    service_ns: Mapping[str, int]
+    histogram: bytes
+    status: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class CellResult:
     """What became of a cell. `status`: ok; failed (`reason` says how: `> 60 s`, `wrong answer …`,
     `engine crashed …`); gap (declared); invalid (measured, but beyond a limit).
@@ -78,11 +129,12 @@ class CellResult:
     answers: tuple[AnswerCheck, ...] = ()
     evidence: tuple[ColdEvidence, ...] = ()
     statements: tuple[StatementText, ...] = ()
+    condition: Condition | None = None
 
     @property
     def temperature_shown(self) -> str:
-        """The label that the evidence allows."""
-        if self.cell.temperature != "cold" or self.status != "ok":
+        """The label that the evidence allows; of a cell that was not measured, the planned one."""
+        if self.cell.temperature != "cold" or self.status not in ("ok", "invalid"):
             return self.cell.temperature
         proved = self.evidence and all(item.proved for item in self.evidence)
         return "cold" if proved and len(self.evidence) >= len(self.samples) else "unproved"
@@ -149,6 +201,7 @@ class Session:
     outcome: str | None = None
     elapsed_ns: int | None = None
     machine: dict[str, Any] = field(default_factory=dict)
+    calibration: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +224,7 @@ class Run:
     sizes: tuple[tuple[str, int, int], ...]
     """(variant, rows, bytes) after loading."""
     events: tuple[Event, ...]
+    users: tuple[UsersPoint, ...] = ()
 
     @property
     def pending(self) -> tuple[Cell, ...]:

@@ -13,6 +13,7 @@ from loadstone.record.model import (
     AnswerCheck,
     CellResult,
     ColdEvidence,
+    Condition,
     Event,
     Load,
     OperationText,
@@ -21,6 +22,7 @@ from loadstone.record.model import (
     Session,
     StatementText,
     Term,
+    UsersPoint,
 )
 from loadstone.record.schema import APPLICATION_ID, SCHEMA_VERSION
 
@@ -44,8 +46,9 @@ def connect(path: Path, *, writable: bool = False) -> sqlite3.Connection:
     return connection
 
 
-def check_schema(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse files that are not records, and records of a newer schema."""
+def check_schema(connection: sqlite3.Connection, path: Path, *, writable: bool = False) -> None:
+    """Refuse files that are not records, records of a newer schema, and, for writing, of an
+    older one."""
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if not path.stat().st_size:
@@ -58,6 +61,11 @@ def check_schema(connection: sqlite3.Connection, path: Path) -> None:
         raise RecordError(
             f"{path} has schema {version}; this Loadstone reads up to {SCHEMA_VERSION}",
             hint="read it with the newer Loadstone that wrote it",
+        )
+    if writable and version < SCHEMA_VERSION:
+        raise RecordError(
+            f"{path} has schema {version}; this Loadstone continues records of {SCHEMA_VERSION}",
+            hint="continue it with the Loadstone that wrote it; this one can report it",
         )
 
 
@@ -100,7 +108,22 @@ def _run(connection: sqlite3.Connection, path: Path) -> Run:
         structure_notes=_unique(connection.execute("SELECT * FROM structure_note")),
         sizes=_sizes(connection),
         events=tuple(Event(*row[1:]) for row in connection.execute("SELECT * FROM event")),
+        users=tuple(_users_point(row[1:]) for row in _rows(connection, "users")),
     )
+
+
+def _rows(connection: sqlite3.Connection, table: str) -> list[Any]:
+    """A table's rows in the order of writing; none where the record is older than the table."""
+    known = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (table,)).fetchone()
+    # The table's name is one of ours, never input.
+    return connection.execute(f"SELECT * FROM {table} ORDER BY rowid").fetchall() if known else []  # noqa: S608
+
+
+def _users_point(row: Any) -> UsersPoint:
+    fields = [field.name for field in dataclasses.fields(UsersPoint)]
+    texts = ("latency_ns", "lag_ns", "service_ns")
+    values = zip(fields, row, strict=True)
+    return UsersPoint(**{name: json.loads(v) if name in texts else v for name, v in values})
 
 
 def _unique(rows: Any) -> tuple[Any, ...]:
@@ -121,8 +144,13 @@ def _sessions(connection: sqlite3.Connection) -> tuple[Session, ...]:
     machine: dict[int, dict[str, Any]] = defaultdict(dict)
     for session_id, key, value in connection.execute("SELECT * FROM machine"):
         machine[session_id][key] = value
+    calibration: dict[int, dict[str, Any]] = defaultdict(dict)
+    for session_id, key, value in _rows(connection, "calibration"):
+        calibration[session_id][key] = value
     query = "SELECT * FROM session LEFT JOIN session_end USING (session_id) ORDER BY session_id"
-    return tuple(Session(*(*row, machine[row[0]])) for row in connection.execute(query))
+    return tuple(
+        Session(*(*row, machine[row[0]], calibration[row[0]])) for row in connection.execute(query)
+    )
 
 
 def _results(connection: sqlite3.Connection, plan: Plan) -> tuple[CellResult, ...]:
@@ -132,9 +160,10 @@ def _results(connection: sqlite3.Connection, plan: Plan) -> tuple[CellResult, ..
         ("answer", AnswerCheck),
         ("evidence", ColdEvidence),
         ("statement", StatementText),
+        ("condition", Condition),
     ):
         grouped: dict[int, list[Any]] = defaultdict(list)
-        for cell_id, *values in connection.execute(f"SELECT * FROM {table} ORDER BY rowid"):  # noqa: S608
+        for cell_id, *values in _rows(connection, table):
             grouped[cell_id].append(_evidence(values) if table == "evidence" else kind(*values))
         parts[table] = grouped
     planned = {cell.key: cell for cell in plan.cells}
@@ -153,6 +182,7 @@ def _results(connection: sqlite3.Connection, plan: Plan) -> tuple[CellResult, ..
             answers=tuple(parts["answer"][cell_id]),
             evidence=tuple(parts["evidence"][cell_id]),
             statements=tuple(parts["statement"][cell_id]),
+            condition=next(iter(parts["condition"][cell_id]), None),
         )
     return tuple(results.values())
 

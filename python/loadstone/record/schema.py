@@ -1,7 +1,7 @@
 """The record's tables. `docs/record.md` describes them in words; a test compares the two."""
 
 APPLICATION_ID = 0x4C6F6164  # "Load": tells a record from any other SQLite file
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 TABLES = """
 CREATE TABLE run (
@@ -16,6 +16,9 @@ CREATE TABLE session_end (
   elapsed_ns INTEGER NOT NULL
 );
 CREATE TABLE machine (
+  session_id INTEGER NOT NULL REFERENCES session, key TEXT NOT NULL, value ANY
+) STRICT;
+CREATE TABLE calibration (
   session_id INTEGER NOT NULL REFERENCES session, key TEXT NOT NULL, value ANY
 ) STRICT;
 CREATE TABLE term (
@@ -47,7 +50,8 @@ CREATE TABLE cell (
 CREATE TABLE sample (
   cell_id INTEGER NOT NULL REFERENCES cell, ordinal INTEGER NOT NULL, round INTEGER NOT NULL,
   variation INTEGER NOT NULL, started_ns INTEGER NOT NULL, elapsed_ns INTEGER NOT NULL,
-  client_cpu_ns INTEGER, server_cpu_ns INTEGER, read_bytes INTEGER, written_bytes INTEGER
+  client_cpu_ns INTEGER, server_cpu_ns INTEGER, read_bytes INTEGER, written_bytes INTEGER,
+  commit_ns INTEGER
 );
 CREATE TABLE answer (
   cell_id INTEGER NOT NULL REFERENCES cell, ordinal INTEGER NOT NULL, variation INTEGER NOT NULL,
@@ -59,9 +63,21 @@ CREATE TABLE evidence (
   reason TEXT NOT NULL, method TEXT NOT NULL, files INTEGER NOT NULL, bytes INTEGER NOT NULL,
   resident_before INTEGER, resident_after INTEGER, engine_dead INTEGER NOT NULL
 );
+CREATE TABLE condition (
+  cell_id INTEGER NOT NULL REFERENCES cell, stolen_share REAL, foreign_share REAL,
+  speed_drift REAL
+);
 CREATE TABLE statement (
   cell_id INTEGER NOT NULL REFERENCES cell, variation INTEGER NOT NULL, text TEXT NOT NULL,
   plan TEXT NOT NULL
+);
+CREATE TABLE users (
+  session_id INTEGER NOT NULL REFERENCES session, operation TEXT NOT NULL, variant TEXT NOT NULL,
+  rows INTEGER NOT NULL, host TEXT NOT NULL, model TEXT NOT NULL, users INTEGER NOT NULL,
+  rate_per_s REAL, elapsed_ns INTEGER NOT NULL, completed INTEGER NOT NULL,
+  failed INTEGER NOT NULL, late INTEGER NOT NULL, skipped INTEGER NOT NULL,
+  client_cpu_ns INTEGER, server_cpu_ns INTEGER, latency_ns TEXT NOT NULL, lag_ns TEXT NOT NULL,
+  service_ns TEXT NOT NULL, histogram BLOB NOT NULL, status TEXT NOT NULL, reason TEXT NOT NULL
 );
 CREATE TABLE event (
   session_id INTEGER NOT NULL REFERENCES session, at TEXT NOT NULL, kind TEXT NOT NULL,

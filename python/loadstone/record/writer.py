@@ -11,7 +11,7 @@ from typing import Any
 
 from loadstone.errors import RecordError
 from loadstone.plan import Plan
-from loadstone.record.model import CellResult, Event, Load, OperationText, Term
+from loadstone.record.model import CellResult, Event, Load, OperationText, Term, UsersPoint
 from loadstone.record.reader import check_schema, connect
 from loadstone.record.schema import APPLICATION_ID, SCHEMA_VERSION, TABLES
 
@@ -71,7 +71,7 @@ class Recorder:
     def resume(cls, path: Path, command: str = "") -> "Recorder":
         """Open an existing record for another session."""
         connection = connect(path, writable=True)
-        check_schema(connection, path)
+        check_schema(connection, path, writable=True)
         return cls._session(path, connection, command)
 
     @classmethod
@@ -89,6 +89,18 @@ class Recorder:
     def machine(self, description: Mapping[str, Any]) -> None:
         """The machine and the software, as found at the start of this session."""
         self._many("machine", [(self.session_id, k, v) for k, v in description.items()])
+
+    def calibration(self, figures: Mapping[str, Any]) -> None:
+        """What the instrument measured of itself at the start of this session."""
+        self._many("calibration", [(self.session_id, k, v) for k, v in figures.items()])
+
+    def users(self, point: UsersPoint) -> None:
+        """Many users have been at work."""
+        values = [
+            json.dumps(dict(value)) if isinstance(value, Mapping) else value
+            for value in (getattr(point, field.name) for field in dataclasses.fields(point))
+        ]
+        self._many("users", [(self.session_id, *values)])
 
     def terms(self, terms: Sequence[Term]) -> None:
         """A variant's settings, asked and read back."""
@@ -133,6 +145,7 @@ class Recorder:
                 ("answer", result.answers),
                 ("evidence", result.evidence),
                 ("statement", result.statements),
+                ("condition", [result.condition] if result.condition else []),
             ):
                 self._insert(table, [(cell_id, *dataclasses.astuple(item)) for item in items])
 

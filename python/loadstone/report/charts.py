@@ -48,7 +48,7 @@ TEXT = {"field": "text", "type": "nominal"}
 def paper_table(table: Comparison, names: Mapping[str, str]) -> Chart:
     """A table of the paper as dots on a log axis, with today's figures. `names` are the variants
     and what to call them."""
-    title = f"Table {table.number}, {table.title}: elapsed time, published and measured"
+    title = f"{table.heading}: elapsed time, published and measured"
     return _profiles(_points(table, names), table, TIME_LABELS), title
 
 
@@ -60,13 +60,13 @@ def paper_shape(table: Comparison, names: Mapping[str, str]) -> Chart:
         for system in dict.fromkeys(p["system"] for p in points)
     }
     shaped = [p | {"x": p["x"] / means[p["system"]]} for p in points]
-    title = f"Table {table.number}, {table.title}: each system over its own geometric mean"
+    title = f"{table.heading}: each system over its own geometric mean"
     return _profiles(shaped, table, f"format(datum.value, '~g') + '{TIMES}'"), title
 
 
 def _points(table: Comparison, names: Mapping[str, str]) -> list[Point]:
     points: list[Point] = []
-    for number, row in enumerate(table.rows):
+    for number, row in enumerate(table.drawn):
         for system, value in row.published.items():
             if value.elapsed_ns:
                 x = value.elapsed_ns / NS_PER_S
@@ -87,7 +87,7 @@ def _point(system: str, row: float, x: float, colour: str) -> Point:
 def _profiles(points: Sequence[Point], table: Comparison, labels: str) -> dict[str, Any]:
     """Every system a thread of dots down the rows, named once above its first dot."""
     low, high = _range(point["x"] for point in points)
-    last = len(table.rows) - 1
+    last = len(table.drawn) - 1
     x = axis("x", low, high, labelExpr=labels)
     y = {
         "field": "row",
@@ -95,7 +95,7 @@ def _profiles(points: Sequence[Point], table: Comparison, labels: str) -> dict[s
         "scale": {"domain": [last + 0.5, -2.2], "nice": False, "zero": False},
         "axis": {
             "values": list(range(last + 1)),
-            "labelExpr": f"{json.dumps([legal(row.label) for row in table.rows])}[datum.value]",
+            "labelExpr": f"{json.dumps([legal(row.label) for row in table.drawn])}[datum.value]",
             "labelLimit": 190,
             "labelColor": INK,
             "grid": False,
@@ -118,8 +118,8 @@ def _profiles(points: Sequence[Point], table: Comparison, labels: str) -> dict[s
         layer({"type": "text"}, names, x=x, y=y, color=COLOUR,
               text={"field": "system", "type": "nominal"}),
     ]  # fmt: skip
-    labels_left = max(len(row.label) for row in table.rows)
-    height = ROW_PX * (len(table.rows) + 2)
+    labels_left = max(len(row.label) for row in table.drawn)
+    height = ROW_PX * (len(table.drawn) + 2)
     return chart(layers, PLOT_PX, height, characters_left=labels_left, characters_right=20)
 
 
@@ -148,7 +148,9 @@ def _names(points: Sequence[Point], low: float, high: float) -> list[Point]:
     return names
 
 
-def growth_lines(lines: Sequence[Growth], series: int, domain: tuple[float, float]) -> Chart:
+def growth_lines(
+    lines: Sequence[Growth], series: int, domain: tuple[float, float], scale: str = "tuples"
+) -> Chart:
     """Time over size for one variant's operations of one group, the exponent at each line's end."""
     low, high = domain
     sizes = sorted({size for line in lines for size in line.sizes})
@@ -172,7 +174,7 @@ def growth_lines(lines: Sequence[Growth], series: int, domain: tuple[float, floa
         layer({"type": "text", "align": "left", "dx": 8, "limit": 190},
               ends, x=x, y=y, text=TEXT, color=COLOUR),
     ]  # fmt: skip
-    title = f"Growth of {lines[0].operation.group} on {lines[0].variant}: time over tuples"
+    title = f"Growth of {lines[0].operation.group} on {lines[0].variant}: time over {scale}"
     longest = max(len(end["text"]) for end in ends)
     return chart(layers, 96, height, characters_right=min(longest, LABEL_MAX)), title
 

@@ -1,15 +1,18 @@
-"""A paper's tables beside today's figures. What survives forty years is the shape: the ratios."""
+"""A paper's tables beside today's figures. What survives forty years is the shape: the ratios.
+
+A table that names the scale it was measured at stands beside figures of that scale and no other,
+each row at the temperature it names; the others beside the one view nearest to the paper.
+"""
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
-from loadstone.report.portrait import Figure, Portrait, View
-
-if TYPE_CHECKING:
-    from loadstone.report.figures import Estimate
+from loadstone.report.figures import listing
+from loadstone.report.portrait import Portrait, View, engine_of
+from loadstone.report.today import LOAD, SIZE, Source, Today
 
 UNITS_NS = {
     "ms": 1e6,
@@ -20,18 +23,28 @@ UNITS_NS = {
     "minutes": 60e9,
     "hours": 3600e9,
 }
+BYTES_OF_MB = 1e6
+MARKED = re.compile(r"^([\d.]+)\*$")
+"""A value with a footnote of the paper."""
 OVER = re.compile(r"^>\s*([\d.]+)\s*(ms|s|sec|seconds|minutes|hours)$")
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedValue:
-    """What a paper printed: `text` as printed, `elapsed_ns` where that is a duration, `over` where
-    the paper only says that it took longer; `ratio` to the paper's best of the row."""
+    """What a paper printed: `text` as printed, `elapsed_ns` or `size_bytes` where that is one of
+    them, `over` where the paper only says that it took longer; `ratio` to the paper's best of the
+    row."""
 
     text: str
     elapsed_ns: float | None
     over: bool = False
     ratio: float | None = None
+    size_bytes: float | None = None
+
+    @property
+    def exact(self) -> float | None:
+        """What may be compared: ns or bytes; None for a bound."""
+        return None if self.over else self.elapsed_ns or self.size_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +54,24 @@ class ComparisonRow:
     label: str
     operation: str | None
     published: Mapping[str, PublishedValue]
-    measured: Mapping[str, Figure]
+    measured: Mapping[str, Today]
     gain: float | None
+
+    @property
+    def measured_today(self) -> bool:
+        """Whether any variant has a figure that can be believed."""
+        return any(f.status == "ok" and f.quantity for f in self.measured.values())
+
+    @property
+    def drawn(self) -> bool:
+        """Whether it belongs into a drawing of operations."""
+        return self.operation not in (SIZE, LOAD)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One table of the paper. `view` is where today's figures come from; None if there are none."""
+    """One table of the paper. `missing` says why nothing of today stands beside it, and what would
+    put it there."""
 
     number: str
     title: str
@@ -55,22 +79,42 @@ class Comparison:
     note: str
     systems: tuple[str, ...]
     rows: tuple[ComparisonRow, ...]
+    missing: str = ""
+
+    @property
+    def heading(self) -> str:
+        """Its number and title, as the paper has them."""
+        appendix = self.title.startswith("Appendix")
+        return self.title if appendix else f"Table {self.number}. {self.title}"
+
+    @property
+    def few_visits(self) -> bool:
+        """Whether some normalised figure of today needs a word of warning."""
+        return any(f.few_visits and f.text for row in self.rows for f in row.measured.values())
+
+    @property
+    def drawn(self) -> tuple[ComparisonRow, ...]:
+        """The rows that are drawn."""
+        return tuple(row for row in self.rows if row.drawn)
 
     @property
     def measured(self) -> bool:
-        """Whether any row has a figure of today."""
-        return any(f.elapsed_ns for row in self.rows for f in row.measured.values())
+        """Whether any row has a figure of today that can be believed."""
+        return any(row.measured_today for row in self.rows)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparisons:
-    """All tables of the paper beside one view of the run."""
+    """All tables of the paper beside a run. `rows` and `temperature` are of the one view that is
+    beside all of them; None where tables and rows name their own. `awaited` says which systems of
+    the paper nothing stands for today."""
 
     citation: str
     systems: Mapping[str, str]
-    rows: int
-    temperature: str
+    rows: int | None
+    temperature: str | None
     tables: tuple[Comparison, ...]
+    awaited: str = ""
 
 
 PAPER_ROWS = 10_000
@@ -78,17 +122,21 @@ PAPER_ROWS = 10_000
 
 
 def comparisons(portrait: Portrait) -> Comparisons | None:
-    """The paper's tables beside the view nearest to what the paper measured."""
+    """The paper's tables, each beside the part of the run nearest to what the paper measured."""
     published = portrait.run.published
-    if not published.get("tables") or not portrait.views:
+    tables = published.get("tables")
+    if not tables or not portrait.views:
         return None
     view = min(portrait.views, key=_distance)
+    own = any(table.get("scale") is not None for table in tables)
+    editions = {table.get("edition") or "" for table in tables}
     return Comparisons(
         citation=str(published.get("citation", "")),
         systems={str(k): str(v) for k, v in (published.get("systems") or {}).items()},
-        rows=view.rows,
-        temperature=view.temperature,
-        tables=tuple(_table(table, view, portrait.competitors) for table in published["tables"]),
+        rows=None if own else view.rows,
+        temperature=None if own else view.temperature,
+        tables=tuple(_table(table, portrait, view, editions) for table in tables),
+        awaited=_awaited(portrait),
     )
 
 
@@ -96,9 +144,24 @@ def _distance(view: View) -> tuple[float, int]:
     return abs(math.log(view.rows / PAPER_ROWS)), 0 if view.temperature == "warm" else 1
 
 
-def _table(table: Mapping[str, Any], view: View, competitors: Sequence[str]) -> Comparison:
+def _awaited(portrait: Portrait) -> str:
+    there = {engine_of(variant) for variant in portrait.competitors}
+    awaited = {s: engine for s, engine in portrait.words.awaited.items() if engine not in there}
+    if not awaited:
+        return ""
+    engines = listing(dict.fromkeys(awaited.values()))
+    return f"No engine yet: {engines} will fill {listing(awaited)}."
+
+
+def _table(
+    table: Mapping[str, Any], portrait: Portrait, nearest: View, editions: set[str]
+) -> Comparison:
     unit_ns = UNITS_NS.get(str(table["unit"]).lower())
-    figures = {row.operation.name: row.figures for row in view.all_rows}
+    missing = _missing(table, portrait, editions)
+    scale = table.get("scale")
+    at = [view for view in portrait.views if scale is None or view.rows == scale]
+    view = nearest if scale is None or not at else min(at, key=_distance)
+    source = None if missing else Source(portrait, view)
     return Comparison(
         number=str(table["number"]),
         title=str(table["title"]),
@@ -106,10 +169,25 @@ def _table(table: Mapping[str, Any], view: View, competitors: Sequence[str]) -> 
         note=str(table.get("note") or ""),
         systems=tuple(table["systems"]),
         rows=tuple(
-            _row(label, operation, values, unit_ns, figures.get(operation) or {}, competitors)
+            _row(label, operation, values, unit_ns, source.row(operation) if source else {})
             for label, operation, values in table["rows"]
         ),
+        missing=missing,
     )
+
+
+def _missing(table: Mapping[str, Any], portrait: Portrait, editions: set[str]) -> str:
+    """Why a table has nothing beside it that could be compared; empty where it may have."""
+    scale, edition = table.get("scale"), table.get("edition") or ""
+    # Tables without an edition are of the one that no table names.
+    run_edition = portrait.run.plan.edition
+    run_edition = run_edition if run_edition in editions else ""
+    if edition != run_edition:
+        choose = f"add --edition {edition}" if edition else "leave out --edition"
+        return f"not run in this edition: {choose}"
+    if scale is not None and all(view.rows != scale for view in portrait.views):
+        return f"not run at {scale:,}: add --rows {scale}"
+    return ""
 
 
 def _row(
@@ -117,31 +195,34 @@ def _row(
     operation: str | None,
     values: Mapping[str, float | str],
     unit_ns: float | None,
-    figures: Mapping[str, Figure],
-    competitors: Sequence[str],
+    measured: Mapping[str, Today],
 ) -> ComparisonRow:
-    printed = {system: _printed(value, unit_ns) for system, value in values.items()}
-    exact = [p.elapsed_ns for p in printed.values() if p.elapsed_ns and not p.over]
-    best_ns = min(exact, default=None)
+    size = operation == SIZE
+    printed = {s: _size(value) if size else _printed(value, unit_ns) for s, value in values.items()}
+    best = min((value.exact for value in printed.values() if value.exact), default=None)
     published = {
-        system: PublishedValue(
-            value.text,
-            value.elapsed_ns,
-            value.over,
-            value.elapsed_ns / best_ns if value.elapsed_ns and best_ns and not value.over else None,
-        )
+        system: replace(value, ratio=value.exact / best if value.exact and best else None)
         for system, value in printed.items()
     }
-    measured = {variant: figures[variant] for variant in competitors if variant in figures}
-    today: Estimate | None = next((f.elapsed_ns for f in measured.values() if f.best), None)
-    gain = best_ns / today.value if best_ns and today else None
+    today = next((figure.quantity for figure in measured.values() if figure.best), None)
+    gain = best / today if best and today else None
     return ComparisonRow(label, operation, published, measured, gain)
+
+
+def _size(value: float | str) -> PublishedValue:
+    size_bytes = value * BYTES_OF_MB if isinstance(value, int | float) else None
+    return PublishedValue(_text(value), None, size_bytes=size_bytes)
+
+
+def _text(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
 
 
 def _printed(value: float | str, unit_ns: float | None) -> PublishedValue:
     if isinstance(value, int | float):
-        return PublishedValue(f"{value:g}", value * unit_ns if unit_ns else None)
+        return PublishedValue(_text(value), value * unit_ns if unit_ns else None)
     over = OVER.match(value)
     if over and unit_ns:
         return PublishedValue(value, float(over[1]) * UNITS_NS[over[2]], over=True)
-    return PublishedValue(value, None)
+    marked = MARKED.match(value)
+    return PublishedValue(value, float(marked[1]) * unit_ns if marked and unit_ns else None)

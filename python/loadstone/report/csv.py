@@ -61,11 +61,16 @@ COLUMNS: tuple[str, ...] = (
     "written_bytes_median",
     "answers_right",
     "answers_checked",
+    "outliers",
+    "samples_effective",
+    "stolen_share",
+    "foreign_share",
+    "speed_drift",
 )
 
 
 def _values(run: Run, row: Row, figure: Figure) -> tuple[Any, ...]:
-    elapsed, ratio = figure.elapsed_ns, figure.ratio
+    elapsed, ratio, condition = figure.elapsed_ns, figure.ratio, figure.condition
     return (
         run.run_id,
         run.plan.benchmark,
@@ -89,4 +94,9 @@ def _values(run: Run, row: Row, figure: Figure) -> tuple[Any, ...]:
         figure.written_bytes,
         figure.answers_right,
         figure.answers_checked,
+        len(figure.outliers),
+        figure.samples_effective,
+        condition.stolen_share if condition else None,
+        condition.foreign_share if condition else None,
+        condition.speed_drift if condition else None,
     )

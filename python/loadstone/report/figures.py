@@ -4,6 +4,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from loadstone.estimate import Estimate
+
 NS_PER_S = 1e9
 TIMES = "\N{MULTIPLICATION SIGN}"
 
@@ -17,15 +19,6 @@ class Unit:
 
 
 UNITS = (Unit("ns", 1.0), Unit("µs", 1e3), Unit("ms", 1e6), Unit("s", 1e9))
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A figure with its 95 % confidence interval; a bound is None where samples are too few."""
-
-    value: float
-    low: float | None = None
-    high: float | None = None
 
 
 def unit_for(values_ns: Iterable[float]) -> Unit:
@@ -77,6 +70,11 @@ def percent(share: float) -> str:
     """A share as a percentage, two significant digits from 1 % down, whole above 10 %."""
     value = share * 100
     return f"{value:.0f} %" if value >= 9.95 else f"{digits(value, 2)} %"
+
+
+def signed(share: float) -> str:
+    """A share that may be negative, as a percentage with its sign: `+2.3 %`."""
+    return ("\N{MINUS SIGN}" if share < 0 else "+") + percent(abs(share))
 
 
 def size(count_bytes: float) -> str:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from loadstone._core import growth_exponent
+from loadstone.estimate import Estimate
 from loadstone.record.model import OperationText
-from loadstone.report.figures import Estimate
 from loadstone.report.portrait import Portrait
 
 

@@ -14,14 +14,20 @@ from markupsafe import Markup
 from loadstone.record.model import Run
 from loadstone.report import charts, figures, reproduce
 from loadstone.report.base import Report
+from loadstone.report.calibration import calibration
+from loadstone.report.calibration_table import calibration_table
 from loadstone.report.comparison import Comparison, Comparisons, comparisons
 from loadstone.report.drawing import svg_of
 from loadstone.report.growth import Growth, growth
 from loadstone.report.json import encode
+from loadstone.report.ladder import BELOW_LOOKUP, LADDERS
+from loadstone.report.ladder_words import PAPER, hosts_line, ladder_sections
 from loadstone.report.panel import STRIP_PX, panels
 from loadstone.report.portrait import Figure, Portrait, is_floor, portrait
 from loadstone.report.terms import terms
+from loadstone.report.users import users_tables
 from loadstone.report.verdict import circumstances, headline, verdict
+from loadstone.report.words import VISITS_FEW
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]")
 RECORD_BYTES_MAX = 400_000
@@ -32,8 +38,10 @@ SHADE_RATIO_MAX = 100.0
 SECTIONS = (
     "portrait",
     "paper",
+    "ladder",
     "growth",
     "temperatures",
+    "users",
     "terms",
     "machine",
     "reproduce",
@@ -118,11 +126,18 @@ def _context(whole: Portrait) -> dict[str, Any]:
         "paper_charts": _paper_charts(compared, whole.names),
         "growths": _growths(whole),
         "temperature_charts": _temperature_charts(whole),
+        "ladder": ladder_sections(whole),
+        "ladder_paper": PAPER,
+        "hosts_line": hosts_line(whole),
+        "statements": any(result.statements for result in run.results),
+        "words": whole.words,
+        "visits_few": VISITS_FEW,
+        "users": users_tables(run),
         "terms": terms(whole),
         "sessions": run.sessions,
         "machine": _machine(run),
-        "floor_rows": _floor_ns(whole),
         "busy": _busy(whole),
+        "calibration": calibration_table(calibration(whole), whole.labels),
         "command": reproduce.command(run),
         "plan": reproduce.plan_toml(run),
         "record_href": _data_url(encode(whole)),
@@ -153,7 +168,7 @@ def _paper_charts(
     """Table number -> its drawings."""
     drawn: dict[str, list[Markup]] = {}
     for table in compared.tables if compared else ():
-        if table.measured:
+        if any(row.measured_today for row in table.drawn):
             drawings = [_draw(charts.paper_table(table, names))]
             if _has_shape(table):
                 drawings.append(_draw(charts.paper_shape(table, names)))
@@ -166,7 +181,7 @@ def _draw(chart: charts.Chart) -> Markup:
 
 
 def _has_shape(table: Comparison) -> bool:
-    return sum(any(f.elapsed_ns for f in row.measured.values()) for row in table.rows) > 1
+    return sum(row.measured_today for row in table.drawn) > 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,22 +197,23 @@ def _growths(whole: Portrait) -> list[GrowthGroup]:
     temperature = "warm" if any(line.temperature == "warm" for line in lines) else ""
     groups: dict[str, list[Growth]] = {}
     for line in lines:
-        if line.temperature == temperature or not temperature:
+        flat = whole.run.plan.benchmark in LADDERS and line.operation.name in BELOW_LOOKUP
+        if (line.temperature == temperature or not temperature) and not flat:
             groups.setdefault(line.operation.group, []).append(line)
     return [
-        GrowthGroup(name, tuple(_growth_drawings(found, whole.competitors)))
+        GrowthGroup(name, tuple(_growth_drawings(found, whole.competitors, whole.words.scale)))
         for name, found in groups.items()
     ]
 
 
 def _growth_drawings(
-    lines: Sequence[Growth], variants: Sequence[str]
+    lines: Sequence[Growth], variants: Sequence[str], scale: str
 ) -> Iterable[tuple[str, Markup]]:
     domain = charts.growth_domain(lines)
     for series, variant in enumerate(variants):
         own = [line for line in lines if line.variant == variant]
         if own:
-            yield variant, _draw(charts.growth_lines(own, series, domain))
+            yield variant, _draw(charts.growth_lines(own, series, domain, scale))
 
 
 def _temperature_charts(whole: Portrait) -> list[tuple[str, Markup]]:
@@ -215,11 +231,6 @@ def _temperature_charts(whole: Portrait) -> list[tuple[str, Markup]]:
 def _machine(run: Run) -> dict[str, Any]:
     """Every key, of the last session that knows it."""
     return {key: value for session in run.sessions for key, value in session.machine.items()}
-
-
-def _floor_ns(whole: Portrait) -> list[float]:
-    floors = [row.floor for view in whole.views for row in view.all_rows]
-    return sorted(floor.elapsed_ns.value for floor in floors if floor and floor.elapsed_ns)
 
 
 def _busy(whole: Portrait) -> list[tuple[str, float | None, float | None]]:

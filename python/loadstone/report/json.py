@@ -1,13 +1,16 @@
 """The JSON report: the whole record and every figure derived from it, units in the names."""
 
+import base64
 import dataclasses
 import json
 from typing import Any, ClassVar
 
-from loadstone.record.model import CellResult, Run
+from loadstone.estimate import Estimate
+from loadstone.record.model import CellResult, Run, UsersPoint
 from loadstone.report.base import Report
-from loadstone.report.figures import Estimate
+from loadstone.report.calibration import calibration
 from loadstone.report.growth import Growth, growth
+from loadstone.report.ladder import ladders
 from loadstone.report.portrait import Figure, Portrait, portrait
 from loadstone.report.verdict import Verdict, verdict
 
@@ -36,10 +39,13 @@ def encode(whole: Portrait) -> bytes:
         "loadstone_version": run.loadstone_version,
         "plan": _plan(run),
         "verdict": _verdict(verdict(whole)),
+        "calibration": dataclasses.asdict(calibration(whole)),
         "sessions": [dataclasses.asdict(session) for session in run.sessions],
         "operations": [dataclasses.asdict(text) for text in texts.values()],
         "cells": [_cell(f, results.get(key)) for key, f in whole.figures.items()],
         "growth": [_growth(line) for line in growth(whole)],
+        "ladder": [dataclasses.asdict(ladder) for ladder in ladders(whole)],
+        "users": [_users(point) for point in run.users],
         "terms": [dataclasses.asdict(term) for term in run.terms],
         "structure_notes": [
             dict(zip(("variant", "storage", "note"), note, strict=True))
@@ -66,6 +72,11 @@ def _plan(run: Run) -> dict[str, Any]:
 def _verdict(judged: Verdict) -> dict[str, Any]:
     fields = dataclasses.asdict(judged)
     return {**fields, "statuses": dict(sorted(judged.statuses.items())), "clean": judged.clean}
+
+
+def _users(point: UsersPoint) -> dict[str, Any]:
+    histogram = base64.b64encode(point.histogram).decode()
+    return {**dataclasses.asdict(point), "histogram": histogram}
 
 
 def _estimate(estimate: Estimate | None) -> dict[str, float | None] | None:
@@ -103,6 +114,10 @@ def _cell(figure: Figure, result: CellResult | None) -> dict[str, Any]:
         "written_bytes_median": figure.written_bytes,
         "answers_right": figure.answers_right,
         "answers_checked": figure.answers_checked,
+        "outliers": list(figure.outliers),
+        "samples_effective": figure.samples_effective,
+        "visits_least": figure.visits_least,
+        "condition": dataclasses.asdict(figure.condition) if figure.condition else None,
         "samples": [dataclasses.asdict(sample) for sample in figure.samples],
         "answers": [dataclasses.asdict(answer) for answer in result.answers] if result else [],
         "evidence": [dataclasses.asdict(item) for item in result.evidence] if result else [],

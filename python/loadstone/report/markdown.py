@@ -7,9 +7,13 @@ from typing import ClassVar
 from loadstone.record.model import Run
 from loadstone.report import figures, reproduce
 from loadstone.report.base import Report
+from loadstone.report.calibration import calibration
+from loadstone.report.calibration_table import CalibrationRow, calibration_table
 from loadstone.report.growth import growth
+from loadstone.report.ladder_words import LadderCell, LadderTable, hosts_line, ladder_sections
 from loadstone.report.portrait import Figure, Portrait, Row, View, portrait
 from loadstone.report.terms import terms
+from loadstone.report.users import users_tables
 from loadstone.report.verdict import circumstances, headline, verdict
 
 HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
@@ -33,8 +37,12 @@ def _lines(whole: Portrait) -> Iterable[str]:
     for view in whole.views:
         yield ""
         yield from _view(whole, view)
+    yield from _ladder(whole)
     yield from _growth(whole)
-    yield from _reasons(whole)
+    yield from _reasons(whole, "failed", "Failed:")
+    yield from _reasons(whole, "invalid", "Invalid: measured and kept, but compared with nothing:")
+    yield from _calibration(whole)
+    yield from _users(run)
     unequal = terms(whole).unequal
     if unequal:
         yield ""
@@ -51,14 +59,21 @@ def plain(text: str) -> str:
 
 
 def _view(whole: Portrait, view: View) -> Iterable[str]:
-    yield f"{figures.number(view.rows)} tuples, {view.temperature}; median, times the row's best"
+    scale = whole.words.scale
+    yield f"{figures.number(view.rows)} {scale}, {view.temperature}; median, times the row's best"
     yield ""
-    yield f"| operation | unit | {' | '.join(plain(v) for v in whole.competitors)} |"
+    yield f"| operation | unit | {' | '.join(map(plain, _columns(whole)))} |"
     yield f"|---|---|{'--:|' * len(whole.competitors)}"
     for group, rows in view.groups:
         for row in rows:
             cells = " | ".join(_cell(row, row.figures.get(v)) for v in whole.competitors)
             yield f"| {plain(group)}: {plain(row.operation.title)} | {row.unit.symbol} | {cells} |"
+
+
+def _columns(whole: Portrait) -> Iterable[str]:
+    """Each competitor in full, with its host."""
+    for variant in whole.competitors:
+        yield f"{variant} ({whole.hosts[variant]})" if variant in whole.hosts else variant
 
 
 def _cell(row: Row, figure: Figure | None) -> str:
@@ -69,7 +84,7 @@ def _cell(row: Row, figure: Figure | None) -> str:
         return words or f"**{plain(shorten(figure.reason))}**"
     number = figures.digits(figure.elapsed_ns.value / row.unit.ns)
     if figure.status == "invalid":
-        return f"~~{number}~~ invalid"
+        return f"~~{number}~~ *invalid*"
     if figure.temperature == "unproved":
         return f"{number} *unproved*"
     if figure.best or figure.ratio is None:
@@ -83,24 +98,78 @@ def shorten(text: str, most: int = 60) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
+def _ladder(whole: Portrait) -> Iterable[str]:
+    told = hosts_line(whole)
+    if told:
+        yield from ("", plain(told))
+    for section in ladder_sections(whole):
+        at = f"{figures.number(section.rows)} {whole.words.scale}, warm"
+        for table in (section.rungs, *section.accounts):
+            yield from ("", f"{plain(table.title)}; {at}", "", *_ladder_table(table))
+        yield from ("", *(f"- {plain(said)}" for said in section.arguments))
+
+
+def _ladder_table(table: LadderTable) -> Iterable[str]:
+    yield f"| {' | '.join(map(plain, table.headings))} |"
+    yield f"|---|{'--:|' * (len(table.headings) - 1)}"
+    for name, cells in table.rows:
+        yield f"| {plain(name)} | {' | '.join(map(_ladder_cell, cells))} |"
+
+
+def _ladder_cell(cell: LadderCell) -> str:
+    return plain(f"{cell.text} ({cell.beyond})" if cell.beyond else cell.text)
+
+
 def _growth(whole: Portrait) -> Iterable[str]:
     steep = [line for line in growth(whole) if line.exponent > 1.2]
     if steep:
         yield ""
-        yield "Growing faster than the data (exponent of time over tuples):"
+        yield "Growing faster than the data (exponent of time over " + f"{whole.words.scale}):"
         yield ""
         for line in steep:
             name = f"{line.operation.title} ({line.operation.name}) on {line.variant}"
             yield f"- {plain(name)}, {line.temperature}: {line.exponent:.2f}"
 
 
-def _reasons(whole: Portrait) -> Iterable[str]:
-    bad = [f for f in whole.figures.values() if f.status in ("failed", "invalid")]
+def _reasons(whole: Portrait, status: str, heading: str) -> Iterable[str]:
+    bad = [f for f in whole.figures.values() if f.status == status]
     if bad:
-        yield ""
-        yield "Failed or invalid:"
-        yield ""
+        yield from ("", heading, "")
+        scale = whole.words.scale
         for figure in bad:
             cell = figure.cell
-            where = f"{cell.operation} on {cell.variant}, {cell.rows:,} tuples, {cell.temperature}"
+            where = f"{cell.operation} on {cell.variant}, {cell.rows:,} {scale}, {cell.temperature}"
             yield f"- {plain(where)}: {plain(figure.reason)}"
+
+
+def _calibration(whole: Portrait) -> Iterable[str]:
+    table = calibration_table(calibration(whole), whole.labels)
+    yield from ("", "<details><summary>Calibration</summary>", "")
+    for remark in table.remarks:
+        words = plain(remark.text)
+        yield from (words if remark.fine else f"**{words}**", "")
+    if table.measured:
+        yield f"| before the first cell | {' | '.join(table.headings)} | limit |"
+        yield f"|---|{'---|' * len(table.headings)}---|"
+        yield from map(_calibration_row, table.measured)
+        yield ""
+    yield from ("| over all cells | | limit |", "|---|---|---|")
+    yield from map(_calibration_row, table.observed)
+    yield from ("", "</details>")
+
+
+def _users(run: Run) -> Iterable[str]:
+    for table in users_tables(run):
+        yield from ("", plain(table.title), "")
+        yield f"| {' | '.join(map(plain, table.headings))} |"
+        yield f"|{'---|' * table.names}{'--:|' * (len(table.headings) - table.names)}"
+        for row in table.rows:
+            yield f"| {' | '.join(map(plain, row.texts))} |"
+        if table.notes:
+            yield ""
+            yield from (f"- {plain(note)}" for note in table.notes)
+
+
+def _calibration_row(row: CalibrationRow) -> str:
+    values = (f"**{plain(v)}**" if row.beyond else plain(v) for v in row.values)
+    return f"| {' | '.join((plain(row.name), *values, plain(row.limit)))} |"

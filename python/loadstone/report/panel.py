@@ -13,6 +13,7 @@ from markupsafe import escape
 from loadstone.record.model import CellResult, OperationText
 from loadstone.report.figures import Unit, unit_for
 from loadstone.report.portrait import Figure, Portrait, is_floor
+from loadstone.variant import TWIN, is_twin
 
 STRIP_PX = 320
 TEXT_BUDGET_BYTES = 700_000
@@ -22,14 +23,21 @@ TEXT_CAPS = (12_000, 6_000, 3_000, 1_500, 700, 300, 120)
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """One cell's samples on the panel's axis, in pixels; None where there is nothing to place."""
+    """One cell's samples on the panel's axis, in pixels; None where there is nothing to place. A
+    dot is (x, y, whether it is an outlier)."""
 
     figure: Figure
     series: int
-    dots: tuple[tuple[float, float], ...]
+    dots: tuple[tuple[float, float, bool], ...]
     middle: float | None
     low: float | None
     high: float | None
+
+    @property
+    def samples_worth(self) -> int | None:
+        """How many independent samples these are worth, where that is fewer than there are."""
+        worth = round(self.figure.samples_effective or len(self.figure.samples))
+        return worth if worth < len(self.figure.samples) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +63,25 @@ class Panel:
     texts: tuple[Text, ...]
     proofs: tuple[tuple[str, str], ...]
     expected: str
+    nominal: int | None = None
+    """The visits that times are stated for, where their number varies."""
+
+    @property
+    def asked(self) -> str:
+        """What a program was asked for, which has no statement: a measure's first iteration."""
+        measure, _, iteration = self.operation.quel.partition(" ")
+        if measure != self.operation.name or not iteration.isdigit():
+            return ""
+        return f"The program's measure {measure}; every iteration draws its own parts."
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """What kind of operation it is, in a few words."""
+        text = self.operation
+        if self.asked:
+            return tuple(words for words in (text.query,) if words)
+        into = f"into {text.destination}" if text.destination in ("relation", "host") else ""
+        return tuple(words for words in (text.storage, into, text.query) if words)
 
 
 def panels(portrait: Portrait) -> tuple[Panel, ...]:
@@ -67,7 +94,7 @@ def panels(portrait: Portrait) -> tuple[Panel, ...]:
     results = {result.cell.key: result for result in portrait.run.results}
     cap = _cap(portrait.run.results)
     return tuple(
-        _panel(f"p{index}", text, figures, results, portrait.variants, cap)
+        _panel(f"p{index}", text, figures, results, portrait, cap)
         for index, (text, figures) in enumerate(found.values())
     )
 
@@ -94,13 +121,13 @@ def _panel(
     text: OperationText,
     figures: Sequence[Figure],
     results: Mapping[str, CellResult],
-    variants: Sequence[str],
+    portrait: Portrait,
     cap: int,
 ) -> Panel:
     # The harness's own time would stretch the axis; it has its column in the portrait.
     rivals = [figure for figure in figures if not is_floor(figure.cell.variant)]
-    ordered = sorted(rivals, key=lambda figure: variants.index(figure.cell.variant))
-    elapsed = [sample.elapsed_ns for figure in ordered for sample in figure.samples]
+    ordered = sorted(rivals, key=lambda figure: portrait.variants.index(figure.cell.variant))
+    elapsed = [shown_ns for figure in ordered for shown_ns in figure.shown_ns]
     low, high = (min(elapsed), max(elapsed)) if elapsed else (1, 10)
     axis = _Axis(max(low, 1) / 1.15, max(high, 1) * 1.15)
     told = [results[f.cell.key] for f in ordered if f.cell.key in results]
@@ -109,11 +136,12 @@ def _panel(
         operation=text,
         rows=text.rows,
         unit=unit_for(elapsed),
-        strips=tuple(_strip(figure, axis, variants) for figure in ordered),
+        strips=tuple(_strip(figure, axis, portrait.competitors) for figure in ordered),
         ticks=axis.ticks() if elapsed else (),
         texts=tuple(_texts(told, cap)),
         proofs=tuple(_proofs(told)),
-        expected=_expected(told),
+        expected=_expected(told, portrait.words.answer),
+        nominal=portrait.words.visits.get(text.name),
     )
 
 
@@ -140,14 +168,20 @@ class _Axis:
         return tuple(ticks)
 
 
-def _strip(figure: Figure, axis: _Axis, variants: Sequence[str]) -> Strip:
+def _strip(figure: Figure, axis: _Axis, competitors: Sequence[str]) -> Strip:
     estimate = figure.elapsed_ns
     place = axis.place
+    first = figure.cell.variant.removesuffix(TWIN)
     return Strip(
         figure=figure,
-        series=variants.index(figure.cell.variant),
+        series=competitors.index(first) if first in competitors else 0,
         # Three lanes, so that equal samples can still be told apart.
-        dots=tuple((place(s.elapsed_ns), 6.0 + s.ordinal % 3 * 2) for s in figure.samples),
+        dots=tuple(
+            (place(shown_ns), 6.0 + sample.ordinal % 3 * 2, position in figure.outliers)
+            for position, (sample, shown_ns) in enumerate(
+                zip(figure.samples, figure.shown_ns, strict=True)
+            )
+        ),
         middle=place(estimate.value) if estimate else None,
         low=place(estimate.low) if estimate and estimate.low else None,
         high=place(estimate.high) if estimate and estimate.high else None,
@@ -158,7 +192,7 @@ def _texts(results: Iterable[CellResult], cap: int) -> Iterable[Text]:
     seen = set()
     for result in results:
         variant = result.cell.variant
-        if variant in seen or not result.statements:
+        if variant in seen or not result.statements or is_twin(variant):
             continue
         seen.add(variant)
         first = result.statements[0]
@@ -188,8 +222,8 @@ def _proofs(results: Iterable[CellResult]) -> Iterable[tuple[str, str]]:
         yield result.cell.variant, f"{said}; {why}" if why else said
 
 
-def _expected(results: Iterable[CellResult]) -> str:
+def _expected(results: Iterable[CellResult], unit: str) -> str:
     answer = next((answer for result in results for answer in result.answers), None)
     if answer is None:
         return ""
-    return f"{answer.expected_rows:,} tuples, checksum {answer.expected_checksum}"
+    return f"{answer.expected_rows:,} {unit}, checksum {answer.expected_checksum}"

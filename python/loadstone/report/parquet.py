@@ -43,6 +43,11 @@ CELL = pa.schema(
         pa.field("written_bytes_median", pa.float64()),
         pa.field("answers_right", pa.int64(), nullable=False),
         pa.field("answers_checked", pa.int64(), nullable=False),
+        pa.field("outliers", pa.int64(), nullable=False),
+        pa.field("samples_effective", pa.float64()),
+        pa.field("stolen_share", pa.float64()),
+        pa.field("foreign_share", pa.float64()),
+        pa.field("speed_drift", pa.float64()),
     ]
 )
 SAMPLE = pa.schema(

@@ -1,8 +1,9 @@
 """The record summarised once, for every format: what each cell says, beside the row's best.
 
 Pure: a `Run` in, frozen values out. Rules kept here and nowhere else: a failed cell has no time;
-the null engine is the harness's floor and never a competitor; an unproved cold cell is never
-compared with a proved one.
+the null engine is the harness's floor and a twin the instrument's noise, and neither is a
+competitor; an invalid cell has a time and no ratio; an unproved cold cell is never compared with a
+proved one; where the number of visits varies, times are stated for a fixed one.
 """
 
 import math
@@ -11,12 +12,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import median
 
-from loadstone._core import interval_of_median, interval_of_ratio
+from loadstone._core import effective_samples, interval_of_median, outliers
+from loadstone.estimate import Estimate
+from loadstone.pairs import paired_ratio
 from loadstone.plan import TEMPERATURES, Cell
-from loadstone.record.model import CellResult, OperationText, Run, Sample
-from loadstone.report.figures import Estimate, Unit, unit_for
+from loadstone.record.model import CellResult, Condition, OperationText, Run, Sample
+from loadstone.report.figures import Unit, unit_for
+from loadstone.report.words import VISITS_FEW, Words, words_of
+from loadstone.variant import TWIN, is_twin
 
 FLOOR_ENGINE = "null"
+HOST = "host"
+"""The term that names the language of the calling program."""
 FLOOR_SHARE_MAX = 0.1
 """Above this share of a figure, the harness's own time is worth a mark beside it."""
 
@@ -29,7 +36,7 @@ def short_name(variant: str) -> str:
 
 def engine_of(variant: str) -> str:
     """The engine's name in a variant's."""
-    return variant.partition("?")[0].partition("://")[0]
+    return variant.removesuffix(TWIN).partition("?")[0].partition("://")[0]
 
 
 def is_floor(variant: str) -> bool:
@@ -37,13 +44,22 @@ def is_floor(variant: str) -> bool:
     return engine_of(variant) == FLOOR_ENGINE
 
 
+def is_competitor(variant: str) -> bool:
+    """Whether a variant is compared: neither the floor nor a twin, which measure the instrument."""
+    return not is_floor(variant) and not is_twin(variant)
+
+
 @dataclass(frozen=True, slots=True)
 class Figure:
     """What one planned cell came to. `status` is a record's status, or `pending`.
 
     `elapsed_ns` is None where there is no time to show (failed, gap, pending); `ratio` compares it
-    with the fastest competitor of its row and is None where that would not be fair. `floor_share`
-    is the null engine's median for the same cell as a share of this one.
+    with the fastest competitor of its row, repetition by repetition, and is None where that would
+    not be fair. `floor_share` is the null engine's median for the same cell as a share of this one.
+    `outliers` are positions in `samples`, of which none is dropped; `samples_effective` is how many
+    independent ones they are worth. `shown_ns` is what each sample counts as: its elapsed time, or,
+    where the number of visits varies, that for the nominal number; `visits_least` is then the
+    fewest.
     """
 
     cell: Cell
@@ -61,6 +77,16 @@ class Figure:
     written_bytes: float | None = None
     answers_right: int = 0
     answers_checked: int = 0
+    outliers: tuple[int, ...] = ()
+    samples_effective: float | None = None
+    condition: Condition | None = None
+    shown_ns: tuple[float, ...] = ()
+    visits_least: int | None = None
+
+    @property
+    def few_visits(self) -> bool:
+        """Whether some sample visited so little that its normalised time says nothing."""
+        return self.visits_least is not None and self.visits_least < VISITS_FEW
 
     @property
     def tied(self) -> bool:
@@ -111,7 +137,8 @@ class View:
 
 @dataclass(frozen=True)
 class Portrait:
-    """Every cell of a run, by scale and temperature. Competitors are all variants but the floor."""
+    """Every cell of a run, by scale and temperature. Competitors are all variants but the floor and
+    the twins."""
 
     run: Run
     views: tuple[View, ...]
@@ -125,7 +152,7 @@ class Portrait:
     @cached_property
     def competitors(self) -> tuple[str, ...]:
         """The variants that are compared."""
-        return tuple(variant for variant in self.variants if not is_floor(variant))
+        return tuple(variant for variant in self.variants if is_competitor(variant))
 
     @cached_property
     def floors(self) -> tuple[str, ...]:
@@ -140,6 +167,33 @@ class Portrait:
         return {
             variant: short if shorts.count(short) == 1 else variant
             for variant, short in zip(self.competitors, shorts, strict=True)
+        }
+
+    @cached_property
+    def words(self) -> Words:
+        """What this benchmark's things are called."""
+        return words_of(self.run.plan.benchmark)
+
+    @cached_property
+    def hosts(self) -> Mapping[str, str]:
+        """Variant -> the language of its calling program; empty where there is none."""
+        return hosts_of(self.run)
+
+    @cached_property
+    def headings(self) -> Mapping[str, str]:
+        """As `labels`, with the host of each where a run has hosts."""
+        return {
+            variant: f"{label} ({self.hosts[variant]})" if variant in self.hosts else label
+            for variant, label in self.labels.items()
+        }
+
+    @cached_property
+    def labels(self) -> Mapping[str, str]:
+        """As `names`, of every variant; a twin is called after its first."""
+        firsts = {variant: variant.removesuffix(TWIN) for variant in self.variants}
+        return {
+            variant: self.names.get(first, first) + variant.removeprefix(first)
+            for variant, first in firsts.items()
         }
 
     @cached_property
@@ -162,6 +216,7 @@ def portrait(run: Run) -> Portrait:
     """Summarise a run."""
     results = {result.cell.key: result for result in run.results}
     texts = {(text.name, text.rows): text for text in run.operations}
+    hosts, visits = hosts_of(run), words_of(run.plan.benchmark).visits
     shelves: dict[tuple[int, str], dict[str, list[Cell]]] = {}
     for cell in run.plan.cells:
         shelf = shelves.setdefault((cell.rows, cell.temperature), {})
@@ -172,9 +227,17 @@ def portrait(run: Run) -> Portrait:
         named = shelves[rows, temperature]
         for name in sorted(named, key=lambda name: _ordinal(texts, name, rows)):
             text = texts.get((name, rows)) or _bare(name, rows)
-            groups.setdefault(text.group, []).append(_row(text, temperature, named[name], results))
+            figures = [
+                figure_of(cell, results.get(cell.key), visits.get(name)) for cell in named[name]
+            ]
+            groups.setdefault(text.group, []).append(_row(text, temperature, figures, hosts))
         views.append(View(rows, temperature, tuple((g, tuple(r)) for g, r in groups.items())))
     return Portrait(run, tuple(views))
+
+
+def hosts_of(run: Run) -> Mapping[str, str]:
+    """Variant -> host, as the engines told it; a later session's word replaces an earlier one's."""
+    return {term.variant: term.read_back or "" for term in run.terms if term.key == HOST}
 
 
 def _view_order(key: tuple[int, str]) -> tuple[int, int]:
@@ -194,18 +257,20 @@ def _bare(name: str, rows: int) -> OperationText:
 
 
 def _row(
-    text: OperationText, temperature: str, cells: Sequence[Cell], results: Mapping[str, CellResult]
+    text: OperationText, temperature: str, found: Iterable[Figure], hosts: Mapping[str, str]
 ) -> Row:
-    plain = {cell.variant: figure_of(cell, results.get(cell.key)) for cell in cells}
-    floor = next((f for v, f in plain.items() if is_floor(v) and f.elapsed_ns), None)
-    fair = _fair([figure for variant, figure in plain.items() if not is_floor(variant)])
+    plain = {figure.cell.variant: figure for figure in found}
+    # A program in another language has another floor.
+    floors = {hosts.get(v): f for v, f in plain.items() if is_floor(v) and f.elapsed_ns}
+    fair = _fair([figure for variant, figure in plain.items() if is_competitor(variant)])
     best = min(fair, key=lambda figure: _median_ns(figure), default=None)
     figures = {}
     for variant, figure in plain.items():
         fairly = figure in fair
+        floor = floors.get(hosts.get(variant))
         figures[variant] = _beside(figure, best if fairly else None, floor)
     unit = unit_for(
-        f.elapsed_ns.value for v, f in figures.items() if f.elapsed_ns and not is_floor(v)
+        f.elapsed_ns.value for v, f in figures.items() if f.elapsed_ns and is_competitor(v)
     )
     return Row(text, text.rows, temperature, figures, unit)
 
@@ -221,8 +286,9 @@ def _fair(figures: Iterable[Figure]) -> list[Figure]:
     return proved or measured
 
 
-def figure_of(cell: Cell, result: CellResult | None) -> Figure:
-    """One cell by itself, not yet beside its row."""
+def figure_of(cell: Cell, result: CellResult | None, visits: int | None = None) -> Figure:
+    """One cell by itself, not yet beside its row. `visits`: what its times are stated for, where
+    their number varies."""
     if result is None:
         return Figure(cell, "pending", "not run yet", cell.temperature)
     right = sum(answer.right for answer in result.answers)
@@ -234,22 +300,39 @@ def figure_of(cell: Cell, result: CellResult | None) -> Figure:
             result.temperature_shown,
             answers_right=right,
             answers_checked=len(result.answers),
+            condition=result.condition,
         )
     elapsed = [sample.elapsed_ns for sample in result.samples]
+    seen = [answer.rows for answer in result.answers] if visits else []
+    shown = normalised_ns(result, visits) if visits else [float(one) for one in elapsed]
     return Figure(
         cell=cell,
         status=result.status,
         reason=result.reason,
         temperature=result.temperature_shown,
         samples=result.samples,
-        elapsed_ns=Estimate(*interval_of_median(elapsed)),
+        elapsed_ns=Estimate(*interval_of_median(shown)),
         client_cpu_share=_share([sample.client_cpu_ns for sample in result.samples], elapsed),
         server_cpu_share=_share([sample.server_cpu_ns for sample in result.samples], elapsed),
         read_bytes=_middle([sample.read_bytes for sample in result.samples]),
         written_bytes=_middle([sample.written_bytes for sample in result.samples]),
         answers_right=right,
         answers_checked=len(result.answers),
+        outliers=tuple(outliers(shown)),
+        samples_effective=effective_samples(shown),
+        condition=result.condition,
+        shown_ns=tuple(shown),
+        visits_least=min(seen, default=None),
     )
+
+
+def normalised_ns(result: CellResult, visits: int) -> list[float]:
+    """Each sample's time, times the nominal number of visits over its own, which its answer
+    tells. What answers nothing (the floor) visits the nominal number."""
+    own = {answer.variation: max(answer.rows, 1) for answer in result.answers}
+    return [
+        sample.elapsed_ns * visits / own.get(sample.variation, visits) for sample in result.samples
+    ]
 
 
 def _share(parts: Sequence[int | None], wholes: Sequence[int]) -> float | None:
@@ -273,10 +356,7 @@ def _beside(figure: Figure, best: Figure | None, floor: Figure | None) -> Figure
         return replace(figure, floor_share=share)
     if figure is best:
         return replace(figure, floor_share=share, ratio=Estimate(1.0), best=True)
-    ratio = Estimate(
-        *interval_of_ratio(
-            [sample.elapsed_ns for sample in figure.samples],
-            [sample.elapsed_ns for sample in best.samples],
-        )
-    )
-    return replace(figure, floor_share=share, ratio=ratio)
+    ratio = paired_ratio(figure.samples, best.samples)
+    # Nothing in common but the operation: the medians still tell how far apart they are.
+    plain = Estimate(_median_ns(figure) / max(_median_ns(best), 1.0))
+    return replace(figure, floor_share=share, ratio=ratio or plain)

@@ -20,8 +20,9 @@ def plan_toml(run: Run) -> str:
     temperatures = list(dict.fromkeys(cell.temperature for cell in cells))
     floor = any(engine_of(cell.variant) == FLOOR_ENGINE for cell in cells)
     engines = [v for v in plan.variants if engine_of(v) != FLOOR_ENGINE]
-    samples = {cell.temperature: cell.samples for cell in cells}
-    warm = next((count for at, count in samples.items() if at != "cold"), None)
+    cold = next((cell.samples for cell in cells if cell.temperature == "cold"), None)
+    # Scales differ in it where nobody chose: then the default says it best.
+    warm = {cell.samples for cell in cells if cell.temperature != "cold"}
     lines = [
         f"# plan {plan.hash}",
         f"benchmark = {_text(plan.benchmark)}",
@@ -29,13 +30,17 @@ def plan_toml(run: Run) -> str:
         f"on = {_list(engines)}",
         f"rows = [{', '.join(f'{rows:_}' for rows in plan.rows)}]",
         f"temperature = {_list(temperatures)}",
-        *([f"repeat = {warm}"] if warm else []),
-        *([f"repeat_cold = {samples['cold']}"] if "cold" in samples else []),
+        *([f"repeat = {warm.pop()}"] if len(warm) == 1 else []),
+        *([f"repeat_cold = {cold}"] if cold is not None else []),
+        *([f"repeat_most = {plan.repeat_most}"] if plan.repeat_most else []),
+        f"precision = {float(plan.precision)}",
         f"warm_up = {plan.warm_up}",
         f"rounds = {plan.rounds}",
         f"seed = {plan.seed}",
         f"time_limit_s = {float(plan.time_limit_s)}",
         f"floor = {str(floor).lower()}",
+        f"limits = {str(plan.limits).lower()}",
+        f"awake = {str(plan.awake).lower()}",
         f"operations = {_list(list(dict.fromkeys(cell.operation for cell in cells)))}",
     ]
     return "\n".join(lines) + "\n"

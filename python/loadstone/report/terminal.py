@@ -13,7 +13,8 @@ from loadstone._core import clock_ns
 from loadstone.plan import Cell, Plan
 from loadstone.record.model import CellResult, Run
 from loadstone.report.figures import NS_PER_S, duration, number
-from loadstone.report.portrait import Figure, figure_of, is_floor
+from loadstone.report.portrait import Figure, figure_of, is_competitor
+from loadstone.report.words import words_of
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -37,6 +38,7 @@ class Progress:
     def __init__(self, plan: Plan, total: int, console: "Console | None" = None) -> None:
         self._plan = plan
         self._total = total
+        self._words = words_of(plan.benchmark)
         self._console = console or _console(stderr=True)
         self._live: Live | None = None
         self._doing = ""
@@ -74,7 +76,8 @@ class Progress:
         self._turned_ns = now_ns
         unit = _unit(result.cell)
         figures = self._rows.setdefault(unit, {})
-        figures[result.cell.variant] = figure_of(result.cell, result)
+        visits = self._words.visits.get(result.cell.operation)
+        figures[result.cell.variant] = figure_of(result.cell, result, visits)
         if self._live is None and len(figures) == self._expected[unit]:
             self._console.print(self._line(unit), soft_wrap=True)
         self._draw()
@@ -126,7 +129,7 @@ class Progress:
 
         variants = _variants(self._plan)
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-        for heading in ("tuples", "", "operation"):
+        for heading in (self._words.scale, "", "operation"):
             table.add_column(heading, style="dim", no_wrap=True)
         for variant in variants:
             table.add_column(variant, justify="right", no_wrap=True, overflow="ellipsis")
@@ -154,7 +157,7 @@ def _unit(cell: Cell) -> Unit:
 
 
 def _variants(plan: Plan) -> list[str]:
-    return [v for v in dict.fromkeys(cell.variant for cell in plan.cells) if not is_floor(v)]
+    return [v for v in dict.fromkeys(cell.variant for cell in plan.cells) if is_competitor(v)]
 
 
 def _brief(figure: Figure | None) -> "Text":
@@ -165,6 +168,8 @@ def _brief(figure: Figure | None) -> "Text":
         return Text("…", style="dim")
     if figure.elapsed_ns is not None:
         shown = duration(figure.elapsed_ns.value)
+        if figure.status == "invalid":
+            return Text(f"{shown} invalid", style="dim")
         unproved = figure.temperature == "unproved"
         return Text(f"{shown} unproved" if unproved else shown, "yellow" if unproved else "")
     if figure.status == "failed":

@@ -8,17 +8,26 @@ from statistics import median
 from rich.table import Table
 from rich.text import Text
 
+from loadstone.plan import join_names
 from loadstone.record.model import Run
+from loadstone.report.calibration import calibration
+from loadstone.report.calibration_table import calibration_table, short
 from loadstone.report.charts import STEEP, largest_with
-from loadstone.report.figures import listing, number, times
+from loadstone.report.figures import listing, number, plural, times
 from loadstone.report.growth import growth
+from loadstone.report.ladder import ladders
+from loadstone.report.ladder_words import brief, hosts_line
 from loadstone.report.portrait import Portrait, Row, View, portrait
+from loadstone.report.reasons import kind_of, kinds, together
 from loadstone.report.terminal import bar_of, one_line
+from loadstone.report.terminal_users import many_users
 from loadstone.report.terms import terms
 from loadstone.report.verdict import circumstances, headline, verdict
 
 BAR_WIDTH = 7
 BAR_RATIO_MAX = 100.0
+BARS_MAX = 5
+"""Variants: beside more of them a screen has no room for bars."""
 LINES_MAX = 4
 """Of failures, and of growth: the page has them all."""
 
@@ -33,9 +42,18 @@ def summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | Table]
     if view is not None:
         yield Text("")
         yield _groups(whole, view)
-    yield from _block("Failed or invalid", _failures(whole), "red")
+        # One host for all stands in the headline.
+        if len(set(whole.hosts.values())) > 1:
+            yield Text(hosts_line(whole), style="dim")
+    yield from _block("Calls, times the cost of a call", _calls(whole), "")
+    yield from many_users(run)
+    failures, invalid = _failures(whole), _invalid(whole)
+    if failures or invalid:
+        yield from (Text(""), Text("Failed or invalid", style="bold"))
+        yield from _lines(failures, "red")
+        yield from _lines(invalid, "dim")
     yield from _block("Growing faster than the data", _growth(whole), "")
-    yield from _block("", [*_cold(whole), *_terms(whole)], "")
+    yield from _block("", [*_cold(whole), *_terms(whole), *_calibration(whole)], "")
     yield Text("")
     if page is not None:
         yield Text(f"report  {page}", style="bold")
@@ -45,7 +63,7 @@ def summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | Table]
 def _verdict(whole: Portrait) -> Text:
     line = Text()
     for words, fine in verdict(whole).clauses():
-        line.append(" · " if line else "").append(words, style="" if fine else "red")
+        line.append(" · " if line else "").append(one_line(words, 200), style="" if fine else "red")
     return line
 
 
@@ -55,32 +73,42 @@ def _groups(whole: Portrait, view: View) -> Table:
         box=None,
         pad_edge=False,
         padding=(0, 2, 0, 0),
-        title=f"Times the fastest, the middle of each group: {number(view.rows)} tuples, "
-        f"{view.temperature}",
+        title="Times the fastest, the middle of each group: "
+        f"{number(view.rows)} {whole.words.scale}, {view.temperature}",
         title_justify="left",
         title_style="dim",
     )
-    table.add_column("")
+    table.add_column(
+        "", min_width=max((min(len(group), 18) for group, _ in view.groups), default=0)
+    )
+    crowded = len(whole.competitors) > BARS_MAX
     for name in whole.names.values():
-        table.add_column(one_line(name, 24), no_wrap=True)
+        table.add_column(one_line(name, 14 if crowded else 24), no_wrap=True)
     for group, rows in view.groups:
-        table.add_row(one_line(group, 32), *(_ratio(rows, v) for v in whole.competitors))
+        table.add_row(
+            one_line(group, 32), *(_ratio(rows, v, bar=not crowded) for v in whole.competitors)
+        )
     return table
 
 
-def _ratio(rows: Sequence[Row], variant: str) -> Text:
+def _ratio(rows: Sequence[Row], variant: str, *, bar: bool) -> Text:
     figures = [row.figures[variant] for row in rows if variant in row.figures]
     ratios = [figure.ratio.value for figure in figures if figure.ratio]
-    failed = sum(figure.status in ("failed", "invalid") for figure in figures)
+    failed, invalid = (
+        sum(figure.status == status for figure in figures) for status in ("failed", "invalid")
+    )
     text = Text()
     if ratios:
         middle = median(ratios)
         share = math.log(middle) / math.log(BAR_RATIO_MAX) if middle > 1 else 0.0
-        text.append(f"{times(middle):>6} ").append(bar_of(share, BAR_WIDTH), style="blue")
-    elif not failed:
+        text.append(f"{times(middle):>6} ")
+        text.append(bar_of(share, BAR_WIDTH) if bar else "", style="blue")
+    elif not failed and not invalid:
         text.append(figures[0].status if figures else "", style="dim")
     if failed:
         text.append(f" {failed} failed", style="red")
+    if invalid:
+        text.append(f" {invalid} invalid", style="dim")
     return text
 
 
@@ -90,25 +118,61 @@ def _block(title: str, lines: Sequence[str], style: str) -> Iterable[Text]:
     yield Text("")
     if title:
         yield Text(title, style="bold")
+    yield from _lines(lines, style, cut=bool(title))
+
+
+def _lines(lines: Sequence[str], style: str, *, cut: bool = True) -> Iterable[Text]:
     for line in lines[:LINES_MAX]:
-        yield Text(line, style, no_wrap=bool(title), overflow="ellipsis" if title else "fold")
+        yield Text(line, style, no_wrap=cut, overflow="ellipsis" if cut else "fold")
     if len(lines) > LINES_MAX:
         yield Text(f"… and {len(lines) - LINES_MAX} more, in the report", style="dim")
 
 
 def _failures(whole: Portrait) -> list[str]:
     return [
-        f"{figure.cell.operation} on {figure.cell.variant}, {number(figure.cell.rows)} tuples, "
-        f"{figure.cell.temperature}: {one_line(figure.reason, 90)}"
+        f"{figure.cell.operation} on {figure.cell.variant}, {number(figure.cell.rows)} "
+        f"{whole.words.scale}, {figure.cell.temperature}: {one_line(figure.reason, 90)}"
         for figure in whole.figures.values()
-        if figure.status in ("failed", "invalid")
+        if figure.status == "failed"
+    ]
+
+
+def _invalid(whole: Portrait) -> list[str]:
+    """Why, with how many cells each, the commonest first."""
+    bad = [figure for figure in whole.figures.values() if figure.status == "invalid"]
+    said = []
+    for kind, reasons in kinds(figure.reason for figure in bad).items():
+        own = [figure.cell for figure in bad if kind_of(figure.reason) == kind]
+        places = join_names([f"{cell.operation} on {cell.variant}" for cell in own], 2)
+        said.append(
+            f"{plural(len(own), 'cell')} invalid: {one_line(together(reasons), 60)}, {places}"
+        )
+    return said
+
+
+def _calibration(whole: Portrait) -> list[str]:
+    found = calibration(whole)
+    remarks = [r.text for r in calibration_table(found, whole.labels).remarks if not r.fine]
+    said = short(found)
+    return [*([f"Calibration: {said}"] if said else []), *remarks]
+
+
+def _calls(whole: Portrait) -> list[str]:
+    """The look-up's argument for each variant, at the largest scale."""
+    found = ladders(whole)
+    largest = max((ladder.rows for ladder in found), default=0)
+    return [
+        f"{whole.names[ladder.variant]}: {brief(ladder.arguments[0])}"
+        for ladder in found
+        if ladder.rows == largest and ladder.arguments
     ]
 
 
 def _growth(whole: Portrait) -> list[str]:
     steep = [line for line in growth(whole) if line.exponent > STEEP]
+    scale = whole.words.scale
     return [
-        f"{line.operation.name} on {line.variant}, {line.temperature}: tuples^{line.exponent:.2f}"
+        f"{line.operation.name} on {line.variant}, {line.temperature}: {scale}^{line.exponent:.2f}"
         for line in sorted(steep, key=lambda line: -line.exponent)
     ]
 
@@ -130,7 +194,9 @@ def _cold(whole: Portrait) -> list[str]:
                 else None
             )
             now = row.figures.get(variant)
-            if now and then and now.elapsed_ns and then.elapsed_ns:
+            if not (now and then and now.status == then.status == "ok"):
+                continue
+            if now.elapsed_ns and then.elapsed_ns:
                 ratios.append(now.elapsed_ns.value / then.elapsed_ns.value)
         if ratios:
             said.append(f"{name} {times(median(ratios))}")

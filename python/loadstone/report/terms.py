@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from loadstone.report.portrait import Portrait, engine_of
 
 SETTING = "setting."
-OWN_KEYS = frozenset({"version"})
+MEASURED_KEYS = frozenset({"round_trip_ns"})
+"""Keys whose values are measured, not set: no two sessions tell the same."""
+OWN_KEYS = MEASURED_KEYS | {"version"}
 """Keys that differ between engines by their nature; all others ought to be equal."""
 
 
@@ -22,7 +24,9 @@ class TermValue:
         """Whether the engine says something else than it was told."""
         if self.asked is None or self.read_back is None:
             return False
-        return self.asked.casefold() != self.read_back.casefold()
+        asked, told = self.asked.casefold(), self.read_back.casefold()
+        # An engine may say more of it: `objects: one value a part`.
+        return told != asked and not told.startswith(f"{asked}:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,7 @@ def terms(portrait: Portrait) -> Terms:
     """Arrange a run's terms; a later session's reading of a term replaces an earlier one's.
 
     What only one of several engines tells, the same in all its variants, is a setting of its own,
-    not a term between them.
+    not a term between them; but what was measured stands beside the terms.
     """
     told: dict[str, dict[str, TermValue]] = {}
     for term in portrait.run.terms:
@@ -65,7 +69,7 @@ def terms(portrait: Portrait) -> Terms:
         tellers = {engine_of(variant) for variant in values}
         common = len(tellers) >= min(2, len(engines))
         differ = _differ(values, len(portrait.competitors) if common else len(values))
-        shared = common or differ
+        shared = common or differ or key in MEASURED_KEYS
         if not key.startswith(SETTING) and shared:
             unequal = key not in OWN_KEYS and differ
             rows.append(TermRow(key, values, unequal))

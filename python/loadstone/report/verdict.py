@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from statistics import median, quantiles
 
+from loadstone.limits import TWIN_RATIO_MAX
 from loadstone.record.model import CellResult, Run
 from loadstone.report.figures import lapse, listing, number, percent, plural, size
+from loadstone.report.noise import Noise, noise_of
 from loadstone.report.portrait import Portrait
+from loadstone.report.reasons import kinds, together
 
 NOISE_MAX = 0.1
 """Between rounds: above it, the verdict warns."""
@@ -16,11 +19,12 @@ NOISE_MAX = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Counts over the plan's cells, and the noise that the rounds show.
+    """Counts over the plan's cells, and the noise.
 
-    `repeat_difference` is the middle, over all cells, of how much the same cell's median differs
-    between its first and its last round (an A/A comparison); `repeat_difference_p90` is what nine
-    cells in ten stay under. None with a single round.
+    `noise` is that of the twins, None where the run has none. `repeat_difference` is then all there
+    is: the middle, over all cells, of how much the same cell's median differs between its first and
+    its last round; `repeat_difference_p90` is what nine cells in ten stay under. None with a single
+    round. `invalid_reason` is the commonest, without its numbers where they differ.
     """
 
     planned: int
@@ -31,6 +35,9 @@ class Verdict:
     cold_measured: int
     repeat_difference: float | None
     repeat_difference_p90: float | None
+    noise: Noise | None = None
+    invalid_reason: str = ""
+    invalid_reason_count: int = 0
 
     @property
     def clean(self) -> bool:
@@ -50,10 +57,7 @@ class Verdict:
             proved = self.cold_proved == self.cold_measured
             cells = plural(self.cold_measured, "cold cell")
             clauses.append((f"{number(self.cold_proved)} of {cells} proved cold", proved))
-        if self.repeat_difference is not None:
-            again = percent(self.repeat_difference)
-            calm = self.repeat_difference <= NOISE_MAX
-            clauses.append((f"a cell measured again differs by {again}", calm))
+        clauses += self._noise()
         for status, words in (
             ("failed", "failed"),
             ("invalid", "invalid"),
@@ -63,10 +67,28 @@ class Verdict:
             count = self.statuses[status]
             if count:
                 word = "declared gap" if status == "gap" and count == 1 else words
+                word += self._why_invalid() if status == "invalid" else ""
                 clauses.append((f"{number(count)} {word}", status == "gap"))
         if not (self.statuses["failed"] or self.statuses["invalid"]):
             clauses.insert(-1 if self.statuses["gap"] else len(clauses), ("no cell failed", True))
         return clauses
+
+    def _noise(self) -> list[tuple[str, bool]]:
+        if self.noise is not None:
+            again, worst = percent(self.noise.middle), percent(self.noise.worst)
+            words = f"the same measured twice differs by {again} (at worst {worst})"
+            return [(words, self.noise.worst <= TWIN_RATIO_MAX - 1)]
+        if self.repeat_difference is not None:
+            again = percent(self.repeat_difference)
+            words = f"a cell measured again differs by {again}"
+            return [(words, self.repeat_difference <= NOISE_MAX)]
+        return []
+
+    def _why_invalid(self) -> str:
+        if not self.invalid_reason:
+            return ""
+        all_of_them = self.invalid_reason_count == self.statuses["invalid"]
+        return f" ({'' if all_of_them else 'mostly: '}{self.invalid_reason})"
 
     def sentence(self) -> str:
         """The verdict as one line."""
@@ -82,6 +104,8 @@ def verdict(portrait: Portrait) -> Verdict:
         result for result in run.results if result.cell.temperature == "cold" and result.samples
     ]
     differences = sorted(filter(None, (_between_rounds(result) for result in _noisy(run))))
+    invalid = kinds(f.reason for f in portrait.figures.values() if f.status == "invalid")
+    commonest = next(iter(invalid.values()), [])
     return Verdict(
         planned=len(run.plan.cells),
         statuses=statuses,
@@ -91,6 +115,9 @@ def verdict(portrait: Portrait) -> Verdict:
         cold_measured=len(cold),
         repeat_difference=median(differences) if differences else None,
         repeat_difference_p90=quantiles(differences, n=10)[-1] if len(differences) > 1 else None,
+        noise=noise_of(run),
+        invalid_reason=together(commonest) if commonest else "",
+        invalid_reason_count=len(commonest),
     )
 
 
@@ -115,9 +142,12 @@ def headline(portrait: Portrait) -> str:
     plan = run.plan
     temperatures = dict.fromkeys(cell.temperature for cell in plan.cells)
     scales = listing(number(rows) for rows in plan.rows)
+    words = portrait.words
+    hosts = {host for v, host in portrait.hosts.items() if v in portrait.competitors}
+    called = f" called from {hosts.pop().capitalize()}," if len(hosts) == 1 else ""
     return (
-        f"{plan.benchmark.capitalize()} ({plan.edition}) on {listing(portrait.names.values())}, "
-        f"{scales} tuples, {listing(temperatures)}"
+        f"{words.title} ({plan.edition}) on {listing(portrait.names.values())},{called} "
+        f"{scales} {words.scale}, {listing(temperatures)}"
     )
 
 

@@ -164,6 +164,7 @@ def _operation(entry: _Entry, database: Database) -> Operation:
         design=entry.design,
         storage=entry.storage,
         destination=destination,
+        many_users=destination == "host",
         texts=tuple(texts),
         undo=tuple(tree.render(variation.undo(program, undo)) for variation in takes_back),
         panels=entry.panels,

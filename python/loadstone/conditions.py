@@ -1,0 +1,85 @@
+"""The machine's state while cells are measured: what its host, other programs and its own clock
+frequency took from them. Rule 6 of the method.
+"""
+
+import os
+from collections import deque
+from dataclasses import dataclass
+from itertools import pairwise
+
+from loadstone import _core
+from loadstone.record.model import Condition
+
+WINDOW_NS = 1_000_000_000
+"""The kernel counts in ticks of 10 ms: over less than a second their shares mean little."""
+SPIN_TURNS = 200_000
+"""About a tenth of a millisecond of dependent operations."""
+SPINS = 5
+LOST_SHARE_MAX = 0.02
+"""The run's own time is known to this share of all processors' time. A process that ended is
+counted in ticks, so some ms are lost with it. A server that outlived its worker takes all it ever
+did out of the run's sight, and would make as much of the run's later work look like others'."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    at_ns: int
+    busy_ns: int
+    idle_ns: int
+    stolen_ns: int
+    own_ns: int
+
+
+class Conditions:
+    """Reads the state around each unit of interleaving. Made at the start of a session."""
+
+    def __init__(self) -> None:
+        self.spin_reference_ns = _fastest_spin_ns(4 * SPINS)
+        self._readings: deque[_Reading] = deque()
+        self._begun_ns = 0
+        self.begin()
+
+    def begin(self) -> None:
+        """A unit begins."""
+        self._begun_ns = _core.clock_ns()
+        self._read()
+
+    def end(self) -> Condition:
+        """The unit has ended: what its time was like."""
+        drift = _fastest_spin_ns(SPINS) / self.spin_reference_ns - 1
+        latest = self._read()
+        if latest is None:
+            return Condition(None, None, drift)
+        start_ns = min(self._begun_ns, latest.at_ns - WINDOW_NS)
+        while len(self._readings) > 2 and self._readings[1].at_ns <= start_ns:
+            self._readings.popleft()
+        first = self._readings[0]
+        busy_ns = latest.busy_ns - first.busy_ns
+        stolen_ns = latest.stolen_ns - first.stolen_ns
+        all_ns = busy_ns + stolen_ns + latest.idle_ns - first.idle_ns
+        if latest.at_ns - first.at_ns < WINDOW_NS or all_ns <= 0:
+            return Condition(None, None, drift)  # too early in the session to tell
+        foreign_ns = self._foreign_ns(busy_ns, LOST_SHARE_MAX * all_ns)
+        foreign_share = None if foreign_ns is None else foreign_ns / all_ns
+        return Condition(stolen_ns / all_ns, foreign_share, drift)
+
+    def _foreign_ns(self, busy_ns: int, lost_ns_max: float) -> int | None:
+        """What the run's own processes did not use; None where some of them went out of sight."""
+        own_ns = [reading.own_ns for reading in self._readings]
+        steps_ns = [later - earlier for earlier, later in pairwise(own_ns)]
+        if -sum(step for step in steps_ns if step < 0) > lost_ns_max:
+            return None
+        return max(0, busy_ns - sum(step for step in steps_ns if step > 0))
+
+    def _read(self) -> _Reading | None:
+        times = _core.processor_times()
+        own_ns = _core.cpu_ns(os.getpid())
+        if times is None or own_ns is None:
+            return None
+        self._readings.append(_Reading(_core.clock_ns(), *times, own_ns))
+        return self._readings[-1]
+
+
+def _fastest_spin_ns(times: int) -> int:
+    """The least of some: what interrupted the others is not the processor's speed."""
+    return min(_core.spin_ns(SPIN_TURNS) for _ in range(times))

@@ -1,0 +1,12 @@
+"""A figure with its interval: what statistics give and what is printed."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A figure with its 95 % confidence interval; a bound is None where samples are too few."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None

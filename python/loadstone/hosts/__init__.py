@@ -1,0 +1,1 @@
+"""Engines as a calling program reaches them: OO1's seam between program and database."""

@@ -1,0 +1,251 @@
+"""Engines that a calling program in Rust speaks to, in the worker's own process."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+from loadstone import _core
+from loadstone.engines.base import Capabilities
+from loadstone.errors import EngineError, UnsupportedError
+from loadstone.hosts.base import Database, HostedEngine, Measured, capabilities
+
+NO_LANGUAGE = "it has no query language"
+ONE_KEY = {
+    "lookup-batch": "it takes one key at a time",
+    "traversal-batch": NO_LANGUAGE,
+    "reverse-batch": NO_LANGUAGE,
+}
+KEY_VALUE = {
+    **ONE_KEY,
+    "empty": "it has no statements",
+    "constant": "it has no statements",
+}
+
+COMMON_TERMS = ("version", "durability", "isolation", "cache", "parallelism")
+SPANS = ("one call", "one measure")
+KIB = 1024
+BYTES = {"bytes": 1, "KiB": KIB, "MiB": KIB**2, "GiB": KIB**3, "TiB": KIB**4}
+
+
+class RustHost(HostedEngine):
+    """An embedded engine behind `crates/hosts`; its files lie in the scratch folder."""
+
+    host: ClassVar[str] = "rust"
+    file: ClassVar[str] = ""
+    """The name of the database in the scratch folder; empty for an engine without files."""
+
+    _program: _core.Host | None = None
+
+    @property
+    def path(self) -> Path:
+        """The database."""
+        return self.scratch / self.file
+
+    def start(self) -> None:
+        """Open the engine, with the database that is expected."""
+        self.check(self.variant)
+        self._open()
+
+    def expect(self, database: Database) -> None:
+        """Another database is another program."""
+        if database != self.database:
+            self._program = None
+        super().expect(database)
+
+    def stop(self) -> Sequence[int]:
+        """Close the engine: nothing of it stays in the process."""
+        self._program = None
+        return ()
+
+    def load(self) -> int:
+        """As the client does it, in one transaction where the engine has them."""
+        with host_errors(self.name):
+            return self._open().load()
+
+    def measure(self, measure: str, iteration: int) -> Measured:
+        """In Rust, the interpreter released."""
+        with host_errors(self.name):
+            return Measured(*self._open().measure(measure, iteration))
+
+    def users(
+        self, measure: str, users: int, duration_ns: int, starts_ns: Sequence[int] | None
+    ) -> tuple[int, _core.Tally]:
+        """Threads in Rust: no interpreter between them."""
+        with host_errors(self.name):
+            return self._open().users(measure, users, duration_ns, starts_ns)
+
+    def terms(self) -> Mapping[str, str]:
+        """As the client reads them back, in the words of the contract; the program's own tactics
+        are what it does, and the engine cannot be asked for them."""
+        with host_errors(self.name):
+            told = dict(self._open().terms())
+        spans = told.pop("read transaction", "")
+        common = {key: told.pop(key) for key in COMMON_TERMS if key in told}
+        return {
+            "host": self.host,
+            **({"read transaction": SPANS["measure" in spans]} if spans else {}),
+            **{
+                name: self.tactic(name)
+                for name in self.capabilities.tactics
+                if name not in COMMON_TERMS
+            },
+            **common,
+            **{f"setting.{name}": value for name, value in told.items()},
+            **self.in_common_words({**told, **common}),
+        }
+
+    def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
+        """The terms that all engines have, of what the client read back."""
+        return {key: told[key] for key in COMMON_TERMS if key in told}
+
+    def size_bytes(self) -> int:
+        """Where the database is kept, log included."""
+        with host_errors(self.name):
+            return self._open().size_bytes()
+
+    def files(self) -> Sequence[Path]:
+        """Everything in the scratch folder that is named after the database."""
+        if not self.file:
+            return ()
+        return sorted(path for path in self.scratch.glob(f"{self.file}*") if path.is_file())
+
+    def remove(self) -> None:
+        """Close and delete."""
+        self.stop()
+        for path in self.files():
+            path.unlink(missing_ok=True)
+
+    def address(self) -> tuple[str, str | None]:
+        """(database, library) as the client wants them."""
+        return (str(self.path) if self.file else "", None)
+
+    def program_tactics(self) -> Sequence[tuple[str, str]]:
+        """The tactics that were asked of the program; its defaults are its own."""
+        return self.variant.tactics
+
+    def _open(self) -> _core.Host:
+        if self._program is None:
+            held = self.database
+            database, library = self.address()
+            with host_errors(self.name):
+                self._program = _core.Host(
+                    self.name, database, self.program_tactics(), held.parts, held.seed,
+                    held.locality, library,
+                )  # fmt: skip
+        return self._program
+
+
+@contextmanager
+def host_errors(name: str) -> Iterator[None]:
+    """Errors of the Rust side as ours."""
+    try:
+        yield
+    except _core.HostGapError as gap:
+        raise UnsupportedError(str(gap)) from None
+    except (_core.HostError, ValueError) as error:
+        raise EngineError(f"{name}: {error}") from error
+
+
+class MemoryHost(RustHost):
+    """Plain structs, pointers and a hash map: the limit, and no database."""
+
+    name: ClassVar[str] = "memory"
+    capabilities: ClassVar[Capabilities] = replace(capabilities(KEY_VALUE, {}), stoppable=False)
+
+
+class NullHost(RustHost):
+    """Answers every call at once: the floor of the calling program."""
+
+    name: ClassVar[str] = "null"
+    capabilities: ClassVar[Capabilities] = replace(
+        capabilities(KEY_VALUE, {}, answers=False), stoppable=False
+    )
+
+    def users(
+        self, measure: str, users: int, duration_ns: int, starts_ns: Sequence[int] | None
+    ) -> tuple[int, _core.Tally]:
+        """Look-ups only: what users inserted is looked at afterwards."""
+        if measure == "insert":
+            raise UnsupportedError("null keeps no part that a user inserts")
+        return super().users(measure, users, duration_ns, starts_ns)
+
+
+class SqliteHost(RustHost):
+    """SQLite by prepared statements."""
+
+    name: ClassVar[str] = "sqlite"
+    file: ClassVar[str] = "oo1.sqlite"
+    capabilities: ClassVar[Capabilities] = capabilities(
+        {},
+        {
+            "access": ("rowid", "clustered", "objects"),
+            "durability": ("full", "none"),
+            "transaction": ("measure", "call"),
+        },
+    )
+
+    def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
+        """Of its pragmas. With a WAL, `synchronous=FULL` (2) syncs it at each commit."""
+        synchronous, pages = told["synchronous"], int(told["cache_size"])
+        synced = told["journal_mode"] == "wal" and synchronous in ("2", "3")
+        bytes_each = -KIB if pages < 0 else int(told["page_size"])
+        return {
+            "durability": "full" if synced else {"0": "none"}.get(synchronous, synchronous),
+            "isolation": "serializable",
+            "cache": str(pages * bytes_each),
+            "parallelism": "1",
+        }
+
+
+class LmdbHost(RustHost):
+    """LMDB: B-trees in the process's own address space. The terms tell what stands in for a
+    statement on the ladder's rungs."""
+
+    name: ClassVar[str] = "lmdb"
+    file: ClassVar[str] = "oo1.lmdb"
+    capabilities: ClassVar[Capabilities] = capabilities(
+        ONE_KEY, {"access": ("objects", "links"), "durability": ("full", "none")}
+    )
+
+    def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
+        """One writer at a time beside snapshots; what is cached is the kernel's affair."""
+        words = {"synchronous commit": "full", "no sync": "none"}
+        return {
+            "durability": words.get(told["durability"], told["durability"]),
+            "isolation": "serializable",
+            "cache": "the page cache of the system",
+            "parallelism": "1",
+        }
+
+
+class DuckdbHost(RustHost):
+    """DuckDB by its C API, which the installed wheel's own library exports."""
+
+    name: ClassVar[str] = "duckdb"
+    file: ClassVar[str] = "oo1.duckdb"
+    capabilities: ClassVar[Capabilities] = capabilities(
+        {},
+        {
+            "parallelism": ("1", "2", "4", "8", "16", "32", "64", "128"),
+            "statement": ("prepared", "batch"),
+            "hop": ("lookup", "join"),
+            "transaction": ("measure", "call"),
+        },
+    )
+
+    def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
+        """Of its settings; the log is synced at each commit."""
+        size, unit = told["cache"].removeprefix("memory_limit ").split()
+        return {
+            "durability": "full" if "synced" in told["durability"] else told["durability"],
+            "cache": str(round(float(size) * BYTES[unit])),
+            "parallelism": told["parallelism"].removeprefix("threads "),
+        }
+
+    def address(self) -> tuple[str, str | None]:
+        """The wheel's extension module: it needs the symbols of a Python process."""
+        import _duckdb
+
+        return str(self.path), str(_duckdb.__file__)

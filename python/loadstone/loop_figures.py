@@ -1,0 +1,41 @@
+"""What a loop of users comes to: the fields of a `UsersPoint` that its tally holds."""
+
+import base64
+from collections.abc import Callable
+from typing import Any
+
+from loadstone._core import Tally
+from loadstone.record.model import PERCENTILES
+
+
+def loop_figures(tally: Tally, failed: int, *, closed: bool) -> dict[str, Any]:
+    """Of one tally of all users. A closed loop has no intention, hence no lag."""
+    return {
+        "completed": tally.completed,
+        "failed": failed,
+        "late": tally.late,
+        "skipped": tally.skipped,
+        "latency_ns": percentiles(tally.latency_ns, tally.completed),
+        "lag_ns": {} if closed else percentiles(tally.lag_ns, tally.completed),
+        "service_ns": percentiles(tally.service_ns, tally.completed),
+        "histogram": base64.b64encode(tally.to_bytes()).decode(),
+    }
+
+
+def no_figures(status: str, reason: str) -> dict[str, Any]:
+    """Of a loop that has no times to show."""
+    return {
+        "status": status,
+        "reason": reason,
+        "elapsed_ns": 0,
+        "client_cpu_ns": None,
+        "server_cpu_ns": None,
+        **loop_figures(Tally(), 0, closed=True),
+    }
+
+
+def percentiles(of: Callable[[float], int | None], count: int) -> dict[str, int]:
+    """Each percentile that has at least one of `count` requests beyond it, and the maximum."""
+    kept = [p for p in PERCENTILES if round(count * (100.0 - p) / 100.0, 6) >= 1]
+    found = {f"{p:g}": of(p) for p in kept} | {"max": of(100.0)}
+    return {name: value for name, value in found.items() if value is not None}

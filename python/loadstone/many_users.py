@@ -1,0 +1,158 @@
+"""Which loops of many users a plan asks for at a scale; each is recorded the moment it ends.
+
+For each operation whose rows go to the host (users who make relations would get into each other's
+way), each number of users and each variant: a closed loop, then an open one, whose rate follows
+from the closed one unless the plan has it. How a loop works is `users.py`.
+"""
+
+import base64
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from loadstone.benchmarks.base import Benchmark
+from loadstone.plan import Cell, Plan
+from loadstone.planner import shared_operations
+from loadstone.record import Recorder
+from loadstone.record.model import UsersPoint
+from loadstone.variant import is_twin
+
+MODELS = ("closed", "open")
+RATE_SHARE = 0.6
+"""Of the closed loop's throughput: busy, yet not so full that the queue alone is measured."""
+REQUESTS_MAX = 5_000_000
+"""Due in one open loop: each is a number in memory before the loop begins."""
+
+_FOUND_OUT = ("host", "status", "reason", "elapsed_ns", "completed", "failed", "late",
+              "skipped", "client_cpu_ns", "server_cpu_ns", "latency_ns", "lag_ns",
+              "service_ns")  # fmt: skip
+"""What a worker's reply has of a point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """Some users on an operation of a variant: two loops, one of either model."""
+
+    cell: Cell
+    """One of the plan's cells of this operation, variant and scale."""
+    users: int
+
+    def key(self, model: str) -> tuple[str, str, int, int, str]:
+        """A loop's identity in a record."""
+        return (self.cell.operation, self.cell.variant, self.cell.rows, self.users, model)
+
+
+def crowds(
+    plan: Plan, benchmark: Benchmark, recorded: Sequence[UsersPoint] = ()
+) -> tuple[Crowd, ...]:
+    """All of a plan in the order of measuring, but for those that a record holds in both models."""
+    if not plan.users:
+        return ()
+    done = {_key(point) for point in recorded}
+    found = []
+    for rows in plan.rows:
+        hosts = shared_operations(plan, benchmark, rows)
+        cells = {
+            (cell.operation, cell.variant): cell
+            for cell in reversed(plan.cells)
+            if cell.rows == rows and cell.operation in hosts and not is_twin(cell.variant)
+        }
+        found += [
+            Crowd(cells[operation, variant], users)
+            for operation in hosts
+            for users in plan.users
+            for variant in plan.variants
+            if (operation, variant) in cells
+        ]
+    return tuple(
+        crowd for crowd in found if not done.issuperset(crowd.key(model) for model in MODELS)
+    )
+
+
+class ManyUsers:
+    """Has the crowds of a plan measured. `ask` puts a loop to a cell's worker and always replies;
+    `recorded` are the points that the record holds."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        recorder: Recorder,
+        ask: Callable[[Cell, Mapping[str, Any]], Mapping[str, Any]],
+        recorded: Sequence[UsersPoint],
+    ) -> None:
+        self._plan = plan
+        self._recorder = recorder
+        self._ask = ask
+        self._points = {_key(point): point for point in recorded}
+
+    def measure(self, crowd: Crowd) -> None:
+        """Both loops, but for those that the record holds."""
+        for model in MODELS:
+            key = crowd.key(model)
+            if key not in self._points:
+                self._points[key] = self._point(crowd, model)
+                self._recorder.users(self._points[key])
+
+    def _point(self, crowd: Crowd, model: str) -> UsersPoint:
+        if crowd.cell.gap:
+            return _without_times(crowd, model, "gap", crowd.cell.gap)
+        rate_per_s = None
+        if model == "open":
+            closed = self._points[crowd.key("closed")]
+            if closed.status == "gap":
+                return dataclasses.replace(closed, model=model)
+            rate_per_s = self._rate_per_s(closed)
+            if rate_per_s is None:
+                reason = "no rate follows from a closed loop that failed: give one with --rate"
+                return _without_times(crowd, model, "failed", reason)
+        loop = {
+            "model": model,
+            "users": crowd.users,
+            "duration_ns": round(self._plan.loop_s * 1e9),
+            "seed": self._plan.seed,
+            "rate_per_s": rate_per_s,
+            "limits": self._plan.limits,
+        }
+        reply = self._ask(crowd.cell, loop)
+        blank = _without_times(crowd, model, "failed", "")
+        found = {name: reply[name] for name in _FOUND_OUT if name in reply}
+        histogram = base64.b64decode(reply.get("histogram", ""))
+        return dataclasses.replace(blank, rate_per_s=rate_per_s, histogram=histogram, **found)
+
+    def _rate_per_s(self, closed: UsersPoint) -> float | None:
+        if self._plan.rate_per_s is not None:
+            return self._plan.rate_per_s
+        if not closed.completed:
+            return None
+        throughput_per_s = closed.completed / closed.elapsed_ns * 1e9
+        return min(RATE_SHARE * throughput_per_s, REQUESTS_MAX / self._plan.loop_s)
+
+
+def _key(point: UsersPoint) -> tuple[str, str, int, int, str]:
+    return (point.operation, point.variant, point.rows, point.users, point.model)
+
+
+def _without_times(crowd: Crowd, model: str, status: str, reason: str) -> UsersPoint:
+    return UsersPoint(
+        operation=crowd.cell.operation,
+        variant=crowd.cell.variant,
+        rows=crowd.cell.rows,
+        host="python",
+        model=model,
+        users=crowd.users,
+        rate_per_s=None,
+        elapsed_ns=0,
+        completed=0,
+        failed=0,
+        late=0,
+        skipped=0,
+        client_cpu_ns=None,
+        server_cpu_ns=None,
+        latency_ns={},
+        lag_ns={},
+        service_ns={},
+        histogram=b"",
+        status=status,
+        reason=reason,
+    )

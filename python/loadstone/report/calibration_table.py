@@ -1,0 +1,210 @@
+"""The calibration in words with units, for every format that people read: the same rows, limits
+and remarks. What was not measured says so.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from loadstone.limits import (
+    CLOCK_SHARE_MAX,
+    FLOOR_SHARE_MAX,
+    FOREIGN_SHARE_MAX,
+    SPEED_DRIFT_MAX,
+    STOLEN_SHARE_MAX,
+    TWIN_RATIO_MAX,
+)
+from loadstone.report.calibration import Calibration, Measured, Spread
+from loadstone.report.figures import digits, duration, number, percent, plural, signed, times
+
+ABSENT = "not measured"
+WORTH_SAYING = 1.5
+"""From this ratio on round trips differ by idle states beyond their noise."""
+SPIN = "spin_of_"
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationRow:
+    """One thing the instrument measured of itself. `values`: one for each session, or one for all.
+    `limit`: beyond what a cell is invalid; empty where nothing follows. `beyond`: some cell is."""
+
+    name: str
+    values: tuple[str, ...]
+    limit: str = ""
+    beyond: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A sentence that follows from the figures; not `fine` where a reader must act or doubt."""
+
+    text: str
+    fine: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationTable:
+    """`headings` name the sessions, the latest first; `measured` has a value for each, `observed`
+    one for all cells of the run."""
+
+    headings: tuple[str, ...]
+    measured: tuple[CalibrationRow, ...]
+    observed: tuple[CalibrationRow, ...]
+    remarks: tuple[Remark, ...]
+
+
+def calibration_table(found: Calibration, labels: Mapping[str, str]) -> CalibrationTable:
+    """Put a calibration into words. `labels`: what to call each variant."""
+    return CalibrationTable(
+        headings=tuple(
+            f"session {one.session_id}, {one.started_at[11:16]} UTC" for one in found.sessions
+        ),
+        measured=tuple(_measured(found.sessions)) if found.sessions else (),
+        observed=tuple(_observed(found, labels)),
+        remarks=tuple(_remarks(found)),
+    )
+
+
+def short(found: Calibration) -> str:
+    """The most telling figures of the latest session, in one line; empty without any."""
+    parts = []
+    if found.floor_ns:
+        parts.append(f"the harness alone {_range(found.floor_ns)}")
+    for one in found.sessions[:1]:
+        if one.figure("observer.counters_ns") is not None:
+            parts.append(f"reading counters {_duration(one, 'observer.counters_ns')}")
+        if one.pause_seen is not None:
+            pause = _duration(one, "stalling.pause_ns")
+            parts.append(f"a pause of {pause} {'seen' if one.pause_seen else 'NOT seen'}")
+        if one.wake_up_ratio and one.wake_up_ratio > WORTH_SAYING:
+            parts.append(f"idle states {times(one.wake_up_ratio)} a round trip")
+    if found.noise:
+        parts.append(f"A/A {percent(found.noise.middle)}, at worst {percent(found.noise.worst)}")
+    return ", ".join(parts)
+
+
+Words = Callable[[Measured], str]
+
+
+def _measured(sessions: tuple[Measured, ...]) -> Iterable[CalibrationRow]:
+    def row(name: str, words: Words, limit: str = "") -> CalibrationRow:
+        return CalibrationRow(name, tuple(words(one) for one in sessions), limit)
+
+    def of(key: str) -> Words:
+        return lambda one: _duration(one, key)
+
+    clock_limit = f"its step and one reading: {percent(CLOCK_SHARE_MAX)} of a cell"
+    yield row("the clock's smallest step", of("clock.resolution_ns"), clock_limit)
+    yield row("one reading of the clock", of("clock.cost_ns"))
+    yield row("a statement that does nothing", of("floor.statement_ns"))
+    yield row("the same with counters read around it", _observed_statement)
+    yield row("reading the counters, outside every clock", of("observer.counters_ns"))
+    yield row("an engine that takes a stated time", _fixed)
+    yield row("an engine that pauses: p99 from the intended start", _stalling)
+    yield row("a byte to a sleeping process and back", _wake_up)
+    for key in dict.fromkeys(key for one in sessions for key in one.figures):
+        if key.startswith(SPIN):
+            count = key.removeprefix(SPIN).partition(".")[0]
+            turns = number(int(count)) if count.isdigit() else count
+            yield row(f"{turns} dependent operations of the processor", of(key))
+
+
+def _duration(one: Measured, key: str) -> str:
+    value_ns = one.figure(key)
+    return ABSENT if value_ns is None else duration(value_ns)
+
+
+def _observed_statement(one: Measured) -> str:
+    bare, observed = one.figure("floor.statement_ns"), one.figure("floor.statement_observed_ns")
+    if bare is None or observed is None:
+        return _duration(one, "floor.statement_observed_ns")
+    return f"{duration(observed)} ({signed(observed / max(bare, 1.0) - 1)})"
+
+
+def _fixed(one: Measured) -> str:
+    if one.figure("fixed.asked_ns") is None or one.figure("fixed.measured_ns") is None:
+        return ABSENT
+    asked, measured, most = (
+        _duration(one, f"fixed.{key}") for key in ("asked_ns", "measured_ns", "measured_ns_max")
+    )
+    return f"asked {asked}, measured {measured}, at most {most}"
+
+
+def _stalling(one: Measured) -> str:
+    if one.pause_seen is None:
+        return ABSENT
+    pause, waited, served = (
+        _duration(one, f"stalling.{key}")
+        for key in ("pause_ns", "open_latency_ns_p99", "service_ns_p99")
+    )
+    return f"{waited} at a pause of {pause}; from the actual start {served}"
+
+
+def _wake_up(one: Measured) -> str:
+    if one.figure("wake_up.round_trip_idle_ns") is None:
+        return ABSENT
+    idle, held = (_duration(one, f"wake_up.round_trip_{key}_ns") for key in ("idle", "held"))
+    if one.wake_up_ratio is None:
+        return f"{idle} idle; held awake {held}"
+    return f"{idle} idle, {held} held awake ({times(one.wake_up_ratio)})"
+
+
+def _observed(found: Calibration, labels: Mapping[str, str]) -> Iterable[CalibrationRow]:
+    def shares(
+        name: str, spread: Spread | None, most: float, words: Callable[[float], str] = percent
+    ) -> CalibrationRow:
+        said = ABSENT
+        if spread:
+            said = f"{words(spread.middle)} in the middle, {words(spread.worst)} at worst"
+        beyond = spread is not None and abs(spread.worst) > most
+        return CalibrationRow(name, (said,), percent(most), beyond)
+
+    noise = found.noise
+    yield CalibrationRow(
+        "the harness alone, by operation",
+        (f"{_range(found.floor_ns)}, {duration(found.floor_ns.middle)} in the middle"
+         if found.floor_ns else ABSENT,),
+        f"{percent(FLOOR_SHARE_MAX)} of a cell",
+    )  # fmt: skip
+    yield CalibrationRow(
+        "A/A noise: the same measured twice differs by",
+        (f"{percent(noise.middle)} in the middle, {percent(noise.worst)} at worst, "
+         f"of {plural(noise.cells, 'cell')}" if noise else ABSENT,),
+        percent(TWIN_RATIO_MAX - 1),
+        noise is not None and noise.worst > TWIN_RATIO_MAX - 1,
+    )  # fmt: skip
+    yield shares("processors' time taken by the host", found.stolen_share, STOLEN_SHARE_MAX)
+    yield shares("processors' time taken by other programs", found.foreign_share, FOREIGN_SHARE_MAX)
+    yield shares(
+        "a fixed computation took longer than at the start",
+        found.speed_drift,
+        SPEED_DRIFT_MAX,
+        signed,
+    )
+    for variant, left in found.headroom.items():
+        said = f"{percent(left.middle)} in the middle, {percent(left.least)} at least"
+        yield CalibrationRow(
+            f"time that the client has to spare, {labels.get(variant, variant)}", (said,)
+        )
+
+
+def _range(spread: Spread) -> str:
+    least, most = duration(spread.least), duration(spread.most)
+    return least if least == most else f"{least} to {most}"
+
+
+def _remarks(found: Calibration) -> Iterable[Remark]:
+    for one in found.sessions:
+        where = f" (session {one.session_id})" if len(found.sessions) > 1 else ""
+        if one.pause_seen is False:
+            yield Remark(
+                f"The pause of the stalling engine was not seen by the open loop{where}: "
+                "no tail of this run can be believed.",
+                fine=False,
+            )
+        ratio = one.wake_up_ratio
+        if ratio and ratio > WORTH_SAYING:
+            yield Remark(
+                f"Idle states alone move a socket round trip {digits(ratio, 2)} times{where}: "
+                "small statements to a server compare only where they were held off in both runs.",
+                fine=True,
+            )

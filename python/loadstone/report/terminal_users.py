@@ -1,0 +1,69 @@
+"""Many users, after a run: for each operation a small table of either loop."""
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from rich.table import Table
+from rich.text import Text
+
+from loadstone.record.model import Run
+from loadstone.report.figures import number, plural
+from loadstone.report.reasons import kind_of, together
+from loadstone.report.terminal import one_line
+from loadstone.report.users import UsersRow, UsersTable, users_tables
+
+LEFT_OUT = ("status", "due/s", "p90", "p99.9", "max")
+"""Columns that a screen has no room for; a status that is not ok is a line below the table."""
+NAME_CHARACTERS = 26
+NOTES_MAX = 4
+STYLES = {"failed": "red", "invalid": "dim", "gap": "dim"}
+
+
+def many_users(run: Run) -> Iterable[Text | Table]:
+    """The tables with what is to be said about them; nothing where the run had no users."""
+    for table in users_tables(run):
+        yield Text("")
+        yield Text(table.title, style="dim")
+        for (operation, rows), group in groupby(table.rows, key=_subject):
+            several = len({row.point.rows for row in table.rows}) > 1
+            heading = f"{operation}, {number(rows)}" if several else operation
+            yield _table(table, heading, list(group))
+        yield from _notes(table)
+
+
+def _notes(table: UsersTable) -> Iterable[Text]:
+    """Loops with the same reason, but for its numbers, are told together."""
+    told: dict[str, list[str]] = {}
+    for note in table.notes:
+        told.setdefault(kind_of(_reason(note)), []).append(note)
+    for notes in list(told.values())[:NOTES_MAX]:
+        words = f"{plural(len(notes), 'loop')} {together([_reason(note) for note in notes])}"
+        yield Text(one_line(notes[0] if len(notes) == 1 else words, 160), style="dim")
+    if len(told) > NOTES_MAX:
+        yield Text(f"… and {len(told) - NOTES_MAX} more, in the report", style="dim")
+
+
+def _reason(note: str) -> str:
+    return note.partition(" loop: ")[2]
+
+
+def _subject(row: UsersRow) -> tuple[str, int]:
+    return row.point.operation, row.point.rows
+
+
+def _table(table: UsersTable, heading: str, rows: Sequence[UsersRow]) -> Table:
+    figures = [
+        place
+        for place, name in enumerate(table.headings)
+        if place >= table.names and not name.endswith(LEFT_OUT)
+    ]
+    shown = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    shown.add_column(one_line(heading, NAME_CHARACTERS), overflow="fold")
+    for place in figures:
+        width = max(len(row.texts[place]) for row in rows)
+        shown.add_column(table.headings[place], justify="right", min_width=width)
+    for row in rows:
+        texts = (row.texts[place] for place in figures)
+        style = STYLES.get(row.point.status, "")
+        shown.add_row(one_line(row.point.variant, NAME_CHARACTERS), *texts, style=style)
+    return shown

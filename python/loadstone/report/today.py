@@ -1,0 +1,137 @@
+"""Today's figures for a row of a paper's table: one operation, a sum of some, a size, a load."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from loadstone.estimate import Estimate
+from loadstone.record.model import Run
+from loadstone.report.arithmetic import over, total
+from loadstone.report.figures import digits, duration
+from loadstone.report.portrait import Figure, Portrait, View
+
+SIZE = "size"
+LOAD = "load"
+WORST = ("failed", "pending", "gap", "invalid", "ok")
+"""Of a sum's parts the first of these is what the sum is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Today:
+    """One variant's figure: a time or a size; neither where there is none to show. `ratio` is over
+    the row's best. `few_visits`: a normalised time of which some sample says nothing."""
+
+    status: str
+    reason: str = ""
+    temperature: str = ""
+    elapsed_ns: Estimate | None = None
+    size_bytes: float | None = None
+    ratio: Estimate | None = None
+    best: bool = False
+    few_visits: bool = False
+
+    @property
+    def quantity(self) -> float | None:
+        """What is compared within a row: ns or bytes."""
+        return self.elapsed_ns.value if self.elapsed_ns else self.size_bytes
+
+    @property
+    def text(self) -> str:
+        """As it is printed; empty where there is nothing."""
+        if self.elapsed_ns:
+            return duration(self.elapsed_ns.value)
+        return "" if self.size_bytes is None else f"{digits(self.size_bytes / 1e6)} MB"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a table's figures of today come from: a run at one scale. `view` is the one whose
+    temperature a row has that names none."""
+
+    portrait: Portrait
+    view: View
+
+    def row(self, operation: str | None) -> Mapping[str, Today]:
+        """Variant -> figure, of `a`, `a@cold`, `a+b+c@warm`, `size` or `load`."""
+        if operation is None:
+            return {}
+        if operation == SIZE:
+            return _ranked(_sizes(self.portrait.run, self.view.rows, self.portrait.competitors))
+        if operation == LOAD:
+            return _ranked(_loads(self.portrait.run, self.view.rows, self.portrait.competitors))
+        names, _, temperature = operation.partition("@")
+        view = self.portrait.view(self.view.rows, temperature or self.view.temperature)
+        if view is None:
+            return {}
+        figures = {row.operation.name: row.figures for row in view.all_rows}
+        parts = [figures.get(name) or {} for name in names.split("+")]
+        found = {
+            variant: _sum([part[variant] for part in parts])
+            for variant in self.portrait.competitors
+            if all(variant in part for part in parts)
+        }
+        return found if len(parts) == 1 else _ranked(found)
+
+
+def _sum(figures: Sequence[Figure]) -> Today:
+    """Medians added up, and so their bounds: see `arithmetic`. A sum with a part that has no time
+    has none; one part alone keeps its own ratio, which is of pairs."""
+    worst = min(figures, key=lambda figure: WORST.index(figure.status))
+    told = Today(
+        worst.status,
+        worst.reason,
+        "unproved" if any(f.temperature == "unproved" for f in figures) else worst.temperature,
+        few_visits=any(figure.few_visits for figure in figures),
+    )
+    elapsed = [figure.elapsed_ns for figure in figures if figure.elapsed_ns]
+    if len(elapsed) < len(figures) or worst.status != "ok":
+        return told
+    if len(figures) == 1:
+        return replace(told, elapsed_ns=elapsed[0], ratio=worst.ratio, best=worst.best)
+    return replace(told, elapsed_ns=total(elapsed))
+
+
+def _sizes(run: Run, rows: int, competitors: Sequence[str]) -> dict[str, Today]:
+    return {
+        variant: Today("ok", size_bytes=float(size_bytes))
+        for variant, at, size_bytes in run.sizes
+        if at == rows and variant in competitors
+    }
+
+
+def _loads(run: Run, rows: int, competitors: Sequence[str]) -> dict[str, Today]:
+    """All relations of a scale together; of one that was loaded again, the last time."""
+    found: dict[str, dict[tuple[str, str], int]] = {}
+    for load in run.loads:
+        if load.rows == rows and load.variant in competitors and load.answer_ok:
+            found.setdefault(load.variant, {})[load.relation, load.design] = load.elapsed_ns
+    return {
+        variant: Today("ok", elapsed_ns=Estimate(float(sum(relations.values()))))
+        for variant, relations in found.items()
+    }
+
+
+def _ranked(found: Mapping[str, Today]) -> Mapping[str, Today]:
+    """With ratios to the best, of those that may be compared."""
+    fair = _fair(found.values())
+    best = min(fair, key=lambda one: one.quantity or math.inf, default=None)
+    if best is None:
+        return found
+    return {
+        variant: replace(one, ratio=_ratio(one, best), best=one is best) if one in fair else one
+        for variant, one in found.items()
+    }
+
+
+def _fair(found: Iterable[Today]) -> list[Today]:
+    measured = [one for one in found if one.status == "ok" and one.quantity]
+    proved = [one for one in measured if one.temperature != "unproved"]
+    return proved or measured
+
+
+def _ratio(one: Today, best: Today) -> Estimate:
+    if one is best:
+        return Estimate(1.0)
+    if one.elapsed_ns and best.elapsed_ns:
+        return over(one.elapsed_ns, best.elapsed_ns)
+    return Estimate((one.quantity or 0.0) / max(best.quantity or 0.0, 1.0))

@@ -1,0 +1,48 @@
+"""What a benchmark's things are called: the one place where a report knows benchmarks apart.
+
+A record names its benchmark and nothing more; a benchmark that is not here counts tuples.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words of one benchmark.
+
+    `scale`, `answer` and `stored` say what a scale, an answer and a load count. `visits` are the
+    operations whose number of visits varies with the start, and the number that their times are
+    stated for. `basis` is what a reader must know of today's figures beside the paper's; `awaited`
+    maps a system of the paper that no engine stands for yet to the one that will.
+    """
+
+    title: str
+    scale: str = "tuples"
+    answer: str = "tuples"
+    stored: str = "tuples"
+    visits: Mapping[str, int] = field(default_factory=dict)
+    basis: str = ""
+    awaited: Mapping[str, str] = field(default_factory=dict)
+
+
+KNOWN: Mapping[str, Words] = {
+    "oo1": Words(
+        title="OO1",
+        scale="parts",
+        answer="visits",
+        stored="records",
+        visits={"reverse": 3280, "reverse-batch": 3280},
+        basis="Remote was a server across Ethernet; today's engines and the program share one "
+        "machine. A reverse traversal's times are as of 3,280 visits. A total is the sum of three "
+        "medians.",
+        awaited={"INDEX": "lode", "OODBMS": "lode"},
+    ),
+}
+VISITS_FEW = 100
+"""Below so many visits a normalised time is mostly that of the start (`oo1.md` section 7)."""
+
+
+def words_of(benchmark: str) -> Words:
+    """The words of a benchmark, by its name."""
+    return KNOWN.get(benchmark) or Words(benchmark.capitalize())

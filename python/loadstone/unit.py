@@ -1,0 +1,170 @@
+"""A unit of interleaving: one operation at one temperature on all variants, measured in turns.
+
+for each planned round: touch memory; the variants in a random order, one block each
+while a comparison is undecided: another round of those that stand in it
+explain, in one isolated pass; hold every cell against the limits
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from loadstone import _core, limits
+from loadstone.conditions import Conditions
+from loadstone.plan import Cell, Plan
+from loadstone.planner import FLOOR
+from loadstone.record import CellResult, Sample
+from loadstone.record.model import AnswerCheck, ColdEvidence, Condition, StatementText
+from loadstone.record.writer import now
+from loadstone.repetition import EXTRA_S_MAX, next_count, wanting
+from loadstone.variant import TWIN, is_twin
+
+PRETOUCH_BYTES = 16 << 20
+"""Touched before each round, because a host takes idle memory back within seconds."""
+
+
+@dataclass(slots=True)
+class OpenCell:
+    """A cell being measured."""
+
+    cell: Cell
+    samples: list[Sample] = field(default_factory=list)
+    answers: list[AnswerCheck] = field(default_factory=list)
+    evidence: list[ColdEvidence] = field(default_factory=list)
+    statements: list[StatementText] = field(default_factory=list)
+    condition: Condition | None = None
+    status: str = "ok"
+    reason: str = ""
+
+    def add(self, reply: dict[str, Any]) -> None:
+        """Take over what a worker's block brought. A wrong answer fails the cell."""
+        self.samples += [Sample(**values) for values in reply["samples"]]
+        self.answers += [AnswerCheck(**values) for values in reply["answers"]]
+        self.evidence += [ColdEvidence(**values) for values in reply["evidence"]]
+        wrong = next((answer for answer in self.answers if not answer.right), None)
+        if wrong is not None:
+            self.status, self.reason = "failed", _wrong(wrong)
+
+    def result(self) -> CellResult:
+        """What became of it. A failed cell's times are not kept."""
+        measured = self.status in ("ok", "invalid")
+        return CellResult(
+            cell=self.cell,
+            status=self.status,
+            reason=self.reason,
+            ended_at=now(),
+            samples=tuple(self.samples) if measured else (),
+            answers=tuple(self.answers),
+            evidence=tuple(self.evidence),
+            statements=tuple(self.statements),
+            condition=self.condition,
+        )
+
+
+Step = Callable[[OpenCell, range, int], None]
+"""Takes the samples with these ordinals as one block of that round; a failure is the cell's."""
+
+
+class Unit:
+    """Measures the cells of a unit. `take` takes a block of samples, `explain` asks for plans; both
+    leave a cell that fails with its status and reason, and never raise for an engine's sake."""
+
+    def __init__(
+        self, plan: Plan, cells: Sequence[Cell], seed: int, conditions: Conditions, clock_ns: float
+    ) -> None:
+        self.opened = [OpenCell(cell) for cell in cells]
+        for item in self.opened:
+            if item.cell.gap:
+                item.status, item.reason = "gap", item.cell.gap
+        self._plan = plan
+        self._seed = seed
+        self._conditions = conditions
+        self._clock_ns = clock_ns
+
+    def measure(self, take: Step, explain: Callable[[OpenCell], None]) -> Iterator[CellResult]:
+        """Run the planned rounds and those that undecided comparisons ask for."""
+        live = list(self._right())
+        self._conditions.begin()
+        rounds = self._planned_rounds(live, take)
+        self._repeat(take, rounds)
+        condition = self._conditions.end()
+        for item in self._right():
+            explain(item)
+        for item in live:
+            item.condition = condition
+        if self._plan.limits:
+            self._hold_against_limits(condition)
+        for item in self.opened:
+            yield item.result()
+
+    def _right(self) -> Iterator[OpenCell]:
+        return (item for item in self.opened if item.status == "ok")
+
+    def _planned_rounds(self, live: Sequence[OpenCell], take: Step) -> int:
+        rounds = min(self._plan.rounds, max((item.cell.samples for item in live), default=1))
+        for number, order in enumerate(_core.schedule(self._seed, len(live), rounds)):
+            _core.pretouch(PRETOUCH_BYTES)
+            for item in (live[index] for index in order):
+                count = item.cell.samples
+                block = range(count * number // rounds, count * (number + 1) // rounds)
+                if item.status == "ok" and block:
+                    take(item, block, number)
+        return rounds
+
+    def _repeat(self, take: Step, number: int) -> None:
+        """More rounds of the cells whose comparison is undecided, up to the plan's cap. A cold
+        sample costs a restart: cold cells keep to the plan."""
+        begun_ns = _core.clock_ns()
+        while _core.clock_ns() - begun_ns < EXTRA_S_MAX * 1e9:
+            more = self._wanting()
+            if not more:
+                return
+            _core.pretouch(PRETOUCH_BYTES)
+            for index in _core.schedule(self._seed + number, len(more), 1)[0]:
+                item = more[index]
+                count = len(item.samples)
+                take(item, range(count, next_count(count, self._plan.repeat_most)), number)
+            number += 1
+
+    def _wanting(self) -> list[OpenCell]:
+        able = [
+            item
+            for item in self._right()
+            if item.cell.temperature != "cold" and item.cell.variant != FLOOR and item.samples
+        ]
+        wanted = wanting({item.cell.variant: item.samples for item in able}, self._plan.precision)
+        return [
+            item
+            for item in able
+            if item.cell.variant in wanted and len(item.samples) < self._plan.repeat_most
+        ]
+
+    def _hold_against_limits(self, condition: Condition) -> None:
+        floor = next((item.samples for item in self.opened if item.cell.variant == FLOOR), [])
+        machine = limits.of_machine(condition)
+        twins = self._twins()
+        for item in list(self._right()):
+            if item.cell.variant == FLOOR or not item.samples:
+                continue
+            # What answers nothing (a rung of a ladder) is there to measure the harness.
+            below = floor if item.answers else []
+            reason = machine or limits.of_instrument(item.samples, below, self._clock_ns)
+            if not reason and item.cell.variant.removesuffix(TWIN) == twins[0]:
+                reason = twins[1]
+            if reason:
+                item.status, item.reason = "invalid", reason
+
+    def _twins(self) -> tuple[str, str]:
+        """The variant that was measured twice, and why neither can be believed, if so."""
+        right = {item.cell.variant: item.samples for item in self._right() if item.samples}
+        for name, samples in right.items():
+            first = name.removesuffix(TWIN)
+            if is_twin(name) and first in right:
+                return first, limits.of_twins(right[first], samples)
+        return "", ""
+
+
+def _wrong(answer: AnswerCheck) -> str:
+    if answer.rows != answer.expected_rows:
+        return f"wrong answer: {answer.rows:,} tuples, {answer.expected_rows:,} expected"
+    return f"wrong answer: {answer.rows:,} tuples, but not the right ones"

@@ -1,0 +1,110 @@
+"""Taking the samples of one block, whatever is asked of the system: in which order, and the proof
+of cold.
+
+    for each sample:  clear what an earlier one left -> [cold: stop, wait until dead, evict, prove,
+                      start] -> the sample
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from loadstone import coldness
+from loadstone.engines.base import System
+from loadstone.errors import UnsupportedError
+from loadstone.record.model import AnswerCheck, ColdEvidence, Sample, StatementText
+
+Variation = tuple[int, str, str, int, str]
+"""(number, text, undo text or "", expected rows, expected checksum)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Consecutive samples of one cell; its variations are taken in turn."""
+
+    benchmark: str
+    edition: str
+    rows: int
+    design: str
+    destination: str
+    temperature: str
+    variations: list[Variation]
+    warm_up: int
+    first_ordinal: int
+    round: int
+
+
+class Watch(ABC):
+    """Runs blocks on a system. `announce` tells the runner when what is timed begins and ends."""
+
+    system: System
+
+    def __init__(self, announce: Callable[[str], None]) -> None:
+        self._announce = announce
+
+    def take(self, block: Block) -> dict[str, Any]:
+        """Warm up, then take one sample of each of the block's variations."""
+        samples: list[Sample] = []
+        answers: list[AnswerCheck] = []
+        evidence: list[ColdEvidence] = []
+        for _ in range(block.warm_up):
+            for variation in self._warming(block):
+                self._clear(block, variation)
+                self._sample(block, variation, -1, check=False)
+        for offset, variation in enumerate(block.variations):
+            ordinal = block.first_ordinal + offset
+            self._clear(block, variation)
+            if block.temperature == "cold":
+                evidence.append(self._cool(ordinal))
+            sample, answer = self._sample(block, variation, ordinal)
+            samples.append(sample)
+            if answer is not None:
+                answers.append(answer)
+            if answer is not None and not answer.right:
+                break  # no time of a wrong answer is ever printed: the rest would be wasted
+        return {
+            "samples": [asdict(item) for item in samples],
+            "answers": [asdict(item) for item in answers],
+            "evidence": [asdict(item) for item in evidence],
+        }
+
+    @abstractmethod
+    def explain(self, block: Block) -> Sequence[StatementText]:
+        """Each variation's statement and plan; one isolated pass, nothing is executed."""
+
+    def _warming(self, block: Block) -> Sequence[Variation]:
+        """What is run unmeasured before a warm block: each of its variations."""
+        return block.variations
+
+    @abstractmethod
+    def _clear(self, block: Block, variation: Variation) -> None:
+        """Take away what a sample of this variation may have left, also one that was killed."""
+
+    @abstractmethod
+    def _sample(
+        self, block: Block, variation: Variation, ordinal: int, *, check: bool = True
+    ) -> tuple[Sample, AnswerCheck | None]:
+        """Time one; look at its answer outside the clock."""
+
+    def _cool(self, ordinal: int) -> ColdEvidence:
+        """Stop the engine, see it dead, evict its files, prove it, start it again."""
+        files = tuple(self.system.files())
+        try:
+            pids = self.system.stop()
+        except UnsupportedError as error:
+            return ColdEvidence(ordinal, False, error.message, "none", 0, 0, None, None, False)
+        dead = coldness.wait_until_dead(pids, limit_s=30)
+        found = coldness.evict_files(files, engine_dead=dead)
+        self.system.start()
+        return ColdEvidence(
+            ordinal=ordinal,
+            proved=found.proved,
+            reason=found.reason,
+            method=found.method,
+            files=found.files,
+            bytes=found.bytes,
+            resident_before=found.resident_before,
+            resident_after=found.resident_after,
+            engine_dead=found.engine_dead,
+        )

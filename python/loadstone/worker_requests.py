@@ -1,0 +1,78 @@
+"""What every worker understands, whatever its engine is asked for: one public method a request."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from loadstone import registry
+from loadstone.errors import EngineError
+from loadstone.variant import Variant
+from loadstone.watch import Block, Watch
+
+if TYPE_CHECKING:
+    from loadstone.engines.base import System
+
+
+class Requests(ABC):
+    """One engine of one variant, and what may be asked of it. `announce` tells the runner when what
+    is timed begins and ends."""
+
+    seam: ClassVar[str]
+
+    def __init__(self, announce: Callable[[str], None]) -> None:
+        self._announce = announce
+        self._system: System | None = None
+
+    def open(self, variant: dict[str, Any], scratch: str, owner: str) -> dict[str, Any]:
+        """Load exactly this engine's module, start it, and say what it is."""
+        variant["tactics"] = tuple((key, value) for key, value in variant["tactics"])
+        asked = Variant(**variant)
+        kind = registry.load_system(self.seam, asked.engine)
+        self._system = kind(asked, Path(scratch), owner)
+        self._system.start()
+        return {"versions": dict(kind.versions()), "terms": dict(self._system.terms())}
+
+    def calibrate(self) -> dict[str, Any]:
+        """What the instrument measures of itself, in a process like those that measure engines."""
+        from loadstone import calibration
+
+        return {"figures": dict(calibration.measure())}
+
+    @abstractmethod
+    def load(self, source: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:
+        """Make a stored relation as `Benchmark.request` describes it; the reply holds its tuples
+        and the time it took."""
+
+    @abstractmethod
+    def settle(self, tables: list[str]) -> dict[str, Any]:
+        """Statistics and checkpoint; the reply holds the bytes that everything takes."""
+
+    @abstractmethod
+    def contents(self, source: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:
+        """(rows, checksum) of a stored relation, or None where it does not exist."""
+
+    def block(self, block: dict[str, Any]) -> dict[str, Any]:
+        """Take the samples of one block of one cell."""
+        return self._watch().take(Block(**block))
+
+    def explain(self, block: dict[str, Any]) -> dict[str, Any]:
+        """The statements of a block's variations with the plans the engine would use."""
+        return {"statements": [asdict(text) for text in self._watch().explain(Block(**block))]}
+
+    def remove(self) -> dict[str, Any]:
+        """Remove everything the engine made."""
+        if self._system is not None:
+            self._system.remove()
+            self._system = None
+        return {}
+
+    @abstractmethod
+    def _watch(self) -> Watch:
+        """Who times what is asked."""
+
+
+def not_open() -> EngineError:
+    """A request came before `open`."""
+    return EngineError("the worker has no engine yet")

@@ -1,0 +1,114 @@
+"""A run in somebody's SQLite file leaves it as it was, however the run ends."""
+
+import os
+import re
+import signal
+
+import pytest
+from desk import Desk, children
+from user_file import UserFile, user_file
+
+from loadstone.coldness import wait_until_dead
+
+CHOICES = ("--rows", "1000", "--repeat", "2", "--repeat-cold", "1", "--no-floor",
+           "--no-limits", "--no-report",
+           "--operation", "select-1%-heap", "--operation", "append-indexed",
+           "--record", "r.loadstone")  # fmt: skip
+JOURNALS = ("delete", "wal")
+
+
+@pytest.fixture(params=JOURNALS)
+def user(request: pytest.FixtureRequest, desk: Desk) -> UserFile:
+    analysed = request.param == "wal"
+    return user_file(desk.folder / "user's db.sqlite", journal=request.param, analysed=analysed)
+
+
+def test_a_run_leaves_everything_as_it_was(desk: Desk, user: UserFile):
+    before = user.fingerprint()
+    done = desk.run("run", "--on", user.url, "--on", f"{user.url}?durability=none", *CHOICES)
+    assert done.returncode == 0, done.stderr
+    assert user.fingerprint() == before
+    run = desk.read()
+    # A cell of a machine that is too busy is invalid; its answers were right all the same.
+    assert {result.status for result in run.results} <= {"ok", "invalid"}
+    assert all(answer.right for result in run.results for answer in result.answers)
+    asked = {term.variant: term.read_back for term in run.terms if term.key == "durability"}
+    assert sorted(asked.values()) == ["full", "none"]
+    assert desk.leftovers() == []
+    assert "nothing to clean" in desk.run("clean", "--on", user.url).stdout
+
+
+def test_a_run_whose_cells_fail_does_so_too(desk: Desk):
+    user = user_file(desk.folder / "u.db", analysed=False)
+    before = user.fingerprint()
+    done = desk.run("run", "--on", user.url, *CHOICES, "--time-limit", "0.00001")
+    assert done.returncode == 1, done.stderr
+    assert "failed" in {result.status for result in desk.read().results}
+    assert user.fingerprint() == before
+    assert desk.leftovers() == []
+
+
+def killed(desk: Desk, user: UserFile) -> None:
+    """Start a run and kill all of it once it has measured a cell: nobody is left to tidy up."""
+    process = desk.start("run", "--on", user.url, *CHOICES)
+    assert process.stderr is not None
+    process.stderr.readline()
+    pids = [process.pid, *children(process.pid)]
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)  # so that no worker sees the end of another
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+    process.communicate()
+    assert wait_until_dead(pids, limit_s=30)
+
+
+def test_a_killed_run_is_swept_by_clean(desk: Desk, user: UserFile):
+    before = user.fingerprint()
+    killed(desk, user)
+    left = user.fingerprint()
+    assert left != before
+    asked = desk.run("clean", "--on", user.url)
+    shown = set(re.findall(r"loadstone_[0-9a-z_]+", asked.stdout))
+    assert {name.split("_")[1] for name in shown} == {desk.read().run_id}
+    assert user.fingerprint() == left
+    done = desk.run("clean", "--on", user.url, "--yes")
+    assert done.returncode == 0, done.stderr
+    assert user.fingerprint() == before
+    assert desk.leftovers() == []
+
+
+def test_a_killed_run_is_resumed_and_leaves_nothing(desk: Desk):
+    user = user_file(desk.folder / "u.db", analysed=False)
+    before = user.fingerprint()
+    killed(desk, user)
+    resume = ("run", "--resume", "r.loadstone", "--no-report")
+    refused = desk.run(*resume)
+    assert refused.returncode == 2
+    assert "--on" in refused.stderr
+    done = desk.run(*resume, "--on", user.url)
+    assert done.returncode == 0, done.stderr
+    assert desk.read().pending == ()
+    assert user.fingerprint() == before
+
+
+@pytest.mark.parametrize(
+    ("url", "code", "message"),
+    [
+        ("sqlite://{}/absent.db", 3, "absent.db: No such file"),
+        ("sqlite://{}/text.db", 3, "not a database"),
+        ("sqlite://text.db", 2, "sqlite:///absolute/path.db"),
+        ("duckdb://{}/text.db", 2, "cannot work in a database of yours"),
+    ],
+)
+def test_what_is_not_a_database_is_named_and_stays_as_it_is(
+    desk: Desk, url: str, code: int, message: str
+):
+    (desk.folder / "text.db").write_text("dear diary, " * 1000)
+    for command in (("run", *CHOICES), ("clean",)):
+        done = desk.run(*command, "--on", url.format(desk.folder))
+        assert done.returncode == code, done.stderr
+        assert message in done.stderr
+        assert "Traceback" not in done.stderr
+        assert (desk.folder / "text.db").read_text() == "dear diary, " * 1000
+        assert {path.name for path in desk.folder.iterdir()} <= {"text.db", "scratch"}
+        assert desk.leftovers() == []

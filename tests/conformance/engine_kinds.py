@@ -1,0 +1,14 @@
+"""The engines that the conformance suite holds to the contract, by name."""
+
+from collections.abc import Callable
+
+from loadstone.engines.base import Engine
+from loadstone.engines.duckdb import DuckdbEngine
+from loadstone.engines.postgresql import PostgresqlEngine
+from loadstone.engines.sqlite import SqliteEngine
+
+ENGINES: dict[str, type[Engine]] = {
+    kind.name: kind for kind in (SqliteEngine, DuckdbEngine, PostgresqlEngine)
+}
+
+MakeEngine = Callable[..., Engine]

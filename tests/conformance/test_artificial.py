@@ -1,0 +1,131 @@
+"""The engines that calibrate: any table, no answer, and exactly the time that was asked for."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from samples import ROWS, rows, stream, table
+
+from loadstone.engines import fixed, stalling
+from loadstone.engines.artificial import ArtificialEngine
+from loadstone.engines.base import STORAGES
+from loadstone.engines.fixed import FixedEngine
+from loadstone.engines.null import NullEngine
+from loadstone.engines.stalling import StallingEngine
+from loadstone.errors import InputError
+from loadstone.variant import Variant, parse_variant
+
+ARTIFICIAL: dict[str, type[ArtificialEngine]] = {
+    kind.name: kind for kind in (NullEngine, FixedEngine, StallingEngine)
+}
+
+Make = Callable[[str], ArtificialEngine]
+
+
+@pytest.fixture
+def make_artificial(tmp_path: Path) -> Make:
+    def build(text: str) -> ArtificialEngine:
+        kind = ARTIFICIAL[text.partition("?")[0]]
+        variant = parse_variant(text, frozenset(kind.capabilities.tactics))
+        engine = kind(variant, tmp_path, "run1")
+        engine.start()
+        return engine
+
+    return build
+
+
+@pytest.mark.parametrize("name", sorted(ARTIFICIAL))
+def test_it_takes_every_table_and_keeps_none(
+    make_artificial: Make, name: str, tmp_path: Path
+) -> None:
+    engine = make_artificial(name)
+    assert not engine.capabilities.answers
+    for storage in STORAGES:
+        structure = engine.capabilities.structures[storage]
+        assert structure.supported
+        assert structure.note == "imagined"
+    assert engine.load(table(organisation="hash", key="unique1"), stream(rows())) == ROWS
+    engine.settle(["t"])
+    assert list(engine.stop()) == []
+    engine.start()
+    assert engine.run("anything at all") == -1
+    assert engine.fetch("anything at all") == []
+    assert engine.read("anything at all") == []
+    assert engine.explain("anything at all")
+    engine.drop("t")
+    assert (list(engine.tables()), list(engine.files()), engine.size_bytes()) == ([], [], 0)
+    engine.remove()
+    engine.remove()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "read_back"),
+    [
+        ("null", {}),
+        ("fixed", {"time_us": "1000"}),
+        ("fixed?time_us=7", {"time_us": "7"}),
+        ("stalling", {"pause_ms": "50", "every": "1000"}),
+        ("stalling?pause_ms=2&every=3", {"pause_ms": "2", "every": "3"}),
+    ],
+)
+def test_terms_are_read_back(make_artificial: Make, text: str, read_back: dict[str, str]) -> None:
+    nothing = ("version", "durability", "isolation", "cache", "parallelism")
+    assert make_artificial(text).terms() == dict.fromkeys(nothing, "none") | read_back
+
+
+@pytest.mark.parametrize(
+    "text", ["null?time_us=1", "fixed?time_us=0", "fixed?time_us=-1", "fixed?time_us=1.5",
+             "fixed?time_us=%3Cn%3E", "stalling?every=0", "stalling?pause_ms=long",
+             "null:///tmp/x"]
+)  # fmt: skip
+def test_what_it_cannot_do_is_refused(make_artificial: Make, text: str) -> None:
+    with pytest.raises(InputError) as caught:
+        make_artificial(text) if "://" not in text else NullEngine.check(
+            parse_variant(text, frozenset())
+        )
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("name", sorted(ARTIFICIAL))
+def test_a_tactic_that_it_does_not_have_stops_its_start(name: str, tmp_path: Path) -> None:
+    engine = ARTIFICIAL[name](Variant(name, (("colour", "red"),)), tmp_path, "run1")
+    with pytest.raises(InputError, match="colour"):
+        engine.start()
+
+
+def test_the_fixed_engine_answers_at_its_time_and_not_before(
+    make_artificial: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now_ns = 0
+
+    def clock_ns() -> int:
+        nonlocal now_ns
+        now_ns += 999
+        return now_ns
+
+    monkeypatch.setattr(fixed, "clock_ns", clock_ns)
+    engine = make_artificial("fixed?time_us=5")
+    for act in (engine.run, engine.fetch):
+        begin_ns = now_ns + 999
+        act("anything")
+        assert 5000 <= now_ns - begin_ns < 5000 + 999
+    begin_ns = now_ns
+    engine.read("anything")
+    assert now_ns == begin_ns
+
+
+def test_the_stalling_engine_pauses_at_every_nth_statement(
+    make_artificial: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[tuple[int, float]] = []
+    asked = 0
+    monkeypatch.setattr(stalling.time, "sleep", lambda s: pauses.append((asked, s)))
+    engine = make_artificial("stalling?pause_ms=20&every=4")
+    for asked in range(1, 13):
+        (engine.fetch if asked % 3 else engine.run)("anything")
+        engine.read("not counted")
+        if asked == 6:
+            engine.stop()
+            engine.start()
+    assert pauses == [(4, 0.02), (8, 0.02), (12, 0.02)]

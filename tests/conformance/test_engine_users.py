@@ -1,0 +1,84 @@
+"""Many users at once on every engine: each has a session, and each gets the right answers."""
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+import samples
+
+from loadstone._core import answer_of_rows
+from loadstone.engines.base import Engine
+from loadstone.engines.fixed import FixedEngine
+from loadstone.engines.null import NullEngine
+from loadstone.engines.stalling import StallingEngine
+from loadstone.errors import EngineError
+from loadstone.users import Loop, Request, Users
+from loadstone.variant import Variant
+
+USERS, REQUESTS = 4, 50
+QUERY = "SELECT unique1, unique2 FROM t WHERE unique2 = {}"
+
+
+def request(number: int) -> Request:
+    row = samples.rows()[number][:2]
+    return Request(QUERY.format(number), *answer_of_rows([row]))
+
+
+def loaded(engine: Engine) -> Engine:
+    engine.load(samples.table(organisation="heap"), samples.stream(samples.rows()))
+    engine.settle(["t"])
+    return engine
+
+
+def test_users_at_the_same_time_get_right_answers(engine: Engine):
+    loaded(engine)
+
+    def ask(session: Engine) -> list[list[tuple[object, ...]]]:
+        return [session.fetch(QUERY.format(n % samples.ROWS)) for n in range(REQUESTS)]
+
+    with ExitStack() as stack, ThreadPoolExecutor(USERS) as pool:
+        sessions = [stack.enter_context(engine.another()) for _ in range(USERS)]
+        answers = list(pool.map(ask, sessions))
+    expected = [[samples.rows()[n % samples.ROWS][:2]] for n in range(REQUESTS)]
+    assert answers == [expected] * USERS
+
+
+def test_a_session_ends_with_its_context_and_leaves_the_engine_as_it_was(engine: Engine):
+    loaded(engine)
+    before = engine.terms()
+    with engine.another() as session:
+        session.fetch(QUERY.format(1))
+    with pytest.raises(EngineError):
+        session.fetch(QUERY.format(1))
+    assert engine.fetch(QUERY.format(1)) == [samples.rows()[1][:2]]
+    assert engine.terms() == before
+
+
+def test_a_session_sees_what_another_committed_and_has_the_same_tactics(engine: Engine):
+    loaded(engine)
+    with engine.another() as session:
+        engine.run("UPDATE t SET big = 7 WHERE unique2 = 1")
+        assert session.fetch("SELECT big FROM t WHERE unique2 = 1") == [(7,)]
+        tactics = {key: engine.terms()[key] for key in engine.capabilities.tactics}
+        assert {key: session.terms()[key] for key in tactics} == tactics
+
+
+@pytest.mark.parametrize("model", ["closed", "open"])
+def test_a_loop_counts_right_answers_only(engine: Engine, model: str):
+    loaded(engine)
+    loop = Loop(model, USERS, 200_000_000, seed=1, rate_per_s=1000.0, limits=False)
+    reply = Users(engine, lambda _: None).work(loop, [request(n) for n in range(5)])
+    assert (reply["status"], reply["reason"], reply["failed"]) == ("ok", "", 0)
+    assert reply["completed"] > 0
+    assert 0 < reply["service_ns"]["max"] <= reply["latency_ns"]["max"]
+
+
+@pytest.mark.parametrize("kind", [NullEngine, FixedEngine, StallingEngine])
+def test_artificial_engines_have_many_users_too(kind: type[Engine], tmp_path: Path):
+    engine = kind(Variant(kind.name), tmp_path, "run1")
+    engine.start()
+    loop = Loop("closed", USERS, 1_000_000, seed=1)
+    reply = Users(engine, lambda _: None).work(loop, [Request("", 0, "")])
+    assert (reply["status"], reply["failed"]) == ("ok", 0)
+    assert reply["completed"] > 0

@@ -1,0 +1,190 @@
+"""Many users at once on every host that allows it: all are answered, and what they insert is linked
+from both ends while they are at it, and gone afterwards."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from loadstone import _core, registry
+from loadstone.errors import EngineError, UnsupportedError
+from loadstone.hosts.base import Database, HostedEngine
+from loadstone.hosts.rust import RustHost
+from loadstone.variant import parse_variant
+
+PARTS = 200
+ORACLE = _core.Oo1Oracle(PARTS)
+READERS, WRITERS = 4, 3
+DURATION_NS = 30_000_000
+TOGETHER = (
+    "sqlite?durability=none",
+    "sqlite?access=clustered",
+    "sqlite?access=objects",
+    "lmdb",
+    "lmdb?access=links&durability=none",
+    "duckdb",
+    "postgresql",
+    "postgresql?place=tcp&statement=pipeline",
+)
+SHARED = ("sqlite?durability=none", "sqlite?access=objects", "postgresql")
+"""What two programs can have open: of LMDB and DuckDB a process opens a file once, and the tests of
+`crates/hosts` have readers and writers at once."""
+ALONE = ("memory", "python-dict", "python-null", "zodb", "ladybug")
+CONTENTS = ("scan", "lookup", "group", "reverse-batch", "traversal-batch")
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    # Not in the closed folders of tmp_path: a server that drops to another user must get there.
+    with TemporaryDirectory(prefix="loadstone-test-") as name:
+        path = Path(name)
+        path.chmod(0o755)
+        yield path
+        assert list(path.iterdir()) == []
+
+
+def loaded(text: str, folder: Path) -> HostedEngine:
+    try:
+        kind = registry.load_host(registry.engine_of(text))
+    except EngineError as missing:
+        pytest.skip(missing.message)
+    host = kind(parse_variant(text, frozenset(kind.capabilities.tactics)), folder, "run1")
+    host.expect(Database(PARTS))
+    host.start()
+    host.load()
+    return host
+
+
+@pytest.fixture
+def host(request: pytest.FixtureRequest, folder: Path) -> Iterator[HostedEngine]:
+    made = loaded(request.param, folder)
+    yield made
+    made.remove()
+
+
+def contents(host: HostedEngine) -> dict[str, tuple[int, str]]:
+    found = {}
+    for measure in CONTENTS:
+        try:
+            seen = host.measure(measure, 1)
+        except UnsupportedError:
+            continue
+        found[measure] = (seen.visits, seen.checksum)
+    return found
+
+
+def assert_as_loaded(host: HostedEngine) -> None:
+    found = contents(host)
+    assert {"scan", "lookup", "group"} <= set(found)
+    assert found == {measure: answer(measure) for measure in found}
+
+
+def answer(measure: str) -> tuple[int, str]:
+    known = ORACLE.answer(measure, 1)
+    assert known is not None
+    return known
+
+
+@pytest.mark.parametrize("host", TOGETHER, indirect=True)
+def test_users_at_once_are_all_answered_and_leave_no_trace(host: HostedEngine) -> None:
+    starts = _core.intended_starts(1, 500.0, DURATION_NS)
+    for measure, users in (("lookup", READERS), ("insert", WRITERS)):
+        elapsed_ns, tally = host.users(measure, users, DURATION_NS, None)
+        assert elapsed_ns >= DURATION_NS
+        # Each user that began asked at least once.
+        assert tally.completed >= users
+        assert tally.skipped == 0
+        elapsed_ns, tally = host.users(measure, users, DURATION_NS, starts)
+        assert tally.completed + tally.skipped == len(starts)
+        assert tally.completed > 0
+        # Each is timed from when it was due.
+        assert tally.latency_ns(100.0) >= tally.service_ns(100.0) > 0  # type: ignore[operator]
+        assert_as_loaded(host)
+    host.stop()
+    host.start()
+    assert_as_loaded(host)
+
+
+@pytest.mark.parametrize("host", SHARED, indirect=True)
+def test_readers_and_writers_at_once_do_not_disturb_each_other(host: HostedEngine) -> None:
+    assert isinstance(host, RustHost)
+    database, library = host.address()
+    other = _core.Host(host.name, database, host.program_tactics(), PARTS, library=library)
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(other.users, "lookup", READERS, DURATION_NS, None)
+        _, written = host.users("insert", WRITERS, DURATION_NS, None)
+        _, read = reading.result()
+    assert read.completed >= READERS
+    assert written.completed >= WRITERS
+    assert_as_loaded(host)
+
+
+WRONG_TARGET = """
+CREATE TRIGGER spoil AFTER INSERT ON connection WHEN new.too <> 7
+BEGIN UPDATE connection SET too = 7 WHERE frm = new.frm AND too = new.too; END
+"""
+ONE_WAY = """
+CREATE TRIGGER spoil AFTER INSERT ON connection
+BEGIN DELETE FROM connection WHERE frm = new.frm AND too = new.too; END
+"""
+SPOILED = (
+    "sqlite?durability=none&transaction=call",
+    "sqlite?durability=none&transaction=measure",
+)
+
+
+def spoil(host: HostedEngine, statement: str) -> None:
+    """Done in another process: two copies of SQLite in one lose each other's locks."""
+    (file,) = (path for path in host.files() if path.suffix == ".sqlite")
+    program = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])"
+    subprocess.run([sys.executable, "-c", program, str(file), statement], check=True)
+
+
+@pytest.mark.parametrize("host", SPOILED, indirect=True)
+@pytest.mark.parametrize("statement", [WRONG_TARGET, ONE_WAY], ids=["another part", "one way"])
+def test_a_link_that_does_not_lead_both_ways_is_caught(host: HostedEngine, statement: str) -> None:
+    spoil(host, statement)
+    with pytest.raises(EngineError, match=r"with other connections than it was given"):
+        host.users("insert", WRITERS, DURATION_NS, None)
+    spoil(host, "DROP TRIGGER spoil")
+    # What the users inserted is gone all the same.
+    assert host.measure("scan", 1).checksum == answer("scan")[1]
+
+
+@pytest.mark.parametrize("host", ["sqlite?durability=none"], indirect=True)
+def test_a_part_that_users_do_not_find_is_told(host: HostedEngine) -> None:
+    spoil(host, "DELETE FROM part")
+    with pytest.raises(EngineError, match=r"has no part \d+"):
+        host.users("lookup", READERS, DURATION_NS, None)
+
+
+@pytest.mark.parametrize("host", ALONE, indirect=True)
+def test_what_has_room_for_one_user_says_so(host: HostedEngine) -> None:
+    for measure in ("lookup", "insert"):
+        with pytest.raises(UnsupportedError) as caught:
+            host.users(measure, 2, DURATION_NS, None)
+        assert caught.value.message.startswith(host.name)
+        assert "user" in caught.value.message
+
+
+@pytest.mark.parametrize("host", ["null"], indirect=True)
+def test_the_floor_has_users_that_look_and_none_that_insert(host: HostedEngine) -> None:
+    _, tally = host.users("lookup", READERS, DURATION_NS, None)
+    assert tally.completed >= READERS
+    with pytest.raises(UnsupportedError, match="keeps no part"):
+        host.users("insert", WRITERS, DURATION_NS, None)
+
+
+@pytest.mark.parametrize("host", ["sqlite"], indirect=True)
+def test_only_lookup_and_insert_are_for_many(host: HostedEngine) -> None:
+    with pytest.raises(EngineError, match="traversal"):
+        host.users("traversal", 2, DURATION_NS, None)
+
+
+def test_every_host_is_asked_for_many_users() -> None:
+    asked = {registry.engine_of(text) for text in (*TOGETHER, *ALONE, "null")}
+    assert asked == set(registry.host_names())

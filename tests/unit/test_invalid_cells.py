@@ -1,0 +1,92 @@
+"""The limits that make a cell invalid: on both sides of each, and as docs/method.md states them."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from loadstone import limits
+from loadstone.plan import Cell
+from loadstone.record.model import CellResult, ColdEvidence, Condition, Sample
+
+CALM = Condition(0.01, 0.02, 0.03)
+
+
+def samples(*elapsed_ns: int) -> list[Sample]:
+    return [Sample(i, 0, i % 10, i, elapsed) for i, elapsed in enumerate(elapsed_ns)]
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        (CALM, ""),
+        (Condition(None, None, None), ""),
+        (Condition(0.05, 0.20, 0.15), ""),
+        (Condition(0.06, 0.0, 0.0), "the host took 6%"),
+        (Condition(0.0, 0.21, 0.0), "other programs took 21%"),
+        (Condition(0.0, 0.0, 0.16), "16% slower"),
+        (Condition(0.0, 0.0, -0.2), "20% faster"),
+    ],
+)
+def test_the_machine_convicts_what_was_measured_on_it(condition, words):
+    reason = limits.of_machine(condition)
+    assert words in reason
+    assert bool(reason) == bool(words)
+
+
+def test_a_cell_near_the_floor_or_the_clock_is_too_short():
+    assert not limits.of_instrument(samples(1000, 1000), samples(500, 500), 50)
+    assert "harness alone takes 51%" in limits.of_instrument(samples(1000), samples(510), 50)
+    assert "clock" in limits.of_instrument(samples(400, 400, 400), [], 50)
+    assert not limits.of_instrument(samples(500), [], 50)
+
+
+def test_twins_convict_each_other_only_beyond_noise():
+    first = samples(*[1000 + 7 * (i % 5) for i in range(12)])
+    apart = samples(*[1200 + 7 * (i % 5) for i in range(12)])
+    near = samples(*[1050 + 7 * (i % 5) for i in range(12)])
+    wild = samples(*[1000 * (3 if i % 2 else 1) for i in range(12)])
+    assert "differs by" in limits.of_twins(first, apart)
+    assert "differs by" in limits.of_twins(apart, first)
+    assert not limits.of_twins(first, near), "a difference of 5 %"
+    assert not limits.of_twins(first, wild), "an interval that holds 1"
+    assert not limits.of_twins(first, samples()), "nothing in common"
+
+
+@pytest.mark.parametrize(
+    ("status", "proofs", "shown"),
+    [
+        ("ok", (True, True), "cold"),
+        ("ok", (True, False), "unproved"),
+        ("invalid", (True, True), "cold"),
+        ("invalid", (True, False), "unproved"),
+        ("invalid", (True,), "unproved"),
+        ("invalid", (), "unproved"),
+        ("failed", (), "cold"),
+        ("gap", (), "cold"),
+    ],
+)
+def test_an_invalid_cell_is_called_cold_only_with_proof(status, proofs, shown):
+    cell = Cell("min-heap", "sqlite", 1000, "cold", 2)
+    measured = status in ("ok", "invalid")
+    samples = tuple(Sample(i, 0, i, 0, 1000) for i in range(2)) if measured else ()
+    evidence = tuple(
+        ColdEvidence(i, proved, "", "mincore", 1, 1, 1, 0, engine_dead=True)
+        for i, proved in enumerate(proofs)
+    )
+    result = CellResult(cell, status, "", "", samples, evidence=evidence)
+    assert result.temperature_shown == shown
+
+
+def test_the_document_states_the_limits():
+    text = (Path(__file__).parents[2] / "docs/method.md").read_text(encoding="utf-8")
+    table = text.partition("| limit | beyond it |")[2].partition("\n\n")[0]
+    stated = [int(figure) / 100 for figure in re.findall(r"(\d+) %", table)]
+    assert stated == [
+        limits.STOLEN_SHARE_MAX,
+        limits.FOREIGN_SHARE_MAX,
+        limits.SPEED_DRIFT_MAX,
+        limits.FLOOR_SHARE_MAX,
+        limits.CLOCK_SHARE_MAX,
+        pytest.approx(limits.TWIN_RATIO_MAX - 1),
+    ]

@@ -1,0 +1,137 @@
+"""Which loops a plan asks for, at which rate, and what is left of them when a run is resumed."""
+
+import dataclasses
+
+import pytest
+
+from loadstone.benchmarks.base import Operation
+from loadstone.engines.base import Capabilities, Structure
+from loadstone.errors import InputError
+from loadstone.many_users import REQUESTS_MAX, ManyUsers, crowds
+from loadstone.plan import Choices, Plan, choices_from
+from loadstone.planner import make_plan
+from loadstone.variant import Variant
+
+SCAN = Operation("scan", "a scan", "g", "", "heap", "heap", "relation", ("retrieve (a = 1)",))
+
+
+class Three:
+    """A benchmark with two operations to the host, one of which needs a hash organisation."""
+
+    name = "three"
+    editions = ("first",)
+    default_edition = "first"
+    default_scales = (1000, 10000)
+
+    def check_scale(self, edition, rows):
+        pass
+
+    def operations(self, edition, rows):
+        look = dataclasses.replace(SCAN, name="look", destination="host", many_users=True)
+        return [SCAN, look, dataclasses.replace(look, name="probe", storage="hash")]
+
+
+KINDS = {"heap": Structure(True), "hash": Structure(False, "it has no hash organisation")}
+
+
+def plan(operations=(), users=(1, 8), **values):
+    choices = Choices(users=users, operations=operations, rows=(1000,), **values)
+    variants = [Variant("a"), Variant("a", twin=True), Variant("b")]
+    capabilities = dict.fromkeys(("a", "b"), Capabilities(structures=KINDS))
+    return make_plan(choices, Three(), variants, capabilities)
+
+
+class Desk:
+    """Answers for the workers, and keeps what is recorded."""
+
+    def __init__(self, status="ok", completed=500):
+        self.asked, self.points = [], []
+        self.reply = {
+            "status": status, "reason": "", "elapsed_ns": 1_000_000_000, "completed": completed,
+            "latency_ns": {"max": 3}, "histogram": "AAE=", "reply": "done",
+        }  # fmt: skip
+
+    def ask(self, cell, loop):
+        self.asked.append((cell.operation, cell.variant, loop["users"], loop["model"]))
+        self.rate_per_s = loop["rate_per_s"]
+        return self.reply
+
+    def users(self, point):
+        self.points.append(point)
+
+    def measure(self, plan, recorded=()):
+        many = ManyUsers(plan, self, self.ask, recorded)
+        for crowd in crowds(plan, Three(), recorded):
+            many.measure(crowd)
+        return self
+
+
+def test_operations_to_the_host_have_both_loops_for_each_number_of_users_and_no_twin():
+    desk = Desk().measure(plan(("look", "scan")))
+    assert desk.asked == [
+        ("look", variant, users, model)
+        for users in (1, 8)
+        for variant in ("a", "b")
+        for model in ("closed", "open")
+    ]
+    assert [(p.operation, p.variant, p.users, p.model) for p in desk.points] == desk.asked
+    assert {(p.host, p.status, p.histogram) for p in desk.points} == {("python", "ok", b"\0\1")}
+
+
+def test_the_open_loops_rate_follows_from_the_closed_one_unless_it_is_given():
+    assert Desk().measure(plan(("look",), (1,))).rate_per_s == 300.0
+    assert Desk().measure(plan(("look",), (1,), rate_per_s=9.0)).rate_per_s == 9.0
+    fast = Desk(completed=10**9).measure(plan(("look",), (1,), loop_s=5.0))
+    assert fast.rate_per_s * 5.0 == REQUESTS_MAX
+
+
+def test_no_rate_follows_from_a_closed_loop_that_failed():
+    desk = Desk("failed", completed=0).measure(plan(("look",), (1,)))
+    assert [model for *_, model in desk.asked] == ["closed", "closed"]
+    assert [p.status for p in desk.points] == ["failed"] * 4
+    assert "--rate" in desk.points[1].reason
+
+
+def test_a_declared_gap_is_a_point_and_nothing_is_attempted():
+    desk = Desk().measure(plan(("probe",), (4,)))
+    assert desk.asked == []
+    assert {(p.model, p.status, p.reason) for p in desk.points} == {
+        (model, "gap", "it has no hash organisation") for model in ("closed", "open")
+    }
+
+
+def test_a_resumed_run_repeats_no_loop_and_knows_the_rate():
+    whole = Desk().measure(plan(("look",)))
+    assert crowds(plan(("look",)), Three(), whole.points) == ()
+    rest = Desk().measure(plan(("look",)), whole.points[:3])
+    assert whole.asked[:3] + rest.asked == whole.asked
+    assert rest.points == whole.points[3:]
+
+
+def test_users_with_nothing_to_do_are_refused_when_planned():
+    with pytest.raises(InputError, match="by many users"):
+        plan(("scan",))
+    assert plan(("scan",), ()).users == ()
+
+
+def test_a_plan_keeps_its_users_and_an_older_one_has_none():
+    made = plan(("look",), (8, 8, 1))
+    assert made.users == (8, 1)
+    assert Plan.from_json(made.to_json()) == made
+    older = plan(("look",), ()).to_json().replace('"users":[],', "")
+    assert Plan.from_json(older).users == ()
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        ({"users": [0]}, "users must be between 1 and 256, not 0"),
+        ({"users": [257]}, "users must be between 1 and 256"),
+        ({"users": ["8"]}, "users must be"),
+        ({"rate_per_s": 0.0}, "rate_per_s must be above 0"),
+        ({"loop_s": 1e9}, "loop_s must be above 0, to 300"),
+    ],
+)
+def test_bounds(chosen, message):
+    with pytest.raises(InputError, match=message):
+        choices_from(chosen, "here")

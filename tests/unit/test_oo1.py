@@ -1,0 +1,125 @@
+"""OO1 as data: the published tables are whole and add up, and its operations are the program's."""
+
+import pytest
+
+from loadstone import _core
+from loadstone.benchmarks.oo1.benchmark import ITERATIONS, Oo1Benchmark, call_of
+from loadstone.errors import InputError
+
+BENCHMARK = Oo1Benchmark()
+PUBLISHED = BENCHMARK.published()
+TABLES = {table.number: table for table in PUBLISHED.tables}
+TOTAL = "lookup+traversal+insert"
+# Rows and values of each table, counted in the paper.
+COUNTS = {
+    "II": (11, 33), "III": (11, 33), "IV": (10, 10), "V, small": (4, 12), "V, large": (4, 12),
+    "VI": (9, 9), "VII": (9, 9), "A, remote": (9, 54), "A, local": (6, 36),
+}  # fmt: skip
+
+
+def values_of(number: str) -> dict[str, dict[str, float | str]]:
+    return {operation: dict(values) for _, operation, values in TABLES[number].rows if operation}
+
+
+def half_of_last_place(value: float) -> float:
+    """How far from the truth a rounded value may be: 0.5 for 33, 0.05 for 3.3."""
+    _, _, decimals = str(value).partition(".")
+    return 0.5 / 10 ** len(decimals)
+
+
+def test_every_table_is_there_with_all_its_values() -> None:
+    counted = {
+        number: (len(table.rows), sum(len(values) for _, _, values in table.rows))
+        for number, table in TABLES.items()
+    }
+    assert counted == COUNTS
+
+
+@pytest.mark.parametrize("number", COUNTS)
+def test_totals_add_up_to_what_was_printed(number: str) -> None:
+    values = values_of(number)
+    added = 0
+    for state in ("cold", "warm"):
+        for system, total in values.get(f"{TOTAL}@{state}", {}).items():
+            terms = [values[f"{measure}@{state}"][system] for measure in TOTAL.split("+")]
+            difference = abs(sum(float(term) for term in terms) - float(total))
+            assert difference <= half_of_last_place(float_or_int(total)) + 1e-9, (system, state)
+            added += 1
+    assert added
+
+
+def float_or_int(value: float | str) -> float:
+    assert not isinstance(value, str)
+    return value
+
+
+def test_what_the_paper_prints_twice_is_the_same() -> None:
+    names = {"INDEX": "INDEX", "OODBMS": "OODB4", "RDBMS": "RDBMS1"}
+    remote, again = values_of("II"), values_of("A, remote")
+    local, appendix = values_of("V, small"), values_of("A, local")
+    for here, there in names.items():
+        for operation in again:
+            if (here, operation) != ("OODBMS", f"{TOTAL}@warm"):  # 5 and 5.1
+                assert again[operation][there] == remote[operation][here], operation
+        for operation in ("size", "load"):
+            assert appendix[operation][there] == remote[operation][here]
+        for operation in local:
+            shown, exact = appendix[operation][there], local[operation][here]
+            assert shown == exact or abs(float(shown) - float(exact)) <= 0.5, operation
+
+
+def test_marks_are_kept_as_text() -> None:
+    marked = {
+        (number, value)
+        for number in TABLES
+        for values in values_of(number).values()
+        for value in values.values()
+        if isinstance(value, str)
+    }
+    assert marked == {
+        ("II", "1100*"), ("III", "16400*"), ("IV", "78000+"), ("A, local", "1100*")
+    }  # fmt: skip
+
+
+def test_tables_name_what_exists() -> None:
+    measures = set(_core.host_measures())
+    for number, table in TABLES.items():
+        assert set(table.systems) <= set(PUBLISHED.systems)
+        assert table.scale in (20_000, 200_000, 2_000_000)
+        assert (table.edition or BENCHMARK.default_edition) in BENCHMARK.editions
+        for operation in values_of(number):
+            if operation not in ("size", "load"):
+                names, _, state = operation.partition("@")
+                assert set(names.split("+")) <= measures
+                assert state in ("cold", "warm")
+    assert {number for number, table in TABLES.items() if table.edition} == {"VI"}
+
+
+def test_operations_are_the_programs_measures_ten_times() -> None:
+    operations = BENCHMARK.operations("1992", 20_000)
+    assert [operation.name for operation in operations] == _core.host_measures()
+    for operation in operations:
+        called = [call_of(text) for text in operation.texts]
+        assert called == [(operation.name, number + 1) for number in range(ITERATIONS)]
+
+
+@pytest.mark.parametrize("edition", BENCHMARK.editions)
+def test_iterations_differ_and_their_answers_are_known(edition: str) -> None:
+    relations = [stored.relation for stored in BENCHMARK.stored_relations(edition)]
+    answers = BENCHMARK.answers(edition, 1_000, relations)
+    for operation in BENCHMARK.operations(edition, 1_000):
+        known = [answers.of(operation, number) for number in range(ITERATIONS)]
+        if operation.name in ("nothing", "empty", "constant"):
+            assert set(known) == {(0, "")}
+        elif operation.name == "scan":
+            assert set(known) == {answers.contents(relations[0])}
+        else:
+            assert len(set(known)) == ITERATIONS, operation.name
+
+
+@pytest.mark.parametrize("rows", [199, 100_000_001])
+def test_a_database_that_cannot_be_is_refused(rows: int) -> None:
+    with pytest.raises(InputError, match="OO1 cannot have"):
+        BENCHMARK.operations("1992", rows)
+    with pytest.raises(InputError, match="no edition '1993'"):
+        BENCHMARK.check_scale("1993", 20_000)

@@ -1,0 +1,243 @@
+"""Engines behind a calling program in Python: every measure sees what the oracle says, writes are
+taken back, a changed link is caught, and what was loaded outlives the process's handles."""
+
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from loadstone import _core
+from loadstone.errors import EngineError, UnsupportedError
+from loadstone.hosts.base import Database
+from loadstone.hosts.python import PythonHost, part_table
+from loadstone.hosts.python_null import PythonNullHost
+from loadstone.hosts.rust import MemoryHost
+from loadstone.variant import parse_variant
+
+PARTS = 200
+HOSTS = {
+    "python-dict": ("dictionary", "DictionaryHost"),
+    "zodb": ("zodb", "ZodbHost"),
+    "ladybug": ("ladybug", "LadybugHost"),
+}
+VARIANTS = (
+    "python-dict",
+    "zodb",
+    "zodb?cache=20000",  # less than the database: objects leave the cache between measures
+    "ladybug",
+    "ladybug?hop=lookup&statement=levels&transaction=call",
+)
+STORED = ("zodb", "ladybug")
+ORACLES = {locality: _core.Oo1Oracle(PARTS, 1, locality) for locality in (True, False)}
+
+Open = Callable[..., PythonHost]
+
+
+def kind_of(engine: str) -> type[PythonHost]:
+    module, name = HOSTS[engine]
+    if engine in STORED:
+        pytest.importorskip(engine.upper() if engine == "zodb" else engine,
+                            reason=f"the optional engine {engine} is not installed")  # fmt: skip
+    kind: type[PythonHost] = getattr(import_module(f"loadstone.hosts.{module}"), name)
+    return kind
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Open]:
+    hosts: list[PythonHost] = []
+
+    def open_one(text: str, *, locality: bool = True, load: bool = True) -> PythonHost:
+        kind = kind_of(text.partition("?")[0])
+        variant = parse_variant(text, frozenset(kind.capabilities.tactics))
+        host = kind(variant, tmp_path, "test")
+        hosts.append(host)
+        host.expect(Database(PARTS, locality))
+        host.start()
+        if load:
+            host.load()
+            host.settle()
+        return host
+
+    yield open_one
+    for host in hosts:
+        host.remove()
+    assert list(tmp_path.iterdir()) == []
+
+
+def supported(host: PythonHost) -> list[str]:
+    return [name for name, means in host.capabilities.structures.items() if means.supported]
+
+
+def answered(host: PythonHost, measure: str, iteration: int) -> tuple[int, str] | EngineError:
+    try:
+        found = host.measure(measure, iteration)
+    except EngineError as error:
+        return error
+    assert found.elapsed_ns > 0
+    assert found.calls > 0
+    return found.visits, found.checksum
+
+
+def differing(host: PythonHost, iterations: range) -> list[tuple[str, int]]:
+    """Measures that saw what the oracle did not expect."""
+    assert host.database is not None
+    oracle = ORACLES[host.database.locality]
+    return [
+        (measure, iteration)
+        for measure in supported(host)
+        for iteration in iterations
+        if answered(host, measure, iteration)
+        != (oracle.answer(measure, iteration) or (0, "0" * 16))
+    ]
+
+
+@pytest.mark.parametrize("locality", [True, False])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_measure_sees_what_the_oracle_says(
+    opened: Open, variant: str, locality: bool
+) -> None:
+    host = opened(variant, locality=locality)
+    # Twice around: writes of the first round would be seen in the second.
+    assert differing(host, range(1, 3)) == []
+    assert differing(host, range(1)) == []
+
+
+def floor_has(measure: str) -> bool:
+    return MemoryHost.capabilities.structures[measure].supported
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_calls_are_counted_as_the_program_in_rust_counts_them(opened: Open, variant: str) -> None:
+    host = opened(variant)
+    floor = _core.Host("memory", "", [], PARTS)
+    floor.load()
+    for measure in supported(host):
+        if floor_has(measure):
+            assert host.measure(measure, 1).calls == floor.measure(measure, 1)[4], measure
+
+
+def test_the_floor_makes_every_call_and_gives_no_answer(tmp_path: Path) -> None:
+    host = PythonNullHost(parse_variant("python-null", frozenset()), tmp_path, "test")
+    assert not host.capabilities.answers
+    host.expect(Database(PARTS))
+    host.load()
+    calls = {measure: host.measure(measure, 1).calls for measure in supported(host)}
+    # 1,093 parts of 3,280 have their links asked for, and the start is looked up.
+    assert calls["traversal"] == calls["reverse"] == calls["ordered"] == 3_280 + 1_093
+    assert (calls["lookup"], calls["insert"], calls["nothing"]) == (1_000, 100, 1_000)
+    assert host.measure("traversal", 1).visits == 3_280
+    host.remove()
+
+
+@pytest.mark.parametrize("engine", HOSTS)
+def test_a_changed_link_is_caught(opened: Open, engine: str) -> None:
+    host = opened(engine)
+    client: Any = host._opened()
+    (start,) = _core.oo1_inputs(PARTS, 1, True, "traversal", 1)
+    client.begin_write()
+    if engine == "ladybug":
+        client.ask("MATCH (:part {id: $id})-[c:connection]->() WITH c LIMIT 1 DELETE c", id=start)
+        client.ask(
+            "MATCH (f:part {id: $id}), (t:part {id: $to}) "
+            "CREATE (f)-[:connection {type: 'part-type0', length: 0}]->(t)",
+            id=start, to=PARTS,
+        )  # fmt: skip
+    else:
+        part = client.by_id[start]
+        part.to = (client.by_id[PARTS], *part.to[1:])
+    client.commit()
+    caught = {measure for measure, _ in differing(host, range(1, 2))}
+    assert {"traversal", "ordered"} <= caught
+    assert not caught & {"lookup", "scan", "range", "update"}
+
+
+@pytest.mark.parametrize("engine", STORED)
+def test_what_was_loaded_outlives_a_stop(opened: Open, engine: str) -> None:
+    host = opened(engine)
+    assert differing(host, range(1)) == []
+    size_bytes = host.size_bytes()
+    assert host.stop() == ()
+    assert host.size_bytes() > 0
+    assert all(path.is_file() for path in host.files())
+    host.start()
+    assert differing(host, range(1)) == []
+    # Loaded once more: in place of the other, not beside it.
+    host.load()
+    assert differing(host, range(1)) == []
+    assert host.size_bytes() < 2 * size_bytes
+
+
+@pytest.mark.parametrize("engine", STORED)
+@pytest.mark.parametrize("measure", ["insert", "update"])
+def test_a_write_that_fails_leaves_nothing(
+    opened: Open, engine: str, measure: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = opened(engine)
+
+    def refuse() -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(host._opened(), "commit", refuse)
+    with pytest.raises(EngineError, match=f"{engine}: the disk is full"):
+        host.measure(measure, 1)
+    monkeypatch.undo()
+    assert differing(host, range(1)) == []
+
+
+@pytest.mark.parametrize("engine", HOSTS)
+def test_terms_are_told_and_tactics_among_them(opened: Open, engine: str) -> None:
+    host = opened(engine)
+    terms = host.terms()
+    assert terms["host"] == "python"
+    assert {"durability", "isolation", "access"} <= set(terms)
+    for tactic, (default, *_) in host.capabilities.tactics.items():
+        expected = {"transaction": "measure"}.get(tactic, default)
+        assert terms[tactic] == expected, tactic
+
+
+@pytest.mark.parametrize("engine", HOSTS)
+def test_a_gap_has_its_reason_and_an_error_its_engine(opened: Open, engine: str) -> None:
+    host = opened(engine, load=False)
+    for measure, means in host.capabilities.structures.items():
+        if not means.supported:
+            with pytest.raises(UnsupportedError, match=means.note):
+                host.measure(measure, 1)
+    with pytest.raises(EngineError, match="no measure 'walk'"):
+        host.measure("walk", 1)
+    with pytest.raises(EngineError, match=f"^{engine}: "):
+        host.measure("lookup", 1)
+
+
+def test_the_checksum_in_python_is_the_oracles() -> None:
+    points = part_table(Database(PARTS)).select(["x", "y"]).to_pylist()
+    rows = [(point["x"], point["y"]) for point in points]
+    expected = ORACLES[True].answer("scan", 1)
+    assert _core.oo1_checksum("point", rows) == expected
+    assert _core.oo1_checksum("point", [list(row) for row in reversed(rows)]) == expected
+    parts = [(1, 2, 3, "part-type4"), (5, 6, 7, "part-type8")]
+    turned = parts[::-1]
+    assert _core.oo1_checksum("part", parts) == _core.oo1_checksum("part", turned)
+    ordered = _core.oo1_checksum("part-in-order", parts)
+    assert ordered != _core.oo1_checksum("part-in-order", turned)
+    with pytest.raises(ValueError, match='no kind "parts"; there is: part, part-in-order'):
+        _core.oo1_checksum("parts", [])
+    with pytest.raises(ValueError, match="not a type"):
+        _core.oo1_checksum("part", [(1, 2, 3, "part-type10")])
+
+
+def test_the_inputs_are_those_of_the_database() -> None:
+    stream = _core.RelationStream("oo1", "1992", "connection", PARTS, 1)
+    rows = pa.RecordBatchReader.from_stream(stream).read_all().to_pylist()
+    there = {(row["frm"], row["too"]) for row in rows}
+    assert set(_core.oo1_inputs(PARTS, 1, True, "reference", 3)) <= there
+    builds = dict(zip(range(1, PARTS + 1), part_table(Database(PARTS))["build"].to_pylist(),
+                      strict=True))  # fmt: skip
+    updated = _core.oo1_inputs(PARTS, 1, True, "update", 3)
+    assert all(builds[number] == build_s for number, build_s in updated)
+    inserted = _core.oo1_inputs(PARTS, 1, True, "insert", 3)
+    assert [new[0] for new in inserted] == list(range(PARTS + 1, PARTS + 101))
+    assert all(len(new[5]) == 3 and link[0] < new[0] for new in inserted for link in new[5])
+    assert _core.oo1_inputs(PARTS, 1, True, "scan", 3) == []

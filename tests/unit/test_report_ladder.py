@@ -1,0 +1,212 @@
+"""The cost ladder: rungs and what is unexplained sum up to the whole, and nothing is hidden."""
+
+from dataclasses import replace
+
+import pytest
+from oo1_report_fixture import make_oo1_run
+from report_fixture import FEW, make_run
+
+from loadstone import registry
+from loadstone.estimate import Estimate
+from loadstone.record.model import Run
+from loadstone.report.arithmetic import less, over, total
+from loadstone.report.ladder import STEPS, Account, Argument, Ladder, ladders
+from loadstone.report.ladder_words import difference, ladder_sections
+from loadstone.report.portrait import portrait
+
+
+def ladders_of(run: Run) -> dict[str, Ladder]:
+    return {ladder.variant: ladder for ladder in ladders(portrait(run))}
+
+
+def account_of(ladder: Ladder, name: str) -> Account:
+    return next(account for account in ladder.accounts if account.name == name)
+
+
+def without(run: Run, *operations: str) -> Run:
+    kept = tuple(cell for cell in run.plan.cells if cell.operation not in operations)
+    results = tuple(r for r in run.results if r.cell.operation not in operations)
+    return replace(run, plan=replace(run.plan, cells=kept), results=results)
+
+
+@pytest.mark.parametrize("left_out", [(), ("group",), ("lookup-batch",), ("group", "constant")])
+def test_parts_and_unexplained_sum_up_to_the_whole(left_out: tuple[str, ...]) -> None:
+    for ladder in ladders_of(without(make_oo1_run(), *left_out)).values():
+        assert {account.name for account in ladder.accounts} == {
+            "a look-up",
+            "a step of a traversal",
+            "a part inserted",
+        }
+        for account in ladder.accounts:
+            parts = [part.elapsed_ns.value for part in account.parts]
+            summed = sum(parts) + account.unexplained_ns.value
+            assert summed == pytest.approx(account.whole_ns.value, rel=1e-12)
+            if account.by_difference:
+                assert account.unexplained_ns.value == pytest.approx(0, abs=1e-6)
+
+
+def test_what_is_left_of_a_look_up_is_printed() -> None:
+    account = account_of(ladders_of(make_oo1_run())["postgresql"], "a look-up")
+    assert [part.name for part in account.parts] == [
+        "call", "wire", "statement", "transfer of a value", "access and materialisation",
+    ]  # fmt: skip
+    statement = next(part for part in account.parts if part.name == "statement")
+    assert statement.elapsed_ns.value == pytest.approx(14_000 - 1.7 - 9_000)
+    # 16,000 ns less 14,500 up to the constant and 1,400 that one row takes in one call.
+    assert account.unexplained_ns.value == pytest.approx(100, abs=1)
+    assert not account.by_difference
+    markdown = registry.load_report("md")().render(make_oo1_run()).decode()
+    line = next(line for line in markdown.splitlines() if line.startswith("| unexplained"))
+    assert "100 ns (0.62 %)" in line
+
+
+def test_a_sum_beyond_the_whole_is_unexplained_too() -> None:
+    account = account_of(ladders_of(make_oo1_run())["memory"], "a step of a traversal")
+    assert account.unexplained_ns.value < 0
+
+
+def test_a_part_by_difference_says_so() -> None:
+    ladder = ladders_of(make_oo1_run())["memory"]
+    account = account_of(ladder, "a look-up")
+    assert account.by_difference
+    assert account.parts[-1].of.startswith("the rest")
+    table = ladder_sections(portrait(make_oo1_run()))[0].accounts[0]
+    cells = dict(table.rows)["unexplained"]
+    assert cells[0].text == "not told apart"
+    assert cells[1].text != "not told apart"
+
+
+def test_each_rung_is_over_the_nearest_below_that_was_measured() -> None:
+    found = ladders_of(make_oo1_run())
+    names = {step.operation: step.name for step in STEPS}
+    server = {rung.step.operation: rung for rung in found["postgresql"].rungs}
+    assert server["empty"].below == names["nothing"]
+    assert server["empty"].beyond_ns.value == pytest.approx(14_000 - 1.7)
+    assert server["traversal"].each_ns.value == pytest.approx(52e6 / 3280)
+    memory = {rung.step.operation: rung for rung in found["memory"].rungs}
+    assert (memory["empty"].each_ns, memory["empty"].status) == (None, "gap")
+    assert memory["lookup"].below == names["nothing"]
+
+
+def test_a_way_that_was_not_measured_stays_with_the_statement() -> None:
+    run = make_oo1_run()
+    names = {part.name for part in account_of(ladders_of(run)["sqlite"], "a look-up").parts}
+    assert "statement" in names
+    assert "wire" not in names
+    untold = replace(run, terms=tuple(t for t in run.terms if t.key != "round_trip_ns"))
+    elsewhere = replaced(untold, "postgresql", "postgresql://db.example")
+    account = account_of(ladders_of(elsewhere)["postgresql://db.example"], "a look-up")
+    assert account.parts[1].name == "wire and statement"
+
+
+def test_a_hop_that_brings_the_parts_is_a_third_of_the_calls() -> None:
+    name = "postgresql?hop=join"
+    ladder = ladders_of(replaced(make_oo1_run(), "postgresql", name))[name]
+    assert ladder.arguments[1].calls == 1_000 + 1_094 + 400
+    account = account_of(ladder, "a step of a traversal")
+    value = next(part for part in account.parts if part.name == "transfer of a value")
+    assert value.elapsed_ns.value == pytest.approx(500 / 3, rel=0.01)
+    assert account.by_difference
+    assert account.unexplained_ns.value == pytest.approx(0, abs=1e-6)
+
+
+def replaced(run: Run, variant: str, name: str) -> Run:
+    """The same run with a variant of another name."""
+
+    def named(cell):
+        return replace(cell, variant=name) if cell.variant == variant else cell
+
+    plan = replace(
+        run.plan,
+        variants=tuple(name if one == variant else one for one in run.plan.variants),
+        cells=tuple(map(named, run.plan.cells)),
+    )
+    return replace(
+        run,
+        plan=plan,
+        results=tuple(replace(result, cell=named(result.cell)) for result in run.results),
+        terms=tuple(replace(t, variant=name) if t.variant == variant else t for t in run.terms),
+    )
+
+
+def test_an_invalid_rung_is_compared_with_nothing() -> None:
+    run = make_oo1_run()
+    spoiled = tuple(
+        replace(result, status="invalid", reason="the client was busy")
+        if (result.cell.operation, result.cell.variant) == ("constant", "postgresql")
+        else result
+        for result in run.results
+    )
+    ladder = ladders_of(replace(run, results=spoiled))["postgresql"]
+    rungs = {rung.step.operation: rung for rung in ladder.rungs}
+    assert (rungs["constant"].each_ns, rungs["constant"].status) == (None, "invalid")
+    assert rungs["lookup"].below == "an empty statement"
+    assert ladder.arguments[0].rung.operation == "empty"
+
+
+def test_calls_explain_the_server_and_nothing_in_process() -> None:
+    found = ladders_of(make_oo1_run())
+    server, total_of_server = found["postgresql"].arguments
+    assert server.share.value == pytest.approx(14.5 / 16)
+    assert server.grade == "its calls explain it"
+    assert total_of_server.calls == 1_000 + 3_280 + 1_093 + 400
+    assert total_of_server.share.value == pytest.approx(5_773 * 14.5 / 90_000)
+    for variant in ("memory", "sqlite", "zodb"):
+        assert found[variant].arguments[0].grade == "calls do not explain it"
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "grade"),
+    [
+        (0.95, 0.9, "its calls explain it"),
+        (0.95, 0.7, "mostly calls"),
+        (0.95, None, "its calls explain it"),
+        (0.4, 0.3, "calls do not explain it"),
+    ],
+)
+def test_the_grade_is_what_the_interval_allows(value: float, low: float, grade: str) -> None:
+    share = Estimate(value, low, 1.0)
+    assert Argument("x", 1, STEPS[0], share, share, share).grade == grade
+
+
+def test_bounds_of_what_was_measured_apart_are_at_their_worst() -> None:
+    a, b = Estimate(10.0, 8.0, 13.0), Estimate(4.0, 3.0, 6.0)
+    assert total([a, b]) == Estimate(14.0, 11.0, 19.0)
+    assert less(a, b) == Estimate(6.0, 2.0, 10.0)
+    assert over(a, b) == Estimate(2.5, 8.0 / 6.0, 13.0 / 3.0)
+    assert less(a, Estimate(4.0)) == Estimate(6.0)
+
+
+def test_differences_have_a_sign() -> None:
+    assert difference(19.1) == "+19.1 ns"
+    assert difference(-130.0) == "−130 ns"  # noqa: RUF001
+    assert difference(0.0) == "+0"
+
+
+def test_a_benchmark_without_rungs_has_no_ladder() -> None:
+    assert ladders(portrait(make_run(FEW))) == ()
+    assert b'id="ladder"' not in registry.load_report("html")().render(make_run(FEW))
+
+
+def test_every_format_has_the_ladder() -> None:
+    run = make_oo1_run()
+    for name in ("html", "md"):
+        text = registry.load_report(name)().render(run).decode()
+        assert "a part looked up" in text
+        assert "1,000 calls of 14.5 µs" in text
+    assert b'"unexplained_ns"' in registry.load_report("json")().render(run)
+
+
+def test_the_commit_is_told_apart_only_where_every_sample_has_it() -> None:
+    run = make_oo1_run()
+    account = account_of(ladders_of(run)["postgresql"], "a part inserted")
+    commit = next(part for part in account.parts if part.name == "commit")
+    assert account.share(commit.elapsed_ns) == pytest.approx(0.6, rel=0.01)
+    results = tuple(
+        replace(r, samples=(replace(r.samples[0], commit_ns=None), *r.samples[1:]))
+        if r.cell.operation == "insert" and r.samples
+        else r
+        for r in run.results
+    )
+    accounts = ladders_of(replace(run, results=results))["postgresql"].accounts
+    assert "a part inserted" not in {account.name for account in accounts}

@@ -1,0 +1,202 @@
+"""OO1's tables beside a run: its scale, its temperatures, its sums; and what things are called."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from oo1_report_fixture import ROWS, make_oo1_run
+from report_fixture import FEW, make_run
+from rich.console import Console
+
+from loadstone import registry
+from loadstone.record.model import AnswerCheck, Run
+from loadstone.report.comparison import Comparison, ComparisonRow, comparisons
+from loadstone.report.panel import panels
+from loadstone.report.portrait import Portrait, portrait
+from loadstone.report.terminal import print_summary
+from loadstone.report.verdict import headline
+
+
+@pytest.fixture(scope="module")
+def whole() -> Portrait:
+    return portrait(make_oo1_run())
+
+
+def tables_of(run: Run) -> dict[str, Comparison]:
+    found = comparisons(portrait(run))
+    assert found is not None
+    return {table.number: table for table in found.tables}
+
+
+def row_of(run: Run, label: str) -> ComparisonRow:
+    return next(row for row in tables_of(run)["II"].rows if row.label == label)
+
+
+def cell_of(whole: Portrait, operation: str, variant: str, temperature: str = "warm"):
+    return whole.figures[f"{operation}|{variant}|{ROWS}|{temperature}"]
+
+
+def test_a_row_takes_the_temperature_it_names(whole: Portrait) -> None:
+    run = whole.run
+    for temperature in ("warm", "cold"):
+        shown = row_of(run, f"lookup, {temperature}").measured
+        for variant in ("sqlite", "postgresql", "zodb"):
+            expected = cell_of(whole, "lookup", variant, temperature).elapsed_ns
+            assert shown[variant].elapsed_ns == expected
+    assert row_of(run, "lookup, cold").measured["memory"].status == "gap"
+
+
+def test_a_total_is_the_sum_of_medians_and_of_their_bounds(whole: Portrait) -> None:
+    found = row_of(whole.run, "total, warm").measured
+    parts = [
+        cell_of(whole, name, "sqlite").elapsed_ns for name in ("lookup", "traversal", "insert")
+    ]
+    total = found["sqlite"].elapsed_ns
+    assert total.value == pytest.approx(sum(part.value for part in parts))
+    assert total.low == pytest.approx(sum(part.low for part in parts))
+    assert total.high == pytest.approx(sum(part.high for part in parts))
+    best = min(found.values(), key=lambda one: one.elapsed_ns.value)
+    assert [one for one in found.values() if one.best] == [best]
+    assert found["sqlite"].ratio.value == pytest.approx(total.value / best.elapsed_ns.value)
+    assert found["sqlite"].ratio.high == pytest.approx(total.high / best.elapsed_ns.low)
+
+
+@pytest.mark.parametrize("status", ["failed", "invalid", "gap"])
+def test_a_total_with_a_part_that_is_not_ok_has_no_figure(status: str) -> None:
+    run = make_oo1_run()
+    spoiled = tuple(
+        replace(result, status=status, reason="because")
+        if (result.cell.operation, result.cell.variant) == ("traversal", "sqlite")
+        else result
+        for result in run.results
+    )
+    row = row_of(replace(run, results=spoiled), "total, warm")
+    total = row.measured["sqlite"]
+    assert (total.status, total.text, total.ratio) == (status, "", None)
+    assert row.measured["zodb"].text
+
+
+def test_an_unproved_part_makes_the_total_unproved() -> None:
+    run = make_oo1_run()
+    bare = tuple(
+        replace(result, evidence=())
+        if (result.cell.operation, result.cell.variant) == ("insert", "sqlite")
+        else result
+        for result in run.results
+    )
+    total = row_of(replace(run, results=bare), "total, cold").measured
+    assert total["sqlite"].temperature == "unproved"
+    assert total["sqlite"].ratio is None
+    assert total["postgresql"].ratio is not None
+
+
+def test_reverse_traversals_are_as_of_3280_visits(whole: Portrait) -> None:
+    figure = cell_of(whole, "reverse", "sqlite")
+    # The made-up engine takes as long for each visit, wherever it starts.
+    assert figure.elapsed_ns.value == pytest.approx(1_500_000, rel=1e-4)
+    assert max(figure.shown_ns) == pytest.approx(min(figure.shown_ns), rel=1e-3)
+    assert max(s.elapsed_ns for s in figure.samples) > 100 * min(
+        s.elapsed_ns for s in figure.samples
+    )
+    floor = cell_of(whole, "reverse", "null")
+    assert [round(one) for one in floor.shown_ns] == [s.elapsed_ns for s in floor.samples]
+
+
+def test_few_visits_are_flagged() -> None:
+    run = make_oo1_run()
+    assert cell_of(portrait(run), "reverse", "sqlite").few_visits
+    assert not cell_of(portrait(run), "traversal", "sqlite").few_visits
+    plenty = tuple(
+        replace(result, answers=tuple(_at_least(answer, 100) for answer in result.answers))
+        for result in run.results
+    )
+    assert not cell_of(portrait(replace(run, results=plenty)), "reverse", "sqlite").few_visits
+
+
+def _at_least(answer: AnswerCheck, visits: int) -> AnswerCheck:
+    return replace(answer, rows=max(answer.rows, visits))
+
+
+def test_size_and_load_stand_beside_the_papers(whole: Portrait) -> None:
+    size, load = (row_of(whole.run, label) for label in ("database size, MB", "load (local)"))
+    assert size.measured["memory"].text == "3.90 MB"
+    assert size.published["RDBMS"].ratio == pytest.approx(4.5 / 3.3)
+    assert size.measured["sqlite"].ratio.value == pytest.approx(4.0 / 3.9)
+    assert load.measured["sqlite"].elapsed_ns.value == 100_000_000
+    assert (load.published["INDEX"].text, load.published["INDEX"].elapsed_ns) == ("1100*", 1100e9)
+    assert not size.drawn
+    assert not load.drawn
+
+
+def test_a_mark_that_the_paper_does_not_explain_is_no_number() -> None:
+    value = tables_of(make_oo1_run())["IV"].rows[0].published["INDEX"]
+    assert (value.text, value.elapsed_ns) == ("78000+", None)
+
+
+def test_a_table_of_another_scale_has_nothing_beside_it() -> None:
+    tables = tables_of(make_oo1_run())
+    assert tables["II"].missing == ""
+    assert tables["III"].missing == "not run at 200,000: add --rows 200000"
+    assert not tables["III"].measured
+    assert tables["III"].rows[0].published["INDEX"].text == "18"
+    large = tables_of(make_oo1_run(rows=200_000))
+    assert large["III"].measured
+    assert not large["II"].measured
+
+
+def test_a_table_of_another_edition_has_nothing_beside_it() -> None:
+    assert "--edition 1992-no-locality" in tables_of(make_oo1_run())["VI"].missing
+    without = tables_of(make_oo1_run("1992-no-locality"))
+    assert without["VI"].measured
+    assert "leave out --edition" in without["II"].missing
+
+
+def test_systems_that_nothing_stands_for_are_named(whole: Portrait) -> None:
+    assert comparisons(whole).awaited == "No engine yet: lode will fill INDEX and OODBMS."
+    assert comparisons(portrait(make_run(FEW))).awaited == ""
+
+
+def test_things_have_their_own_names(whole: Portrait) -> None:
+    assert headline(whole).startswith("OO1 (1992) on memory, sqlite, postgresql and zodb, 20,000")
+    assert "20,000 parts" in headline(whole)
+    for name in ("html", "md"):
+        text = registry.load_report(name)().render(whole.run).decode()
+        assert "Oo1 (" not in text
+        assert "tuples" not in text
+
+
+def test_every_column_names_its_host_and_every_host_its_floor(whole: Portrait) -> None:
+    assert whole.headings["zodb"] == "zodb (python)"
+    text = registry.load_report("md")().render(whole.run).decode()
+    assert "| memory (rust) | sqlite (rust) | postgresql (rust) | zodb (python) |" in text
+    assert "Rust for memory, sqlite and postgresql (a call that does nothing: 1.50 ns)" in text
+    assert "Python for zodb (a call that does nothing: 60.0 ns)" in text
+    # The floor that was measured in Rust says nothing of a program in Python.
+    assert cell_of(whole, "lookup", "sqlite").floor_share is not None
+    assert cell_of(whole, "lookup", "zodb").floor_share is None
+
+
+def test_one_host_is_named_in_the_headline() -> None:
+    run = make_oo1_run()
+    terms = tuple(replace(term, read_back="rust") for term in run.terms)
+    assert "called from Rust" in headline(portrait(replace(run, terms=terms)))
+    assert "called from" not in headline(portrait(run))
+
+
+def test_a_panel_shows_a_measure_and_no_statement(whole: Portrait) -> None:
+    panel = next(panel for panel in panels(whole) if panel.operation.name == "reverse")
+    assert "measure reverse" in panel.asked
+    assert panel.expected.startswith("6,917 visits")
+    assert panel.nominal == 3280
+    page = registry.load_report("html")().render(whole.run).decode()
+    assert "<pre>reverse 1</pre>" not in page
+    assert "A figure opens its samples." in page
+
+
+def test_the_terminal_tells_hosts_and_calls_and_fits(capsys: pytest.CaptureFixture[str]) -> None:
+    run = make_oo1_run()
+    print_summary(run, Path("a.loadstone"), None, Console(width=100, highlight=False))
+    text = capsys.readouterr().out
+    assert "in Python for zodb" in text
+    assert "postgresql: 1,000 × 14.5 µs is 91 % of a look-up: its calls explain it" in text  # noqa: RUF001
+    assert max(map(len, text.splitlines())) <= 100

@@ -1,0 +1,121 @@
+"""Many users in reports: every percentile says of which loop it is; nothing is invented."""
+
+import dataclasses
+import io
+
+from report_fixture import make_run
+from rich.console import Console
+
+from loadstone.record.model import Run, UsersPoint
+from loadstone.report.terminal_users import many_users
+from loadstone.report.users import ABSENT, throughput_per_s, users_tables
+
+POINT = UsersPoint(
+    operation="look",
+    variant="sqlite",
+    rows=1000,
+    host="python",
+    model="open",
+    users=8,
+    rate_per_s=300.0,
+    elapsed_ns=2_000_000_000,
+    completed=599,
+    failed=0,
+    late=7,
+    skipped=1,
+    client_cpu_ns=None,
+    server_cpu_ns=None,
+    latency_ns={
+        "50": 1_000_000,
+        "90": 3_000_000,
+        "99": 50_000_000,
+        "99.9": 55_000_000,
+        "max": 60_000_000,
+    },
+    lag_ns={"50": 2_000, "99": 49_000_000, "max": 59_000_000},
+    service_ns={"50": 9_000, "99": 10_000, "max": 50_000_000},
+    histogram=b"",
+    status="ok",
+    reason="",
+)
+CLOSED = dataclasses.replace(POINT, model="closed", rate_per_s=None, lag_ns={}, late=0, skipped=0)
+
+
+def run_of(*points: UsersPoint) -> Run:
+    return dataclasses.replace(make_run(), users=points)
+
+
+def as_dict(table, number=0):
+    return dict(zip(table.headings, table.rows[number].texts, strict=True))
+
+
+def shown(run: Run, width: int = 120) -> str:
+    console = Console(file=io.StringIO(), width=width)
+    for part in many_users(run):
+        console.print(part)
+    return console.file.getvalue()
+
+
+def test_each_loop_model_has_a_table_and_every_percentile_names_it():
+    closed, opened = users_tables(run_of(POINT, CLOSED))
+    assert as_dict(opened) == {
+        "operation": "look", "variant": "sqlite", "users": "8", "status": "ok", "due/s": "300",
+        "answered/s": "300", "open p50": "1.00 ms", "open p90": "3.00 ms", "open p99": "50.0 ms",
+        "open p99.9": "55.0 ms", "open p99.99": ABSENT, "open max": "60.0 ms",
+        "open lag p99": "49.0 ms", "late": "7", "skipped": "1",
+    }  # fmt: skip
+    assert list(as_dict(closed)) == [
+        "operation", "variant", "users", "status", "answered/s",
+        "closed p50", "closed p90", "closed p99", "closed p99.9", "closed p99.99", "closed max",
+    ]  # fmt: skip
+    assert "python" in closed.title
+    assert opened.rows[0].point is POINT
+
+
+def test_no_users_no_table():
+    assert users_tables(run_of()) == ()
+    assert shown(run_of()) == ""
+
+
+def test_a_loop_without_times_says_why():
+    failed = dataclasses.replace(
+        CLOSED, status="failed", reason="> 60 s", completed=0, elapsed_ns=0, latency_ns={}
+    )
+    (table,) = users_tables(run_of(CLOSED, failed))
+    assert as_dict(table, 1)["answered/s"] == as_dict(table, 1)["closed p50"] == ABSENT
+    assert table.notes == ("look on sqlite, 8 users, closed loop: failed: > 60 s",)
+    assert throughput_per_s(failed) is None
+    assert "closed loop: failed: > 60 s" in shown(run_of(CLOSED, failed))
+
+
+def test_equal_reasons_are_told_once_on_the_screen():
+    def loop(share):
+        return dataclasses.replace(POINT, status="invalid", reason=f"others took {share}%")
+
+    text = shown(run_of(loop(31), loop(44)))
+    assert "2 loops invalid: others took …%" in text
+    assert "31" not in text
+
+
+def test_several_scales_have_a_column():
+    larger = dataclasses.replace(POINT, rows=50_000)
+    (table,) = users_tables(run_of(POINT, larger))
+    assert [row.texts[:3] for row in table.rows] == [
+        ("look", "sqlite", "1,000"), ("look", "sqlite", "50,000"),
+    ]  # fmt: skip
+    assert table.headings[: table.names] == ("operation", "variant", "tuples")
+
+
+def test_the_screen_has_both_tables_and_no_hostile_character():
+    text = shown(run_of(CLOSED, dataclasses.replace(POINT, variant="a\x1b[31m")))
+    words = " ".join(text.split())
+    assert "closed p99" in words
+    assert "open p99" in words
+    assert "skipped" in words
+    assert "\x1b" not in text
+
+
+def test_a_narrow_screen_keeps_its_columns_whole():
+    text = shown(run_of(CLOSED, POINT), width=80)
+    for heading in ("answered/s", "open p50", "p99.99", "skipped"):
+        assert heading in text

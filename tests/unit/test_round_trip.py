@@ -1,0 +1,49 @@
+"""The way to a server, measured without it: between two processes; no term that has to agree."""
+
+import socket
+from dataclasses import replace
+
+import pytest
+from report_fixture import make_run
+
+from loadstone.comparison.compare import compare
+from loadstone.hosts.round_trip import round_trip_ns
+from loadstone.record.model import Run, Term
+from loadstone.report.portrait import portrait
+from loadstone.report.terms import terms
+
+
+def told(run: Run, *readings: Term) -> Run:
+    return replace(run, terms=(*run.terms, *readings))
+
+
+def test_a_byte_comes_back_and_both_ends_are_closed() -> None:
+    near, far = socket.socketpair()
+    assert round_trip_ns(near, far, 10) > 0
+    assert near.fileno() == far.fileno() == -1
+
+
+def test_an_end_without_an_answer_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("loadstone.hosts.round_trip._ECHO", "")
+    near, far = socket.socketpair()
+    with pytest.raises(ConnectionError):
+        round_trip_ns(near, far, 10)
+    assert near.fileno() == -1
+
+
+def test_it_stands_beside_the_terms_and_need_not_agree() -> None:
+    run = make_run()
+    shown = terms(portrait(told(run, Term("sqlite", "round_trip_ns", None, "5900"))))
+    (row,) = (row for row in shown.rows if row.key == "round_trip_ns")
+    assert row.values["sqlite"].read_back == "5900"
+    assert "round_trip_ns" not in shown.unequal
+
+
+def test_two_records_of_it_are_compared_and_other_differences_still_refused() -> None:
+    run = make_run()
+    a = told(run, Term("sqlite", "round_trip_ns", None, "5900"))
+    b = told(run, Term("sqlite", "round_trip_ns", None, "6100"))
+    assert not [cell for cell in compare(a, b).unlike if "round_trip" in cell.reason]
+    changed = told(b, Term("sqlite", "setting.page", None, "1"))
+    base = told(a, Term("sqlite", "setting.page", None, "2"))
+    assert [cell for cell in compare(base, changed).unlike if "setting.page" in cell.reason]

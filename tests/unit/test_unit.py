@@ -1,0 +1,120 @@
+"""A unit of interleaving: how often its cells are repeated, and which of them are invalid."""
+
+import random
+
+import pytest
+
+from loadstone.plan import Cell, Plan
+from loadstone.record.model import AnswerCheck, Condition, Sample
+from loadstone.unit import Unit
+
+CALM = Condition(0.0, 0.01, 0.0)
+
+
+class State:
+    """The machine's state as a test wants it."""
+
+    def __init__(self, condition=CALM):
+        self.condition = condition
+
+    def begin(self):
+        pass
+
+    def end(self):
+        return self.condition
+
+
+def cell(variant, temperature="warm", samples=10, gap=""):
+    return Cell("select", variant, 1000, temperature, samples, gap)
+
+
+def measured(cells, middles_ns, noise=0.0, condition=CALM, status="ok", **choices):
+    """The results of a unit whose variants take so long, and the blocks that were taken."""
+    plan = Plan("w", "1993", ("a",), (1000,), 1, 1, 2, 60.0, tuple(cells),
+                **{"precision": 0.02, "repeat_most": 40, **choices})  # fmt: skip
+    blocks = []
+    dice = random.Random(7)
+
+    def take(item, block, number):
+        blocks.append((item.cell.variant, len(block), number))
+        for ordinal in block:
+            elapsed = int(middles_ns[item.cell.variant] * dice.lognormvariate(0, noise))
+            item.samples.append(Sample(ordinal, number, ordinal % 10, ordinal, elapsed))
+            if item.cell.variant != "null":
+                item.answers.append(AnswerCheck(ordinal, 0, 1, "c", 1, "c"))
+        if status != "ok":
+            item.status, item.reason = status, "because"
+
+    unit = Unit(plan, cells, 3, State(condition), 50.0)
+    results = {r.cell.variant: r for r in unit.measure(take, lambda item: None)}
+    return results, blocks
+
+
+def counts(results):
+    return {variant: len(result.samples) for variant, result in results.items()}
+
+
+def test_the_planned_rounds_hold_every_variant_once_each():
+    results, blocks = measured([cell("a"), cell("b")], {"a": 1e6, "b": 3e6}, noise=0.05)
+    assert counts(results) == {"a": 10, "b": 10}, "far apart: nothing more is asked"
+    assert sorted(blocks) == [("a", 5, 0), ("a", 5, 1), ("b", 5, 0), ("b", 5, 1)]
+
+
+def test_an_undecided_comparison_is_repeated_together_and_to_the_cap():
+    results, blocks = measured([cell("a"), cell("b"), cell("c")],
+                               {"a": 1e6, "b": 1e6, "c": 9e6}, noise=0.2)  # fmt: skip
+    assert counts(results) == {"a": 40, "b": 40, "c": 10}
+    for number in range(2, max(number for *_, number in blocks) + 1):
+        assert {variant for variant, _, at in blocks if at == number} == {"a", "b"}
+
+
+def test_a_narrow_interval_needs_no_more():
+    results, _ = measured([cell("a"), cell("b")], {"a": 1e6, "b": 1e6}, noise=0.001)
+    assert counts(results) == {"a": 10, "b": 10}
+
+
+@pytest.mark.parametrize("choices", [{"precision": 0.0}, {"repeat_most": 10}])
+def test_a_plan_may_ask_for_no_repetition(choices):
+    results, _ = measured([cell("a"), cell("b")], {"a": 1e6, "b": 1e6}, noise=0.2, **choices)
+    assert counts(results) == {"a": 10, "b": 10}
+
+
+def test_cold_cells_and_the_floor_keep_to_the_plan():
+    cold = [cell("a", "cold", 3), cell("b", "cold", 3)]
+    assert counts(measured(cold, {"a": 1e6, "b": 1e6}, noise=0.2)[0]) == {"a": 3, "b": 3}
+    with_floor, _ = measured([cell("a"), cell("null")], {"a": 1e6, "null": 1e6}, noise=0.001)
+    assert counts(with_floor) == {"a": 10, "null": 10}
+
+
+@pytest.mark.parametrize("limits", [True, False])
+def test_a_busy_machine_makes_every_cell_but_the_floor_invalid_and_keeps_the_times(limits):
+    busy = Condition(0.0, 0.9, 0.0)
+    results, _ = measured([cell("a"), cell("null")], {"a": 1e6, "null": 100}, noise=0.001,
+                          condition=busy, limits=limits)  # fmt: skip
+    assert results["a"].status == ("invalid" if limits else "ok")
+    assert bool(results["a"].reason) == limits
+    assert len(results["a"].samples) == 10
+    assert results["a"].condition == busy
+    assert results["null"].status == "ok"
+
+
+def test_a_cell_near_the_floor_is_invalid_and_one_without_answers_is_not_asked():
+    results, _ = measured([cell("a"), cell("null")], {"a": 1e6, "null": 9e5}, noise=0.001)
+    assert results["a"].status == "invalid"
+    assert "harness" in results["a"].reason
+
+
+def test_twins_that_differ_convict_each_other_and_nobody_else():
+    results, _ = measured([cell("a"), cell("a#2"), cell("b")],
+                          {"a": 1e6, "a#2": 1.3e6, "b": 5e6}, noise=0.01)  # fmt: skip
+    assert [results[name].status for name in ("a", "a#2", "b")] == ["invalid", "invalid", "ok"]
+    assert "measured twice" in results["a"].reason
+
+
+def test_gaps_and_failures_keep_their_reason():
+    cells = [cell("a", gap="it has none"), cell("b")]
+    results, blocks = measured(cells, {"b": 1e6}, status="failed", condition=Condition(1, 1, 1))
+    assert (results["a"].status, results["a"].reason) == ("gap", "it has none")
+    assert (results["b"].status, results["b"].reason) == ("failed", "because")
+    assert not results["b"].samples
+    assert blocks == [("b", 5, 0)]
