@@ -6,6 +6,7 @@ from loadstone._core import intended_starts
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.host_watch import HostWatch
 from loadstone.hosts.base import Database, HostedEngine
+from loadstone.hosts.reportables import reportables
 from loadstone.loop_figures import loop_figures, no_figures
 from loadstone.meter import Meter
 from loadstone.record.model import AnswerCheck
@@ -29,6 +30,11 @@ class HostRequests(Requests):
         if not isinstance(self._system, HostedEngine):
             raise not_open()
         return self._system
+
+    def open(self, variant: dict[str, Any], scratch: str, owner: str) -> dict[str, Any]:
+        """As every worker; the terms have what OO1's Table I asks for, too."""
+        reply = super().open(variant, scratch, owner)
+        return {**reply, "terms": {**reportables(self.host.name), **reply["terms"]}}
 
     def load(self, source: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:
         """Parts and connections together."""

@@ -31,8 +31,9 @@ class Choices:
     fewest that give a 95 % interval, at the others), `repeat_cold` of a cold one, `warm_up` the
     unmeasured rounds before a warm block's samples. Where a comparison is undecided, a warm or hot
     cell is repeated until its interval is within `precision` (a share) of its middle, or to
-    `repeat_most` samples (60; with `repeat` given, as many as that). `time_limit_s` holds for one
-    statement. `floor`: calibrate the harness; `limits`: a cell beyond a limit is invalid;
+    `repeat_most` samples (300; with `repeat` given, as many as that), or for `repeat_s` an
+    operation (0.5 s; 4 s where operations are named). `time_limit_s` holds for one statement.
+    `floor`: calibrate the harness; `limits`: a cell beyond a limit is invalid;
     `awake`: keep idle processors from sleeping where that is permitted.
     """
 
@@ -49,6 +50,7 @@ class Choices:
     rounds: int = 2
     seed: int = 1983
     repeat_most: int | None = None
+    repeat_s: float | None = None
     precision: float = 0.02
     time_limit_s: float = 60.0
     floor: bool = True
@@ -95,6 +97,10 @@ class Plan:
     precision: float = 0.0
     """Repetition goes on until a ratio's interval is within this share; 0: not at all."""
     repeat_most: int = 0
+    repeat_s: float = 0.0
+    twin: str = ""
+    """The variant that was added to be measured twice: its noise is that of planned samples, so an
+    undecided comparison with it is not repeated."""
     limits: bool = True
     awake: bool = True
     users: tuple[int, ...] = ()

@@ -14,8 +14,12 @@ FLOOR = "null"
 REPEAT_FIRST, REPEAT_LARGER = 10, 6
 """Samples of a warm cell at the first scale, and at the others, which serve the growth curves."""
 
-REPEAT_MOST = 60
+REPEAT_MOST = 300
 """Samples to which an undecided warm cell is repeated."""
+
+REPEAT_NAMED_S, REPEAT_PANEL_S = 4.0, 0.5
+"""For so long an undecided operation is repeated beyond its planned samples, all variants
+together: where the user names operations, and in a panel."""
 
 TWIN_OPERATIONS = 8
 """So many of a plan's operations are measured on a variant and on its twin: the A/A noise."""
@@ -35,6 +39,7 @@ def make_plan(
     for rows in scales:
         benchmark.check_scale(edition, rows)
     names = [variant.name for variant in variants]
+    twin = next((v.name for v in variants if v.twin and v.name not in choices.on), "")
     again = _measured_again(choices, benchmark, edition, scales[0])
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -54,7 +59,7 @@ def make_plan(
         for variant in variants
         if (temperature == "warm" or capabilities[variant.engine].answers)
         and (
-            not variant.twin
+            variant.name != twin
             or (rows == scales[0] and temperature == "warm" and operation.name in again)
         )
     ]
@@ -71,7 +76,9 @@ def make_plan(
         time_limit_s=choices.time_limit_s,
         cells=tuple(cells),
         precision=choices.precision,
+        repeat_s=_repeat_s(choices),
         repeat_most=choices.repeat_most or choices.repeat or REPEAT_MOST,
+        twin=twin,
         limits=choices.limits,
         awake=choices.awake,
         users=tuple(dict.fromkeys(choices.users)),
@@ -166,6 +173,13 @@ def _samples(choices: Choices, temperature: str, *, first: bool) -> int:
     if temperature == "cold":
         return choices.repeat_cold
     return choices.repeat or (REPEAT_FIRST if first else REPEAT_LARGER)
+
+
+def _repeat_s(choices: Choices) -> float:
+    """Who names operations asks about just these; a panel is to show them all, in a minute."""
+    if choices.repeat_s is not None:
+        return choices.repeat_s
+    return REPEAT_NAMED_S if choices.operations else REPEAT_PANEL_S
 
 
 def _cell(

@@ -16,8 +16,8 @@ NEAR = 0.10
 """Two variants further apart than this, by their whole interval, need not be told more exactly."""
 LONE_FACTOR = 2.5
 """A cell with nothing beside it may be this much wider: its variations are not paired away."""
-EXTRA_S_MAX = 3.0
-"""For one operation at one scale and temperature, on all variants together."""
+REPEAT_BLOCK = 4
+"""Samples of a variant before the next has its turn: what drifts hits the two of a pair alike."""
 
 
 def wanting(taken: Mapping[str, Sequence[Sample]], precision: float) -> frozenset[str]:

@@ -74,6 +74,7 @@ class Scale:
         unit = Unit(self._plan, cells, seed, self._conditions, self._clock_ns)
         for result in unit.measure(
             lambda *block: self._guarded(self._take, *block),
+            lambda item: self._guarded(self._renew, item),
             lambda item: self._guarded(self._explain, item),
         ):
             self._recorder.cell(result)
@@ -127,6 +128,11 @@ class Scale:
 
     def _take(self, item: OpenCell, worker: VariantWorker, block: range, number: int) -> None:
         item.add(worker.ask("block", block=self._block(item.cell, block, number)))
+
+    def _renew(self, item: OpenCell, worker: VariantWorker) -> None:
+        del item
+        if worker.engine.capabilities.stoppable and worker.variant.url is None:
+            worker.ask("restart")
 
     def _explain(self, item: OpenCell, worker: VariantWorker) -> None:
         variations = min(item.cell.samples, len(self.operations[item.cell.operation].texts))

@@ -16,9 +16,11 @@ from loadstone.planner import FLOOR
 from loadstone.record import CellResult, Sample
 from loadstone.record.model import AnswerCheck, ColdEvidence, Condition, StatementText
 from loadstone.record.writer import now
-from loadstone.repetition import EXTRA_S_MAX, next_count, wanting
+from loadstone.repetition import REPEAT_BLOCK, next_count, wanting
 from loadstone.variant import TWIN, is_twin
 
+RENEW_S = 1.0
+"""A server takes half a second to start anew: a panel's share of time has no room for that."""
 PRETOUCH_BYTES = 16 << 20
 """Touched before each round, because a host takes idle memory back within seconds."""
 
@@ -66,8 +68,9 @@ Step = Callable[[OpenCell, range, int], None]
 
 
 class Unit:
-    """Measures the cells of a unit. `take` takes a block of samples, `explain` asks for plans; both
-    leave a cell that fails with its status and reason, and never raise for an engine's sake."""
+    """Measures the cells of a unit. `take` takes a block of samples, `renew` restarts an engine on
+    what it holds, `explain` asks for plans; all leave a cell that fails with its status and reason,
+    and never raise for an engine's sake."""
 
     def __init__(
         self, plan: Plan, cells: Sequence[Cell], seed: int, conditions: Conditions, clock_ns: float
@@ -81,12 +84,17 @@ class Unit:
         self._conditions = conditions
         self._clock_ns = clock_ns
 
-    def measure(self, take: Step, explain: Callable[[OpenCell], None]) -> Iterator[CellResult]:
+    def measure(
+        self,
+        take: Step,
+        renew: Callable[[OpenCell], None],
+        explain: Callable[[OpenCell], None],
+    ) -> Iterator[CellResult]:
         """Run the planned rounds and those that undecided comparisons ask for."""
         live = list(self._right())
         self._conditions.begin()
         rounds = self._planned_rounds(live, take)
-        self._repeat(take, rounds)
+        self._repeat(take, renew, rounds)
         condition = self._conditions.end()
         for item in self._right():
             explain(item)
@@ -111,26 +119,34 @@ class Unit:
                     take(item, block, number)
         return rounds
 
-    def _repeat(self, take: Step, number: int) -> None:
+    def _repeat(self, take: Step, renew: Callable[[OpenCell], None], number: int) -> None:
         """More rounds of the cells whose comparison is undecided, up to the plan's cap. A cold
-        sample costs a restart: cold cells keep to the plan."""
-        begun_ns = _core.clock_ns()
-        while _core.clock_ns() - begun_ns < EXTRA_S_MAX * 1e9:
-            more = self._wanting()
-            if not more:
-                return
-            _core.pretouch(PRETOUCH_BYTES)
-            for index in _core.schedule(self._seed + number, len(more), 1)[0]:
-                item = more[index]
-                count = len(item.samples)
-                take(item, range(count, next_count(count, self._plan.repeat_most)), number)
-            number += 1
+        sample costs a restart: cold cells keep to the plan. Each time the engines start anew, for
+        what memory they happen to get makes two of the same differ for as long as they live."""
+        end_ns = _core.clock_ns() + int(self._plan.repeat_s * 1e9)
+        while _core.clock_ns() < end_ns and (more := self._wanting()):
+            goal = next_count(min(len(item.samples) for item in more), self._plan.repeat_most)
+            for item in more if self._plan.repeat_s >= RENEW_S else ():
+                if item.status == "ok":
+                    renew(item)
+            while any(len(item.samples) < goal and item.status == "ok" for item in more):
+                _core.pretouch(PRETOUCH_BYTES)
+                for index in _core.schedule(self._seed + number, len(more), 1)[0]:
+                    item, count = more[index], len(more[index].samples)
+                    block = range(count, min(goal, count + REPEAT_BLOCK))
+                    if item.status == "ok" and block:
+                        take(item, block, number)
+                number += 1
+                if _core.clock_ns() >= end_ns:
+                    break
 
     def _wanting(self) -> list[OpenCell]:
         able = [
             item
             for item in self._right()
-            if item.cell.temperature != "cold" and item.cell.variant != FLOOR and item.samples
+            if item.cell.temperature != "cold"
+            and item.cell.variant not in (FLOOR, self._plan.twin)
+            and item.samples
         ]
         wanted = wanting({item.cell.variant: item.samples for item in able}, self._plan.precision)
         return [

@@ -15,6 +15,9 @@ from loadstone.engines.base import System
 from loadstone.errors import UnsupportedError
 from loadstone.record.model import AnswerCheck, ColdEvidence, Sample, StatementText
 
+DEATH_S_MAX = 30.0
+"""A process that was told to end and lives on after this is not dead."""
+
 Variation = tuple[int, str, str, int, str]
 """(number, text, undo text or "", expected rows, expected checksum)"""
 
@@ -94,7 +97,7 @@ class Watch(ABC):
             pids = self.system.stop()
         except UnsupportedError as error:
             return ColdEvidence(ordinal, False, error.message, "none", 0, 0, None, None, False)
-        dead = coldness.wait_until_dead(pids, limit_s=30)
+        dead = coldness.wait_until_dead(pids, limit_s=DEATH_S_MAX)
         found = coldness.evict_files(files, engine_dead=dead)
         self.system.start()
         return ColdEvidence(

@@ -6,10 +6,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from loadstone import registry
+from loadstone import coldness, registry
 from loadstone.errors import EngineError
 from loadstone.variant import Variant
-from loadstone.watch import Block, Watch
+from loadstone.watch import DEATH_S_MAX, Block, Watch
 
 if TYPE_CHECKING:
     from loadstone.engines.base import System
@@ -39,6 +39,14 @@ class Requests(ABC):
         from loadstone import calibration
 
         return {"figures": dict(calibration.measure())}
+
+    def restart(self) -> dict[str, Any]:
+        """Stop the system, see it dead, and start it on what it holds."""
+        if self._system is None:
+            raise not_open()
+        coldness.wait_until_dead(self._system.stop(), limit_s=DEATH_S_MAX)
+        self._system.start()
+        return {}
 
     @abstractmethod
     def load(self, source: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:

@@ -83,7 +83,7 @@ def test_noise_is_what_the_twins_differ_by() -> None:
     assert math.isclose(found.noise.worst, 1 / 0.96 - 1, rel_tol=1e-4)
     assert math.isclose(found.noise.middle, (0.02 + 1 / 0.96 - 1) / 2, rel_tol=1e-4)
     # Every pair differs alike, so all of it is certain.
-    assert math.isclose(found.noise.certain, found.noise.worst)
+    assert math.isclose(found.noise.certain, found.noise.middle)
     assert "the same measured twice differs by 3.1 % (at worst 4.2 %)" in found.sentence()
     assert "measured again" not in found.sentence()
     spoiled = (

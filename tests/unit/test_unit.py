@@ -8,6 +8,8 @@ from loadstone.plan import Cell, Plan
 from loadstone.record.model import AnswerCheck, Condition, Sample
 from loadstone.unit import Unit
 
+RENEWED = -1
+"""In the place of a block's round: the engine was started anew."""
 CALM = Condition(0.0, 0.01, 0.0)
 
 
@@ -31,7 +33,7 @@ def cell(variant, temperature="warm", samples=10, gap=""):
 def measured(cells, middles_ns, noise=0.0, condition=CALM, status="ok", **choices):
     """The results of a unit whose variants take so long, and the blocks that were taken."""
     plan = Plan("w", "1993", ("a",), (1000,), 1, 1, 2, 60.0, tuple(cells),
-                **{"precision": 0.02, "repeat_most": 40, **choices})  # fmt: skip
+                **{"precision": 0.02, "repeat_most": 40, "repeat_s": 60.0, **choices})  # fmt: skip
     blocks = []
     dice = random.Random(7)
 
@@ -45,8 +47,11 @@ def measured(cells, middles_ns, noise=0.0, condition=CALM, status="ok", **choice
         if status != "ok":
             item.status, item.reason = status, "because"
 
+    def renew(item):
+        blocks.append((item.cell.variant, 0, RENEWED))
+
     unit = Unit(plan, cells, 3, State(condition), 50.0)
-    results = {r.cell.variant: r for r in unit.measure(take, lambda item: None)}
+    results = {r.cell.variant: r for r in unit.measure(take, renew, lambda item: None)}
     return results, blocks
 
 
@@ -64,6 +69,9 @@ def test_an_undecided_comparison_is_repeated_together_and_to_the_cap():
     results, blocks = measured([cell("a"), cell("b"), cell("c")],
                                {"a": 1e6, "b": 1e6, "c": 9e6}, noise=0.2)  # fmt: skip
     assert counts(results) == {"a": 40, "b": 40, "c": 10}
+    renewed = [variant for variant, _, at in blocks if at == RENEWED]
+    assert set(renewed) == {"a", "b"}, "two of the same get other memory before each look"
+    assert renewed.count("a") == renewed.count("b") > 1
     for number in range(2, max(number for *_, number in blocks) + 1):
         assert {variant for variant, _, at in blocks if at == number} == {"a", "b"}
 

@@ -20,7 +20,7 @@ def compare(
     ] = None,
     fail_on: Annotated[
         str, typer.Option(help="A cell is slower that surely is, and by more than this.")
-    ] = "2.5%",
+    ] = "3%",
     across: Annotated[
         list[str] | None,
         typer.Option(help="Compare although this term differs: durability, machine … (repeat)."),

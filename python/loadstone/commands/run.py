@@ -10,6 +10,9 @@ Names = list[str] | None
 RepeatMost = Annotated[
     int | None, typer.Option(help="Samples of a cell whose comparison stays undecided.")
 ]
+RepeatSeconds = Annotated[
+    float | None, typer.Option(help="And so long, an operation: 0.5, or 4 for named ones.")
+]
 Precision = Annotated[
     float | None, typer.Option(help="Share at which an interval is narrow enough: 0.02.")
 ]
@@ -47,6 +50,7 @@ def run(
     repeat_cold: Annotated[int | None, typer.Option(help="Samples of a cold cell.")] = None,
     warm_up: Annotated[int | None, typer.Option(help="Unmeasured rounds before it.")] = None,
     repeat_most: RepeatMost = None,
+    repeat_seconds: RepeatSeconds = None,
     precision: Precision = None,
     rounds: Annotated[int | None, typer.Option(help="Interleaved blocks of a cell.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the interleaving.")] = None,
@@ -81,6 +85,7 @@ def run(
         "repeat_cold": repeat_cold,
         "warm_up": warm_up,
         "repeat_most": repeat_most,
+        "repeat_s": repeat_seconds,
         "precision": precision,
         "rounds": rounds,
         "seed": seed,

@@ -8,15 +8,15 @@ from loadstone.record.model import Run
 from loadstone.report.figures import percent
 from loadstone.report.noise import noise_of
 
-DEFAULT = 0.025
-"""Half of the smallest difference that is worth finding. A slowdown of 5 % lies as far above it as
-none at all lies below: so the first is found as seldom amiss as the second is invented."""
+DEFAULT = 0.03
+"""A slowdown of 5 % must be found, and two processes of the same engine that happen to lie 2 %
+apart must not be called different: `make calibrate` counts both."""
 
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """Shares: 0.05 is 5 %. `noise` is the worst that a record's twins certainly differ by, None
-    without twins; `source` says whose."""
+    """Shares: 0.05 is 5 %. `noise` is what a record's twins certainly differ by, in the
+    middle, None without twins; `source` says whose."""
 
     asked: float
     noise: float | None = None
@@ -34,7 +34,7 @@ class Threshold:
         return self.in_force > self.asked
 
     def words(self) -> str:
-        """`threshold 2.5 %, raised to 3.1 % by the A/A noise of B`."""
+        """`threshold 3 %, raised to 3.1 % by the A/A noise of B`."""
         said = f"threshold {self.asked * 100:g} %"
         if self.raised:
             said += f", raised to {percent(self.in_force)} by the A/A noise of {self.source}"

@@ -40,8 +40,8 @@ class TwinCell:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """The differences of all twin cells of a run, as shares. `certain` is the worst of those parts
-    of them that are no chance: a bias between two processes of the same."""
+    """The differences of all twin cells of a run, as shares. `certain` is the middle of
+    those parts of them that are no chance: a bias between two processes of the same."""
 
     middle: float
     worst: float
@@ -75,5 +75,5 @@ def noise_of(run: Run) -> Noise | None:
     if not cells:
         return None
     differences = [cell.difference for cell in cells]
-    certain = max(cell.certain for cell in cells)
+    certain = median(cell.certain for cell in cells)
     return Noise(median(differences), max(differences), certain, len(cells))

@@ -33,6 +33,7 @@ def plan_toml(run: Run) -> str:
         *([f"repeat = {warm.pop()}"] if len(warm) == 1 else []),
         *([f"repeat_cold = {cold}"] if cold is not None else []),
         *([f"repeat_most = {plan.repeat_most}"] if plan.repeat_most else []),
+        f"repeat_s = {plan.repeat_s}",
         f"precision = {float(plan.precision)}",
         f"warm_up = {plan.warm_up}",
         f"rounds = {plan.rounds}",

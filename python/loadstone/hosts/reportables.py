@@ -1,0 +1,98 @@
+"""OO1's Table I: what a complete result says of a system, and no system tells of itself.
+
+Versions, caches, durability, isolation, indexes, sizes and the machine are read back and stand
+elsewhere in the record; these are facts of each engine's own documentation.
+"""
+
+from collections.abc import Mapping
+
+ITEMS = (
+    "transactions", "concurrency", "recovery", "architecture", "security", "protocol", "access",
+)  # fmt: skip
+"""Atomicity and read consistency; what is locked and how long; log and recovery; processes; who is
+admitted; how program and engine speak; the access methods in use."""
+
+_IN_PROCESS = "in the program's own process"
+_NO_USERS = "none of its own: who may open the file"
+_CALLS = "function calls"
+
+REPORTABLES: Mapping[str, Mapping[str, str]] = {
+    "memory": {
+        "transactions": "none",
+        "concurrency": "one user",
+        "recovery": "none: lost with the process",
+        "architecture": _IN_PROCESS,
+        "security": "none",
+        "protocol": "pointers",
+        "access": "hash map on id, pointers both ways, B-tree on build",
+    },
+    "sqlite": {
+        "transactions": "atomic; readers see the database as it was when they began",
+        "concurrency": "one writer for the whole file beside any number of readers",
+        "recovery": "write-ahead log of pages, replayed when the file is opened",
+        "architecture": _IN_PROCESS,
+        "security": _NO_USERS,
+        "protocol": _CALLS,
+        "access": "B-trees on id, both ends of a connection, and build",
+    },
+    "lmdb": {
+        "transactions": "atomic; readers see the database as it was when they began",
+        "concurrency": "one writer beside any number of readers, who lock nothing",
+        "recovery": "none needed: pages are copied on write, two roots take turns; no log",
+        "architecture": f"{_IN_PROCESS}, the file mapped",
+        "security": _NO_USERS,
+        "protocol": _CALLS,
+        "access": "B-trees",
+    },
+    "duckdb": {
+        "transactions": "atomic; snapshots",
+        "concurrency": "many threads of one process; a writer that meets another's change fails",
+        "recovery": "write-ahead log, replayed when the file is opened",
+        "architecture": _IN_PROCESS,
+        "security": _NO_USERS,
+        "protocol": _CALLS,
+        "access": "columns with zone maps; ART indexes on id and both ends of a connection",
+    },
+    "postgresql": {
+        "transactions": "atomic; each statement sees what was committed when it began",
+        "concurrency": "row versions; writers lock rows until they commit, readers lock none",
+        "recovery": "write-ahead log with full pages after a checkpoint, replayed at start",
+        "architecture": "a server process for each connection, and helpers",
+        "security": "roles and passwords (SCRAM); the private server's socket is closed to others",
+        "protocol": "PostgreSQL's, version 3, over a Unix socket or TCP",
+        "access": "heaps in key order; B-trees on id, both ends of a connection, and build",
+    },
+    "python-dict": {
+        "transactions": "none",
+        "concurrency": "one user",
+        "recovery": "none: lost with the process",
+        "architecture": _IN_PROCESS,
+        "security": "none",
+        "protocol": "references",
+        "access": "a dict on id, references both ways",
+    },
+    "zodb": {
+        "transactions": "atomic; a connection sees the database as it was when it began",
+        "concurrency": "optimistic: the second of two who changed an object fails",
+        "recovery": "the file is a log of object states; a torn end is cut off when it is opened",
+        "architecture": _IN_PROCESS,
+        "security": _NO_USERS,
+        "protocol": "attribute access; objects are fetched when first touched",
+        "access": "references between objects; B-trees of objects on id and build",
+    },
+    "ladybug": {
+        "transactions": "atomic; serializable by its documentation",
+        "concurrency": "one writer beside readers",
+        "recovery": "write-ahead log, replayed when the file is opened",
+        "architecture": f"{_IN_PROCESS}, threads of its own",
+        "security": _NO_USERS,
+        "protocol": f"Cypher texts, prepared, by {_CALLS}",
+        "access": "columns; a hash index on id, adjacency lists both ways",
+    },
+}
+
+
+def reportables(engine: str) -> dict[str, str]:
+    """An engine's items as settings of its variant; empty for the floor and for engines of third
+    parties, which say what they like in their own terms."""
+    return {f"setting.{item}": fact for item, fact in REPORTABLES.get(engine, {}).items()}

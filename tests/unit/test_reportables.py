@@ -1,0 +1,20 @@
+"""Table I is complete for every engine behind a calling program."""
+
+import pytest
+
+from loadstone import registry
+from loadstone.hosts.reportables import ITEMS, REPORTABLES, reportables
+
+FLOORS = {"null", "python-null"}
+
+
+@pytest.mark.parametrize("engine", sorted(set(registry.host_names()) - FLOORS))
+def test_every_item_is_told_of_every_engine(engine):
+    assert tuple(REPORTABLES[engine]) == ITEMS
+    assert all(REPORTABLES[engine].values())
+    assert set(reportables(engine)) == {f"setting.{item}" for item in ITEMS}
+
+
+def test_nothing_is_made_up_for_others():
+    assert reportables("null") == {}
+    assert set(REPORTABLES) <= set(registry.host_names())

@@ -1,0 +1,27 @@
+"""What a worker does on request, whatever its engine."""
+
+import pytest
+
+from loadstone.benchmarks.wisconsin.benchmark import WisconsinBenchmark
+from loadstone.errors import EngineError
+from loadstone.statement_requests import StatementRequests
+
+
+def test_an_engine_started_anew_holds_what_it_held(tmp_path):
+    benchmark = WisconsinBenchmark()
+    item = benchmark.stored_relations("1993")[0]
+    request = benchmark.request("1993", item, 100)
+    worker = StatementRequests(lambda kind: None)
+    worker.open({"engine": "sqlite", "tactics": []}, str(tmp_path), "owner")
+    worker.load(**benchmark.request("1993", item, 100))
+    before = worker.contents(**request)
+    first = worker.engine._connection
+    worker.restart()
+    assert worker.engine._connection is not first
+    assert worker.contents(**request) == before != {"answer": None}
+    worker.remove()
+
+
+def test_without_an_engine_there_is_nothing_to_start():
+    with pytest.raises(EngineError, match="no engine yet"):
+        StatementRequests(lambda kind: None).restart()
