@@ -92,9 +92,10 @@ def test_what_a_server_did_that_came_and_went_within_a_unit_is_its_own(machine):
 
 
 def test_the_work_of_others_is_foreign(machine):
+    # Before the first reading and after the last: what the two hold lies within.
+    own_ns = _core.cpu_ns(os.getpid())
     state = Conditions()
     state.begin()
-    own_ns = _core.cpu_ns(os.getpid())
     machine.passes(busy_ns=TURN_NS // 2)
     share = state.end().foreign_share
     used_ns = _core.cpu_ns(os.getpid()) - own_ns
