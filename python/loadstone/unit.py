@@ -125,20 +125,26 @@ class Unit:
         what memory they happen to get makes two of the same differ for as long as they live."""
         end_ns = _core.clock_ns() + int(self._plan.repeat_s * 1e9)
         while _core.clock_ns() < end_ns and (more := self._wanting()):
-            goal = next_count(min(len(item.samples) for item in more), self._plan.repeat_most)
             for item in more if self._plan.repeat_s >= RENEW_S else ():
-                if item.status == "ok":
-                    renew(item)
-            while any(len(item.samples) < goal and item.status == "ok" for item in more):
-                _core.pretouch(PRETOUCH_BYTES)
-                for index in _core.schedule(self._seed + number, len(more), 1)[0]:
-                    item, count = more[index], len(more[index].samples)
-                    block = range(count, min(goal, count + REPEAT_BLOCK))
-                    if item.status == "ok" and block:
-                        take(item, block, number)
-                number += 1
-                if _core.clock_ns() >= end_ns:
-                    break
+                renew(item)
+            _core.pretouch(PRETOUCH_BYTES)
+            number = self._turns(more, take, number, end_ns)
+
+    def _turns(self, more: Sequence[OpenCell], take: Step, number: int, end_ns: int) -> int:
+        """Short turns, in a random order each, until all have their next count of samples or the
+        time is over. Memory is not touched between them: that would empty the caches each time.
+        Returns the number of the next round."""
+        goal = next_count(min(len(item.samples) for item in more), self._plan.repeat_most)
+        while any(item.status == "ok" and len(item.samples) < goal for item in more):
+            for index in _core.schedule(self._seed + number, len(more), 1)[0]:
+                item, count = more[index], len(more[index].samples)
+                block = range(count, min(goal, count + REPEAT_BLOCK))
+                if item.status == "ok" and block:
+                    take(item, block, number)
+            number += 1
+            if _core.clock_ns() >= end_ns:
+                break
+        return number
 
     def _wanting(self) -> list[OpenCell]:
         able = [

@@ -38,7 +38,10 @@ Rate = Annotated[
 def run(
     benchmark: Annotated[str | None, typer.Argument(help="Default: wisconsin.")] = None,
     on: Annotated[
-        Names, typer.Option(help="A variant: ENGINE, ENGINE?tactic=value, postgresql://… (repeat).")
+        Names,
+        typer.Option(
+            help="A variant: ENGINE, ENGINE?tactic=value, postgresql://…, sqlite:///… (repeat)."
+        ),
     ] = None,
     edition: Annotated[str | None, typer.Option(help="Edition of the benchmark.")] = None,
     rows: Annotated[Names, typer.Option(help="Scale n, as 10000 or 1e5 (repeat).")] = None,
