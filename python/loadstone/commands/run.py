@@ -7,6 +7,12 @@ import typer
 
 Names = list[str] | None
 
+On = Annotated[
+    Names,
+    typer.Option(
+        help="A variant: ENGINE, ENGINE?tactic=value, postgresql://…, sqlite:///… (repeat)."
+    ),
+]
 RepeatMost = Annotated[
     int | None, typer.Option(help="Samples of a cell whose comparison stays undecided.")
 ]
@@ -37,12 +43,7 @@ Rate = Annotated[
 
 def run(
     benchmark: Annotated[str | None, typer.Argument(help="Default: wisconsin.")] = None,
-    on: Annotated[
-        Names,
-        typer.Option(
-            help="A variant: ENGINE, ENGINE?tactic=value, postgresql://…, sqlite:///… (repeat)."
-        ),
-    ] = None,
+    on: On = None,
     edition: Annotated[str | None, typer.Option(help="Edition of the benchmark.")] = None,
     rows: Annotated[Names, typer.Option(help="Scale n, as 10000 or 1e5 (repeat).")] = None,
     operation: Annotated[Names, typer.Option(help="Only this operation (repeat).")] = None,
