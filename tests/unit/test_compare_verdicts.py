@@ -1,0 +1,195 @@
+"""What a comparison calls a difference, at which threshold, and what noise does to it."""
+
+import itertools
+import json
+import random
+from dataclasses import replace
+
+import pytest
+from compared_runs import SQLITE, altered, calm_run
+from report_fixture import TWIN
+
+from loadstone.comparison.cells import judge
+from loadstone.comparison.compare import compare
+from loadstone.comparison.json import render
+from loadstone.comparison.threshold import DEFAULT
+from loadstone.diagnostics import EXIT_OF_COMPARISON
+from loadstone.estimate import Estimate
+from loadstone.pairs import paired_ratio
+from loadstone.record.model import CellResult, Run, Sample
+from loadstone.report.noise import TwinCell, noise_of
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "verdict"),
+    [
+        (1.06, 1.01, 1.2, "slower"),
+        (1.06, 1.0, 1.2, "undecided"),  # perhaps no difference at all
+        (1.05, 1.01, 1.1, "undecided"),  # a difference, but none that matters
+        (1.0, 0.96, 1.04, "same"),
+        (1.03, 1.01, 1.05, "same"),
+        (1.0, 0.9, 1.2, "undecided"),
+        (0.94, 0.8, 0.99, "faster"),
+        (0.94, 0.8, 1.0, "undecided"),
+        (2.0, None, None, "undecided"),
+    ],
+)
+def test_a_difference_has_to_be_sure_and_to_matter(value, low, high, verdict):
+    assert judge(Estimate(value, low, high), 0.05) == verdict
+
+
+def test_swapping_the_sides_swaps_the_verdict():
+    dice = random.Random(7)
+    mirror = {"slower": "faster", "faster": "slower", "same": "same", "undecided": "undecided"}
+    seen = set()
+    for _ in range(300):
+        low = dice.uniform(0.8, 1.2)
+        value = low * dice.uniform(1, 1.1)
+        high = value * dice.uniform(1, 1.1)
+        verdict = judge(Estimate(value, low, high), 0.05)
+        seen.add(verdict)
+        assert judge(Estimate(1 / value, 1 / high, 1 / low), 0.05) == mirror[verdict]
+    assert seen == set(mirror)
+
+
+@pytest.mark.parametrize(("planted", "slower_least", "slower_most"), [(1.05, 95, 100), (1, 0, 0)])
+def test_at_the_default_a_slowdown_of_5_percent_is_found_and_none_is_invented(
+    planted, slower_least, slower_most
+):
+    """100 cells of 60 pairs each, lognormal noise of 3 % on both sides, seeded."""
+    dice = random.Random(20261121)
+    verdicts = []
+    for _ in range(100):
+        a, b = (
+            tuple(
+                Sample(n, 0, n % 10, 0, round(1e6 * factor * dice.lognormvariate(0, 0.03)))
+                for n in range(60)
+            )
+            for factor in (1, planted)
+        )
+        verdicts.append(judge(paired_ratio(b, a), DEFAULT))
+    assert slower_least <= verdicts.count("slower") <= slower_most
+    assert verdicts.count("faster") == 0
+
+
+def test_a_planted_slowdown_is_a_regression_and_a_speed_up_is_none():
+    slow = compare(calm_run(1), calm_run(2, factor=1.2))
+    assert slow.outcome == "regression"
+    assert {pair.verdict for pair in slow.pairs} == {"slower"}
+    assert all(pair.ratio.value == pytest.approx(1.2, rel=0.05) for pair in slow.pairs)
+    fast = compare(calm_run(1), calm_run(2, factor=1 / 1.2))
+    assert fast.outcome == "no regression"
+    assert {pair.verdict for pair in fast.pairs} == {"faster"}
+
+
+def test_the_same_again_is_the_same():
+    found = compare(calm_run(1), calm_run(2))
+    assert found.outcome == "no regression"
+    assert {pair.verdict for pair in found.pairs} == {"same"}
+    assert len(list(found.pairs)) == 6, "two operations on three variants, the floor left out"
+
+
+def test_the_threshold_decides_what_a_regression_is():
+    a, b = calm_run(1), calm_run(2, factor=1.2)
+    assert compare(a, b, threshold=0.3).outcome == "no regression"
+    assert compare(a, b, threshold=0.0).outcome == "regression"
+
+
+def test_a_wide_interval_is_undecided():
+    wild = altered(
+        calm_run(2),
+        lambda r: replace(
+            r,
+            samples=tuple(
+                replace(s, elapsed_ns=round(s.elapsed_ns * (0.5, 1.2, 2.3)[s.ordinal % 3]))
+                for s in r.samples
+            ),
+        ),
+    )
+    found = compare(calm_run(1), wild, variants=SQLITE)
+    assert found.outcome == "no regression"
+    assert found.counts == {"same": 1, "undecided": 1}
+
+
+def test_too_few_samples_for_an_interval_compare_nothing():
+    found = compare(calm_run(1, samples=3), calm_run(2, factor=9.0, samples=3))
+    assert {pair.verdict for pair in found.pairs} == {"undecided"}
+    assert found.outcome == "nothing compared"
+
+
+def test_every_outcome_has_its_own_exit_code():
+    assert EXIT_OF_COMPARISON == {
+        "no regression": 0, "regression": 1, "nothing compared": 5, "invalid": 6,
+    }  # fmt: skip
+
+
+def with_noise(run: Run, *factors: float) -> Run:
+    """The run, its twin slower than its first by a factor on everything; by several in turn."""
+    firsts = {
+        (r.cell.operation, r.cell.rows): r.samples
+        for r in run.results
+        if r.cell.variant == "sqlite"
+    }
+
+    def twin(result: CellResult) -> CellResult:
+        if result.cell.variant != TWIN:
+            return result
+        samples = firsts[result.cell.operation, result.cell.rows]
+        slower = zip(samples, itertools.cycle(factors), strict=False)
+        noisy = (replace(s, elapsed_ns=round(s.elapsed_ns * factor)) for s, factor in slower)
+        return replace(result, samples=tuple(noisy))
+
+    return replace(run, results=tuple(map(twin, run.results)))
+
+
+def test_below_the_noise_of_either_record_nothing_is_slower():
+    a, b = calm_run(1), calm_run(2, factor=1.05)
+    calm = compare(with_noise(a, 1.01), with_noise(b, 1.01))
+    assert (calm.outcome, calm.threshold.raised) == ("regression", False)
+    assert calm.sentence().endswith("threshold 3 %")
+    for noisy, whose in (((1.08, 1.01), "A"), ((1.01, 1 / 1.08), "B")):
+        found = compare(with_noise(a, noisy[0]), with_noise(b, noisy[1]))
+        assert found.outcome == "no regression"
+        assert found.counts["slower"] == 0
+        words = f"threshold 3 %, raised to 8.0 % by the A/A noise of {whose}"
+        assert found.sentence().endswith(words)
+    assert json.loads(render(found))["threshold_asked"] == 0.03
+    assert json.loads(render(found))["threshold"] == pytest.approx(0.08, rel=1e-3)
+
+
+def test_a_difference_of_twins_that_may_be_chance_raises_nothing():
+    a, b = calm_run(1), calm_run(2, factor=1.05)
+    wild = with_noise(a, 0.5, 0.9, 1.3, 2.5)
+    noise = noise_of(wild)
+    assert (noise.worst > 0.05, noise.certain) == (True, 0.0)
+    found = compare(wild, b)
+    assert (found.outcome, found.threshold.raised) == ("regression", False)
+    assert json.loads(render(found))["noise"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("ratio", "certain"),
+    [
+        (Estimate(1.2, 1.1, 1.4), 0.1),
+        (Estimate(0.75, 0.6, 0.8), 0.25),
+        (Estimate(1.2, 0.99, 1.4), 0.0),
+        (Estimate(0.8, 0.6, 1.0), 0.0),
+        (Estimate(1.5), 0.0),
+    ],
+)
+def test_certain_is_what_the_nearer_bound_leaves_no_doubt_about(ratio, certain):
+    assert TwinCell("x", "sqlite", 1000, "warm", ratio).certain == pytest.approx(certain)
+
+
+def test_one_record_has_one_noise():
+    run = with_noise(calm_run(1), 1.08)
+    found = compare(run, None, variants=("sqlite", "duckdb"), across=("isolation",))
+    assert found.sentence().endswith("raised to 8.0 % by the A/A noise of the record")
+
+
+def test_twins_are_compared_where_they_are_named_and_then_raise_nothing():
+    run = with_noise(calm_run(1), 1.08)
+    assert TWIN not in {one.match.a.variant for one in compare(run, run).matched}
+    found = compare(run, None, variants=("sqlite", TWIN))
+    assert (found.outcome, found.threshold.raised) == ("regression", False)
+    assert {pair.verdict for pair in found.pairs} == {"slower"}
