@@ -126,3 +126,10 @@ def test_gaps_and_failures_keep_their_reason():
     assert (results["b"].status, results["b"].reason) == ("failed", "because")
     assert not results["b"].samples
     assert blocks == [("b", 5, 0)]
+
+
+def test_the_twin_that_was_added_for_its_noise_keeps_to_the_plan():
+    cells = [cell("a"), cell("a#2"), cell("b")]
+    middles = {"a": 1e6, "a#2": 1e6, "b": 1e6}
+    assert counts(measured(cells, middles, noise=0.2, twin="a#2")[0])["a#2"] == 10
+    assert counts(measured(cells, middles, noise=0.2)[0])["a#2"] == 40, "one that was asked for"
