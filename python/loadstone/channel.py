@@ -1,7 +1,7 @@
 """The pipe between the runner and one worker: one JSON object a line, requests down, replies up.
 
-A worker announces each timed statement before it starts, so that the runner can hold it to the
-time limit without interrupting it, and without a clock of its own in the way.
+A worker posts each timed statement on a board before it starts, so that the runner can hold it to
+the time limit without interrupting it.
 """
 
 import contextlib
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from loadstone._core import clock_ns
+from loadstone.board import Board
 from loadstone.errors import (
     EngineError,
     LoadstoneError,
@@ -42,22 +43,24 @@ class Worker:
         self._buffer = b""
         requests, self._down = os.pipe()
         self._up, replies = os.pipe()
+        self._board, board = Board.make()
         with log.open("ab") as stream:
             # A session of its own: Ctrl-C in the terminal reaches the runner alone, which then
             # lets the statement in flight end; and one signal ends a worker with its children.
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "loadstone.worker", seam, str(requests), str(replies)],
+                [sys.executable, "-m", "loadstone.worker", seam,
+                 *map(str, (requests, replies, board))],
                 stdin=subprocess.DEVNULL,
                 stdout=stream,
                 stderr=stream,
-                pass_fds=(requests, replies, lock),
+                pass_fds=(requests, replies, board, lock),
                 start_new_session=True,
-            )
-        os.close(requests)
-        os.close(replies)
+            )  # fmt: skip
+        for descriptor in (requests, replies, board):
+            os.close(descriptor)
 
     def ask(self, request: str, limit_s: float = UNTIMED_LIMIT_S, **values: Any) -> dict[str, Any]:
-        """Send a request and wait for its reply. `limit_s` holds for each announced statement.
+        """Send a request and wait for its reply. `limit_s` holds for each posted statement.
 
         Raises `TimeLimitError`, `WorkerDiedError`, or the error the worker reported. After the
         first two the worker is of no more use: call `kill`.
@@ -67,25 +70,23 @@ class Worker:
             _write_all(self._down, line)
         except BrokenPipeError:
             raise self._died() from None
-        deadline = _after(UNTIMED_LIMIT_S)
-        timed = False
-        while True:
-            reply = self._next(deadline, limit_s if timed else UNTIMED_LIMIT_S)
-            match reply.get("reply"):
-                case "statement":
-                    timed, deadline = True, _after(limit_s)
-                case "ended":
-                    timed, deadline = False, _after(UNTIMED_LIMIT_S)
-                case "error":
-                    raise _error_from(reply)
-                case _:
-                    return reply
+        reply = self._reply(clock_ns(), limit_s)
+        if reply.get("reply") == "error":
+            raise _error_from(reply)
+        return reply
 
-    def _next(self, deadline_ns: int, limit_s: float) -> dict[str, Any]:
+    def _reply(self, asked_ns: int, limit_s: float) -> dict[str, Any]:
         while b"\n" not in self._buffer:
-            left_s = (deadline_ns - clock_ns()) / 1e9
-            if left_s <= 0 or not select.select([self._up], [], [], left_s)[0]:
-                raise TimeLimitError(limit_s)
+            now_ns = clock_ns()
+            overdue_ns, timed = self._board.overdue_ns(
+                asked_ns, int(limit_s * 1e9), int(UNTIMED_LIMIT_S * 1e9)
+            )
+            if now_ns >= overdue_ns:
+                raise TimeLimitError(limit_s if timed else UNTIMED_LIMIT_S)
+            # No statement that begins from now on can be overdue before the limit has passed.
+            look_s = min((overdue_ns - now_ns) / 1e9, limit_s)
+            if not select.select([self._up], [], [], look_s)[0]:
+                continue
             chunk = os.read(self._up, 1 << 20)
             if not chunk:
                 raise self._died()
@@ -131,10 +132,8 @@ class Worker:
             if descriptor >= 0:
                 os.close(descriptor)
                 setattr(self, name, -1)
-
-
-def _after(seconds: float) -> int:
-    return clock_ns() + int(seconds * 1e9)
+        if up:
+            self._board.close()
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

@@ -31,7 +31,7 @@ class Choices:
     fewest that give a 95 % interval, at the others), `repeat_cold` of a cold one, `warm_up` the
     unmeasured rounds before a warm block's samples. Where a comparison is undecided, a warm or hot
     cell is repeated until its interval is within `precision` (a share) of its middle, or to
-    `repeat_most` samples (300; with `repeat` given, as many as that), or for `repeat_s` an
+    `repeat_most` samples (1,000; with `repeat` given, as many as that), or for `repeat_s` an
     operation (0.5 s; 4 s where operations are named). `time_limit_s` holds for one statement.
     `floor`: calibrate the harness; `limits`: a cell beyond a limit is invalid;
     `awake`: keep idle processors from sleeping where that is permitted.
@@ -51,7 +51,7 @@ class Choices:
     seed: int = 1983
     repeat_most: int | None = None
     repeat_s: float | None = None
-    precision: float = 0.02
+    precision: float = 0.015
     time_limit_s: float = 60.0
     floor: bool = True
     limits: bool = True

@@ -1,6 +1,6 @@
 """The worker process: owns one engine, executes the runner's requests, holds the stopwatch.
 
-    python -m loadstone.worker SEAM REQUESTS REPLIES        (a seam; two inherited descriptors)
+    python -m loadstone.worker SEAM REQUESTS REPLIES BOARD  (a seam; three inherited descriptors)
 
 Requests come one at a time; each gets one reply, errors included. The worker ends when its
 requests end, however the runner came to its end, and then removes what its engine made.
@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from loadstone.board import Board
 from loadstone.errors import LoadstoneError
 from loadstone.worker_requests import Requests
 
@@ -28,7 +29,7 @@ def requests_of(seam: str) -> type[Requests]:
     return StatementRequests
 
 
-def serve(seam: str, requests: int, replies: int) -> None:
+def serve(seam: str, requests: int, replies: int, board: int) -> None:
     """Answer requests until they end."""
 
     def send(message: dict[str, Any]) -> None:
@@ -36,7 +37,7 @@ def serve(seam: str, requests: int, replies: int) -> None:
         while data:
             data = data[os.write(replies, data) :]
 
-    process = requests_of(seam)(lambda kind: send({"reply": kind}))
+    process = requests_of(seam)(Board(board).post)
     try:
         for request in _lines(requests):
             name = request.pop("request")
@@ -66,7 +67,7 @@ def _lines(descriptor: int) -> Iterator[dict[str, Any]]:
 def main() -> None:
     """The process's entry."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    serve(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    serve(sys.argv[1], *map(int, sys.argv[2:]))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,53 @@
+"""Where a worker posts since when it has been timing, for its runner to look at.
+
+A message would do the same and spoil what it announces: it wakes the runner, which then runs beside
+the statement, on two processors as often as not in its place. The board is eight bytes of shared
+memory that nobody waits for: the runner looks when a limit may have passed, and not before.
+"""
+
+import mmap
+import os
+import tempfile
+
+from loadstone._core import clock_ns
+
+SIZE_BYTES = 16
+
+
+class Board:
+    """Two times in memory shared by two processes: when the timed statement began (0 between
+    statements), and when the last one ended. Only the worker writes."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._memory = mmap.mmap(descriptor, SIZE_BYTES)
+        self._times = memoryview(self._memory).cast("Q")
+
+    @classmethod
+    def make(cls) -> tuple["Board", int]:
+        """The runner's side, and the descriptor to hand to the worker; the caller closes it."""
+        with tempfile.TemporaryFile() as file:
+            file.truncate(SIZE_BYTES)
+            descriptor = os.dup(file.fileno())
+        return cls(descriptor), descriptor
+
+    def post(self, kind: str) -> None:
+        """`statement`: one begins. `ended`: it has ended."""
+        now_ns = clock_ns()
+        if kind == "statement":
+            self._times[0] = now_ns
+        else:
+            self._times[1] = now_ns
+            self._times[0] = 0
+
+    def overdue_ns(self, asked_ns: int, limit_ns: int, untimed_limit_ns: int) -> tuple[int, bool]:
+        """When what the worker does now counts as hung, and whether that is a statement; a request
+        was sent at `asked_ns`."""
+        began_ns, ended_ns = self._times[0], self._times[1]
+        if began_ns:
+            return began_ns + limit_ns, True
+        return max(asked_ns, ended_ns) + untimed_limit_ns, False
+
+    def close(self) -> None:
+        """Let go of the memory."""
+        self._times.release()
+        self._memory.close()
