@@ -1,7 +1,8 @@
 """The contract of the Rust core (`crates/python`), checked against the binary by stubtest."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Self, final
+from os import PathLike
+from typing import Any, Literal, Self, final
 
 __version__: str
 build_profile: str
@@ -11,6 +12,13 @@ __all__ = [
     "Host",
     "HostError",
     "HostGapError",
+    "LodeBtree",
+    "LodeDatabase",
+    "LodeHash",
+    "LodeHeap",
+    "LodeLinks",
+    "LodeObjects",
+    "LodeTransaction",
     "Oo1Oracle",
     "Oracle",
     "QuelError",
@@ -36,6 +44,7 @@ __all__ = [
     "interval_of_median",
     "interval_of_paired_ratio",
     "io_bytes",
+    "lode_tactics",
     "oo1_checksum",
     "oo1_inputs",
     "outliers",
@@ -181,12 +190,12 @@ class Host:
         """Run a measure once: (elapsed ns, of these the commit's, visits, checksum, calls made
         into the client). The iteration's number draws the inputs. What it wrote is taken back."""
     def users(
-        self, measure: str, users: int, duration_ns: int, starts_ns: Sequence[int] | None = None
-    ) -> tuple[int, Tally]:
-        """Many users at once, each a thread with a client of its own: `lookup` or `insert`, one
-        part a request. A closed loop for that long, or an open one with requests due at
-        `starts_ns` (offsets in ns, ascending). Inserted links are checked both ways and taken
-        back. Returns (elapsed ns, tally of all users)."""
+        self, readers: int, writers: int, duration_ns: int, starts_ns: Sequence[int] | None = None
+    ) -> tuple[int, Tally, Tally]:
+        """Many users at once, each a thread with a client of its own: readers look up, writers
+        insert, one part a request. A closed loop for that long, or an open one with requests due
+        at `starts_ns` (offsets in ns, ascending; for each kind). Inserted links are checked both
+        ways and taken back. Returns (elapsed ns, tally of the readers, tally of the writers)."""
     def size_bytes(self) -> int:
         """Bytes that the database takes where it is kept, log included."""
     def terms(self) -> list[tuple[str, str]]:
@@ -210,6 +219,165 @@ def oo1_checksum(kind: str, rows: Iterable[Sequence[Any]]) -> tuple[int, str]:
     """(rows, checksum) of what a program saw, as the oracle counts it. `kind` is part or
     part-in-order (id, x, y, type), link (from, to, length, type) or point (x, y). But for
     part-in-order, sums modulo 2^64 of checksums are those of the rows together."""
+
+# --- lode ---------------------------------------------------------------------------------
+# All of it raises `loadstone.errors.LodeError`, of which `DeadlockError` says that the transaction
+# was rolled back and should be run again. `loadstone.lode` has the same under shorter names.
+
+def lode_tactics() -> list[dict[str, Any]]:
+    """Each tactic of lode as its code describes it: `name`, `default`, `values` (name, what it
+    means), and `does`, `buys`, `costs`, `loses` (in a crash), `excludes`, `source` as sentences."""
+
+@final
+class LodeDatabase:
+    """A lode database, for all threads: the volume at `path`, and beside it its log, `path` with
+    `-log` behind. As a context manager it is closed at the end of the block.
+
+    `mode`: `create` makes a new one, `open` takes one that is there (and recovers it if it was not
+    closed), `any` does whichever fits, `read` opens one only to read, beside other readers. Each
+    tactic may be given by its name, a number as text or as int; contents do not depend on them.
+    """
+
+    def __new__(
+        cls,
+        path: str | PathLike[str],
+        mode: Literal["any", "create", "open", "read"] = "any",
+        **tactics: str | int,
+    ) -> Self: ...
+    def writing(self) -> LodeTransaction:
+        """A transaction that looks and changes."""
+    def reading(self) -> LodeTransaction:
+        """A transaction that only looks; it ends when its block does."""
+    @property
+    def tactics(self) -> dict[str, str]:
+        """The tactics in force; `extent` is the one that the database was created with."""
+    @property
+    def recovery(self) -> dict[str, int] | None:
+        """What opening had to mend: `records` read, transactions `ended` and `taken_back`, `pages`
+        written. None if the database had been closed."""
+    def counters(self) -> dict[str, dict[str, int]]:
+        """What has happened since the database was opened, under `buffer` (misses, pages_read,
+        evictions, …), `log` (records, record_bytes, syncs, …) and `locks` (waits, deadlocks).
+        A look at a page in memory is not counted: the counter would cost more than the look."""
+    def checkpoint(self) -> None:
+        """Write all changed pages to their places."""
+    def forget(self) -> None:
+        """The same, and drop every page from memory: what comes next is cold for the engine."""
+    def close(self) -> None:
+        """Write everything to its place and close the files; refused while a transaction has not
+        ended. Closing twice is harmless."""
+    def abandon(self) -> None:
+        """Let go of the files as they are, as a crash of the program would. Opening recovers
+        them."""
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *exception: object) -> None: ...
+
+@final
+class LodeTransaction:
+    """Several operations as one. A block (`with database.writing() as transaction:`) commits at its
+    end, and rolls back if it is left by an exception. The files that a transaction opened end with
+    it. It keeps its database open.
+
+    A name leads to one file of one kind. A writing transaction makes what is not there; a reading
+    one answers with an error.
+    """
+
+    def heap(self, name: str) -> LodeHeap: ...
+    def objects(self, name: str) -> LodeObjects: ...
+    def btree(self, name: str) -> LodeBtree: ...
+    def hash(self, name: str) -> LodeHash: ...
+    def links(
+        self, parents: LodeHeap, children: LodeHeap, parent_at: int = 0, child_at: int = 0
+    ) -> LodeLinks:
+        """Links between the records of two heaps, or of one. They take 16 bytes of a parent's
+        record, from `parent_at` on, and 16 of a child's, from `child_at` on: multiples of 8. Zeros
+        there are a parent without children, a child without a parent."""
+    def files(self) -> list[tuple[str, str]]:
+        """(name, kind) of each file, by name; a kind is heap, objects, btree or hash."""
+    def commit(self) -> None:
+        """Make the changes one whole, durable as the tactic `durability` says."""
+    def rollback(self) -> None:
+        """Take the changes back."""
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *exception: object) -> None: ...
+
+@final
+class LodeHeap:
+    """Records (up to some 4,000 bytes), each under an id that it keeps wherever it moves."""
+
+    def insert(self, record: bytes) -> int:
+        """Put a record in, and answer its id: below 2^48, never 0."""
+    def get(self, id: int) -> bytes: ...  # noqa: A002
+    def update(self, id: int, record: bytes) -> None: ...  # noqa: A002
+    def delete(self, id: int) -> None: ...  # noqa: A002
+    def scan(self) -> list[tuple[int, bytes]]:
+        """(id, record) of all records, in the order in which they lie."""
+
+@final
+class LodeObjects:
+    """Objects: records that refer to each other by OID, eight bytes little-endian in their text."""
+
+    def insert(self, object: bytes) -> int:  # noqa: A002
+        """Put an object in, and answer its OID: below 2^48, never 0."""
+    def get(self, oid: int) -> bytes: ...
+    def follow(self, oid: int, at: int) -> tuple[int, bytes] | None:
+        """(OID, object) that the reference at offset `at` (a multiple of 8) of an object leads to;
+        None where eight zeros stand there. Under `swizzle=on`, a second visit goes straight to
+        memory."""
+    def update(self, oid: int, object: bytes) -> None: ...  # noqa: A002
+    def delete(self, oid: int) -> None: ...
+    def scan(self) -> list[tuple[int, bytes]]:
+        """(OID, object) of all objects, in the order in which they lie."""
+
+@final
+class LodeBtree:
+    """Byte strings in order, each with a value. A number as a key is written `to_bytes(8, "big")`,
+    so that the order of the keys is the numbers'."""
+
+    def insert(self, key: bytes, value: bytes) -> bool:
+        """Put a value at a key that is not there; whether it was so."""
+    def put(self, key: bytes, value: bytes) -> bytes | None:
+        """Put a value at a key; the value that it replaces."""
+    def get(self, key: bytes) -> bytes | None: ...
+    def remove(self, key: bytes) -> bytes | None:
+        """Remove a key; its value, if it was there."""
+    def range(
+        self,
+        first: bytes | None = None,
+        end: bytes | None = None,
+        backwards: bool = False,
+        limit: int | None = None,
+    ) -> list[tuple[bytes, bytes]]:
+        """(key, value) of the keys from `first` on and before `end`, ascending, or descending if
+        `backwards`; at most `limit` of them."""
+
+@final
+class LodeHash:
+    """Numbers below 2^64 to such numbers, record ids for example; several to a key if wanted."""
+
+    def insert(self, key: int, value: int) -> None:
+        """Add a value to a key, also if it has that one already."""
+    def get(self, key: int) -> int | None:
+        """A value of a key, any if it has several."""
+    def get_all(self, key: int) -> list[int]:
+        """All values of a key, in no order."""
+    def remove(self, key: int, value: int) -> bool:
+        """Take a value from a key; whether it had it."""
+    def scan(self) -> list[tuple[int, int]]:
+        """(key, value) of all entries, in no order."""
+
+@final
+class LodeLinks:
+    """Links from a parent's record to its children's and back, as in INDEX (OO1)."""
+
+    def append(self, parent: int, child: int) -> bool:
+        """Link a record as the last child of another; False if it is in a list already."""
+    def unlink(self, child: int) -> bool:
+        """Take a child out of its list; False if it is in none."""
+    def parent(self, child: int) -> int | None:
+        """The id of a child's parent; None while it is in no list."""
+    def children(self, parent: int) -> list[tuple[int, bytes]]:
+        """(id, record) of a parent's children, in the order in which they were linked."""
 
 # --- measure ------------------------------------------------------------------------------
 

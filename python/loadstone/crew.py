@@ -78,8 +78,11 @@ class VariantWorker:
         answers: Answers,
         recorder: Recorder,
         told: Callable[[str], None],
+        *,
+        sized: bool,
     ) -> None:
-        """Load every table of a scale that is missing or not as it should be."""
+        """Load every table of a stage that is missing or not as it should be; `sized`: record what
+        the variant then takes."""
         for item in items:
             told(f"{self.variant.name}: loading {item.relation} ({item.design}, n = {rows:,})")
             load = self._ensure(item, rows, answers)
@@ -87,7 +90,8 @@ class VariantWorker:
                 recorder.load(load)
         names = [table_of(item.relation, item.design, rows) for item in items]
         reply = self.ask("settle", tables=names)
-        recorder.size(self.variant.name, rows, reply["size_bytes"])
+        if sized:
+            recorder.size(self.variant.name, rows, reply["size_bytes"])
 
     def _ensure(self, item: StoredRelation, rows: int, answers: Answers) -> Load | None:
         """Load a table unless it is there and right. Raises `EngineError` if it cannot be."""

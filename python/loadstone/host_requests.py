@@ -20,9 +20,10 @@ class HostRequests(Requests):
 
     seam: ClassVar[str] = "hosts"
 
-    _doubtful = False
+    _doubtful = True
     """Whether the database has to be loaded again before anything is measured in it: a scan, which
-    shows that one is there, sees no connection."""
+    shows that one is there, sees no connection. So another worker's database is doubtful, and one
+    that took the place of another: parts are the same with locality and without."""
 
     @property
     def host(self) -> HostedEngine:
@@ -52,10 +53,12 @@ class HostRequests(Requests):
         return {"size_bytes": self.host.size_bytes()}
 
     def contents(self, source: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:
-        """What a scan of all parts visits; None where there is no such database, or one that a
-        failure or a wrong answer casts doubt on."""
+        """What a scan of all parts visits; None where this worker has loaded no such database, or
+        one that a failure or a wrong answer casts doubt on."""
         del table
-        self.host.expect(Database(**source))
+        database = Database(**source)
+        self._doubtful |= database != self.host.database
+        self.host.expect(database)
         if self._doubtful:
             return {"answer": None}
         try:
@@ -74,7 +77,7 @@ class HostRequests(Requests):
     def users(self, block: dict[str, Any], loop: dict[str, Any]) -> dict[str, Any]:
         """Many users at once on the measure of a block, one part a request."""
         asked = Loop(**loop)
-        measure = Block(**block).variations[0][1].partition(" ")[0]
+        inserting = Block(**block).variations[0][1].startswith("insert ")
         starts = None
         if asked.model == "open":
             starts = intended_starts(asked.seed, asked.rate_per_s or 0.0, asked.duration_ns)
@@ -82,14 +85,16 @@ class HostRequests(Requests):
         self._doubtful = True
         # The loop has an end of its own, and the runner waits for replies without a limit.
         try:
-            elapsed_ns, tally = self.host.users(measure, asked.users, asked.duration_ns, starts)
+            elapsed_ns, *tallies = self.host.users(
+                *((0, asked.users) if inserting else (asked.users, 0)), asked.duration_ns, starts
+            )
         except UnsupportedError as gap:
             self._doubtful = False
             return {**no_figures("gap", gap.message), "host": self.host.host}
         self._doubtful = False
         work = meter.read()
         return {
-            **loop_figures(tally, 0, closed=starts is None),
+            **loop_figures(tallies[inserting], 0, closed=starts is None),
             "host": self.host.host,
             "status": "ok",
             "reason": "",

@@ -11,7 +11,7 @@ from loadstone.benchmarks.base import Benchmark, Operation
 from loadstone.conditions import Conditions
 from loadstone.crew import VariantWorker
 from loadstone.engines.base import System
-from loadstone.many_users import ManyUsers, crowds
+from loadstone.many_users import Crowd, ManyUsers, crowds
 from loadstone.plan import Cell, Plan
 from loadstone.planner import FLOOR
 from loadstone.record import Recorder
@@ -88,16 +88,28 @@ class Runner:
         recorder.structure_notes(notes)
 
     def _scale(self, rows: int, recorder: Recorder, conditions: Conditions) -> None:
+        """Stage by stage, and in each in the plan's order; a stage with nothing left to measure is
+        not loaded."""
         cells = [cell for cell in self._pending if cell.rows == rows]
         pending = crowds(self._plan, self._benchmark, self._recorded)
         crowded = [crowd for crowd in pending if crowd.cell.rows == rows]
         if not cells and not crowded:
             return
-        scale = Scale(
-            self._plan, rows, self._benchmark, self._crew, recorder, self._watcher, conditions
-        )
-        recorder.operations(_texts(scale.operations, rows, self._plan))
-        scale.load([*cells, *(crowd.cell for crowd in crowded)])
+        edition = self._plan.edition
+        operations = {item.name: item for item in self._benchmark.operations(edition, rows)}
+        recorder.operations(_texts(operations, rows, self._plan))
+        for place, stage in enumerate(self._benchmark.stages(edition)):
+            names = {name for name, item in operations.items() if item.design in stage}
+            own = [cell for cell in cells if cell.operation in names]
+            users = [crowd for crowd in crowded if crowd.cell.operation in names]
+            scale = Scale(self._plan, rows, stage, self._benchmark, self._crew, recorder,
+                          self._watcher, conditions)  # fmt: skip
+            scale.load([*own, *(crowd.cell for crowd in users)], sized=place == 0)
+            self._measure(scale, own, users, recorder)
+
+    def _measure(
+        self, scale: Scale, cells: Sequence[Cell], crowded: Sequence[Crowd], recorder: Recorder
+    ) -> None:
         for _, unit in groupby(cells, key=lambda cell: (cell.temperature, cell.operation)):
             scale.unit(tuple(unit))
         many = ManyUsers(self._plan, recorder, scale.users, self._recorded)

@@ -1,10 +1,10 @@
-"""One scale of a run: its tables, its expected answers, and its units of interleaving.
+"""One stage of a scale: its tables, its expected answers, and its units of interleaving.
 
 What a unit does, and in which order, is `unit.py`; here are its blocks, and what happens when an
 engine fails in the middle of one.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,9 @@ from loadstone.record.model import StatementText
 from loadstone.tables import relations, stored
 from loadstone.unit import OpenCell, Unit
 
+RESTART_NS_MAX = 100_000_000
+"""An engine that takes longer to start anew does so only where operations are named."""
+
 
 @dataclass(slots=True)
 class Watcher:
@@ -29,12 +32,14 @@ class Watcher:
 
 
 class Scale:
-    """One scale of a run: its tables, its expected answers, its units."""
+    """One scale of a run, or of its stages one: the tables of those designs, their expected
+    answers, the units that ask them."""
 
     def __init__(
         self,
         plan: Plan,
         rows: int,
+        stage: Collection[str],
         benchmark: Benchmark,
         crew: Mapping[str, VariantWorker],
         recorder: Recorder,
@@ -48,22 +53,24 @@ class Scale:
         self._recorder = recorder
         self._watcher = watcher
         self._stored = {
-            name: stored(benchmark, plan, rows, name, worker.engine.capabilities)
+            name: stored(benchmark, plan, rows, stage, name, worker.engine.capabilities)
             for name, worker in crew.items()
         }
         everything = [item for items in self._stored.values() for item in items]
         self._answers = benchmark.answers(plan.edition, rows, relations(everything))
         self._units = 0
+        self._one_session = benchmark.one_session
+        self._restart_ns: dict[str, int] = {}
         self._conditions = conditions
         self._clock_ns = _core.clock_resolution_ns() + _core.clock_cost_ns()
 
-    def load(self, cells: Sequence[Cell]) -> None:
-        """Load every variant that has something to measure here."""
+    def load(self, cells: Sequence[Cell], *, sized: bool) -> None:
+        """Load every variant that has something to measure here; `sized`: its size is recorded."""
         for name in dict.fromkeys(cell.variant for cell in cells if not cell.gap):
             worker = self._crew[name]
             try:
                 worker.load(self._stored[name], self._rows, self._answers, self._recorder,
-                            self._watcher.told)  # fmt: skip
+                            self._watcher.told, sized=sized)  # fmt: skip
             except LoadstoneError as error:
                 self._revive(worker, error)
 
@@ -71,10 +78,13 @@ class Scale:
         """One operation at one temperature on all variants; every cell is recorded as it ends."""
         self._units += 1
         seed = self._plan.seed + self._rows + self._units
-        unit = Unit(self._plan, cells, seed, self._conditions, self._clock_ns)
+        unit = Unit(
+            self._plan, cells, seed, self._conditions, self._clock_ns,
+            one_session=self._one_session,
+        )  # fmt: skip
         for result in unit.measure(
             lambda *block: self._guarded(self._take, *block),
-            lambda item: self._guarded(self._renew, item),
+            lambda item, hurried: self._guarded(self._renew, item, hurried),
             lambda item: self._guarded(self._explain, item),
         ):
             self._recorder.cell(result)
@@ -129,10 +139,19 @@ class Scale:
     def _take(self, item: OpenCell, worker: VariantWorker, block: range, number: int) -> None:
         item.add(worker.ask("block", block=self._block(item.cell, block, number)))
 
-    def _renew(self, item: OpenCell, worker: VariantWorker) -> None:
+    def _renew(self, item: OpenCell, worker: VariantWorker, hurried: bool) -> None:
         del item
-        if worker.engine.capabilities.stoppable and worker.variant.url is None:
-            worker.ask("restart")
+        name = worker.variant.name
+        slow = self._restart_ns.get(name, 0) > RESTART_NS_MAX
+        if (
+            (slow and hurried)
+            or not worker.engine.capabilities.stoppable
+            or worker.variant.url is not None
+        ):
+            return
+        start_ns = _core.clock_ns()
+        worker.ask("restart")
+        self._restart_ns[name] = _core.clock_ns() - start_ns
 
     def _explain(self, item: OpenCell, worker: VariantWorker) -> None:
         variations = min(item.cell.samples, len(self.operations[item.cell.operation].texts))

@@ -1,6 +1,6 @@
-"""Which tables a plan needs at a scale."""
+"""Which tables a plan needs at a stage of a scale."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from loadstone.benchmarks.base import Benchmark, StoredRelation
 from loadstone.engines.base import Capabilities
@@ -8,9 +8,15 @@ from loadstone.plan import Plan
 
 
 def stored(
-    benchmark: Benchmark, plan: Plan, rows: int, variant: str, capabilities: Capabilities
+    benchmark: Benchmark,
+    plan: Plan,
+    rows: int,
+    stage: Collection[str],
+    variant: str,
+    capabilities: Capabilities,
 ) -> list[StoredRelation]:
-    """The relations that a variant's cells of this scale touch, in the designs it supports."""
+    """The relations that a variant's cells of this scale touch, in those designs of a stage that it
+    supports."""
     designs = {
         operation.name: operation.design for operation in benchmark.operations(plan.edition, rows)
     }
@@ -22,7 +28,7 @@ def stored(
     return [
         item
         for item in benchmark.stored_relations(plan.edition)
-        if item.design in needed and _supported(item, capabilities)
+        if item.design in needed and item.design in stage and _supported(item, capabilities)
     ]
 
 

@@ -1,6 +1,6 @@
 """A unit of interleaving: one operation at one temperature on all variants, measured in turns.
 
-for each planned round: touch memory; the variants in a random order, one block each
+for each planned round: touch memory; the variants in a random order, started anew, one block each
 while a comparison is undecided: another round of those that stand in it
 explain, in one isolated pass; hold every cell against the limits
 """
@@ -21,6 +21,9 @@ from loadstone.variant import TWIN, is_twin
 
 RENEW_S = 1.0
 """A server takes half a second to start anew: a panel's share of time has no room for that."""
+RENEW_EVERY_NS = 400_000_000
+"""So long the turns go on with the same engines: some twenty draws of memory for each figure where
+operations are named."""
 PRETOUCH_BYTES = 16 << 20
 """Touched before each round, because a host takes idle memory back within seconds."""
 
@@ -67,13 +70,25 @@ Step = Callable[[OpenCell, range, int], None]
 """Takes the samples with these ordinals as one block of that round; a failure is the cell's."""
 
 
+Renew = Callable[[OpenCell, bool], None]
+"""Restarts an engine on what it holds; if the second argument is true, only one that does so
+quickly."""
+
+
 class Unit:
-    """Measures the cells of a unit. `take` takes a block of samples, `renew` restarts an engine on
-    what it holds, `explain` asks for plans; all leave a cell that fails with its status and reason,
-    and never raise for an engine's sake."""
+    """Measures the cells of a unit. `take` takes a block of samples, `explain` asks for plans; all
+    three leave a cell that fails with its status and reason, and never raise for an engine's
+    sake."""
 
     def __init__(
-        self, plan: Plan, cells: Sequence[Cell], seed: int, conditions: Conditions, clock_ns: float
+        self,
+        plan: Plan,
+        cells: Sequence[Cell],
+        seed: int,
+        conditions: Conditions,
+        clock_ns: float,
+        *,
+        one_session: bool = False,
     ) -> None:
         self.opened = [OpenCell(cell) for cell in cells]
         for item in self.opened:
@@ -83,17 +98,18 @@ class Unit:
         self._seed = seed
         self._conditions = conditions
         self._clock_ns = clock_ns
+        self._one_session = one_session
 
     def measure(
         self,
         take: Step,
-        renew: Callable[[OpenCell], None],
+        renew: Renew,
         explain: Callable[[OpenCell], None],
     ) -> Iterator[CellResult]:
         """Run the planned rounds and those that undecided comparisons ask for."""
         live = list(self._right())
         self._conditions.begin()
-        rounds = self._planned_rounds(live, take)
+        rounds = self._planned_rounds(live, take, renew)
         self._repeat(take, renew, rounds)
         condition = self._conditions.end()
         for item in self._right():
@@ -108,35 +124,52 @@ class Unit:
     def _right(self) -> Iterator[OpenCell]:
         return (item for item in self.opened if item.status == "ok")
 
-    def _planned_rounds(self, live: Sequence[OpenCell], take: Step) -> int:
+    def _planned_rounds(self, live: Sequence[OpenCell], take: Step, renew: Renew) -> int:
+        """As many blocks of each as the plan has rounds. Each further round of a warm cell finds
+        its engine started anew: what memory one happens to get makes two of the same differ for as
+        long as they live, and a figure of one alone would be too sure of itself."""
         rounds = min(self._plan.rounds, max((item.cell.samples for item in live), default=1))
         for number, order in enumerate(_core.schedule(self._seed, len(live), rounds)):
             _core.pretouch(PRETOUCH_BYTES)
             for item in (live[index] for index in order):
                 count = item.cell.samples
                 block = range(count * number // rounds, count * (number + 1) // rounds)
+                if number and block and self._renewed(item):
+                    renew(item, True)
                 if item.status == "ok" and block:
                     take(item, block, number)
         return rounds
 
-    def _repeat(self, take: Step, renew: Callable[[OpenCell], None], number: int) -> None:
+    def _renewed(self, item: OpenCell) -> bool:
+        """Cold samples restart their engines themselves."""
+        return not self._one_session and item.status == "ok" and item.cell.temperature != "cold"
+
+    def _repeat(self, take: Step, renew: Renew, number: int) -> None:
         """More rounds of the cells whose comparison is undecided, up to the plan's cap. A cold
-        sample costs a restart: cold cells keep to the plan. Each time the engines start anew, for
-        what memory they happen to get makes two of the same differ for as long as they live."""
+        sample costs a restart: cold cells keep to the plan."""
         end_ns = _core.clock_ns() + int(self._plan.repeat_s * 1e9)
         while _core.clock_ns() < end_ns and (more := self._wanting()):
-            for item in more if self._plan.repeat_s >= RENEW_S else ():
-                renew(item)
             _core.pretouch(PRETOUCH_BYTES)
-            number = self._turns(more, take, number, end_ns)
+            number = self._turns(more, take, renew, number, end_ns)
 
-    def _turns(self, more: Sequence[OpenCell], take: Step, number: int, end_ns: int) -> int:
+    def _turns(
+        self,
+        more: Sequence[OpenCell],
+        take: Step,
+        renew: Renew,
+        number: int,
+        end_ns: int,
+    ) -> int:
         """Short turns, in a random order each, until all have their next count of samples or the
-        time is over. Memory is not touched between them: that would empty the caches each time.
-        Returns the number of the next round."""
+        time is over; the engines started anew at first and now and then. Memory is not touched
+        between turns: that would empty the caches each time. Returns the next round's number."""
         goal = next_count(min(len(item.samples) for item in more), self._plan.repeat_most)
-        last = ""
+        last, renew_ns = "", _core.clock_ns()
         while any(item.status == "ok" and len(item.samples) < goal for item in more):
+            if self._plan.repeat_s >= RENEW_S and _core.clock_ns() >= renew_ns:
+                for item in more:
+                    renew(item, False)
+                renew_ns = _core.clock_ns() + RENEW_EVERY_NS
             order = _core.schedule(self._seed + number, len(more), 1)[0]
             if more[order[0]].cell.variant == last:
                 # Two turns on end find the processor's caches filled by the first.

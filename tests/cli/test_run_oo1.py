@@ -131,6 +131,62 @@ def test_a_killed_run_is_resumed_where_it_stopped(desk: Desk):
     assert desk.leftovers() == []
 
 
+def test_the_database_without_locality_takes_the_place_of_the_other(desk: Desk):
+    measures = ("lookup-no-locality", "traversal-no-locality", "insert-no-locality", "traversal")
+    done = desk.run(*SMALL, *on("sqlite", "lmdb", "zodb"), *operations(*measures),
+                    "--repeat", "2", "--repeat-cold", "1")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    run = desk.read()
+    assert {(result.status, result.reason) for result in run.results} == {("ok", "")}
+    oracles = {True: _core.Oo1Oracle(PARTS), False: _core.Oo1Oracle(PARTS, locality=False)}
+    designs = {text.name: text.design for text in run.operations}
+    assert set(designs) == set(measures)
+    for result in run.results:
+        local = result.cell.operation == "traversal"
+        assert designs[result.cell.operation] == ("oo1" if local else "no-locality")
+        for answer in result.answers:
+            measure = result.cell.operation.removesuffix("-no-locality")
+            expected = oracles[local].answer(measure, answer.variation + 1)
+            assert (answer.rows, answer.checksum) == expected
+    # All that asks the first database, warm and cold, comes before the other is loaded.
+    order = [result.cell.operation == "traversal" for result in run.results]
+    assert order == sorted(order, reverse=True)
+    assert [(load.variant, load.relation) for load in run.loads] == [
+        (variant, relation)
+        for relation in ("oo1", "oo1-no-locality")
+        for variant in ("sqlite", "lmdb", "zodb")
+    ]
+    with closing(sqlite3.connect(desk.record)) as connection:
+        sized = [variant for (variant,) in connection.execute("SELECT variant FROM size")]
+    assert sized == ["sqlite", "lmdb", "zodb"]
+    assert desk.leftovers() == []
+
+
+def test_a_run_killed_on_the_second_database_loads_no_other(desk: Desk):
+    measures = ("lookup", "lookup-no-locality", "traversal-no-locality", "insert-no-locality")
+    process = desk.start(*SMALL, *WARM, *on("sqlite"), *operations(*measures),
+                         "--repeat", "400", "--repeat-most", "400")  # fmt: skip
+    assert process.stderr is not None
+    while "lookup-no-locality" not in process.stderr.readline():
+        assert process.poll() is None
+    process.send_signal(signal.SIGSTOP)
+    os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)
+    workers = children(process.pid)
+    process.kill()
+    process.communicate()
+    assert wait_until_dead(workers, limit_s=30)
+    before = desk.read()
+    assert before.pending
+    assert [load.relation for load in before.loads] == ["oo1", "oo1-no-locality"]
+    done = desk.run("run", "--resume", "r.loadstone", "--no-report")
+    assert done.returncode == 0, done.stderr
+    run = desk.read()
+    assert run.pending == ()
+    assert {result.status for result in run.results} == {"ok"}
+    assert [load.relation for load in run.loads[2:]] == ["oo1-no-locality"]
+    assert run.sizes == before.sizes
+
+
 def postmasters(desk: Desk) -> list[int]:
     numbers = (int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit())
     return [pid for pid in numbers if f"postgres -D {desk.scratch}" in command_line(pid)]

@@ -26,13 +26,16 @@ TOGETHER = (
     "sqlite?access=objects",
     "lmdb",
     "lmdb?access=links&durability=none",
+    "lode?swizzle=on",
+    "lode?access=links&locks=page&durability=group",
+    "lode?access=btree&locks=page&durability=none",
+    "lode?access=hash&locks=page&log=page-grain",
     "duckdb",
     "postgresql",
     "postgresql?place=tcp&statement=pipeline",
 )
 SHARED = ("sqlite?durability=none", "sqlite?access=objects", "postgresql")
-"""What two programs can have open: of LMDB and DuckDB a process opens a file once, and the tests of
-`crates/hosts` have readers and writers at once."""
+"""What two programs can have open: of LMDB, lode and DuckDB a process opens a file once."""
 ALONE = ("memory", "python-dict", "python-null", "zodb", "ladybug")
 CONTENTS = ("scan", "lookup", "group", "reverse-batch", "traversal-batch")
 
@@ -92,13 +95,17 @@ def answer(measure: str) -> tuple[int, str]:
 @pytest.mark.parametrize("host", TOGETHER, indirect=True)
 def test_users_at_once_are_all_answered_and_leave_no_trace(host: HostedEngine) -> None:
     starts = _core.intended_starts(1, 500.0, DURATION_NS)
-    for measure, users in (("lookup", READERS), ("insert", WRITERS)):
-        elapsed_ns, tally = host.users(measure, users, DURATION_NS, None)
+    for readers, writers in ((READERS, 0), (0, WRITERS)):
+        users, inserting = readers + writers, bool(writers)
+        elapsed_ns, *tallies = host.users(readers, writers, DURATION_NS, None)
+        tally, nobody = tallies[inserting], tallies[not inserting]
         assert elapsed_ns >= DURATION_NS
+        assert nobody.completed == 0
         # Each user that began asked at least once.
         assert tally.completed >= users
         assert tally.skipped == 0
-        elapsed_ns, tally = host.users(measure, users, DURATION_NS, starts)
+        elapsed_ns, *tallies = host.users(readers, writers, DURATION_NS, starts)
+        tally = tallies[inserting]
         assert tally.completed + tally.skipped == len(starts)
         assert tally.completed > 0
         # Each is timed from when it was due.
@@ -109,15 +116,23 @@ def test_users_at_once_are_all_answered_and_leave_no_trace(host: HostedEngine) -
     assert_as_loaded(host)
 
 
+@pytest.mark.parametrize("host", TOGETHER, indirect=True)
+def test_readers_and_writers_at_once_are_all_answered(host: HostedEngine) -> None:
+    _, read, written = host.users(READERS, WRITERS, DURATION_NS, None)
+    assert read.completed >= READERS
+    assert written.completed >= WRITERS
+    assert_as_loaded(host)
+
+
 @pytest.mark.parametrize("host", SHARED, indirect=True)
-def test_readers_and_writers_at_once_do_not_disturb_each_other(host: HostedEngine) -> None:
+def test_readers_and_writers_of_two_programs_do_not_disturb_each_other(host: HostedEngine) -> None:
     assert isinstance(host, RustHost)
     database, library = host.address()
     other = _core.Host(host.name, database, host.program_tactics(), PARTS, library=library)
     with ThreadPoolExecutor(1) as pool:
-        reading = pool.submit(other.users, "lookup", READERS, DURATION_NS, None)
-        _, written = host.users("insert", WRITERS, DURATION_NS, None)
-        _, read = reading.result()
+        reading = pool.submit(other.users, READERS, 0, DURATION_NS, None)
+        _, _, written = host.users(0, WRITERS, DURATION_NS, None)
+        _, read, _ = reading.result()
     assert read.completed >= READERS
     assert written.completed >= WRITERS
     assert_as_loaded(host)
@@ -149,7 +164,7 @@ def spoil(host: HostedEngine, statement: str) -> None:
 def test_a_link_that_does_not_lead_both_ways_is_caught(host: HostedEngine, statement: str) -> None:
     spoil(host, statement)
     with pytest.raises(EngineError, match=r"with other connections than it was given"):
-        host.users("insert", WRITERS, DURATION_NS, None)
+        host.users(0, WRITERS, DURATION_NS, None)
     spoil(host, "DROP TRIGGER spoil")
     # What the users inserted is gone all the same.
     assert host.measure("scan", 1).checksum == answer("scan")[1]
@@ -159,30 +174,24 @@ def test_a_link_that_does_not_lead_both_ways_is_caught(host: HostedEngine, state
 def test_a_part_that_users_do_not_find_is_told(host: HostedEngine) -> None:
     spoil(host, "DELETE FROM part")
     with pytest.raises(EngineError, match=r"has no part \d+"):
-        host.users("lookup", READERS, DURATION_NS, None)
+        host.users(READERS, 0, DURATION_NS, None)
 
 
 @pytest.mark.parametrize("host", ALONE, indirect=True)
 def test_what_has_room_for_one_user_says_so(host: HostedEngine) -> None:
-    for measure in ("lookup", "insert"):
+    for readers, writers in ((2, 0), (0, 2)):
         with pytest.raises(UnsupportedError) as caught:
-            host.users(measure, 2, DURATION_NS, None)
+            host.users(readers, writers, DURATION_NS, None)
         assert caught.value.message.startswith(host.name)
         assert "user" in caught.value.message
 
 
 @pytest.mark.parametrize("host", ["null"], indirect=True)
 def test_the_floor_has_users_that_look_and_none_that_insert(host: HostedEngine) -> None:
-    _, tally = host.users("lookup", READERS, DURATION_NS, None)
+    _, tally, _ = host.users(READERS, 0, DURATION_NS, None)
     assert tally.completed >= READERS
     with pytest.raises(UnsupportedError, match="keeps no part"):
-        host.users("insert", WRITERS, DURATION_NS, None)
-
-
-@pytest.mark.parametrize("host", ["sqlite"], indirect=True)
-def test_only_lookup_and_insert_are_for_many(host: HostedEngine) -> None:
-    with pytest.raises(EngineError, match="traversal"):
-        host.users("traversal", 2, DURATION_NS, None)
+        host.users(0, WRITERS, DURATION_NS, None)
 
 
 def test_every_host_is_asked_for_many_users() -> None:

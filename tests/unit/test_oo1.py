@@ -3,13 +3,14 @@
 import pytest
 
 from loadstone import _core
-from loadstone.benchmarks.oo1.benchmark import ITERATIONS, Oo1Benchmark, call_of
+from loadstone.benchmarks.oo1.benchmark import ITERATIONS, TABLE_VI, Oo1Benchmark, call_of
 from loadstone.errors import InputError
 
 BENCHMARK = Oo1Benchmark()
 PUBLISHED = BENCHMARK.published()
 TABLES = {table.number: table for table in PUBLISHED.tables}
 TOTAL = "lookup+traversal+insert"
+WITHOUT = tuple(f"{measure}-no-locality" for measure, _ in TABLE_VI)
 # Rows and values of each table, counted in the paper.
 COUNTS = {
     "II": (11, 33), "III": (11, 33), "IV": (10, 10), "V, small": (4, 12), "V, large": (4, 12),
@@ -38,10 +39,11 @@ def test_every_table_is_there_with_all_its_values() -> None:
 @pytest.mark.parametrize("number", COUNTS)
 def test_totals_add_up_to_what_was_printed(number: str) -> None:
     values = values_of(number)
+    whole = "+".join(WITHOUT) if number == "VI" else TOTAL
     added = 0
     for state in ("cold", "warm"):
-        for system, total in values.get(f"{TOTAL}@{state}", {}).items():
-            terms = [values[f"{measure}@{state}"][system] for measure in TOTAL.split("+")]
+        for system, total in values.get(f"{whole}@{state}", {}).items():
+            terms = [values[f"{measure}@{state}"][system] for measure in whole.split("+")]
             difference = abs(sum(float(term) for term in terms) - float(total))
             assert difference <= half_of_last_place(float_or_int(total)) + 1e-9, (system, state)
             added += 1
@@ -82,25 +84,59 @@ def test_marks_are_kept_as_text() -> None:
 
 
 def test_tables_name_what_exists() -> None:
-    measures = set(_core.host_measures())
+    known = {operation.name for operation in BENCHMARK.operations("1992", 20_000)}
     for number, table in TABLES.items():
         assert set(table.systems) <= set(PUBLISHED.systems)
         assert table.scale in (20_000, 200_000, 2_000_000)
-        assert (table.edition or BENCHMARK.default_edition) in BENCHMARK.editions
+        assert table.edition == BENCHMARK.default_edition
         for operation in values_of(number):
             if operation not in ("size", "load"):
                 names, _, state = operation.partition("@")
-                assert set(names.split("+")) <= measures
+                assert set(names.split("+")) <= known
+                assert (set(names.split("+")) <= set(WITHOUT)) == (number == "VI")
                 assert state in ("cold", "warm")
-    assert {number for number, table in TABLES.items() if table.edition} == {"VI"}
 
 
 def test_operations_are_the_programs_measures_ten_times() -> None:
     operations = BENCHMARK.operations("1992", 20_000)
-    assert [operation.name for operation in operations] == _core.host_measures()
+    plain = [operation.name for operation in BENCHMARK.operations("1992-no-locality", 20_000)]
+    assert plain == _core.host_measures()
+    assert [operation.name for operation in operations] == [*plain, *WITHOUT]
     for operation in operations:
         called = [call_of(text) for text in operation.texts]
-        assert called == [(operation.name, number + 1) for number in range(ITERATIONS)]
+        assert called == [(operation.storage, number + 1) for number in range(ITERATIONS)]
+        assert operation.name.removesuffix("-no-locality") == operation.storage
+
+
+def test_what_is_without_locality_is_in_the_full_panel_alone() -> None:
+    for operation in BENCHMARK.operations("1992", 20_000):
+        if operation.name in WITHOUT:
+            assert operation.panels == {"full"}
+            assert not operation.many_users
+
+
+def test_each_design_has_its_stage_and_its_database() -> None:
+    stored = {item.design: item for item in BENCHMARK.stored_relations("1992")}
+    assert BENCHMARK.stages("1992") == (frozenset({"oo1"}), frozenset({"no-locality"}))
+    assert BENCHMARK.stages("1992-no-locality") == (frozenset({"oo1"}),)
+    assert len({item.relation for item in stored.values()}) == len(stored)
+    local, scattered = (
+        BENCHMARK.request("1992", stored[design], 1_000)["source"]
+        for design in ("oo1", "no-locality")
+    )
+    assert local == {"parts": 1_000, "locality": True, "seed": 1}
+    assert scattered == {**local, "locality": False}
+    (alone,) = BENCHMARK.stored_relations("1992-no-locality")
+    assert BENCHMARK.request("1992-no-locality", alone, 1_000)["source"] == scattered
+
+
+def test_a_measure_is_answered_by_the_database_of_its_design() -> None:
+    answers = BENCHMARK.answers("1992", 1_000, ["oo1-no-locality"])
+    local, scattered = (_core.Oo1Oracle(1_000, locality=locality) for locality in (True, False))
+    known = {operation.name: operation for operation in BENCHMARK.operations("1992", 1_000)}
+    assert answers.of(known["traversal"], 2) == local.answer("traversal", 3)
+    assert answers.of(known["traversal-no-locality"], 2) == scattered.answer("traversal", 3)
+    assert local.answer("traversal", 3) != scattered.answer("traversal", 3)
 
 
 @pytest.mark.parametrize("edition", BENCHMARK.editions)

@@ -1,5 +1,7 @@
 """OO1's tables beside a run: its scale, its temperatures, its sums; and what things are called."""
 
+import html
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,9 +11,10 @@ from report_fixture import FEW, make_run
 from rich.console import Console
 
 from loadstone import registry
-from loadstone.record.model import AnswerCheck, Run
+from loadstone.record.model import AnswerCheck, Run, Term
 from loadstone.report.comparison import Comparison, ComparisonRow, comparisons
 from loadstone.report.panel import panels
+from loadstone.report.paper_words import paper_line
 from loadstone.report.portrait import Portrait, portrait
 from loadstone.report.terminal import print_summary
 from loadstone.report.verdict import headline
@@ -145,10 +148,92 @@ def test_a_table_of_another_scale_has_nothing_beside_it() -> None:
 
 
 def test_a_table_of_another_edition_has_nothing_beside_it() -> None:
-    assert "--edition 1992-no-locality" in tables_of(make_oo1_run())["VI"].missing
     without = tables_of(make_oo1_run("1992-no-locality"))
-    assert without["VI"].measured
-    assert "leave out --edition" in without["II"].missing
+    assert {table.missing for table in without.values()} == {
+        "not run in this edition: add --edition 1992"
+    }
+    assert not any(table.measured for table in without.values())
+
+
+def test_tables_that_name_an_edition_stand_beside_the_others(whole: Portrait) -> None:
+    published = json.loads(json.dumps(whole.run.published))
+    for table in published["tables"]:
+        table["edition"] = "1992-no-locality" if table["number"] == "VI" else ""
+    run = replace(whole.run, published=published)
+    tables = tables_of(run)
+    assert tables["II"].measured
+    assert "add --edition 1992-no-locality" in tables["VI"].missing
+    plan = replace(run.plan, edition="1992-no-locality")
+    tables = tables_of(replace(run, plan=plan))
+    assert tables["VI"].measured
+    assert "leave out --edition" in tables["II"].missing
+
+
+def test_the_database_without_locality_lends_the_others_neither_size_nor_load(
+    whole: Portrait,
+) -> None:
+    size, lookup = tables_of(whole.run)["VI"].rows
+    assert size.measured == {}
+    assert size.published["INDEX"].size_bytes == 5e6
+    expected = cell_of(whole, "lookup-no-locality", "sqlite").elapsed_ns
+    assert lookup.measured["sqlite"].elapsed_ns == expected
+    load = row_of(whole.run, "load (local)").measured["sqlite"]
+    assert load.elapsed_ns.value == 100_000_000
+
+
+def test_operations_that_were_not_run_are_asked_for() -> None:
+    run = make_oo1_run()
+    cells = tuple(c for c in run.plan.cells if c.operation != "lookup-no-locality")
+    tables = tables_of(replace(run, plan=replace(run.plan, cells=cells)))
+    missing = "its operations were not run: add --panel full, without --operation"
+    assert (tables["VI"].missing, tables["VI"].add) == (missing, "--panel full")
+    assert not tables["VI"].measured
+    assert tables["II"].measured
+
+
+def test_markdown_has_the_papers_tables(whole: Portrait) -> None:
+    text = registry.load_report("md")().render(whole.run).decode()
+    (row,) = (line for line in text.splitlines() if line.startswith("| lookup, warm | 2.4 2.4"))
+    cells = [cell.strip() for cell in row.split("|")[1:-1]]
+    assert cells[:5] == ["lookup, warm", "2.4 2.4×", "**1**", "19 19×", "**60.0 µs**"]  # noqa: RUF001
+    assert cells[5:] == ["330 µs 5.5×", "16.0 ms 270×", "900 µs 15×", "17,000×"]  # noqa: RUF001
+    assert "Table VI. Small remote database without locality; s, as printed" in text
+    assert "- Table III. Large remote database: not run at 200,000: add --rows 200000" in text
+    assert "No engine yet: lode will fill INDEX and OODBMS." in text
+    # What took part in no comparison has no figure: structs in memory are never cold.
+    (cold,) = (line for line in text.splitlines() if line.startswith("| lookup, cold"))
+    assert cold.split("|")[5].strip() == "gap"
+
+
+def test_markdown_has_wisconsins_tables_too() -> None:
+    text = registry.load_report("md")().render(make_run()).decode()
+    assert "Table 1. Selections without index; s, as printed" in text
+    assert "&gt; 5 hours" in text
+    assert "10,000 tuples, warm; times the best of the same era" in text
+    assert "The IDM used nested loops." in text
+
+
+def test_the_terminal_says_where_the_tables_are(whole: Portrait) -> None:
+    assert paper_line(comparisons(whole)) == (
+        "the paper's tables, 2 of 4 beside today's figures; for 2 others add --rows 200000 and"
+        " --rows 2000000"
+    )
+    assert paper_line(comparisons(portrait(make_run()))).endswith("4 of 4 beside today's figures")
+    assert paper_line(None) == ""
+
+
+@pytest.mark.parametrize("name", ["md", "html"])
+def test_the_way_to_a_server_stands_beside_the_figures(whole: Portrait, name: str) -> None:
+    own = (Term("sqlite", "round_trip_ns", None, "not measured: no route"),
+           Term("null", "round_trip_ns", None, "7"),
+           Term("postgresql", "round_trip_ns", None, "41200"))  # fmt: skip
+    run = replace(whole.run, terms=(*whole.run.terms, *own))
+    said = "to the server's place and back, without the server, takes 41.2 µs (postgresql)."
+    text = html.unescape(registry.load_report(name)().render(run).decode())
+    assert text.count(said) == (2 if name == "html" else 1)
+    assert "takes 9.00 µs (postgresql)" not in text
+    alone = replace(run, terms=tuple(t for t in run.terms if t.key != "round_trip_ns"))
+    assert "and back" not in registry.load_report(name)().render(alone).decode()
 
 
 def test_systems_that_nothing_stands_for_are_named(whole: Portrait) -> None:
@@ -184,6 +269,8 @@ def test_one_host_is_named_in_the_headline() -> None:
 
 
 def test_a_panel_shows_a_measure_and_no_statement(whole: Portrait) -> None:
+    apart = next(panel for panel in panels(whole) if "no-locality" in panel.operation.name)
+    assert "measure lookup;" in apart.asked
     panel = next(panel for panel in panels(whole) if panel.operation.name == "reverse")
     assert "measure reverse" in panel.asked
     assert panel.expected.startswith("6,917 visits")
@@ -199,4 +286,7 @@ def test_the_terminal_tells_hosts_and_calls_and_fits(capsys: pytest.CaptureFixtu
     text = capsys.readouterr().out
     assert "in Python for zodb" in text
     assert "postgresql: 1,000 × 14.5 µs is 91 % of a look-up: its calls explain it" in text  # noqa: RUF001
+    assert "A byte to the server's place and back, without the server, takes 9.00 µs" in text
+    assert "report  loadstone report a.loadstone, with the paper's tables, 2 of 4 beside" in text
+    assert len(text.splitlines()) <= 40
     assert max(map(len, text.splitlines())) <= 100

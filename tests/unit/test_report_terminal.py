@@ -79,6 +79,7 @@ def test_the_summary_fits_one_screen_and_says_what_matters() -> None:
         "wrong answer: 99 tuples", "Growing faster", "Cold over warm",
         "not equal: isolation and parallelism", "runs/a.html", "runs/a.loadstone",
         "1 cell invalid: the client was busy", "Calibration: the harness alone",
+        "runs/a.html, with the paper's tables, 4 of 4",
     ):  # fmt: skip
         assert words in text, words
 

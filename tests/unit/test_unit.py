@@ -1,6 +1,7 @@
 """A unit of interleaving: how often its cells are repeated, and which of them are invalid."""
 
 import random
+from itertools import pairwise
 
 import pytest
 
@@ -30,7 +31,9 @@ def cell(variant, temperature="warm", samples=10, gap=""):
     return Cell("select", variant, 1000, temperature, samples, gap)
 
 
-def measured(cells, middles_ns, noise=0.0, condition=CALM, status="ok", **choices):
+def measured(
+    cells, middles_ns, noise=0.0, condition=CALM, status="ok", one_session=False, **choices
+):
     """The results of a unit whose variants take so long, and the blocks that were taken."""
     plan = Plan("w", "1993", ("a",), (1000,), 1, 1, 2, 60.0, tuple(cells),
                 **{"precision": 0.02, "repeat_most": 40, "repeat_s": 60.0, **choices})  # fmt: skip
@@ -47,10 +50,12 @@ def measured(cells, middles_ns, noise=0.0, condition=CALM, status="ok", **choice
         if status != "ok":
             item.status, item.reason = status, "because"
 
-    def renew(item):
+    def renew(item, hurried):
+        planned = len([block for block in blocks if block[2] != RENEWED]) < 2 * len(cells)
+        assert hurried == planned, "a panel has no time for slow restarts"
         blocks.append((item.cell.variant, 0, RENEWED))
 
-    unit = Unit(plan, cells, 3, State(condition), 50.0)
+    unit = Unit(plan, cells, 3, State(condition), 50.0, one_session=one_session)
     results = {r.cell.variant: r for r in unit.measure(take, renew, lambda item: None)}
     return results, blocks
 
@@ -62,12 +67,40 @@ def counts(results):
 def test_the_planned_rounds_hold_every_variant_once_each():
     results, blocks = measured([cell("a"), cell("b")], {"a": 1e6, "b": 3e6}, noise=0.05)
     assert counts(results) == {"a": 10, "b": 10}, "far apart: nothing more is asked"
-    assert sorted(blocks) == [("a", 5, 0), ("a", 5, 1), ("b", 5, 0), ("b", 5, 1)]
+    taken = [block for block in blocks if block[2] != RENEWED]
+    assert sorted(taken) == [("a", 5, 0), ("a", 5, 1), ("b", 5, 0), ("b", 5, 1)]
+
+
+@pytest.mark.parametrize(("temperature", "one_session", "renewals"),
+                         [("warm", False, 1), ("warm", True, 0), ("cold", False, 0)])  # fmt: skip
+def test_a_further_planned_round_finds_a_warm_engine_started_anew(
+    temperature, one_session, renewals
+):
+    _, blocks = measured([cell("a", temperature), cell("b", temperature)],
+                         {"a": 1e6, "b": 3e6}, one_session=one_session)  # fmt: skip
+    renewed = [at for at, (*_, number) in enumerate(blocks) if number == RENEWED]
+    assert len(renewed) == 2 * renewals, "each of the two, before its second block"
+    assert all(blocks[at][0] == blocks[at + 1][0] and blocks[at + 1][2] == 1 for at in renewed)
+
+
+def test_nobody_has_two_turns_on_end():
+    _, blocks = measured([cell("a"), cell("b")], {"a": 1e6, "b": 1e6}, noise=0.2,
+                         repeat_most=200)  # fmt: skip
+    looks = []
+    for variant, count, number in blocks:
+        if number == RENEWED or number < 2:
+            looks.append([])
+        elif count:
+            looks[-1].append(variant)
+    turns = [look for look in looks if look]
+    assert turns
+    assert all(one != other for look in turns for one, other in pairwise(look))
 
 
 def test_an_undecided_comparison_is_repeated_together_and_to_the_cap():
     results, blocks = measured([cell("a"), cell("b"), cell("c")],
-                               {"a": 1e6, "b": 1e6, "c": 9e6}, noise=0.2)  # fmt: skip
+                               {"a": 1e6, "b": 1e6, "c": 9e6}, noise=0.2,
+                               one_session=True)  # fmt: skip
     assert counts(results) == {"a": 40, "b": 40, "c": 10}
     renewed = [variant for variant, _, at in blocks if at == RENEWED]
     assert set(renewed) == {"a", "b"}, "two of the same get other memory before each look"

@@ -106,30 +106,23 @@ impl Host {
         Ok((found.elapsed_ns, found.commit_ns, found.visits, checksum, found.calls))
     }
 
-    /// Many users at once: (elapsed ns, tally).
-    #[pyo3(signature = (measure, users, duration_ns, starts_ns=None))]
+    /// Many users at once: (elapsed ns, the readers' tally, the writers').
+    #[pyo3(signature = (readers, writers, duration_ns, starts_ns=None))]
     fn users(
         &self,
         py: Python<'_>,
-        measure: &str,
-        users: u32,
+        readers: u32,
+        writers: u32,
         duration_ns: u64,
         starts_ns: Option<Vec<u64>>,
-    ) -> PyResult<(u64, Tally)> {
-        let inserting = match measure {
-            "lookup" => false,
-            "insert" => true,
-            _ => return Err(PyValueError::new_err(format!("{measure} is for one user"))),
-        };
+    ) -> PyResult<(u64, Tally, Tally)> {
         let pacing = match starts_ns {
             None => Pacing::Closed { duration_ns },
             Some(starts_ns) => Pacing::Open { starts_ns, duration_ns },
         };
-        let (readers, writers) = if inserting { (0, users) } else { (users, 0) };
         let asked = Users { readers, writers, pacing };
         let served = self.with(py, |host| host.users(&asked))?;
-        let tally = if inserting { served.inserts } else { served.lookups };
-        Ok((served.elapsed_ns, Tally(tally)))
+        Ok((served.elapsed_ns, Tally(served.lookups), Tally(served.inserts)))
     }
 
     /// Bytes that the database takes.

@@ -107,6 +107,8 @@ class Benchmark(ABC):
     default_variants: ClassVar[tuple[str, ...]] = ("sqlite", "duckdb", "postgresql")
     seam: ClassVar[str] = "engines"
     """Where it meets a system under test: `engines` take statements, `hosts` run its program."""
+    one_session: ClassVar[bool] = False
+    """Whether the paper has all planned samples of a cell taken in one session of the engine."""
 
     @abstractmethod
     def check_scale(self, edition: str, rows: int) -> None:
@@ -115,6 +117,12 @@ class Benchmark(ABC):
     @abstractmethod
     def stored_relations(self, edition: str) -> Sequence[StoredRelation]:
         """Every relation in every physical design that some operation needs."""
+
+    def stages(self, edition: str) -> Sequence[frozenset[str]]:
+        """The designs that are in place at once, in the order of measuring; every design is in one
+        stage. More than one where a system holds one database at a time: each is loaded in place of
+        the one before. What is said of a variant's size and load is of the first."""
+        return (frozenset(item.design for item in self.stored_relations(edition)),)
 
     @abstractmethod
     def operations(self, edition: str, rows: int) -> Sequence[Operation]:

@@ -20,7 +20,7 @@ RepeatSeconds = Annotated[
     float | None, typer.Option(help="And so long, an operation: 0.5, or 4 for named ones.")
 ]
 Precision = Annotated[
-    float | None, typer.Option(help="Share at which an interval is narrow enough: 0.02.")
+    float | None, typer.Option(help="Share at which an interval is narrow enough: 0.015.")
 ]
 Floor = Annotated[bool | None, typer.Option("--floor/--no-floor", help="Measure the harness, too.")]
 Limits = Annotated[

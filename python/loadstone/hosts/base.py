@@ -76,13 +76,14 @@ class HostedEngine(System):
         """Run a measure once; what it wrote is taken back outside its clock."""
 
     def users(
-        self, measure: str, users: int, duration_ns: int, starts_ns: Sequence[int] | None
-    ) -> tuple[int, Tally]:
+        self, readers: int, writers: int, duration_ns: int, starts_ns: Sequence[int] | None
+    ) -> tuple[int, Tally, Tally]:
         """Many users at once, each a thread of the program with a client of its own, one part a
-        request: a closed loop, or an open one whose requests are due at `starts_ns`. Returns the
-        elapsed ns and what became of all requests."""
-        del users, duration_ns, starts_ns
-        raise UnsupportedError(f"{self.name}: one user at a time for {measure}")
+        request, which readers look up and writers insert: a closed loop, or an open one whose
+        requests are due at `starts_ns`. Returns the elapsed ns, and what became of all look-ups
+        and of all inserts."""
+        del readers, writers, duration_ns, starts_ns
+        raise UnsupportedError(f"{self.name}: one user at a time")
 
     def settle(self) -> None:
         """Whatever the engine wants done after loading, before the first measure."""

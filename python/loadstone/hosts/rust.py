@@ -70,11 +70,11 @@ class RustHost(HostedEngine):
             return Measured(*self._open().measure(measure, iteration))
 
     def users(
-        self, measure: str, users: int, duration_ns: int, starts_ns: Sequence[int] | None
-    ) -> tuple[int, _core.Tally]:
+        self, readers: int, writers: int, duration_ns: int, starts_ns: Sequence[int] | None
+    ) -> tuple[int, _core.Tally, _core.Tally]:
         """Threads in Rust: no interpreter between them."""
         with host_errors(self.name):
-            return self._open().users(measure, users, duration_ns, starts_ns)
+            return self._open().users(readers, writers, duration_ns, starts_ns)
 
     def terms(self) -> Mapping[str, str]:
         """As the client reads them back, in the words of the contract; the program's own tactics
@@ -164,12 +164,12 @@ class NullHost(RustHost):
     )
 
     def users(
-        self, measure: str, users: int, duration_ns: int, starts_ns: Sequence[int] | None
-    ) -> tuple[int, _core.Tally]:
+        self, readers: int, writers: int, duration_ns: int, starts_ns: Sequence[int] | None
+    ) -> tuple[int, _core.Tally, _core.Tally]:
         """Look-ups only: what users inserted is looked at afterwards."""
-        if measure == "insert":
+        if writers:
             raise UnsupportedError("null keeps no part that a user inserts")
-        return super().users(measure, users, duration_ns, starts_ns)
+        return super().users(readers, writers, duration_ns, starts_ns)
 
 
 class SqliteHost(RustHost):

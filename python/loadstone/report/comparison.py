@@ -70,8 +70,8 @@ class ComparisonRow:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One table of the paper. `missing` says why nothing of today stands beside it, and what would
-    put it there."""
+    """One table of the paper. `missing` says why nothing of today stands beside it, and `add`
+    which words of a command line would put it there."""
 
     number: str
     title: str
@@ -80,6 +80,7 @@ class Comparison:
     systems: tuple[str, ...]
     rows: tuple[ComparisonRow, ...]
     missing: str = ""
+    add: str = ""
 
     @property
     def heading(self) -> str:
@@ -157,11 +158,13 @@ def _table(
     table: Mapping[str, Any], portrait: Portrait, nearest: View, editions: set[str]
 ) -> Comparison:
     unit_ns = UNITS_NS.get(str(table["unit"]).lower())
-    missing = _missing(table, portrait, editions)
     scale = table.get("scale")
     at = [view for view in portrait.views if scale is None or view.rows == scale]
     view = nearest if scale is None or not at else min(at, key=_distance)
-    source = None if missing else Source(portrait, view)
+    designs = _designs(table, portrait, view.rows)
+    missing, add = _missing(table, portrait, editions, asked=designs is not None)
+    apart = designs is not None and bool(designs & portrait.words.apart)
+    source = None if missing else Source(portrait, view, apart)
     return Comparison(
         number=str(table["number"]),
         title=str(table["title"]),
@@ -173,21 +176,43 @@ def _table(
             for label, operation, values in table["rows"]
         ),
         missing=missing,
+        add=add,
     )
 
 
-def _missing(table: Mapping[str, Any], portrait: Portrait, editions: set[str]) -> str:
-    """Why a table has nothing beside it that could be compared; empty where it may have."""
+def _designs(table: Mapping[str, Any], portrait: Portrait, rows: int) -> frozenset[str] | None:
+    """The designs of a table's operations; None where none of them was planned at that scale."""
+    rated = (operation for _, operation, _ in table["rows"] if operation not in (None, SIZE, LOAD))
+    names = {name for operation in rated for name in operation.partition("@")[0].split("+")}
+    planned = {cell.operation for cell in portrait.run.plan.cells if cell.rows == rows}
+    if names and not names & planned:
+        return None
+    return frozenset(text.design for text in portrait.run.operations if text.name in names)
+
+
+def _missing(
+    table: Mapping[str, Any], portrait: Portrait, editions: set[str], *, asked: bool
+) -> tuple[str, str]:
+    """Why a table has nothing beside it that could be compared, and what to add to the command;
+    empty where it may have. `asked`: some operation of its was planned at its scale."""
     scale, edition = table.get("scale"), table.get("edition") or ""
     # Tables without an edition are of the one that no table names.
     run_edition = portrait.run.plan.edition
     run_edition = run_edition if run_edition in editions else ""
     if edition != run_edition:
-        choose = f"add --edition {edition}" if edition else "leave out --edition"
-        return f"not run in this edition: {choose}"
+        if not edition:
+            return "not run in this edition: leave out --edition", ""
+        return _add("not run in this edition", f"--edition {edition}")
     if scale is not None and all(view.rows != scale for view in portrait.views):
-        return f"not run at {scale:,}: add --rows {scale}"
-    return ""
+        return _add(f"not run at {scale:,}", f"--rows {scale}")
+    if not asked:
+        missing, add = _add("its operations were not run", "--panel full")
+        return f"{missing}, without --operation", add
+    return "", ""
+
+
+def _add(why: str, words: str) -> tuple[str, str]:
+    return f"{why}: add {words}", words
 
 
 def _row(

@@ -21,7 +21,7 @@ from loadstone.report.drawing import svg_of
 from loadstone.report.growth import Growth, growth
 from loadstone.report.json import encode
 from loadstone.report.ladder import BELOW_LOOKUP, LADDERS
-from loadstone.report.ladder_words import PAPER, hosts_line, ladder_sections
+from loadstone.report.ladder_words import PAPER, hosts_line, ladder_sections, round_trips_line
 from loadstone.report.panel import STRIP_PX, panels
 from loadstone.report.portrait import Figure, Portrait, is_floor, portrait
 from loadstone.report.terms import terms
@@ -129,6 +129,7 @@ def _context(whole: Portrait) -> dict[str, Any]:
         "ladder": ladder_sections(whole),
         "ladder_paper": PAPER,
         "hosts_line": hosts_line(whole),
+        "round_trips_line": round_trips_line(whole),
         "statements": any(result.statements for result in run.results),
         "words": whole.words,
         "visits_few": VISITS_FEW,

@@ -175,15 +175,25 @@ class _Way:
     joined: bool
 
 
-def _way(portrait: Portrait, variant: str) -> _Way:
-    terms = {
-        term.key: term.read_back if term.read_back is not None else term.asked
+def round_trips_ns(portrait: Portrait) -> Mapping[str, float]:
+    """Competitor -> what bytes alone take to its server's place and back, where that was measured;
+    a later session's figure replaces an earlier one's."""
+    told = {
+        term.variant: term.read_back or ""
         for term in portrait.run.terms
-        if term.variant == variant and term.key in (ROUND_TRIP, HOP)
+        if term.key == ROUND_TRIP and term.variant in portrait.competitors
     }
-    told = terms.get(ROUND_TRIP) or ""
-    hop = terms.get(HOP) or ("join" if f"{HOP}={JOIN}" in variant else "")
-    return _Way(float(told) if told.isdigit() else None, "://" in variant, hop.startswith(JOIN))
+    return {variant: float(text) for variant, text in told.items() if text.isdigit()}
+
+
+def _way(portrait: Portrait, variant: str) -> _Way:
+    hops = {
+        term.variant: term.read_back if term.read_back is not None else term.asked
+        for term in portrait.run.terms
+        if term.key == HOP
+    }
+    hop = hops.get(variant) or ("join" if f"{HOP}={JOIN}" in variant else "")
+    return _Way(round_trips_ns(portrait).get(variant), "://" in variant, hop.startswith(JOIN))
 
 
 def _counted(figure: Figure | None, count: int) -> Estimate | None:

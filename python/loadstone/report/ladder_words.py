@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from loadstone.estimate import Estimate
 from loadstone.report.figures import TIMES, digits, duration, listing, percent, signed
-from loadstone.report.ladder import Account, Argument, Ladder, ladders
+from loadstone.report.ladder import Account, Argument, Ladder, ladders, round_trips_ns
 from loadstone.report.portrait import Portrait
 
 MINUS = "\N{MINUS SIGN}"
@@ -77,6 +77,15 @@ def hosts_line(portrait: Portrait) -> str:
         )
         said.append(f"{host.capitalize()} for {listing(names)}{floor}")
     return f"The calling program is in {'; in '.join(said)}." if said else ""
+
+
+def round_trips_line(portrait: Portrait) -> str:
+    """What the way to each server costs by itself, the longest first; empty where none is known."""
+    found = sorted(round_trips_ns(portrait).items(), key=lambda each: -each[1])
+    said = listing(f"{duration(each)} ({portrait.names[variant]})" for variant, each in found)
+    return (
+        f"A byte to the server's place and back, without the server, takes {said}." if said else ""
+    )
 
 
 def _rungs(own: Sequence[Ladder], names: Sequence[str]) -> LadderTable:

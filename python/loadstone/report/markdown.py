@@ -1,4 +1,4 @@
-"""The Markdown report: the verdict and the portrait, for a pull request or a README."""
+"""The Markdown report: verdict, portrait and the paper's tables, for a pull request or a README."""
 
 import re
 from collections.abc import Iterable
@@ -9,8 +9,16 @@ from loadstone.report import figures, reproduce
 from loadstone.report.base import Report
 from loadstone.report.calibration import calibration
 from loadstone.report.calibration_table import CalibrationRow, calibration_table
+from loadstone.report.comparison import comparisons
 from loadstone.report.growth import growth
-from loadstone.report.ladder_words import LadderCell, LadderTable, hosts_line, ladder_sections
+from loadstone.report.ladder_words import (
+    LadderCell,
+    LadderTable,
+    hosts_line,
+    ladder_sections,
+    round_trips_line,
+)
+from loadstone.report.paper_words import PaperCell, PaperTable, lead, paper_tables, unmeasured
 from loadstone.report.portrait import Figure, Portrait, Row, View, portrait
 from loadstone.report.terms import terms
 from loadstone.report.users import users_tables
@@ -37,6 +45,7 @@ def _lines(whole: Portrait) -> Iterable[str]:
     for view in whole.views:
         yield ""
         yield from _view(whole, view)
+    yield from _paper(whole)
     yield from _ladder(whole)
     yield from _growth(whole)
     yield from _reasons(whole, "failed", "Failed:")
@@ -98,9 +107,35 @@ def shorten(text: str, most: int = 60) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
+def _paper(whole: Portrait) -> Iterable[str]:
+    found = comparisons(whole)
+    if found is None:
+        return
+    yield from ("", f"**The paper's tables.** {plain(lead(found, whole))}")
+    for table in paper_tables(found, whole):
+        yield from ("", plain(table.title), "", *_paper_table(table))
+    others = unmeasured(found)
+    if others:
+        yield from ("", "Of these this run measured nothing:", "")
+        yield from (f"- {plain(line)}" for line in others)
+
+
+def _paper_table(table: PaperTable) -> Iterable[str]:
+    yield f"|  | {' | '.join(map(plain, table.headings))} |"
+    yield f"|---|{'--:|' * len(table.headings)}"
+    for label, cells in table.rows:
+        yield f"| {plain(label)} | {' | '.join(map(_paper_cell, cells))} |"
+    for note in table.notes:
+        yield from ("", plain(note))
+
+
+def _paper_cell(cell: PaperCell) -> str:
+    text = f"**{plain(cell.text)}**" if cell.best else plain(cell.text)
+    return f"{text} {cell.ratio}" if cell.ratio else text
+
+
 def _ladder(whole: Portrait) -> Iterable[str]:
-    told = hosts_line(whole)
-    if told:
+    for told in filter(None, (hosts_line(whole), round_trips_line(whole))):
         yield from ("", plain(told))
     for section in ladder_sections(whole):
         at = f"{figures.number(section.rows)} {whole.words.scale}, warm"

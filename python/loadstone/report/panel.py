@@ -70,7 +70,7 @@ class Panel:
     def asked(self) -> str:
         """What a program was asked for, which has no statement: a measure's first iteration."""
         measure, _, iteration = self.operation.quel.partition(" ")
-        if measure != self.operation.name or not iteration.isdigit():
+        if measure != self.operation.storage or not iteration.isdigit():
             return ""
         return f"The program's measure {measure}; every iteration draws its own parts."
 

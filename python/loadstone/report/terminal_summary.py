@@ -13,10 +13,12 @@ from loadstone.record.model import Run
 from loadstone.report.calibration import calibration
 from loadstone.report.calibration_table import calibration_table, short
 from loadstone.report.charts import STEEP, largest_with
+from loadstone.report.comparison import comparisons
 from loadstone.report.figures import listing, number, plural, times
 from loadstone.report.growth import growth
 from loadstone.report.ladder import ladders
-from loadstone.report.ladder_words import brief, hosts_line
+from loadstone.report.ladder_words import brief, hosts_line, round_trips_line
+from loadstone.report.paper_words import paper_line
 from loadstone.report.portrait import Portrait, Row, View, portrait
 from loadstone.report.reasons import kind_of, kinds, together
 from loadstone.report.terminal import bar_of, one_line
@@ -46,6 +48,8 @@ def summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | Table]
         if len(set(whole.hosts.values())) > 1:
             yield Text(hosts_line(whole), style="dim")
     yield from _block("Calls, times the cost of a call", _calls(whole), "")
+    way = round_trips_line(whole)
+    yield from [Text(way, style="dim")] if way else []
     yield from many_users(run)
     failures, invalid = _failures(whole), _invalid(whole)
     if failures or invalid:
@@ -55,9 +59,16 @@ def summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | Table]
     yield from _block("Growing faster than the data", _growth(whole), "")
     yield from _block("", [*_cold(whole), *_terms(whole), *_calibration(whole)], "")
     yield Text("")
-    if page is not None:
-        yield Text(f"report  {page}", style="bold")
+    yield from _report(whole, record, page)
     yield Text(f"record  {record}")
+
+
+def _report(whole: Portrait, record: Path, page: Path | None) -> Iterable[Text]:
+    """Where to read on, and what of the paper is there: its tables are no matter of one screen."""
+    tables = paper_line(comparisons(whole))
+    if page is not None or tables:
+        line = Text("report  ").append(str(page or f"loadstone report {record}"), style="bold")
+        yield line.append(f", with {tables}" if tables else "")
 
 
 def _verdict(whole: Portrait) -> Text:

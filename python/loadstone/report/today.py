@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from loadstone.estimate import Estimate
-from loadstone.record.model import Run
 from loadstone.report.arithmetic import over, total
 from loadstone.report.figures import digits, duration
 from loadstone.report.portrait import Figure, Portrait, View
@@ -46,19 +45,20 @@ class Today:
 @dataclass(frozen=True, slots=True)
 class Source:
     """Where a table's figures of today come from: a run at one scale. `view` is the one whose
-    temperature a row has that names none."""
+    temperature a row has that names none. `apart`: the table is of a database of its own."""
 
     portrait: Portrait
     view: View
+    apart: bool = False
 
     def row(self, operation: str | None) -> Mapping[str, Today]:
         """Variant -> figure, of `a`, `a@cold`, `a+b+c@warm`, `size` or `load`."""
         if operation is None:
             return {}
-        if operation == SIZE:
-            return _ranked(_sizes(self.portrait.run, self.view.rows, self.portrait.competitors))
-        if operation == LOAD:
-            return _ranked(_loads(self.portrait.run, self.view.rows, self.portrait.competitors))
+        if operation in (SIZE, LOAD):
+            whole = (_sizes if operation == SIZE else _loads)(self.portrait, self.view.rows)
+            # Those that a record tells are of the database that a run loads first.
+            return {} if self.apart else _ranked(whole)
         names, _, temperature = operation.partition("@")
         view = self.portrait.view(self.view.rows, temperature or self.view.temperature)
         if view is None:
@@ -91,19 +91,20 @@ def _sum(figures: Sequence[Figure]) -> Today:
     return replace(told, elapsed_ns=total(elapsed))
 
 
-def _sizes(run: Run, rows: int, competitors: Sequence[str]) -> dict[str, Today]:
+def _sizes(portrait: Portrait, rows: int) -> dict[str, Today]:
     return {
         variant: Today("ok", size_bytes=float(size_bytes))
-        for variant, at, size_bytes in run.sizes
-        if at == rows and variant in competitors
+        for variant, at, size_bytes in portrait.run.sizes
+        if at == rows and variant in portrait.competitors
     }
 
 
-def _loads(run: Run, rows: int, competitors: Sequence[str]) -> dict[str, Today]:
+def _loads(portrait: Portrait, rows: int) -> dict[str, Today]:
     """All relations of a scale together; of one that was loaded again, the last time."""
     found: dict[str, dict[tuple[str, str], int]] = {}
-    for load in run.loads:
-        if load.rows == rows and load.variant in competitors and load.answer_ok:
+    for load in portrait.run.loads:
+        asked = load.rows == rows and load.variant in portrait.competitors
+        if asked and load.answer_ok and load.design not in portrait.words.apart:
             found.setdefault(load.variant, {})[load.relation, load.design] = load.elapsed_ns
     return {
         variant: Today("ok", elapsed_ns=Estimate(float(sum(relations.values()))))

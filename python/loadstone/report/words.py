@@ -14,7 +14,8 @@ class Words:
     `scale`, `answer` and `stored` say what a scale, an answer and a load count. `visits` are the
     operations whose number of visits varies with the start, and the number that their times are
     stated for. `basis` is what a reader must know of today's figures beside the paper's; `awaited`
-    maps a system of the paper that no engine stands for yet to the one that will.
+    maps a system of the paper that no engine stands for yet to the one that will. `apart` are the
+    designs that were loaded in place of the database that a size or a load is told of.
     """
 
     title: str
@@ -24,6 +25,7 @@ class Words:
     visits: Mapping[str, int] = field(default_factory=dict)
     basis: str = ""
     awaited: Mapping[str, str] = field(default_factory=dict)
+    apart: frozenset[str] = frozenset()
 
 
 KNOWN: Mapping[str, Words] = {
@@ -37,6 +39,7 @@ KNOWN: Mapping[str, Words] = {
         "machine. A reverse traversal's times are as of 3,280 visits. A total is the sum of three "
         "medians.",
         awaited={"INDEX": "lode", "OODBMS": "lode"},
+        apart=frozenset({"no-locality"}),
     ),
 }
 VISITS_FEW = 100

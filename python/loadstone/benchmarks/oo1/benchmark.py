@@ -27,7 +27,11 @@ _FOLDER = Path(__file__).parent
 ITERATIONS = 10
 PARTS_MIN, PARTS_MAX = 200, 100_000_000
 DATABASE = "oo1"
-"""The one stored relation: parts and connections, in the design that the variant asks for."""
+"""The stored relation, and its design: parts and connections, as the variant lays them out."""
+NO_LOCALITY = "no-locality"
+"""The design, and the end of the names, of what asks the database without locality."""
+EDITION_NO_LOCALITY = f"1992-{NO_LOCALITY}"
+"""All measures on the database without locality."""
 
 MEASURES = (
     ("lookup", "Look-up: 1,000 random parts", "The measures", "section 4, look-up"),
@@ -50,38 +54,42 @@ MEASURES = (
 COLD = frozenset({"lookup", "traversal", "reverse", "insert"})
 QUICK = frozenset({"lookup", "traversal", "insert"})
 FULL = frozenset({"reference", "group", "ordered"})
+TABLE_VI = (
+    ("lookup", "Look-up, without locality"),
+    ("traversal", "Traversal, without locality"),
+    ("insert", "Insert, without locality"),
+)
+"""Measures that a run of the database with locality asks the other one, too."""
 MANY_USERS = frozenset({"lookup", "insert"})
 """One part a request: a user's look-up, or its insert with a commit of its own."""
 RUNGS = frozenset({"nothing", "empty", "constant"})
 
 
 class Oo1Answers:
-    """What each iteration must have visited."""
+    """What each iteration must have visited, in the database that it is put to."""
 
-    def __init__(self, database: Mapping[str, Any]) -> None:
-        self._database = database
-        self._oracle: _core.Oo1Oracle | None = None
-        self._known: dict[str, Answer] = {}
+    def __init__(self, edition: str, rows: int) -> None:
+        self._edition = edition
+        self._rows = rows
+        self._oracles: dict[str, _core.Oo1Oracle] = {}
+        self._known: dict[tuple[str, str], Answer] = {}
 
     def of(self, operation: Operation, variation: int) -> Answer:
         """(visits, checksum) of an iteration; none for a rung, which sees no part."""
-        text = operation.texts[variation]
-        if text not in self._known:
-            measure, iteration = call_of(text)
-            self._known[text] = self._oracle_now().answer(measure, iteration) or (0, "")
-        return self._known[text]
+        return self._answer(relation_of(operation.design), operation.texts[variation])
 
     def contents(self, relation: str) -> Answer:
-        """(visits, checksum) that show a whole database: its scan."""
-        del relation
-        if "contents" not in self._known:
-            self._known["contents"] = self._oracle_now().answer("scan", 0) or (0, "")
-        return self._known["contents"]
+        """(visits, checksum) that show all parts of a database: its scan."""
+        return self._answer(relation, "scan 0")
 
-    def _oracle_now(self) -> _core.Oo1Oracle:
-        if self._oracle is None:
-            self._oracle = _core.Oo1Oracle(**self._database)
-        return self._oracle
+    def _answer(self, relation: str, text: str) -> Answer:
+        if (relation, text) not in self._known:
+            if relation not in self._oracles:
+                database = _database(self._edition, relation, self._rows)
+                self._oracles[relation] = _core.Oo1Oracle(**database)
+            found = self._oracles[relation].answer(*call_of(text))
+            self._known[relation, text] = found or (0, "")
+        return self._known[relation, text]
 
 
 def call_of(text: str) -> tuple[str, int]:
@@ -90,13 +98,19 @@ def call_of(text: str) -> tuple[str, int]:
     return measure, int(iteration)
 
 
+def relation_of(design: str) -> str:
+    """The stored relation of a design: no two have one name."""
+    return DATABASE if design == DATABASE else f"{DATABASE}-{design}"
+
+
 class Oo1Benchmark(Benchmark):
     """Thousands of small operations a second, mixed with program code."""
 
     name = "oo1"
     title = "OO1, the engineering database benchmark (Cattell, Skeen 1992)"
     seam = "hosts"
-    editions = ("1992", "1992-no-locality")
+    one_session = True
+    editions = ("1992", EDITION_NO_LOCALITY)
     default_edition = "1992"
     default_scales = (20_000,)
     default_variants = ("memory", "sqlite", "duckdb", "postgresql", "lmdb")
@@ -115,36 +129,42 @@ class Oo1Benchmark(Benchmark):
 
     def stored_relations(self, edition: str) -> Sequence[StoredRelation]:
         """Parts and connections are one database."""
-        del edition
-        return (StoredRelation(DATABASE, DATABASE, organisation=""),)
+        designs = (DATABASE,) if edition == EDITION_NO_LOCALITY else (DATABASE, NO_LOCALITY)
+        return tuple(StoredRelation(relation_of(one), one, organisation="") for one in designs)
+
+    def stages(self, edition: str) -> Sequence[frozenset[str]]:
+        """A program holds one database at a time."""
+        return tuple(frozenset({item.design}) for item in self.stored_relations(edition))
 
     def operations(self, edition: str, rows: int) -> Sequence[Operation]:
-        """The measures and the rungs of the ladder, in the paper's order."""
+        """The measures and the rungs of the ladder, in the paper's order; then, where locality is
+        the rule, the measures without it."""
         self.check_scale(edition, rows)
-        return _operations()
+        there = {item.design for item in self.stored_relations(edition)}
+        return tuple(operation for operation in _operations() if operation.design in there)
 
     def request(self, edition: str, item: StoredRelation, rows: int) -> Mapping[str, Any]:
         """The database that the calling program makes."""
-        del item
-        return {"source": _database(edition, rows), "table": {}}
+        return {"source": _database(edition, item.relation, rows), "table": {}}
 
     def answers(self, edition: str, rows: int, relations: Sequence[str]) -> Answers:
         """By plain evaluation in memory."""
         del relations
-        return Oo1Answers(_database(edition, rows))
+        return Oo1Answers(edition, rows)
 
     def published(self) -> Published:
         """Tables II to VII and appendix A."""
         return _published()
 
 
-def _database(edition: str, rows: int) -> Mapping[str, Any]:
-    return {"parts": rows, "locality": edition == "1992", "seed": 1}
+def _database(edition: str, relation: str, rows: int) -> Mapping[str, Any]:
+    locality = edition != EDITION_NO_LOCALITY and relation != relation_of(NO_LOCALITY)
+    return {"parts": rows, "locality": locality, "seed": 1}
 
 
 @lru_cache(maxsize=1)
 def _operations() -> tuple[Operation, ...]:
-    return tuple(
+    plain = tuple(
         Operation(
             name=measure,
             title=title,
@@ -154,7 +174,7 @@ def _operations() -> tuple[Operation, ...]:
             storage=measure,
             destination="host",
             many_users=measure in MANY_USERS,
-            texts=tuple(f"{measure} {number + 1}" for number in range(ITERATIONS)),
+            texts=_texts(measure),
             panels=frozenset(
                 panel
                 for panel, members in (("quick", QUICK | RUNGS), ("cold", COLD), ("full", FULL))
@@ -163,6 +183,24 @@ def _operations() -> tuple[Operation, ...]:
         )
         for measure, title, group, query in MEASURES
     )
+    return plain + tuple(
+        Operation(
+            name=f"{measure}-{NO_LOCALITY}",
+            title=title,
+            group="Without locality",
+            query="section 9, Table VI",
+            design=NO_LOCALITY,
+            storage=measure,
+            destination="host",
+            texts=_texts(measure),
+            panels=frozenset({"full"}),
+        )
+        for measure, title in TABLE_VI
+    )
+
+
+def _texts(measure: str) -> tuple[str, ...]:
+    return tuple(f"{measure} {number + 1}" for number in range(ITERATIONS))
 
 
 @lru_cache(maxsize=1)
@@ -188,7 +226,8 @@ def _published() -> Published:
             ),
             note=table.get("note", ""),
             scale=table["scale"],
-            edition=table.get("edition", ""),
+            # The whole database without locality is another than the one that was measured.
+            edition=Oo1Benchmark.default_edition,
         )
         for table in data["table"]
     )

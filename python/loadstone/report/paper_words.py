@@ -1,0 +1,115 @@
+"""The paper's tables beside today's figures, in words, the same for every format of plain text."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from loadstone.report.comparison import Comparison, ComparisonRow, Comparisons
+from loadstone.report.figures import listing, number, plural, times
+from loadstone.report.portrait import Portrait
+from loadstone.report.today import Today
+from loadstone.report.words import VISITS_FEW
+
+FEW = "°"
+
+
+@dataclass(frozen=True, slots=True)
+class PaperCell:
+    """A figure as printed, or why there is none; `ratio` to the best of the row's same era, and
+    `best` where it is that one."""
+
+    text: str
+    ratio: str = ""
+    best: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PaperTable:
+    """A table with something of today beside it. A row is its label and a cell for each heading:
+    the paper's systems, the variants, and how many times the best is over the best."""
+
+    title: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[PaperCell, ...]], ...]
+    notes: tuple[str, ...]
+
+
+def paper_tables(found: Comparisons, portrait: Portrait) -> tuple[PaperTable, ...]:
+    """Those of which this run measured something."""
+    return tuple(_table(table, portrait) for table in found.tables if table.measured)
+
+
+def unmeasured(found: Comparisons) -> tuple[str, ...]:
+    """A line for each of the others: why, and what would fill it."""
+    others = (table for table in found.tables if not table.measured)
+    return tuple(f"{table.heading}: {table.missing or 'no figure'}" for table in others)
+
+
+def lead(found: Comparisons, portrait: Portrait) -> str:
+    """What stands beside what, and what a reader must know of it."""
+    scale = portrait.words.scale
+    at = (
+        f"{number(found.rows)} {scale}, {found.temperature}"
+        if found.rows is not None
+        else f"at the table's number of {scale} and each row's temperature"
+    )
+    said = (
+        f"{found.citation}. As published, beside this run, {at}; times the best of the same era. "
+        "Best over best: the paper's fastest over today's."
+    )
+    return " ".join(filter(None, (said, portrait.words.basis, found.awaited)))
+
+
+def paper_line(found: Comparisons | None) -> str:
+    """How many tables a report has something beside, and what would fill the others; empty where
+    the paper has none."""
+    if found is None:
+        return ""
+    measured = sum(table.measured for table in found.tables)
+    said = f"the paper's tables, {measured} of {len(found.tables)} beside today's figures"
+    adds = [table.add for table in found.tables if table.add]
+    if adds:
+        said += f"; for {plural(len(adds), 'other')} add {listing(dict.fromkeys(adds))}"
+    return said
+
+
+def _table(table: Comparison, portrait: Portrait) -> PaperTable:
+    today = [portrait.headings[variant] for variant in portrait.competitors]
+    notes = [table.note] if table.note else []
+    if table.few_visits:
+        notes.append(f"{FEW} Some start met fewer than {VISITS_FEW} {portrait.words.scale}.")
+    return PaperTable(
+        f"{table.heading}; {table.unit}, as printed",
+        (*table.systems, *today, "best over best"),
+        tuple((row.label, _cells(row, table, portrait.competitors)) for row in table.rows),
+        tuple(notes),
+    )
+
+
+def _cells(
+    row: ComparisonRow, table: Comparison, competitors: Sequence[str]
+) -> tuple[PaperCell, ...]:
+    published = (_published(row, system) for system in table.systems)
+    today = (_today(row.measured.get(variant)) for variant in competitors)
+    return (*published, *today, PaperCell(times(row.gain) if row.gain else ""))
+
+
+def _published(row: ComparisonRow, system: str) -> PaperCell:
+    value = row.published.get(system)
+    if value is None:
+        return PaperCell("")
+    if value.ratio is None:
+        return PaperCell(value.text)
+    best = value.ratio <= 1
+    return PaperCell(value.text, "" if best else times(value.ratio), best)
+
+
+def _today(figure: Today | None) -> PaperCell:
+    if figure is None:
+        return PaperCell("")
+    if figure.status != "ok" or not figure.text:
+        return PaperCell("not run" if figure.status == "pending" else figure.status)
+    unproved = "unproved " if figure.temperature == "unproved" else ""
+    text = f"{unproved}{figure.text}{FEW if figure.few_visits else ''}"
+    if figure.best or figure.ratio is None:
+        return PaperCell(text, best=figure.best)
+    return PaperCell(text, times(figure.ratio.value))
