@@ -1,0 +1,265 @@
+//! Inserting and removing: down to a leaf, and up again as far as pages overflow or become empty.
+
+use crate::error::{LodeError, Result};
+use crate::page::{self, NO_PAGE, PageBytes, PageNumber, offset, put_u32};
+use crate::pages::Pages;
+use crate::view::View;
+
+use super::admit;
+use super::cut::{Bias, Cut};
+use super::draft::{Draft, Item};
+use super::layout::{Fault, Header, KEY_BYTES_MAX, LEVELS_MAX, ROOM_BYTES, kind, slots_at};
+use super::node::{self, Left};
+use super::search;
+
+/// The inner pages from the root down, each with the index of the child that was followed.
+type Path = Vec<(PageNumber, usize)>;
+
+/// Two neighbours are joined if the page that results has this much or less: a page that is full
+/// at once would be cut again by the next insertion.
+const JOINED_BYTES_MAX: usize = super::layout::offset::PREFIX + ROOM_BYTES * 7 / 8;
+
+/// Put an entry into the tree; answers the value that was there before, which stays unless
+/// `replace`.
+pub(super) fn put(
+    pages: &mut impl Pages,
+    root: PageNumber,
+    key: &[u8],
+    value: &[u8],
+    replace: bool,
+) -> Result<Option<Vec<u8>>> {
+    admit(key, value)?;
+    let mut path = Path::new();
+    let choose = |view: View<'_>| search::find_child(view, key);
+    let visit = |page, index| path.push((page, index));
+    let (leaf, (position, bias, old)) = search::descend(&*pages, root, choose, visit, |view| {
+        let (position, equal) = search::find_in_leaf(view, key);
+        let old = if equal { Some(search::value(view, position)?.to_vec()) } else { None };
+        let bias = match position {
+            at if at == search::leaf_count(view) && view.next() == NO_PAGE => Bias::End,
+            0 if view.previous() == NO_PAGE => Bias::Start,
+            _ => Bias::Middle,
+        };
+        Ok((position, bias, old))
+    })?;
+    if old.is_some() && !replace {
+        return Ok(old);
+    }
+    let item = Item::value(key, value);
+    let overfull = edit(pages, leaf, |bytes| node::put(bytes, position, old.is_some(), &item))?;
+    if let Some(draft) = overfull {
+        let bias = if old.is_some() { Bias::Middle } else { bias };
+        split(pages, path, leaf, draft, bias)?;
+    }
+    Ok(old)
+}
+
+/// Change a page; what contradicts itself in it is told with its number.
+fn edit<R>(
+    pages: &mut impl Pages,
+    page: PageNumber,
+    change: impl FnOnce(&mut PageBytes) -> Result<R, Fault>,
+) -> Result<R> {
+    pages.write(page, change)?.map_err(|fault| LodeError::corrupt_page(page, fault))
+}
+
+/// Cut an overfull page in two, and its parents as far as they become overfull.
+fn split(
+    pages: &mut impl Pages,
+    mut path: Path,
+    mut page: PageNumber,
+    mut draft: Draft,
+    bias: Bias,
+) -> Result<()> {
+    loop {
+        let cut = draft.cut(bias).map_err(|fault| LodeError::corrupt_page(page, fault))?;
+        let Some((parent, index)) = path.pop() else {
+            return split_root(pages, page, cut);
+        };
+        let Cut { mut left, separator, mut right } = cut;
+        let right_page = pages.allocate(draft.file, kind(draft.level))?;
+        if draft.level == 0 {
+            left.next = right_page;
+            right.previous = page;
+            link(pages, right.next, offset::PREVIOUS, page, right_page)?;
+        }
+        pages.write(page, |bytes| left.write_to(bytes))?;
+        pages.write(right_page, |bytes| right.write_to(bytes))?;
+        let item = Item::child(&separator, right_page);
+        match edit(pages, parent, |bytes| node::put(bytes, index, false, &item))? {
+            Some(overfull) => (page, draft) = (parent, overfull),
+            None => return Ok(()),
+        }
+    }
+}
+
+/// Put both halves of the root into pages of their own, below it.
+fn split_root(pages: &mut impl Pages, root: PageNumber, cut: Cut) -> Result<()> {
+    let Cut { mut left, separator, mut right } = cut;
+    let (file, level) = (left.file, left.level);
+    if level >= LEVELS_MAX {
+        return Err(LodeError::corrupt_page(root, "it is higher than a tree can be"));
+    }
+    let left_page = pages.allocate(file, kind(level))?;
+    let right_page = pages.allocate(file, kind(level))?;
+    if level == 0 {
+        left.next = right_page;
+        right.previous = left_page;
+    }
+    let mut above = Draft::new(level + 1, file);
+    above.first_child = left_page;
+    above.push(&Item::child(&separator, right_page));
+    pages.write(left_page, |bytes| left.write_to(bytes))?;
+    pages.write(right_page, |bytes| right.write_to(bytes))?;
+    pages.write(root, |bytes| above.write_to(bytes))
+}
+
+/// Let a leaf's link, at `field`, that says `old` say `new`.
+fn link(
+    pages: &mut impl Pages,
+    leaf: PageNumber,
+    field: usize,
+    old: PageNumber,
+    new: PageNumber,
+) -> Result<()> {
+    if leaf == NO_PAGE {
+        return Ok(());
+    }
+    edit(pages, leaf, |bytes| {
+        if Header::of(bytes)?.level > 0 || page::u32_at(bytes, field) != old {
+            return Err("its neighbour in the chain is another");
+        }
+        put_u32(bytes, field, new);
+        Ok(())
+    })
+}
+
+/// Remove a key, and answer its value if it was there.
+pub(super) fn remove(
+    pages: &mut impl Pages,
+    root: PageNumber,
+    key: &[u8],
+) -> Result<Option<Vec<u8>>> {
+    let mut path = Path::new();
+    let choose = |view: View<'_>| search::find_child(view, key);
+    let visit = |page, index| path.push((page, index));
+    let (leaf, found) = search::descend(&*pages, root, choose, visit, |view| {
+        let (position, equal) = search::find_in_leaf(view, key);
+        if !equal {
+            return Ok(None);
+        }
+        Ok(Some((position, search::value(view, position)?.to_vec())))
+    })?;
+    let Some((position, old)) = found else {
+        return Ok(None);
+    };
+    let left = edit(pages, leaf, |bytes| node::remove_entry(bytes, position))?;
+    if left != Left::Enough && !path.is_empty() {
+        mend(pages, path, leaf, left)?;
+        lower(pages, root)?;
+    }
+    Ok(Some(old))
+}
+
+/// Give back or join pages in which little or nothing is left, from `page` upwards.
+fn mend(
+    pages: &mut impl Pages,
+    mut path: Path,
+    mut page: PageNumber,
+    mut left: Left,
+) -> Result<()> {
+    while let Some((parent, index)) = path.pop() {
+        left = match left {
+            Left::Enough => return Ok(()),
+            Left::Nothing => {
+                unchain(pages, page)?;
+                pages.free(page)?;
+                edit(pages, parent, |bytes| node::remove_child(bytes, index))?
+            }
+            Left::Little => match join(pages, parent, index)? {
+                Some(left) => left,
+                None => return Ok(()),
+            },
+        };
+        page = parent;
+    }
+    if left == Left::Nothing {
+        // Not even the root has a child.
+        let file = pages.read(page, |view| view.u32(offset::FILE))?;
+        pages.write(page, |bytes| Draft::new(0, file).write_to(bytes))?;
+    }
+    Ok(())
+}
+
+/// Take a leaf out of the chain; inner pages are in none.
+fn unchain(pages: &mut impl Pages, page: PageNumber) -> Result<()> {
+    let (next, previous) = pages.read(page, |view| (view.next(), view.previous()))?;
+    link(pages, previous, offset::NEXT, page, next)?;
+    link(pages, next, offset::PREVIOUS, page, previous)
+}
+
+/// Join the child of `parent` at `index` with one of its neighbours, if both fit into a page.
+/// Answers what is then left of the parent.
+fn join(pages: &mut impl Pages, parent: PageNumber, index: usize) -> Result<Option<Left>> {
+    let above = Draft::read(pages, parent)?;
+    for left_index in [Some(index), index.checked_sub(1)].into_iter().flatten() {
+        if left_index >= above.count() || index > above.count() {
+            continue;
+        }
+        let (left_page, right_page) = (above.child(left_index), above.child(left_index + 1));
+        if used_bytes_min(pages, left_page, right_page)? > JOINED_BYTES_MAX {
+            continue;
+        }
+        let (left, right) = (Draft::read(pages, left_page)?, Draft::read(pages, right_page)?);
+        if left.level + 1 != above.level || right.level != left.level || left_page == right_page {
+            return Err(LodeError::corrupt_page(parent, "its children are not of its level"));
+        }
+        let separator = above.key(left_index);
+        let ordered = (left.count() == 0 || left.key(left.count() - 1) < separator)
+            && (right.count() == 0 || separator <= right.key(0));
+        if !ordered {
+            return Err(LodeError::corrupt_page(parent, "its children's keys lie elsewhere"));
+        }
+        let joined = left.joined(separator, &right);
+        if joined.page_bytes() > JOINED_BYTES_MAX {
+            continue;
+        }
+        if joined.level == 0 {
+            link(pages, joined.next, offset::PREVIOUS, right_page, left_page)?;
+        }
+        pages.write(left_page, |bytes| joined.write_to(bytes))?;
+        pages.free(right_page)?;
+        return edit(pages, parent, |bytes| node::remove_child(bytes, left_index + 1)).map(Some);
+    }
+    Ok(None)
+}
+
+/// What two pages take at least when they are joined: only a header and a prefix can be saved.
+fn used_bytes_min(pages: &impl Pages, left: PageNumber, right: PageNumber) -> Result<usize> {
+    let used = |page| {
+        let header = pages.read(page, |view| Header::of(&view.copy()))?;
+        let header = header.map_err(|fault| LodeError::corrupt_page(page, fault))?;
+        Ok::<_, LodeError>(header.used_bytes())
+    };
+    Ok((used(left)? + used(right)?).saturating_sub(slots_at(KEY_BYTES_MAX)))
+}
+
+/// As long as the root has a single child, take that one's place.
+fn lower(pages: &mut impl Pages, root: PageNumber) -> Result<()> {
+    for _ in 0..LEVELS_MAX {
+        let above = pages.read(root, |view| {
+            let first_child = view.u32(super::layout::offset::FIRST_CHILD);
+            (view.count() == 0 && view.level() > 0).then(|| (view.level(), first_child))
+        })?;
+        let Some((level, child)) = above else {
+            return Ok(());
+        };
+        let draft = Draft::read(pages, child)?;
+        if draft.level + 1 != level || draft.next != NO_PAGE || draft.previous != NO_PAGE {
+            return Err(LodeError::corrupt_page(child, "an only child has a neighbour"));
+        }
+        pages.write(root, |bytes| draft.write_to(bytes))?;
+        pages.free(child)?;
+    }
+    Ok(())
+}

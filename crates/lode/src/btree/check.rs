@@ -1,0 +1,110 @@
+//! Whether a tree is whole.
+
+use crate::error::{LodeError, Result};
+use crate::page::{FileNumber, NO_PAGE, PageNumber};
+use crate::pages::Pages;
+
+use super::draft::Draft;
+
+/// What a walk over a whole tree counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Census {
+    /// Levels, the leaves' included: 1 for a tree that is only a root.
+    pub levels: usize,
+    /// Inner pages.
+    pub inner_pages: usize,
+    /// Leaves.
+    pub leaves: usize,
+    /// Entries of leaves.
+    pub entries: usize,
+    /// Bytes that leaves need for their entries, headers included.
+    pub leaf_bytes: usize,
+}
+
+/// Walk over a whole tree and check it: each page's slots, entries and order; that keys lie between
+/// the separators above them; that levels descend by one and all pages are of one file; that the
+/// chain of the leaves is their order, both ways, and none but a root is empty.
+///
+/// # Errors
+///
+/// [`LodeError::Corrupt`] with the first page that contradicts.
+pub fn check(pages: &impl Pages, root: PageNumber) -> Result<Census> {
+    let top = Draft::read(pages, root)?;
+    let mut walk =
+        Walk { pages, file: top.file, census: Census::default(), leaf: NO_PAGE, next: NO_PAGE };
+    walk.census.levels = usize::from(top.level) + 1;
+    if top.level > 0 && top.count() == 0 {
+        return Err(LodeError::corrupt_page(root, "a root has a single child"));
+    }
+    if top.level > 0 || top.count() > 0 {
+        walk.page(root, top.level, None, None)?;
+    } else {
+        walk.census = Census { leaves: 1, leaf_bytes: top.page_bytes(), ..walk.census };
+        walk.next = top.next;
+    }
+    if walk.next != NO_PAGE {
+        return Err(LodeError::corrupt_page(walk.leaf, "the chain goes on after the last leaf"));
+    }
+    Ok(walk.census)
+}
+
+struct Walk<'p, P> {
+    pages: &'p P,
+    file: FileNumber,
+    census: Census,
+    /// The leaf visited last, and the one that it says is next.
+    leaf: PageNumber,
+    next: PageNumber,
+}
+
+impl<P: Pages> Walk<'_, P> {
+    /// Check a page and those below it; its keys must be at least `low` and below `high`. Levels
+    /// descend and no range of keys is visited twice, so the walk ends.
+    fn page(
+        &mut self,
+        page: PageNumber,
+        level: u8,
+        low: Option<&[u8]>,
+        high: Option<&[u8]>,
+    ) -> Result<()> {
+        let damaged = |how: &str| Err(LodeError::corrupt_page(page, how));
+        let draft = Draft::read(self.pages, page)?;
+        if draft.level != level || draft.file != self.file {
+            return damaged("its level or file is another than above it");
+        }
+        if let Some(last) = draft.count().checked_sub(1) {
+            let below = low.is_some_and(|low| draft.key(0) < low);
+            if below || high.is_some_and(|high| draft.key(last) >= high) {
+                return damaged("its keys do not lie between the separators above it");
+            }
+        }
+        if level > 0 {
+            self.census.inner_pages += 1;
+            if draft.next != NO_PAGE || draft.previous != NO_PAGE {
+                return damaged("an inner page is in a chain");
+            }
+            return self.children(&draft, low, high);
+        }
+        if draft.count() == 0 {
+            return damaged("a leaf is empty");
+        }
+        let first = self.leaf == NO_PAGE;
+        if draft.previous != self.leaf || !first && self.next != page {
+            return damaged("it is not where the chain of leaves has it");
+        }
+        (self.leaf, self.next) = (page, draft.next);
+        self.census.leaves += 1;
+        self.census.entries += draft.count();
+        self.census.leaf_bytes += draft.page_bytes();
+        Ok(())
+    }
+
+    fn children(&mut self, draft: &Draft, low: Option<&[u8]>, high: Option<&[u8]>) -> Result<()> {
+        for index in 0..=draft.count() {
+            let low = index.checked_sub(1).map_or(low, |position| Some(draft.key(position)));
+            let high = if index < draft.count() { Some(draft.key(index)) } else { high };
+            self.page(draft.child(index), draft.level - 1, low, high)?;
+        }
+        Ok(())
+    }
+}

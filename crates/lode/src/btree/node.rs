@@ -1,0 +1,156 @@
+//! Changing a page of a B+tree in place.
+
+use crate::page::{self, PAGE_BYTES, PageBytes, put_u16, put_u32, u16_at, u32_at};
+
+use super::draft::{Draft, Item, write_entry};
+use super::layout::{
+    Fault, Header, LENGTH_BYTES, ROOM_BYTES, VALUE_BYTES_MAX, body_bytes, offset, slot, slot_bytes,
+};
+
+/// A page that is used less than this should be joined with a neighbour.
+const UNDERFULL_BYTES: usize = offset::PREFIX + ROOM_BYTES / 3;
+
+/// Put an entry at `position`, in place of the one there with the same key if `replace`. Answers
+/// the overfull draft if there is no room; the page is then as it was or lacks the replaced entry.
+pub(super) fn put(
+    bytes: &mut PageBytes,
+    position: usize,
+    replace: bool,
+    item: &Item<'_>,
+) -> Result<Option<Draft>, Fault> {
+    if replace {
+        if overwrite(bytes, position, item.value)? {
+            return Ok(None);
+        }
+        remove(bytes, position)?;
+    }
+    if insert(bytes, position, item)? {
+        return Ok(None);
+    }
+    let mut draft = Draft::of(bytes)?;
+    draft.put(item);
+    if draft.page_bytes() > PAGE_BYTES {
+        return Ok(Some(draft));
+    }
+    draft.write_to(bytes);
+    Ok(None)
+}
+
+/// Put a value in place of one of the same length, if it is.
+fn overwrite(bytes: &mut PageBytes, position: usize, value: &[u8]) -> Result<bool, Fault> {
+    let (at, body_bytes) = body(bytes, &Header::of(bytes)?, position)?;
+    let same = body_bytes > 0 && usize::from(u16_at(bytes, at)) == value.len();
+    if same {
+        bytes[at + LENGTH_BYTES..][..value.len()].copy_from_slice(value);
+    }
+    Ok(same)
+}
+
+/// Insert without moving other entries, if the key has the page's prefix and there is room.
+fn insert(bytes: &mut PageBytes, position: usize, item: &Item<'_>) -> Result<bool, Fault> {
+    let header = Header::of(bytes)?;
+    if position > header.count {
+        return Err("it changed under the lock");
+    }
+    let prefix = &bytes[offset::PREFIX..][..header.prefix_bytes];
+    let slot_bytes = slot_bytes(header.level);
+    let slots_end = header.slots_end();
+    if header.count == 0 || !item.key.starts_with(prefix) {
+        return Ok(false);
+    }
+    let key_bytes = item.key.len() - header.prefix_bytes;
+    let body_bytes = body_bytes(header.level, key_bytes, item.value.len());
+    if slots_end + slot_bytes + body_bytes > header.bodies {
+        return Ok(false);
+    }
+    let at = header.slot_at(position);
+    bytes.copy_within(at..slots_end, at + slot_bytes);
+    let body = write_entry(bytes, header.level, at, header.bodies, item, header.prefix_bytes);
+    put_u16(bytes, offset::BODIES, body as u16);
+    put_u16(bytes, page::offset::COUNT, header.count as u16 + 1);
+    Ok(true)
+}
+
+/// Where an entry's body lies, and its length, which is 0 if there is none.
+fn body(bytes: &PageBytes, header: &Header, position: usize) -> Result<(usize, usize), Fault> {
+    if position >= header.count {
+        return Err("it changed under the lock");
+    }
+    let at = header.slot_at(position);
+    let body = usize::from(u16_at(bytes, at + slot::BODY));
+    let key_bytes = usize::from(u16_at(bytes, at + slot::KEY_BYTES));
+    let mut value_bytes = 0;
+    if header.level == 0 {
+        if body < header.bodies || body > PAGE_BYTES - LENGTH_BYTES {
+            return Err("an entry lies outside");
+        }
+        value_bytes = usize::from(u16_at(bytes, body));
+    }
+    let body_bytes = body_bytes(header.level, key_bytes, value_bytes);
+    let outside = body < header.bodies || body + body_bytes > PAGE_BYTES;
+    if value_bytes > VALUE_BYTES_MAX || body_bytes > 0 && outside {
+        return Err("an entry lies outside");
+    }
+    Ok((body, body_bytes))
+}
+
+/// Remove an entry; an inner page's with its child.
+pub(super) fn remove(bytes: &mut PageBytes, position: usize) -> Result<(), Fault> {
+    let header = Header::of(bytes)?;
+    let (body, body_bytes) = body(bytes, &header, position)?;
+    let (at, slots_end) = (header.slot_at(position), header.slots_end());
+    let slot_bytes = slot_bytes(header.level);
+    bytes.copy_within(at + slot_bytes..slots_end, at);
+    bytes[slots_end - slot_bytes..slots_end].fill(0);
+    put_u16(bytes, page::offset::COUNT, header.count as u16 - 1);
+    if header.count == 1 {
+        put_u16(bytes, offset::BODIES, PAGE_BYTES as u16);
+        put_u16(bytes, offset::GARBAGE_BYTES, 0);
+    } else if body_bytes > 0 && body == header.bodies {
+        put_u16(bytes, offset::BODIES, (body + body_bytes) as u16);
+    } else {
+        let garbage_bytes = header.garbage_bytes + body_bytes;
+        put_u16(bytes, offset::GARBAGE_BYTES, garbage_bytes as u16);
+    }
+    Ok(())
+}
+
+/// What is left of a page after something was removed from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Left {
+    /// Enough.
+    Enough,
+    /// So little that it should be joined with a neighbour.
+    Little,
+    /// No entry of a leaf, no child of an inner page.
+    Nothing,
+}
+
+/// Remove an entry of a leaf.
+pub(super) fn remove_entry(bytes: &mut PageBytes, position: usize) -> Result<Left, Fault> {
+    remove(bytes, position)?;
+    let header = Header::of(bytes)?;
+    Ok(match header.count {
+        0 => Left::Nothing,
+        _ => left(&header),
+    })
+}
+
+/// Remove a child of an inner page: 0 is the first.
+pub(super) fn remove_child(bytes: &mut PageBytes, index: usize) -> Result<Left, Fault> {
+    let header = Header::of(bytes)?;
+    match index.checked_sub(1) {
+        Some(position) => remove(bytes, position)?,
+        None if header.count == 0 => return Ok(Left::Nothing),
+        None => {
+            let second = u32_at(bytes, header.slot_at(0) + slot::CHILD);
+            remove(bytes, 0)?;
+            put_u32(bytes, offset::FIRST_CHILD, second);
+        }
+    }
+    Ok(left(&Header::of(bytes)?))
+}
+
+const fn left(header: &Header) -> Left {
+    if header.used_bytes() < UNDERFULL_BYTES { Left::Little } else { Left::Enough }
+}

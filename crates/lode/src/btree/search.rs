@@ -1,0 +1,349 @@
+//! Reading pages of a B+tree in place: the search, and what an entry says.
+//!
+//! Most comparisons need only the slots: all keys of a page share its prefix, and four bytes behind
+//! it stand in the slot as a number (Graefe and Larson 2001, *B-tree indexes and CPU caches*, call
+//! it the poor man's normalized key). Everything here runs on pages that may be evicted meanwhile.
+
+use std::cmp::Ordering;
+
+use crate::error::{LodeError, Result};
+use crate::page::{NO_PAGE, PAGE_BYTES, PageKind, PageNumber};
+use crate::pages::Pages;
+use crate::view::View;
+
+use super::layout::{
+    Fault, HEAD_BYTES, INNER_SLOT_BYTES, KEY_BYTES_MAX, LEAF_SLOT_BYTES, LENGTH_BYTES, LEVELS_MAX,
+    VALUE_BYTES_MAX, head, offset, slot, slots_at,
+};
+
+/// Into how many parts a round of the search cuts what is left.
+const WAYS: usize = 4;
+
+/// Some bytes of a page, to be read where they lie. As with [`View`], what they say counts only
+/// once the page turns out unchanged.
+#[derive(Clone, Copy)]
+pub struct Bytes<'a> {
+    view: View<'a>,
+    at: usize,
+    count: usize,
+}
+
+impl Bytes<'_> {
+    /// How many there are.
+    pub const fn count(self) -> usize {
+        self.count
+    }
+
+    /// The little-endian number in the eight bytes from `at` on, aligned or not; bytes beyond the
+    /// end count as zeros.
+    #[inline]
+    pub fn u64(self, at: usize) -> u64 {
+        let there = self.count.saturating_sub(at).min(8);
+        if there == 0 {
+            return 0;
+        }
+        word(self.view, self.at + at) & (u64::MAX >> (64 - 8 * there))
+    }
+
+    /// Append them.
+    pub fn append_to(self, into: &mut Vec<u8>) {
+        append(self.view, self.at, self.count, into);
+    }
+
+    /// A copy.
+    pub fn to_vec(self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.count + 8);
+        self.append_to(&mut bytes);
+        bytes
+    }
+}
+
+/// The little-endian u64 at any offset: two aligned ones put together.
+#[inline]
+fn word(view: View<'_>, at: usize) -> u64 {
+    let (aligned, shift) = (at & !7, at % 8 * 8);
+    view.u64(aligned) >> shift | view.u64(aligned + 8) << 1 << (63 - shift)
+}
+
+/// Append `count` bytes, eight at a time.
+fn append(view: View<'_>, at: usize, count: usize, into: &mut Vec<u8>) {
+    let length = into.len() + count;
+    for done in (0..count).step_by(8) {
+        into.extend_from_slice(&word(view, at + done).to_le_bytes());
+    }
+    into.truncate(length);
+}
+
+/// The big-endian number in eight bytes of a key; zeros behind its end.
+#[inline]
+fn key_word(key: &[u8], at: usize) -> u64 {
+    let key = &key[at..];
+    if let Some(word) = key.first_chunk() {
+        return u64::from_be_bytes(*word);
+    }
+    let mut word = [0; 8];
+    word[..key.len()].copy_from_slice(key);
+    u64::from_be_bytes(word)
+}
+
+/// How `count` bytes of a page compare with a key, as byte strings do.
+#[inline]
+fn compare(view: View<'_>, at: usize, count: usize, key: &[u8]) -> Ordering {
+    let shared = count.min(key.len());
+    let mut done = 0;
+    while done < shared {
+        let beyond = 8 - (shared - done).min(8);
+        let theirs = word(view, at + done).swap_bytes() >> (8 * beyond);
+        let ours = key_word(key, done) >> (8 * beyond);
+        if theirs != ours {
+            return theirs.cmp(&ours);
+        }
+        done += 8;
+    }
+    count.cmp(&key.len())
+}
+
+/// The slots of a page, as far as they can be there.
+#[derive(Clone, Copy)]
+struct Slots<'a, const SLOT_BYTES: usize> {
+    view: View<'a>,
+    at: usize,
+}
+
+impl<const SLOT_BYTES: usize> Slots<'_, SLOT_BYTES> {
+    #[inline]
+    fn head(self, position: usize) -> u32 {
+        self.view.u32(self.at + position * SLOT_BYTES + slot::HEAD)
+    }
+
+    #[inline]
+    fn body(self, position: usize) -> usize {
+        usize::from(self.view.u16(self.at + position * SLOT_BYTES + slot::BODY))
+    }
+
+    #[inline]
+    fn key_bytes(self, position: usize) -> usize {
+        usize::from(self.view.u16(self.at + position * SLOT_BYTES + slot::KEY_BYTES))
+    }
+
+    /// The first position from `from` on whose head is not below `limit`. Each round looks at seven
+    /// heads that do not depend on each other, so that the processor fetches them at once, and how
+    /// many rounds there are follows from `count` alone, so that it guesses no branch wrong.
+    #[inline]
+    fn bound(self, from: usize, count: usize, limit: u64) -> usize {
+        let passed = |position| usize::from(u64::from(self.head(position)) < limit);
+        let (mut position, mut size) = (from, count.saturating_sub(from));
+        while size >= WAYS {
+            let step = size / WAYS;
+            let steps = (1..WAYS).map(|way| passed(position + way * step - 1)).sum::<usize>();
+            position += steps * step;
+            size -= (WAYS - 1) * step;
+        }
+        position + (0..size).map(|at| passed(position + at)).sum::<usize>()
+    }
+
+    /// How an entry compares with a key whose head is the same; both without the prefix.
+    #[inline]
+    fn compare(self, position: usize, key: &[u8]) -> Ordering {
+        let key_bytes = self.key_bytes(position);
+        if key_bytes.min(key.len()) <= HEAD_BYTES {
+            // What is no longer than the head begins the other, whose next bytes are zeros.
+            return key_bytes.cmp(&key.len());
+        }
+        let body = self.body(position);
+        let at = if SLOT_BYTES == LEAF_SLOT_BYTES {
+            body + LENGTH_BYTES + value_bytes(self.view, body)
+        } else {
+            body
+        };
+        compare(self.view, at, key_bytes - HEAD_BYTES, &key[HEAD_BYTES..])
+    }
+}
+
+#[inline]
+fn value_bytes(view: View<'_>, body: usize) -> usize {
+    usize::from(u16::from_le_bytes([view.u8(body), view.u8(body + 1)]))
+}
+
+#[inline]
+fn count<const SLOT_BYTES: usize>(view: View<'_>) -> usize {
+    usize::from(view.count()).min((PAGE_BYTES - offset::PREFIX) / SLOT_BYTES)
+}
+
+#[inline]
+fn prefix_bytes(view: View<'_>) -> usize {
+    usize::from(view.u16(offset::PREFIX_BYTES)).min(KEY_BYTES_MAX)
+}
+
+/// How a page's prefix compares with the beginning of a key; a key that is only a part of the
+/// prefix is below it.
+#[inline]
+fn compare_prefix(view: View<'_>, prefix_bytes: usize, key: &[u8]) -> Ordering {
+    if let (1..=8, Some(first)) = (prefix_bytes, key.first_chunk()) {
+        // The most frequent case at once: both lie in a word.
+        let beyond = 64 - 8 * prefix_bytes;
+        let theirs = view.u64(offset::PREFIX).swap_bytes() >> beyond;
+        return theirs.cmp(&(u64::from_be_bytes(*first) >> beyond));
+    }
+    compare(view, offset::PREFIX, prefix_bytes, &key[..prefix_bytes.min(key.len())])
+}
+
+/// How many keys of the page are below `key`, and whether it is there itself.
+#[inline]
+fn find<const SLOT_BYTES: usize>(view: View<'_>, key: &[u8]) -> (usize, bool) {
+    let count = count::<SLOT_BYTES>(view);
+    let prefix_bytes = prefix_bytes(view);
+    match compare_prefix(view, prefix_bytes, key) {
+        Ordering::Equal => {}
+        Ordering::Less => return (count, false),
+        Ordering::Greater => return (0, false),
+    }
+    let head = head(key, prefix_bytes);
+    let key = &key[prefix_bytes..];
+    let slots = Slots::<SLOT_BYTES> { view, at: slots_at(prefix_bytes) };
+    let mut low = slots.bound(0, count, u64::from(head));
+    if low >= count || slots.head(low) != head {
+        return (low, false);
+    }
+    match slots.compare(low, key) {
+        Ordering::Equal => return (low, true),
+        Ordering::Greater => return (low, false),
+        Ordering::Less => low += 1,
+    }
+    let mut high = slots.bound(low, count, u64::from(head) + 1);
+    while low < high {
+        let middle = usize::midpoint(low, high);
+        match slots.compare(middle, key) {
+            Ordering::Equal => return (middle, true),
+            Ordering::Greater => high = middle,
+            Ordering::Less => low = middle + 1,
+        }
+    }
+    (low, false)
+}
+
+/// How many keys of a leaf are below `key`, and whether it is there itself.
+#[inline]
+pub(super) fn find_in_leaf(view: View<'_>, key: &[u8]) -> (usize, bool) {
+    find::<LEAF_SLOT_BYTES>(view, key)
+}
+
+/// Entries of a leaf.
+pub(super) fn leaf_count(view: View<'_>) -> usize {
+    count::<LEAF_SLOT_BYTES>(view)
+}
+
+/// Which child of an inner page has the keys around `key`: 0 is the first.
+#[inline]
+pub(super) fn find_child(view: View<'_>, key: &[u8]) -> usize {
+    let (position, equal) = find::<INNER_SLOT_BYTES>(view, key);
+    position + usize::from(equal)
+}
+
+/// Which child of an inner page is the last.
+pub(super) fn last_child(view: View<'_>) -> usize {
+    count::<INNER_SLOT_BYTES>(view)
+}
+
+/// The page of a child.
+#[inline]
+fn child(view: View<'_>, index: usize) -> PageNumber {
+    match index.checked_sub(1) {
+        None => view.u32(offset::FIRST_CHILD),
+        Some(position) => {
+            let slots_at = slots_at(prefix_bytes(view));
+            view.u32(slots_at + position * INNER_SLOT_BYTES + slot::CHILD)
+        }
+    }
+}
+
+/// The value of a leaf's entry.
+#[inline]
+pub(super) fn value(view: View<'_>, position: usize) -> Result<Bytes<'_>, Fault> {
+    let slots = Slots::<LEAF_SLOT_BYTES> { view, at: slots_at(prefix_bytes(view)) };
+    let body = slots.body(position);
+    let count = value_bytes(view, body);
+    let at = body + LENGTH_BYTES;
+    if body < offset::PREFIX || count > VALUE_BYTES_MAX || at + count > PAGE_BYTES {
+        return Err("an entry lies outside");
+    }
+    Ok(Bytes { view, at, count })
+}
+
+/// Append the key of a leaf's entry.
+pub(super) fn append_key(view: View<'_>, position: usize, into: &mut Vec<u8>) -> Result<(), Fault> {
+    let prefix_bytes = prefix_bytes(view);
+    let slots = Slots::<LEAF_SLOT_BYTES> { view, at: slots_at(prefix_bytes) };
+    let (body, key_bytes) = (slots.body(position), slots.key_bytes(position));
+    if prefix_bytes + key_bytes > KEY_BYTES_MAX {
+        return Err("a key is too long");
+    }
+    append(view, offset::PREFIX, prefix_bytes, into);
+    let head = slots.head(position).to_be_bytes();
+    into.extend_from_slice(&head[..key_bytes.min(HEAD_BYTES)]);
+    if let Some(rest) = key_bytes.checked_sub(HEAD_BYTES).filter(|&rest| rest > 0) {
+        let at = body + LENGTH_BYTES + value_bytes(view, body);
+        if at + rest > PAGE_BYTES {
+            return Err("an entry lies outside");
+        }
+        append(view, at, rest, into);
+    }
+    Ok(())
+}
+
+enum Step<R> {
+    Inner { level: u8, index: usize, child: PageNumber },
+    Leaf { level: u8, result: Result<R, Fault> },
+    Stranger,
+}
+
+/// Walk from the root to a leaf. `choose` says which child to follow, `visit` hears of each inner
+/// page and the child's index, `look` looks at the leaf. Each page is one level below the one that
+/// named it, so the walk ends whatever the pages hold.
+#[inline]
+pub(super) fn descend<P: Pages, R>(
+    pages: &P,
+    root: PageNumber,
+    mut choose: impl FnMut(View<'_>) -> usize,
+    mut visit: impl FnMut(PageNumber, usize),
+    mut look: impl FnMut(View<'_>) -> Result<R, Fault>,
+) -> Result<(PageNumber, R)> {
+    let mut page = root;
+    let mut level_due = None;
+    loop {
+        let step = pages.read(page, |view| {
+            let (kind, level) = (view.kind(), view.level());
+            if kind == PageKind::BtreeInner as u8 {
+                let index = choose(view);
+                Step::Inner { level, index, child: child(view, index) }
+            } else if kind == PageKind::BtreeLeaf as u8 {
+                Step::Leaf { level, result: look(view) }
+            } else {
+                Step::Stranger
+            }
+        })?;
+        match step {
+            Step::Leaf { level: 0, result } if level_due.is_none_or(|due| due == 0) => {
+                return match result {
+                    Ok(result) => Ok((page, result)),
+                    Err(fault) => Err(LodeError::corrupt_page(page, fault)),
+                };
+            }
+            Step::Inner { level, index, child }
+                if level_due.is_none_or(|due| due == level)
+                    && (1..=LEVELS_MAX).contains(&level)
+                    && child != NO_PAGE =>
+            {
+                visit(page, index);
+                level_due = Some(level - 1);
+                page = child;
+            }
+            _ => return Err(stranger(page)),
+        }
+    }
+}
+
+#[cold]
+fn stranger(page: PageNumber) -> LodeError {
+    LodeError::corrupt_page(page, "it is not the page of a B+tree that belongs there")
+}

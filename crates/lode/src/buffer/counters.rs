@@ -1,0 +1,81 @@
+//! What the buffer has done so far.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Events since the buffer was made. Hits are not among them: a look at a page in memory writes
+/// nothing anywhere, and a counter would cost more than the look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counters {
+    /// Times that a page was asked for and had to be read from disk.
+    pub misses: u64,
+    /// Calls of the disk's read.
+    pub reads: u64,
+    /// Pages that these asked for.
+    pub pages_read: u64,
+    /// Pages of them that came without being asked for and were whole.
+    pub pages_read_ahead: u64,
+    /// Calls of the disk's write.
+    pub writes: u64,
+    /// Pages that these wrote.
+    pub pages_written: u64,
+    /// Times that dirty pages were written together, each after one [`super::WriteBack`].
+    pub batches: u64,
+    /// Pages dropped from memory.
+    pub evictions: u64,
+    /// Times that someone had to wait for a page that another had latched or held, or for room
+    /// while all pages were.
+    pub latch_waits: u64,
+    /// Times that someone looked again, because the page had changed or gone meanwhile.
+    pub retries: u64,
+    /// Now in memory, pages of hints included, as the cap counts them.
+    pub pages_resident: u64,
+    /// The most that may be.
+    pub pages_resident_max: u64,
+}
+
+/// The counters while they count.
+#[derive(Default)]
+pub(super) struct Events {
+    pub(super) misses: Event,
+    pub(super) reads: Event,
+    pub(super) pages_read: Event,
+    pub(super) pages_read_ahead: Event,
+    pub(super) writes: Event,
+    pub(super) pages_written: Event,
+    pub(super) batches: Event,
+    pub(super) evictions: Event,
+    pub(super) latch_waits: Event,
+    pub(super) retries: Event,
+}
+
+#[derive(Default)]
+pub(super) struct Event(AtomicU64);
+
+impl Event {
+    pub(super) fn add(&self, count: usize) {
+        self.0.fetch_add(count as u64, Ordering::Relaxed);
+    }
+
+    fn so_far(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Events {
+    pub(super) fn so_far(&self) -> Counters {
+        Counters {
+            misses: self.misses.so_far(),
+            reads: self.reads.so_far(),
+            pages_read: self.pages_read.so_far(),
+            pages_read_ahead: self.pages_read_ahead.so_far(),
+            writes: self.writes.so_far(),
+            pages_written: self.pages_written.so_far(),
+            batches: self.batches.so_far(),
+            evictions: self.evictions.so_far(),
+            latch_waits: self.latch_waits.so_far(),
+            retries: self.retries.so_far(),
+            pages_resident: 0,
+            pages_resident_max: 0,
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Making room.
+
+use std::sync::atomic::Ordering;
+
+use super::latched::Held;
+use super::replacement::Tactic;
+use super::room::{Slot, Taken};
+use super::write_back::BATCH_PAGES_MAX;
+use super::{Buffer, Wait};
+use crate::error::{LodeError, Result};
+use crate::page::PageNumber;
+
+/// Dirty pages written together by one eviction are at most this part of the cache.
+const BATCH_DIVISOR: usize = 8;
+
+/// Candidates looked at for each page that a batch may have, before it is written as it is.
+const CANDIDATES_FOR_EACH: usize = 4;
+
+/// Rounds in which every page in memory was latched, until it is believed that this will not end.
+/// Each lets other threads run; a latch is for less than one such turn.
+const ROUNDS_ALL_LATCHED_MAX: u32 = 10_000;
+
+/// What became of a page that should go.
+pub(super) enum Outcome<'a> {
+    /// It stays: in use, or looked at since the clock passed.
+    Stays,
+    /// It went and left so many pages of room.
+    Gone(usize),
+    /// It has to be written first.
+    Dirty(Held<'a>),
+}
+
+/// Candidates that were looked at and stay: back to the tactic at drop, whatever happens.
+struct Staying<'a> {
+    tactic: &'a Tactic,
+    pages: Vec<(Slot, PageNumber)>,
+}
+
+impl Staying<'_> {
+    fn add(&mut self, slot: Slot, page: PageNumber) {
+        if self.tactic.is_list() {
+            self.pages.push((slot, page));
+        }
+    }
+}
+
+impl Drop for Staying<'_> {
+    fn drop(&mut self) {
+        for &(slot, page) in &self.pages {
+            self.tactic.stays(slot, page);
+        }
+    }
+}
+
+impl Buffer {
+    /// Room for at least one page.
+    pub(super) fn make_room(&self) -> Result<Taken<'_>> {
+        let mut rounds_all_latched = 0;
+        let mut wait = Wait::new(self);
+        loop {
+            if let Some(taken) = self.room.take() {
+                return Ok(taken);
+            }
+            let evicted = self.evict()?;
+            if evicted.pages() > 0 {
+                return Ok(evicted);
+            }
+            // Whoever writes, reads or drops a page gets on without us. Who has latched one may be
+            // waiting for room as we are, and may be the caller himself.
+            if self.guards.load(Ordering::Relaxed) < self.room.settled() {
+                rounds_all_latched = 0;
+            } else {
+                rounds_all_latched += 1;
+                if rounds_all_latched > ROUNDS_ALL_LATCHED_MAX {
+                    return Err(LodeError::CacheTooSmall { cache_bytes: self.cache_bytes });
+                }
+            }
+            wait.once();
+        }
+    }
+
+    /// Evict the next page, in the tactic's order, and give its room to the caller; none if there
+    /// is no page that can go now. A dirty page is written first, and with it the dirty ones that
+    /// come soon after; all these go.
+    pub(super) fn evict(&self) -> Result<Taken<'_>> {
+        let mut taken = self.room.taken(0);
+        let mut staying = Staying { tactic: &self.tactic, pages: Vec::new() };
+        let mut dirty: Vec<(Slot, Held<'_>)> = Vec::new();
+        let batch_pages = BATCH_PAGES_MAX.min(self.room.pages_max() / BATCH_DIVISOR);
+        // Twice round for the clock, which only watches the first time.
+        let mut candidates_left = 2 * self.room.slots();
+        while candidates_left > 0 && dirty.len() < batch_pages {
+            candidates_left -= 1;
+            let Some((slot, page)) = self.tactic.candidate(&self.room) else {
+                if self.tactic.is_list() {
+                    break;
+                }
+                continue;
+            };
+            match self.try_evict(slot, page) {
+                Outcome::Stays => staying.add(slot, page),
+                Outcome::Gone(pages) => {
+                    taken.join(self.room.taken(pages));
+                    if dirty.is_empty() {
+                        break;
+                    }
+                }
+                Outcome::Dirty(held) => {
+                    dirty.push((slot, held));
+                    candidates_left = candidates_left.min(batch_pages * CANDIDATES_FOR_EACH);
+                }
+            }
+        }
+        self.evict_dirty(dirty, &mut staying, &mut taken)?;
+        Ok(taken)
+    }
+
+    fn evict_dirty<'a>(
+        &'a self,
+        dirty: Vec<(Slot, Held<'a>)>,
+        staying: &mut Staying<'a>,
+        taken: &mut Taken<'a>,
+    ) -> Result<()> {
+        let (slots, mut held): (Vec<Slot>, Vec<Held<'_>>) = dirty.into_iter().unzip();
+        let clean = staying.pages.len();
+        for (&slot, held) in slots.iter().zip(&held) {
+            staying.add(slot, held.page());
+        }
+        let written = self.write_held(&mut held);
+        staying.pages.truncate(clean);
+        for (slot, held) in slots.into_iter().zip(held) {
+            let page = held.page();
+            match held.evict(slot) {
+                0 => staying.add(slot, page),
+                pages => taken.join(self.room.taken(pages)),
+            }
+        }
+        written
+    }
+
+    /// Evict that page from that slot, if nobody uses it and the tactic does not mind.
+    pub(super) fn try_evict(&self, slot: Slot, page: PageNumber) -> Outcome<'_> {
+        let state = self.state_of(page);
+        let word = state.load();
+        if !word.is_readable() || word.is_held() {
+            return Outcome::Stays;
+        }
+        if self.tactic.is_clock() && !word.is_watched() {
+            state.watch(word);
+            return Outcome::Stays;
+        }
+        if word.is_dirty() {
+            // A page may have gone and come back since its slot was looked up; not any more.
+            return match Held::try_hold(self, page) {
+                Some(held) if self.room.page_in(slot) == Some(page) => Outcome::Dirty(held),
+                _ => Outcome::Stays,
+            };
+        }
+        if !state.latch(word, false) {
+            return Outcome::Stays;
+        }
+        if self.room.page_in(slot) != Some(page) {
+            state.unlatch(false);
+            return Outcome::Stays;
+        }
+        Outcome::Gone(self.drop_latched(slot, page))
+    }
+
+    /// Drop a page's bytes and hints from memory; the caller has latched it. How many pages of room
+    /// that makes, which are the caller's.
+    pub(super) fn drop_latched(&self, slot: Slot, page: PageNumber) -> usize {
+        self.events.evictions.add(1);
+        let state = self.state_of(page);
+        let hints = self.hints.as_ref().filter(|_| state.load().is_hinted());
+        // SAFETY: the page lies within both reservations, since it has a state word. It is latched
+        // by us, who have no reference to it; hints are only ever used as atomic words.
+        #[expect(unsafe_code, reason = "an evicted page's memory goes back to the system")]
+        unsafe {
+            self.pages.drop_page(page);
+            if let Some(hints) = hints {
+                hints.drop_page(page);
+            }
+        }
+        self.room.leave(slot);
+        state.vacate();
+        1 + usize::from(hints.is_some())
+    }
+
+    /// The same for a page that could not be brought; its room is free again.
+    pub(super) fn abandon_claimed(&self, slot: Slot, page: PageNumber) {
+        // SAFETY: as above; the page is claimed, and who claimed it has no reference to it now.
+        #[expect(unsafe_code, reason = "half a page's memory goes back to the system")]
+        unsafe {
+            self.pages.drop_page(page);
+        }
+        self.room.leave(slot);
+        self.state_of(page).vacate();
+        drop(self.room.taken(1));
+    }
+
+    /// Drop every page that is clean and that nobody uses now.
+    pub fn forget(&self) {
+        for (slot, page) in self.room.resident() {
+            let state = self.state_of(page);
+            let word = state.load();
+            if word.is_dirty() || !state.latch(word, false) {
+                continue;
+            }
+            if self.room.page_in(slot) == Some(page) {
+                drop(self.room.taken(self.drop_latched(slot, page)));
+            } else {
+                state.unlatch(false);
+            }
+        }
+        self.tactic.forget_absent(&self.room);
+    }
+}

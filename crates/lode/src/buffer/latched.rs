@@ -1,0 +1,135 @@
+//! Pages kept in place: for changing, and for writing out. Both let go at drop, whatever happens.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::Buffer;
+use super::room::Slot;
+use crate::page::{PageBytes, PageNumber};
+
+/// A page that nobody else looks at, changes or evicts. Whoever asks for it waits until this is
+/// dropped. If it was lent out mutably, the page is dirty then and has a new stamp.
+#[must_use]
+pub struct Latched<'a> {
+    buffer: &'a Buffer,
+    page: PageNumber,
+    changed: bool,
+    _guard: Guard<'a>,
+}
+
+impl<'a> Latched<'a> {
+    /// Take over a page whose latch the caller has just got.
+    pub(super) fn take(buffer: &'a Buffer, page: PageNumber) -> Self {
+        Self { buffer, page, changed: false, _guard: Guard::new(buffer) }
+    }
+
+    /// Its number.
+    pub const fn page(&self) -> PageNumber {
+        self.page
+    }
+}
+
+impl Deref for Latched<'_> {
+    type Target = PageBytes;
+
+    fn deref(&self) -> &PageBytes {
+        // SAFETY: the page lies within the reservation, since it has a state word; it is latched,
+        // so nobody changes it, and `&self` keeps our own mutable reference away.
+        #[expect(unsafe_code, reason = "a latched page is a plain array")]
+        unsafe {
+            &*self.buffer.pages.page(self.page).cast()
+        }
+    }
+}
+
+impl DerefMut for Latched<'_> {
+    fn deref_mut(&mut self) -> &mut PageBytes {
+        self.changed = true;
+        // SAFETY: as above, and `&mut self` makes this the only plain reference. Optimistic readers
+        // may look through a `View` meanwhile: they load atomically, find the state word latched or
+        // its stamp advanced, and throw away what they saw. That their loads race with these plain
+        // stores is the one step that the language's model has no word for; it is every sequence
+        // lock's, and relaxed loads and plain stores are the same instructions.
+        #[expect(unsafe_code, reason = "a latched page is a plain array")]
+        unsafe {
+            &mut *self.buffer.pages.page(self.page).cast()
+        }
+    }
+}
+
+impl Drop for Latched<'_> {
+    fn drop(&mut self) {
+        self.buffer.state_of(self.page).unlatch(self.changed);
+    }
+}
+
+/// One more page that stays for as long as somebody likes, counted for whoever needs its room.
+pub(super) struct Guard<'a>(&'a AtomicUsize);
+
+impl<'a> Guard<'a> {
+    pub(super) fn new(buffer: &'a Buffer) -> Self {
+        buffer.guards.fetch_add(1, Ordering::Relaxed);
+        Self(&buffer.guards)
+    }
+}
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A page that nobody changes or evicts, and everybody may look at.
+pub(super) struct Held<'a> {
+    buffer: &'a Buffer,
+    page: PageNumber,
+    written: bool,
+}
+
+impl<'a> Held<'a> {
+    /// Hold a page that is readable and that nobody latches or holds now. Never waits.
+    pub(super) fn try_hold(buffer: &'a Buffer, page: PageNumber) -> Option<Self> {
+        let state = buffer.state_of(page);
+        state.hold(state.load()).then(|| Self { buffer, page, written: false })
+    }
+
+    pub(super) const fn page(&self) -> PageNumber {
+        self.page
+    }
+
+    /// The page is on disk now as it is in memory.
+    pub(super) const fn set_written(&mut self) {
+        self.written = true;
+    }
+
+    /// Evict the page that was written, unless the tactic has changed its mind. How many pages of
+    /// room that makes.
+    pub(super) fn evict(self, slot: Slot) -> usize {
+        let state = self.buffer.state_of(self.page);
+        if !self.written || !state.latch_held(self.buffer.tactic.is_clock()) {
+            return 0;
+        }
+        let (buffer, page) = (self.buffer, self.page);
+        std::mem::forget(self);
+        buffer.drop_latched(slot, page)
+    }
+}
+
+impl Deref for Held<'_> {
+    type Target = PageBytes;
+
+    fn deref(&self) -> &PageBytes {
+        // SAFETY: the page lies within the reservation, since it has a state word; it is held, so
+        // nobody latches it, and only who has latched it changes it.
+        #[expect(unsafe_code, reason = "a held page is a plain array")]
+        unsafe {
+            &*self.buffer.pages.page(self.page).cast()
+        }
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.buffer.state_of(self.page).release(self.written);
+    }
+}

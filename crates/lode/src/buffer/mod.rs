@@ -1,0 +1,314 @@
+//! Pages in memory, at addresses that follow from their numbers.
+//!
+//! After vmcache (Leis, Alhomssi, Ziegler, Loeck, Dietrich: "Virtual-Memory Assisted Buffer
+//! Management", SIGMOD 2023): the address space holds the whole volume, page p at its number times
+//! [`PAGE_BYTES`], and the memory behind it comes and goes as the buffer says. So a page in memory
+//! is found without a table, and looked at without a latch: a state word is read before and after.
+//! Of the paper's kernel module and its shared latches there is nothing here.
+//!
+//! The buffer knows numbers of pages and their checksums. Transactions, the log and locks are
+//! above; whoever writes pages asks them through [`WriteBack`] first. The state words (8 bytes a
+//! page that was ever looked at, 8 or 16 more with `lru` and `lru-2`) and the batches on their way
+//! to disk are not counted against the cap.
+
+mod counters;
+mod evict;
+mod fault;
+mod latched;
+mod outdated;
+mod replacement;
+mod reservation;
+mod room;
+mod state;
+#[cfg(test)]
+mod tests;
+mod write_back;
+
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::thread::yield_now;
+
+pub use self::counters::Counters;
+pub use self::latched::Latched;
+pub use self::replacement::Replacement;
+pub use self::write_back::WriteBack;
+
+use self::counters::Events;
+use self::fault::beyond;
+use self::replacement::Tactic;
+use self::reservation::Reservation;
+use self::room::Room;
+use self::state::{State, Word};
+use crate::disk::Disk;
+use crate::error::{LodeError, Result};
+use crate::page::{PAGE_BYTES, PageNumber};
+use crate::pages::Stamp;
+use crate::view::View;
+
+/// The smallest cache: what one operation may need at once, a few times over.
+const PAGES_MIN: u64 = 16;
+
+const WORDS_PER_PAGE: usize = PAGE_BYTES / size_of::<u64>();
+
+/// How a buffer works; nothing of it can be changed later.
+#[derive(Debug, Clone)]
+pub struct BufferOptions {
+    /// Memory for pages, pages of hints included; never exceeded. At least 16 pages' worth.
+    pub cache_bytes: u64,
+    /// Which page goes when another needs its room.
+    pub replacement: Replacement,
+    /// Whether there are hints ([`Buffer::hint`]). A page that has some counts twice.
+    pub swizzle: bool,
+    /// At a miss, read the absent pages of the aligned run of so many; 0 and 1 for the page alone.
+    /// A run takes at most a quarter of the cache.
+    pub read_ahead_pages: u32,
+    /// How large the volume may become: addresses are reserved for so many pages, memory is not.
+    pub pages_max: PageNumber,
+}
+
+/// The pages of one volume, for all threads.
+pub struct Buffer {
+    // What a look at a page in memory needs comes first, on one cache line.
+    words: Reservation,
+    pages: Reservation,
+    hints: Option<Reservation>,
+    tactic: Tactic,
+    room: Room,
+    /// Pages that are latched, or held by a reader: what may stay so for as long as its user likes.
+    guards: AtomicUsize,
+    disk: Arc<dyn Disk>,
+    write_back: OnceLock<Weak<dyn WriteBack>>,
+    pages_total: AtomicU32,
+    growing: Mutex<()>,
+    pages_max: PageNumber,
+    read_ahead_pages: u32,
+    cache_bytes: u64,
+    events: Events,
+}
+
+impl Buffer {
+    /// A buffer with nothing in it, for as many pages as the disk has and may get.
+    pub fn new(disk: Arc<dyn Disk>, options: &BufferOptions) -> Result<Self> {
+        let cache_bytes = options.cache_bytes;
+        let pages = (cache_bytes / PAGE_BYTES as u64).min(u64::from(PageNumber::MAX));
+        if pages < PAGES_MIN {
+            return Err(LodeError::CacheTooSmall { cache_bytes });
+        }
+        if rustix::param::page_size() != PAGE_BYTES {
+            let what = format!("this system's pages are not of {PAGE_BYTES} bytes, as lode needs");
+            return Err(LodeError::Tactic { what });
+        }
+        let pages_max = options.pages_max;
+        let bytes = disk.len_bytes().map_err(|error| LodeError::io("measuring it", error))?;
+        let pages_total = PageNumber::try_from(bytes / PAGE_BYTES as u64)
+            .ok()
+            .filter(|&total| total <= pages_max && pages_max > 0)
+            .ok_or(LodeError::Full { what: "the volume's addresses" })?;
+        Ok(Self {
+            words: Reservation::words(pages_max)?,
+            pages: Reservation::pages(pages_max)?,
+            hints: options.swizzle.then(|| Reservation::pages(pages_max)).transpose()?,
+            tactic: Tactic::new(options.replacement, pages_max)?,
+            room: Room::new(pages.min(2 * u64::from(pages_max).max(PAGES_MIN)) as usize),
+            guards: AtomicUsize::new(0),
+            disk,
+            write_back: OnceLock::new(),
+            pages_total: AtomicU32::new(pages_total),
+            growing: Mutex::new(()),
+            pages_max,
+            read_ahead_pages: options.read_ahead_pages,
+            cache_bytes,
+            events: Events::default(),
+        })
+    }
+
+    /// Look at a page. `look` is called again if the page changed or was evicted meanwhile.
+    #[inline]
+    pub fn read<R>(&self, page: PageNumber, mut look: impl FnMut(View<'_>) -> R) -> Result<R> {
+        match self.look_once(page, &mut look) {
+            Some((seen, _)) => Ok(seen),
+            None => self.look_slowly(page, &mut look).map(|(seen, _)| seen),
+        }
+    }
+
+    /// Look at a page and learn the stamp that it had then.
+    #[inline]
+    pub fn read_and_stamp<R>(
+        &self,
+        page: PageNumber,
+        mut look: impl FnMut(View<'_>) -> R,
+    ) -> Result<(R, Stamp)> {
+        match self.look_once(page, &mut look) {
+            Some((seen, word)) => Ok((seen, word.stamp())),
+            None => self.look_slowly(page, &mut look).map(|(seen, word)| (seen, word.stamp())),
+        }
+    }
+
+    /// Look at a page only if it is in memory and has that stamp.
+    #[inline]
+    pub fn read_stamped<R>(
+        &self,
+        page: PageNumber,
+        stamp: Stamp,
+        mut look: impl FnMut(View<'_>) -> R,
+    ) -> Option<R> {
+        let state = self.state(page)?;
+        let mut before = state.load();
+        if !before.is_open_with(stamp) {
+            before = self.open_stamped(page, stamp)?;
+        }
+        let seen = look(self.view(page));
+        if state.is_as(before) { Some(seen) } else { None }
+    }
+
+    /// The fast way: nothing is written, nobody is called.
+    #[inline]
+    fn look_once<R>(
+        &self,
+        page: PageNumber,
+        look: &mut impl FnMut(View<'_>) -> R,
+    ) -> Option<(R, Word)> {
+        let state = self.state(page)?;
+        let before = state.load();
+        if !before.is_open() {
+            return None;
+        }
+        let seen = look(self.view(page));
+        if state.is_as(before) { Some((seen, before)) } else { None }
+    }
+
+    /// A word that belongs to the field at `at` (a multiple of 8) of a page in memory, for a direct
+    /// reference to what the field names; it is lost when the page is evicted. `None` without
+    /// `swizzle`, for a page that is not in memory, and where no room can be had for hints.
+    ///
+    /// To be used at once: a word that is written after its page was evicted takes a page of memory
+    /// that the cap does not know, until the page has come and gone again.
+    #[inline]
+    pub fn hint(&self, page: PageNumber, at: usize) -> Option<&AtomicU64> {
+        let hints = self.hints.as_ref()?;
+        if at >= PAGE_BYTES || !at.is_multiple_of(size_of::<u64>()) {
+            return None;
+        }
+        if !self.state(page)?.load().is_hinted() {
+            self.bring_hints(page)?;
+        }
+        hints.as_words().get(page as usize * WORDS_PER_PAGE + at / size_of::<u64>())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn bring_hints(&self, page: PageNumber) -> Option<()> {
+        let state = self.state(page)?;
+        if !state.load().is_readable() {
+            return None;
+        }
+        // A page that cannot be written stays dirty; whoever needs its room for a page is told.
+        let mut taken = self.make_room().ok()?;
+        if state.give_hints() {
+            taken.spend();
+            return Some(());
+        }
+        // Another was faster, or the page has gone.
+        state.load().is_hinted().then_some(())
+    }
+
+    /// Latch a page, to look at it or change it alone. Waits for whoever has it; so a thread that
+    /// holds one and wants another must follow an order that all follow.
+    pub fn latch(&self, page: PageNumber) -> Result<Latched<'_>> {
+        let state = self.state(page).ok_or_else(|| beyond(page))?;
+        let mut wait = Wait::new(self);
+        loop {
+            let word = state.load();
+            if word.is_evicted() {
+                self.fault(page)?;
+            } else if state.latch(word, self.tactic.is_clock()) {
+                self.tactic.used(page);
+                return Ok(Latched::take(self, page));
+            } else if !word.is_readable() || word.is_held() {
+                wait.once();
+            }
+        }
+    }
+
+    /// Make the volume hold at least that many pages; new ones are zeros.
+    /// [`LodeError::Full`] beyond what was reserved.
+    pub fn grow(&self, pages_total: PageNumber) -> Result<()> {
+        let _growing = self.growing.lock().expect("nothing panics under this lock");
+        if pages_total <= self.pages_total() {
+            return Ok(());
+        }
+        if pages_total > self.pages_max {
+            return Err(LodeError::Full { what: "the volume's addresses" });
+        }
+        let grown = self.disk.set_len(u64::from(pages_total) * PAGE_BYTES as u64);
+        grown.map_err(|error| LodeError::io("growing the volume", error))?;
+        self.pages_total.store(pages_total, Ordering::Release);
+        Ok(())
+    }
+
+    /// How many pages the volume has.
+    pub fn pages_total(&self) -> PageNumber {
+        self.pages_total.load(Ordering::Acquire)
+    }
+
+    /// What has happened since the buffer was made. Hits are not counted.
+    pub fn counters(&self) -> Counters {
+        Counters {
+            pages_resident: self.room.pages_taken() as u64,
+            pages_resident_max: self.room.pages_max() as u64,
+            ..self.events.so_far()
+        }
+    }
+
+    /// The state of a page within the reservation.
+    #[inline]
+    fn state(&self, page: PageNumber) -> Option<State<'_>> {
+        self.words.as_words().get(page as usize).map(State)
+    }
+
+    /// The state of a page that is known to have one.
+    fn state_of(&self, page: PageNumber) -> State<'_> {
+        State(&self.words.as_words()[page as usize])
+    }
+
+    /// The bytes of a page that has a state.
+    #[inline]
+    fn view(&self, page: PageNumber) -> View<'_> {
+        debug_assert!(page < self.pages_max, "whoever looks has found a state word");
+        // SAFETY: the reservation has as many pages as there are state words, starts at a multiple
+        // of the page size and lives as long as `self`. Who changes the page has latched it (see
+        // `Latched` on how these plain stores and our loads meet), or is the kernel.
+        #[expect(unsafe_code, reason = "a page in memory is looked at where it lies")]
+        unsafe {
+            View::at(self.pages.page(page))
+        }
+    }
+}
+
+/// Someone waiting for another thread: he spins a little, then lets others run.
+struct Wait<'a> {
+    buffer: &'a Buffer,
+    rounds: u32,
+}
+
+/// Longer than a page is latched for a change that is under way on another processor.
+const SPINS_MAX: u32 = 64;
+
+impl<'a> Wait<'a> {
+    const fn new(buffer: &'a Buffer) -> Self {
+        Self { buffer, rounds: 0 }
+    }
+
+    fn once(&mut self) {
+        if self.rounds == 0 {
+            self.buffer.events.latch_waits.add(1);
+        }
+        if self.rounds < SPINS_MAX {
+            self.rounds += 1;
+            spin_loop();
+        } else {
+            yield_now();
+        }
+    }
+}

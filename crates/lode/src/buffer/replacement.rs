@@ -1,0 +1,209 @@
+//! Which page goes when another needs its room.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use super::reservation::Reservation;
+use super::room::{Room, Slot};
+use crate::error::Result;
+use crate::page::PageNumber;
+
+/// The tactic by which pages are evicted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Replacement {
+    /// Second chance: a hand passes over the pages and takes those at which nobody has looked since
+    /// it passed last. A look costs something only once after each passing. Approximates `Lru`.
+    /// Source: vmcache, Leis et al. 2023, section 3.4.
+    #[default]
+    Clock,
+    /// The page whose last use is longest ago, exactly. Every look pays: it takes a number from a
+    /// counter that all threads share. A scan that is larger than the cache, repeated, misses
+    /// every time: the inner relation of the Wisconsin benchmark's joins.
+    Lru,
+    /// Any page. Nothing to pay at a look, nothing known; a repeated scan hits as often as the
+    /// cache is large.
+    Random,
+    /// The page whose last use but one is longest ago, those used once first: a scan does not drive
+    /// out what is used again and again. Every look pays more than with `Lru`. Source: O'Neil,
+    /// O'Neil and Weikum 1993, with the history of evicted pages kept for as long as the database
+    /// is open.
+    Lru2,
+}
+
+/// Uses of a page within so many uses of any page count as one for `Lru2`: one operation looks at
+/// the same page a few times in a row (the paper's correlated reference period). Chosen as more
+/// than the pages on a path through the deepest index, and far less than a small cache.
+const CORRELATED_USES: u64 = 8;
+
+/// A tactic at work.
+pub(super) enum Tactic {
+    Clock { hand: AtomicUsize },
+    Random { drawn: AtomicU64 },
+    Recency(Recency),
+}
+
+impl Tactic {
+    pub(super) fn new(replacement: Replacement, pages_max: PageNumber) -> Result<Self> {
+        Ok(match replacement {
+            Replacement::Clock => Self::Clock { hand: AtomicUsize::new(0) },
+            Replacement::Random => Self::Random { drawn: AtomicU64::new(0) },
+            Replacement::Lru => Self::Recency(Recency::new(pages_max, false)?),
+            Replacement::Lru2 => Self::Recency(Recency::new(pages_max, true)?),
+        })
+    }
+
+    /// Whether a page goes only when nobody has looked at it since it was watched.
+    pub(super) const fn is_clock(&self) -> bool {
+        matches!(self, Self::Clock { .. })
+    }
+
+    /// Whether candidates come from a list, on which each page is once.
+    pub(super) const fn is_list(&self) -> bool {
+        matches!(self, Self::Recency(_))
+    }
+
+    /// Whether pages are watched as soon as they come. `ahead`: nobody has asked for the page yet,
+    /// and the clock takes it at its first passing if nobody does.
+    pub(super) const fn watches_arrivals(&self, ahead: bool) -> bool {
+        match self {
+            Self::Clock { .. } => ahead,
+            Self::Random { .. } => false,
+            Self::Recency(_) => true,
+        }
+    }
+
+    /// A page has come; its owner has it latched.
+    pub(super) fn arrived(&self, slot: Slot, page: PageNumber, ahead: bool) {
+        if let Self::Recency(recency) = self {
+            recency.record(page, ahead);
+            recency.enlist(slot, page);
+        }
+    }
+
+    /// Somebody looks at a watched page, or changes one.
+    pub(super) fn used(&self, page: PageNumber) {
+        if let Self::Recency(recency) = self {
+            recency.record(page, false);
+        }
+    }
+
+    /// The page that should go next, as far as it can be told without its latch. `None` where a
+    /// slot is vacant, and at a list's end.
+    pub(super) fn candidate(&self, room: &Room) -> Option<(Slot, PageNumber)> {
+        match self {
+            Self::Clock { hand } => {
+                let slot = (hand.fetch_add(1, Ordering::Relaxed) % room.slots()) as Slot;
+                Some((slot, room.page_in(slot)?))
+            }
+            Self::Random { drawn } => {
+                let number = scramble(drawn.fetch_add(1, Ordering::Relaxed));
+                let slot = (number % room.slots() as u64) as Slot;
+                Some((slot, room.page_in(slot)?))
+            }
+            Self::Recency(recency) => recency.candidate(room),
+        }
+    }
+
+    /// A candidate stays after all.
+    pub(super) fn stays(&self, slot: Slot, page: PageNumber) {
+        if let Self::Recency(recency) = self {
+            recency.enlist(slot, page);
+        }
+    }
+
+    /// Pages have gone that were no candidates.
+    pub(super) fn forget_absent(&self, room: &Room) {
+        if let Self::Recency(recency) = self {
+            let mut order = recency.order.lock().expect("nothing panics under this lock");
+            order.retain(|&Reverse((_, slot, page))| room.page_in(slot) == Some(page));
+        }
+    }
+}
+
+/// The n-th number of `SplitMix64` (Steele, Lea and Flood 2014).
+const fn scramble(n: u64) -> u64 {
+    let mut z = n.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+/// (last use but one, last use), or (last use, 0) where only one counts. It only grows.
+type Rank = (u64, u64);
+
+/// When pages were used, and the resident ones in that order.
+pub(super) struct Recency {
+    uses: AtomicU64,
+    /// Of each page twice the number of its last use, and [`AHEAD`].
+    last: Reservation,
+    /// Of each page the last use but one, for `Lru2`.
+    before: Option<Reservation>,
+    /// The resident pages by a rank that they once had. The true rank is never lower, so the first
+    /// whose rank is still true is the lowest of all. Whoever tries to evict a page takes it off.
+    order: Mutex<BinaryHeap<Reverse<(Rank, Slot, PageNumber)>>>,
+}
+
+/// The last use was none: the page was read ahead.
+const AHEAD: u64 = 1;
+
+impl Recency {
+    fn new(pages_max: PageNumber, two: bool) -> Result<Self> {
+        Ok(Self {
+            uses: AtomicU64::new(1),
+            last: Reservation::words(pages_max)?,
+            before: two.then(|| Reservation::words(pages_max)).transpose()?,
+            order: Mutex::new(BinaryHeap::new()),
+        })
+    }
+
+    fn record(&self, page: PageNumber, ahead: bool) {
+        let now = self.uses.fetch_add(1, Ordering::Relaxed) << 1;
+        let last = &self.last.as_words()[page as usize];
+        if let Some(before) = &self.before {
+            let previous = last.load(Ordering::Relaxed);
+            if previous & AHEAD == 0 && now.saturating_sub(previous) > CORRELATED_USES << 1 {
+                before.as_words()[page as usize].store(previous, Ordering::Relaxed);
+            }
+        }
+        last.store(now | if ahead { AHEAD } else { 0 }, Ordering::Relaxed);
+    }
+
+    /// How many places on the list there are.
+    #[cfg(test)]
+    pub(super) fn listed(&self) -> usize {
+        self.order.lock().expect("nothing panics under this lock").len()
+    }
+
+    fn rank(&self, page: PageNumber) -> Rank {
+        let last = self.last.as_words()[page as usize].load(Ordering::Relaxed);
+        match &self.before {
+            Some(before) => (before.as_words()[page as usize].load(Ordering::Relaxed), last),
+            None => (last, 0),
+        }
+    }
+
+    fn enlist(&self, slot: Slot, page: PageNumber) {
+        let rank = self.rank(page);
+        self.order
+            .lock()
+            .expect("nothing panics under this lock")
+            .push(Reverse((rank, slot, page)));
+    }
+
+    fn candidate(&self, room: &Room) -> Option<(Slot, PageNumber)> {
+        let mut order = self.order.lock().expect("nothing panics under this lock");
+        while let Some(Reverse((listed, slot, page))) = order.pop() {
+            if room.page_in(slot) != Some(page) {
+                continue;
+            }
+            let rank = self.rank(page);
+            if rank == listed {
+                return Some((slot, page));
+            }
+            order.push(Reverse((rank, slot, page)));
+        }
+        None
+    }
+}

@@ -1,0 +1,103 @@
+//! Addresses without memory behind them, until somebody writes there.
+
+use std::ffi::c_void;
+use std::ptr::{NonNull, null_mut};
+use std::sync::atomic::AtomicU64;
+
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+
+use crate::error::{LodeError, Result};
+use crate::page::{PAGE_BYTES, PageNumber};
+
+/// A range of the address space. It reads as zeros and takes memory page by page, as it is written.
+pub(super) struct Reservation {
+    start: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: it is an address and a length; who may do what behind the address is said at each use.
+#[expect(unsafe_code, reason = "a pointer to a mapping that any thread may use")]
+unsafe impl Send for Reservation {}
+// SAFETY: as above; the methods hand out atomics and raw pointers only.
+#[expect(unsafe_code, reason = "a pointer to a mapping that any thread may use")]
+unsafe impl Sync for Reservation {}
+
+impl Reservation {
+    /// Room for `count` pages, each at its number times [`PAGE_BYTES`], which come and go singly.
+    pub(super) fn pages(count: PageNumber) -> Result<Self> {
+        let reservation = Self::new(u64::from(count) * PAGE_BYTES as u64)?;
+        // A huge page would take memory for neighbours that nobody asked for.
+        reservation.advise(0, reservation.bytes, Advice::LinuxNoHugepage).ok();
+        // Once here instead of at each eviction: locked memory (mlockall) cannot be given back.
+        reservation
+            .advise(0, PAGE_BYTES, Advice::LinuxDontNeed)
+            .map_err(|error| LodeError::io("giving memory back", error.into()))?;
+        Ok(reservation)
+    }
+
+    /// `count` words of zero.
+    pub(super) fn words(count: PageNumber) -> Result<Self> {
+        Self::new(u64::from(count) * size_of::<AtomicU64>() as u64)
+    }
+
+    #[expect(unsafe_code, reason = "a mapping is asked of the kernel")]
+    fn new(bytes: u64) -> Result<Self> {
+        let bytes = bytes as usize;
+        let protection = ProtFlags::READ | ProtFlags::WRITE;
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
+        // SAFETY: the kernel chooses the address, so no other mapping is touched.
+        let start = unsafe { mmap_anonymous(null_mut(), bytes, protection, flags) }
+            .map_err(|error| LodeError::io("reserving addresses for the cache", error.into()))?;
+        let start = NonNull::new(start.cast()).expect("no mapping begins at address 0");
+        Ok(Self { start, bytes })
+    }
+
+    /// All of it as words.
+    #[inline]
+    pub(super) fn as_words(&self) -> &[AtomicU64] {
+        let count = self.bytes / size_of::<AtomicU64>();
+        // SAFETY: the mapping is as long, aligned to a page, lives as long as `self`, and any bytes
+        // are a value; all who share it use it by these words or by raw pointers.
+        #[expect(unsafe_code, reason = "zeros from the kernel are atomic words")]
+        unsafe {
+            std::slice::from_raw_parts(self.start.as_ptr().cast(), count)
+        }
+    }
+
+    /// Where a page begins; one beyond the reservation has an address that must not be used.
+    #[inline]
+    pub(super) fn page(&self, page: PageNumber) -> *mut u8 {
+        self.start.as_ptr().wrapping_add(page as usize * PAGE_BYTES)
+    }
+
+    /// Give a page's memory back; it reads as zeros then.
+    ///
+    /// # Safety
+    ///
+    /// The page lies within, and nobody has a plain reference to it (others may look at it through
+    /// a [`crate::View`] or as words, and see zeros).
+    #[expect(unsafe_code, reason = "bytes change behind whoever has a reference")]
+    pub(super) unsafe fn drop_page(&self, page: PageNumber) {
+        let advised = self.advise(page as usize * PAGE_BYTES, PAGE_BYTES, Advice::LinuxDontNeed);
+        debug_assert!(advised.is_ok(), "it was tried when the reservation was made");
+    }
+
+    fn advise(&self, from: usize, bytes: usize, advice: Advice) -> rustix::io::Result<()> {
+        assert!(from + bytes <= self.bytes, "advice is about pages of the reservation");
+        let start = self.start.as_ptr().wrapping_add(from).cast::<c_void>();
+        // SAFETY: the range lies within this mapping; `drop_page`'s caller answers for the loss.
+        #[expect(unsafe_code, reason = "advice about our own mapping")]
+        unsafe {
+            madvise(start, bytes, advice)
+        }
+    }
+}
+
+impl Drop for Reservation {
+    #[expect(unsafe_code, reason = "the mapping ends with its owner")]
+    fn drop(&mut self) {
+        // SAFETY: start and length are those of the mapping, and every reference into it borrows
+        // from `self`. It cannot fail with such arguments.
+        unsafe { munmap(self.start.as_ptr().cast(), self.bytes) }.ok();
+    }
+}

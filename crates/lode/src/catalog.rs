@@ -1,0 +1,255 @@
+//! The names of files: page 2, drawn in `docs/lode-format.md`.
+//!
+//! The catalog knows what a file is called, what kind it is and where it begins; not what lies in
+//! it, nor which pages it has ([`crate::space`]).
+
+#[cfg(test)]
+mod tests;
+
+use crate::error::{LodeError, Result};
+use crate::page::{
+    self, FileNumber, HEADER_BYTES, NO_PAGE, PAGE_BYTES, PageBytes, PageKind, PageNumber,
+};
+use crate::pages::Pages;
+use crate::view::View;
+
+/// The page that holds the catalog.
+pub const CATALOG_PAGE: PageNumber = 2;
+
+/// The longest name, in bytes of UTF-8.
+pub const NAME_BYTES_MAX: usize = 16;
+
+/// How many files a database can have.
+pub const FILES_MAX: usize = (PAGE_BYTES - HEADER_BYTES) / offset::ENTRY_BYTES;
+
+/// Offsets within an entry.
+mod offset {
+    pub(super) const NAME: usize = 0;
+    pub(super) const FILE: usize = 16;
+    pub(super) const KIND: usize = 20;
+    pub(super) const ROOT: usize = 24;
+    pub(super) const LAST: usize = 28;
+    pub(super) const WORDS: usize = 32;
+    pub(super) const ENTRY_BYTES: usize = 48;
+}
+
+const _: () = assert!(offset::NAME + NAME_BYTES_MAX == offset::FILE);
+const _: () = assert!(offset::LAST + size_of::<PageNumber>() == offset::WORDS);
+const _: () = assert!(offset::WORDS + 2 * size_of::<u64>() == offset::ENTRY_BYTES);
+const _: () = assert!(offset::ENTRY_BYTES.is_multiple_of(8) && FILES_MAX == 84);
+
+/// Which access method a file belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum FileKind {
+    /// Slotted records.
+    Heap = 1,
+    /// A B+tree.
+    Btree = 2,
+    /// A hash index.
+    Hash = 3,
+    /// Objects.
+    Objects = 4,
+}
+
+impl FileKind {
+    /// The kind of this number, if there is one.
+    pub const fn of(number: u32) -> Option<Self> {
+        Some(match number {
+            1 => Self::Heap,
+            2 => Self::Btree,
+            3 => Self::Hash,
+            4 => Self::Objects,
+            _ => return None,
+        })
+    }
+}
+
+/// What the catalog says of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name: 1 to [`NAME_BYTES_MAX`] bytes without a zero among them.
+    pub name: String,
+    /// Its number, from 1, which stands in the headers of its pages.
+    pub file: FileNumber,
+    /// Its access method.
+    pub kind: FileKind,
+    /// Its root or first page, 0 as long as it has none.
+    pub root: PageNumber,
+    /// The page that was allocated last, where the search for the next begins; 0 for none.
+    pub last: PageNumber,
+    /// Two words of the access method's own.
+    pub words: [u64; 2],
+}
+
+/// Write an empty catalog into an empty volume.
+pub fn format(pages: &mut impl Pages) -> Result<()> {
+    pages.write(CATALOG_PAGE, |bytes| page::format(bytes, PageKind::Catalog, 0))
+}
+
+/// Give a new file a name and a number. [`LodeError::Exists`] if the name is taken,
+/// [`LodeError::TooLong`] if it does not fit, [`LodeError::Full`] at the 85th file.
+pub fn create(pages: &mut impl Pages, name: &str, kind: FileKind) -> Result<Entry> {
+    check_name(name)?;
+    let files = all(pages)?;
+    if files.iter().any(|entry| entry.name == name) {
+        return Err(LodeError::Exists { what: format!("file called `{name}`") });
+    }
+    if files.len() == FILES_MAX {
+        return Err(LodeError::Full { what: "the catalog" });
+    }
+    let is_free = |&number: &FileNumber| files.iter().all(|entry| entry.file != number);
+    let file = (1..=FILES_MAX as FileNumber).find(is_free);
+    let entry = Entry {
+        name: name.to_owned(),
+        file: file.expect("fewer than 84 numbers are taken"),
+        kind,
+        root: NO_PAGE,
+        last: NO_PAGE,
+        words: [0; 2],
+    };
+    pages.write(CATALOG_PAGE, |bytes| {
+        put_entry(bytes, files.len(), &entry);
+        page::put_u16(bytes, page::offset::COUNT, files.len() as u16 + 1);
+    })?;
+    Ok(entry)
+}
+
+/// The file of that name; [`LodeError::Missing`] if there is none.
+pub fn find(pages: &impl Pages, name: &str) -> Result<Entry> {
+    let found = all(pages)?.into_iter().find(|entry| entry.name == name);
+    found.ok_or_else(|| missing(name))
+}
+
+/// The page that a file of that number was given last, 0 for none. Costs one look at one page.
+pub fn last(pages: &impl Pages, file: FileNumber) -> Result<PageNumber> {
+    let at = pages.read(CATALOG_PAGE, |view| {
+        let position = find_number(view, file)?;
+        Some(view.u32(entry_at(position) + offset::LAST))
+    })?;
+    at.ok_or_else(|| missing_number(file))
+}
+
+/// Note the page that a file of that number was given last.
+pub fn put_last(pages: &mut impl Pages, file: FileNumber, last: PageNumber) -> Result<()> {
+    let position = pages.read(CATALOG_PAGE, |view| find_number(view, file))?;
+    let position = position.ok_or_else(|| missing_number(file))?;
+    let at = entry_at(position) + offset::LAST;
+    pages.write(CATALOG_PAGE, |bytes| page::put_u32(bytes, at, last))
+}
+
+/// Change what the catalog says of the file with the entry's number; also its name, if that is
+/// free. [`LodeError::Missing`] if there is no such file.
+pub fn put(pages: &mut impl Pages, entry: &Entry) -> Result<()> {
+    check_name(&entry.name)?;
+    let files = all(pages)?;
+    let position = files.iter().position(|other| other.file == entry.file);
+    let position = position.ok_or_else(|| missing_number(entry.file))?;
+    if files.iter().any(|other| other.file != entry.file && other.name == entry.name) {
+        return Err(LodeError::Exists { what: format!("file called `{}`", entry.name) });
+    }
+    pages.write(CATALOG_PAGE, |bytes| put_entry(bytes, position, entry))
+}
+
+/// Forget the file of that name and answer what was known of it. Its pages are the caller's to
+/// give back, before or after; its number goes to the next file that is created.
+pub fn remove(pages: &mut impl Pages, name: &str) -> Result<Entry> {
+    let mut files = all(pages)?;
+    let position = files.iter().position(|entry| entry.name == name);
+    let position = position.ok_or_else(|| missing(name))?;
+    let removed = files.swap_remove(position);
+    pages.write(CATALOG_PAGE, |bytes| {
+        if let Some(moved) = files.get(position) {
+            put_entry(bytes, position, moved);
+        }
+        let end = entry_at(files.len());
+        bytes[end..end + offset::ENTRY_BYTES].fill(0);
+        page::put_u16(bytes, page::offset::COUNT, files.len() as u16);
+    })?;
+    Ok(removed)
+}
+
+/// All files, in no particular order.
+pub fn all(pages: &impl Pages) -> Result<Vec<Entry>> {
+    let seen = pages.read(CATALOG_PAGE, |view| {
+        if view.kind() != PageKind::Catalog as u8 {
+            return Err("it is no catalog");
+        }
+        let count = usize::from(view.count());
+        if count > FILES_MAX {
+            return Err("a catalog cannot have as many entries");
+        }
+        (0..count).map(|position| entry(view, position)).collect()
+    })?;
+    let files: Vec<Entry> = seen.map_err(|how| LodeError::corrupt_page(CATALOG_PAGE, how))?;
+    for (position, entry) in files.iter().enumerate() {
+        let same = |other: &Entry| other.file == entry.file || other.name == entry.name;
+        if files[..position].iter().any(same) {
+            let how = format!("it has the file `{}` twice", entry.name);
+            return Err(LodeError::corrupt_page(CATALOG_PAGE, how));
+        }
+    }
+    Ok(files)
+}
+
+fn entry_at(position: usize) -> usize {
+    HEADER_BYTES + position * offset::ENTRY_BYTES
+}
+
+/// The position of the entry with that number.
+fn find_number(view: View<'_>, file: FileNumber) -> Option<usize> {
+    let count = usize::from(view.count()).min(FILES_MAX);
+    (0..count).find(|&position| file != 0 && view.u32(entry_at(position) + offset::FILE) == file)
+}
+
+fn entry(view: View<'_>, position: usize) -> Result<Entry, &'static str> {
+    let at = entry_at(position);
+    let mut name = Vec::with_capacity(NAME_BYTES_MAX);
+    view.append_to(&mut name, at + offset::NAME, NAME_BYTES_MAX);
+    name.truncate(name.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1));
+    let name = String::from_utf8(name).map_err(|_| "a name is no UTF-8")?;
+    if name.is_empty() || name.contains('\0') {
+        return Err("a name is empty or has a zero in it");
+    }
+    let file = view.u32(at + offset::FILE);
+    if file == 0 {
+        return Err("a file has number 0");
+    }
+    let kind = FileKind::of(view.u32(at + offset::KIND)).ok_or("a file is of no known kind")?;
+    let words = [view.u64(at + offset::WORDS), view.u64(at + offset::WORDS + 8)];
+    let (root, last) = (view.u32(at + offset::ROOT), view.u32(at + offset::LAST));
+    Ok(Entry { name, file, kind, root, last, words })
+}
+
+/// The name was checked.
+fn put_entry(bytes: &mut PageBytes, position: usize, entry: &Entry) {
+    let at = entry_at(position);
+    let name = &mut bytes[at + offset::NAME..][..NAME_BYTES_MAX];
+    name.fill(0);
+    name[..entry.name.len()].copy_from_slice(entry.name.as_bytes());
+    page::put_u32(bytes, at + offset::FILE, entry.file);
+    page::put_u32(bytes, at + offset::KIND, entry.kind as u32);
+    page::put_u32(bytes, at + offset::ROOT, entry.root);
+    page::put_u32(bytes, at + offset::LAST, entry.last);
+    page::put_u64(bytes, at + offset::WORDS, entry.words[0]);
+    page::put_u64(bytes, at + offset::WORDS + 8, entry.words[1]);
+}
+
+fn check_name(name: &str) -> Result<()> {
+    if name.len() > NAME_BYTES_MAX {
+        let (bytes, bytes_max) = (name.len(), NAME_BYTES_MAX);
+        return Err(LodeError::TooLong { what: "a file's name", bytes, bytes_max });
+    }
+    if name.is_empty() || name.contains('\0') {
+        return Err(LodeError::Missing { what: "name for the file: give it letters".to_owned() });
+    }
+    Ok(())
+}
+
+fn missing(name: &str) -> LodeError {
+    LodeError::Missing { what: format!("file called `{name}`") }
+}
+
+fn missing_number(file: FileNumber) -> LodeError {
+    LodeError::Missing { what: format!("file number {file}") }
+}

@@ -1,0 +1,228 @@
+//! Creating and opening a database.
+
+use std::collections::hash_map::RandomState;
+use std::ffi::OsString;
+use std::hash::{BuildHasher, Hasher};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Mutex};
+
+use super::{Active, Database};
+use crate::buffer::{Buffer, BufferOptions, Replacement, WriteBack};
+use crate::disk::{BufferedFile, DirectFile, Disk};
+use crate::error::{LodeError, Result};
+use crate::lock::Locks;
+use crate::lock::numbers::NumberMap;
+use crate::log::{Log, Sizes};
+use crate::page::{PAGE_BYTES, PageNumber};
+use crate::recovery::{Recovery, recover};
+use crate::superblock::Superblock;
+use crate::tactics::{self, Opening, Swizzle, Tactics};
+use crate::transaction::Changes;
+use crate::{catalog, space};
+
+/// The largest volume: 64 GiB. Only addresses are reserved for it.
+pub(crate) const PAGES_MAX: PageNumber = 1 << 24;
+
+/// The log's file grows in steps of a part of what it may become, so that a small one stays small.
+const LOG_GROWTHS: u64 = 16;
+
+const LOG_GROWTH_BYTES_MIN: u64 = 64 << 10;
+const LOG_GROWTH_BYTES_MAX: u64 = 1 << 20;
+
+/// The two files.
+struct Files {
+    volume: Arc<dyn Disk>,
+    log: Arc<dyn Disk>,
+}
+
+impl Database {
+    /// Make a new database: `path`, and beside it its log, `path` with `-log` behind.
+    ///
+    /// # Errors
+    ///
+    /// [`LodeError::Io`] if one of the files is there already; what the tactics or the disk say.
+    pub fn create(path: &Path, tactics: &Tactics) -> Result<Self> {
+        tactics.check()?;
+        let (volume, log) = match tactics.disk {
+            Opening::Buffered => {
+                let volume = BufferedFile::create(path)?;
+                files(volume, BufferedFile::create(&log_path(path))?)
+            }
+            Opening::Direct => {
+                let volume = DirectFile::create(path)?;
+                files(volume, DirectFile::create(&log_path(path))?)
+            }
+        };
+        Self::format(&Files { volume, log }, tactics)
+    }
+
+    /// Open a database, and recover it if it was not closed.
+    ///
+    /// # Errors
+    ///
+    /// [`LodeError::InUse`] if another process has it open; [`LodeError::NotADatabase`],
+    /// [`LodeError::Version`] or [`LodeError::Corrupt`] for what it is instead.
+    pub fn open(path: &Path, tactics: &Tactics) -> Result<Self> {
+        let (volume, log) = match tactics.disk {
+            Opening::Buffered => {
+                let volume = BufferedFile::open(path)?;
+                files(volume, BufferedFile::open(&log_path(path))?)
+            }
+            Opening::Direct => {
+                let volume = DirectFile::open(path)?;
+                files(volume, DirectFile::open(&log_path(path))?)
+            }
+        };
+        Self::assemble(&Files { volume, log }, path, tactics, false)
+    }
+
+    /// Open a database only to read it; several processes may do so at once.
+    ///
+    /// # Errors
+    ///
+    /// As [`Database::open`], and [`LodeError::Unrecovered`] if it was not closed.
+    pub fn open_read_only(path: &Path, tactics: &Tactics) -> Result<Self> {
+        let (volume, log) = match tactics.disk {
+            Opening::Buffered => {
+                let volume = BufferedFile::open_read_only(path)?;
+                files(volume, BufferedFile::open_read_only(&log_path(path))?)
+            }
+            Opening::Direct => {
+                let volume = DirectFile::open_read_only(path)?;
+                files(volume, DirectFile::open_read_only(&log_path(path))?)
+            }
+        };
+        Self::assemble(&Files { volume, log }, path, tactics, true)
+    }
+
+    /// The database on these disks: a new one if the volume is empty. The tactic `disk` decides
+    /// nothing then.
+    ///
+    /// # Errors
+    ///
+    /// As [`Database::create`] and [`Database::open`].
+    pub fn on(volume: Arc<dyn Disk>, log: Arc<dyn Disk>, tactics: &Tactics) -> Result<Self> {
+        tactics.check()?;
+        let len_bytes = volume.len_bytes().map_err(|source| LodeError::io("opening", source))?;
+        let files = Files { volume, log };
+        if len_bytes == 0 {
+            return Self::format(&files, tactics);
+        }
+        Self::assemble(&files, Path::new("the volume"), tactics, false)
+    }
+
+    /// The superblock comes last: before it is there, this is no database.
+    fn format(files: &Files, tactics: &Tactics) -> Result<Self> {
+        let identity = identity();
+        let log = Log::create_sized(Arc::clone(&files.log), identity, log_sizes(tactics))?;
+        let extent_pages = tactics.extent.0;
+        let superblock = Superblock { extent_pages, generation: 0, identity };
+        let mut database = Self::new(files, log, superblock, tactics)?;
+        let mut writing = database.writing();
+        space::format(&mut writing, extent_pages)?;
+        catalog::format(&mut writing)?;
+        writing.commit()?;
+        database.checkpoint()?;
+        database.superblock = Superblock::create(&*files.volume, extent_pages, identity)?;
+        Ok(database)
+    }
+
+    fn assemble(files: &Files, path: &Path, tactics: &Tactics, read_only: bool) -> Result<Self> {
+        tactics.check()?;
+        let superblock = Superblock::open(&*files.volume, path, !read_only)?;
+        let sizes = log_sizes(tactics);
+        let log = Log::open_sized(Arc::clone(&files.log), superblock.identity, sizes)?;
+        let recovery = if log.end() == log.first() {
+            None
+        } else if read_only {
+            return Err(LodeError::Unrecovered { path: path.to_owned() });
+        } else {
+            let pages_max = (tactics.cache.0 / PAGE_BYTES as u64) as usize;
+            Some(recover(&*files.volume, &log, pages_max)?)
+        };
+        let mut database = Self::new(files, log, superblock, tactics)?;
+        database.read_only = read_only;
+        database.recovery = recovery;
+        database.regrow()?;
+        Ok(database)
+    }
+
+    /// A growth of the file that was not synced before a crash is made good; that pages of it are
+    /// in use may be known from the log.
+    fn regrow(&self) -> Result<()> {
+        let pages_total = space::pages_total(&self.reading(), self.extent_pages())?;
+        if pages_total > self.buffer.pages_total() && !self.read_only {
+            self.buffer.grow(pages_total)?;
+        }
+        Ok(())
+    }
+
+    fn new(files: &Files, log: Log, superblock: Superblock, tactics: &Tactics) -> Result<Self> {
+        let options = BufferOptions {
+            cache_bytes: tactics.cache.0,
+            replacement: replacement(tactics),
+            swizzle: tactics.swizzle == Swizzle::On,
+            read_ahead_pages: match tactics.read_ahead_pages() {
+                0 => 0,
+                _ => superblock.extent_pages,
+            },
+            pages_max: PAGES_MAX,
+        };
+        let buffer = Buffer::new(Arc::clone(&files.volume), &options)?;
+        let changes = Arc::new(Changes::new(log, tactics.log));
+        buffer.set_write_back(Arc::clone(&changes) as Arc<dyn WriteBack>);
+        let extent = tactics::ExtentPages(superblock.extent_pages);
+        Ok(Self {
+            checkpoint_end: AtomicU64::new(changes.log().end().0),
+            buffer,
+            changes,
+            locks: Locks::new(),
+            active: Active::default(),
+            tactics: Tactics { extent, ..*tactics },
+            superblock,
+            recovery: None::<Recovery>,
+            read_only: false,
+            closed: AtomicBool::new(false),
+            numbers: AtomicU64::new(1),
+            near: Mutex::new(NumberMap::default()),
+            checkpointing: Mutex::new(()),
+        })
+    }
+}
+
+fn files(volume: impl Disk + 'static, log: impl Disk + 'static) -> (Arc<dyn Disk>, Arc<dyn Disk>) {
+    (Arc::new(volume), Arc::new(log))
+}
+
+fn log_path(path: &Path) -> PathBuf {
+    let mut name = OsString::from(path.as_os_str());
+    name.push("-log");
+    PathBuf::from(name)
+}
+
+fn log_sizes(tactics: &Tactics) -> Sizes {
+    let growth_bytes = (tactics.checkpoint.0 / LOG_GROWTHS)
+        .clamp(LOG_GROWTH_BYTES_MIN, LOG_GROWTH_BYTES_MAX)
+        .next_multiple_of(PAGE_BYTES as u64);
+    Sizes { growth_bytes, tail_bytes_max: growth_bytes as usize }
+}
+
+/// The buffer's word for a tactic.
+pub(crate) const fn replacement(tactics: &Tactics) -> Replacement {
+    match tactics.replacement {
+        tactics::Replacement::Clock => Replacement::Clock,
+        tactics::Replacement::Lru => Replacement::Lru,
+        tactics::Replacement::Lru2 => Replacement::Lru2,
+        tactics::Replacement::Random => Replacement::Random,
+    }
+}
+
+/// 16 bytes that no other volume has: the seeds that the standard library draws for its hash maps.
+fn identity() -> [u8; 16] {
+    let mut identity = [0; 16];
+    for half in identity.chunks_exact_mut(8) {
+        half.copy_from_slice(&RandomState::new().build_hasher().finish().to_le_bytes());
+    }
+    identity
+}

@@ -1,0 +1,268 @@
+//! A regular file that one process at a time may write: what the buffered and the direct disk
+//! share.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::fs::{FallocateFlags, FlockOperation, OFlags};
+use rustix::io::Errno;
+
+use crate::error::{LodeError, Result};
+
+/// Bytes written at once where zeros must be written because the file system cannot allocate.
+const ZEROS_BYTES: usize = 256 * 1024;
+
+/// Aligned, so that a direct file can write them, too.
+#[repr(align(4096))]
+struct Zeros([u8; ZEROS_BYTES]);
+
+static ZEROS: Zeros = Zeros([0; ZEROS_BYTES]);
+
+/// How a file is to be opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opening {
+    /// It must not be there yet.
+    Create,
+    /// It must be there.
+    Write,
+    /// It must be there and is only read.
+    Read,
+}
+
+/// An open file and its lock (`flock`: exclusive for a writer, shared for readers), which the
+/// kernel releases when the file is closed or the process dies.
+#[derive(Debug)]
+pub(super) struct LockedFile {
+    file: File,
+    writable: bool,
+    sync_failed: AtomicBool,
+}
+
+impl LockedFile {
+    /// Open with these flags of the kernel beside our own. A created file's name is made durable.
+    pub(super) fn open(path: &Path, opening: Opening, flags: OFlags) -> Result<Self> {
+        let doing = || format!("opening {}", path.display());
+        if opening != Opening::Create {
+            // Before opening, because to open a FIFO is to wait for its other end.
+            let about = path.metadata().map_err(|error| LodeError::io(doing(), error))?;
+            if !about.is_file() {
+                let how = "it is no regular file".to_owned();
+                return Err(LodeError::NotADatabase { path: path.to_owned(), how });
+            }
+        }
+        let file = OpenOptions::new()
+            .read(true)
+            .write(opening != Opening::Read)
+            .create_new(opening == Opening::Create)
+            .custom_flags(flags.bits().cast_signed())
+            .open(path)
+            .map_err(|error| LodeError::io(doing(), error))?;
+        let lock = match opening {
+            Opening::Read => FlockOperation::NonBlockingLockShared,
+            Opening::Create | Opening::Write => FlockOperation::NonBlockingLockExclusive,
+        };
+        match rustix::fs::flock(&file, lock) {
+            Ok(()) => {}
+            Err(Errno::WOULDBLOCK) => return Err(LodeError::InUse { path: path.to_owned() }),
+            Err(error) => {
+                return Err(LodeError::io(format!("locking {}", path.display()), error.into()));
+            }
+        }
+        if opening == Opening::Create {
+            sync_folder_of(path).map_err(|error| LodeError::io(doing(), error))?;
+        }
+        let writable = opening != Opening::Read;
+        Ok(Self { file, writable, sync_failed: AtomicBool::new(false) })
+    }
+
+    pub(super) const fn file(&self) -> &File {
+        &self.file
+    }
+
+    pub(super) fn len_bytes(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
+    }
+
+    pub(super) fn write(&self, offset: u64, from: &[u8]) -> io::Result<()> {
+        self.check_writable()?;
+        self.file.write_all_at(from, offset)
+    }
+
+    /// `fdatasync`. Once it has failed it fails for ever: the kernel reports a failed write-back
+    /// once, takes the pages for clean and drops them, so that a second sync would succeed without
+    /// what was lost (Rebello et al., "Can Applications Recover from fsync Failures?", 2020).
+    pub(super) fn sync(&self) -> io::Result<()> {
+        if self.sync_failed.load(Ordering::Acquire) {
+            return Err(io::Error::other(
+                "an earlier sync failed, and what was written before it may be lost",
+            ));
+        }
+        if !self.writable {
+            return Ok(());
+        }
+        self.settle(retried(|| rustix::fs::fdatasync(&self.file)))
+    }
+
+    fn settle(&self, synced: io::Result<()>) -> io::Result<()> {
+        if synced.is_err() {
+            self.sync_failed.store(true, Ordering::Release);
+        }
+        synced
+    }
+
+    /// Cut, or allocate what is new. Where there is no room the file keeps its length.
+    pub(super) fn set_len(&self, len_bytes: u64) -> io::Result<()> {
+        self.check_writable()?;
+        let before = self.len_bytes()?;
+        if len_bytes <= before {
+            return self.file.set_len(len_bytes);
+        }
+        let flags = FallocateFlags::empty();
+        let more = len_bytes - before;
+        let grown = match retried(|| rustix::fs::fallocate(&self.file, flags, before, more)) {
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+                self.append_zeros(before, len_bytes)
+            }
+            other => other,
+        };
+        if grown.is_err() {
+            // Some of it may have been allocated. A failure to give that back changes nothing.
+            let _ = self.file.set_len(before);
+        }
+        grown
+    }
+
+    fn append_zeros(&self, from: u64, to: u64) -> io::Result<()> {
+        let mut at = from;
+        while at < to {
+            let count = (to - at).min(ZEROS_BYTES as u64);
+            self.file.write_all_at(&ZEROS.0[..count as usize], at)?;
+            at += count;
+        }
+        Ok(())
+    }
+
+    fn check_writable(&self) -> io::Result<()> {
+        if self.writable {
+            return Ok(());
+        }
+        Err(io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "the file is open for reading only"))
+    }
+}
+
+/// Ask again as long as a signal comes between.
+fn retried(mut call: impl FnMut() -> rustix::io::Result<()>) -> io::Result<()> {
+    Ok(rustix::io::retry_on_intr(&mut call)?)
+}
+
+fn sync_folder_of(path: &Path) -> io::Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder.to_owned(),
+        _ => PathBuf::from("."),
+    };
+    File::open(folder)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::test_folder;
+
+    fn opened(path: &Path, opening: Opening) -> Result<LockedFile> {
+        LockedFile::open(path, opening, OFlags::empty())
+    }
+
+    #[test]
+    fn a_writer_excludes_all_and_readers_exclude_writers() {
+        let folder = test_folder();
+        let path = folder.path().join("volume");
+        let writer = opened(&path, Opening::Create).unwrap();
+        for opening in [Opening::Write, Opening::Read] {
+            let refused = opened(&path, opening).unwrap_err();
+            assert!(matches!(refused, LodeError::InUse { path: named } if named == path));
+        }
+        drop(writer);
+        let _reader = opened(&path, Opening::Read).unwrap();
+        let _second = opened(&path, Opening::Read).unwrap();
+        assert!(matches!(opened(&path, Opening::Write), Err(LodeError::InUse { .. })));
+    }
+
+    #[test]
+    fn what_is_there_is_not_created_and_what_is_not_is_not_opened() {
+        let folder = test_folder();
+        let path = folder.path().join("volume");
+        let kind = |opened: Result<LockedFile>| match opened.unwrap_err() {
+            LodeError::Io { doing, source } if doing.contains("volume") => source.kind(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(kind(opened(&path, Opening::Write)), io::ErrorKind::NotFound);
+        assert_eq!(kind(opened(&path, Opening::Read)), io::ErrorKind::NotFound);
+        drop(opened(&path, Opening::Create).unwrap());
+        assert_eq!(kind(opened(&path, Opening::Create)), io::ErrorKind::AlreadyExists);
+        let folder_opened = opened(folder.path(), Opening::Read);
+        assert!(matches!(folder_opened, Err(LodeError::NotADatabase { .. })));
+    }
+
+    #[test]
+    fn a_failed_sync_is_not_forgotten_by_the_next() {
+        let folder = test_folder();
+        let file = opened(&folder.path().join("volume"), Opening::Create).unwrap();
+        file.sync().unwrap();
+        file.settle(Err(io::Error::from(Errno::IO))).unwrap_err();
+        file.sync().unwrap_err();
+    }
+
+    #[test]
+    fn growing_allocates_and_cutting_forgets() {
+        let folder = test_folder();
+        let file = opened(&folder.path().join("volume"), Opening::Create).unwrap();
+        file.set_len(8192).unwrap();
+        file.write(4000, &[7; 200]).unwrap();
+        file.set_len(4096).unwrap();
+        file.set_len(600_000).unwrap();
+        let mut bytes = vec![1; 600_000];
+        file.file().read_exact_at(&mut bytes, 0).unwrap();
+        assert!(bytes[4000..4096].iter().all(|&byte| byte == 7));
+        assert!(bytes[..4000].iter().chain(&bytes[4096..]).all(|&byte| byte == 0));
+    }
+
+    #[test]
+    fn zeros_reach_exactly_to_the_new_length() {
+        let folder = test_folder();
+        let file = opened(&folder.path().join("volume"), Opening::Create).unwrap();
+        file.write(0, &[7; 100]).unwrap();
+        let len_bytes = 2 * ZEROS_BYTES as u64 + 77;
+        file.append_zeros(100, len_bytes).unwrap();
+        assert_eq!(file.len_bytes().unwrap(), len_bytes);
+        let mut bytes = vec![1; len_bytes as usize];
+        file.file().read_exact_at(&mut bytes, 0).unwrap();
+        assert!(bytes[..100].iter().all(|&byte| byte == 7));
+        assert!(bytes[100..].iter().all(|&byte| byte == 0));
+    }
+
+    #[test]
+    fn a_length_beyond_the_file_system_changes_nothing() {
+        let folder = test_folder();
+        let file = opened(&folder.path().join("volume"), Opening::Create).unwrap();
+        file.set_len(4096).unwrap();
+        file.set_len(u64::MAX).unwrap_err();
+        file.set_len(1 << 62).unwrap_err();
+        assert_eq!(file.len_bytes().unwrap(), 4096);
+    }
+
+    #[test]
+    fn what_is_opened_for_reading_is_not_changed() {
+        let folder = test_folder();
+        let path = folder.path().join("volume");
+        opened(&path, Opening::Create).unwrap().set_len(4096).unwrap();
+        let file = opened(&path, Opening::Read).unwrap();
+        for refused in [file.write(0, &[1]), file.set_len(0), file.set_len(8192)] {
+            assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::ReadOnlyFilesystem);
+        }
+        file.sync().unwrap();
+        assert_eq!(file.len_bytes().unwrap(), 4096);
+    }
+}

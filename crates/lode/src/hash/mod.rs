@@ -1,0 +1,217 @@
+//! A hash index: u64 key to u64 value, several values a key allowed, as extendible hashing does it
+//! (Fagin, Nievergelt, Pippenger, Strong: *Extendible Hashing*, TODS 4(3), 1979).
+//!
+//! The first bits of a key's hash choose a cell of the directory, the cell names the bucket's page,
+//! other bits choose the place in it. So a look-up reads two pages (three in a large index) and,
+//! as a rule, one cache line of entries. It keeps no order: for ranges there is the B+tree.
+//!
+//! A bucket that is full is divided in two, and the directory doubled if it cannot tell the halves
+//! apart; buckets that are nearly empty merge, and the directory shrinks. The root page stays where
+//! it is.
+//!
+//! When a change answers an error, part of it may have been done: its transaction must be rolled
+//! back.
+
+mod bucket;
+mod check;
+mod directory;
+mod load;
+mod mixing;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use check::Summary;
+
+use self::bucket::Chain;
+use self::directory::DEPTH_MAX;
+use self::mixing::mix;
+use self::table::{Change, Entry, Probe, QUARTER};
+use crate::error::Result;
+use crate::page::{FileNumber, NO_PAGE, PageBytes, PageKind, PageNumber};
+use crate::pages::Pages;
+use crate::view::View;
+
+/// Where a value lies: its page and its offset there, a multiple of 8, as [`Pages::hint`] takes it.
+/// Until the index is changed.
+pub type Cell = (PageNumber, usize);
+
+/// A hash index, known by its root page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hash {
+    root: PageNumber,
+}
+
+impl Hash {
+    /// Make an empty index of two pages, and answer its root page.
+    pub fn create<P: Pages>(pages: &mut P, file: FileNumber) -> Result<PageNumber> {
+        Self::load(pages, file, [])
+    }
+
+    /// Make an index of these entries, with as many buckets as they need: much faster than to
+    /// insert them one by one, and the same index. It takes 16 bytes of memory for each meanwhile.
+    pub fn load<P: Pages>(
+        pages: &mut P,
+        file: FileNumber,
+        entries: impl IntoIterator<Item = (u64, u64)>,
+    ) -> Result<PageNumber> {
+        let root = pages.allocate(file, PageKind::HashRoot)?;
+        load::load(pages, root, entries.into_iter().collect())?;
+        Ok(root)
+    }
+
+    /// The index with that root page. Nothing is read.
+    pub const fn open(root: PageNumber) -> Self {
+        Self { root }
+    }
+
+    /// Its root page.
+    pub const fn root(&self) -> PageNumber {
+        self.root
+    }
+
+    /// A value of the key, any if it has several.
+    #[inline]
+    pub fn get_one<P: Pages>(&self, pages: &P, key: u64) -> Result<Option<u64>> {
+        Ok(self.find(pages, key)?.map(|(value, _)| value))
+    }
+
+    /// A value of the key, any if it has several, and where it lies.
+    #[inline]
+    pub fn find<P: Pages>(&self, pages: &P, key: u64) -> Result<Option<(u64, Cell)>> {
+        let hash = mix(key);
+        let first = directory::locate(pages, self.root, hash)?.bucket;
+        match pages.read(first, |view| table::probe(view, key, hash))? {
+            Probe::Found { value, at } => Ok(Some((value, (first, at)))),
+            Probe::Absent { next: NO_PAGE } => Ok(None),
+            Probe::Absent { next } => find_behind(pages, first, next, key),
+            Probe::Foreign => Err(bucket::foreign(first)),
+        }
+    }
+
+    /// Give all values of the key to `each`, in no order.
+    pub fn get<P: Pages>(&self, pages: &P, key: u64, mut each: impl FnMut(u64)) -> Result<()> {
+        let hash = mix(key);
+        let first = directory::locate(pages, self.root, hash)?.bucket;
+        let (mut chain, mut page, mut resume) = (Chain::from(first), first, 0);
+        loop {
+            let batch = pages.read(page, |view| table::values_of(view, key, hash, resume))?;
+            if batch.foreign {
+                return Err(bucket::foreign(page));
+            }
+            batch.values[..batch.count].iter().copied().for_each(&mut each);
+            match batch.resume {
+                Some(groups) => resume = groups,
+                None if batch.next == NO_PAGE => return Ok(()),
+                None => {
+                    chain.follow(batch.next)?;
+                    (page, resume) = (batch.next, 0);
+                }
+            }
+        }
+    }
+
+    /// Give all entries to `each`, in no order.
+    pub fn scan<P: Pages>(&self, pages: &P, mut each: impl FnMut(u64, u64)) -> Result<()> {
+        let mut before = NO_PAGE;
+        for first in directory::buckets(pages, self.root)? {
+            // A bucket's cells are neighbours: their hashes share their first bits.
+            if first != before {
+                let (_, entries) = bucket::whole(pages, first)?;
+                for (key, value) in entries {
+                    each(key, value);
+                }
+            }
+            before = first;
+        }
+        Ok(())
+    }
+
+    /// Add a value to the key, also if it has that one already.
+    pub fn insert<P: Pages>(&self, pages: &mut P, key: u64, value: u64) -> Result<()> {
+        let hash = mix(key);
+        let mut first = directory::locate(pages, self.root, hash)?.bucket;
+        // Each round but the last divides a bucket by one more bit, or adds a page.
+        for _ in 0..DEPTH_MAX + 2 {
+            match insert_into(pages, first, (key, value))? {
+                Change::Done { .. } => return Ok(()),
+                Change::Not { next: NO_PAGE } => {}
+                Change::Not { next } => match insert_into(pages, next, (key, value))? {
+                    Change::Done { .. } => return Ok(()),
+                    Change::Not { .. } => {}
+                    Change::Foreign => return Err(bucket::foreign(next)),
+                },
+                Change::Foreign => return Err(bucket::foreign(first)),
+            }
+            bucket::make_room(pages, self.root, hash)?;
+            first = directory::locate(pages, self.root, hash)?.bucket;
+        }
+        Err(bucket::misplaced(first))
+    }
+
+    /// Take a value from the key, one if it has it several times; whether it had it.
+    pub fn remove<P: Pages>(&self, pages: &mut P, key: u64, value: u64) -> Result<bool> {
+        let hash = mix(key);
+        let first = directory::locate(pages, self.root, hash)?.bucket;
+        match pages.write(first, |bytes| table::remove(bytes, (key, value)))? {
+            Change::Done { count, next: NO_PAGE } if count < QUARTER => {
+                bucket::merge(pages, self.root, hash)?;
+                Ok(true)
+            }
+            Change::Done { next: NO_PAGE, .. } => Ok(true),
+            Change::Done { next, .. } => {
+                bucket::refill(pages, first, next, first)?;
+                Ok(true)
+            }
+            Change::Not { next } => bucket::remove_behind(pages, first, next, (key, value)),
+            Change::Foreign => Err(bucket::foreign(first)),
+        }
+    }
+
+    /// Give all pages back, the root too.
+    pub fn destroy<P: Pages>(self, pages: &mut P) -> Result<()> {
+        let mut own = directory::own_pages(pages, self.root)?;
+        let mut firsts = directory::buckets(pages, self.root)?;
+        firsts.dedup();
+        for first in firsts {
+            own.extend(bucket::whole(pages, first)?.0);
+        }
+        own.push(self.root);
+        own.into_iter().try_for_each(|page| pages.free(page))
+    }
+
+    /// Walk all of it and see whether each entry is where it must be, each count is right and no
+    /// page too many is held.
+    pub fn check<P: Pages>(&self, pages: &P) -> Result<Summary> {
+        check::check(pages, self.root)
+    }
+}
+
+/// All of a page. The method itself is one function for each lifetime, this is one for all.
+fn copy(view: View<'_>) -> Box<PageBytes> {
+    view.copy()
+}
+
+fn insert_into<P: Pages>(pages: &mut P, page: PageNumber, entry: Entry) -> Result<Change> {
+    pages.write(page, |bytes| table::insert(bytes, entry))
+}
+
+/// Look for a key in a bucket's further pages.
+#[cold]
+fn find_behind<P: Pages>(
+    pages: &P,
+    first: PageNumber,
+    second: PageNumber,
+    key: u64,
+) -> Result<Option<(u64, Cell)>> {
+    let (mut chain, mut page) = (Chain::from(first), second);
+    while page != NO_PAGE {
+        chain.follow(page)?;
+        page = match pages.read(page, |view| table::probe(view, key, mix(key)))? {
+            Probe::Found { value, at } => return Ok(Some((value, (page, at)))),
+            Probe::Absent { next } => next,
+            Probe::Foreign => return Err(bucket::foreign(page)),
+        };
+    }
+    Ok(None)
+}

@@ -1,0 +1,285 @@
+//! Where a heap has room.
+//!
+//! Records go into the *current* page until one does not fit. Then the page is put on the list of
+//! its class of room, and another becomes current: one from a list whose every page has enough, or
+//! a new one. So an insertion looks at the root and at one page, and freed room is found again
+//! without a search.
+//!
+//! A page that gains room (a record was deleted or has shrunk) moves to a higher class at once. One
+//! that loses room keeps its class until it is taken from the list, and is then put where it
+//! belongs: only an insertion near a given page and a record that grows do this, and they do not
+//! have to touch the root.
+
+use super::{Chain, Heap, RecordId};
+use crate::error::Result;
+use crate::page::{self, FileNumber, NO_PAGE, PageBytes, PageKind, PageNumber};
+use crate::pages::Pages;
+use crate::slotted::{self, Damaged};
+
+/// Offsets of a heap's own fields.
+pub(super) mod offset {
+    /// u32, on a page of records: the page made after it, 0 for none.
+    pub(crate) const FOLLOWING: usize = crate::slotted::offset::OWN;
+
+    /// u32, on the root: the page made first.
+    pub(crate) const FIRST: usize = 32;
+    /// u32, on the root: the page made last.
+    pub(crate) const LAST: usize = 36;
+    /// u32, on the root: the page into which records go.
+    pub(crate) const CURRENT: usize = 40;
+    /// u32, on the root: how many pages there are but the root.
+    pub(crate) const PAGES: usize = 44;
+    /// u32 for each class, on the root: the first page of its list.
+    pub(crate) const LISTS: usize = 48;
+}
+
+/// What stands in the header's `level`: the class on whose list a page is, or one of these.
+pub(super) mod mark {
+    /// On no list.
+    pub(crate) const UNLISTED: u8 = 0;
+    /// The current page, on no list.
+    pub(crate) const CURRENT: u8 = 254;
+    /// The root, which holds no records.
+    pub(crate) const ROOT: u8 = 255;
+}
+
+/// Classes of room, from 1: class k has room for a record of k × 512 bytes, the last for the
+/// longest there is. A page with less than the first is left alone: an eighth at most is lost.
+pub(super) const CLASSES: u8 = 8;
+const CLASS_BYTES: usize = 512;
+
+const _: () = assert!(offset::FIRST == page::HEADER_BYTES && offset::LISTS.is_multiple_of(4));
+const _: () = assert!((CLASSES as usize - 1) * CLASS_BYTES < slotted::RECORD_BYTES_MAX);
+const _: () = assert!(CLASSES as usize * CLASS_BYTES > slotted::RECORD_BYTES_MAX);
+const _: () = assert!(CLASSES < mark::CURRENT);
+
+/// The highest class that a page with room for a record of that length belongs to.
+pub(super) fn class_of(room_bytes: usize) -> u8 {
+    if room_bytes >= slotted::RECORD_BYTES_MAX { CLASSES } else { (room_bytes / CLASS_BYTES) as u8 }
+}
+
+/// The lowest class in which a record of that length fits for certain.
+fn class_for(len: usize) -> u8 {
+    (len.div_ceil(CLASS_BYTES).max(1) as u8).min(CLASSES)
+}
+
+pub(super) fn list_at(class: u8) -> usize {
+    offset::LISTS + (usize::from(class) - 1) * size_of::<PageNumber>()
+}
+
+/// Make a root.
+pub(super) fn create(pages: &mut impl Pages, file: FileNumber) -> Result<PageNumber> {
+    let root = pages.allocate(file, PageKind::Heap)?;
+    pages.write(root, |bytes| bytes[page::offset::LEVEL] = mark::ROOT)?;
+    Ok(root)
+}
+
+/// Write one u32 field of a page.
+fn put(pages: &mut impl Pages, page: PageNumber, at: usize, value: PageNumber) -> Result<()> {
+    pages.write(page, |bytes| page::put_u32(bytes, at, value))
+}
+
+impl Heap {
+    /// A field of the root.
+    pub(super) fn root_field(self, pages: &impl Pages, at: usize) -> Result<PageNumber> {
+        let field = pages.read(self.root, |view| {
+            let is_own = view.kind() == PageKind::Heap as u8
+                && view.u32(page::offset::FILE) == self.file
+                && view.level() == mark::ROOT;
+            is_own.then(|| view.u32(at))
+        })?;
+        field.ok_or_else(|| Damaged("it is not the root of this heap").on(self.root))
+    }
+
+    /// A walk along all pages.
+    pub(super) fn chain(self, pages: &impl Pages) -> Result<Chain> {
+        let next = self.root_field(pages, offset::FIRST)?;
+        let left = self.root_field(pages, offset::PAGES)?;
+        Ok(Chain { next, left, heap: self })
+    }
+
+    /// Put a record of whatever sort where there is room for it.
+    pub(super) fn put(
+        self,
+        pages: &mut impl Pages,
+        record: &[u8],
+        flags: u8,
+        near: Option<PageNumber>,
+    ) -> Result<RecordId> {
+        if let Some(near) = near {
+            // Looked at first, so that a page without room is not marked as changed.
+            let room = pages.read(near, |view| {
+                let file = view.u32(page::offset::FILE);
+                let is_own = self.owns(view.kind(), file, view.level());
+                if is_own { slotted::room(view) } else { 0 }
+            })?;
+            if room > 0
+                && room >= record.len()
+                && let Some(slot) = self.insert_into(pages, near, record, flags)?
+            {
+                return Ok(RecordId { page: near, slot });
+            }
+        }
+        let mut current = self.root_field(pages, offset::CURRENT)?;
+        if current != NO_PAGE {
+            if let Some(slot) = self.insert_into(pages, current, record, flags)? {
+                return Ok(RecordId { page: current, slot });
+            }
+            self.retire(pages, current)?;
+        }
+        current = self.take_page(pages, record.len())?;
+        match self.insert_into(pages, current, record, flags)? {
+            Some(slot) => Ok(RecordId { page: current, slot }),
+            None => Err(Damaged("it has less room than its class says").on(current)),
+        }
+    }
+
+    fn insert_into(
+        self,
+        pages: &mut impl Pages,
+        page: PageNumber,
+        record: &[u8],
+        flags: u8,
+    ) -> Result<Option<u16>> {
+        self.change_page(pages, page, |bytes| slotted::insert(bytes, record, flags))
+    }
+
+    /// Change records of a page, and put it on the list of a higher class if it has gained room.
+    pub(super) fn change_page<R>(
+        self,
+        pages: &mut impl Pages,
+        page: PageNumber,
+        change: impl FnOnce(&mut PageBytes) -> slotted::Result<R>,
+    ) -> Result<R> {
+        let changed = pages.write(page, |bytes| {
+            if !self.owns_bytes(bytes) {
+                return Err(Damaged("it is not one of its heap's pages"));
+            }
+            let result = change(bytes)?;
+            Ok((result, bytes[page::offset::LEVEL], class_of(slotted::room_in(bytes)?)))
+        })?;
+        let (result, listed, class) = changed.map_err(|damaged| damaged.on(page))?;
+        if listed < class {
+            if listed != mark::UNLISTED {
+                self.unlist(pages, page, listed)?;
+            }
+            self.list(pages, page, class)?;
+        }
+        Ok(result)
+    }
+
+    /// The current page is full: put it on a list.
+    fn retire(self, pages: &mut impl Pages, current: PageNumber) -> Result<()> {
+        let class = pages.write(current, |bytes| {
+            bytes[page::offset::LEVEL] = mark::UNLISTED;
+            slotted::room_in(bytes).map(class_of)
+        })?;
+        match class.map_err(|damaged| damaged.on(current))? {
+            0 => Ok(()),
+            class => self.list(pages, current, class),
+        }
+    }
+
+    /// Make a page current that has room for a record of that length.
+    fn take_page(self, pages: &mut impl Pages, len: usize) -> Result<PageNumber> {
+        let page = match self.take_listed(pages, len)? {
+            Some(page) => page,
+            None => self.add_page(pages)?,
+        };
+        pages.write(page, |bytes| bytes[page::offset::LEVEL] = mark::CURRENT)?;
+        put(pages, self.root, offset::CURRENT, page)?;
+        Ok(page)
+    }
+
+    /// Take a page from the lists, of the class that fits best.
+    fn take_listed(self, pages: &mut impl Pages, len: usize) -> Result<Option<PageNumber>> {
+        for class in class_for(len)..=CLASSES {
+            // Each round makes the list shorter: pages that have lost room go to lower ones.
+            loop {
+                let page = self.root_field(pages, list_at(class))?;
+                if page == NO_PAGE {
+                    break;
+                }
+                let now = class_of(pages.read(page, slotted::room)?);
+                self.unlist(pages, page, class)?;
+                if now >= class {
+                    return Ok(Some(page));
+                }
+                if now != mark::UNLISTED {
+                    self.list(pages, page, now)?;
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// A new page at the chain's end, on no list.
+    fn add_page(self, pages: &mut impl Pages) -> Result<PageNumber> {
+        let page = pages.allocate(self.file, PageKind::Heap)?;
+        match self.root_field(pages, offset::LAST)? {
+            NO_PAGE => put(pages, self.root, offset::FIRST, page)?,
+            last => put(pages, last, offset::FOLLOWING, page)?,
+        }
+        pages.write(self.root, |bytes| {
+            let count = page::u32_at(bytes, offset::PAGES);
+            page::put_u32(bytes, offset::PAGES, count.saturating_add(1));
+            page::put_u32(bytes, offset::LAST, page);
+        })?;
+        Ok(page)
+    }
+
+    /// Put a page that is on no list on the list of a class.
+    fn list(self, pages: &mut impl Pages, page: PageNumber, class: u8) -> Result<()> {
+        let next = self.root_field(pages, list_at(class))?;
+        pages.write(page, |bytes| {
+            bytes[page::offset::LEVEL] = class;
+            page::put_u32(bytes, page::offset::NEXT, next);
+            page::put_u32(bytes, page::offset::PREVIOUS, NO_PAGE);
+        })?;
+        if next != NO_PAGE {
+            relink(pages, (next, page::offset::PREVIOUS), NO_PAGE, page)?;
+        }
+        put(pages, self.root, list_at(class), page)
+    }
+
+    /// Take a page from the list of its class.
+    fn unlist(self, pages: &mut impl Pages, page: PageNumber, class: u8) -> Result<()> {
+        let neighbours = pages.write(page, |bytes| {
+            if !self.owns_bytes(bytes) || bytes[page::offset::LEVEL] != class {
+                return None;
+            }
+            let next = page::u32_at(bytes, page::offset::NEXT);
+            let previous = page::u32_at(bytes, page::offset::PREVIOUS);
+            bytes[page::offset::LEVEL] = mark::UNLISTED;
+            page::put_u32(bytes, page::offset::NEXT, NO_PAGE);
+            page::put_u32(bytes, page::offset::PREVIOUS, NO_PAGE);
+            Some((next, previous))
+        })?;
+        let (next, previous) =
+            neighbours.ok_or_else(|| Damaged("it is on the list of another class").on(page))?;
+        let to_it = match previous {
+            NO_PAGE => (self.root, list_at(class)),
+            previous => (previous, page::offset::NEXT),
+        };
+        relink(pages, to_it, page, next)?;
+        if next != NO_PAGE {
+            relink(pages, (next, page::offset::PREVIOUS), page, previous)?;
+        }
+        Ok(())
+    }
+}
+
+/// Let a link that leads to `before` lead to `after`; one that does not is damaged, and the page
+/// that it lies in may be anyone's.
+fn relink(
+    pages: &mut impl Pages,
+    (page, at): (PageNumber, usize),
+    before: PageNumber,
+    after: PageNumber,
+) -> Result<()> {
+    let found = pages.read(page, |view| view.u32(at))?;
+    if found != before {
+        return Err(Damaged("its neighbours on a list do not know of it").on(before));
+    }
+    put(pages, page, at, after)
+}

@@ -1,0 +1,368 @@
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::pages::memory::MemoryPages;
+
+const FILE: FileNumber = 5;
+
+fn made() -> (MemoryPages, Heap) {
+    let mut pages = MemoryPages::new();
+    let heap = Heap::create(&mut pages, FILE).unwrap();
+    (pages, heap)
+}
+
+type Model = BTreeMap<RecordId, Vec<u8>>;
+
+fn scanned(pages: &MemoryPages, heap: Heap) -> Model {
+    let mut found = Model::new();
+    let end = heap.scan::<()>(pages, |id, record| {
+        assert_eq!(found.insert(id, record.to_vec()), None, "{id} twice");
+        Ok(ControlFlow::Continue(()))
+    });
+    assert_eq!(end.unwrap(), ControlFlow::Continue(()));
+    found
+}
+
+fn compare(pages: &MemoryPages, heap: Heap, model: &Model) {
+    assert_eq!(heap.check(pages).unwrap(), model.len() as u64);
+    assert_eq!(&scanned(pages, heap), model);
+    for (&id, record) in model {
+        assert_eq!(&heap.get(pages, id).unwrap(), record);
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Insert(Vec<u8>, Option<prop::sample::Index>),
+    Update(prop::sample::Index, Vec<u8>),
+    Change(prop::sample::Index, u8),
+    Delete(prop::sample::Index),
+}
+
+fn record() -> impl Strategy<Value = Vec<u8>> {
+    let any_length = prop_oneof![
+        5 => 0..200_usize,
+        2 => 200..1500_usize,
+        1 => 1500..=RECORD_BYTES_MAX,
+        1 => Just(RECORD_BYTES_MAX),
+    ];
+    (any_length, any::<u8>())
+        .prop_map(|(len, first)| (0..len).map(|at| first.wrapping_add((at * 3) as u8)).collect())
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let index = any::<prop::sample::Index>;
+    prop_oneof![
+        5 => (record(), prop::option::of(index())).prop_map(|(record, near)| Step::Insert(record, near)),
+        4 => (index(), record()).prop_map(|(of, record)| Step::Update(of, record)),
+        1 => (index(), any::<u8>()).prop_map(|(of, byte)| Step::Change(of, byte)),
+        3 => index().prop_map(Step::Delete),
+    ]
+}
+
+fn take(step: Step, pages: &mut MemoryPages, heap: Heap, model: &mut Model) {
+    let chosen = |of: prop::sample::Index| {
+        let ids: Vec<_> = model.keys().copied().collect();
+        (!ids.is_empty()).then(|| *of.get(&ids))
+    };
+    match step {
+        Step::Insert(record, near) => {
+            let near = near.and_then(chosen).map(|id| id.page);
+            let id = heap.insert(pages, &record, near).unwrap();
+            assert_eq!(model.insert(id, record), None, "{id} was taken");
+        }
+        Step::Update(of, record) => {
+            let Some(id) = chosen(of) else { return };
+            heap.update(pages, id, &record).unwrap();
+            model.insert(id, record);
+        }
+        Step::Change(of, byte) => {
+            let Some(id) = chosen(of) else { return };
+            let mine = model.get_mut(&id).unwrap();
+            mine.fill(byte);
+            let len = heap.change(pages, id, |record| {
+                record.fill(byte);
+                record.len()
+            });
+            assert_eq!(len.unwrap(), mine.len());
+        }
+        Step::Delete(of) => {
+            let Some(id) = chosen(of) else { return };
+            heap.delete(pages, id).unwrap();
+            model.remove(&id);
+            assert!(matches!(heap.get(pages, id), Err(LodeError::Missing { .. })));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_heap_holds_what_a_map_holds(steps in prop::collection::vec(step(), 1..160)) {
+        let (mut pages, heap) = made();
+        let mut model = Model::new();
+        for (at, step) in steps.into_iter().enumerate() {
+            take(step, &mut pages, heap, &mut model);
+            heap.check(&pages).unwrap();
+            if at % 16 == 0 {
+                compare(&pages, heap, &model);
+            }
+        }
+        compare(&pages, heap, &model);
+        heap.destroy(&mut pages).unwrap();
+        prop_assert_eq!(pages.allocated(), 0);
+    }
+
+    #[test]
+    fn damage_is_told_and_never_loops(
+        damage in prop::collection::vec((any::<prop::sample::Index>(), 16..120_usize, any::<u8>()), 1..4),
+        steps in prop::collection::vec(step(), 1..30),
+    ) {
+        let (mut pages, heap) = made();
+        let mut ids: Vec<_> = (0..120)
+            .map(|number| heap.insert(&mut pages, &[number; 100], None).unwrap())
+            .collect();
+        for id in ids.drain(..40) {
+            heap.delete(&mut pages, id).unwrap();
+        }
+        for id in &ids[..20] {
+            heap.update(&mut pages, *id, &[0; 300]).unwrap();
+        }
+        let count = pages.allocated();
+        for (page, at, byte) in damage {
+            pages.write(4 + page.index(count) as u32, |bytes| bytes[at] = byte).unwrap();
+        }
+        let _ = heap.check(&pages);
+        for step in steps {
+            let any = |of: prop::sample::Index| *of.get(&ids);
+            let _ = match step {
+                Step::Insert(record, near) => {
+                    heap.insert(&mut pages, &record, near.map(|of| any(of).page)).err()
+                }
+                Step::Update(of, record) => heap.update(&mut pages, any(of), &record).err(),
+                Step::Change(of, byte) => {
+                    heap.change(&mut pages, any(of), |record| record.fill(byte)).err()
+                }
+                Step::Delete(of) => heap.delete(&mut pages, any(of)).err(),
+            };
+            let _ = heap.scan::<()>(&pages, |_, _| Ok(ControlFlow::Continue(())));
+        }
+    }
+}
+
+#[test]
+fn an_empty_heap_is_its_root() {
+    let (mut pages, heap) = made();
+    compare(&pages, heap, &Model::new());
+    assert_eq!(heap, Heap::open(FILE, heap.root()));
+    let nothing = RecordId { page: heap.root(), slot: 0 };
+    assert!(matches!(heap.get(&pages, nothing), Err(LodeError::Missing { .. })));
+    heap.destroy(&mut pages).unwrap();
+    assert_eq!(pages.allocated(), 0);
+}
+
+#[test]
+fn a_record_that_is_too_long_is_refused_with_the_length_that_fits() {
+    let (mut pages, heap) = made();
+    let long = vec![1; RECORD_BYTES_MAX + 1];
+    let id = heap.insert(&mut pages, b"short", None).unwrap();
+    let errors = [
+        heap.insert(&mut pages, &long, None).unwrap_err(),
+        heap.update(&mut pages, id, &long).unwrap_err(),
+    ];
+    for error in errors {
+        let text = error.to_string();
+        assert_eq!(text, "a record of 4033 bytes is longer than the 4032 that fit");
+    }
+    assert_eq!(heap.get(&pages, id).unwrap(), b"short");
+}
+
+#[test]
+fn a_record_that_moves_keeps_its_id_and_has_no_other() {
+    let (mut pages, heap) = made();
+    let ids: Vec<_> =
+        (0..40_u8).map(|number| heap.insert(&mut pages, &[number; 96], None).unwrap()).collect();
+    let id = ids[3];
+    let bodies = |pages: &MemoryPages| heap.body_of(pages, id).unwrap();
+    assert_eq!(bodies(&pages), None);
+    for len in [2000, 4000, 1000, RECORD_BYTES_MAX] {
+        heap.update(&mut pages, id, &vec![7; len]).unwrap();
+        let body = bodies(&pages).expect("it does not fit where it was");
+        assert_ne!(body.page, id.page);
+        assert!(matches!(heap.get(&pages, body), Err(LodeError::Missing { .. })));
+        assert!(matches!(heap.delete(&mut pages, body), Err(LodeError::Missing { .. })));
+        assert_eq!(heap.get(&pages, id).unwrap(), vec![7; len]);
+        assert_eq!(heap.check(&pages).unwrap(), 40);
+    }
+    for neighbour in &ids[4..38] {
+        heap.delete(&mut pages, *neighbour).unwrap();
+    }
+    // It grows out of its body's page, and its own page has room again.
+    let body = bodies(&pages).unwrap();
+    heap.update(&mut pages, id, &[8; 10]).unwrap();
+    while heap.insert(&mut pages, &[9; 500], Some(body.page)).unwrap().page == body.page {}
+    heap.update(&mut pages, id, &[8; 2900]).unwrap();
+    assert_eq!(bodies(&pages), None);
+    heap.check(&pages).unwrap();
+}
+
+#[test]
+fn records_lie_near_if_there_is_room_and_in_order_otherwise() {
+    let (mut pages, heap) = made();
+    let ids: Vec<_> =
+        (0..100_u8).map(|byte| heap.insert(&mut pages, &[byte; 100], None).unwrap()).collect();
+    assert!(ids.is_sorted());
+    let first = ids[0].page;
+    assert_ne!(heap.insert(&mut pages, &[0; 100], Some(first)).unwrap().page, first);
+    heap.delete(&mut pages, ids[1]).unwrap();
+    assert_eq!(heap.insert(&mut pages, &[0; 100], Some(first)).unwrap().page, first);
+    // A page that is not the heap's own is no place, however much room it has.
+    let other = Heap::create(&mut pages, FILE + 1).unwrap();
+    let others = other.insert(&mut pages, b"other", None).unwrap();
+    assert_ne!(heap.insert(&mut pages, b"mine", Some(others.page)).unwrap().page, others.page);
+    assert_ne!(heap.insert(&mut pages, b"mine", Some(heap.root())).unwrap().page, heap.root());
+    assert!(matches!(heap.get(&pages, others), Err(LodeError::Missing { .. })));
+}
+
+#[test]
+fn freed_room_is_used_before_the_heap_grows() {
+    let (mut pages, heap) = made();
+    let fill = |pages: &mut MemoryPages, len: usize| -> Vec<RecordId> {
+        (0..2000 * 100 / len).map(|_| heap.insert(pages, &vec![1; len], None).unwrap()).collect()
+    };
+    let ids = fill(&mut pages, 100);
+    let before = pages.allocated();
+    for id in ids {
+        heap.delete(&mut pages, id).unwrap();
+    }
+    // Of other lengths, too, as far as they do not waste more.
+    for len in [100, 8, 790, 3999, 100] {
+        let ids = fill(&mut pages, len.max(40));
+        assert!(pages.allocated() <= before + 4, "{len}: {} > {before}", pages.allocated());
+        for id in ids {
+            heap.delete(&mut pages, id).unwrap();
+        }
+        assert_eq!(heap.check(&pages).unwrap(), 0);
+    }
+}
+
+#[test]
+fn a_damaged_list_changes_no_page_of_another() {
+    let (mut pages, heap) = made();
+    let other = Heap::create(&mut pages, FILE + 1).unwrap();
+    let others = other.insert(&mut pages, b"other", None).unwrap();
+    let ids: Vec<_> = (0..100).map(|_| heap.insert(&mut pages, &[1; 100], None).unwrap()).collect();
+    let first: Vec<_> = ids.iter().take_while(|id| id.page == ids[0].page).collect();
+    for id in &first[..8] {
+        heap.delete(&mut pages, **id).unwrap();
+    }
+    pages
+        .write(ids[0].page, |bytes| {
+            assert_eq!(bytes[page::offset::LEVEL], 1);
+            page::put_u32(bytes, page::offset::PREVIOUS, others.page);
+        })
+        .unwrap();
+    let mut gains = first[8..].iter().map(|id| heap.delete(&mut pages, **id));
+    let error = gains.find_map(Result::err).expect("it is to go to another list").to_string();
+    assert!(error.contains("its neighbours on a list do not know of it"), "{error}");
+    assert!(heap.check(&pages).is_err());
+    assert_eq!(page::u32_at(&copy(&pages, others.page).unwrap(), page::offset::NEXT), NO_PAGE);
+    assert_eq!(other.check(&pages).unwrap(), 1);
+}
+
+/// Counts the pages that are looked at.
+struct Counting {
+    pages: MemoryPages,
+    calls: std::cell::Cell<usize>,
+}
+
+impl Pages for Counting {
+    fn read<R>(&self, page: PageNumber, look: impl FnMut(View<'_>) -> R) -> Result<R> {
+        self.calls.set(self.calls.get() + 1);
+        self.pages.read(page, look)
+    }
+
+    fn read_stamped<R>(
+        &self,
+        page: PageNumber,
+        stamp: crate::pages::Stamp,
+        look: impl FnMut(View<'_>) -> R,
+    ) -> Option<R> {
+        self.pages.read_stamped(page, stamp, look)
+    }
+
+    fn read_and_stamp<R>(
+        &self,
+        page: PageNumber,
+        look: impl FnMut(View<'_>) -> R,
+    ) -> Result<(R, crate::pages::Stamp)> {
+        self.pages.read_and_stamp(page, look)
+    }
+
+    fn hint(&self, page: PageNumber, at: usize) -> Option<&std::sync::atomic::AtomicU64> {
+        self.pages.hint(page, at)
+    }
+
+    fn write<R>(
+        &mut self,
+        page: PageNumber,
+        change: impl FnOnce(&mut PageBytes) -> R,
+    ) -> Result<R> {
+        self.calls.set(self.calls.get() + 1);
+        self.pages.write(page, change)
+    }
+
+    fn grow(&mut self, pages_total: PageNumber) -> Result<()> {
+        self.pages.grow(pages_total)
+    }
+
+    fn allocate(&mut self, file: FileNumber, kind: PageKind) -> Result<PageNumber> {
+        self.pages.allocate(file, kind)
+    }
+
+    fn free(&mut self, page: PageNumber) -> Result<()> {
+        self.pages.free(page)
+    }
+}
+
+#[test]
+fn an_operation_looks_at_as_many_pages_as_it_says_however_large_the_heap() {
+    let (pages, heap) = made();
+    let mut pages = Counting { pages, calls: 0.into() };
+    let calls = |pages: &mut Counting, run: &mut dyn FnMut(&mut Counting)| {
+        let before = pages.calls.get();
+        run(pages);
+        pages.calls.get() - before
+    };
+    let mut ids = Vec::new();
+    let mut total = 0;
+    for _ in 0..4000 {
+        total += calls(&mut pages, &mut |pages| {
+            ids.push(heap.insert(pages, &[1; 100], None).unwrap());
+        });
+    }
+    // The root and the current page, and some more at every change of it.
+    assert!(total < 4000 * 5 / 2, "{total}");
+    let (id, mut found) = (ids[1234], Vec::new());
+    assert_eq!(calls(&mut pages, &mut |pages| found = heap.get(pages, id).unwrap()), 1);
+    assert_eq!(found, [1; 100]);
+    assert!(calls(&mut pages, &mut |pages| heap.delete(pages, id).unwrap()) <= 2);
+    heap.update(&mut pages, ids[2000], &[2; 3000]).unwrap();
+    assert_eq!(calls(&mut pages, &mut |pages| found = heap.get(pages, ids[2000]).unwrap()), 2);
+}
+
+#[test]
+fn a_scan_ends_where_it_is_told_to() {
+    let (mut pages, heap) = made();
+    for number in 0..50_u8 {
+        heap.insert(&mut pages, &[number; 200], None).unwrap();
+    }
+    let end = heap.scan(&pages, |_, record| match record[0] {
+        37 => Ok(ControlFlow::Break(record.len())),
+        _ => Ok(ControlFlow::Continue(())),
+    });
+    assert_eq!(end.unwrap(), ControlFlow::Break(200));
+}

@@ -1,0 +1,129 @@
+//! Records in order, from a position to where the log ends.
+
+use std::sync::Arc;
+
+use super::Lsn;
+use super::blocks::{BLOCK_BYTES, Blocks, block_of};
+use super::header::Header;
+use super::record::{self, RECORD_BYTES_MAX, Record};
+use crate::disk::Disk;
+use crate::error::{LodeError, Result};
+
+/// What a reader in order reads at once.
+const AHEAD_BYTES: usize = 256 * 1024;
+
+/// Enough for any one record, wherever in a block it begins.
+const ONE_BYTES: usize = RECORD_BYTES_MAX + BLOCK_BYTES;
+
+const _: () = assert!(ONE_BYTES <= AHEAD_BYTES && ONE_BYTES.is_multiple_of(BLOCK_BYTES));
+
+/// The log's records from a position on. It ends at the first that does not fit: because nothing
+/// was written there, or not all of it, or what lies there is of an older epoch. After an error it
+/// ends, too.
+pub struct Reader {
+    disk: Arc<dyn Disk>,
+    header: Header,
+    len_bytes: u64,
+    next: Lsn,
+    // What lies in the file from `loaded_from` on.
+    loaded: Blocks,
+    loaded_from: u64,
+    loaded_bytes: usize,
+    ended: bool,
+}
+
+impl Reader {
+    /// From `from`, which is a record's position or the log's end.
+    pub(super) fn new(disk: Arc<dyn Disk>, header: Header, from: Lsn) -> Result<Self> {
+        Self::with_memory(disk, header, from, AHEAD_BYTES)
+    }
+
+    /// For one record only.
+    pub(super) fn for_one(disk: Arc<dyn Disk>, header: Header, at: Lsn) -> Result<Self> {
+        Self::with_memory(disk, header, at, ONE_BYTES)
+    }
+
+    fn with_memory(disk: Arc<dyn Disk>, header: Header, next: Lsn, bytes: usize) -> Result<Self> {
+        let len_bytes =
+            disk.len_bytes().map_err(|error| LodeError::io("reading the log", error))?;
+        Ok(Self {
+            disk,
+            header,
+            // A block that is cut short cannot be read everywhere, and holds no synced record.
+            len_bytes: block_of(len_bytes),
+            next,
+            loaded: Blocks::zeroed(bytes),
+            loaded_from: 0,
+            loaded_bytes: 0,
+            ended: false,
+        })
+    }
+
+    /// Where the next record begins, if there is one: at the end, where the log ends.
+    pub const fn position(&self) -> Lsn {
+        self.next
+    }
+
+    /// What lies in the file between the start of the block that the next record is in and that.
+    pub(super) fn block_before(&mut self) -> Result<&[u8]> {
+        let offset = self.header.offset_of(self.next);
+        let used = (offset - block_of(offset)) as usize;
+        if used == 0 {
+            return Ok(&[]);
+        }
+        Ok(&self.bytes(block_of(offset))?[..used])
+    }
+
+    fn read(&mut self) -> Result<Option<Record>> {
+        let (lsn, epoch) = (self.next, self.header.epoch);
+        let offset = self.header.offset_of(lsn);
+        let mut bytes = self.bytes(offset)?;
+        if record::length(bytes).is_none_or(|length| length > bytes.len()) {
+            bytes = self.load(offset)?;
+        }
+        let length = record::length(bytes).unwrap_or_default();
+        let record = record::decode(bytes, lsn, epoch)?;
+        if record.is_some() {
+            self.next.0 += length as u64;
+        }
+        Ok(record)
+    }
+
+    /// What is loaded from an offset on; something, unless the file ends before.
+    fn bytes(&mut self, offset: u64) -> Result<&[u8]> {
+        let loaded = self.loaded_from..self.loaded_from + self.loaded_bytes as u64;
+        if !loaded.contains(&offset) {
+            return self.load(offset);
+        }
+        Ok(&self.loaded[(offset - self.loaded_from) as usize..self.loaded_bytes])
+    }
+
+    fn load(&mut self, offset: u64) -> Result<&[u8]> {
+        let from = block_of(offset);
+        let rest = self.len_bytes.saturating_sub(from);
+        let bytes = rest.min(self.loaded.len() as u64) as usize;
+        self.loaded_bytes = 0;
+        if bytes == 0 {
+            return Ok(&[]);
+        }
+        self.disk
+            .read(from, &mut self.loaded[..bytes])
+            .map_err(|error| LodeError::io("reading the log", error))?;
+        self.loaded_from = from;
+        self.loaded_bytes = bytes;
+        Ok(&self.loaded[(offset - from) as usize..bytes])
+    }
+}
+
+impl Iterator for Reader {
+    type Item = Result<Record>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let record = self.read().transpose();
+        self.ended = !matches!(record, Some(Ok(_)));
+        record
+    }
+}

@@ -1,0 +1,246 @@
+//! One record of the log and its bytes, as `docs/lode-format.md` draws them.
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::Lsn;
+use super::runs::Runs;
+use crate::error::{LodeError, Result};
+use crate::page::{PAGE_BYTES, PageBytes, PageNumber};
+
+/// The longest record: a checkpoint that names some 2,000 transactions. A reader has memory for
+/// one.
+pub const RECORD_BYTES_MAX: usize = 16 * 1024;
+
+/// A record with an image of a page: what one page costs the log before it is written in place.
+pub const IMAGE_BYTES: usize = HEAD_BYTES + content::RUNS + PAGE_BYTES;
+
+const HEAD_BYTES: usize = 32;
+
+/// Offsets of the fields that every record begins with.
+mod offset {
+    pub const CHECKSUM: usize = 0;
+    pub const LENGTH: usize = 8;
+    pub const KIND: usize = 12;
+    pub const LSN: usize = 16;
+    pub const TRANSACTION: usize = 24;
+}
+
+/// Offsets behind the head.
+mod content {
+    pub const PAGE: usize = 0;
+    pub const COUNT: usize = 4;
+    pub const RUNS: usize = 8;
+    pub const NEEDED_FROM: usize = 0;
+    pub const TRANSACTIONS: usize = 8;
+    pub const NUMBERS: usize = 16;
+}
+
+mod kind {
+    pub const REDO: u8 = 1;
+    pub const UNDO: u8 = 2;
+    pub const IMAGE: u8 = 3;
+    pub const COMMIT: u8 = 4;
+    pub const END: u8 = 5;
+    pub const CHECKPOINT: u8 = 6;
+}
+
+const _: () = assert!(offset::TRANSACTION + size_of::<u64>() == HEAD_BYTES);
+const _: () = assert!(offset::KIND == offset::LENGTH + size_of::<u32>());
+const _: () = assert!(offset::LSN.is_multiple_of(size_of::<u64>()));
+const _: () = assert!(content::RUNS == content::COUNT + size_of::<u32>());
+const _: () = assert!(content::NUMBERS == content::TRANSACTIONS + 2 * size_of::<u32>());
+const _: () = assert!(IMAGE_BYTES == 4_136 && IMAGE_BYTES < RECORD_BYTES_MAX);
+
+/// A record that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// Its position.
+    pub lsn: Lsn,
+    /// The transaction that it belongs to, 0 for none.
+    pub transaction: u64,
+    /// What it says.
+    pub body: Body,
+}
+
+/// What a record says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Body {
+    /// What a transaction made of a page: counts once the transaction has ended.
+    Redo {
+        /// The page.
+        page: PageNumber,
+        /// Its new bytes.
+        runs: Runs,
+    },
+    /// What a page was before a transaction: logged before the page is written out uncommitted.
+    Undo {
+        /// The page.
+        page: PageNumber,
+        /// Its old bytes.
+        runs: Runs,
+    },
+    /// A page as it is about to be written in place, so that a torn one can be mended.
+    Image {
+        /// The page.
+        page: PageNumber,
+        /// All of it.
+        bytes: Box<PageBytes>,
+    },
+    /// The transaction is committed.
+    Commit,
+    /// The transaction is rolled back, and redo records say how.
+    End,
+    /// What recovery must know of the time before.
+    Checkpoint {
+        /// Recovery needs nothing before this position.
+        needed_from: Lsn,
+        /// Transactions that had begun and not ended.
+        transactions: Vec<u64>,
+    },
+}
+
+impl Body {
+    /// Bytes of the whole record.
+    pub fn record_bytes(&self) -> usize {
+        let content_bytes = match self {
+            Self::Redo { runs, .. } | Self::Undo { runs, .. } => {
+                content::RUNS + runs.as_bytes().len()
+            }
+            Self::Image { .. } => content::RUNS + PAGE_BYTES,
+            Self::Commit | Self::End => 0,
+            Self::Checkpoint { transactions, .. } => {
+                content::NUMBERS + transactions.len() * size_of::<u64>()
+            }
+        };
+        (HEAD_BYTES + content_bytes).next_multiple_of(size_of::<u64>())
+    }
+
+    const fn kind(&self) -> u8 {
+        match self {
+            Self::Redo { .. } => kind::REDO,
+            Self::Undo { .. } => kind::UNDO,
+            Self::Image { .. } => kind::IMAGE,
+            Self::Commit => kind::COMMIT,
+            Self::End => kind::END,
+            Self::Checkpoint { .. } => kind::CHECKPOINT,
+        }
+    }
+
+    fn encode(&self, into: &mut [u8]) {
+        match self {
+            Self::Redo { page, runs } | Self::Undo { page, runs } => {
+                put(into, content::PAGE, &page.to_le_bytes());
+                put(into, content::COUNT, &runs.count().to_le_bytes());
+                put(into, content::RUNS, runs.as_bytes());
+            }
+            Self::Image { page, bytes } => {
+                put(into, content::PAGE, &page.to_le_bytes());
+                put(into, content::RUNS, &bytes[..]);
+            }
+            Self::Commit | Self::End => {}
+            Self::Checkpoint { needed_from, transactions } => {
+                put(into, content::NEEDED_FROM, &needed_from.0.to_le_bytes());
+                let count = transactions.len() as u32;
+                put(into, content::TRANSACTIONS, &count.to_le_bytes());
+                for (place, number) in transactions.iter().enumerate() {
+                    put(into, content::NUMBERS + place * 8, &number.to_le_bytes());
+                }
+            }
+        }
+    }
+
+    fn decode(kind: u8, bytes: &[u8]) -> Option<Self> {
+        Some(match kind {
+            kind::REDO | kind::UNDO => {
+                let page = u32_at(bytes, content::PAGE)?;
+                let count = u32_at(bytes, content::COUNT)?;
+                let runs = Runs::decode(count, bytes.get(content::RUNS..)?)?;
+                if kind == kind::REDO {
+                    Self::Redo { page, runs }
+                } else {
+                    Self::Undo { page, runs }
+                }
+            }
+            kind::IMAGE => {
+                let page = u32_at(bytes, content::PAGE)?;
+                let image = bytes.get(content::RUNS..)?.first_chunk::<PAGE_BYTES>()?;
+                Self::Image { page, bytes: Box::new(*image) }
+            }
+            kind::COMMIT => Self::Commit,
+            kind::END => Self::End,
+            kind::CHECKPOINT => {
+                let needed_from = Lsn(u64_at(bytes, content::NEEDED_FROM)?);
+                let count = u32_at(bytes, content::TRANSACTIONS)?;
+                let numbers = bytes.get(content::NUMBERS..)?.chunks_exact(size_of::<u64>());
+                if numbers.len() != count as usize {
+                    return None;
+                }
+                let transactions = numbers.filter_map(|number| u64_at(number, 0)).collect();
+                Self::Checkpoint { needed_from, transactions }
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// Write a record to where it belongs: `into` has exactly its length.
+pub fn encode(into: &mut [u8], body: &Body, transaction: u64, lsn: Lsn, epoch: u64) {
+    into.fill(0);
+    let length = into.len() as u32;
+    put(into, offset::LENGTH, &length.to_le_bytes());
+    into[offset::KIND] = body.kind();
+    put(into, offset::LSN, &lsn.0.to_le_bytes());
+    put(into, offset::TRANSACTION, &transaction.to_le_bytes());
+    body.encode(&mut into[HEAD_BYTES..]);
+    let sum = checksum(into, epoch);
+    put(into, offset::CHECKSUM, &sum.to_le_bytes());
+}
+
+/// The record that `bytes` begin with, if it belongs at that position of that epoch: otherwise the
+/// log has ended. [`LodeError::Corrupt`] if the checksum fits what cannot be.
+pub fn decode(bytes: &[u8], lsn: Lsn, epoch: u64) -> Result<Option<Record>> {
+    let Some(bytes) = length(bytes).and_then(|length| bytes.get(..length)) else {
+        return Ok(None);
+    };
+    let fits = u64_at(bytes, offset::LSN) == Some(lsn.0)
+        && u64_at(bytes, offset::CHECKSUM) == Some(checksum(bytes, epoch));
+    if !fits {
+        return Ok(None);
+    }
+    let transaction = u64_at(bytes, offset::TRANSACTION);
+    let body = Body::decode(bytes[offset::KIND], &bytes[HEAD_BYTES..])
+        .filter(|body| body.record_bytes() == bytes.len());
+    transaction
+        .zip(body)
+        .map(|(transaction, body)| Some(Record { lsn, transaction, body }))
+        .ok_or_else(|| LodeError::Corrupt {
+            what: format!("the log record at {lsn}"),
+            how: "it contradicts itself, though its checksum fits".into(),
+        })
+}
+
+/// The length that a record claims, if one can be that long.
+pub(super) fn length(bytes: &[u8]) -> Option<usize> {
+    let length = u32_at(bytes, offset::LENGTH)? as usize;
+    ((HEAD_BYTES..=RECORD_BYTES_MAX).contains(&length) && length.is_multiple_of(8))
+        .then_some(length)
+}
+
+fn checksum(record: &[u8], epoch: u64) -> u64 {
+    xxh3_64_with_seed(&record[offset::LENGTH..], epoch)
+}
+
+fn put(into: &mut [u8], at: usize, bytes: &[u8]) {
+    into[at..at + bytes.len()].copy_from_slice(bytes);
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk().map(|&field| u32::from_le_bytes(field))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    bytes.get(at..)?.first_chunk().map(|&field| u64::from_le_bytes(field))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,350 @@
+mod model;
+
+use std::cell::Cell;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::page::PageBytes;
+use crate::pages::Stamp;
+use crate::pages::memory::MemoryPages;
+
+const FILE: FileNumber = 3;
+
+/// Pages that count how objects are reached, and whose stamps are of some age.
+struct Watched {
+    pages: MemoryPages,
+    age: u64,
+    stamped: Cell<u64>,
+    other: Cell<u64>,
+}
+
+impl Watched {
+    fn new(pages: MemoryPages) -> Self {
+        Self { pages, age: 0, stamped: Cell::new(0), other: Cell::new(0) }
+    }
+
+    /// How many pages were looked at by stamp, and how many otherwise, since the last call.
+    fn counts(&self) -> (u64, u64) {
+        (self.stamped.take(), self.other.take())
+    }
+}
+
+impl Pages for Watched {
+    fn read<R>(&self, page: PageNumber, look: impl FnMut(View<'_>) -> R) -> Result<R> {
+        self.other.set(self.other.get() + 1);
+        self.pages.read(page, look)
+    }
+
+    fn read_stamped<R>(
+        &self,
+        page: PageNumber,
+        stamp: Stamp,
+        look: impl FnMut(View<'_>) -> R,
+    ) -> Option<R> {
+        let stamp = Stamp(stamp.0.checked_sub(self.age)?);
+        let result = self.pages.read_stamped(page, stamp, look);
+        self.stamped.set(self.stamped.get() + u64::from(result.is_some()));
+        result
+    }
+
+    fn read_and_stamp<R>(
+        &self,
+        page: PageNumber,
+        look: impl FnMut(View<'_>) -> R,
+    ) -> Result<(R, Stamp)> {
+        self.other.set(self.other.get() + 1);
+        let (result, stamp) = self.pages.read_and_stamp(page, look)?;
+        Ok((result, Stamp(stamp.0 + self.age)))
+    }
+
+    fn hint(&self, page: PageNumber, at: usize) -> Option<&AtomicU64> {
+        self.pages.hint(page, at)
+    }
+
+    fn write<R>(
+        &mut self,
+        page: PageNumber,
+        change: impl FnOnce(&mut PageBytes) -> R,
+    ) -> Result<R> {
+        self.pages.write(page, change)
+    }
+
+    fn grow(&mut self, pages_total: PageNumber) -> Result<()> {
+        self.pages.grow(pages_total)
+    }
+
+    fn allocate(&mut self, file: FileNumber, kind: PageKind) -> Result<PageNumber> {
+        self.pages.allocate(file, kind)
+    }
+
+    fn free(&mut self, page: PageNumber) -> Result<()> {
+        self.pages.free(page)
+    }
+}
+
+fn made() -> (Watched, Objects) {
+    let mut pages = Watched::new(MemoryPages::swizzling());
+    let objects = Objects::create(&mut pages, FILE).unwrap();
+    (pages, objects)
+}
+
+/// A field of memory that no object has: any cell is as good as any other.
+const CELL: (PageNumber, usize) = (1, 64);
+
+fn through(pages: &Watched, objects: Objects, oid: Oid) -> Result<Vec<u8>> {
+    objects.read_through(pages, oid, CELL, |view, at, len| {
+        let mut object = Vec::new();
+        view.append_to(&mut object, at, len);
+        object
+    })
+}
+
+/// Read it through the cell twice: the second time, the direct reference leads there.
+fn settle(pages: &Watched, objects: Objects, oid: Oid) -> Vec<u8> {
+    let first = through(pages, objects, oid).unwrap();
+    pages.counts();
+    assert_eq!(through(pages, objects, oid).unwrap(), first);
+    assert_eq!(pages.counts(), (1, 0), "not read directly");
+    first
+}
+
+fn missing<T>(result: &Result<T>) -> bool {
+    matches!(result, Err(LodeError::Missing { .. }))
+}
+
+fn corrupt<T>(result: &Result<T>) -> bool {
+    matches!(result, Err(LodeError::Corrupt { .. }))
+}
+
+#[test]
+fn a_direct_reference_needs_no_slots_and_without_swizzling_there_is_none() {
+    let (mut pages, objects) = made();
+    let oid = objects.insert(&mut pages, b"a part", None).unwrap();
+    assert_eq!(settle(&pages, objects, oid), b"a part");
+    pages.pages = MemoryPages::new();
+    let objects = Objects::create(&mut pages, FILE).unwrap();
+    let oid = objects.insert(&mut pages, b"a part", None).unwrap();
+    for _ in 0..3 {
+        pages.counts();
+        assert_eq!(through(&pages, objects, oid).unwrap(), b"a part");
+        assert_eq!(pages.counts(), (0, 1));
+    }
+}
+
+#[test]
+fn objects_of_every_length_up_to_the_longest() {
+    let (mut pages, objects) = made();
+    let mut oids = Vec::new();
+    for len in (0..70).chain([1_000, OBJECT_BYTES_MAX - 1, OBJECT_BYTES_MAX]) {
+        let object = vec![len as u8; len];
+        oids.push((objects.insert(&mut pages, &object, None).unwrap(), object));
+    }
+    for (oid, object) in &oids {
+        assert_eq!(&settle(&pages, objects, *oid), object);
+    }
+    let long = vec![0; OBJECT_BYTES_MAX + 1];
+    assert!(matches!(objects.insert(&mut pages, &long, None), Err(LodeError::TooLong { .. })));
+    let update = objects.update(&mut pages, oids[0].0, &long);
+    assert!(matches!(update, Err(LodeError::TooLong { .. })));
+    assert_eq!(objects.check(&pages).unwrap(), oids.len() as u64);
+}
+
+#[test]
+fn bytes_begin_at_a_multiple_of_8_also_of_one_that_has_moved() {
+    let (mut pages, objects) = made();
+    let oids: Vec<_> =
+        (0..40).map(|_| objects.insert(&mut pages, &[7; 90], None).unwrap()).collect();
+    objects.update(&mut pages, oids[3], &[8; 3_000]).unwrap();
+    for oid in oids {
+        let at = objects.read(&pages, oid, |_, at, _| at).unwrap();
+        assert_eq!(at % 8, 0);
+    }
+}
+
+#[test]
+fn a_neighbour_that_pushes_the_object_aside_is_noticed() {
+    let (mut pages, objects) = made();
+    let first = objects.insert(&mut pages, &[1; 1_000], None).unwrap();
+    let second = objects.insert(&mut pages, &[2; 1_000], None).unwrap();
+    settle(&pages, objects, second);
+    objects.delete(&mut pages, first).unwrap();
+    // Fits only after the hole is closed, which moves the second.
+    let third = objects.insert(&mut pages, &[3; 2_500], Some(second.page)).unwrap();
+    assert_eq!(third.page, second.page);
+    assert_eq!(through(&pages, objects, second).unwrap(), [2; 1_000]);
+    assert_eq!(settle(&pages, objects, third), [3; 2_500]);
+}
+
+#[test]
+fn a_slot_that_is_used_again_holds_the_new_object() {
+    let (mut pages, objects) = made();
+    let keeper = objects.insert(&mut pages, b"keeps the page", None).unwrap();
+    let old = objects.insert(&mut pages, b"the old one", None).unwrap();
+    settle(&pages, objects, old);
+    objects.delete(&mut pages, old).unwrap();
+    assert!(missing(&through(&pages, objects, old)));
+    let new = objects.insert(&mut pages, b"the new one", Some(keeper.page)).unwrap();
+    assert_eq!(new, old);
+    assert_eq!(through(&pages, objects, old).unwrap(), b"the new one");
+}
+
+#[test]
+fn an_object_that_moves_away_and_comes_home_is_followed() {
+    let (mut pages, objects) = made();
+    let oid = objects.insert(&mut pages, &[1; 100], None).unwrap();
+    while objects.insert(&mut pages, &[2; 100], Some(oid.page)).unwrap().page == oid.page {}
+    settle(&pages, objects, oid);
+    for len in [3_000, 4_000, 2_000, OBJECT_BYTES_MAX] {
+        objects.update(&mut pages, oid, &vec![3; len]).unwrap();
+        for _ in 0..2 {
+            assert_eq!(through(&pages, objects, oid).unwrap(), vec![3; len]);
+        }
+        // Home and where it lives, and never a third page.
+        pages.counts();
+        objects.get(&pages, oid).unwrap();
+        assert_eq!(pages.counts(), (0, 2));
+    }
+    for slot in 0..40 {
+        let other = Oid { page: oid.page, slot };
+        if other != oid && objects.get(&pages, other).is_ok() {
+            objects.delete(&mut pages, other).unwrap();
+        }
+    }
+    // The page in which it lives has no room for more, its home has.
+    objects.update(&mut pages, oid, &[4; 60]).unwrap();
+    assert_eq!(through(&pages, objects, oid).unwrap(), [4; 60]);
+    objects.delete(&mut pages, oid).unwrap();
+    assert!(missing(&through(&pages, objects, oid)));
+    objects.check(&pages).unwrap();
+}
+
+/// The accident that the page's number in the word prevents: two pages of the same stamp, the cell
+/// turned from an object of the one to an object of the other, and what lies there at the same
+/// offset looks like that object's header, because somebody wrote it there or a former version of
+/// the object was not cleared away.
+#[test]
+fn a_cell_that_names_an_object_of_another_page_of_the_same_stamp_is_no_direct_reference() {
+    let (mut pages, objects) = made();
+    let filler = objects.insert(&mut pages, &[0; 3_000], None).unwrap();
+    let one = objects.insert(&mut pages, &[1; 400], Some(filler.page)).unwrap();
+    let decoy = objects.insert(&mut pages, &[0; 3_400], None).unwrap();
+    let other = objects.insert(&mut pages, &[2; 400], Some(decoy.page)).unwrap();
+    assert_eq!((one.page, other.page), (filler.page, decoy.page));
+    assert_ne!(one.page, other.page);
+    let lure = header(other, 8).to_le_bytes();
+    let write_lure = |bytes: &mut [u8]| {
+        bytes.chunks_exact_mut(8).for_each(|word| word.copy_from_slice(&lure));
+    };
+    objects.change(&mut pages, decoy, write_lure).unwrap();
+
+    let stamp = |pages: &Watched, page| pages.read_and_stamp(page, |_| ()).unwrap().1;
+    while stamp(&pages, one.page) != stamp(&pages, other.page) {
+        let behind = if stamp(&pages, one.page) < stamp(&pages, other.page) { one } else { other };
+        pages.write(behind.page, |_| ()).unwrap();
+    }
+    let at = objects.read(&pages, one, |_, at, _| at - HEADER_BYTES).unwrap();
+    let there = pages.read(other.page, |view| view.u64(at)).unwrap();
+    assert_eq!(there, header(other, 8), "nothing lures at the offset");
+    settle(&pages, objects, one);
+    assert_eq!(through(&pages, objects, other).unwrap(), [2; 400]);
+}
+
+#[test]
+fn a_cell_that_names_another_object_of_the_page_is_followed() {
+    let (mut pages, objects) = made();
+    let one = objects.insert(&mut pages, b"one", None).unwrap();
+    let two = objects.insert(&mut pages, b"two", None).unwrap();
+    assert_eq!(one.page, two.page);
+    for _ in 0..3 {
+        assert_eq!(through(&pages, objects, one).unwrap(), b"one");
+        assert_eq!(through(&pages, objects, two).unwrap(), b"two");
+    }
+}
+
+#[test]
+fn a_page_too_often_changed_is_read_through_its_slots() {
+    let (mut pages, objects) = made();
+    let oid = objects.insert(&mut pages, b"hot", None).unwrap();
+    let ((), stamp) = pages.read_and_stamp(oid.page, |_| ()).unwrap();
+    pages.age = direct::STAMP_MAX - stamp.0;
+    settle(&pages, objects, oid);
+    pages.age += 1;
+    for _ in 0..3 {
+        pages.counts();
+        assert_eq!(through(&pages, objects, oid).unwrap(), b"hot");
+        assert_eq!(pages.counts(), (0, 1));
+    }
+}
+
+#[test]
+fn what_is_not_there_is_missing_and_what_is_another_s_is_corrupt() {
+    let (mut pages, objects) = made();
+    let oid = objects.insert(&mut pages, &[5; 20], None).unwrap();
+    let nobody = Oid { page: oid.page, slot: 7 };
+    assert!(missing(&through(&pages, objects, nobody)));
+    assert!(missing(&through(&pages, objects, Oid { page: objects.root(), slot: 0 })));
+    assert!(missing(&objects.update(&mut pages, nobody, &[])));
+    assert!(missing(&objects.delete(&mut pages, nobody)));
+    assert!(missing(&objects.change(&mut pages, nobody, |_| ())));
+    let beyond = Oid { page: 1_000_000, slot: 0 };
+    assert!(through(&pages, objects, beyond).is_err());
+    let of_other_file = Objects::open(FILE + 1, objects.root());
+    assert!(missing(&through(&pages, of_other_file, oid)));
+
+    let at = objects.read(&pages, oid, |_, at, _| at).unwrap() - HEADER_BYTES;
+    for word in [header(nobody, 20), header(oid, 19), oid.to_u64(), 0] {
+        pages.write(oid.page, |bytes| page::put_u64(bytes, at, word)).unwrap();
+        assert!(corrupt(&through(&pages, objects, oid)), "{word:x}");
+        assert!(corrupt(&objects.get(&pages, oid)), "{word:x}");
+        assert!(corrupt(&objects.change(&mut pages, oid, |_| ())), "{word:x}");
+        assert!(corrupt(&objects.update(&mut pages, oid, &[])), "{word:x}");
+        assert!(corrupt(&objects.delete(&mut pages, oid)), "{word:x}");
+        assert!(corrupt(&objects.check(&pages)), "{word:x}");
+    }
+}
+
+#[test]
+fn a_scan_ends_when_it_is_told_to() {
+    let (mut pages, objects) = made();
+    for number in 0..100_u8 {
+        objects.insert(&mut pages, &[number; 100], None).unwrap();
+    }
+    let end = objects.scan(&pages, |_, object| match object[0] {
+        60 => Ok(ControlFlow::Break(object.len())),
+        _ => Ok(ControlFlow::Continue(())),
+    });
+    assert_eq!(end.unwrap(), ControlFlow::Break(100));
+    objects.destroy(&mut pages).unwrap();
+    assert_eq!(pages.pages.allocated(), 0);
+}
+
+proptest! {
+    #[test]
+    fn a_direct_reference_says_what_was_put_in(
+        page: PageNumber,
+        stamp in 1..=direct::STAMP_MAX,
+        at in 0..512_usize,
+    ) {
+        let direct = Direct { stamp: Stamp(stamp), at: at * 8 };
+        let word = direct.to_u64(page).unwrap();
+        prop_assert_eq!(Direct::of(word, page), Some(direct));
+        prop_assert_eq!(Direct::of(word, page ^ 1), None);
+        let too_late = Direct { stamp: Stamp(stamp + direct::STAMP_MAX), ..direct };
+        prop_assert_eq!(too_late.to_u64(page), None);
+    }
+
+    #[test]
+    fn a_header_is_its_object_s_alone(
+        page: PageNumber,
+        slot: u16,
+        len in 0..=OBJECT_BYTES_MAX,
+        other: u64,
+    ) {
+        let oid = Oid { page, slot };
+        prop_assert_eq!(length_of(header(oid, len), oid), Some(len));
+        prop_assert_eq!(length_of(header(oid, len), Oid { page, slot: slot ^ 1 }), None);
+        prop_assert_eq!(length_of(header(oid, len), Oid { page: page ^ 1, slot }), None);
+        prop_assert_eq!(length_of(other >> 1, oid), None);
+    }
+}

@@ -1,0 +1,105 @@
+//! An array of pages, on which the access methods' tests run.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicU64;
+
+use crate::error::{LodeError, Result};
+use crate::page::{self, FileNumber, PageBytes, PageKind, PageNumber};
+use crate::pages::{Pages, Stamp};
+use crate::view::{AlignedPage, View};
+
+/// Pages in memory: no cache, no log, no locks; pages are given out one after another from 4, and
+/// those given back first.
+#[derive(Default)]
+pub(crate) struct MemoryPages {
+    pages: Vec<(AlignedPage, Stamp)>,
+    free: Vec<PageNumber>,
+    hints: Mutex<HashMap<(PageNumber, usize), &'static AtomicU64>>,
+    swizzle: bool,
+}
+
+impl MemoryPages {
+    /// No page allocated yet.
+    pub(crate) fn new() -> Self {
+        let mut pages = Self::default();
+        pages.grow(4).expect("memory grows");
+        pages
+    }
+
+    /// The same, keeping hints.
+    pub(crate) fn swizzling() -> Self {
+        Self { swizzle: true, ..Self::new() }
+    }
+
+    /// Pages that are allocated now.
+    pub(crate) fn allocated(&self) -> usize {
+        self.pages.len() - 4 - self.free.len()
+    }
+
+    fn slot(&self, page: PageNumber) -> Result<&(AlignedPage, Stamp)> {
+        self.pages
+            .get(page as usize)
+            .ok_or_else(|| LodeError::corrupt_page(page, "it lies beyond the volume"))
+    }
+}
+
+impl Pages for MemoryPages {
+    fn read<R>(&self, page: PageNumber, mut look: impl FnMut(View<'_>) -> R) -> Result<R> {
+        Ok(look(View::of(&self.slot(page)?.0)))
+    }
+
+    fn read_stamped<R>(
+        &self,
+        page: PageNumber,
+        stamp: Stamp,
+        mut look: impl FnMut(View<'_>) -> R,
+    ) -> Option<R> {
+        let (bytes, now) = self.slot(page).ok()?;
+        (*now == stamp).then(|| look(View::of(bytes)))
+    }
+
+    fn read_and_stamp<R>(
+        &self,
+        page: PageNumber,
+        mut look: impl FnMut(View<'_>) -> R,
+    ) -> Result<(R, Stamp)> {
+        let (bytes, stamp) = self.slot(page)?;
+        Ok((look(View::of(bytes)), *stamp))
+    }
+
+    fn hint(&self, page: PageNumber, at: usize) -> Option<&AtomicU64> {
+        let mut hints = self.hints.lock().expect("no test panics while it holds this");
+        self.swizzle.then(|| *hints.entry((page, at)).or_insert_with(|| Box::leak(Box::default())))
+    }
+
+    fn write<R>(
+        &mut self,
+        page: PageNumber,
+        change: impl FnOnce(&mut PageBytes) -> R,
+    ) -> Result<R> {
+        self.slot(page)?;
+        let (bytes, stamp) = &mut self.pages[page as usize];
+        stamp.0 += 1;
+        Ok(change(&mut bytes.0))
+    }
+
+    fn grow(&mut self, pages_total: PageNumber) -> Result<()> {
+        let empty = (AlignedPage([0; page::PAGE_BYTES]), Stamp(1));
+        self.pages.resize(self.pages.len().max(pages_total as usize), empty);
+        Ok(())
+    }
+
+    fn allocate(&mut self, file: FileNumber, kind: PageKind) -> Result<PageNumber> {
+        let page = self.free.pop().unwrap_or(self.pages.len() as PageNumber);
+        self.grow(page + 1)?;
+        self.write(page, |bytes| page::format(bytes, kind, file))?;
+        Ok(page)
+    }
+
+    fn free(&mut self, page: PageNumber) -> Result<()> {
+        self.write(page, |bytes| page::format(bytes, PageKind::Free, 0))?;
+        self.free.push(page);
+        Ok(())
+    }
+}

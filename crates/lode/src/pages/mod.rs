@@ -1,0 +1,65 @@
+//! What an access method asks of the layer below: pages by number, and nothing else.
+
+#[cfg(test)]
+pub(crate) mod memory;
+
+use std::sync::atomic::AtomicU64;
+
+use crate::error::Result;
+use crate::page::{FileNumber, PageBytes, PageKind, PageNumber};
+use crate::view::View;
+
+/// When a page came to memory or was changed last, as 48 bits that never repeat for a page while
+/// the database is open: equal stamps mean equal bytes. 0 is no stamp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Stamp(pub u64);
+
+/// Pages within a transaction: what one reads is what has been committed, and one's own changes.
+///
+/// A reading transaction and a writing one implement this; so does a plain array of pages in tests.
+/// Isolation is below: a page that was read or written is locked as the tactics say, and any call
+/// may answer [`crate::LodeError::Deadlock`].
+pub trait Pages {
+    /// Look at a page. `look` is called again if the page changed or was evicted meanwhile, so it
+    /// must have no effect but its result; what it saw the last time was consistent.
+    fn read<R>(&self, page: PageNumber, look: impl FnMut(View<'_>) -> R) -> Result<R>;
+
+    /// Look at a page only if it is in memory and has that stamp: a direct reference.
+    fn read_stamped<R>(
+        &self,
+        page: PageNumber,
+        stamp: Stamp,
+        look: impl FnMut(View<'_>) -> R,
+    ) -> Option<R>;
+
+    /// Look at a page and learn the stamp that it had then.
+    fn read_and_stamp<R>(
+        &self,
+        page: PageNumber,
+        look: impl FnMut(View<'_>) -> R,
+    ) -> Result<(R, Stamp)>;
+
+    /// A word of memory that belongs to the field at `at` (a multiple of 8) of a page, for a direct
+    /// reference to what the field names. It starts as 0, holds anything later (also after the page
+    /// was evicted or changed), and is lost at any time: what it says must be checked. `None`
+    /// where the tactics keep none (`swizzle=off`).
+    fn hint(&self, page: PageNumber, at: usize) -> Option<&AtomicU64>;
+
+    /// Change a page. Nobody else sees the page while `change` runs, nor its effect before the
+    /// commit. The header's checksum and LSN are not the access method's to touch.
+    fn write<R>(
+        &mut self,
+        page: PageNumber,
+        change: impl FnOnce(&mut PageBytes) -> R,
+    ) -> Result<R>;
+
+    /// Make the volume hold at least that many pages; new ones are zeros. Not undone by a rollback.
+    /// For [`crate::space`] only.
+    fn grow(&mut self, pages_total: PageNumber) -> Result<()>;
+
+    /// Take a free page for a file, formatted as that kind: near the file's last one if possible.
+    fn allocate(&mut self, file: FileNumber, kind: PageKind) -> Result<PageNumber>;
+
+    /// Give a page back.
+    fn free(&mut self, page: PageNumber) -> Result<()>;
+}

@@ -1,0 +1,220 @@
+//! Recovery: what the log says is made true in the volume, before anybody looks.
+//!
+//! For each page that the log names, in the order of the log:
+//!
+//! 1. its last image, if there is one: whatever lies in the volume, also half of it, is replaced.
+//!    Nothing before the image matters;
+//! 2. else what lies in the volume, which is whole, because a page is written only after its image
+//!    has been logged;
+//! 3. redo of transactions that have ended (committed, or rolled back and said so);
+//! 4. undo of all others, the last first. Such a transaction had locked the page to the end.
+//!
+//! Then the page is final; it is written after its image has been logged, and when all are synced
+//! the log begins anew. If recovery is cut short, the next one finds these images and comes to the
+//! same. Pages are mended in groups that fit the cache, the log being read once for each group.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io;
+
+use crate::disk::Disk;
+use crate::error::{LodeError, Result};
+use crate::lock::TransactionNumber;
+use crate::log::{Body, Log, Lsn, Record, Runs, Sync as LogSync, apply};
+use crate::page::{self, PAGE_BYTES, PageBytes, PageNumber};
+use crate::view::AlignedPage;
+
+/// What was found and done when a database that had not been closed was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Recovery {
+    /// Records read.
+    pub records: u64,
+    /// Transactions that had ended.
+    pub ended: u64,
+    /// Transactions that had not, and were taken back.
+    pub taken_back: u64,
+    /// Pages written.
+    pub pages: u64,
+}
+
+/// What the log says as a whole.
+#[derive(Default)]
+struct Analysis {
+    records: u64,
+    /// Where the log ended when recovery began; what is appended meanwhile is recovery's own.
+    end: Lsn,
+    ended: HashSet<TransactionNumber>,
+    undone: HashSet<TransactionNumber>,
+    /// Every page that is named, with the position of its last image.
+    pages: BTreeMap<PageNumber, Option<Lsn>>,
+}
+
+/// Make the volume what the log says, `pages_max` pages at a time, and begin the log anew.
+///
+/// # Errors
+///
+/// [`LodeError::Corrupt`] if a page is damaged that no image mends; what the disks say. It can be
+/// tried again.
+pub(crate) fn recover(volume: &dyn Disk, log: &Log, pages_max: usize) -> Result<Recovery> {
+    // Images that only came from the system's cache mend nothing after the next crash.
+    log.renew()?;
+    let analysis = Analysis::of(log)?;
+    let pages: Vec<PageNumber> = analysis.pages.keys().copied().collect();
+    let mut pages_written = 0;
+    for group in pages.chunks(pages_max.max(1)) {
+        let mut mending = Mending::new(volume, &analysis, group)?;
+        for record in log.read(log.checkpoint())? {
+            let record = record?;
+            if record.lsn >= analysis.end {
+                break;
+            }
+            mending.take(record)?;
+        }
+        mending.undo()?;
+        pages_written += mending.write(log)?;
+    }
+    volume.sync().map_err(|source| LodeError::io("recovering the volume", source))?;
+    log.begin_anew()?;
+    Ok(Recovery {
+        records: analysis.records,
+        ended: analysis.ended.len() as u64,
+        taken_back: analysis.undone.len() as u64,
+        pages: pages_written,
+    })
+}
+
+impl Analysis {
+    fn of(log: &Log) -> Result<Self> {
+        let mut analysis = Self { end: log.end(), ..Self::default() };
+        for record in log.read(log.checkpoint())? {
+            let Record { lsn, transaction, body } = record?;
+            analysis.records += 1;
+            match body {
+                Body::Redo { page, .. } => {
+                    analysis.pages.entry(page).or_default();
+                }
+                Body::Undo { page, .. } => {
+                    analysis.pages.entry(page).or_default();
+                    analysis.undone.insert(transaction);
+                }
+                Body::Image { page, .. } => {
+                    analysis.pages.insert(page, Some(lsn));
+                }
+                Body::Commit | Body::End => {
+                    analysis.ended.insert(transaction);
+                }
+                Body::Checkpoint { .. } => {}
+            }
+        }
+        let ended = &analysis.ended;
+        analysis.undone.retain(|transaction| !ended.contains(transaction));
+        Ok(analysis)
+    }
+}
+
+/// A group of pages that are being mended.
+struct Mending<'a> {
+    volume: &'a dyn Disk,
+    volume_bytes: u64,
+    analysis: &'a Analysis,
+    /// The first and last page of the group.
+    first: PageNumber,
+    last: PageNumber,
+    pages: BTreeMap<PageNumber, Box<AlignedPage>>,
+    undo: Vec<(PageNumber, Runs)>,
+}
+
+impl<'a> Mending<'a> {
+    fn new(volume: &'a dyn Disk, analysis: &'a Analysis, group: &[PageNumber]) -> Result<Self> {
+        let len_bytes = volume.len_bytes();
+        let volume_bytes = len_bytes.map_err(|source| failed_at(0, source))?;
+        let first = group.first().copied().unwrap_or_default();
+        let last = group.last().copied().unwrap_or_default();
+        let (pages, undo) = (BTreeMap::new(), Vec::new());
+        Ok(Self { volume, volume_bytes, analysis, first, last, pages, undo })
+    }
+
+    /// Do what a record says, if it is about this group and still counts.
+    fn take(&mut self, record: Record) -> Result<()> {
+        let Record { lsn, transaction, body } = record;
+        match body {
+            Body::Image { page, bytes } if self.image_of(page) == Some(lsn) => {
+                self.pages.insert(page, Box::new(AlignedPage(*bytes)));
+            }
+            Body::Redo { page, runs } if self.is_here(page) => {
+                let counts = self.analysis.ended.contains(&transaction);
+                if counts && self.image_of(page) < Some(lsn) {
+                    let bytes = self.page(page)?;
+                    apply(&runs, bytes)?;
+                    page::put_u64(bytes, page::offset::LSN, lsn.0);
+                }
+            }
+            Body::Undo { page, runs }
+                if self.is_here(page) && self.analysis.undone.contains(&transaction) =>
+            {
+                self.undo.push((page, runs));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn undo(&mut self) -> Result<()> {
+        for (page, runs) in std::mem::take(&mut self.undo).into_iter().rev() {
+            apply(&runs, self.page(page)?)?;
+        }
+        Ok(())
+    }
+
+    /// Write the group's pages to their places, after images of those that have none.
+    fn write(mut self, log: &Log) -> Result<u64> {
+        let mut last = None;
+        for (&page, bytes) in &mut self.pages {
+            page::seal(&mut bytes.0, page);
+            if self.analysis.pages.get(&page).is_none_or(Option::is_none) {
+                let body = Body::Image { page, bytes: Box::new(bytes.0) };
+                last = Some(log.append(&body, 0)?);
+            }
+        }
+        if let Some(last) = last {
+            log.make_durable(last, LogSync::Own)?;
+        }
+        for (&page, bytes) in &self.pages {
+            let written = self.volume.write(offset_of(page), &bytes.0);
+            written.map_err(|source| failed_at(page, source))?;
+        }
+        Ok(self.pages.len() as u64)
+    }
+
+    fn is_here(&self, page: PageNumber) -> bool {
+        (self.first..=self.last).contains(&page)
+    }
+
+    /// Where the last image of a page of this group is.
+    fn image_of(&self, page: PageNumber) -> Option<Lsn> {
+        let named = self.is_here(page).then(|| self.analysis.pages.get(&page)).flatten();
+        named.copied().flatten()
+    }
+
+    /// A page as it is so far. One behind the end was new: that the file grew was not synced.
+    fn page(&mut self, page: PageNumber) -> Result<&mut PageBytes> {
+        if !self.pages.contains_key(&page) {
+            let mut bytes = Box::new(AlignedPage([0; PAGE_BYTES]));
+            if offset_of(page) + PAGE_BYTES as u64 <= self.volume_bytes {
+                let read = self.volume.read(offset_of(page), &mut bytes.0);
+                read.map_err(|source| failed_at(page, source))?;
+                page::check(&bytes.0, page)?;
+            }
+            self.pages.insert(page, bytes);
+        }
+        let bytes = self.pages.get_mut(&page).expect("the page is here or was just brought");
+        Ok(&mut bytes.0)
+    }
+}
+
+fn offset_of(page: PageNumber) -> u64 {
+    u64::from(page) * PAGE_BYTES as u64
+}
+
+fn failed_at(page: PageNumber, source: io::Error) -> LodeError {
+    LodeError::io(format!("recovering page {page}"), source)
+}

@@ -1,0 +1,243 @@
+//! Connections to a server: one for each thread that runs transactions.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
+
+use crate::error::{LodeError, Result};
+use crate::page::{PageBytes, PageNumber};
+use crate::server::Address;
+use crate::server::wire::{self, Hello, Link, Reply, Request, Welcome};
+
+/// What went between a client and its server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Traffic {
+    /// Questions, for each of which somebody waited until it was answered.
+    pub round_trips: u64,
+    /// Messages that nobody waited for.
+    pub one_way: u64,
+    /// Bytes sent.
+    pub sent_bytes: u64,
+    /// Bytes received.
+    pub received_bytes: u64,
+}
+
+#[derive(Default)]
+struct Counted {
+    round_trips: AtomicU64,
+    one_way: AtomicU64,
+    sent_bytes: AtomicU64,
+    received_bytes: AtomicU64,
+}
+
+/// All connections of a client.
+///
+/// A thread that runs several transactions at once has one connection for all: so two of them that
+/// wait for each other are a deadlock that the server sees, as it sees any other.
+pub(super) struct Connections {
+    address: Address,
+    welcome: Welcome,
+    pool: Mutex<Pool>,
+    counted: Arc<Counted>,
+}
+
+#[derive(Default)]
+struct Pool {
+    idle: Vec<Shared>,
+    used: HashMap<ThreadId, Used>,
+}
+
+struct Used {
+    connection: Shared,
+    transactions: usize,
+}
+
+pub(super) type Shared = Arc<Mutex<Connection>>;
+
+impl Connections {
+    /// Meet the server there, which must have that volume, if it is not zeros.
+    pub(super) fn to(address: &Address, identity: [u8; 16]) -> Result<Self> {
+        let counted = Arc::default();
+        let hello = Hello { version: wire::VERSION, identity, session: 0 };
+        let (connection, welcome) = Connection::dial(address, hello, &counted)?;
+        let idle = vec![Arc::new(Mutex::new(connection))];
+        let pool = Mutex::new(Pool { idle, used: HashMap::new() });
+        Ok(Self { address: address.clone(), welcome, pool, counted })
+    }
+
+    /// What the server said of itself.
+    pub(super) const fn welcome(&self) -> &Welcome {
+        &self.welcome
+    }
+
+    pub(super) fn traffic(&self) -> Traffic {
+        let so_far = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        Traffic {
+            round_trips: so_far(&self.counted.round_trips),
+            one_way: so_far(&self.counted.one_way),
+            sent_bytes: so_far(&self.counted.sent_bytes),
+            received_bytes: so_far(&self.counted.received_bytes),
+        }
+    }
+
+    /// A transaction of this thread begins: the thread's connection.
+    pub(super) fn enter(&self) -> Result<Shared> {
+        let thread = thread::current().id();
+        let mut pool = self.pool();
+        if let Some(used) = pool.used.get_mut(&thread) {
+            used.transactions += 1;
+            return Ok(Arc::clone(&used.connection));
+        }
+        let connection = if let Some(connection) = pool.idle.pop() {
+            connection
+        } else {
+            drop(pool);
+            let connection = self.dial()?;
+            pool = self.pool();
+            connection
+        };
+        let used = Used { connection: Arc::clone(&connection), transactions: 1 };
+        pool.used.insert(thread, used);
+        Ok(connection)
+    }
+
+    /// A transaction of this thread has ended.
+    pub(super) fn leave(&self) {
+        let thread = thread::current().id();
+        let mut pool = self.pool();
+        let Some(used) = pool.used.get_mut(&thread) else { return };
+        used.transactions -= 1;
+        if used.transactions > 0 {
+            return;
+        }
+        if let Some(used) = pool.used.remove(&thread)
+            && !lock(&used.connection).broken
+        {
+            pool.idle.push(used.connection);
+        }
+    }
+
+    fn dial(&self) -> Result<Shared> {
+        let Welcome { identity, session, .. } = self.welcome;
+        let hello = Hello { version: wire::VERSION, identity, session };
+        let (connection, _) = Connection::dial(&self.address, hello, &self.counted)?;
+        Ok(Arc::new(Mutex::new(connection)))
+    }
+
+    /// Nothing that is done under this lock can panic halfway.
+    fn pool(&self) -> MutexGuard<'_, Pool> {
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The connection, which one thread alone uses; the lock is for the compiler.
+pub(super) fn lock(connection: &Shared) -> MutexGuard<'_, Connection> {
+    connection.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A conversation with the server.
+pub(super) struct Connection {
+    link: Link,
+    slots: u32,
+    /// A page that came with its lock: for the reading of it that follows at once.
+    arrived: Option<(PageNumber, u64, Box<PageBytes>)>,
+    broken: bool,
+    counted: Arc<Counted>,
+}
+
+impl Connection {
+    fn dial(address: &Address, hello: Hello, counted: &Arc<Counted>) -> Result<(Self, Welcome)> {
+        let stream = address.dial().map_err(|error| LodeError::Server {
+            what: format!("is not to be found at {address} ({error}): start it, or name its place"),
+        })?;
+        let mut connection = Self {
+            link: Link::over(Arc::new(stream)),
+            slots: 0,
+            arrived: None,
+            broken: false,
+            counted: Arc::clone(counted),
+        };
+        match connection.ask(&Request::Hello(hello))? {
+            Reply::Welcome(welcome) if welcome.version == wire::VERSION => {
+                Ok((connection, welcome))
+            }
+            _ => Err(connection.nonsense()),
+        }
+    }
+
+    /// A number for a new transaction.
+    pub(super) const fn slot(&mut self) -> u32 {
+        self.slots = self.slots.wrapping_add(1);
+        self.slots
+    }
+
+    /// Ask, and wait for the answer. What the server refuses is an error.
+    pub(super) fn ask(&mut self, request: &Request) -> Result<Reply> {
+        self.counted.round_trips.fetch_add(1, Ordering::Relaxed);
+        self.arrived = None;
+        self.check()?;
+        let reply = self.link.send_request(request).and_then(|()| self.link.receive_reply());
+        self.count();
+        match reply {
+            Ok(Some(Reply::Refused(refusal))) => Err(refusal.into()),
+            Ok(Some(reply)) => Ok(reply),
+            Ok(None) => Err(self.gone("it hung up")),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(self.nonsense()),
+            Err(error) => Err(self.gone(&error.to_string())),
+        }
+    }
+
+    /// Say what is not answered.
+    pub(super) fn tell(&mut self, request: &Request) -> Result<()> {
+        self.counted.one_way.fetch_add(1, Ordering::Relaxed);
+        self.arrived = None;
+        self.check()?;
+        let sent = self.link.send_request(request);
+        self.count();
+        sent.map_err(|error| self.gone(&error.to_string()))
+    }
+
+    /// Whether nothing more can be said.
+    pub(super) const fn is_broken(&self) -> bool {
+        self.broken
+    }
+
+    /// Keep a page that came with its lock.
+    pub(super) fn keep(&mut self, page: PageNumber, position: u64, bytes: Box<PageBytes>) {
+        self.arrived = Some((page, position, bytes));
+    }
+
+    /// That page, if it is the one.
+    pub(super) fn take(&mut self, page: PageNumber) -> Option<(u64, Box<PageBytes>)> {
+        let (_, position, bytes) = self.arrived.take_if(|(arrived, ..)| *arrived == page)?;
+        Some((position, bytes))
+    }
+
+    /// The server answered what is no answer to that.
+    pub(super) fn nonsense(&mut self) -> LodeError {
+        self.broken = true;
+        let what = "says what this program does not understand: is it one, and of this release?";
+        LodeError::Server { what: what.to_owned() }
+    }
+
+    fn gone(&mut self, how: &str) -> LodeError {
+        self.broken = true;
+        LodeError::Server { what: gone(how) }
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.broken { Err(LodeError::Server { what: gone("since before") }) } else { Ok(()) }
+    }
+
+    fn count(&mut self) {
+        let (sent, received) = self.link.take_traffic();
+        self.counted.sent_bytes.fetch_add(sent, Ordering::Relaxed);
+        self.counted.received_bytes.fetch_add(received, Ordering::Relaxed);
+    }
+}
+
+fn gone(how: &str) -> String {
+    format!("is gone ({how}): start it again, connect anew and run the transaction again")
+}

@@ -1,0 +1,180 @@
+//! The client of a page server ([`crate::server`]): a database that another process has open, used
+//! as if this one had.
+//!
+//! A transaction here is a type of its own, [`RemoteReading`] or [`RemoteWriting`], and the access
+//! methods cannot tell it from an embedded one: they know [`crate::Pages`] alone. To make
+//! [`crate::Database`] itself do both would have put a question before each step of the embedded
+//! path, which is the one that is measured in nanoseconds.
+//!
+//! What is kept between transactions are pages in a [`Buffer`], none of them ever dirty: a
+//! transaction changes copies. A page's header has, in place of the log position, the commit
+//! position as of which the server sent it; the lock of a page, or of all, tells which of them do
+//! not hold any more.
+
+mod connections;
+mod disk;
+mod held;
+mod reading;
+#[cfg(test)]
+mod tests;
+mod writing;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub use connections::Traffic;
+pub use disk::RemoteDisk;
+pub use reading::RemoteReading;
+pub use writing::RemoteWriting;
+
+use crate::buffer::{self, Buffer, BufferOptions};
+use crate::database::{self, PAGES_MAX};
+use crate::error::{LodeError, Result};
+use crate::lock::numbers::NumberMap;
+use crate::page::{self, FileNumber, PageNumber};
+use crate::server::Address;
+use crate::tactics::{Grain, Swizzle, Tactics};
+use connections::Connections;
+
+/// A database at a page server, for all threads of this process.
+///
+/// A thread has a connection of its own as long as it runs transactions. When the server is gone,
+/// everything answers [`LodeError::Server`]; one connects anew then.
+pub struct Remote {
+    buffer: Buffer,
+    disk: Arc<RemoteDisk>,
+    connections: Arc<Connections>,
+    tactics: Tactics,
+    /// Under `locks=table`: all changes up to this commit position have been taken note of.
+    known: AtomicU64,
+    near: Mutex<NumberMap<FileNumber, PageNumber>>,
+}
+
+/// What has happened since one connected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counters {
+    /// In the buffer.
+    pub buffer: buffer::Counters,
+    /// Between here and the server.
+    pub traffic: Traffic,
+}
+
+impl Remote {
+    /// Use the database that is served there. Of the tactics, `cache`, `replacement`, `swizzle` and
+    /// `readahead` hold here; the others are the server's.
+    ///
+    /// # Errors
+    ///
+    /// [`LodeError::Server`] if there is none or it speaks otherwise; what the tactics say.
+    pub fn connect(address: &Address, tactics: &Tactics) -> Result<Self> {
+        Self::connect_to(address, tactics, [0; 16])
+    }
+
+    /// The same, if it is the database with that [`crate::Database::identity`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Remote::connect`], and [`LodeError::Server`] if another is served.
+    pub fn connect_to(address: &Address, tactics: &Tactics, identity: [u8; 16]) -> Result<Self> {
+        let connections = Arc::new(Connections::to(address, identity)?);
+        let welcome = connections.welcome();
+        let theirs: Tactics = welcome.tactics.parse()?;
+        let tactics = Tactics {
+            cache: tactics.cache,
+            replacement: tactics.replacement,
+            swizzle: tactics.swizzle,
+            read_ahead: tactics.read_ahead,
+            ..theirs
+        };
+        tactics.check()?;
+        let disk = Arc::new(RemoteDisk::new(Arc::clone(&connections), welcome.pages_total));
+        let options = BufferOptions {
+            cache_bytes: tactics.cache.0,
+            replacement: database::replacement(&tactics),
+            swizzle: tactics.swizzle == Swizzle::On,
+            read_ahead_pages: match tactics.locks {
+                Grain::Table => tactics.read_ahead_pages(),
+                // Only a page that is locked can be relied on to be a committed one.
+                Grain::Page => 0,
+            },
+            pages_max: PAGES_MAX,
+        };
+        let buffer = Buffer::new(Arc::clone(&disk) as Arc<_>, &options)?;
+        let known = AtomicU64::new(welcome.position);
+        Ok(Self { buffer, disk, connections, tactics, known, near: Mutex::default() })
+    }
+
+    /// A transaction that looks at what is committed.
+    pub fn reading(&self) -> RemoteReading<'_> {
+        RemoteReading::begin(self)
+    }
+
+    /// A transaction that changes pages.
+    pub fn writing(&self) -> RemoteWriting<'_> {
+        RemoteWriting::begin(self)
+    }
+
+    /// The tactics that hold: this client's, and for the rest the server's.
+    pub const fn tactics(&self) -> &Tactics {
+        &self.tactics
+    }
+
+    /// Pages of an extent, as [`crate::space`] wants to know it.
+    pub fn extent_pages(&self) -> u32 {
+        self.connections.welcome().extent_pages
+    }
+
+    /// 16 bytes that no other volume has.
+    pub fn identity(&self) -> [u8; 16] {
+        self.connections.welcome().identity
+    }
+
+    /// What has happened since one connected.
+    pub fn counters(&self) -> Counters {
+        Counters { buffer: self.buffer.counters(), traffic: self.connections.traffic() }
+    }
+
+    /// Drop all pages from memory: what comes next is cold here, though perhaps not at the server.
+    /// Pages that somebody uses meanwhile may stay.
+    pub fn forget(&self) {
+        self.buffer.forget();
+    }
+
+    /// Take note of how long the volume is.
+    fn note_total(&self, pages_total: PageNumber) -> Result<()> {
+        if pages_total <= self.buffer.pages_total() {
+            return Ok(());
+        }
+        self.disk.note_total(pages_total);
+        self.buffer.grow(pages_total)
+    }
+
+    /// Under `locks=table`: take note of what was changed up to a position. Whoever does holds a
+    /// lock, so that nothing was changed since.
+    fn note_changes(&self, pages: Option<&[PageNumber]>, position: u64) {
+        self.drop_before(pages, position);
+        self.known.fetch_max(position, Ordering::Release);
+    }
+
+    /// Drop those of the pages that were sent as of an earlier position.
+    fn drop_before(&self, pages: Option<&[PageNumber]>, position: u64) {
+        self.buffer.drop_outdated(pages, |view| view.u64(page::offset::LSN) < position);
+    }
+
+    fn near(&self, file: FileNumber) -> Option<PageNumber> {
+        self.near.lock().unwrap_or_else(PoisonError::into_inner).get(&file).copied()
+    }
+
+    fn set_near(&self, file: FileNumber, page: PageNumber) {
+        self.near.lock().unwrap_or_else(PoisonError::into_inner).insert(file, page);
+    }
+}
+
+/// The server's own words, where a disk's error has wrapped them.
+fn unwrapped(error: LodeError) -> LodeError {
+    let LodeError::Io { doing, source } = error else { return error };
+    match source.downcast::<LodeError>() {
+        Ok(told) => told,
+        Err(source) => LodeError::Io { doing, source },
+    }
+}

@@ -1,0 +1,90 @@
+//! A transaction at a page server that only looks.
+
+use std::sync::atomic::AtomicU64;
+
+use super::held::Held;
+use super::{Remote, unwrapped};
+use crate::buffer::Buffer;
+use crate::error::{LodeError, Result};
+use crate::lock::Mode;
+use crate::page::{FileNumber, PageBytes, PageKind, PageNumber};
+use crate::pages::{Pages, Stamp};
+use crate::server::wire::Access;
+use crate::view::View;
+
+/// A transaction that looks at what was committed, at a page server. It ends when it is dropped;
+/// nothing it has seen changes before. Writing through it answers [`LodeError::ReadOnly`].
+///
+/// Under `locks=table` its first operation asks the server once, and pages in memory cost nothing
+/// more; under `locks=page` each page asks once.
+pub struct RemoteReading<'a> {
+    buffer: &'a Buffer,
+    held: Held<'a>,
+}
+
+impl<'a> RemoteReading<'a> {
+    pub(super) fn begin(remote: &'a Remote) -> Self {
+        Self { buffer: &remote.buffer, held: Held::nothing(remote, Access::Reading) }
+    }
+
+    #[inline]
+    fn lock(&self, page: PageNumber) -> Result<()> {
+        if self.held.all() { Ok(()) } else { self.lock_page(page) }
+    }
+
+    #[inline(never)]
+    fn lock_page(&self, page: PageNumber) -> Result<()> {
+        self.held.lock(page, Mode::Shared)
+    }
+}
+
+impl Pages for RemoteReading<'_> {
+    #[inline]
+    fn read<R>(&self, page: PageNumber, look: impl FnMut(View<'_>) -> R) -> Result<R> {
+        self.lock(page)?;
+        self.buffer.read(page, look).map_err(unwrapped)
+    }
+
+    #[inline]
+    fn read_stamped<R>(
+        &self,
+        page: PageNumber,
+        stamp: Stamp,
+        look: impl FnMut(View<'_>) -> R,
+    ) -> Option<R> {
+        // What keeps the lock from being had is told by the read that follows.
+        self.lock(page).ok()?;
+        self.buffer.read_stamped(page, stamp, look)
+    }
+
+    #[inline]
+    fn read_and_stamp<R>(
+        &self,
+        page: PageNumber,
+        look: impl FnMut(View<'_>) -> R,
+    ) -> Result<(R, Stamp)> {
+        self.lock(page)?;
+        self.buffer.read_and_stamp(page, look).map_err(unwrapped)
+    }
+
+    #[inline]
+    fn hint(&self, page: PageNumber, at: usize) -> Option<&AtomicU64> {
+        self.buffer.hint(page, at)
+    }
+
+    fn write<R>(&mut self, _: PageNumber, _: impl FnOnce(&mut PageBytes) -> R) -> Result<R> {
+        Err(LodeError::ReadOnly)
+    }
+
+    fn grow(&mut self, _: PageNumber) -> Result<()> {
+        Err(LodeError::ReadOnly)
+    }
+
+    fn allocate(&mut self, _: FileNumber, _: PageKind) -> Result<PageNumber> {
+        Err(LodeError::ReadOnly)
+    }
+
+    fn free(&mut self, _: PageNumber) -> Result<()> {
+        Err(LodeError::ReadOnly)
+    }
+}

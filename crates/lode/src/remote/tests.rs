@@ -1,0 +1,115 @@
+//! What takes a look at the inside; the rest is in `tests/server`.
+
+use std::sync::Arc;
+
+use crate::database::Database;
+use crate::disk::{Disk, Memory};
+use crate::error::{LodeError, Result};
+use crate::page::{self, PageKind, PageNumber};
+use crate::pages::Pages;
+use crate::remote::Remote;
+use crate::server::{History, Listener, Server};
+use crate::tactics::Tactics;
+
+const PAGES: usize = 6;
+
+fn serve(text: &str, changes_max: usize) -> (Server, Vec<PageNumber>) {
+    let tactics: Tactics = text.parse().unwrap();
+    let (volume, log) = (Arc::new(Memory::new()), Arc::new(Memory::new()));
+    let database = Database::on(volume, log, &tactics).unwrap();
+    let mut writing = database.writing();
+    let pages = (0..PAGES).map(|_| writing.allocate(9, PageKind::Heap).unwrap()).collect();
+    writing.commit().unwrap();
+    let listener = Listener::bind(&"127.0.0.1:0".parse().unwrap()).unwrap();
+    let history = History::remembering(changes_max);
+    (Server::start_with(database, listener, history).unwrap(), pages)
+}
+
+fn words(remote: &Remote, pages: &[PageNumber]) -> Vec<u64> {
+    let reading = remote.reading();
+    pages.iter().map(|&page| reading.read(page, |view| view.u64(64)).unwrap()).collect()
+}
+
+fn write(remote: &Remote, page: PageNumber, word: u64) -> Result<()> {
+    let mut writing = remote.writing();
+    writing.write(page, |bytes| page::put_u64(bytes, 64, word))?;
+    writing.commit()
+}
+
+#[test]
+fn who_was_away_for_long_drops_everything() {
+    for text in ["locks=table", "locks=page"] {
+        let (server, pages) = serve(text, 2);
+        let [first, second] =
+            [0, 1].map(|_| Remote::connect(server.address(), &Tactics::default()).unwrap());
+        let mut model = vec![0; PAGES];
+        for round in 1..40 {
+            assert_eq!(words(&first, &pages), model, "{text}, round {round}");
+            for step in 0..round % 5 {
+                let at = (round * 7 + step) % PAGES;
+                model[at] = (round * 10 + step) as u64;
+                write(&second, pages[at], model[at]).unwrap();
+            }
+        }
+        assert_eq!(words(&second, &pages), model);
+    }
+}
+
+#[test]
+fn nothing_is_written_to_the_disk_that_is_elsewhere() {
+    let (server, pages) = serve("locks=table", 100);
+    let remote = Remote::connect(server.address(), &Tactics::default()).unwrap();
+    write(&remote, pages[0], 5).unwrap();
+    assert_eq!(remote.buffer.counters().writes, 0);
+    let written = remote.disk.write(0, &[0; page::PAGE_BYTES]);
+    assert!(written.is_err());
+    remote.disk.sync().unwrap();
+    remote.disk.read(1, &mut [0; page::PAGE_BYTES]).unwrap_err();
+    remote.disk.read(0, &mut [0; 100]).unwrap_err();
+}
+
+#[test]
+fn what_the_server_says_of_a_page_is_told_as_it_says_it() {
+    let (server, pages) = serve("locks=table", 100);
+    let remote = Remote::connect(server.address(), &Tactics::default()).unwrap();
+    let outcome = remote.reading().read(1_000_000, |_| ());
+    assert!(matches!(outcome, Err(LodeError::Corrupt { .. })), "{outcome:?}");
+    let reading = remote.reading();
+    reading.read(pages[0], |_| ()).unwrap();
+    server.abandon();
+    // Pages in memory are there until the transaction ends; others are not.
+    reading.read(pages[0], |_| ()).unwrap();
+    let outcome = reading.read(pages[1], |_| ());
+    assert!(matches!(outcome, Err(LodeError::Server { .. })), "{outcome:?}");
+}
+
+/// Another client makes the volume longer.
+#[test]
+fn a_volume_that_grows_is_seen_to() {
+    for text in ["locks=table&extent=4", "locks=page&extent=4"] {
+        let (server, pages) = serve(text, 1_000);
+        let [first, second] =
+            [0, 1].map(|_| Remote::connect(server.address(), &Tactics::default()).unwrap());
+        words(&first, &pages);
+        let before = first.buffer.pages_total();
+        let mut added = Vec::new();
+        for word in 1..30 {
+            let mut writing = second.writing();
+            let page = writing.allocate(9, PageKind::Heap).unwrap();
+            writing.write(page, |bytes| page::put_u64(bytes, 64, word)).unwrap();
+            writing.commit().unwrap();
+            added.push(page);
+        }
+        assert_eq!(words(&first, &added), (1..30).collect::<Vec<u64>>(), "{text}");
+        assert!(first.buffer.pages_total() > before);
+        // What was allocated and rolled back is allocated again.
+        let allocate = |remote: &Remote| {
+            let mut writing = remote.writing();
+            let page = writing.allocate(9, PageKind::Heap).unwrap();
+            writing.free(added[0]).unwrap();
+            writing.rollback().unwrap();
+            page
+        };
+        assert_eq!(allocate(&first), allocate(&second));
+    }
+}

@@ -1,0 +1,275 @@
+//! A transaction at a page server that looks and changes.
+
+use std::cell::Cell;
+use std::mem;
+use std::sync::atomic::AtomicU64;
+
+use super::connections::lock;
+use super::held::Held;
+use super::{Remote, unwrapped};
+use crate::error::{LodeError, Result};
+use crate::lock::Mode;
+use crate::lock::numbers::NumberMap;
+use crate::log::{Runs, difference};
+use crate::page::{self, FileNumber, PAGE_BYTES, PageBytes, PageKind, PageNumber};
+use crate::pages::{Pages, Stamp};
+use crate::server::wire::{Access, Change, FRAME_BYTES_MAX, Reply, Request};
+use crate::space;
+use crate::tactics::{Grain, Logging};
+use crate::view::{AlignedPage, View};
+
+/// Changes are sent when they are so long.
+const SENT_BYTES: usize = FRAME_BYTES_MAX / 4;
+
+/// Pages of the cache that are not counted on for changes, so that a large one can still be read.
+const PAGES_SPARED: usize = 8;
+
+/// A transaction that changes pages, at a page server. [`RemoteWriting::commit`] makes its changes
+/// one durable whole; dropping it forgets them, as [`RemoteWriting::rollback`] does, without the
+/// server having heard of them.
+///
+/// A changed page is a copy beside the cache, with what it was before, until the transaction ends;
+/// one that would have more of them than the cache has pages is told
+/// [`LodeError::CacheTooSmall`]. After an operation that failed nothing can be committed.
+pub struct RemoteWriting<'a> {
+    remote: &'a Remote,
+    held: Held<'a>,
+    changed: NumberMap<PageNumber, Changed>,
+    failure: Cell<Failure>,
+}
+
+struct Changed {
+    after: Box<AlignedPage>,
+    /// Under `log=page-diff`.
+    before: Option<Box<PageBytes>>,
+}
+
+/// What has gone wrong in a transaction so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Failure {
+    None,
+    Deadlock,
+    Other,
+}
+
+impl<'a> RemoteWriting<'a> {
+    pub(super) fn begin(remote: &'a Remote) -> Self {
+        Self {
+            remote,
+            held: Held::nothing(remote, Access::Writing),
+            changed: NumberMap::default(),
+            failure: Cell::new(Failure::None),
+        }
+    }
+
+    /// Make the changes one whole, durable as the server's tactic `durability` says.
+    ///
+    /// # Errors
+    ///
+    /// After [`LodeError::Uncertain`] the transaction may be committed or not: the server was lost
+    /// before it answered. After any other error it is rolled back.
+    pub fn commit(mut self) -> Result<()> {
+        match self.failure.get() {
+            Failure::None => {}
+            Failure::Deadlock => return Err(LodeError::Deadlock),
+            Failure::Other => return Err(LodeError::RolledBack),
+        }
+        let last = self.send_changes()?;
+        if last.is_empty() || self.held.is_unknown() {
+            return Ok(());
+        }
+        let (connection, slot) = self.held.name()?;
+        let mut connection = lock(connection);
+        let reply = connection.ask(&Request::Commit { slot, changes: last });
+        let reply = match reply {
+            Err(LodeError::Server { what }) if connection.is_broken() => {
+                Err(LodeError::Uncertain { why: format!("the page server {what}") })
+            }
+            Ok(Reply::Committed { position }) => Ok(position),
+            Ok(_) => Err(LodeError::Uncertain { why: connection.nonsense().to_string() }),
+            Err(error) => Err(error),
+        };
+        drop(connection);
+        let position = reply?;
+        self.renew(position);
+        self.held.forget();
+        Ok(())
+    }
+
+    /// Forget the changes.
+    ///
+    /// # Errors
+    ///
+    /// None: the server has not heard of them.
+    pub fn rollback(self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Send what differs, but for the last part, which is empty only if nothing differs at all.
+    fn send_changes(&self) -> Result<Vec<Change>> {
+        let (mut part, mut bytes) = (Vec::new(), 0);
+        for (&page, Changed { after, before }) in &self.changed {
+            let runs = match before {
+                Some(before) => difference(before, &after.0),
+                None => Runs::whole(&after.0),
+            };
+            if runs.is_empty() {
+                continue;
+            }
+            if bytes > SENT_BYTES {
+                let (connection, slot) = self.held.name()?;
+                let changes = mem::take(&mut part);
+                lock(connection).tell(&Request::Changes { slot, changes })?;
+                bytes = 0;
+            }
+            let change = Change { page, runs };
+            bytes += change.wire_bytes();
+            part.push(change);
+        }
+        Ok(part)
+    }
+
+    /// Bring the cache to what has been committed, where it has the pages and nothing newer: the
+    /// locks are gone, and others may have been quick.
+    fn renew(&mut self, position: u64) {
+        for (page, Changed { after, .. }) in mem::take(&mut self.changed) {
+            self.remote.buffer.renew(page, |bytes| {
+                let is_older = page::u64_at(bytes, page::offset::LSN) < position;
+                if is_older {
+                    bytes.copy_from_slice(&after.0);
+                    page::put_u64(bytes, page::offset::LSN, position);
+                }
+                is_older
+            });
+        }
+        if self.remote.tactics.locks == Grain::Table {
+            // Nobody else has changed anything between our lock and this position.
+            self.remote.note_changes(Some(&[]), position);
+        }
+    }
+
+    #[inline]
+    fn lock(&self, page: PageNumber, mode: Mode) -> Result<()> {
+        if self.held.all() { Ok(()) } else { self.noted(self.held.lock(page, mode)) }
+    }
+
+    /// Note that an operation failed.
+    #[inline]
+    fn noted<T>(&self, outcome: Result<T>) -> Result<T> {
+        outcome.map_err(|error| self.note(unwrapped(error)))
+    }
+
+    #[cold]
+    fn note(&self, error: LodeError) -> LodeError {
+        self.failure.set(match (self.failure.get(), &error) {
+            (Failure::Deadlock, _) | (_, LodeError::Deadlock) => Failure::Deadlock,
+            _ => Failure::Other,
+        });
+        error
+    }
+
+    fn copy_of(&mut self, page: PageNumber) -> Result<&mut AlignedPage> {
+        if !self.changed.contains_key(&page) {
+            let cache_bytes = self.remote.tactics.cache.0;
+            let pages_max = cache_bytes as usize / PAGE_BYTES - PAGES_SPARED;
+            if self.changed.len() >= pages_max {
+                return Err(LodeError::CacheTooSmall { cache_bytes });
+            }
+            let copy = |view: View<'_>| Box::new(AlignedPage(*view.copy()));
+            let after = self.remote.buffer.read(page, copy)?;
+            let is_compared = self.remote.tactics.log == Logging::PageDiff;
+            let before = is_compared.then(|| Box::new(after.0));
+            self.changed.insert(page, Changed { after, before });
+        }
+        let changed = self.changed.get_mut(&page).expect("it is there now");
+        Ok(&mut changed.after)
+    }
+
+    fn find_room(&mut self, file: FileNumber, kind: PageKind) -> Result<PageNumber> {
+        let extent_pages = self.remote.extent_pages();
+        let near = match self.remote.near(file) {
+            Some(near) => near,
+            None => space::last_page(self, extent_pages, file)?,
+        };
+        self.lock(space::space_page_of(extent_pages, near)?, Mode::Exclusive)?;
+        // Whoever was given that page may have rolled back, and the volume's growth with it.
+        let is_there = near < space::pages_total(self, extent_pages)?;
+        let near = if is_there { near } else { page::NO_PAGE };
+        let page = space::allocate(self, extent_pages, file, near, kind)?;
+        self.remote.set_near(file, page);
+        Ok(page)
+    }
+}
+
+impl Pages for RemoteWriting<'_> {
+    #[inline]
+    fn read<R>(&self, page: PageNumber, mut look: impl FnMut(View<'_>) -> R) -> Result<R> {
+        self.lock(page, Mode::Shared)?;
+        match self.changed.get(&page) {
+            Some(changed) => Ok(look(View::of(&changed.after))),
+            None => self.noted(self.remote.buffer.read(page, look)),
+        }
+    }
+
+    #[inline]
+    fn read_stamped<R>(
+        &self,
+        page: PageNumber,
+        stamp: Stamp,
+        look: impl FnMut(View<'_>) -> R,
+    ) -> Option<R> {
+        self.lock(page, Mode::Shared).ok()?;
+        if self.changed.contains_key(&page) {
+            return None;
+        }
+        self.remote.buffer.read_stamped(page, stamp, look)
+    }
+
+    /// A page that this transaction has changed has no stamp.
+    #[inline]
+    fn read_and_stamp<R>(
+        &self,
+        page: PageNumber,
+        mut look: impl FnMut(View<'_>) -> R,
+    ) -> Result<(R, Stamp)> {
+        self.lock(page, Mode::Shared)?;
+        match self.changed.get(&page) {
+            Some(changed) => Ok((look(View::of(&changed.after)), Stamp::default())),
+            None => self.noted(self.remote.buffer.read_and_stamp(page, look)),
+        }
+    }
+
+    #[inline]
+    fn hint(&self, page: PageNumber, at: usize) -> Option<&AtomicU64> {
+        self.remote.buffer.hint(page, at)
+    }
+
+    fn write<R>(
+        &mut self,
+        page: PageNumber,
+        change: impl FnOnce(&mut PageBytes) -> R,
+    ) -> Result<R> {
+        self.lock(page, Mode::Exclusive)?;
+        match self.copy_of(page) {
+            Ok(copy) => Ok(change(&mut copy.0)),
+            Err(error) => Err(self.note(unwrapped(error))),
+        }
+    }
+
+    fn grow(&mut self, pages_total: PageNumber) -> Result<()> {
+        self.lock(space::SPACE_PAGE, Mode::Exclusive)?;
+        self.noted(self.remote.buffer.grow(pages_total))
+    }
+
+    fn allocate(&mut self, file: FileNumber, kind: PageKind) -> Result<PageNumber> {
+        let outcome = self.find_room(file, kind);
+        self.noted(outcome)
+    }
+
+    fn free(&mut self, page: PageNumber) -> Result<()> {
+        let extent_pages = self.remote.extent_pages();
+        self.lock(space::space_page_of(extent_pages, page)?, Mode::Exclusive)?;
+        let outcome = space::free(self, extent_pages, page);
+        self.noted(outcome)
+    }
+}

@@ -1,0 +1,214 @@
+//! Where a server is found: a Unix socket, or a port of this machine that no other can reach.
+
+use std::fmt;
+use std::fs;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use crate::error::{LodeError, Result};
+
+/// Only who runs the server may speak to it.
+const SOCKET_MODE: u32 = 0o600;
+
+/// Where a server listens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Address {
+    /// A Unix socket.
+    Unix(PathBuf),
+    /// A port on loopback; port 0 for any that is free.
+    Tcp(SocketAddr),
+}
+
+impl Address {
+    /// Speak to the server there.
+    pub(crate) fn dial(&self) -> io::Result<Stream> {
+        match self {
+            Self::Unix(path) => UnixStream::connect(path).map(Stream::Unix),
+            Self::Tcp(address) => {
+                let stream = TcpStream::connect(address)?;
+                stream.set_nodelay(true)?;
+                Ok(Stream::Tcp(stream))
+            }
+        }
+    }
+}
+
+impl FromStr for Address {
+    type Err = LodeError;
+
+    /// `127.0.0.1:4711`, or the path of a socket.
+    fn from_str(text: &str) -> Result<Self> {
+        match text.parse::<SocketAddr>() {
+            Ok(address) if !address.ip().is_loopback() => Err(beyond_loopback(address)),
+            Ok(address) => Ok(Self::Tcp(address)),
+            Err(_) => Ok(Self::Unix(PathBuf::from(text))),
+        }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unix(path) => path.display().fmt(formatter),
+            Self::Tcp(address) => address.fmt(formatter),
+        }
+    }
+}
+
+fn beyond_loopback(address: SocketAddr) -> LodeError {
+    let what = format!(
+        "asks nobody for a password, so it listens on loopback alone: name 127.0.0.1 instead of {}",
+        address.ip()
+    );
+    LodeError::Server { what }
+}
+
+/// A place at which clients are awaited. The socket's file goes with it.
+#[derive(Debug)]
+pub struct Listener {
+    socket: Socket,
+    address: Address,
+}
+
+#[derive(Debug)]
+enum Socket {
+    Unix(UnixListener),
+    Tcp(TcpListener),
+}
+
+impl Listener {
+    /// Listen there. A socket's file that a killed server left is replaced.
+    ///
+    /// # Errors
+    ///
+    /// [`LodeError::Server`] for an address that other machines reach, or where another server
+    /// listens; [`LodeError::Io`] for what the system says.
+    pub fn bind(address: &Address) -> Result<Self> {
+        let failed = |source: io::Error| match source.kind() {
+            io::ErrorKind::AddrInUse => LodeError::Server {
+                what: format!("cannot listen at {address}, where another does: stop that one"),
+            },
+            _ => LodeError::io(format!("listening at {address}"), source),
+        };
+        match address {
+            Address::Unix(path) => {
+                let socket = bind_unix(path).map_err(failed)?;
+                Ok(Self { socket: Socket::Unix(socket), address: address.clone() })
+            }
+            Address::Tcp(wanted) if !wanted.ip().is_loopback() => Err(beyond_loopback(*wanted)),
+            Address::Tcp(wanted) => {
+                let socket = TcpListener::bind(wanted).map_err(failed)?;
+                let address = Address::Tcp(socket.local_addr().map_err(failed)?);
+                Ok(Self { socket: Socket::Tcp(socket), address })
+            }
+        }
+    }
+
+    /// Where it listens, with the port that was free.
+    pub const fn address(&self) -> &Address {
+        &self.address
+    }
+
+    pub(super) fn accept(&self) -> io::Result<Stream> {
+        match &self.socket {
+            Socket::Unix(socket) => Ok(Stream::Unix(socket.accept()?.0)),
+            Socket::Tcp(socket) => {
+                let (stream, _) = socket.accept()?;
+                stream.set_nodelay(true)?;
+                Ok(Stream::Tcp(stream))
+            }
+        }
+    }
+
+    /// Wake who waits in [`Listener::accept`]; nobody is accepted any more.
+    pub(super) fn shut(&self) {
+        let socket = match &self.socket {
+            Socket::Unix(socket) => socket.as_fd(),
+            Socket::Tcp(socket) => socket.as_fd(),
+        };
+        // It fails if that was done before.
+        let _ = rustix::net::shutdown(socket, rustix::net::Shutdown::Both);
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        if let Address::Unix(path) = &self.address {
+            // Somebody else may have removed it.
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+fn bind_unix(path: &Path) -> io::Result<UnixListener> {
+    let bound = UnixListener::bind(path).or_else(|error| {
+        // A file that is no socket refuses connections, too.
+        let left_behind = error.kind() == io::ErrorKind::AddrInUse
+            && fs::symlink_metadata(path)?.file_type().is_socket()
+            && UnixStream::connect(path)
+                .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused);
+        if !left_behind {
+            return Err(error);
+        }
+        fs::remove_file(path)?;
+        UnixListener::bind(path)
+    })?;
+    fs::set_permissions(path, fs::Permissions::from_mode(SOCKET_MODE))?;
+    Ok(bound)
+}
+
+/// A connection, of either kind.
+#[derive(Debug)]
+pub enum Stream {
+    /// Through a Unix socket.
+    Unix(UnixStream),
+    /// Through loopback.
+    Tcp(TcpStream),
+}
+
+impl Stream {
+    /// Wake who reads or writes; nothing more is said.
+    pub(crate) fn shut(&self) {
+        // It fails if the other end has done so.
+        let _ = match self {
+            Self::Unix(stream) => stream.shutdown(Shutdown::Both),
+            Self::Tcp(stream) => stream.shutdown(Shutdown::Both),
+        };
+    }
+}
+
+impl AsFd for Stream {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Unix(stream) => stream.as_fd(),
+            Self::Tcp(stream) => stream.as_fd(),
+        }
+    }
+}
+
+impl Read for &Stream {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Unix(stream) => (&*stream).read(into),
+            Stream::Tcp(stream) => (&*stream).read(into),
+        }
+    }
+}
+
+impl Write for &Stream {
+    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
+        match self {
+            Stream::Unix(stream) => (&*stream).write(from),
+            Stream::Tcp(stream) => (&*stream).write(from),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

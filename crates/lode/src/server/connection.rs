@@ -1,0 +1,306 @@
+//! One client's connection: its transactions, and the thread that does what it asks.
+
+use std::collections::HashMap;
+use std::io;
+use std::mem;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use rustix::event::{PollFd, PollFlags, poll};
+
+use super::wire::{self, Access, Change, Hello, Link, Lock, Outdated, Refusal, Reply, Request};
+use super::{Served, Stream};
+use crate::error::{LodeError, Result};
+use crate::lock::TransactionNumber;
+use crate::log::apply;
+use crate::page::{PAGE_BYTES, PageNumber};
+use crate::pages::Pages;
+use crate::superblock;
+use crate::tactics::Grain;
+use crate::transaction::{Reading, Writing};
+use crate::view::View;
+
+/// Transactions of one connection at once, which is one thread of the client's.
+const TRANSACTIONS_MAX: usize = 64;
+
+/// Do what a client asks, until it has left or cannot be understood. Then nothing is left of what
+/// it has not committed, and its locks are free.
+pub(super) fn serve_client(served: &Served, stream: &Arc<Stream>) {
+    let fate = Fate::default();
+    thread::scope(|scope| {
+        // Wakes who watches, also if something panics.
+        let _shutting = Shutting(stream);
+        let watching = thread::Builder::new().name("lode-watch".to_owned());
+        if watching.spawn_scoped(scope, || watch(served, stream, &fate)).is_ok() {
+            let mut connection = Connection { served, fate: &fate, open: HashMap::new() };
+            // Whoever cannot be understood, or has gone, is told nothing.
+            let _ = connection.converse(&mut Link::over(Arc::clone(stream)));
+        }
+    });
+}
+
+/// A stream that ends when this is dropped.
+struct Shutting<'a>(&'a Stream);
+
+impl Drop for Shutting<'_> {
+    fn drop(&mut self) {
+        self.0.shut();
+    }
+}
+
+/// Wait for the client to hang up. Its thread may be waiting for a lock then, for as long as
+/// others like, and holding some that they want.
+fn watch(served: &Served, stream: &Stream, fate: &Fate) {
+    // Without `IN`: what the client says is not for this thread, and does not wake it.
+    let mut hanging_up = [PollFd::new(stream, PollFlags::RDHUP)];
+    while matches!(poll(&mut hanging_up, None), Ok(0) | Err(rustix::io::Errno::INTR)) {}
+    let doomed = fate.seal();
+    for &transaction in &doomed.transactions {
+        served.database.locks().doom(transaction);
+    }
+}
+
+/// Which transactions end when the client hangs up.
+#[derive(Default)]
+struct Fate(Mutex<Doomed>);
+
+#[derive(Default)]
+struct Doomed {
+    transactions: Vec<TransactionNumber>,
+    sealed: bool,
+}
+
+impl Fate {
+    /// A transaction has begun; `false` if the client has gone.
+    fn add(&self, transaction: TransactionNumber) -> bool {
+        let mut doomed = self.doomed();
+        doomed.transactions.push(transaction);
+        !doomed.sealed
+    }
+
+    /// A transaction is about to end.
+    fn remove(&self, transaction: TransactionNumber) {
+        self.doomed().transactions.retain(|&one| one != transaction);
+    }
+
+    /// The client has gone.
+    fn seal(&self) -> MutexGuard<'_, Doomed> {
+        let mut doomed = self.doomed();
+        doomed.sealed = true;
+        doomed
+    }
+
+    fn doomed(&self) -> MutexGuard<'_, Doomed> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A client's transaction.
+enum Open<'a> {
+    Reading(Reading<'a>),
+    Writing {
+        writing: Writing<'a>,
+        /// What went wrong with changes that were not to be answered.
+        failed: Option<LodeError>,
+    },
+}
+
+impl Open<'_> {
+    fn number(&self) -> TransactionNumber {
+        match self {
+            Self::Reading(reading) => reading.number(),
+            Self::Writing { writing, .. } => writing.number(),
+        }
+    }
+}
+
+struct Connection<'a> {
+    served: &'a Served,
+    fate: &'a Fate,
+    open: HashMap<u32, Open<'a>>,
+}
+
+impl Drop for Connection<'_> {
+    fn drop(&mut self) {
+        for (_, open) in mem::take(&mut self.open) {
+            self.fate.remove(open.number());
+        }
+    }
+}
+
+impl<'a> Connection<'a> {
+    fn converse(&mut self, link: &mut Link) -> io::Result<()> {
+        let Some(Request::Hello(hello)) = link.receive_request()? else { return Ok(()) };
+        let welcome = self.greet(&hello);
+        let is_welcome = welcome.is_ok();
+        link.send_reply(&welcome.unwrap_or_else(Reply::Refused))?;
+        if !is_welcome {
+            return Ok(());
+        }
+        while let Some(request) = link.receive_request()? {
+            let answer = match request {
+                Request::Hello(_) => return Ok(()),
+                Request::End { slot } => {
+                    self.end(slot);
+                    continue;
+                }
+                Request::Changes { slot, changes } => {
+                    self.change(slot, &changes);
+                    continue;
+                }
+                Request::Lock(lock) => self.lock(&lock),
+                Request::Fetch { first, count } => self.fetch(first, count),
+                Request::Grow { pages_total } => self.grow(pages_total),
+                Request::Commit { slot, changes } => self.commit(slot, &changes),
+            };
+            let reply = answer.unwrap_or_else(|error| Reply::Refused(Refusal::from(&error)));
+            link.send_reply(&reply)?;
+        }
+        Ok(())
+    }
+
+    fn greet(&self, hello: &Hello) -> Result<Reply, Refusal> {
+        let Served { database, history, session } = self.served;
+        if hello.version != wire::VERSION {
+            return Err(Refusal::other(format!(
+                "speaks version {} of the wire and its client version {}: use one release for both",
+                wire::VERSION,
+                hello.version
+            )));
+        }
+        if hello.identity != [0; 16] && hello.identity != database.identity() {
+            return Err(Refusal::other(
+                "has another database open than the one that is wanted: connect to the right one",
+            ));
+        }
+        if hello.session != 0 && hello.session != *session {
+            return Err(Refusal::other(
+                "was started again since: connect anew and run the transaction again",
+            ));
+        }
+        Ok(Reply::Welcome(wire::Welcome {
+            version: wire::VERSION,
+            extent_pages: database.extent_pages(),
+            identity: database.identity(),
+            session: *session,
+            position: history.position(),
+            pages_total: database.buffer().pages_total(),
+            tactics: database.tactics().to_string(),
+        }))
+    }
+
+    fn lock(&mut self, lock: &Lock) -> Result<Reply> {
+        match self.open(lock.slot, lock.access)? {
+            Open::Reading(reading) => reading.lock(lock.page)?,
+            Open::Writing { writing, .. } => writing.lock(lock.page, lock.mode)?,
+        }
+        let Served { database, history, .. } = self.served;
+        let (position, outdated) = match database.tactics().locks {
+            Grain::Table => history.since(lock.known),
+            Grain::Page if history.changed(lock.page) <= lock.known => {
+                (history.position(), Outdated::Nothing)
+            }
+            Grain::Page => {
+                let copy = |view: View<'_>| Outdated::This(view.copy());
+                let outdated = database.buffer().read(lock.page, copy)?;
+                (history.position(), outdated)
+            }
+        };
+        let pages_total = database.buffer().pages_total();
+        Ok(Reply::Locked { position, pages_total, outdated })
+    }
+
+    /// The transaction of that number, which begins if it is new.
+    fn open(&mut self, slot: u32, access: Access) -> Result<&mut Open<'a>> {
+        let database = &self.served.database;
+        let is_new = !self.open.contains_key(&slot);
+        if is_new && self.open.len() == TRANSACTIONS_MAX {
+            let what = format!("runs {TRANSACTIONS_MAX} transactions for one thread, not more");
+            return Err(LodeError::Server { what });
+        }
+        let open = self.open.entry(slot).or_insert_with(|| match access {
+            Access::Reading => Open::Reading(database.reading()),
+            Access::Writing => Open::Writing { writing: database.writing(), failed: None },
+        });
+        if is_new && !self.fate.add(open.number()) {
+            return Err(LodeError::Deadlock);
+        }
+        if matches!(open, Open::Reading(_)) != (access == Access::Reading) {
+            return Err(out_of_order());
+        }
+        Ok(open)
+    }
+
+    fn end(&mut self, slot: u32) {
+        if let Some(open) = self.open.remove(&slot) {
+            self.fate.remove(open.number());
+        }
+    }
+
+    /// The client has locked the pages, so they are as they were committed.
+    fn fetch(&self, first: PageNumber, count: u32) -> Result<Reply> {
+        let Served { database, history, .. } = self.served;
+        database.changes().check_usable()?;
+        let position = history.position();
+        let mut bytes = Vec::with_capacity(count as usize * PAGE_BYTES);
+        for page in first..first + count {
+            let read_bytes = bytes.len();
+            database.buffer().read(page, |view| {
+                bytes.truncate(read_bytes);
+                bytes.extend_from_slice(&view.copy()[..]);
+            })?;
+        }
+        Ok(Reply::Pages { position, first, bytes })
+    }
+
+    /// The client has locked the first space page.
+    fn grow(&self, pages_total: PageNumber) -> Result<Reply> {
+        let database = &self.served.database;
+        database.changes().check_usable()?;
+        if database.is_read_only() {
+            return Err(LodeError::ReadOnly);
+        }
+        if !self.open.values().any(|open| matches!(open, Open::Writing { .. })) {
+            return Err(out_of_order());
+        }
+        database.buffer().grow(pages_total)?;
+        Ok(Reply::Grown { pages_total: database.buffer().pages_total() })
+    }
+
+    /// Make changes that the client does not wait for; it learns at the commit what went wrong.
+    fn change(&mut self, slot: u32, changes: &[Change]) {
+        if let Some(Open::Writing { writing, failed }) = self.open.get_mut(&slot)
+            && failed.is_none()
+        {
+            *failed = changes.iter().try_for_each(|change| make(writing, change)).err();
+        }
+    }
+
+    fn commit(&mut self, slot: u32, changes: &[Change]) -> Result<Reply> {
+        self.change(slot, changes);
+        let Some(Open::Writing { writing, failed }) = self.open.remove(&slot) else {
+            return Err(out_of_order());
+        };
+        self.fate.remove(writing.number());
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        // While the pages are locked. Should the commit fail, they are thought changed that are
+        // not, and are fetched once more.
+        let position = self.served.history.note(writing.changed());
+        writing.commit()?;
+        Ok(Reply::Committed { position })
+    }
+}
+
+fn make(writing: &mut Writing<'_>, change: &Change) -> Result<()> {
+    if change.page < superblock::COPIES {
+        let what = "changes no superblock for a client".to_owned();
+        return Err(LodeError::Server { what });
+    }
+    writing.write(change.page, |bytes| apply(&change.runs, bytes))?
+}
+
+fn out_of_order() -> LodeError {
+    LodeError::Server { what: "was asked for what the transaction is not for".to_owned() }
+}

@@ -1,0 +1,236 @@
+//! The page server: one process has a database open, others use it as if they had.
+//!
+//! ```text
+//! client's process                          server's process
+//!   access methods                            Database: volume, log, locks, recovery
+//!   RemoteReading, RemoteWriting  (remote)    Connection: a client's transactions, each of them
+//!   Buffer over a RemoteDisk      <-- wire -->     a Reading or Writing here
+//!                                             History: what was changed when
+//! ```
+//!
+//! Pages are cached where they are used, and locked here. A lock's answer says which of the
+//! client's pages others have changed since it knew (validation: Franklin, Carey and Livny,
+//! "Transactional Client-Server Cache Consistency", TODS 1997), so that a transaction that reads
+//! what its process has read before costs one question under `locks=table`, as in OO1's INDEX.
+//! A client changes copies of its own and sends, at commit, what differs; the server logs it,
+//! makes it durable as its tactic says, and answers. So whatever happens to a client, nothing of
+//! its transaction is left, and whatever happens to the server, what it answered is in its log.
+//!
+//! Whoever may open the socket may read and change everything: it is the owner's alone, or on
+//! loopback. A client's changes are taken as they are; that they make sense is the access
+//! methods' affair there as it is here.
+
+mod address;
+mod connection;
+mod history;
+pub mod wire;
+
+use std::hash::{BuildHasher, Hasher};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::{collections::hash_map::RandomState, io};
+
+pub use address::{Address, Listener, Stream};
+pub(crate) use history::History;
+
+use crate::database::Database;
+use crate::error::{LodeError, Result};
+use crate::lock::numbers::NumberMap;
+use connection::serve_client;
+
+/// Clients' connections at once: below the number of files that a process may open by default.
+const CONNECTIONS_MAX: usize = 512;
+
+/// A server at work. Dropping it stops it, as [`Server::stop`] does.
+pub struct Server {
+    door: Arc<Door>,
+    accepting: Option<JoinHandle<Result<()>>>,
+}
+
+/// What all connections serve.
+struct Served {
+    database: Database,
+    history: History,
+    /// A number that no other life of a server has: what a client knows of one means nothing to
+    /// the next.
+    session: u64,
+}
+
+/// Where clients come in.
+struct Door {
+    listener: Listener,
+    closing: AtomicBool,
+    /// Whether the database is left as a crash would leave it.
+    abandoning: AtomicBool,
+    inside: Mutex<NumberMap<u64, Arc<Stream>>>,
+    numbers: AtomicU64,
+}
+
+/// Serve a database until the process ends or something fails that ends the listening.
+///
+/// # Errors
+///
+/// What the system says of the listening, and the database of its closing.
+pub fn serve(database: Database, listener: Listener) -> Result<()> {
+    Server::start(database, listener)?.wait()
+}
+
+impl Server {
+    /// Begin to serve a database, which is the server's alone from now on.
+    ///
+    /// # Errors
+    ///
+    /// [`LodeError::Io`] if there is no thread to be had.
+    pub fn start(database: Database, listener: Listener) -> Result<Self> {
+        Self::start_with(database, listener, History::new())
+    }
+
+    pub(crate) fn start_with(
+        database: Database,
+        listener: Listener,
+        history: History,
+    ) -> Result<Self> {
+        let door = Arc::new(Door {
+            listener,
+            closing: AtomicBool::new(false),
+            abandoning: AtomicBool::new(false),
+            inside: Mutex::default(),
+            numbers: AtomicU64::new(1),
+        });
+        let session = RandomState::new().build_hasher().finish().max(1);
+        let served = Arc::new(Served { database, history, session });
+        let accepting = thread::Builder::new().name("lode-serve".to_owned()).spawn({
+            let door = Arc::clone(&door);
+            move || run(&door, served)
+        });
+        let accepting = accepting.map_err(|source| LodeError::io("starting a thread", source))?;
+        Ok(Self { door, accepting: Some(accepting) })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> &Address {
+        self.door.listener.address()
+    }
+
+    /// Send all clients away, which takes back what they have not committed, and close the
+    /// database.
+    ///
+    /// # Errors
+    ///
+    /// What closing says.
+    pub fn stop(mut self) -> Result<()> {
+        self.door.close();
+        self.end()
+    }
+
+    /// Send all clients away and let go of the files as they are, as a crash would. For tests.
+    pub fn abandon(mut self) {
+        self.door.abandoning.store(true, Ordering::Relaxed);
+        self.door.close();
+        // There is nothing to be closed that could fail.
+        let _ = self.end();
+    }
+
+    /// Return when it has been stopped by what failed.
+    fn wait(mut self) -> Result<()> {
+        self.end()
+    }
+
+    fn end(&mut self) -> Result<()> {
+        let Some(accepting) = self.accepting.take() else { return Ok(()) };
+        accepting.join().unwrap_or_else(|_| {
+            Err(LodeError::Server { what: "has failed: start it again".to_owned() })
+        })
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.door.close();
+        // Who wants to know calls `stop`.
+        let _ = self.end();
+    }
+}
+
+impl Door {
+    fn close(&self) {
+        self.closing.store(true, Ordering::SeqCst);
+        self.listener.shut();
+        for stream in self.inside().values() {
+            stream.shut();
+        }
+    }
+
+    /// Note a client; `None` if it must go again.
+    fn enter(&self, stream: Stream) -> Option<(u64, Arc<Stream>)> {
+        let mut inside = self.inside();
+        // Under the lock: either this sees that the door is closing, or who closes it sees this.
+        if self.closing.load(Ordering::SeqCst) || inside.len() >= CONNECTIONS_MAX {
+            return None;
+        }
+        let number = self.numbers.fetch_add(1, Ordering::Relaxed);
+        let stream = Arc::new(stream);
+        inside.insert(number, Arc::clone(&stream));
+        Some((number, stream))
+    }
+
+    fn leave(&self, number: u64) {
+        if let Some(stream) = self.inside().remove(&number) {
+            stream.shut();
+        }
+    }
+
+    fn inside(&self) -> MutexGuard<'_, NumberMap<u64, Arc<Stream>>> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Someone who is inside, until dropped.
+struct Visit<'a>(&'a Door, u64);
+
+impl Drop for Visit<'_> {
+    fn drop(&mut self) {
+        self.0.leave(self.1);
+    }
+}
+
+/// Let clients in until the door is closed; then close the database, when all have gone.
+fn run(door: &Arc<Door>, served: Arc<Served>) -> Result<()> {
+    let mut threads: Vec<JoinHandle<()>> = Vec::new();
+    let outcome = loop {
+        let stream = match door.listener.accept() {
+            Ok(stream) => stream,
+            Err(_) if door.closing.load(Ordering::SeqCst) => break Ok(()),
+            Err(error) if is_the_clients(&error) => continue,
+            Err(error) => break Err(LodeError::io("waiting for clients", error)),
+        };
+        threads.retain(|thread| !thread.is_finished());
+        let Some((number, stream)) = door.enter(stream) else { continue };
+        let (visited, served) = (Arc::clone(door), Arc::clone(&served));
+        let thread = thread::Builder::new().name("lode-client".to_owned()).spawn(move || {
+            let _visit = Visit(&visited, number);
+            serve_client(&served, &stream);
+        });
+        match thread {
+            Ok(thread) => threads.push(thread),
+            // The next may have more luck.
+            Err(_) => door.leave(number),
+        }
+    };
+    door.close();
+    for thread in threads {
+        // What panicked there was one client's.
+        let _ = thread.join();
+    }
+    let Some(Served { database, .. }) = Arc::into_inner(served) else { return outcome };
+    if door.abandoning.load(Ordering::Relaxed) {
+        database.abandon();
+        return outcome;
+    }
+    outcome.and(database.close())
+}
+
+fn is_the_clients(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted)
+}

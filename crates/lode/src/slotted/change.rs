@@ -1,0 +1,185 @@
+//! Changes of a slotted page, and its check.
+
+use super::{
+    Damaged, RECORD_BYTES_MAX, RECORDS_AT, Record, Result, SLOTS_MAX, Space, find_in, slot_at, span,
+};
+use crate::page::{self, PageBytes};
+
+/// Put a record in; its slot, or `None` where [`room`] is less than its length.
+pub fn insert(bytes: &mut PageBytes, record: &[u8], flags: u8) -> Result<Option<u16>> {
+    let mut space = Space::of(bytes)?;
+    let (len, span) = (record.len(), span(record.len()));
+    if span > space.room() {
+        return Ok(None);
+    }
+    if space.gap() < span + space.slot_bytes() {
+        compact(bytes, &mut space, None)?;
+    }
+    let slot = space.take_slot(bytes)?;
+    let place = Record { at: space.end(), len, flags };
+    space.extent += span;
+    page::put_u32(bytes, slot_at(slot), place.to_u32());
+    space.store(bytes);
+    fill(bytes, place, record);
+    Ok(Some(slot))
+}
+
+/// The record's bytes, and zeros up to its end.
+fn fill(bytes: &mut PageBytes, place: Record, record: &[u8]) {
+    bytes[place.at..place.at + place.len].copy_from_slice(record);
+    bytes[place.at + place.len..place.end()].fill(0);
+}
+
+/// How a change of a record went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fit {
+    /// Done; the record lies there now.
+    Done(Record),
+    /// The page has not the room; nothing changed.
+    NoRoom,
+    /// There is no record in that slot.
+    NoRecord,
+}
+
+/// Put other bytes and flags in a record's place. Its slot stays, other records may move.
+pub fn update(bytes: &mut PageBytes, slot: u16, record: &[u8], flags: u8) -> Result<Fit> {
+    let fit = reserve(bytes, slot, record.len(), flags)?;
+    if let Fit::Done(place) = fit {
+        fill(bytes, place, record);
+    }
+    Ok(fit)
+}
+
+/// Cut a record or lengthen it with zeros; its flags stay.
+pub fn resize(bytes: &mut PageBytes, slot: u16, len: usize) -> Result<Fit> {
+    let Some(old) = find_in(bytes, slot)? else { return Ok(Fit::NoRecord) };
+    let fit = reserve(bytes, slot, len, old.flags)?;
+    if let Fit::Done(place) = fit {
+        bytes[place.at + len.min(old.len)..place.end()].fill(0);
+    }
+    Ok(fit)
+}
+
+/// Find a place of that length for the record of a slot, and take its bytes there.
+fn reserve(bytes: &mut PageBytes, slot: u16, len: usize, flags: u8) -> Result<Fit> {
+    let mut space = Space::of(bytes)?;
+    let Some(old) = find_in(bytes, slot)? else { return Ok(Fit::NoRecord) };
+    if old.end() > space.end() {
+        return Err(Damaged("a record lies behind the last"));
+    }
+    let (span_old, span_new) = (old.span(), span(len));
+    let more = span_new.saturating_sub(span_old);
+    if len > RECORD_BYTES_MAX || more > space.gap() + space.holes {
+        return Ok(Fit::NoRoom);
+    }
+    let mut at = old.at;
+    if more == 0 {
+        space.give_back(old.at + span_new, span_old - span_new);
+    } else if old.end() == space.end() && more <= space.gap() {
+        space.extent += more;
+    } else if span_new <= space.gap() {
+        at = space.end();
+        space.holes += span_old;
+        space.extent += span_new;
+        bytes.copy_within(old.at..old.at + old.len, at);
+    } else {
+        compact(bytes, &mut space, Some(slot))?;
+        at = space.end() - span_old;
+        space.extent += more;
+    }
+    let place = Record { at, len, flags };
+    page::put_u32(bytes, slot_at(slot), place.to_u32());
+    space.store(bytes);
+    Ok(Fit::Done(place))
+}
+
+/// Take a record out; whether there was one. Its slot may be another record's next.
+pub fn delete(bytes: &mut PageBytes, slot: u16) -> Result<bool> {
+    let mut space = Space::of(bytes)?;
+    let Some(old) = find_in(bytes, slot)? else { return Ok(false) };
+    if old.end() > space.end() {
+        return Err(Damaged("a record lies behind the last"));
+    }
+    space.give_back(old.at, old.span());
+    space.slots_free += 1;
+    page::put_u32(bytes, slot_at(slot), 0);
+    while space.slots > 0 && page::u32_at(bytes, slot_at(space.slots as u16 - 1)) == 0 {
+        space.slots -= 1;
+        space.slots_free = space.slots_free.saturating_sub(1);
+    }
+    space.store(bytes);
+    Ok(true)
+}
+
+/// The records of a page by their place, and how many there are.
+fn in_order(bytes: &PageBytes, space: Space) -> Result<([(u16, u16); SLOTS_MAX], usize)> {
+    let mut order = [(0, 0); SLOTS_MAX];
+    let mut count = 0;
+    for slot in 0..space.slots as u16 {
+        if let Some(record) = find_in(bytes, slot)? {
+            order[count] = (record.at as u16, slot);
+            count += 1;
+        }
+    }
+    order[..count].sort_unstable();
+    let mut end = RECORDS_AT;
+    let mut taken = 0;
+    for &(_, slot) in &order[..count] {
+        let record = find_in(bytes, slot)?.expect("it was there just now");
+        if record.at < end {
+            return Err(Damaged("two of its records overlap"));
+        }
+        end = record.end();
+        taken += record.span();
+    }
+    if end > space.end() || taken + space.holes != space.extent {
+        return Err(Damaged("its records take other bytes than it says"));
+    }
+    Ok((order, count))
+}
+
+/// Close the holes. The record of `last` comes to lie last, so that it can grow.
+fn compact(bytes: &mut PageBytes, space: &mut Space, last: Option<u16>) -> Result<()> {
+    let (order, count) = in_order(bytes, *space)?;
+    let mut end = RECORDS_AT;
+    let mut set_aside = None;
+    for &(_, slot) in &order[..count] {
+        let Some(record) = find_in(bytes, slot)? else { continue };
+        if last == Some(slot) {
+            set_aside = Some((slot, record, *bytes));
+            continue;
+        }
+        move_to(bytes, slot, record, end);
+        end += record.span();
+    }
+    if let Some((slot, record, before)) = set_aside {
+        let place = Record { at: end, ..record };
+        bytes[end..place.end()].copy_from_slice(&before[record.at..record.end()]);
+        page::put_u32(bytes, slot_at(slot), place.to_u32());
+        end = place.end();
+    }
+    (space.extent, space.holes) = (end - RECORDS_AT, 0);
+    space.store(bytes);
+    Ok(())
+}
+
+fn move_to(bytes: &mut PageBytes, slot: u16, record: Record, at: usize) {
+    if at != record.at {
+        bytes.copy_within(record.at..record.end(), at);
+        page::put_u32(bytes, slot_at(slot), Record { at, ..record }.to_u32());
+    }
+}
+
+/// Everything that must hold of a page: records within their bounds and apart from each other, the
+/// counts as they are, no free slot at the end.
+pub fn check(bytes: &PageBytes) -> Result<()> {
+    let space = Space::of(bytes)?;
+    let (_, count) = in_order(bytes, space)?;
+    if count + space.slots_free != space.slots {
+        return Err(Damaged("it has other free slots than it says"));
+    }
+    if space.slots > 0 && page::u32_at(bytes, slot_at(space.slots as u16 - 1)) == 0 {
+        return Err(Damaged("its last slot is free"));
+    }
+    Ok(())
+}

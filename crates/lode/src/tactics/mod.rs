@@ -1,0 +1,181 @@
+//! What can be switched: each mechanism of the papers as a named value, chosen when a database is
+//! opened. One tactic, one file; its doc comment is what `loadstone tactics lode` prints.
+//!
+//! Contents do not depend on tactics: a database that was written under some is read under any
+//! others. Only `extent` is fixed when a database is created.
+
+mod cache;
+mod checkpoint;
+mod describe;
+mod disk;
+mod durability;
+mod extent;
+mod locks;
+mod log;
+mod read_ahead;
+mod replacement;
+mod swizzle;
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::{LodeError, Result};
+use crate::page::PAGE_BYTES;
+
+pub use cache::CacheBytes;
+pub use checkpoint::CheckpointBytes;
+pub use describe::{Description, Value};
+pub use disk::Opening;
+pub use durability::Durability;
+pub use extent::ExtentPages;
+pub use locks::Grain;
+pub use log::Logging;
+pub use read_ahead::ReadAhead;
+pub use replacement::Replacement;
+pub use swizzle::Swizzle;
+
+use describe::Tactic;
+
+/// Everything about the engine that an experiment may vary. Two equal values behave equally.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Tactics {
+    /// What a transaction writes to the log.
+    pub log: Logging,
+    /// When a commit is durable.
+    pub durability: Durability,
+    /// What is locked.
+    pub locks: Grain,
+    /// How the files are opened.
+    pub disk: Opening,
+    /// How much memory pages may take.
+    pub cache: CacheBytes,
+    /// Which page makes room.
+    pub replacement: Replacement,
+    /// Whether references between objects are kept as addresses.
+    pub swizzle: Swizzle,
+    /// How many pages are given to a file together.
+    pub extent: ExtentPages,
+    /// Whether a page brings its extent along.
+    pub read_ahead: ReadAhead,
+    /// How long the log may become.
+    pub checkpoint: CheckpointBytes,
+}
+
+/// Do `$do` with each tactic's field and type: the one list of them, in the order in which they
+/// are shown.
+macro_rules! for_each_tactic {
+    ($do:ident) => {
+        $do! {
+            log: Logging, durability: Durability, locks: Grain, disk: Opening, cache: CacheBytes,
+            replacement: Replacement, swizzle: Swizzle, extent: ExtentPages,
+            read_ahead: ReadAhead, checkpoint: CheckpointBytes,
+        }
+    };
+}
+
+macro_rules! implement {
+    ($($field:ident: $type:ty),+ $(,)?) => {
+        /// Every tactic, with what it does, buys, costs, can lose, must not be combined with, and
+        /// its source.
+        pub fn all() -> Vec<Description> {
+            vec![$(describe::describe::<$type>()),+]
+        }
+
+        impl Tactics {
+            /// Choose one tactic's value.
+            ///
+            /// # Errors
+            ///
+            /// [`LodeError::Tactic`], naming what there is.
+            pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
+                $(if name == <$type as Tactic>::NAME {
+                    self.$field = <$type as Tactic>::parse(value)?;
+                    return Ok(());
+                })+
+                let known = [$(<$type as Tactic>::NAME),+].join(", ");
+                Err(LodeError::Tactic { what: format!("no tactic is called `{name}`: there are {known}") })
+            }
+
+            /// Each tactic's name and value, in the order of [`all`].
+            pub fn pairs(&self) -> Vec<(&'static str, String)> {
+                vec![$((<$type as Tactic>::NAME, Tactic::shown(&self.$field))),+]
+            }
+        }
+    };
+}
+
+for_each_tactic!(implement);
+
+impl Tactics {
+    /// From pairs of name and value; what is not named is as by default.
+    ///
+    /// # Errors
+    ///
+    /// [`LodeError::Tactic`] for a name or value that there is not, and for two that exclude each
+    /// other.
+    pub fn of<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self> {
+        let mut tactics = Self::default();
+        for (name, value) in pairs {
+            tactics.set(name, value)?;
+        }
+        tactics.check()?;
+        Ok(tactics)
+    }
+
+    /// Whether these go together.
+    ///
+    /// # Errors
+    ///
+    /// [`LodeError::Tactic`] if the cache cannot hold a few extents that read-ahead brings in.
+    pub fn check(&self) -> Result<()> {
+        let ahead_bytes = u64::from(self.read_ahead_pages()) * PAGE_BYTES as u64;
+        if ahead_bytes * cache::READ_AHEADS_MIN > self.cache.0 {
+            return Err(LodeError::Tactic {
+                what: format!(
+                    "readahead=on needs a cache of {} extents, {} bytes here: give `cache=` more",
+                    cache::READ_AHEADS_MIN,
+                    ahead_bytes * cache::READ_AHEADS_MIN
+                ),
+            });
+        }
+        Ok(())
+    }
+
+    /// How many pages a miss reads: 0 without read-ahead.
+    pub fn read_ahead_pages(&self) -> u32 {
+        match self.read_ahead {
+            ReadAhead::Off => 0,
+            ReadAhead::On => self.extent.0,
+        }
+    }
+}
+
+impl fmt::Display for Tactics {
+    /// As [`Tactics::from_str`] reads it.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pairs: Vec<String> =
+            self.pairs().iter().map(|(name, value)| format!("{name}={value}")).collect();
+        formatter.write_str(&pairs.join("&"))
+    }
+}
+
+impl FromStr for Tactics {
+    type Err = LodeError;
+
+    /// `name=value&name=value`, as in a variant.
+    fn from_str(text: &str) -> Result<Self> {
+        let pair = |part: &'_ str| {
+            part.split_once('=')
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .ok_or_else(|| LodeError::Tactic {
+                    what: format!("`{part}` is no tactic: write name=value"),
+                })
+        };
+        let parts = text.split('&').filter(|part| !part.is_empty());
+        let pairs = parts.map(pair).collect::<Result<Vec<_>>>()?;
+        Self::of(pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,50 @@
+use super::*;
+
+#[test]
+fn what_is_printed_is_read_back() {
+    let texts = [
+        "",
+        "log=page-grain",
+        "durability=none&locks=page&disk=direct",
+        "cache=1MiB&replacement=lru-2&swizzle=on&extent=8&readahead=on&checkpoint=65536",
+    ];
+    for text in texts {
+        let tactics: Tactics = text.parse().unwrap();
+        assert_eq!(tactics.to_string().parse::<Tactics>().unwrap(), tactics, "{text}");
+    }
+    assert_eq!("".parse::<Tactics>().unwrap(), Tactics::default());
+    assert_ne!("log=page-grain".parse::<Tactics>().unwrap(), Tactics::default());
+}
+
+#[test]
+fn every_tactic_says_all_six_things_and_reads_its_own_values() {
+    let all = all();
+    assert_eq!(all.len(), Tactics::default().pairs().len());
+    for tactic in &all {
+        let Description { does, buys, costs, loses, excludes, source, .. } = tactic;
+        for text in [does, buys, costs, loses, excludes, source] {
+            assert!(text.len() > 5 && !text.contains("**"), "{}: {text:?}", tactic.name);
+        }
+        for value in tactic.values.iter().filter(|_| tactic.values.len() > 1) {
+            let mut tactics = Tactics::default();
+            tactics.set(tactic.name, value.name).unwrap();
+            assert!(tactics.pairs().contains(&(tactic.name, value.name.to_owned())));
+            assert!(!value.about.is_empty());
+        }
+        let (_, default) =
+            &Tactics::default().pairs()[all.iter().position(|other| other == tactic).unwrap()];
+        Tactics::default().set(tactic.name, default).unwrap();
+    }
+}
+
+#[test]
+fn what_is_not_known_is_told_with_what_is() {
+    let message = |text: &str| text.parse::<Tactics>().unwrap_err().to_string();
+    assert!(message("log=maybe").contains("page-diff, page-grain"));
+    assert!(message("lgo=page-diff").contains("log, durability, locks"));
+    assert!(message("cache=1").contains("65536"));
+    assert!(message("cache=99999999999GiB").contains("not known"));
+    assert!(message("extent=5").contains("4, 8, 16"));
+    assert!(message("swizzle").contains("name=value"));
+    assert!(message("cache=65536&readahead=on").contains("needs a cache"));
+}

@@ -1,0 +1,235 @@
+//! What running transactions have changed, and how to take it back.
+
+use std::collections::HashSet;
+use std::hash::BuildHasherDefault;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use crate::buffer::WriteBack;
+use crate::error::{LodeError, Result};
+use crate::lock::TransactionNumber;
+use crate::lock::numbers::{NumberHasher, NumberMap};
+use crate::log::{Body, IMAGE_BYTES, Log, Lsn, Runs, Sync as LogSync, difference};
+use crate::page::{PageBytes, PageNumber};
+use crate::tactics::Logging;
+
+/// The changes of all transactions, beside the log that tells of them.
+///
+/// Its lock is the innermost: who has latched a page may take it, and who has taken it asks the
+/// buffer for nothing.
+pub(crate) struct Changes {
+    log: Log,
+    logging: Logging,
+    table: Mutex<Table>,
+    broken: OnceLock<String>,
+}
+
+#[derive(Default)]
+struct Table {
+    /// Pages that a running transaction has changed.
+    changed: NumberMap<PageNumber, Changed>,
+    /// Pages that were changed since they were written, and of which writing will log an image.
+    unwritten: HashSet<PageNumber, BuildHasherDefault<NumberHasher>>,
+}
+
+/// A page that a running transaction has changed.
+pub(super) struct Changed {
+    transaction: TransactionNumber,
+    /// Changed since it was last written in place, or never written.
+    fresh: bool,
+    /// Under `log=page-diff`, while it is fresh: the page before that.
+    pub(super) shadow: Option<Box<PageBytes>>,
+    /// Undo records in the log, in their order: they take it further back, or all the way.
+    pub(super) undo: Vec<Lsn>,
+    /// The log says what the page became, by an image or by redo: a rollback must be logged, too.
+    pub(super) told: bool,
+}
+
+impl Changes {
+    pub(crate) fn new(log: Log, logging: Logging) -> Self {
+        Self { log, logging, table: Mutex::default(), broken: OnceLock::new() }
+    }
+
+    pub(crate) const fn log(&self) -> &Log {
+        &self.log
+    }
+
+    /// Refuse all further work: memory and files may have come apart.
+    pub(crate) fn set_broken(&self, why: &LodeError) {
+        self.broken.get_or_init(|| why.to_string());
+    }
+
+    /// Refuse all further work, without an error to tell of.
+    pub(crate) fn abandon(&self) {
+        self.broken.get_or_init(|| "it was abandoned".to_owned());
+    }
+
+    pub(crate) fn is_broken(&self) -> bool {
+        self.broken.get().is_some()
+    }
+
+    /// # Errors
+    ///
+    /// [`LodeError::Reopen`] after a failure that only recovery can mend.
+    pub(crate) fn check_usable(&self) -> Result<()> {
+        match self.broken.get() {
+            None => Ok(()),
+            Some(why) => Err(LodeError::Reopen { why: why.clone() }),
+        }
+    }
+
+    /// A transaction is about to change a page that it has locked and latched: keep what it is
+    /// now, unless that is done. Answers whether this is its first change of the page, and the
+    /// log's end if the page has been written or was whole until now.
+    ///
+    /// # Errors
+    ///
+    /// [`LodeError::Full`] if the log has no room for what may have to be logged before the page
+    /// is written; then nothing has happened.
+    pub(super) fn keep(
+        &self,
+        transaction: TransactionNumber,
+        page: PageNumber,
+        before: &PageBytes,
+    ) -> Result<Kept> {
+        let mut table = self.table();
+        let changed = table.changed.get(&page);
+        if changed.is_some_and(|changed| changed.fresh) {
+            return Ok(Kept::Before);
+        }
+        let first = changed.is_none();
+        self.check_usable()?;
+        self.log.make_room(table.reserve_bytes(1))?;
+        let shadow = match self.logging {
+            Logging::PageDiff => Some(Box::new(*before)),
+            Logging::PageGrain => None,
+        };
+        let undo = if first && self.logging == Logging::PageGrain {
+            let body = Body::Undo { page, runs: Runs::whole(before) };
+            vec![self.log.append(&body, transaction)?]
+        } else {
+            Vec::new()
+        };
+        table.unwritten.insert(page);
+        let new = || Changed { transaction, fresh: true, shadow: None, undo, told: false };
+        let changed = table.changed.entry(page).or_insert_with(new);
+        changed.fresh = true;
+        changed.shadow = shadow;
+        Ok(if first { Kept::First } else { Kept::Again })
+    }
+
+    /// Log what a transaction made of a page, which the caller has latched.
+    pub(super) fn log_redo(&self, page: PageNumber, after: &PageBytes) -> Result<()> {
+        let mut table = self.table();
+        let reserve_bytes = table.reserve_bytes(0);
+        // A page that was written since its last change is in the log as an image.
+        let Some(changed) = table.changed.get_mut(&page).filter(|changed| changed.fresh) else {
+            return Ok(());
+        };
+        let runs = match &changed.shadow {
+            Some(shadow) => difference(shadow, after),
+            None => Runs::whole(after),
+        };
+        if runs.is_empty() {
+            return Ok(());
+        }
+        let body = Body::Redo { page, runs };
+        self.log.make_room(reserve_bytes + body.record_bytes() as u64)?;
+        self.log.append(&body, changed.transaction)?;
+        changed.told = true;
+        Ok(())
+    }
+
+    /// Whether a page was changed since it was written, and perhaps not logged.
+    pub(super) fn is_fresh(&self, page: PageNumber) -> bool {
+        self.table().changed.get(&page).is_some_and(|changed| changed.fresh)
+    }
+
+    /// Whether the log has to say how a transaction ended that changed these pages.
+    pub(super) fn is_told(&self, pages: &[PageNumber]) -> bool {
+        let table = self.table();
+        let changed = pages.iter().filter_map(|page| table.changed.get(page));
+        changed.into_iter().any(|changed| changed.told || !changed.undo.is_empty())
+    }
+
+    /// What it takes to restore a page: from now on it counts as not changed.
+    pub(super) fn take(&self, page: PageNumber) -> Option<Changed> {
+        self.table().changed.remove(&page)
+    }
+
+    /// The transaction that changed these pages is committed.
+    pub(super) fn forget(&self, pages: &[PageNumber]) {
+        let mut table = self.table();
+        for page in pages {
+            table.changed.remove(page);
+        }
+    }
+
+    fn log_before_write(&self, pages: &[(PageNumber, &PageBytes)]) -> Result<()> {
+        self.check_usable()?;
+        let mut last = None;
+        for &(page, bytes) in pages {
+            let mut table = self.table();
+            if let Some(changed) = table.changed.get_mut(&page) {
+                self.log_undo(page, bytes, changed)?;
+            }
+            drop(table);
+            let body = Body::Image { page, bytes: Box::new(*bytes) };
+            last = Some(self.log.append(&body, 0)?);
+        }
+        let Some(last) = last else { return Ok(()) };
+        self.log.make_durable(last, LogSync::Group)?;
+        let mut table = self.table();
+        for (page, _) in pages {
+            table.unwritten.remove(page);
+        }
+        Ok(())
+    }
+
+    /// A page is to be written that its transaction has not committed. Its shadow has done its
+    /// duty then: the undo record says the same, and the page cannot change until it is written.
+    fn log_undo(&self, page: PageNumber, bytes: &PageBytes, changed: &mut Changed) -> Result<()> {
+        if let Some(shadow) = &changed.shadow {
+            let runs = difference(bytes, shadow);
+            if !runs.is_empty() {
+                let body = Body::Undo { page, runs };
+                changed.undo.push(self.log.append(&body, changed.transaction)?);
+            }
+            changed.shadow = None;
+        }
+        changed.fresh = false;
+        changed.told = true;
+        Ok(())
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether a page's old bytes had to be kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kept {
+    /// They are since an earlier change.
+    Before,
+    /// Yes, once more: the page was written out meanwhile.
+    Again,
+    /// Yes: the transaction changes the page for the first time.
+    First,
+}
+
+impl Table {
+    /// What the log must have room for, so that whatever happens a full disk stops only those who
+    /// begin something: an image of every page that is not written, and for those that are not
+    /// committed undo, redo, and an image more. `more` of them are about to be added.
+    fn reserve_bytes(&self, more: usize) -> u64 {
+        const { assert!(IMAGE_BYTES > 4096 + 32, "undo and redo of a page are no longer") };
+        let records = self.unwritten.len() + 3 * self.changed.len() + 4 * more + 16;
+        (records * IMAGE_BYTES) as u64
+    }
+}
+
+impl WriteBack for Changes {
+    fn before_write(&self, pages: &[(PageNumber, &PageBytes)]) -> Result<()> {
+        self.log_before_write(pages)
+    }
+}

@@ -1,0 +1,155 @@
+//! How a transaction ends.
+
+use std::mem;
+
+use super::changes::Changed;
+use super::writing::{Failure, Writing};
+use crate::error::{LodeError, Result};
+use crate::lock::TransactionNumber;
+use crate::log::{Body, Log, Lsn, Sync as LogSync, apply, difference};
+use crate::page::{PageBytes, PageNumber};
+use crate::tactics::Durability;
+
+impl Writing<'_> {
+    /// Make the changes one whole, durable as the tactic `durability` says.
+    ///
+    /// # Errors
+    ///
+    /// After [`LodeError::Uncertain`] the transaction may turn out committed when the database is
+    /// opened again, and until then nothing can be done with it. After any other error the
+    /// transaction is rolled back.
+    pub fn commit(mut self) -> Result<()> {
+        match self.failure.get() {
+            Failure::None => {}
+            Failure::Deadlock => return Err(LodeError::Deadlock),
+            Failure::Other => return Err(LodeError::RolledBack),
+        }
+        // Where this fails, dropping takes the changes back.
+        let Some(commit) = self.log_commit()? else {
+            self.end();
+            return Ok(());
+        };
+        match self.database.tactics().durability {
+            Durability::Full => {
+                self.wait_for(commit, LogSync::Own)?;
+                self.end();
+            }
+            Durability::Group => {
+                // What depends on this transaction comes later in the log, so others may go on.
+                self.end();
+                self.wait_for(commit, LogSync::Group)?;
+            }
+            Durability::None => self.end(),
+        }
+        self.database.checkpoint_if_due();
+        Ok(())
+    }
+
+    /// Take the changes back.
+    ///
+    /// # Errors
+    ///
+    /// [`LodeError::Reopen`] if that failed; opening the database again takes them back.
+    pub fn rollback(mut self) -> Result<()> {
+        self.roll_back()
+    }
+
+    /// Log what the pages became and that this is final; `None` if nothing differs from before.
+    fn log_commit(&self) -> Result<Option<Lsn>> {
+        let changes = self.database.changes();
+        changes.check_usable()?;
+        for &page in &self.changed {
+            if changes.is_fresh(page) {
+                changes.log_redo(page, &*self.buffer.latch(page)?)?;
+            }
+        }
+        if !changes.is_told(&self.changed) {
+            return Ok(None);
+        }
+        changes.log().append(&Body::Commit, self.number).map(Some)
+    }
+
+    fn wait_for(&mut self, commit: Lsn, sync: LogSync) -> Result<()> {
+        let changes = self.database.changes();
+        changes.log().make_durable(commit, sync).map_err(|error| {
+            changes.set_broken(&error);
+            LodeError::Uncertain { why: error.to_string() }
+        })
+    }
+
+    /// Let go of everything: the changes are committed, taken back, or beyond help.
+    fn end(&mut self) {
+        self.database.changes().forget(&self.changed);
+        self.changed.clear();
+        if self.begun.replace(false) {
+            self.database.leave(self.number);
+        }
+        self.held.release();
+    }
+
+    fn roll_back(&mut self) -> Result<()> {
+        let changes = self.database.changes();
+        let outcome = if changes.is_broken() { Ok(()) } else { self.restore() };
+        if let Err(error) = &outcome {
+            changes.set_broken(error);
+        }
+        self.end();
+        self.database.checkpoint_if_due();
+        outcome.map_err(|error| LodeError::Reopen { why: error.to_string() })
+    }
+
+    fn restore(&mut self) -> Result<()> {
+        let changes = self.database.changes();
+        let told = changes.is_told(&self.changed);
+        for page in mem::take(&mut self.changed) {
+            let mut latched = self.buffer.latch(page)?;
+            if let Some(changed) = changes.take(page) {
+                restore_page(changes.log(), self.number, page, &mut latched, &changed)?;
+            }
+        }
+        if told {
+            changes.log().append(&Body::End, self.number)?;
+        }
+        Ok(())
+    }
+}
+
+/// Give a page the bytes back that it had before the transaction; log them where the log says
+/// otherwise.
+fn restore_page(
+    log: &Log,
+    transaction: TransactionNumber,
+    page: PageNumber,
+    bytes: &mut PageBytes,
+    changed: &Changed,
+) -> Result<()> {
+    if let Some(shadow) = &changed.shadow {
+        if changed.told {
+            let runs = difference(bytes, shadow);
+            log.append(&Body::Redo { page, runs }, transaction)?;
+        }
+        bytes.copy_from_slice(&shadow[..]);
+    }
+    for &lsn in changed.undo.iter().rev() {
+        let Body::Undo { runs, .. } = log.record_at(lsn)?.body else {
+            return Err(LodeError::Corrupt {
+                what: format!("the log at {lsn}"),
+                how: "an undo record was written there".to_owned(),
+            });
+        };
+        apply(&runs, bytes)?;
+        if changed.told {
+            log.append(&Body::Redo { page, runs }, transaction)?;
+        }
+    }
+    Ok(())
+}
+
+impl Drop for Writing<'_> {
+    fn drop(&mut self) {
+        if self.begun.get() || !self.changed.is_empty() {
+            // What failed here is told by whatever is done next.
+            let _ = self.roll_back();
+        }
+    }
+}

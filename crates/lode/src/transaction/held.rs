@@ -1,0 +1,75 @@
+//! The locks that one transaction holds.
+
+use std::cell::{Cell, RefCell};
+
+use crate::error::Result;
+use crate::lock::numbers::NumberMap;
+use crate::lock::{Locks, Mode, Resource, TransactionNumber};
+use crate::page::PageNumber;
+use crate::tactics::Grain;
+
+/// What a transaction has locked, so that it asks the lock table once for each thing.
+pub(super) struct Held<'a> {
+    locks: &'a Locks,
+    transaction: TransactionNumber,
+    grain: Grain,
+    /// The mode in which this transaction locks the whole volume under `locks=table`.
+    mode: Mode,
+    whole: Cell<bool>,
+    pages: RefCell<NumberMap<PageNumber, Mode>>,
+}
+
+impl<'a> Held<'a> {
+    pub(super) fn nothing(
+        locks: &'a Locks,
+        transaction: TransactionNumber,
+        grain: Grain,
+        mode: Mode,
+    ) -> Self {
+        let (whole, pages) = (Cell::new(false), RefCell::default());
+        Self { locks, transaction, grain, mode, whole, pages }
+    }
+
+    /// Whose locks these are.
+    pub(super) const fn transaction(&self) -> TransactionNumber {
+        self.transaction
+    }
+
+    /// Whether everything is locked that the transaction may ever need: all that a look at a page
+    /// costs under `locks=table`.
+    #[inline]
+    pub(super) fn all(&self) -> bool {
+        self.whole.get()
+    }
+
+    /// Lock a page, or what it belongs to.
+    pub(super) fn lock(&self, page: PageNumber, mode: Mode) -> Result<()> {
+        if self.grain == Grain::Table {
+            self.locks.acquire(self.transaction, Resource::Volume, self.mode)?;
+            self.whole.set(true);
+            return Ok(());
+        }
+        if self.pages.borrow().get(&page).is_some_and(|&held| held >= mode) {
+            return Ok(());
+        }
+        self.locks.acquire(self.transaction, Resource::Page(page), mode)?;
+        self.pages.borrow_mut().insert(page, mode);
+        Ok(())
+    }
+
+    /// Give everything back.
+    pub(super) fn release(&self) {
+        let pages = self.pages.take();
+        if self.whole.replace(false) {
+            self.locks.release(self.transaction, [Resource::Volume]);
+        } else {
+            self.locks.release(self.transaction, pages.into_keys().map(Resource::Page));
+        }
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.release();
+    }
+}

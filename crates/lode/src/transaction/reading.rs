@@ -1,0 +1,99 @@
+//! A transaction that only looks.
+
+use std::sync::atomic::AtomicU64;
+
+use super::held::Held;
+use crate::buffer::Buffer;
+use crate::database::Database;
+use crate::error::{LodeError, Result};
+use crate::lock::{Mode, TransactionNumber};
+use crate::page::{FileNumber, PageBytes, PageKind, PageNumber};
+use crate::pages::{Pages, Stamp};
+use crate::view::View;
+
+/// A transaction that looks at what was committed. It ends when it is dropped; nothing it has seen
+/// changes before. Writing through it answers [`LodeError::ReadOnly`].
+///
+/// Under `locks=table` the first operation locks, and each later one costs a test of one byte.
+pub struct Reading<'a> {
+    buffer: &'a Buffer,
+    database: &'a Database,
+    held: Held<'a>,
+}
+
+impl<'a> Reading<'a> {
+    pub(crate) fn begin(database: &'a Database) -> Self {
+        let grain = database.tactics().locks;
+        let held = Held::nothing(database.locks(), database.number(), grain, Mode::Shared);
+        Self { buffer: database.buffer(), database, held }
+    }
+
+    /// Its number in the lock table.
+    pub(crate) const fn number(&self) -> TransactionNumber {
+        self.held.transaction()
+    }
+
+    /// Lock a page, or what it belongs to.
+    #[inline]
+    pub(crate) fn lock(&self, page: PageNumber) -> Result<()> {
+        if self.held.all() { Ok(()) } else { self.lock_page(page) }
+    }
+
+    #[inline(never)]
+    fn lock_page(&self, page: PageNumber) -> Result<()> {
+        self.held.lock(page, Mode::Shared)?;
+        // Only now: whoever had the lock may have failed to take its changes back.
+        self.database.changes().check_usable()
+    }
+}
+
+impl Pages for Reading<'_> {
+    #[inline]
+    fn read<R>(&self, page: PageNumber, look: impl FnMut(View<'_>) -> R) -> Result<R> {
+        self.lock(page)?;
+        self.buffer.read(page, look)
+    }
+
+    #[inline]
+    fn read_stamped<R>(
+        &self,
+        page: PageNumber,
+        stamp: Stamp,
+        look: impl FnMut(View<'_>) -> R,
+    ) -> Option<R> {
+        // What keeps the lock from being had is told by the read that follows.
+        self.lock(page).ok()?;
+        self.buffer.read_stamped(page, stamp, look)
+    }
+
+    #[inline]
+    fn read_and_stamp<R>(
+        &self,
+        page: PageNumber,
+        look: impl FnMut(View<'_>) -> R,
+    ) -> Result<(R, Stamp)> {
+        self.lock(page)?;
+        self.buffer.read_and_stamp(page, look)
+    }
+
+    #[inline]
+    fn hint(&self, page: PageNumber, at: usize) -> Option<&AtomicU64> {
+        self.buffer.hint(page, at)
+    }
+
+    fn write<R>(&mut self, _: PageNumber, _: impl FnOnce(&mut PageBytes) -> R) -> Result<R> {
+        Err(LodeError::ReadOnly)
+    }
+
+    fn grow(&mut self, _: PageNumber) -> Result<()> {
+        Err(LodeError::ReadOnly)
+    }
+
+    fn allocate(&mut self, _: FileNumber, _: PageKind) -> Result<PageNumber> {
+        Err(LodeError::ReadOnly)
+    }
+
+    fn free(&mut self, _: PageNumber) -> Result<()> {
+        Err(LodeError::ReadOnly)
+    }
+}

@@ -1,0 +1,189 @@
+//! A transaction that looks and changes.
+
+use std::cell::Cell;
+use std::sync::atomic::AtomicU64;
+
+use super::changes::Kept;
+use super::held::Held;
+use crate::buffer::Buffer;
+use crate::database::Database;
+use crate::error::{LodeError, Result};
+use crate::lock::{Mode, TransactionNumber};
+use crate::page::{self, FileNumber, PageBytes, PageKind, PageNumber};
+use crate::pages::{Pages, Stamp};
+use crate::space;
+use crate::view::View;
+
+/// A transaction that changes pages. [`Writing::commit`] makes its changes one durable whole;
+/// dropping it takes them back, as [`Writing::rollback`] does.
+///
+/// After an operation that failed nothing can be committed: an access method may have stopped
+/// halfway. [`Writing::commit`] then rolls back and says so.
+pub struct Writing<'a> {
+    pub(super) buffer: &'a Buffer,
+    pub(super) database: &'a Database,
+    pub(super) held: Held<'a>,
+    pub(super) number: TransactionNumber,
+    /// The pages that it has changed, each once.
+    pub(super) changed: Vec<PageNumber>,
+    pub(super) begun: Cell<bool>,
+    pub(super) failure: Cell<Failure>,
+}
+
+/// What has gone wrong in a transaction so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Failure {
+    None,
+    Deadlock,
+    Other,
+}
+
+impl<'a> Writing<'a> {
+    pub(crate) fn begin(database: &'a Database) -> Self {
+        let (number, grain) = (database.number(), database.tactics().locks);
+        Self {
+            buffer: database.buffer(),
+            database,
+            held: Held::nothing(database.locks(), number, grain, Mode::Exclusive),
+            number,
+            changed: Vec::new(),
+            begun: Cell::new(false),
+            failure: Cell::new(Failure::None),
+        }
+    }
+
+    /// Its number, in the lock table and the log.
+    pub(crate) const fn number(&self) -> TransactionNumber {
+        self.number
+    }
+
+    /// The pages that it has changed, each once.
+    pub(crate) fn changed(&self) -> &[PageNumber] {
+        &self.changed
+    }
+
+    /// Lock a page, or what it belongs to.
+    #[inline]
+    pub(crate) fn lock(&self, page: PageNumber, mode: Mode) -> Result<()> {
+        if self.held.all() { Ok(()) } else { self.lock_page(page, mode) }
+    }
+
+    #[inline(never)]
+    fn lock_page(&self, page: PageNumber, mode: Mode) -> Result<()> {
+        if !self.begun.get() {
+            if self.database.is_read_only() {
+                return Err(LodeError::ReadOnly);
+            }
+            self.database.enter(self.number);
+            self.begun.set(true);
+        }
+        self.noted(self.held.lock(page, mode))?;
+        // Only now: whoever had the lock may have failed to take its changes back.
+        self.noted(self.database.changes().check_usable())
+    }
+
+    /// Note that an operation failed.
+    #[inline]
+    fn noted<T>(&self, outcome: Result<T>) -> Result<T> {
+        if let Err(error) = &outcome {
+            self.failure.set(match (self.failure.get(), error) {
+                (Failure::Deadlock, _) | (_, LodeError::Deadlock) => Failure::Deadlock,
+                _ => Failure::Other,
+            });
+        }
+        outcome
+    }
+
+    fn change<R>(
+        &mut self,
+        page: PageNumber,
+        change: impl FnOnce(&mut PageBytes) -> R,
+    ) -> Result<R> {
+        let mut latched = self.buffer.latch(page)?;
+        let changes = self.database.changes();
+        let kept = changes.keep(self.number, page, &latched)?;
+        if kept == Kept::First {
+            self.changed.push(page);
+        }
+        if kept != Kept::Before {
+            page::put_u64(&mut latched, page::offset::LSN, changes.log().end().0);
+        }
+        Ok(change(&mut latched))
+    }
+
+    fn find_room(&mut self, file: FileNumber, kind: PageKind) -> Result<PageNumber> {
+        let extent_pages = self.database.extent_pages();
+        let near = match self.database.near(file) {
+            Some(near) => near,
+            None => space::last_page(self, extent_pages, file)?,
+        };
+        self.lock(space::space_page_of(extent_pages, near)?, Mode::Exclusive)?;
+        // Whoever was given that page may have rolled back, and the volume's growth with it.
+        let is_there = near < space::pages_total(self, extent_pages)?;
+        let near = if is_there { near } else { page::NO_PAGE };
+        let page = space::allocate(self, extent_pages, file, near, kind)?;
+        self.database.set_near(file, page);
+        Ok(page)
+    }
+}
+
+impl Pages for Writing<'_> {
+    #[inline]
+    fn read<R>(&self, page: PageNumber, look: impl FnMut(View<'_>) -> R) -> Result<R> {
+        self.lock(page, Mode::Shared)?;
+        self.noted(self.buffer.read(page, look))
+    }
+
+    #[inline]
+    fn read_stamped<R>(
+        &self,
+        page: PageNumber,
+        stamp: Stamp,
+        look: impl FnMut(View<'_>) -> R,
+    ) -> Option<R> {
+        self.lock(page, Mode::Shared).ok()?;
+        self.buffer.read_stamped(page, stamp, look)
+    }
+
+    #[inline]
+    fn read_and_stamp<R>(
+        &self,
+        page: PageNumber,
+        look: impl FnMut(View<'_>) -> R,
+    ) -> Result<(R, Stamp)> {
+        self.lock(page, Mode::Shared)?;
+        self.noted(self.buffer.read_and_stamp(page, look))
+    }
+
+    #[inline]
+    fn hint(&self, page: PageNumber, at: usize) -> Option<&AtomicU64> {
+        self.buffer.hint(page, at)
+    }
+
+    fn write<R>(
+        &mut self,
+        page: PageNumber,
+        change: impl FnOnce(&mut PageBytes) -> R,
+    ) -> Result<R> {
+        self.lock(page, Mode::Exclusive)?;
+        let outcome = self.change(page, change);
+        self.noted(outcome)
+    }
+
+    fn grow(&mut self, pages_total: PageNumber) -> Result<()> {
+        self.lock(space::SPACE_PAGE, Mode::Exclusive)?;
+        self.noted(self.buffer.grow(pages_total))
+    }
+
+    fn allocate(&mut self, file: FileNumber, kind: PageKind) -> Result<PageNumber> {
+        let outcome = self.find_room(file, kind);
+        self.noted(outcome)
+    }
+
+    fn free(&mut self, page: PageNumber) -> Result<()> {
+        let extent_pages = self.database.extent_pages();
+        self.lock(space::space_page_of(extent_pages, page)?, Mode::Exclusive)?;
+        let outcome = space::free(self, extent_pages, page);
+        self.noted(outcome)
+    }
+}

@@ -1,0 +1,168 @@
+//! Crashes while access methods are at work: at every point, with any part of the unsynced writes.
+//! After recovery there are the contents of a transaction's end, as recent as was promised, and
+//! every structure is whole.
+//!
+//! All crashes of a workload are drawn, and so many of them are looked at, evenly, that all
+//! workloads come to [`IMAGES_DEFAULT`]; `LODE_CRASH_IMAGES=n` looks at more, with more seeds.
+
+use std::sync::Arc;
+
+use lode::disk::simulated::{Crash, CrashOptions, Image, Simulation};
+use lode::error::Result;
+use lode::tactics::Durability;
+use lode::{Database, Tactics};
+
+use crate::contents::{Contents, tactics};
+use crate::operations::{Operator, commit_some};
+use crate::random::setting;
+use crate::reading::read_and_check;
+use crate::workloads::{STEPS, Workload};
+
+const IMAGES_DEFAULT: usize = 560;
+
+const LOGGING: [&str; 2] = ["page-diff", "page-grain"];
+const DURABILITY: [&str; 3] = ["full", "group", "none"];
+
+/// A mark says how many transactions have committed, and how many of them for good.
+const MARK: u64 = 1_000;
+
+#[test]
+fn after_every_crash_all_files_are_whole_and_as_promised() {
+    let asked = setting("LODE_CRASH_IMAGES").unwrap_or(IMAGES_DEFAULT as u64) as usize;
+    let combinations = Workload::ALL.len() * LOGGING.len();
+    let (mut images, mut seed) = (0, 0);
+    while images < asked {
+        for log in LOGGING {
+            for workload in Workload::ALL {
+                // With each seed another durability, so that all meet all in three rounds.
+                let durability = DURABILITY[seed as usize % DURABILITY.len()];
+                seed += 1;
+                let text = format!(
+                    "log={log}&durability={durability}&cache=65536&checkpoint=65536&extent=4"
+                );
+                let played = Played::record(workload, &tactics(&text), seed);
+                images += played.check(IMAGES_DEFAULT / combinations);
+            }
+        }
+    }
+}
+
+fn on_image(image: &Image, tactics: &Tactics) -> Result<Database> {
+    Database::on(image.disk("volume"), image.disk("log"), tactics)
+}
+
+/// What a workload did to its files, and the states that it went through.
+struct Played {
+    workload: Workload,
+    tactics: Tactics,
+    seed: u64,
+    simulation: Simulation,
+    states: Vec<Contents>,
+}
+
+impl Played {
+    fn record(workload: Workload, tactics: &Tactics, seed: u64) -> Self {
+        let simulation = Simulation::new();
+        let disk = |name| Arc::new(simulation.disk(name));
+        let database = Database::on(disk("volume"), disk("log"), tactics).unwrap();
+        let mut operator = Operator::new(seed);
+        let mut contents = Contents::create(&database).unwrap();
+        commit_some(&mut operator, &database, &mut contents, 60).unwrap();
+        database.checkpoint().unwrap();
+        simulation.record();
+        simulation.mark(0);
+        let states = vec![contents];
+        let mut played = Self { workload, tactics: *tactics, seed, simulation, states };
+        played.play(&database, &mut operator);
+        database.abandon();
+        played
+    }
+
+    /// One transaction is taken back, and in one there is a checkpoint.
+    fn play(&mut self, database: &Database, operator: &mut Operator) {
+        let mut durable = 0;
+        for step in 0..STEPS {
+            let mut writing = database.writing();
+            let mut contents = self.states.last().unwrap().clone();
+            let extent = database.extent_pages();
+            self.workload.play(step, operator, &mut writing, &mut contents, extent).unwrap();
+            if step == 3 {
+                database.checkpoint().unwrap();
+                durable = self.states.len() - 1;
+                self.mark(durable);
+                self.workload.play(step, operator, &mut writing, &mut contents, extent).unwrap();
+            }
+            if step == 2 {
+                writing.rollback().unwrap();
+                self.again(database, operator);
+            } else {
+                self.states.push(contents);
+                writing.commit().unwrap();
+            }
+            if self.tactics.durability != Durability::None {
+                durable = self.states.len() - 1;
+            }
+            self.mark(durable);
+        }
+    }
+
+    /// What was taken back is done differently.
+    fn again(&mut self, database: &Database, operator: &mut Operator) {
+        let mut writing = database.writing();
+        let mut contents = self.states.last().unwrap().clone();
+        let extent = database.extent_pages();
+        self.workload.play(2, operator, &mut writing, &mut contents, extent).unwrap();
+        self.states.push(contents);
+        writing.commit().unwrap();
+    }
+
+    fn mark(&self, durable: usize) {
+        self.simulation.mark((self.states.len() as u64 - 1) * MARK + durable as u64);
+    }
+
+    /// Look at about so many of the crashes; how many it were.
+    fn check(&self, images_about: usize) -> usize {
+        let trace = self.simulation.trace();
+        let options = CrashOptions { images_per_point_max: 12, ..CrashOptions::new(self.seed) };
+        let every = (trace.event_count() * 6 / images_about).max(1);
+        let from = self.seed as usize % every;
+        let mut images = 0;
+        for crash in trace.crashes(options).skip(from).step_by(every) {
+            self.check_one(&crash, images);
+            images += 1;
+        }
+        images
+    }
+
+    fn check_one(&self, crash: &Crash, number: usize) {
+        let told = || format!("{:?}, seed {}, {}, {crash}", self.workload, self.seed, self.tactics);
+        let mark = crash.mark.unwrap_or(0);
+        let (committed, durable) = ((mark / MARK) as usize, (mark % MARK) as usize);
+        let may_be = &self.states[durable..(committed + 2).min(self.states.len())];
+        let mut image = crash.image.clone();
+        if number.is_multiple_of(16) {
+            // Recovery crashes, too.
+            let again = image.simulation();
+            again.record();
+            let disk = |name| Arc::new(again.disk(name));
+            let database = Database::on(disk("volume"), disk("log"), &self.tactics);
+            database.unwrap_or_else(|error| panic!("{error}: {}", told())).abandon();
+            image = again.trace().random_crash(&CrashOptions::new(number as u64)).image;
+        }
+        let database =
+            on_image(&image, &self.tactics).unwrap_or_else(|error| panic!("{error}: {}", told()));
+        let found = read_and_check(&database);
+        let found = found.unwrap_or_else(|error| panic!("{error}: {}", told()));
+        let mut found = found.unwrap_or_else(|| panic!("the files are gone: {}", told()));
+        assert!(may_be.contains(&found), "{}\nfound {found:?}", told());
+        if number.is_multiple_of(8) {
+            // Life goes on.
+            let mut operator = Operator::new(1 << 20 | number as u64);
+            commit_some(&mut operator, &database, &mut found, 10).unwrap();
+            assert_eq!(read_and_check(&database).unwrap(), Some(found), "{}", told());
+            database.close().unwrap();
+        } else {
+            database.abandon();
+        }
+    }
+}

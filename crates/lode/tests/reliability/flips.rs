@@ -1,0 +1,139 @@
+//! Every byte of a small database changed, one at a time: what was written is read, or an error
+//! says that it is damaged.
+//!
+//! A log that was not emptied ends where a record does not fit, because after a crash blocks may
+//! have arrived in any order. So a changed byte among its records can take back the transactions
+//! from there on, and never half of one.
+
+use std::sync::Arc;
+
+use lode::disk::Disk;
+use lode::disk::simulated::{Image, Simulation};
+use lode::error::Result;
+use lode::page::{HEADER_BYTES, PAGE_BYTES};
+use lode::{Database, Tactics};
+
+use crate::contents::{Contents, tactics};
+use crate::operations::{Operator, commit_some};
+use crate::reading::{is_damage, read_and_check};
+
+/// In the default run, so many bytes are skipped: a prime number, so that all fields have their
+/// turn. The header of each page is never skipped.
+const STRIDE: usize = 509;
+
+const TACTICS: &str = "cache=262144&checkpoint=262144&extent=4&swizzle=on";
+
+#[test]
+fn a_changed_byte_is_seen_or_does_no_harm() {
+    flip(STRIDE);
+}
+
+#[test]
+#[ignore = "looks at some hundred thousand databases: minutes in a release build"]
+fn every_changed_byte_is_seen_or_does_no_harm() {
+    flip(1);
+}
+
+fn flip(stride: usize) {
+    for is_closed in [true, false] {
+        let small = Small::new(is_closed);
+        let volume = small.flip_all("volume", stride);
+        assert!(volume.refused > 0 && volume.right > 0, "{volume:?}");
+        let log = small.flip_all("log", stride);
+        assert!(log.right > 0 && is_closed != (log.shorter > 0), "{log:?}");
+    }
+}
+
+/// A database, as it lies on its disks.
+struct Small {
+    image: Image,
+    tactics: Tactics,
+    /// What was committed, and before that.
+    states: Vec<Contents>,
+}
+
+/// What became of the changed ones.
+#[derive(Debug, Clone, Copy, Default)]
+struct Outcomes {
+    right: u32,
+    refused: u32,
+    /// An earlier state, where the log ended early.
+    shorter: u32,
+}
+
+impl Small {
+    /// All of everything, and if it is not closed a log with a few transactions.
+    fn new(is_closed: bool) -> Self {
+        let tactics = tactics(TACTICS);
+        let simulation = Simulation::new();
+        let disk = |name| Arc::new(simulation.disk(name));
+        let database = Database::on(disk("volume"), disk("log"), &tactics).unwrap();
+        let mut operator = Operator::new(3);
+        let mut contents = Contents::create(&database).unwrap();
+        commit_some(&mut operator, &database, &mut contents, 50).unwrap();
+        database.checkpoint().unwrap();
+        let mut states = vec![contents.clone()];
+        for _ in 0..4 {
+            commit_some(&mut operator, &database, &mut contents, 6).unwrap();
+            states.push(contents.clone());
+        }
+        if is_closed {
+            database.close().unwrap();
+            states = vec![contents];
+        } else {
+            database.abandon();
+        }
+        Self { image: simulation.killed(), tactics, states }
+    }
+
+    fn flip_all(&self, name: &str, stride: usize) -> Outcomes {
+        let mut outcomes = Outcomes::default();
+        let len_bytes = self.image.disk(name).len_bytes().unwrap() as usize;
+        let mut next = 0;
+        for at in 0..len_bytes {
+            // A log's pages have no headers, but for its own.
+            let in_header = at % PAGE_BYTES < HEADER_BYTES && (name == "volume" || at < PAGE_BYTES);
+            if at < next && !in_header {
+                continue;
+            }
+            if at >= next {
+                next = at + stride;
+            }
+            // All bits of a byte here, one there.
+            let mask = if at.is_multiple_of(3) { 0xff } else { 1 << (at % 8) };
+            self.flip_one(name, at, mask, &mut outcomes);
+        }
+        outcomes
+    }
+
+    fn flip_one(&self, name: &str, at: usize, mask: u8, outcomes: &mut Outcomes) {
+        let (volume, log) = (self.image.disk("volume"), self.image.disk("log"));
+        let disk = if name == "volume" { &volume } else { &log };
+        let mut byte = [0];
+        disk.read(at as u64, &mut byte).unwrap();
+        disk.write(at as u64, &[byte[0] ^ mask]).unwrap();
+        let told = || format!("byte {at} of the {name}, changed by {mask:#x}");
+        match self.read(volume, log) {
+            Ok(Some(found)) if Some(&found) == self.states.last() => outcomes.right += 1,
+            Ok(Some(found)) if name == "log" && self.states.contains(&found) => {
+                outcomes.shorter += 1;
+            }
+            Ok(found) => panic!("{}: a wrong answer: {found:?}", told()),
+            Err(error) => {
+                assert!(is_damage(&error), "{}: {error}", told());
+                outcomes.refused += 1;
+            }
+        }
+    }
+
+    fn read(
+        &self,
+        volume: Arc<impl Disk + 'static>,
+        log: Arc<impl Disk + 'static>,
+    ) -> Result<Option<Contents>> {
+        let database = Database::on(volume, log, &self.tactics)?;
+        let found = read_and_check(&database);
+        database.abandon();
+        found
+    }
+}

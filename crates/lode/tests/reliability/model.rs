@@ -1,0 +1,298 @@
+//! Random operations on all files within transactions, under random tactics, on disks that fail and
+//! crash, against maps. `LODE_SEED=n` plays one run again, `LODE_RUNS=n` makes a longer test.
+
+use std::io::{ErrorKind, Write, stderr};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+
+use lode::disk::simulated::{Call, CrashOptions, Failure, Image, Simulation};
+use lode::error::Result;
+use lode::tactics::Durability;
+use lode::{Database, LodeError, Tactics, Writing};
+
+use crate::contents::{Contents, Files, tactics};
+use crate::operations::{Changes, Operator};
+use crate::random::setting;
+use crate::reading::read_and_check;
+
+const RUNS: u64 = 24;
+const SESSIONS: usize = 5;
+const OPERATIONS: usize = 70;
+const TRANSACTIONS_MAX: usize = 2;
+
+#[test]
+fn whatever_happens_all_files_are_what_was_committed() {
+    let runs = match setting("LODE_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 1..1 + setting("LODE_RUNS").unwrap_or(RUNS),
+    };
+    let mut seen = Seen::default();
+    for seed in runs {
+        telling_the_seed(seed, || Run::new(seed).play(&mut seen));
+    }
+    if setting("LODE_SEED").is_none() {
+        // What never happened was not tested.
+        let Seen { commits, rollbacks, deadlocks, recoveries, failed, full, uncertain } = seen;
+        let rare = [rollbacks, deadlocks, recoveries, failed, full, uncertain];
+        assert!(commits > 100 && rare.iter().all(|&count| count > 0), "{seen:?}");
+    }
+}
+
+/// Run, and if that fails say how to run it again.
+pub fn telling_the_seed(seed: u64, run: impl FnOnce()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(run)) {
+        let text = format!("play it again with LODE_SEED={seed}\n");
+        stderr().write_all(text.as_bytes()).unwrap();
+        resume_unwind(panic);
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    commits: u32,
+    rollbacks: u32,
+    deadlocks: u32,
+    recoveries: u32,
+    failed: u32,
+    full: u32,
+    uncertain: u32,
+}
+
+/// What a run knows.
+struct Run {
+    operator: Operator,
+    simulation: Simulation,
+    /// The states after each commit, the first the oldest that may be found after a crash. `None`
+    /// before there were files.
+    states: Vec<Option<Contents>>,
+}
+
+/// A session cannot go on.
+struct Abandoned;
+
+/// A running transaction.
+struct Open<'a> {
+    writing: Writing<'a>,
+    changes: Changes,
+    /// What it sees.
+    now: Contents,
+}
+
+impl Run {
+    fn new(seed: u64) -> Self {
+        Self { operator: Operator::new(seed), simulation: Simulation::new(), states: vec![None] }
+    }
+
+    fn play(mut self, seen: &mut Seen) {
+        for session in 0..SESSIONS {
+            let tactics = self.draw_tactics();
+            self.draw_failure(session);
+            let database = self.open(&tactics);
+            seen.recoveries += u32::from(database.recovery().is_some());
+            self.recognize(&database);
+            self.draw_failure(session);
+            let ended = self.session(&database, seen);
+            self.simulation.set_room_bytes(None);
+            if ended.is_ok() && database.close().is_ok() {
+                self.all_durable();
+            }
+            self.simulation = self.draw_image().simulation();
+        }
+        let database = self.open(&Tactics::default());
+        self.recognize(&database);
+    }
+
+    fn draw_tactics(&mut self) -> Tactics {
+        let random = &mut self.operator.random;
+        let text = format!(
+            "log={}&durability={}&locks={}&replacement={}&swizzle={}&cache={}&checkpoint={}{}",
+            random.of(&["page-diff", "page-grain"]),
+            random.of(&["full", "group", "none"]),
+            random.of(&["table", "page"]),
+            random.of(&["clock", "lru", "lru-2", "random"]),
+            random.of(&["off", "on"]),
+            random.of(&[65_536, 98_304, 262_144]),
+            random.of(&[65_536, 262_144]),
+            random.of(&["", "&extent=4", "&extent=4&readahead=on"]),
+        );
+        tactics(&text)
+    }
+
+    /// In half of the sessions, but the first, one kind of call fails some time.
+    fn draw_failure(&mut self, session: usize) {
+        let random = &mut self.operator.random;
+        if session == 0 || random.one_in(2) {
+            return;
+        }
+        let kinds = [Call::Read, Call::Write, Call::Sync, Call::SetLen].map(Some);
+        let call = if random.one_in(4) { None } else { random.of(&kinds) };
+        let calls = if matches!(call, Some(Call::Sync | Call::SetLen)) { 6 } else { 120 };
+        let failure = Failure::nth(call, 1 + random.below(calls) as u64);
+        let failure = if random.one_in(3) { failure.for_ever() } else { failure };
+        self.simulation.fail(failure.with(random.of(&[ErrorKind::Other, ErrorKind::StorageFull])));
+    }
+
+    /// What a crash of the machine leaves, or of the program.
+    fn draw_image(&mut self) -> Image {
+        let random = &mut self.operator.random;
+        if random.one_in(2) {
+            return self.simulation.killed();
+        }
+        self.simulation.random_image(&CrashOptions::new(random.next()))
+    }
+
+    /// It may fail when that was planned; tried again, it opens.
+    fn open(&mut self, tactics: &Tactics) -> Database {
+        let on = |simulation: &Simulation| {
+            let disk = |name| Arc::new(simulation.disk(name));
+            Database::on(disk("volume"), disk("log"), tactics)
+        };
+        if let Ok(database) = on(&self.simulation) {
+            return database;
+        }
+        self.simulation.mend();
+        if self.operator.random.one_in(2) {
+            self.simulation = self.draw_image().simulation();
+        }
+        on(&self.simulation).unwrap_or_else(|error| panic!("it does not open again: {error}"))
+    }
+
+    /// The database must be in one of the states that it may be in, and stays in it.
+    fn recognize(&mut self, database: &Database) {
+        let found = match read_and_check(database) {
+            Err(LodeError::Io { .. } | LodeError::Full { .. }) => {
+                self.simulation.mend();
+                read_and_check(database)
+            }
+            other => other,
+        };
+        let found = found.unwrap_or_else(|error| panic!("{error}"));
+        assert!(self.states.contains(&found), "found {found:?}\nof {:?}", self.states);
+        self.states = vec![found];
+    }
+
+    fn all_durable(&mut self) {
+        self.states.drain(..self.states.len() - 1);
+    }
+
+    fn state(&self) -> Option<&Contents> {
+        self.states.last().unwrap().as_ref()
+    }
+
+    fn session(&mut self, database: &Database, seen: &mut Seen) -> Result<(), Abandoned> {
+        if self.state().is_none() {
+            let mut writing = database.writing();
+            let files = Files::create(&mut writing).map_err(|_| Abandoned)?;
+            self.commit(writing, Contents::empty(files), database, seen)?;
+        }
+        let mut open: Vec<Open<'_>> = Vec::new();
+        for _ in 0..OPERATIONS {
+            let step = self.operator.random.below(24);
+            let place = self.operator.random.below(TRANSACTIONS_MAX);
+            if place >= open.len() {
+                let Some(now) = self.state().cloned() else { return Err(Abandoned) };
+                let writing = database.writing();
+                open.push(Open { writing, changes: Changes::new(), now });
+            }
+            let place = place.min(open.len() - 1);
+            match step {
+                0 => self.disturb(database)?,
+                1..=3 => {
+                    let one = open.swap_remove(place);
+                    self.commit(one.writing, one.now, database, seen)?;
+                    self.let_see(&mut open);
+                }
+                4 => {
+                    seen.rollbacks += 1;
+                    open.swap_remove(place).writing.rollback().map_err(|_| Abandoned)?;
+                }
+                _ => {
+                    let one = &mut open[place];
+                    let done =
+                        self.operator.operate(&mut one.writing, &one.now, database.extent_pages());
+                    if let Ok(changes) = &done {
+                        changes.iter().for_each(|change| one.now.apply(change.clone()));
+                        one.changes.extend(changes.iter().cloned());
+                    } else {
+                        drop(open.swap_remove(place));
+                    }
+                    note(done.map(drop), seen)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What others do to a database meanwhile.
+    fn disturb(&mut self, database: &Database) -> Result<(), Abandoned> {
+        match self.operator.random.below(12) {
+            0 => return Err(Abandoned),
+            1 => self.simulation.set_room_bytes(Some(0)),
+            2 | 3 => self.simulation.set_room_bytes(None),
+            4..=6 => database.forget().map_err(|_| Abandoned)?,
+            _ => {
+                database.checkpoint().map_err(|_| Abandoned)?;
+                self.all_durable();
+            }
+        }
+        Ok(())
+    }
+
+    /// One has committed: what the others see is that, and their own.
+    fn let_see(&self, open: &mut [Open<'_>]) {
+        for one in open {
+            if let Some(state) = self.state() {
+                one.now = state.clone();
+            }
+            one.changes.iter().for_each(|change| one.now.apply(change.clone()));
+        }
+    }
+
+    fn commit(
+        &mut self,
+        writing: Writing<'_>,
+        after: Contents,
+        database: &Database,
+        seen: &mut Seen,
+    ) -> Result<(), Abandoned> {
+        match writing.commit() {
+            Ok(()) => {
+                seen.commits += 1;
+                // One that changed nothing logs nothing.
+                let differs = self.state() != Some(&after);
+                self.states.push(Some(after));
+                if differs && database.tactics().durability != Durability::None {
+                    self.all_durable();
+                }
+                Ok(())
+            }
+            Err(LodeError::Uncertain { .. }) => {
+                seen.uncertain += 1;
+                self.states.push(Some(after));
+                Err(Abandoned)
+            }
+            Err(LodeError::Deadlock | LodeError::RolledBack) => panic!("it was dropped before"),
+            other => note(other, seen),
+        }
+    }
+}
+
+fn note(outcome: Result<()>, seen: &mut Seen) -> Result<(), Abandoned> {
+    match outcome {
+        Ok(()) => Ok(()),
+        Err(LodeError::Deadlock) => {
+            seen.deadlocks += 1;
+            Ok(())
+        }
+        Err(LodeError::Full { .. }) => {
+            seen.full += 1;
+            Ok(())
+        }
+        Err(LodeError::Io { .. }) => {
+            seen.failed += 1;
+            Ok(())
+        }
+        Err(LodeError::Reopen { .. }) => Err(Abandoned),
+        Err(error) => panic!("{error}"),
+    }
+}

@@ -1,0 +1,11 @@
+//! The page server, from outside: clients in threads and in processes, killed ones among them.
+
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod caches;
+mod clients;
+mod contents;
+mod kills;
+mod processes;
+mod refusals;
+mod setup;

@@ -1,0 +1,193 @@
+//! Every crash of short workloads: each point, and each way in which unsynced writes may have
+//! arrived, torn ones too. What the tactics promise holds, and nothing is ever damaged.
+//!
+//! `LODE_CRASH_IMAGES=n` goes on with other seeds until so many crashes were looked at.
+
+use std::sync::Arc;
+
+use lode::disk::simulated::{Crash, CrashOptions, Image, Simulation};
+use lode::page::PageNumber;
+use lode::{Database, LodeError, Tactics};
+
+use crate::random::{Random, setting};
+use crate::words::{PLACES, State, allocate, get, put, state_of, tactics};
+
+/// More than the smallest cache holds, so that pages are written before their commit.
+const PAGES: usize = 22;
+
+/// Of each workload's crashes, unless more are asked for.
+const IMAGES_DEFAULT: usize = 3_000;
+
+const LOGGING: [&str; 2] = ["page-diff", "page-grain"];
+const DURABILITY: [&str; 3] = ["full", "group", "none"];
+
+/// A mark says how many transactions have committed, and how many of them for good.
+const MARK: u64 = 1_000;
+
+#[test]
+fn after_every_crash_there_is_what_was_promised_and_nothing_else() {
+    let asked = setting("LODE_CRASH_IMAGES").unwrap_or(IMAGES_DEFAULT as u64) as usize;
+    let workloads = LOGGING.len() * DURABILITY.len();
+    let (mut images, mut seed) = (0, 0);
+    while images < asked {
+        for log in LOGGING {
+            for durability in DURABILITY {
+                seed += 1;
+                let text = format!(
+                    "log={log}&durability={durability}&cache=65536&checkpoint=65536&extent=4"
+                );
+                let about = IMAGES_DEFAULT / workloads;
+                images += Workload::record(&tactics(&text), seed).check(about);
+            }
+        }
+    }
+    assert!(images >= asked);
+}
+
+/// Creating a database can crash, too: then there is none, or an empty one.
+#[test]
+fn a_crash_while_a_database_is_created_leaves_none_or_an_empty_one() {
+    let simulation = Simulation::new();
+    simulation.record();
+    let tactics = tactics("checkpoint=65536&extent=4");
+    on_simulation(&simulation, &tactics).unwrap().close().unwrap();
+    let (mut none, mut empty) = (0, 0);
+    for crash in simulation.trace().crashes(CrashOptions::new(5)) {
+        match on_image(&crash.image, &tactics) {
+            Ok(database) => {
+                assert!(state_of(&database).unwrap().is_empty(), "{crash}");
+                empty += 1;
+            }
+            Err(LodeError::NotADatabase { .. }) => none += 1,
+            Err(error) => panic!("{crash}: {error}"),
+        }
+    }
+    assert!(none > 0 && empty > 0, "{none} {empty}");
+}
+
+fn on_simulation(simulation: &Simulation, tactics: &Tactics) -> lode::error::Result<Database> {
+    Database::on(Arc::new(simulation.disk("volume")), Arc::new(simulation.disk("log")), tactics)
+}
+
+fn on_image(image: &Image, tactics: &Tactics) -> lode::error::Result<Database> {
+    Database::on(image.disk("volume"), image.disk("log"), tactics)
+}
+
+/// What a workload did to its files, and the states that it went through.
+struct Workload {
+    tactics: Tactics,
+    seed: u64,
+    simulation: Simulation,
+    states: Vec<State>,
+}
+
+impl Workload {
+    fn record(tactics: &Tactics, seed: u64) -> Self {
+        let simulation = Simulation::new();
+        let database = on_simulation(&simulation, tactics).unwrap();
+        let mut writing = database.writing();
+        let pages: Vec<_> = (0..PAGES).map(|_| allocate(&mut writing).unwrap()).collect();
+        writing.commit().unwrap();
+        database.checkpoint().unwrap();
+        let states = vec![state_of(&database).unwrap()];
+        simulation.record();
+        simulation.mark(0);
+        let mut workload = Self { tactics: *tactics, seed, simulation, states };
+        workload.play(&database, &pages);
+        database.abandon();
+        workload
+    }
+
+    /// Small transactions, one that is taken back, one larger than the cache, a checkpoint in the
+    /// middle of one, pages given back and new ones.
+    fn play(&mut self, database: &Database, pages: &[PageNumber]) {
+        let mut random = Random::new(self.seed);
+        let mut durable = 0;
+        for step in 0..9 {
+            let mut writing = database.writing();
+            let mut state = self.states.last().unwrap().clone();
+            let count = if step % 4 == 2 { PAGES } else { 1 + random.below(4) };
+            for _ in 0..count {
+                let page =
+                    if count == PAGES { pages[random.below(PAGES)] } else { random.of(pages) };
+                let (place, word) = (random.below(PLACES.len()), random.next() | 1);
+                put(&mut writing, page, place, word).unwrap();
+                state.get_mut(&page).unwrap()[place] = word;
+            }
+            if step == 3 || step == 6 {
+                let page = allocate(&mut writing).unwrap();
+                put(&mut writing, page, 1, step as u64).unwrap();
+                state.insert(page, get(&writing, page).unwrap());
+            }
+            if step == 4 || step == 7 {
+                database.checkpoint().unwrap();
+                durable = self.states.len() as u64 - 1;
+                self.mark(durable);
+                let (page, word) = (random.of(pages), random.next() | 1);
+                put(&mut writing, page, 2, word).unwrap();
+                state.get_mut(&page).unwrap()[2] = word;
+            }
+            if step % 4 == 1 || step == 7 {
+                writing.rollback().unwrap();
+                continue;
+            }
+            self.states.push(state);
+            writing.commit().unwrap();
+            if self.tactics.durability != lode::tactics::Durability::None {
+                durable = self.states.len() as u64 - 1;
+            }
+            self.mark(durable);
+        }
+    }
+
+    fn mark(&self, durable: u64) {
+        self.simulation.mark((self.states.len() as u64 - 1) * MARK + durable);
+    }
+
+    /// Look at about so many of the crashes; how many it were.
+    fn check(&self, images_about: usize) -> usize {
+        let trace = self.simulation.trace();
+        let per_point = (images_about / trace.event_count()).max(2);
+        let options =
+            CrashOptions { images_per_point_max: per_point, ..CrashOptions::new(self.seed) };
+        let mut images = 0;
+        for crash in trace.crashes(options) {
+            self.check_one(&crash, images);
+            images += 1;
+        }
+        images
+    }
+
+    fn check_one(&self, crash: &Crash, number: usize) {
+        let told = || format!("seed {}, {}, {crash}", self.seed, self.tactics);
+        let mark = crash.mark.unwrap_or(0);
+        let (committed, durable) = ((mark / MARK) as usize, (mark % MARK) as usize);
+        let may_be = &self.states[durable..(committed + 2).min(self.states.len())];
+        // Now and then recovery crashes, too.
+        let mut image = crash.image.clone();
+        if number.is_multiple_of(16) {
+            let again = image.simulation();
+            again.record();
+            on_simulation(&again, &self.tactics)
+                .unwrap_or_else(|error| panic!("{error}: {}", told()))
+                .abandon();
+            let options = CrashOptions::new(self.seed + number as u64);
+            image = again.trace().random_crash(&options).image;
+        }
+        let database =
+            on_image(&image, &self.tactics).unwrap_or_else(|error| panic!("{error}: {}", told()));
+        let found = state_of(&database).unwrap_or_else(|error| panic!("{error}: {}", told()));
+        assert!(may_be.contains(&found), "{}\nfound {found:?}\nof {may_be:?}", told());
+        if number.is_multiple_of(8) {
+            let page = *found.keys().next().unwrap();
+            let mut writing = database.writing();
+            put(&mut writing, page, 0, 1).unwrap();
+            let allocated = allocate(&mut writing).unwrap();
+            assert!(!found.contains_key(&allocated), "{}", told());
+            writing.commit().unwrap();
+            database.close().unwrap();
+        } else {
+            database.abandon();
+        }
+    }
+}
