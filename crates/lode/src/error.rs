@@ -62,7 +62,9 @@ pub enum LodeError {
     #[error("an operation of this transaction failed, so it was rolled back: run it again")]
     RolledBack,
     /// The log could not be synced when a transaction was to be committed.
-    #[error("whether this transaction is committed is known when the database is opened again: {why}")]
+    #[error(
+        "whether this transaction is committed is known when the database is opened again: {why}"
+    )]
     Uncertain {
         /// What failed.
         why: String,

@@ -59,9 +59,10 @@ pub(crate) fn recover(volume: &dyn Disk, log: &Log, pages_max: usize) -> Result<
     log.renew()?;
     let analysis = Analysis::of(log)?;
     let pages: Vec<PageNumber> = analysis.pages.keys().copied().collect();
+    check_length(volume, pages.last().copied().unwrap_or_default())?;
     let mut pages_written = 0;
     for group in pages.chunks(pages_max.max(1)) {
-        let mut mending = Mending::new(volume, &analysis, group)?;
+        let mut mending = Mending::new(volume, &analysis, group);
         for record in log.read(log.checkpoint())? {
             let record = record?;
             if record.lsn >= analysis.end {
@@ -80,6 +81,17 @@ pub(crate) fn recover(volume: &dyn Disk, log: &Log, pages_max: usize) -> Result<
         taken_back: analysis.undone.len() as u64,
         pages: pages_written,
     })
+}
+
+/// Pages are named only after the volume has durably grown to hold them: what would be made of one
+/// that was cut off is what changed of it, and zeros.
+fn check_length(volume: &dyn Disk, last: PageNumber) -> Result<()> {
+    let len_bytes = volume.len_bytes().map_err(|source| failed_at(last, source))?;
+    if offset_of(last) + PAGE_BYTES as u64 <= len_bytes {
+        return Ok(());
+    }
+    let how = format!("it ends before page {last}, which the log names");
+    Err(LodeError::Corrupt { what: "the volume".to_owned(), how })
 }
 
 impl Analysis {
@@ -114,7 +126,6 @@ impl Analysis {
 /// A group of pages that are being mended.
 struct Mending<'a> {
     volume: &'a dyn Disk,
-    volume_bytes: u64,
     analysis: &'a Analysis,
     /// The first and last page of the group.
     first: PageNumber,
@@ -124,13 +135,11 @@ struct Mending<'a> {
 }
 
 impl<'a> Mending<'a> {
-    fn new(volume: &'a dyn Disk, analysis: &'a Analysis, group: &[PageNumber]) -> Result<Self> {
-        let len_bytes = volume.len_bytes();
-        let volume_bytes = len_bytes.map_err(|source| failed_at(0, source))?;
+    fn new(volume: &'a dyn Disk, analysis: &'a Analysis, group: &[PageNumber]) -> Self {
         let first = group.first().copied().unwrap_or_default();
         let last = group.last().copied().unwrap_or_default();
         let (pages, undo) = (BTreeMap::new(), Vec::new());
-        Ok(Self { volume, volume_bytes, analysis, first, last, pages, undo })
+        Self { volume, analysis, first, last, pages, undo }
     }
 
     /// Do what a record says, if it is about this group and still counts.
@@ -195,15 +204,13 @@ impl<'a> Mending<'a> {
         named.copied().flatten()
     }
 
-    /// A page as it is so far. One behind the end was new: that the file grew was not synced.
+    /// A page as it is so far.
     fn page(&mut self, page: PageNumber) -> Result<&mut PageBytes> {
         if !self.pages.contains_key(&page) {
             let mut bytes = Box::new(AlignedPage([0; PAGE_BYTES]));
-            if offset_of(page) + PAGE_BYTES as u64 <= self.volume_bytes {
-                let read = self.volume.read(offset_of(page), &mut bytes.0);
-                read.map_err(|source| failed_at(page, source))?;
-                page::check(&bytes.0, page)?;
-            }
+            let read = self.volume.read(offset_of(page), &mut bytes.0);
+            read.map_err(|source| failed_at(page, source))?;
+            page::check(&bytes.0, page)?;
             self.pages.insert(page, bytes);
         }
         let bytes = self.pages.get_mut(&page).expect("the page is here or was just brought");

@@ -5,6 +5,7 @@
 //! it the poor man's normalized key). Everything here runs on pages that may be evicted meanwhile.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use crate::error::{LodeError, Result};
 use crate::page::{NO_PAGE, PAGE_BYTES, PageKind, PageNumber};
@@ -55,6 +56,31 @@ impl Bytes<'_> {
         let mut bytes = Vec::with_capacity(self.count + 8);
         self.append_to(&mut bytes);
         bytes
+    }
+}
+
+/// The values of some entries of a leaf, to be read where they lie. One that cannot be there reads
+/// as no bytes.
+pub struct Values<'a> {
+    view: View<'a>,
+    positions: Range<usize>,
+}
+
+impl<'a> Values<'a> {
+    /// Of the entries at these positions.
+    #[inline]
+    pub(super) const fn of(view: View<'a>, positions: Range<usize>) -> Self {
+        Self { view, positions }
+    }
+}
+
+impl<'a> Iterator for Values<'a> {
+    type Item = Bytes<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Bytes<'a>> {
+        let nothing = Bytes { view: self.view, at: 0, count: 0 };
+        self.positions.next().map(|position| value(self.view, position).unwrap_or(nothing))
     }
 }
 

@@ -25,7 +25,8 @@ mod tests;
 mod write_back;
 
 use std::hint::spin_loop;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::thread::yield_now;
 
@@ -48,6 +49,9 @@ use crate::view::View;
 
 /// The smallest cache: what one operation may need at once, a few times over.
 const PAGES_MIN: u64 = 16;
+
+/// The file grows to a multiple of so many pages, 256 KiB, because each growth costs a sync.
+const GROWTH_PAGES: PageNumber = 64;
 
 const WORDS_PER_PAGE: usize = PAGE_BYTES / size_of::<u64>();
 
@@ -80,7 +84,9 @@ pub struct Buffer {
     disk: Arc<dyn Disk>,
     write_back: OnceLock<Weak<dyn WriteBack>>,
     pages_total: AtomicU32,
-    growing: Mutex<()>,
+    /// How many pages the volume durably has, as far as that is known.
+    growing: Mutex<PageNumber>,
+    sync_failed: AtomicBool,
     pages_max: PageNumber,
     read_ahead_pages: u32,
     cache_bytes: u64,
@@ -115,7 +121,8 @@ impl Buffer {
             disk,
             write_back: OnceLock::new(),
             pages_total: AtomicU32::new(pages_total),
-            growing: Mutex::new(()),
+            growing: Mutex::new(0),
+            sync_failed: AtomicBool::new(false),
             pages_max,
             read_ahead_pages: options.read_ahead_pages,
             cache_bytes,
@@ -124,7 +131,8 @@ impl Buffer {
     }
 
     /// Look at a page. `look` is called again if the page changed or was evicted meanwhile.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+    #[inline(always)]
     pub fn read<R>(&self, page: PageNumber, mut look: impl FnMut(View<'_>) -> R) -> Result<R> {
         match self.look_once(page, &mut look) {
             Some((seen, _)) => Ok(seen),
@@ -146,7 +154,8 @@ impl Buffer {
     }
 
     /// Look at a page only if it is in memory and has that stamp.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+    #[inline(always)]
     pub fn read_stamped<R>(
         &self,
         page: PageNumber,
@@ -163,7 +172,8 @@ impl Buffer {
     }
 
     /// The fast way: nothing is written, nobody is called.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+    #[inline(always)]
     fn look_once<R>(
         &self,
         page: PageNumber,
@@ -231,20 +241,39 @@ impl Buffer {
         }
     }
 
-    /// Make the volume hold at least that many pages; new ones are zeros.
+    /// Make the volume hold at least that many pages; new ones are zeros. The new length is durable
+    /// before anything can name the pages, so that a volume without them is known to have been cut.
     /// [`LodeError::Full`] beyond what was reserved.
     pub fn grow(&self, pages_total: PageNumber) -> Result<()> {
-        let _growing = self.growing.lock().expect("nothing panics under this lock");
-        if pages_total <= self.pages_total() {
-            return Ok(());
-        }
+        let mut pages_durable = self.growing.lock().expect("nothing panics under this lock");
         if pages_total > self.pages_max {
             return Err(LodeError::Full { what: "the volume's addresses" });
         }
-        let grown = self.disk.set_len(u64::from(pages_total) * PAGE_BYTES as u64);
-        grown.map_err(|error| LodeError::io("growing the volume", error))?;
-        self.pages_total.store(pages_total, Ordering::Release);
+        if pages_total > *pages_durable {
+            // Also where the file is as long already: a killed process may have grown it.
+            let growing = self.grow_disk(pages_total);
+            let pages_there =
+                growing.map_err(|error| LodeError::io("growing the volume", error))?;
+            self.sync_disk("growing the volume")?;
+            *pages_durable = pages_there;
+        }
+        self.pages_total.fetch_max(pages_total, Ordering::Release);
         Ok(())
+    }
+
+    /// Make the file hold at least that many pages, and some more if there is room; how many it
+    /// holds then.
+    fn grow_disk(&self, pages_total: PageNumber) -> io::Result<PageNumber> {
+        let len_bytes = |pages: PageNumber| u64::from(pages) * PAGE_BYTES as u64;
+        let there_bytes = self.disk.len_bytes()?;
+        if there_bytes >= len_bytes(pages_total) {
+            return Ok((there_bytes / PAGE_BYTES as u64).min(self.pages_max.into()) as PageNumber);
+        }
+        let more = pages_total.next_multiple_of(GROWTH_PAGES).min(self.pages_max);
+        match self.disk.set_len(len_bytes(more)) {
+            Ok(()) => Ok(more),
+            Err(_) => self.disk.set_len(len_bytes(pages_total)).map(|()| pages_total),
+        }
     }
 
     /// How many pages the volume has.

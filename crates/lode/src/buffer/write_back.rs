@@ -1,6 +1,7 @@
 //! Dirty pages on their way to disk.
 
 use std::io;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
 use super::latched::Held;
@@ -49,7 +50,21 @@ impl Buffer {
             }
             pages = missed;
         }
-        self.disk.sync().map_err(|error| LodeError::io("syncing the volume", error))
+        self.sync_disk("syncing the volume")
+    }
+
+    /// After a sync has failed none is believed: a later one may succeed, and what was written
+    /// before is lost all the same.
+    pub(super) fn sync_disk(&self, doing: &str) -> Result<()> {
+        let synced = if self.sync_failed.load(Ordering::Acquire) {
+            Err(io::Error::other("an earlier sync failed"))
+        } else {
+            self.disk.sync()
+        };
+        synced.map_err(|error| {
+            self.sync_failed.store(true, Ordering::Release);
+            LodeError::io(doing, error)
+        })
     }
 
     fn is_dirty(&self, page: PageNumber) -> bool {

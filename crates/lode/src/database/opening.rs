@@ -2,6 +2,7 @@
 
 use std::collections::hash_map::RandomState;
 use std::ffi::OsString;
+use std::fs;
 use std::hash::{BuildHasher, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -37,24 +38,21 @@ struct Files {
 }
 
 impl Database {
-    /// Make a new database: `path`, and beside it its log, `path` with `-log` behind.
+    /// Make a new database: `path`, and beside it its log, `path` with `-log` behind. Where that
+    /// fails neither is left.
     ///
     /// # Errors
     ///
     /// [`LodeError::Io`] if one of the files is there already; what the tactics or the disk say.
     pub fn create(path: &Path, tactics: &Tactics) -> Result<Self> {
         tactics.check()?;
-        let (volume, log) = match tactics.disk {
-            Opening::Buffered => {
-                let volume = BufferedFile::create(path)?;
-                files(volume, BufferedFile::create(&log_path(path))?)
-            }
-            Opening::Direct => {
-                let volume = DirectFile::create(path)?;
-                files(volume, DirectFile::create(&log_path(path))?)
-            }
-        };
-        Self::format(&Files { volume, log }, tactics)
+        let volume = create_file(path, tactics.disk)?;
+        let log_path = log_path(path);
+        let log = create_file(&log_path, tactics.disk).inspect_err(|_| remove(path))?;
+        Self::format(&Files { volume, log }, tactics).inspect_err(|_| {
+            remove(path);
+            remove(&log_path);
+        })
     }
 
     /// Open a database, and recover it if it was not closed.
@@ -144,18 +142,19 @@ impl Database {
         let mut database = Self::new(files, log, superblock, tactics)?;
         database.read_only = read_only;
         database.recovery = recovery;
-        database.regrow()?;
+        database.check_length()?;
         Ok(database)
     }
 
-    /// A growth of the file that was not synced before a crash is made good; that pages of it are
-    /// in use may be known from the log.
-    fn regrow(&self) -> Result<()> {
+    /// A growth of the file is durable before any page of it is in use.
+    fn check_length(&self) -> Result<()> {
         let pages_total = space::pages_total(&self.reading(), self.extent_pages())?;
-        if pages_total > self.buffer.pages_total() && !self.read_only {
-            self.buffer.grow(pages_total)?;
+        let pages_there = self.buffer.pages_total();
+        if pages_total <= pages_there {
+            return Ok(());
         }
-        Ok(())
+        let how = format!("it ends after {pages_there} of its {pages_total} pages");
+        Err(LodeError::Corrupt { what: "the volume".to_owned(), how })
     }
 
     fn new(files: &Files, log: Log, superblock: Superblock, tactics: &Tactics) -> Result<Self> {
@@ -189,6 +188,19 @@ impl Database {
             checkpointing: Mutex::new(()),
         })
     }
+}
+
+fn create_file(path: &Path, opening: Opening) -> Result<Arc<dyn Disk>> {
+    Ok(match opening {
+        Opening::Buffered => Arc::new(BufferedFile::create(path)?),
+        Opening::Direct => Arc::new(DirectFile::create(path)?),
+    })
+}
+
+/// Remove a file that was just created. Who learns why it is not wanted need not learn that it
+/// could not be removed either.
+fn remove(path: &Path) {
+    let _ = fs::remove_file(path);
 }
 
 fn files(volume: impl Disk + 'static, log: impl Disk + 'static) -> (Arc<dyn Disk>, Arc<dyn Disk>) {

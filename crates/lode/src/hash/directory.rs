@@ -36,7 +36,8 @@ pub(super) struct Place {
 }
 
 /// Find a hash's bucket.
-#[inline]
+#[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+#[inline(always)]
 pub(super) fn locate<P: Pages>(pages: &P, root: PageNumber, hash: u64) -> Result<Place> {
     let (header, cell) = pages.read(root, |view| {
         let header = Header::of(view);

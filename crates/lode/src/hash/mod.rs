@@ -71,13 +71,15 @@ impl Hash {
     }
 
     /// A value of the key, any if it has several.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "its answer should stay in registers")]
+    #[inline(always)]
     pub fn get_one<P: Pages>(&self, pages: &P, key: u64) -> Result<Option<u64>> {
         Ok(self.find(pages, key)?.map(|(value, _)| value))
     }
 
     /// A value of the key, any if it has several, and where it lies.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "its answer should stay in registers")]
+    #[inline(always)]
     pub fn find<P: Pages>(&self, pages: &P, key: u64) -> Result<Option<(u64, Cell)>> {
         let hash = mix(key);
         let first = directory::locate(pages, self.root, hash)?.bucket;

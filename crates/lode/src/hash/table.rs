@@ -91,7 +91,8 @@ pub(super) type Entry = (u64, u64);
 
 /// Look for a key's first value. The header is read only where that is not found: the headers of
 /// all pages fall into the same few lines of a processor's cache and drive each other out.
-#[inline]
+#[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+#[inline(always)]
 pub(super) fn probe(view: View<'_>, key: u64, hash: u64) -> Probe {
     let mut group = home(hash);
     for _ in 0..GROUPS {

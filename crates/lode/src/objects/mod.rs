@@ -105,7 +105,8 @@ impl Objects {
     /// The cell decides how fast this is, never what is read; so for fields of an object, the
     /// OID's page and the offset in the view will do, though it has moved. An object that has moved
     /// away from its home page is read through that page each time.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+    #[inline(always)]
     pub fn read_through<R>(
         self,
         pages: &impl Pages,
@@ -113,7 +114,7 @@ impl Objects {
         cell: (PageNumber, usize),
         mut look: impl FnMut(View<'_>, usize, usize) -> R,
     ) -> Result<R> {
-        let Some(hint) = pages.hint(cell.0, cell.1) else { return self.read(pages, oid, look) };
+        let Some(hint) = pages.hint(cell.0, cell.1) else { return self.resolve(pages, oid, look) };
         if let Some(direct) = Direct::of(hint.load(Ordering::Relaxed), oid.page) {
             let seen = pages.read_stamped(oid.page, direct.stamp, |view| {
                 let len = length_of(view.u64(direct.at), oid)?;
@@ -123,12 +124,24 @@ impl Objects {
                 return Ok(result);
             }
         }
-        self.resolve(pages, oid, hint, look)
+        self.resolve_and_keep(pages, oid, hint, look)
+    }
+
+    /// Read an object through its slot.
+    #[inline(never)]
+    fn resolve<R>(
+        self,
+        pages: &impl Pages,
+        oid: Oid,
+        look: impl FnMut(View<'_>, usize, usize) -> R,
+    ) -> Result<R> {
+        self.read(pages, oid, look)
     }
 
     /// Read an object through its slot, and leave a direct reference to it.
+    #[cold]
     #[inline(never)]
-    fn resolve<R>(
+    fn resolve_and_keep<R>(
         self,
         pages: &impl Pages,
         oid: Oid,

@@ -197,6 +197,10 @@ impl Space {
         if RECORDS_AT + space.extent + space.slots * SLOT_BYTES > PAGE_BYTES {
             return Err(Damaged("its records and its slots overlap"));
         }
+        // An odd extent would let the next record lie where none can.
+        if !(space.extent | space.holes).is_multiple_of(ALIGNMENT_BYTES) {
+            return Err(Damaged("its records take no whole number of eight bytes"));
+        }
         if space.holes > space.extent || space.slots_free > space.slots {
             return Err(Damaged("more of it is free than there is"));
         }

@@ -273,3 +273,13 @@ fn a_record_behind_the_last_is_not_touched() {
     assert_eq!(update(&mut page.0, 1, b"other", 0), Err(how));
     assert_eq!(page.0, before);
 }
+
+#[test]
+fn a_page_whose_next_record_would_lie_askew_is_damaged() {
+    let mut page = empty();
+    assert_eq!(check(&page.0), Ok(()));
+    page::put_u16(&mut page.0, offset::EXTENT, 4);
+    page::put_u16(&mut page.0, offset::HOLES, 4);
+    check(&page.0).expect_err("no record is four bytes long");
+    insert(&mut page.0, b"record", 0).expect_err("it would begin at 52");
+}

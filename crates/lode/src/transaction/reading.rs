@@ -48,13 +48,15 @@ impl<'a> Reading<'a> {
 }
 
 impl Pages for Reading<'_> {
-    #[inline]
+    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+    #[inline(always)]
     fn read<R>(&self, page: PageNumber, look: impl FnMut(View<'_>) -> R) -> Result<R> {
         self.lock(page)?;
         self.buffer.read(page, look)
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+    #[inline(always)]
     fn read_stamped<R>(
         &self,
         page: PageNumber,

@@ -146,7 +146,7 @@ fn newer_log(log: &[u8]) -> Vec<u8> {
 #[test]
 fn a_file_cut_anywhere_is_refused_or_whole() {
     for is_closed in [true, false] {
-        let real = Real::new("extent=4&durability=group", is_closed);
+        let real = Real::new("extent=4&durability=group&checkpoint=65536", is_closed);
         let (path, log_path) = real.paths();
         for (path, bytes) in [(path, &real.volume), (log_path, &real.log)] {
             let (mut refused, mut right) = (0, 0);

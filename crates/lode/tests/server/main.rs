@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod answers;
 mod caches;
 mod clients;
 mod contents;
