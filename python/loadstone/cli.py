@@ -5,7 +5,18 @@ from typing import Annotated
 
 import typer
 
-from loadstone.commands import benchmarks, clean, compare, data, doctor, engines, quel, report, run
+from loadstone.commands import (
+    benchmarks,
+    clean,
+    compare,
+    data,
+    doctor,
+    engines,
+    quel,
+    report,
+    run,
+    tactics,
+)
 from loadstone.diagnostics import guarded
 
 app = typer.Typer(
@@ -40,6 +51,7 @@ app.command("run")(run.run)
 app.command("report")(report.report)
 app.command("compare")(compare.compare)
 app.command("engines")(engines.engines)
+app.command("tactics")(tactics.tactics)
 app.command("benchmarks")(benchmarks.benchmarks)
 app.command("data")(data.data)
 app.command("quel")(quel.quel)

@@ -21,6 +21,14 @@ class EngineError(LoadstoneError):
     """An engine could not be found, started, reached, loaded, or refused a statement."""
 
 
+class LodeError(EngineError):
+    """lode, the reference engine, could not do something; what was committed is still there."""
+
+
+class DeadlockError(LodeError):
+    """A transaction of lode was rolled back to end a deadlock: run it again."""
+
+
 class UnsupportedError(LoadstoneError):
     """An engine has no such mechanism: declared, with the reason; a gap, not a failure."""
 

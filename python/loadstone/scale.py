@@ -19,6 +19,9 @@ from loadstone.record.model import StatementText
 from loadstone.tables import relations, stored
 from loadstone.unit import OpenCell, Unit
 
+REWARM_NS_MAX = 50_000_000
+"""What takes longer fills the processor's caches by itself; within one session the engine's are
+full."""
 RESTART_NS_MAX = 100_000_000
 """An engine that takes longer to start anew does so only where operations are named."""
 
@@ -137,7 +140,10 @@ class Scale:
                 self._mend(worker)
 
     def _take(self, item: OpenCell, worker: VariantWorker, block: range, number: int) -> None:
-        item.add(worker.ask("block", block=self._block(item.cell, block, number)))
+        asked = self._block(item.cell, block, number)
+        if self._one_session and number and item.samples[-1].elapsed_ns > REWARM_NS_MAX:
+            asked["warm_up"] = 0
+        item.add(worker.ask("block", block=asked))
 
     def _renew(self, item: OpenCell, worker: VariantWorker, hurried: bool) -> None:
         del item

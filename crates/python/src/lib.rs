@@ -3,6 +3,7 @@
 
 mod data;
 mod hosts;
+mod lode;
 mod measure;
 mod quel;
 
@@ -23,5 +24,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     quel::register(module)?;
     measure::register(module)?;
     hosts::register(module)?;
+    lode::register(module)?;
     Ok(())
 }

@@ -1,0 +1,27 @@
+//! lode, the reference engine: a database, its transactions, and the files within them.
+//!
+//! Every call releases the interpreter, because any may wait: for a lock, the device, a sync.
+
+mod btree;
+mod database;
+mod error;
+mod hash;
+mod heap;
+mod links;
+mod objects;
+mod session;
+mod tactics;
+mod transaction;
+
+use pyo3::prelude::*;
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<database::Database>()?;
+    module.add_class::<transaction::Transaction>()?;
+    module.add_class::<heap::Heap>()?;
+    module.add_class::<objects::Objects>()?;
+    module.add_class::<btree::Btree>()?;
+    module.add_class::<hash::Hash>()?;
+    module.add_class::<links::Links>()?;
+    module.add_function(wrap_pyfunction!(tactics::lode_tactics, module)?)
+}

@@ -1,0 +1,30 @@
+//! lode's errors as `loadstone.errors` has them.
+
+use lode::LodeError;
+use lode::heap::RecordId;
+use pyo3::prelude::*;
+
+/// Python's own classes, imported when the first error is raised.
+mod raised {
+    pyo3::import_exception!(loadstone.errors, LodeError);
+    pyo3::import_exception!(loadstone.errors, DeadlockError);
+}
+
+pub fn failure(error: &LodeError) -> PyErr {
+    match error {
+        LodeError::Deadlock => raised::DeadlockError::new_err(error.to_string()),
+        _ => raised::LodeError::new_err(error.to_string()),
+    }
+}
+
+/// Something that is asked of a database or a transaction that is no longer there.
+pub fn over(what: &str) -> PyErr {
+    raised::LodeError::new_err(what.to_owned())
+}
+
+/// The id that a number stands for.
+pub fn record_id(number: u64) -> PyResult<RecordId> {
+    RecordId::of(number).ok_or_else(|| {
+        failure(&LodeError::Missing { what: format!("record with the id {number}") })
+    })
+}

@@ -1,0 +1,153 @@
+//! A transaction that owns a share of its database, so that neither can outlive what it needs.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
+
+use lode::error::Result;
+use lode::page::{FileNumber, PageBytes, PageKind, PageNumber};
+use lode::pages::{Pages, Stamp};
+use lode::{Database, Reading, View, Writing};
+use pyo3::prelude::*;
+use self_cell::self_cell;
+
+use super::error::{failure, over};
+
+const ENDED: &str = "the transaction has ended: begin another";
+
+/// A transaction of either kind.
+pub enum Either<'a> {
+    Reading(Reading<'a>),
+    Writing(Writing<'a>),
+}
+
+/// Empty from the moment on in which the transaction is being ended.
+type Slot<'a> = Option<Either<'a>>;
+
+self_cell!(
+    struct Owned {
+        owner: Arc<Database>,
+        #[covariant]
+        dependent: Slot,
+    }
+);
+
+/// How a transaction ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    Commit,
+    Rollback,
+}
+
+/// What a transaction in Python and the files that it opened share. One thread at a time is served.
+pub struct Session {
+    owned: Mutex<Option<Owned>>,
+    writes: bool,
+}
+
+impl Session {
+    pub fn reading(database: Arc<Database>) -> Arc<Self> {
+        let owned = Owned::new(database, |database| Some(Either::Reading(database.reading())));
+        Arc::new(Self { owned: Mutex::new(Some(owned)), writes: false })
+    }
+
+    pub fn writing(database: Arc<Database>) -> Arc<Self> {
+        let owned = Owned::new(database, |database| Some(Either::Writing(database.writing())));
+        Arc::new(Self { owned: Mutex::new(Some(owned)), writes: true })
+    }
+
+    /// Whether it may change something.
+    pub const fn writes(&self) -> bool {
+        self.writes
+    }
+
+    /// Do something within the transaction, the interpreter released.
+    pub fn ask<R: Send>(
+        &self,
+        py: Python<'_>,
+        ask: impl FnOnce(&mut Either<'_>) -> Result<R> + Send,
+    ) -> PyResult<R> {
+        let answer = py.detach(|| {
+            // After a panic in lode nothing is done any more; dropping takes the changes back.
+            let mut owned = self.owned.lock().ok()?;
+            owned.as_mut()?.with_dependent_mut(|_, slot| slot.as_mut().map(ask))
+        });
+        answer.ok_or_else(|| over(ENDED))?.map_err(|error| failure(&error))
+    }
+
+    /// End the transaction; the share of the database is given back in any case.
+    pub fn end(&self, py: Python<'_>, end: End) -> PyResult<()> {
+        let outcome = py.detach(|| {
+            let mut owned = self.owned.lock().ok()?.take()?;
+            let either = owned.with_dependent_mut(|_, slot| match (slot.take()?, end) {
+                (Either::Reading(_), _) => Some(Ok(())),
+                (Either::Writing(writing), End::Commit) => Some(writing.commit()),
+                (Either::Writing(writing), End::Rollback) => Some(writing.rollback()),
+            });
+            drop(owned);
+            either
+        });
+        outcome.ok_or_else(|| over(ENDED))?.map_err(|error| failure(&error))
+    }
+
+    /// Whether it has ended.
+    pub fn is_over(&self, py: Python<'_>) -> bool {
+        py.detach(|| self.owned.lock().is_ok_and(|owned| owned.is_none()))
+    }
+}
+
+/// Do `$call` with whichever it is.
+macro_rules! either {
+    ($either:expr, $pages:ident => $call:expr) => {
+        match $either {
+            Either::Reading($pages) => $call,
+            Either::Writing($pages) => $call,
+        }
+    };
+}
+
+impl Pages for Either<'_> {
+    fn read<R>(&self, page: PageNumber, look: impl FnMut(View<'_>) -> R) -> Result<R> {
+        either!(self, pages => pages.read(page, look))
+    }
+
+    fn read_stamped<R>(
+        &self,
+        page: PageNumber,
+        stamp: Stamp,
+        look: impl FnMut(View<'_>) -> R,
+    ) -> Option<R> {
+        either!(self, pages => pages.read_stamped(page, stamp, look))
+    }
+
+    fn read_and_stamp<R>(
+        &self,
+        page: PageNumber,
+        look: impl FnMut(View<'_>) -> R,
+    ) -> Result<(R, Stamp)> {
+        either!(self, pages => pages.read_and_stamp(page, look))
+    }
+
+    fn hint(&self, page: PageNumber, at: usize) -> Option<&AtomicU64> {
+        either!(self, pages => pages.hint(page, at))
+    }
+
+    fn write<R>(
+        &mut self,
+        page: PageNumber,
+        change: impl FnOnce(&mut PageBytes) -> R,
+    ) -> Result<R> {
+        either!(self, pages => pages.write(page, change))
+    }
+
+    fn grow(&mut self, pages_total: PageNumber) -> Result<()> {
+        either!(self, pages => pages.grow(pages_total))
+    }
+
+    fn allocate(&mut self, file: FileNumber, kind: PageKind) -> Result<PageNumber> {
+        either!(self, pages => pages.allocate(file, kind))
+    }
+
+    fn free(&mut self, page: PageNumber) -> Result<()> {
+        either!(self, pages => pages.free(page))
+    }
+}

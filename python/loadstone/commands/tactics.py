@@ -1,0 +1,125 @@
+"""`loadstone tactics`: what can be switched on an engine, what that buys, and what it costs."""
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import Console
+    from rich.table import Table
+
+    from loadstone.tactics import Listed, Tactic
+
+COLUMNS_MAX = 100
+"""Of what is printed; a narrower terminal wraps."""
+LEADS = {
+    "does": "what it does",
+    "buys": "what it buys",
+    "costs": "what it costs",
+    "loses": "what a crash can lose",
+    "excludes": "do not combine with",
+    "source": "source",
+}
+
+
+def tactics(
+    engine: Annotated[str | None, typer.Argument(help="Say what this one's tactics are.")] = None,
+    tactic: Annotated[str | None, typer.Argument(help="Only this tactic.")] = None,
+    form: Annotated[
+        Literal["text", "json"], typer.Option("--format", "-f", help="text or json.")
+    ] = "text",
+) -> None:
+    """List the engines by what can be switched on them, or the tactics of one.
+
+    Of lode, the reference engine, also what each does, buys and costs, what a crash can lose, what
+    it must not be combined with, and where it is from.
+    """
+    from loadstone.tactics import every_engine, of_engine
+
+    found = every_engine() if engine is None else [of_engine(engine, tactic)]
+    if form == "json":
+        typer.echo(_json(found))
+        return
+    console = _console()
+    if engine is None:
+        console.print(_overview(found))
+        console.print("loadstone tactics ENGINE lists one engine's; lode's are described in full.")
+        return
+    for table in _tables(found[0]):
+        console.print(table)
+
+
+def _json(found: "Sequence[Listed]") -> str:
+    import json
+    from dataclasses import asdict
+
+    def row(tactic: "Tactic") -> dict[str, object]:
+        values = [{"value": value, "about": about} for value, about in tactic.values]
+        return asdict(tactic) | {"values": values}
+
+    engines = [
+        {
+            "engine": listed.engine,
+            "unavailable": listed.unavailable,
+            "tactics": [row(tactic) for tactic in listed.tactics],
+        }
+        for listed in found
+    ]
+    return json.dumps({"engines": engines}, ensure_ascii=False, indent=2)
+
+
+def _console() -> "Console":
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False)
+    console.width = min(console.width, COLUMNS_MAX) if console.is_terminal else COLUMNS_MAX
+    return console
+
+
+def _overview(found: "Sequence[Listed]") -> "Table":
+    from rich import box
+    from rich.table import Table
+
+    table = Table("engine", "what can be switched", box=box.SIMPLE_HEAD, pad_edge=False)
+    for listed in found:
+        names = ", ".join(dict.fromkeys(tactic.name for tactic in listed.tactics)) or "nothing"
+        table.add_row(listed.engine, listed.unavailable or names)
+    return table
+
+
+def _tables(listed: "Listed") -> "Iterator[Table]":
+    """One for each tactic that is described, and one of those that are only declared."""
+    yield from (_described(tactic) for tactic in listed.tactics if tactic.does is not None)
+    declared = [tactic for tactic in listed.tactics if tactic.does is None]
+    if declared or not listed.tactics:
+        yield _declared(listed.engine, declared)
+
+
+def _declared(engine: str, declared: "Sequence[Tactic]") -> "Table":
+    from rich import box
+    from rich.table import Table
+
+    table = Table("tactic", "values (default first)", "behind", box=box.SIMPLE_HEAD, pad_edge=False)
+    for tactic in declared:
+        values = ", ".join(value for value, _ in tactic.values)
+        table.add_row(tactic.name, values, tactic.behind)
+    if not declared:
+        table.add_row(f"nothing can be switched on {engine}")
+    return table
+
+
+def _described(tactic: "Tactic") -> "Table":
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", expand=True)
+    table.add_column(tactic.name, no_wrap=True)
+    in_runs = f", in a run {tactic.default_of_runs}" if tactic.default_of_runs else ""
+    table.add_column(f"default: {tactic.default}{in_runs}")
+    for value, about in tactic.values:
+        table.add_row(f"  {value}", about)
+    for key, lead in LEADS.items():
+        table.add_row(lead, getattr(tactic, key))
+    return table

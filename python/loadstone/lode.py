@@ -1,0 +1,25 @@
+"""lode, the reference engine, for programs in Python: `docs/lode.md` has an example.
+
+Nothing but short names for what `_core.pyi` describes. Everything raises
+`loadstone.errors.LodeError`; after a `DeadlockError` the transaction can be run again.
+"""
+
+from loadstone._core import LodeBtree as Btree
+from loadstone._core import LodeDatabase as Database
+from loadstone._core import LodeHash as Hash
+from loadstone._core import LodeHeap as Heap
+from loadstone._core import LodeLinks as Links
+from loadstone._core import LodeObjects as Objects
+from loadstone._core import LodeTransaction as Transaction
+from loadstone._core import lode_tactics as tactics
+
+__all__ = [
+    "Btree",
+    "Database",
+    "Hash",
+    "Heap",
+    "Links",
+    "Objects",
+    "Transaction",
+    "tactics",
+]

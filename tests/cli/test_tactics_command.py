@@ -1,0 +1,77 @@
+"""`loadstone tactics` as a user runs it: what can be switched, in full where the code tells it."""
+
+import json
+
+import pytest
+
+from loadstone import lode
+from loadstone.commands.tactics import COLUMNS_MAX
+from loadstone.diagnostics import Exit
+
+SENTENCES = ("does", "buys", "costs", "loses", "excludes", "source")
+
+
+def squeezed(text):
+    return "".join(text.split())
+
+
+def test_lode_is_described_as_its_code_describes_it(desk):
+    done = desk.run("tactics", "lode")
+    assert (done.returncode, done.stderr) == (Exit.OK, "")
+    assert max(map(len, done.stdout.splitlines())) <= COLUMNS_MAX
+    for tactic in lode.tactics():
+        assert f"default: {tactic['default']}" in done.stdout
+        assert all(value in done.stdout for value, _ in tactic["values"])
+        # A sentence is wrapped in its column, with the lead before its first line.
+        rows = [line[24:] for line in done.stdout.splitlines()]
+        for key in SENTENCES:
+            assert squeezed(tactic[key]) in squeezed("".join(rows)), (tactic["name"], key)
+
+
+def test_one_tactic_alone(desk):
+    done = desk.run("tactics", "lode", "durability", "--format", "json")
+    assert (done.returncode, done.stderr) == (Exit.OK, "")
+    (engine,) = json.loads(done.stdout)["engines"]
+    (tactic,) = engine["tactics"]
+    assert (engine["engine"], tactic["name"], tactic["default"]) == ("lode", "durability", "full")
+    assert [value["value"] for value in tactic["values"]] == ["full", "group", "none"]
+    assert all(tactic[key] for key in SENTENCES)
+
+
+def test_a_run_of_lode_may_have_a_default_of_its_own(desk):
+    (engine,) = json.loads(desk.run("tactics", "lode", "--format", "json").stdout)["engines"]
+    found = {tactic["name"]: tactic for tactic in engine["tactics"]}
+    assert len(found) == len(engine["tactics"])
+    assert found["cache"]["default"] == "67108864"
+    assert found["cache"]["default_of_runs"] == "268435456"
+    assert found["durability"]["default_of_runs"] is None
+    assert (found["access"]["behind"], found["access"]["does"]) == ("calling program", None)
+    assert "default: 67108864, in a run 268435456" in desk.run("tactics", "lode", "cache").stdout
+
+
+def test_other_engines_have_what_they_declare(desk):
+    done = desk.run("tactics", "sqlite", "--format", "json")
+    (engine,) = json.loads(done.stdout)["engines"]
+    found = {(row["name"], row["behind"]): row["values"] for row in engine["tactics"]}
+    assert found["durability", "statements"][0] == {"value": "full", "about": None}
+    assert ("access", "calling program") in found
+    assert "durability" in desk.run("tactics", "sqlite").stdout
+
+
+def test_the_list_names_every_engine(desk):
+    done = desk.run("tactics")
+    assert (done.returncode, done.stderr) == (Exit.OK, "")
+    listed = json.loads(desk.run("tactics", "--format", "json").stdout)["engines"]
+    names = [engine["engine"] for engine in listed]
+    assert {"lode", "sqlite", "duckdb", "null", "lmdb"} <= set(names)
+    assert all(name in done.stdout for name in names)
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"), [(("nosuch",), "lode"), (("lode", "nosuch"), "durability")]
+)
+def test_what_there_is_not_is_told_with_what_there_is(desk, words, hint):
+    done = desk.run("tactics", *words)
+    assert (done.returncode, done.stdout) == (Exit.INPUT, "")
+    assert "nosuch" in done.stderr
+    assert hint in done.stderr
