@@ -322,8 +322,7 @@ class LodeObjects:
     def get(self, oid: int) -> bytes: ...
     def follow(self, oid: int, at: int) -> tuple[int, bytes] | None:
         """(OID, object) that the reference at offset `at` (a multiple of 8) of an object leads to;
-        None where eight zeros stand there. Under `swizzle=on`, a second visit goes straight to
-        memory."""
+        None where eight zeros stand there."""
     def update(self, oid: int, object: bytes) -> None: ...  # noqa: A002
     def delete(self, oid: int) -> None: ...
     def scan(self) -> list[tuple[int, bytes]]:

@@ -35,7 +35,8 @@ TOGETHER = (
     "postgresql?place=tcp&statement=pipeline",
 )
 SHARED = ("sqlite?durability=none", "sqlite?access=objects", "postgresql")
-"""What two programs can have open: of LMDB, lode and DuckDB a process opens a file once."""
+"""What two programs can have open: of LMDB, lode and DuckDB a process opens a file once, and the
+tests of `crates/hosts` have readers and writers at once."""
 ALONE = ("memory", "python-dict", "python-null", "zodb", "ladybug")
 CONTENTS = ("scan", "lookup", "group", "reverse-batch", "traversal-batch")
 

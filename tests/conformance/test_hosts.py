@@ -20,17 +20,19 @@ ORACLE = _core.Oo1Oracle(PARTS)
 FLOORS = ("null", "python-null")
 LOST = ("memory", "python-dict")
 """What they hold ends with their process, or with `stop`."""
-DEFAULTS = ("sqlite", "lmdb", "lode", "duckdb", "postgresql", "postgresql?place=tcp", "zodb", "ladybug")
+DEFAULTS = (
+    "sqlite", "lmdb", "lode", "duckdb", "postgresql", "postgresql?place=tcp", "zodb", "ladybug",
+)  # fmt: skip
 VARIANTS = (
     *LOST,
     *DEFAULTS,
     "sqlite?access=clustered",
     "sqlite?access=objects&durability=none&transaction=call",
     "lmdb?access=links&durability=none",
-    "lode?swizzle=on&disk=direct&readahead=on",
+    "lode?disk=direct&readahead=on&swizzle=on",
     "lode?access=links&locks=page&log=page-grain",
-    "lode?access=btree&durability=none&replacement=lru&extent=4",
-    "lode?access=hash&durability=group&swizzle=on&cache=1048576&checkpoint=65536",
+    "lode?access=btree&durability=none&extent=4&replacement=lru",
+    "lode?access=hash&cache=1048576&checkpoint=65536&durability=group&swizzle=on",
     "postgresql?statement=text",
     "postgresql?statement=procedure",
     "postgresql?statement=pipeline",

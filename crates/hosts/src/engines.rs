@@ -6,10 +6,10 @@ use crate::client::Client;
 use crate::error::HostError;
 use crate::host::{Host, Program};
 use crate::tactics::{Address, Tactics};
-use crate::{duckdb, lmdb, memory, null, postgresql, sqlite};
+use crate::{duckdb, lmdb, lode, memory, null, postgresql, sqlite};
 
 /// The names that [`open`] knows.
-pub const ENGINES: [&str; 6] = ["memory", "null", "sqlite", "lmdb", "duckdb", "postgresql"];
+pub const ENGINES: [&str; 7] = ["memory", "null", "sqlite", "lmdb", "duckdb", "postgresql", "lode"];
 
 /// How parts and connections lie, where an engine has designs to choose from.
 #[derive(Debug, Clone, Copy)]
@@ -18,12 +18,21 @@ enum Access {
     Clustered,
     Objects,
     Links,
+    Btree,
+    Hash,
 }
 
 const SQLITE_ACCESS: [(&str, Access); 3] =
     [("rowid", Access::Rowid), ("clustered", Access::Clustered), ("objects", Access::Objects)];
 
 const LMDB_ACCESS: [(&str, Access); 2] = [("objects", Access::Objects), ("links", Access::Links)];
+
+const LODE_ACCESS: [(&str, Access); 4] = [
+    ("objects", Access::Objects),
+    ("links", Access::Links),
+    ("btree", Access::Btree),
+    ("hash", Access::Hash),
+];
 
 /// Open an engine by name at an address: the database that is there already, or a place to load
 /// `database` to. A tactic that the engine does not know is an error.
@@ -48,6 +57,12 @@ pub fn open(
             _ => program(lmdb::Objects::open, address, tactics, database),
         },
         "duckdb" => program(duckdb::DuckDb::open, address, tactics, database),
+        "lode" => match tactics.take("access", &LODE_ACCESS)? {
+            Access::Links => program(lode::open::<lode::Links>, address, tactics, database),
+            Access::Btree => program(lode::open::<lode::Btrees>, address, tactics, database),
+            Access::Hash => program(lode::open::<lode::Hashes>, address, tactics, database),
+            _ => program(lode::open::<lode::Objects>, address, tactics, database),
+        },
         "postgresql" => program(postgresql::PostgreSql::open, address, tactics, database),
         _ => Err(HostError::Unknown {
             kind: "engine",

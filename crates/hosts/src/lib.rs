@@ -10,6 +10,7 @@ mod engines;
 mod error;
 mod host;
 mod lmdb;
+mod lode;
 mod loops;
 mod measure;
 mod memory;

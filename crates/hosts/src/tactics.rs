@@ -59,6 +59,13 @@ impl Tactics {
         }
     }
 
+    /// What the variant says for `key`, to be judged by the engine itself.
+    pub(crate) fn take_text(&mut self, key: &str) -> Option<String> {
+        self.known.push(key.to_owned());
+        let position = self.pairs.iter().position(|(name, _)| name == key)?;
+        Some(self.pairs.remove(position).1)
+    }
+
     /// An error if a tactic was given that no [`Self::take`] asked for.
     pub(crate) fn finish(self) -> Result<(), HostError> {
         match self.pairs.into_iter().next() {

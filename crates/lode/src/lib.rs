@@ -39,8 +39,8 @@
 //! # wheel_and_spoke(&folder.path().join("parts.lode")).expect("it works");
 //! ```
 
-pub mod buffer;
 pub mod btree;
+pub mod buffer;
 pub mod catalog;
 pub mod checkpoint;
 pub mod database;

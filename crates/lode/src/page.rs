@@ -25,7 +25,7 @@ pub type FileNumber = u32;
 pub mod offset {
     /// u64: checksum of everything behind it.
     pub const CHECKSUM: usize = 0;
-    /// u64: log position of the commit that changed the page last.
+    /// u64: end of the log when a transaction first changed the page.
     pub const LSN: usize = 8;
     /// u8: [`super::PageKind`].
     pub const KIND: usize = 16;

@@ -14,8 +14,8 @@ pub struct AlignedPage(pub PageBytes);
 /// A page to be read optimistically: its bytes may change or become zeros while one looks, and
 /// what was seen counts only if the page turns out unchanged afterwards ([`crate::Pages::read`]
 /// sees to that, and looks again). So nothing read from a view may be trusted to be sensible: an
-/// offset beyond the page, or not a multiple of the field's size, reads as zero instead of panicking, and loops must end whatever they
-/// read.
+/// offset beyond the page, or not a multiple of the field's size, reads as zero instead of
+/// panicking, and loops must end whatever they read.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     start: *const u8,
@@ -93,7 +93,11 @@ impl<'a> View<'a> {
             // SAFETY: any bytes are a value of an atomic word; each lies within the page, which
             // stays mapped for 'a, and is aligned because the page and `at` are; and all who share
             // the page read it atomically or hold its latch.
-            #[expect(unsafe_code, reason = "words of a page in memory that others may change")]
+            #[expect(
+                unsafe_code,
+                clippy::cast_ptr_alignment,
+                reason = "aligned words of a page in memory that others may change"
+            )]
             let field = unsafe { &*self.start.add(at + place * 8).cast::<AtomicU64>() };
             *word = u64::from_le(field.load(Ordering::Relaxed));
         }

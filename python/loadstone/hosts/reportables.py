@@ -44,6 +44,15 @@ REPORTABLES: Mapping[str, Mapping[str, str]] = {
         "protocol": _CALLS,
         "access": "B-trees",
     },
+    "lode": {
+        "transactions": "atomic; serializable",
+        "concurrency": "two-phase locks on the whole database or on pages; deadlocks are found",
+        "recovery": "write-ahead log of changed words or of pages, replayed when it is opened",
+        "architecture": f"{_IN_PROCESS}, with a page cache of its own",
+        "security": _NO_USERS,
+        "protocol": _CALLS,
+        "access": "as the design says: objects, parent-child lists, B-trees, hash indexes",
+    },
     "duckdb": {
         "transactions": "atomic; snapshots",
         "concurrency": "many threads of one process; a writer that meets another's change fails",

@@ -16,7 +16,7 @@ pub struct Variant {
 
 const FAST: (&str, &str) = ("durability", "none");
 
-pub const VARIANTS: [Variant; 8] = [
+pub const VARIANTS: [Variant; 13] = [
     Variant { engine: "memory", tactics: &[], keeps: false, shares: false },
     Variant { engine: "sqlite", tactics: &[FAST, ("access", "rowid")], keeps: true, shares: true },
     Variant {
@@ -45,7 +45,19 @@ pub const VARIANTS: [Variant; 8] = [
         keeps: true,
         shares: true,
     },
+    lode(&[FAST]),
+    lode(&[("access", "objects"), ("swizzle", "on"), ("locks", "page"), SMALL]),
+    lode(&[("access", "links"), ("swizzle", "on"), ("log", "page-grain"), FAST]),
+    lode(&[("access", "btree"), ("locks", "page"), ("durability", "group")]),
+    lode(&[("access", "hash"), ("locks", "page"), SMALL, FAST]),
 ];
+
+/// A cache that even a small database overflows.
+const SMALL: (&str, &str) = ("cache", "196608");
+
+const fn lode(tactics: &'static [(&'static str, &'static str)]) -> Variant {
+    Variant { engine: "lode", tactics, keeps: true, shares: true }
+}
 
 /// A small database, in two seeds.
 pub fn database(parts: u64, locality: bool) -> Database {

@@ -15,6 +15,7 @@ mod counters;
 mod evict;
 mod fault;
 mod latched;
+mod marks;
 mod outdated;
 mod replacement;
 mod reservation;

@@ -42,6 +42,10 @@ const HINTED: u64 = 1 << 4;
 /// The bytes are whole and nobody changes them. Next to the stamp, so that one shift compares both.
 const READABLE: u64 = 1 << READABLE_SHIFT;
 
+/// Of a mark: the bits of an offset, which leave the two bits alone that are compared.
+const OFFSET: u64 = 0xff8;
+const _: () = assert!(OFFSET & (LATCHED | WATCHED | READABLE) == 0);
+
 const READABLE_SHIFT: u32 = 15;
 const STAMP_SHIFT: u32 = 16;
 const STAMP: u64 = !((1 << STAMP_SHIFT) - 1);
@@ -117,6 +121,31 @@ impl Word {
     #[inline]
     pub(super) const fn is_hinted(self) -> bool {
         self.0 & HINTED != 0
+    }
+
+    /// A mark for a record at that offset (a multiple of 8 within the page) at that stamp: the
+    /// stamp where state words have it, the offset where they have nothing that counts.
+    pub(super) const fn mark(stamp: Stamp, at: usize) -> u64 {
+        (stamp.0 << STAMP_SHIFT) | (at as u64 & OFFSET)
+    }
+
+    /// The offset of a mark.
+    #[inline]
+    pub(super) const fn marked_offset(mark: u64) -> usize {
+        (mark & OFFSET) as usize
+    }
+
+    /// The stamp of a mark.
+    #[inline]
+    pub(super) const fn marked_stamp(mark: u64) -> Stamp {
+        Stamp(mark >> STAMP_SHIFT)
+    }
+
+    /// Open, with the stamp of that mark, in one comparison. 0, which is no mark, never holds: no
+    /// readable page has that stamp.
+    #[inline]
+    pub(super) const fn holds(self, mark: u64) -> bool {
+        (self.0 ^ mark) & (STAMP | READABLE | LATCHED | WATCHED) == READABLE
     }
 
     #[inline]

@@ -22,6 +22,7 @@ mod table;
 mod tests;
 
 pub use check::Summary;
+pub use directory::Directory;
 
 use self::bucket::Chain;
 use self::directory::DEPTH_MAX;
@@ -87,6 +88,35 @@ impl Hash {
             Probe::Found { value, at } => Ok(Some((value, (first, at)))),
             Probe::Absent { next: NO_PAGE } => Ok(None),
             Probe::Absent { next } => find_behind(pages, first, next, key),
+            Probe::Foreign => Err(bucket::foreign(first)),
+        }
+    }
+
+    /// Bring a copy of the directory up to date; costs one look at one page where it is. It holds for
+    /// as long as this transaction does not change the index: others cannot, since the page is
+    /// locked.
+    pub fn renew<P: Pages>(&self, pages: &P, directory: &mut Directory) -> Result<()> {
+        directory.renew(pages, self.root)
+    }
+
+    /// A value of the key, any if it has several, by a copy of the directory: one page less is read.
+    #[expect(clippy::inline_always, reason = "its answer should stay in registers")]
+    #[inline(always)]
+    pub fn get_by<P: Pages>(
+        &self,
+        pages: &P,
+        directory: &Directory,
+        key: u64,
+    ) -> Result<Option<u64>> {
+        let hash = mix(key);
+        let first = directory.bucket(pages, hash)?;
+        match pages.read(first, |view| table::probe(view, key, hash))? {
+            Probe::Found { value, .. } => Ok(Some(value)),
+            Probe::Absent { next: NO_PAGE } => Ok(None),
+            Probe::Absent { next } => find_behind(pages, first, next, key).map(|found| {
+                let (value, _) = found?;
+                Some(value)
+            }),
             Probe::Foreign => Err(bucket::foreign(first)),
         }
     }

@@ -3,8 +3,8 @@
 //! A record lives in a slot of a page ([`crate::slotted`]), and page and slot are its id, as in
 //! System R and in INDEX (OO1, section 7.1). A record that outgrows its page leaves a *forward* in
 //! its slot and lives on as a *body* elsewhere; a forward leads to a body and never to another
-//! forward, so that a record is at most two pages away. A body knows its id, so that a scan takes it
-//! where it lies.
+//! forward, so that a record is at most two pages away. A body knows its id, so that a scan takes
+//! it where it lies.
 //!
 //! All pages of a heap form a chain from the first to the last made, which a scan follows. Where
 //! there is room stands in the root page: see `room`. A heap keeps its pages until it is
@@ -92,6 +92,43 @@ impl Heap {
             }
             Seen::Nothing => Err(missing(id)),
             Seen::Damaged(damaged) => Err(damaged.on(id.page)),
+        }
+    }
+
+    /// Look at a record of which one knows where its fields lie: `look` gets the page and where the
+    /// record begins, as [`Heap::read`] says it, and not its length. Where the tactics swizzle and
+    /// the record has been looked at so before, neither the page's header nor its slots are read
+    /// (nor, therefore, whether the page is this heap's: an id must be one that this heap gave).
+    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+    #[inline(always)]
+    pub fn look<R>(
+        self,
+        pages: &impl Pages,
+        id: RecordId,
+        mut look: impl FnMut(View<'_>, usize) -> R,
+    ) -> Result<R> {
+        if let Some(seen) = pages.read_marked(id.page, id.slot, &mut look) {
+            return Ok(seen);
+        }
+        self.look_and_mark(pages, id, look)
+    }
+
+    #[inline]
+    fn look_and_mark<R>(
+        self,
+        pages: &impl Pages,
+        id: RecordId,
+        mut look: impl FnMut(View<'_>, usize) -> R,
+    ) -> Result<R> {
+        let (seen, stamp) = pages.read_and_stamp(id.page, |view| {
+            self.see(view, id.slot, &mut |view, at, _| (look(view, at), at))
+        })?;
+        match seen {
+            Seen::Record((result, at)) => {
+                pages.mark(id.page, id.slot, stamp, at);
+                Ok(result)
+            }
+            _ => self.read(pages, id, |view, at, _| look(view, at)),
         }
     }
 

@@ -11,8 +11,8 @@
 //! ```
 //!
 //! Where these words lie in the records is the caller's choice ([`LinkField`]), so that a record
-//! can be in several lists: OO1's connection is a child of its `from` part and of its `to` part. The
-//! paper's part holds the first child only; the last one beside it makes an append cheap, and
+//! can be in several lists: OO1's connection is a child of its `from` part and of its `to` part.
+//! The paper's part holds the first child only; the last one beside it makes an append cheap, and
 //! keeps children in the order in which they were linked.
 //!
 //! To follow a link is to read one record, which is one page unless the record has moved. To append

@@ -125,7 +125,8 @@ impl Log {
     /// Open the log of the volume with that identity, and find its end. Nothing is written before
     /// the first append, unless the file is not a whole number of blocks.
     ///
-    /// [`LodeError::Corrupt`] if it is no log or another volume's.
+    /// [`LodeError::Corrupt`] if it is no log or another volume's, or was durable further than it
+    /// is whole.
     pub fn open(disk: Arc<dyn Disk>, identity: [u8; 16]) -> Result<Self> {
         Self::open_sized(disk, identity, Sizes::default())
     }
@@ -147,11 +148,17 @@ impl Log {
         }
         let mut reader = Reader::new(Arc::clone(&disk), header, header.checkpoint)?;
         reader.by_ref().try_for_each(|record| record.map(drop))?;
-        let mut state = State::new(header, slots, sizes);
         let end = reader.position();
-        let block = reader.block_before()?;
+        let block = reader.block_before()?.to_vec();
+        if reader.is_damaged_at_end()? {
+            return Err(LodeError::Corrupt {
+                what: format!("the log at {end}"),
+                how: "no record is whole there, and later ones say that it was synced".into(),
+            });
+        }
+        let mut state = State::new(header, slots, sizes);
         state.tail.reset(Lsn(end.0 - block.len() as u64));
-        state.tail.begin_with(block);
+        state.tail.begin_with(&block);
         state.written = end;
         // Perhaps it only came from the system's cache: see `renew`.
         state.durable = header.first;

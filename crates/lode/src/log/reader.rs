@@ -12,6 +12,9 @@ use crate::error::{LodeError, Result};
 /// What a reader in order reads at once.
 const AHEAD_BYTES: usize = 256 * 1024;
 
+/// How far behind the end of whole records others are looked for: several of the longest.
+const SEARCH_BYTES: u64 = 4 * RECORD_BYTES_MAX as u64;
+
 /// Enough for any one record, wherever in a block it begins.
 const ONE_BYTES: usize = RECORD_BYTES_MAX + BLOCK_BYTES;
 
@@ -72,6 +75,39 @@ impl Reader {
             return Ok(&[]);
         }
         Ok(&self.bytes(block_of(offset))?[..used])
+    }
+
+    /// Whether a record behind the end, where this reader has come to, tells that the log was durable
+    /// further than to there: then it does not end, it is damaged. What a crash cut off tells no
+    /// such thing.
+    pub(super) fn is_damaged_at_end(&mut self) -> Result<bool> {
+        let (end, epoch) = (self.next, self.header.epoch);
+        let mut whole_up_to = end;
+        let mut at = Lsn(end.0 + 8);
+        while at.0 - whole_up_to.0 <= SEARCH_BYTES {
+            let offset = self.header.offset_of(at);
+            let loaded_to = self.loaded_from + self.loaded_bytes as u64;
+            let bytes =
+                if offset + RECORD_BYTES_MAX as u64 > loaded_to && loaded_to < self.len_bytes {
+                    self.load(offset)?
+                } else {
+                    self.bytes(offset)?
+                };
+            if bytes.is_empty() {
+                return Ok(false);
+            }
+            let length = record::length(bytes).unwrap_or_default();
+            if record::decode(bytes, at, epoch)?.is_none() {
+                at.0 += 8;
+                continue;
+            }
+            if record::durable_before(bytes).is_some_and(|durable| durable > end) {
+                return Ok(true);
+            }
+            at.0 += length as u64;
+            whole_up_to = at;
+        }
+        Ok(false)
     }
 
     fn read(&mut self) -> Result<Option<Record>> {

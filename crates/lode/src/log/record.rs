@@ -21,9 +21,13 @@ mod offset {
     pub const CHECKSUM: usize = 0;
     pub const LENGTH: usize = 8;
     pub const KIND: usize = 12;
+    pub const UNSYNCED: usize = 13;
     pub const LSN: usize = 16;
     pub const TRANSACTION: usize = 24;
 }
+
+/// Little-endian, of three bytes.
+const UNSYNCED_BYTES: usize = 3;
 
 /// Offsets behind the head.
 mod content {
@@ -47,6 +51,7 @@ mod kind {
 const _: () = assert!(offset::TRANSACTION + size_of::<u64>() == HEAD_BYTES);
 const _: () = assert!(offset::KIND == offset::LENGTH + size_of::<u32>());
 const _: () = assert!(offset::LSN.is_multiple_of(size_of::<u64>()));
+const _: () = assert!(offset::UNSYNCED + UNSYNCED_BYTES == offset::LSN);
 const _: () = assert!(content::RUNS == content::COUNT + size_of::<u32>());
 const _: () = assert!(content::NUMBERS == content::TRANSACTIONS + 2 * size_of::<u32>());
 const _: () = assert!(IMAGE_BYTES == 4_136 && IMAGE_BYTES < RECORD_BYTES_MAX);
@@ -183,12 +188,23 @@ impl Body {
     }
 }
 
-/// Write a record to where it belongs: `into` has exactly its length.
-pub fn encode(into: &mut [u8], body: &Body, transaction: u64, lsn: Lsn, epoch: u64) {
+/// Write a record to where it belongs: `into` has exactly its length. It tells how far the log was
+/// known to be `durable`.
+pub fn encode(
+    into: &mut [u8],
+    body: &Body,
+    transaction: u64,
+    lsn: Lsn,
+    epoch: u64,
+    durable: Option<Lsn>,
+) {
     into.fill(0);
     let length = into.len() as u32;
     put(into, offset::LENGTH, &length.to_le_bytes());
     into[offset::KIND] = body.kind();
+    let unsynced = durable.and_then(|durable| lsn.0.checked_sub(durable.0));
+    let told = unsynced.map(|bytes| bytes / 8 + 1).filter(|&told| told >> 24 == 0);
+    put(into, offset::UNSYNCED, &told.unwrap_or(0).to_le_bytes()[..UNSYNCED_BYTES]);
     put(into, offset::LSN, &lsn.0.to_le_bytes());
     put(into, offset::TRANSACTION, &transaction.to_le_bytes());
     body.encode(&mut into[HEAD_BYTES..]);
@@ -217,6 +233,14 @@ pub fn decode(bytes: &[u8], lsn: Lsn, epoch: u64) -> Result<Option<Record>> {
             what: format!("the log record at {lsn}"),
             how: "it contradicts itself, though its checksum fits".into(),
         })
+}
+
+/// Up to where the log was durable when this record was appended, as it says itself; `None` where
+/// it does not. For bytes that were decoded.
+pub(super) fn durable_before(bytes: &[u8]) -> Option<Lsn> {
+    let word = u32_at(bytes, offset::KIND)? >> 8;
+    let unsynced = u64::from(word.checked_sub(1)?) * 8;
+    u64_at(bytes, offset::LSN)?.checked_sub(unsynced).map(Lsn)
 }
 
 /// The length that a record claims, if one can be that long.

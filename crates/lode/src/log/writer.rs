@@ -43,7 +43,8 @@ impl Log {
         self.renew_opened(&mut state)?;
         self.provide(&mut state, record_bytes as u64)?;
         let (lsn, epoch) = (state.tail.end(), state.header.epoch);
-        record::encode(state.tail.push(record_bytes), body, transaction, lsn, epoch);
+        let durable = Some(state.durable);
+        record::encode(state.tail.push(record_bytes), body, transaction, lsn, epoch, durable);
         state.counters.records += 1;
         state.counters.record_bytes += record_bytes as u64;
         Ok(lsn)

@@ -4,20 +4,17 @@
 //! of its bytes stands a word that says whose they are, so that a direct reference can be checked
 //! where it leads, without the page's slots.
 //!
-//! A reference is an OID in a field of an object (a multiple of 8 in the page). It is followed by
-//! [`Objects::read`], through the home page's slots, or by [`Objects::read_through`], which
-//! swizzles: beside the field, in memory only, it leaves a [`direct`] reference that leads to the
-//! object's bytes for as long as its page is resident and unchanged. Nothing has to be undone when
-//! it is evicted: its stamp is another then. This is swizzling that leaves the page as it is on
-//! disk (OO1's appendix A asks for the mechanism; Moss, "Working with Persistent Objects: To
-//! Swizzle or Not to Swizzle", 1992, has the kinds).
+//! A reference is an OID in a field of an object. It is followed by [`Objects::read`], through the
+//! home page's slots, or by [`Objects::look`], which swizzles: in memory only, it keeps where the
+//! object lies for as long as its page is resident and unchanged ([`Pages::mark`]). Nothing has to
+//! be undone when the page goes: its stamp is another then. This is indirect swizzling that leaves
+//! the page as it is on disk (OO1's appendix A asks for the mechanism; Moss, "Working with
+//! Persistent Objects: To Swizzle or Not to Swizzle", 1992, has the kinds).
 
-mod direct;
 #[cfg(test)]
 mod tests;
 
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{LodeError, Result};
 use crate::heap::{self, Heap};
@@ -25,7 +22,6 @@ use crate::page::{self, FileNumber, PageKind, PageNumber};
 use crate::pages::Pages;
 use crate::slotted;
 use crate::view::View;
-use direct::Direct;
 
 /// Names an object for as long as it lives; afterwards it may be another's. As a word
 /// ([`RecordId::to_u64`]) it stands in references; 0 is none.
@@ -98,70 +94,50 @@ impl Objects {
         seen.ok_or_else(|| amiss(oid))
     }
 
-    /// The same, by a reference: `cell` is the page and the offset of the field in which the OID
-    /// was read. Where the tactics swizzle, and the object was reached from there before and its
-    /// page is as it was, neither the page's slots nor any table is looked at.
-    ///
-    /// The cell decides how fast this is, never what is read; so for fields of an object, the
-    /// OID's page and the offset in the view will do, though it has moved. An object that has moved
-    /// away from its home page is read through that page each time.
+    /// Look at an object of which one knows where its fields lie: `look` gets the page and where the
+    /// object's bytes begin, and not how many there are. Where the tactics swizzle and the object has
+    /// been looked at so before, and its page is as it was, neither the page's slots nor any table
+    /// is read. An object that has moved away from its home page is read through that page each
+    /// time.
     #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
     #[inline(always)]
-    pub fn read_through<R>(
+    pub fn look<R>(
         self,
         pages: &impl Pages,
         oid: Oid,
-        cell: (PageNumber, usize),
-        mut look: impl FnMut(View<'_>, usize, usize) -> R,
+        mut look: impl FnMut(View<'_>, usize) -> R,
     ) -> Result<R> {
-        let Some(hint) = pages.hint(cell.0, cell.1) else { return self.resolve(pages, oid, look) };
-        if let Some(direct) = Direct::of(hint.load(Ordering::Relaxed), oid.page) {
-            let seen = pages.read_stamped(oid.page, direct.stamp, |view| {
-                let len = length_of(view.u64(direct.at), oid)?;
-                Some(look(view, direct.at + HEADER_BYTES, len))
-            });
-            if let Some(Some(result)) = seen {
-                return Ok(result);
-            }
+        let seen = pages.read_marked(oid.page, oid.slot, |view, at| look(view, at + HEADER_BYTES));
+        match seen {
+            Some(result) => Ok(result),
+            None => self.look_and_mark(pages, oid, look),
         }
-        self.resolve_and_keep(pages, oid, hint, look)
     }
 
-    /// Read an object through its slot.
-    #[inline(never)]
-    fn resolve<R>(
+    /// Look at an object through its slot, and keep where it lies.
+    #[inline]
+    fn look_and_mark<R>(
         self,
         pages: &impl Pages,
         oid: Oid,
-        look: impl FnMut(View<'_>, usize, usize) -> R,
-    ) -> Result<R> {
-        self.read(pages, oid, look)
-    }
-
-    /// Read an object through its slot, and leave a direct reference to it.
-    #[cold]
-    #[inline(never)]
-    fn resolve_and_keep<R>(
-        self,
-        pages: &impl Pages,
-        oid: Oid,
-        hint: &AtomicU64,
-        mut look: impl FnMut(View<'_>, usize, usize) -> R,
+        mut look: impl FnMut(View<'_>, usize) -> R,
     ) -> Result<R> {
         let (seen, stamp) = pages.read_and_stamp(oid.page, |view| {
             let is_own =
                 view.kind() == PageKind::Heap as u8 && view.u32(page::offset::FILE) == self.file;
             let record = slotted::find(view, oid.slot).ok().flatten().filter(|_| is_own)?;
-            // Only an object that is at home has its own name here: see the mark.
+            // Only an object that is at home has its own name here: see the mark in the header.
             let len = length_of(view.u64(record.at), oid)?;
             (len + HEADER_BYTES == record.len)
-                .then(|| (look(view, record.at + HEADER_BYTES, len), record.at))
+                .then(|| (look(view, record.at + HEADER_BYTES), record.at))
         })?;
-        let Some((result, at)) = seen else { return self.read(pages, oid, look) };
-        if let Some(word) = (Direct { stamp, at }).to_u64(oid.page) {
-            hint.store(word, Ordering::Relaxed);
+        match seen {
+            Some((result, at)) => {
+                pages.mark(oid.page, oid.slot, stamp, at);
+                Ok(result)
+            }
+            None => self.read(pages, oid, |view, at, _| look(view, at)),
         }
-        Ok(result)
     }
 
     /// A copy of an object.

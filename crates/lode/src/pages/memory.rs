@@ -16,6 +16,7 @@ pub(crate) struct MemoryPages {
     pages: Vec<(AlignedPage, Stamp)>,
     free: Vec<PageNumber>,
     hints: Mutex<HashMap<(PageNumber, usize), &'static AtomicU64>>,
+    marks: Mutex<HashMap<(PageNumber, u16), (Stamp, usize)>>,
     swizzle: bool,
 }
 
@@ -71,6 +72,24 @@ impl Pages for MemoryPages {
     fn hint(&self, page: PageNumber, at: usize) -> Option<&AtomicU64> {
         let mut hints = self.hints.lock().expect("no test panics while it holds this");
         self.swizzle.then(|| *hints.entry((page, at)).or_insert_with(|| Box::leak(Box::default())))
+    }
+
+    fn read_marked<R>(
+        &self,
+        page: PageNumber,
+        slot: u16,
+        mut look: impl FnMut(View<'_>, usize) -> R,
+    ) -> Option<R> {
+        let marks = self.marks.lock().expect("no test panics while it holds this");
+        let (stamp, at) = marks.get(&(page, slot)).copied()?;
+        self.read_stamped(page, stamp, |view| look(view, at))
+    }
+
+    fn mark(&self, page: PageNumber, slot: u16, stamp: Stamp, at: usize) {
+        if self.swizzle {
+            let mut marks = self.marks.lock().expect("no test panics while it holds this");
+            marks.insert((page, slot), (stamp, at));
+        }
     }
 
     fn write<R>(

@@ -45,13 +45,28 @@ pub trait Pages {
     /// where the tactics keep none (`swizzle=off`).
     fn hint(&self, page: PageNumber, at: usize) -> Option<&AtomicU64>;
 
+    /// Look at the record of a slot where [`Pages::mark`] said that it lies; `look` gets the page and
+    /// the record's offset, and what it sees is consistent. `None` where nothing was said, or the
+    /// page is not in memory or not as it was then, and always where the tactics do not swizzle.
+    ///
+    /// Slots are those of [`crate::slotted`] pages; nobody else marks.
+    fn read_marked<R>(
+        &self,
+        _page: PageNumber,
+        _slot: u16,
+        _look: impl FnMut(View<'_>, usize) -> R,
+    ) -> Option<R> {
+        None
+    }
+
+    /// Keep in memory that the record of a slot lay at an offset of the page when that had this
+    /// stamp. It may be forgotten at any time.
+    fn mark(&self, _page: PageNumber, _slot: u16, _stamp: Stamp, _at: usize) {}
+
     /// Change a page. Nobody else sees the page while `change` runs, nor its effect before the
     /// commit. The header's checksum and LSN are not the access method's to touch.
-    fn write<R>(
-        &mut self,
-        page: PageNumber,
-        change: impl FnOnce(&mut PageBytes) -> R,
-    ) -> Result<R>;
+    fn write<R>(&mut self, page: PageNumber, change: impl FnOnce(&mut PageBytes) -> R)
+    -> Result<R>;
 
     /// Make the volume hold at least that many pages; new ones are zeros. Not undone by a rollback.
     /// For [`crate::space`] only.

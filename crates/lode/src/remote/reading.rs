@@ -72,6 +72,21 @@ impl Pages for RemoteReading<'_> {
         self.buffer.hint(page, at)
     }
 
+    #[inline]
+    fn read_marked<R>(
+        &self,
+        page: PageNumber,
+        slot: u16,
+        look: impl FnMut(View<'_>, usize) -> R,
+    ) -> Option<R> {
+        self.lock(page).ok()?;
+        self.buffer.read_marked(page, slot, look)
+    }
+
+    fn mark(&self, page: PageNumber, slot: u16, stamp: Stamp, at: usize) {
+        self.buffer.mark(page, slot, stamp, at);
+    }
+
     fn write<R>(&mut self, _: PageNumber, _: impl FnOnce(&mut PageBytes) -> R) -> Result<R> {
         Err(LodeError::ReadOnly)
     }

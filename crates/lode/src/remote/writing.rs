@@ -227,6 +227,26 @@ impl Pages for RemoteWriting<'_> {
 
     /// A page that this transaction has changed has no stamp.
     #[inline]
+    fn read_marked<R>(
+        &self,
+        page: PageNumber,
+        slot: u16,
+        look: impl FnMut(View<'_>, usize) -> R,
+    ) -> Option<R> {
+        self.lock(page, Mode::Shared).ok()?;
+        if self.changed.contains_key(&page) {
+            return None;
+        }
+        self.remote.buffer.read_marked(page, slot, look)
+    }
+
+    fn mark(&self, page: PageNumber, slot: u16, stamp: Stamp, at: usize) {
+        if !self.changed.contains_key(&page) {
+            self.remote.buffer.mark(page, slot, stamp, at);
+        }
+    }
+
+    #[inline]
     fn read_and_stamp<R>(
         &self,
         page: PageNumber,

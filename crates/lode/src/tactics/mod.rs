@@ -93,7 +93,8 @@ macro_rules! implement {
                     return Ok(());
                 })+
                 let known = [$(<$type as Tactic>::NAME),+].join(", ");
-                Err(LodeError::Tactic { what: format!("no tactic is called `{name}`: there are {known}") })
+                let what = format!("no tactic is called `{name}`: there are {known}");
+                Err(LodeError::Tactic { what })
             }
 
             /// Each tactic's name and value, in the order of [`all`].

@@ -83,6 +83,23 @@ impl Pages for Reading<'_> {
         self.buffer.hint(page, at)
     }
 
+    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+    #[inline(always)]
+    fn read_marked<R>(
+        &self,
+        page: PageNumber,
+        slot: u16,
+        look: impl FnMut(View<'_>, usize) -> R,
+    ) -> Option<R> {
+        // What keeps the lock from being had is told by the read that follows.
+        self.lock(page).ok()?;
+        self.buffer.read_marked(page, slot, look)
+    }
+
+    fn mark(&self, page: PageNumber, slot: u16, stamp: Stamp, at: usize) {
+        self.buffer.mark(page, slot, stamp, at);
+    }
+
     fn write<R>(&mut self, _: PageNumber, _: impl FnOnce(&mut PageBytes) -> R) -> Result<R> {
         Err(LodeError::ReadOnly)
     }

@@ -160,6 +160,22 @@ impl Pages for Writing<'_> {
         self.buffer.hint(page, at)
     }
 
+    #[inline]
+    fn read_marked<R>(
+        &self,
+        page: PageNumber,
+        slot: u16,
+        look: impl FnMut(View<'_>, usize) -> R,
+    ) -> Option<R> {
+        // What keeps the lock from being had is told by the read that follows.
+        self.lock(page, Mode::Shared).ok()?;
+        self.buffer.read_marked(page, slot, look)
+    }
+
+    fn mark(&self, page: PageNumber, slot: u16, stamp: Stamp, at: usize) {
+        self.buffer.mark(page, slot, stamp, at);
+    }
+
     fn write<R>(
         &mut self,
         page: PageNumber,

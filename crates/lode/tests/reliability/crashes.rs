@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use lode::disk::Disk;
 use lode::disk::simulated::{Crash, CrashOptions, Image, Simulation};
 use lode::error::Result;
 use lode::tactics::Durability;
@@ -45,6 +46,40 @@ fn after_every_crash_all_files_are_whole_and_as_promised() {
             }
         }
     }
+}
+
+/// That a file is longer now is not durable by a commit, which syncs the log.
+#[test]
+fn a_volume_that_grew_for_a_transaction_is_as_long_after_a_crash() {
+    let tactics = tactics("durability=full&extent=4");
+    let simulation = Simulation::new();
+    let disk = |name| Arc::new(simulation.disk(name));
+    let database = Database::on(disk("volume"), disk("log"), &tactics).unwrap();
+    let mut operator = Operator::new(4);
+    let mut contents = Contents::create(&database).unwrap();
+    grow(&database, &mut operator, &mut contents);
+    let recovered = on_image(&simulation.image(&[]), &tactics).unwrap();
+    assert!(read_and_check(&recovered).unwrap().as_ref() == Some(&contents));
+    // A killed process has grown it, and nothing was synced: the next sees to that.
+    database.close().unwrap();
+    let killed = simulation.killed().simulation();
+    let disk = |name| Arc::new(killed.disk(name));
+    let volume = killed.disk("volume");
+    volume.set_len(volume.len_bytes().unwrap() * 4).unwrap();
+    let database = Database::on(disk("volume"), disk("log"), &tactics).unwrap();
+    grow(&database, &mut operator, &mut contents);
+    let recovered = on_image(&killed.image(&[]), &tactics).unwrap();
+    assert!(read_and_check(&recovered).unwrap() == Some(contents));
+}
+
+/// Some hundred pages more.
+fn grow(database: &Database, operator: &mut Operator, contents: &mut Contents) {
+    let mut writing = database.writing();
+    for _ in 0..100 {
+        let changes = operator.new_record(&mut writing, contents, 3_000, None).unwrap();
+        changes.into_iter().for_each(|change| contents.apply(change));
+    }
+    writing.commit().unwrap();
 }
 
 fn on_image(image: &Image, tactics: &Tactics) -> Result<Database> {

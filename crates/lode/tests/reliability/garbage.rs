@@ -151,9 +151,9 @@ fn look(pages: &impl Pages, known: &Contents, extent_pages: u32) -> Result<(), L
         ended(files.records.get(pages, record.id).map(drop));
     }
     for object in known.objects.values() {
-        let cell = (files.objects.root(), 64);
+        ended(files.objects.get(pages, object.id).map(drop));
         for _ in 0..2 {
-            ended(files.objects.read_through(pages, object.id, cell, |_, _, _| ()));
+            ended(files.objects.look(pages, object.id, |_, _| ()));
         }
     }
     for node in known.nodes.values() {

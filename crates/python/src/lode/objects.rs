@@ -4,7 +4,6 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use lode::objects::Oid;
-use lode::page::PageNumber;
 use lode::{LodeError, View};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -45,10 +44,10 @@ impl Objects {
         self.session.ask(py, |pages| {
             let field = |view: View<'_>, start: usize, len: usize| {
                 let is_within = at.checked_add(REFERENCE_BYTES).is_some_and(|end| end <= len);
-                is_within.then(|| (view.u64(start + at), start + at))
+                is_within.then(|| view.u64(start + at))
             };
-            let (word, cell_at) = self.objects.read(pages, oid, field)?.ok_or_else(|| {
-                LodeError::Missing { what: format!("reference at {at} of {oid}") }
+            let word = self.objects.read(pages, oid, field)?.ok_or_else(|| LodeError::Missing {
+                what: format!("reference at {at} of {oid}"),
             })?;
             if word == 0 {
                 return Ok(None);
@@ -56,13 +55,7 @@ impl Objects {
             let target = Oid::of(word).ok_or_else(|| LodeError::Missing {
                 what: format!("object with the OID {word}"),
             })?;
-            let cell: (PageNumber, usize) = (oid.page, cell_at);
-            let copy = |view: View<'_>, start: usize, len: usize| {
-                let mut object = Vec::with_capacity(len);
-                view.append_to(&mut object, start, len);
-                object
-            };
-            Ok(Some((word, self.objects.read_through(pages, target, cell, copy)?)))
+            Ok(Some((word, self.objects.get(pages, target)?)))
         })
     }
 

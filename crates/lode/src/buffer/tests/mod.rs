@@ -4,6 +4,7 @@ mod contents;
 mod eviction;
 mod failures;
 mod hints;
+mod marks;
 mod outdated;
 mod protocol;
 mod reading;

@@ -1,6 +1,6 @@
 use super::{
-    Body, HEAD_BYTES, IMAGE_BYTES, Lsn, RECORD_BYTES_MAX, Record, checksum, decode, encode, offset,
-    put,
+    Body, HEAD_BYTES, IMAGE_BYTES, Lsn, RECORD_BYTES_MAX, Record, checksum, decode, durable_before,
+    encode, offset, put,
 };
 use crate::error::LodeError;
 use crate::log::runs::{Runs, difference};
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 fn encoded(body: &Body, transaction: u64, lsn: Lsn, epoch: u64) -> Vec<u8> {
     let mut bytes = vec![0xee; body.record_bytes()];
-    encode(&mut bytes, body, transaction, lsn, epoch);
+    encode(&mut bytes, body, transaction, lsn, epoch, None);
     bytes
 }
 
@@ -66,7 +66,7 @@ fn the_longest_records_of_a_page_fit() {
 fn a_checksum_that_fits_nonsense_is_damage() {
     let sealed = |kind: u8, content: &[u8]| {
         let mut bytes = vec![0; HEAD_BYTES + content.len()];
-        encode(&mut bytes[..HEAD_BYTES], &Body::Commit, 1, Lsn(8), 3);
+        encode(&mut bytes[..HEAD_BYTES], &Body::Commit, 1, Lsn(8), 3, None);
         bytes[HEAD_BYTES..].copy_from_slice(content);
         bytes[offset::KIND] = kind;
         let length = bytes.len() as u32;
@@ -146,4 +146,22 @@ proptest! {
             let _ = decode(&bytes, Lsn(8), 2);
         }
     }
+}
+
+#[test]
+fn a_record_tells_how_far_the_log_was_durable() {
+    let told = |lsn, durable| {
+        let mut bytes = [0; HEAD_BYTES];
+        encode(&mut bytes, &Body::Commit, 1, Lsn(lsn), 1, durable);
+        assert!(matches!(decode(&bytes, Lsn(lsn), 1), Ok(Some(_))));
+        durable_before(&bytes)
+    };
+    for lsn in [8, 4_096, 1 << 40] {
+        for unsynced in [0, 8, 4_000, ((1 << 24) - 2) * 8] {
+            let durable = u64::checked_sub(lsn, unsynced).map(Lsn);
+            assert_eq!(told(lsn, durable), durable);
+        }
+        assert_eq!(told(lsn, None), None);
+    }
+    assert_eq!(told(1 << 40, Some(Lsn(8))), None, "further back than can be told");
 }

@@ -135,6 +135,33 @@ fn a_flipped_byte_ends_the_log_there() {
 }
 
 #[test]
+fn a_flipped_byte_before_what_later_records_call_durable_is_damage() {
+    let disk = TestDisk::new();
+    let log = create(&disk);
+    let mut expected = Vec::new();
+    for _ in 0..3 {
+        let appended = append_all(&log, &bodies());
+        log.make_durable(appended[7].lsn, Sync::Own).unwrap();
+        expected.extend(appended);
+    }
+    let bytes = disk.synced();
+    let last = offset(expected[16].lsn);
+    let end = offset(log.end());
+    for at in (4_096..end).chain([end, end + 100]) {
+        let mut flipped = bytes.clone();
+        flipped[at] ^= 1 << (at % 8);
+        let opened = try_open(flipped);
+        // Nobody has said anything of the last ones.
+        assert_eq!(matches!(opened, Err(LodeError::Corrupt { .. })), at < last, "{at}");
+        if let Ok((_, log)) = opened {
+            let read = records(&log);
+            assert_eq!(read, expected[..read.len()], "{at}");
+            assert!(read.len() >= 16, "{at}");
+        }
+    }
+}
+
+#[test]
 fn what_is_no_log_is_refused() {
     let disk = TestDisk::new();
     drop(create(&disk));

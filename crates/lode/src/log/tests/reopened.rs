@@ -59,7 +59,7 @@ fn an_epoch_that_was_not_synced_is_so_before_the_one_before_is_overwritten() {
     commit(&log, 10);
     for crash in simulation.trace().crashes(CrashOptions::new(1)) {
         let read = transactions(&open_image(&crash.image));
-        assert!(read == whole || read == [] || read == [10], "{crash}: {read:?}");
+        assert!(read == whole || read.is_empty() || read == [10], "{crash}: {read:?}");
     }
     assert_eq!(transactions(&open_image(&simulation.image(&[]))), [10]);
 }

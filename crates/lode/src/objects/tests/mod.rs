@@ -1,6 +1,7 @@
 mod model;
 
 use std::cell::Cell;
+use std::sync::atomic::AtomicU64;
 
 use proptest::prelude::*;
 
@@ -11,20 +12,19 @@ use crate::pages::memory::MemoryPages;
 
 const FILE: FileNumber = 3;
 
-/// Pages that count how objects are reached, and whose stamps are of some age.
+/// Pages that count how objects are reached.
 struct Watched {
     pages: MemoryPages,
-    age: u64,
     stamped: Cell<u64>,
     other: Cell<u64>,
 }
 
 impl Watched {
     fn new(pages: MemoryPages) -> Self {
-        Self { pages, age: 0, stamped: Cell::new(0), other: Cell::new(0) }
+        Self { pages, stamped: Cell::new(0), other: Cell::new(0) }
     }
 
-    /// How many pages were looked at by stamp, and how many otherwise, since the last call.
+    /// How many pages were looked at by a mark, and how many otherwise, since the last call.
     fn counts(&self) -> (u64, u64) {
         (self.stamped.take(), self.other.take())
     }
@@ -42,10 +42,7 @@ impl Pages for Watched {
         stamp: Stamp,
         look: impl FnMut(View<'_>) -> R,
     ) -> Option<R> {
-        let stamp = Stamp(stamp.0.checked_sub(self.age)?);
-        let result = self.pages.read_stamped(page, stamp, look);
-        self.stamped.set(self.stamped.get() + u64::from(result.is_some()));
-        result
+        self.pages.read_stamped(page, stamp, look)
     }
 
     fn read_and_stamp<R>(
@@ -54,12 +51,26 @@ impl Pages for Watched {
         look: impl FnMut(View<'_>) -> R,
     ) -> Result<(R, Stamp)> {
         self.other.set(self.other.get() + 1);
-        let (result, stamp) = self.pages.read_and_stamp(page, look)?;
-        Ok((result, Stamp(stamp.0 + self.age)))
+        self.pages.read_and_stamp(page, look)
     }
 
     fn hint(&self, page: PageNumber, at: usize) -> Option<&AtomicU64> {
         self.pages.hint(page, at)
+    }
+
+    fn read_marked<R>(
+        &self,
+        page: PageNumber,
+        slot: u16,
+        look: impl FnMut(View<'_>, usize) -> R,
+    ) -> Option<R> {
+        let result = self.pages.read_marked(page, slot, look);
+        self.stamped.set(self.stamped.get() + u64::from(result.is_some()));
+        result
+    }
+
+    fn mark(&self, page: PageNumber, slot: u16, stamp: Stamp, at: usize) {
+        self.pages.mark(page, slot, stamp, at);
     }
 
     fn write<R>(
@@ -89,18 +100,16 @@ fn made() -> (Watched, Objects) {
     (pages, objects)
 }
 
-/// A field of memory that no object has: any cell is as good as any other.
-const CELL: (PageNumber, usize) = (1, 64);
-
 fn through(pages: &Watched, objects: Objects, oid: Oid) -> Result<Vec<u8>> {
-    objects.read_through(pages, oid, CELL, |view, at, len| {
+    objects.look(pages, oid, |view, at| {
         let mut object = Vec::new();
+        let len = length_of(view.u64(at - HEADER_BYTES), oid).expect("its header is before it");
         view.append_to(&mut object, at, len);
         object
     })
 }
 
-/// Read it through the cell twice: the second time, the direct reference leads there.
+/// Look at it twice: the second time, the mark leads there.
 fn settle(pages: &Watched, objects: Objects, oid: Oid) -> Vec<u8> {
     let first = through(pages, objects, oid).unwrap();
     pages.counts();
@@ -219,39 +228,8 @@ fn an_object_that_moves_away_and_comes_home_is_followed() {
     objects.check(&pages).unwrap();
 }
 
-/// The accident that the page's number in the word prevents: two pages of the same stamp, the cell
-/// turned from an object of the one to an object of the other, and what lies there at the same
-/// offset looks like that object's header, because somebody wrote it there or a former version of
-/// the object was not cleared away.
 #[test]
-fn a_cell_that_names_an_object_of_another_page_of_the_same_stamp_is_no_direct_reference() {
-    let (mut pages, objects) = made();
-    let filler = objects.insert(&mut pages, &[0; 3_000], None).unwrap();
-    let one = objects.insert(&mut pages, &[1; 400], Some(filler.page)).unwrap();
-    let decoy = objects.insert(&mut pages, &[0; 3_400], None).unwrap();
-    let other = objects.insert(&mut pages, &[2; 400], Some(decoy.page)).unwrap();
-    assert_eq!((one.page, other.page), (filler.page, decoy.page));
-    assert_ne!(one.page, other.page);
-    let lure = header(other, 8).to_le_bytes();
-    let write_lure = |bytes: &mut [u8]| {
-        bytes.chunks_exact_mut(8).for_each(|word| word.copy_from_slice(&lure));
-    };
-    objects.change(&mut pages, decoy, write_lure).unwrap();
-
-    let stamp = |pages: &Watched, page| pages.read_and_stamp(page, |_| ()).unwrap().1;
-    while stamp(&pages, one.page) != stamp(&pages, other.page) {
-        let behind = if stamp(&pages, one.page) < stamp(&pages, other.page) { one } else { other };
-        pages.write(behind.page, |_| ()).unwrap();
-    }
-    let at = objects.read(&pages, one, |_, at, _| at - HEADER_BYTES).unwrap();
-    let there = pages.read(other.page, |view| view.u64(at)).unwrap();
-    assert_eq!(there, header(other, 8), "nothing lures at the offset");
-    settle(&pages, objects, one);
-    assert_eq!(through(&pages, objects, other).unwrap(), [2; 400]);
-}
-
-#[test]
-fn a_cell_that_names_another_object_of_the_page_is_followed() {
+fn objects_of_one_page_have_marks_of_their_own() {
     let (mut pages, objects) = made();
     let one = objects.insert(&mut pages, b"one", None).unwrap();
     let two = objects.insert(&mut pages, b"two", None).unwrap();
@@ -259,21 +237,6 @@ fn a_cell_that_names_another_object_of_the_page_is_followed() {
     for _ in 0..3 {
         assert_eq!(through(&pages, objects, one).unwrap(), b"one");
         assert_eq!(through(&pages, objects, two).unwrap(), b"two");
-    }
-}
-
-#[test]
-fn a_page_too_often_changed_is_read_through_its_slots() {
-    let (mut pages, objects) = made();
-    let oid = objects.insert(&mut pages, b"hot", None).unwrap();
-    let ((), stamp) = pages.read_and_stamp(oid.page, |_| ()).unwrap();
-    pages.age = direct::STAMP_MAX - stamp.0;
-    settle(&pages, objects, oid);
-    pages.age += 1;
-    for _ in 0..3 {
-        pages.counts();
-        assert_eq!(through(&pages, objects, oid).unwrap(), b"hot");
-        assert_eq!(pages.counts(), (0, 1));
     }
 }
 
@@ -320,20 +283,6 @@ fn a_scan_ends_when_it_is_told_to() {
 }
 
 proptest! {
-    #[test]
-    fn a_direct_reference_says_what_was_put_in(
-        page: PageNumber,
-        stamp in 1..=direct::STAMP_MAX,
-        at in 0..512_usize,
-    ) {
-        let direct = Direct { stamp: Stamp(stamp), at: at * 8 };
-        let word = direct.to_u64(page).unwrap();
-        prop_assert_eq!(Direct::of(word, page), Some(direct));
-        prop_assert_eq!(Direct::of(word, page ^ 1), None);
-        let too_late = Direct { stamp: Stamp(stamp + direct::STAMP_MAX), ..direct };
-        prop_assert_eq!(too_late.to_u64(page), None);
-    }
-
     #[test]
     fn a_header_is_its_object_s_alone(
         page: PageNumber,

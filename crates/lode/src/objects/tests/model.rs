@@ -10,12 +10,10 @@ enum Step {
     Update(prop::sample::Index, usize),
     Change(prop::sample::Index),
     Delete(prop::sample::Index),
-    /// Follow a reference in that cell to that object.
-    Follow(usize, prop::sample::Index),
+    /// Follow a reference to that object.
+    Follow(prop::sample::Index),
     /// Follow one to an object that may not be there.
-    Stray(usize, u32, u16),
-    /// What the hint says is lost, or was another's.
-    Garble(usize, u64),
+    Stray(u32, u16),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -27,10 +25,8 @@ fn step() -> impl Strategy<Value = Step> {
         4 => (index(), len()).prop_map(|(of, len)| Step::Update(of, len)),
         1 => index().prop_map(Step::Change),
         3 => index().prop_map(Step::Delete),
-        12 => (0..6_usize, index()).prop_map(|(cell, of)| Step::Follow(cell, of)),
-        1 => (0..6_usize, 4..12_u32, 0..20_u16)
-            .prop_map(|(cell, page, slot)| Step::Stray(cell, page, slot)),
-        1 => (0..6_usize, any::<u64>()).prop_map(|(cell, word)| Step::Garble(cell, word)),
+        12 => index().prop_map(Step::Follow),
+        1 => (4..12_u32, 0..20_u16).prop_map(|(page, slot)| Step::Stray(page, slot)),
     ]
 }
 
@@ -46,14 +42,7 @@ fn against_map(swizzle: bool, steps: &[Step]) {
     let mut pages = Watched::new(memory);
     let objects = Objects::create(&mut pages, FILE).unwrap();
     let mut model: HashMap<Oid, Vec<u8>> = HashMap::new();
-    let cell = |number: usize| (2, 32 + number * 8);
-    let follow = |pages: &Watched, number, oid| {
-        objects.read_through(pages, oid, cell(number), |view, at, len| {
-            let mut object = Vec::new();
-            view.append_to(&mut object, at, len);
-            object
-        })
-    };
+    let follow = |pages: &Watched, oid| through(pages, objects, oid);
     for (number, step) in steps.iter().enumerate() {
         let mut oids: Vec<Oid> = model.keys().copied().collect();
         oids.sort_unstable();
@@ -84,36 +73,37 @@ fn against_map(swizzle: bool, steps: &[Step]) {
                 objects.delete(&mut pages, oid).unwrap();
                 model.remove(&oid);
             }
-            Step::Follow(at, of) => {
+            Step::Follow(of) => {
                 let Some(oid) = chosen(of) else { continue };
-                assert_eq!(follow(&pages, *at, oid).unwrap(), model[&oid]);
+                assert_eq!(follow(&pages, oid).unwrap(), model[&oid]);
             }
-            Step::Stray(at, page, slot) => {
+            Step::Stray(page, slot) => {
                 let oid = Oid { page: *page, slot: *slot };
-                assert_eq!(follow(&pages, *at, oid).ok().as_ref(), model.get(&oid));
-            }
-            Step::Garble(at, word) => {
-                let (page, at) = cell(*at);
-                if let Some(hint) = pages.hint(page, at) {
-                    hint.store(*word, Ordering::Relaxed);
-                }
+                assert_eq!(follow(&pages, oid).ok().as_ref(), model.get(&oid));
             }
         }
     }
-    assert_eq!(objects.check(&pages).unwrap(), model.len() as u64);
     for (oid, object) in &model {
-        assert_eq!(&objects.get(&pages, *oid).unwrap(), object);
-        assert_eq!(&follow(&pages, 0, *oid).unwrap(), object);
+        assert_eq!(&follow(&pages, *oid).unwrap(), object);
+    }
+    holds(&objects, &pages, &model);
+}
+
+/// The file holds these objects, whole, and no others, by id and by scan.
+fn holds(objects: &Objects, pages: &Watched, model: &HashMap<Oid, Vec<u8>>) {
+    assert_eq!(objects.check(pages).unwrap(), model.len() as u64);
+    for (oid, object) in model {
+        assert_eq!(&objects.get(pages, *oid).unwrap(), object);
     }
     let mut scanned = HashMap::new();
     let end: ControlFlow<()> = objects
-        .scan(&pages, |oid, object| {
+        .scan(pages, |oid, object| {
             assert_eq!(scanned.insert(oid, object.to_vec()), None, "{oid} twice");
             Ok(ControlFlow::Continue(()))
         })
         .unwrap();
     assert!(end.is_continue());
-    assert_eq!(scanned, model);
+    assert_eq!(&scanned, model);
 }
 
 proptest! {

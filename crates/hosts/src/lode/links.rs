@@ -1,0 +1,398 @@
+//! `access=links`: OO1's INDEX (section 7.1). Parts and connections are records of two files; a
+//! connection is in two lists, that of the part which it leaves and that of the part which it leads
+//! to, and each list runs by record ids from the part through its connections back to the part.
+//! Parts are found by a B-tree on id.
+//!
+//! A part: its fields ([`super::record`]), then the two lists' ends. A connection: its places in
+//! the two lists, then the last two of its words; which parts it joins is what the lists say.
+
+use std::ops::Range;
+
+use loadstone_datasets::oo1::{Connection, Database, NewPart};
+use lode::btree::Btree;
+use lode::catalog::FileKind;
+use lode::heap::{Heap, RecordId};
+use lode::links::{self as lists, LINK_BYTES as LIST_BYTES, LinkField};
+use lode::{Pages, View};
+
+use super::builds::Builds;
+use super::design::Design;
+use super::failure::{Failure, Result};
+use super::loading::{self, CHUNK_PARTS, Following, Incoming, Loading, Places};
+use super::record::{self, PART_BYTES, TOO_SHORT, WORDS};
+use crate::client::Direction;
+use crate::part::{Link, Part};
+use crate::visits::Visits;
+
+const NAMES: [&str; 4] = ["links.part", "links.connection", "links.id", "links.build"];
+
+/// How full the leaves of the B-tree on id are made: new ids come at its end.
+const FILL_PERCENT: u8 = 100;
+
+/// The connections that leave a part.
+const OUT: LinkField = LinkField::new(PART_BYTES, 0);
+/// The connections that lead to a part.
+const IN: LinkField = LinkField::new(PART_BYTES + LIST_BYTES, LIST_BYTES);
+/// In a connection: the last two of its words.
+const REST: usize = 2 * LIST_BYTES;
+
+const PART_RECORD_BYTES: usize = PART_BYTES + 2 * LIST_BYTES;
+const CONNECTION_RECORD_BYTES: usize = REST + 16;
+
+const ASTRAY: Failure = Failure::Malformed("a list that leads astray");
+
+/// Records in lists.
+#[derive(Clone, Copy)]
+pub struct Links {
+    parts: Heap,
+    connections: Heap,
+    ids: Btree,
+    builds: Builds,
+}
+
+/// Where the lists of a part begin, which was fetched last.
+#[derive(Default)]
+pub struct Last {
+    part: Option<RecordId>,
+    first: [u64; 2],
+}
+
+/// A connection as it lies.
+#[derive(Clone, Copy)]
+struct Seen {
+    /// Parent and next in both lists.
+    out: [u64; 2],
+    into: [u64; 2],
+    /// Type and length.
+    rest: [u64; 2],
+}
+
+impl Links {
+    const fn list(self, field: LinkField) -> lists::Links {
+        lists::Links { parents: self.parts, children: self.connections, field }
+    }
+
+    #[inline]
+    fn record(self, pages: &impl Pages, id: u32) -> Result<RecordId> {
+        let word = self.ids.get(pages, &id.to_be_bytes(), |value| value.u64(0))?;
+        word.and_then(RecordId::of).ok_or(Failure::Missing(id))
+    }
+
+    #[inline]
+    fn part(self, pages: &impl Pages, part: RecordId, last: &mut Last) -> Result<Part> {
+        let seen = self.parts.look(pages, part, |view, at| {
+            let first = [view.u64(at + PART_BYTES), view.u64(at + PART_BYTES + LIST_BYTES)];
+            (view.words::<WORDS>(at), first)
+        })?;
+        *last = Last { part: Some(part), first: seen.1 };
+        Ok(record::part_of(seen.0.ok_or(TOO_SHORT)?))
+    }
+
+    /// Follow a part's list; `each` gets every connection.
+    #[inline]
+    fn walk(
+        self,
+        pages: &impl Pages,
+        part: RecordId,
+        direction: Direction,
+        last: &mut Last,
+        mut each: impl FnMut(&Seen) -> Result<()>,
+    ) -> Result<()> {
+        if last.part != Some(part) {
+            self.part(pages, part, last)?;
+        }
+        let own = part.to_u64();
+        let mut next = match (direction, last.first) {
+            (Direction::Forward, [first, _]) | (Direction::Reverse, [_, first]) => first,
+        };
+        // A list that bites its own tail is longer than there are records.
+        let mut left = u32::MAX;
+        while next != own && next != 0 && left > 0 {
+            let connection = RecordId::of(next).ok_or(ASTRAY)?;
+            let seen = self.connections.look(pages, connection, see)?.ok_or(TOO_SHORT)?;
+            let [parent, following] = match direction {
+                Direction::Forward => seen.out,
+                Direction::Reverse => seen.into,
+            };
+            if parent != own {
+                return Err(ASTRAY);
+            }
+            each(&seen)?;
+            next = following;
+            left -= 1;
+        }
+        if left == 0 { Err(ASTRAY) } else { Ok(()) }
+    }
+
+    /// The connections that leave a part: where they lead to, and the part there.
+    fn connections(self, pages: &impl Pages, id: u32) -> Result<Vec<(Link, RecordId)>> {
+        let part = self.record(pages, id)?;
+        let mut found = Vec::with_capacity(3);
+        self.walk(pages, part, Direction::Forward, &mut Last::default(), |seen| {
+            let target = RecordId::of(seen.into[0]).ok_or(ASTRAY)?;
+            let to = self.part(pages, target, &mut Last::default())?.id;
+            let (kind, length) = record::rest([0, seen.rest[0], seen.rest[1]]);
+            found.push((Link { from: id, to, length, kind }, target));
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    fn load_records(
+        self,
+        loading: &mut Loading<'_>,
+        database: &Database,
+    ) -> Result<(Places, Places)> {
+        let (mut parts, mut connections) = (Places::default(), Places::default());
+        for id in 1..=database.parts {
+            let empty = [0; PART_RECORD_BYTES];
+            parts.push(id, self.parts.insert(loading.pages(), &empty, None)?);
+            loading.step()?;
+        }
+        for number in 0..database.connection_count() {
+            let empty = [0; CONNECTION_RECORD_BYTES];
+            let place = self.connections.insert(loading.pages(), &empty, None)?;
+            connections.push(number, place);
+            loading.step()?;
+        }
+        Ok((parts, connections))
+    }
+
+    fn load_parts(
+        self,
+        loading: &mut Loading<'_>,
+        database: &Database,
+        (parts, connections): &(Places, Places),
+    ) -> Result<()> {
+        for ids in loading::chunks(database) {
+            let incoming = Incoming::of(database, &ids);
+            for row in database.part_range(ids) {
+                let into = incoming.to(row.id);
+                let out = 3 * (row.id - 1);
+                let place =
+                    |number: Option<&u32>| number.map_or(0, |&it| connections.of(it).to_u64());
+                let ends = [
+                    connections.of(out).to_u64(),
+                    connections.of(out + 2).to_u64(),
+                    place(into.first()),
+                    place(into.last()),
+                ];
+                self.parts.change(loading.pages(), parts.of(row.id), |bytes| {
+                    bytes[..PART_BYTES].copy_from_slice(&record::part(&row));
+                    put_words(bytes, PART_BYTES, &ends);
+                })?;
+                loading.step()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn load_connections(
+        self,
+        loading: &mut Loading<'_>,
+        database: &Database,
+        (parts, connections): &(Places, Places),
+    ) -> Result<()> {
+        let count = database.connection_count();
+        for first in (0..count).step_by(3 * CHUNK_PARTS as usize) {
+            let numbers = first..count.min(first + 3 * CHUNK_PARTS);
+            let following = Following::of(database, &numbers);
+            for (number, row) in numbers.clone().zip(database.connection_range(numbers)) {
+                let (from, to) = (parts.of(row.from).to_u64(), parts.of(row.to).to_u64());
+                let place = |number: u32| connections.of(number).to_u64();
+                let next_out = if number % 3 == 2 { from } else { place(number + 1) };
+                let next_in = following.next(number).map_or(to, place);
+                self.connections.change(loading.pages(), connections.of(number), |bytes| {
+                    put_words(bytes, 0, &[from, next_out, to, next_in]);
+                    bytes[REST..].copy_from_slice(&record::link(&row)[8..]);
+                })?;
+                loading.step()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_connection(
+        self,
+        pages: &mut impl Pages,
+        from: RecordId,
+        row: &Connection,
+    ) -> Result<()> {
+        let to = self.record(pages, row.to)?;
+        let mut bytes = [0; CONNECTION_RECORD_BYTES];
+        bytes[REST..].copy_from_slice(&record::link(row)[8..]);
+        let connection = self.connections.insert(pages, &bytes, None)?;
+        self.list(OUT).append(pages, from, connection)?;
+        self.list(IN).append(pages, to, connection)?;
+        Ok(())
+    }
+}
+
+#[inline]
+fn see(view: View<'_>, at: usize) -> Option<Seen> {
+    let [out, out_next, into, into_next, kind, rest] = view.words(at)?;
+    Some(Seen { out: [out, out_next], into: [into, into_next], rest: [kind, rest] })
+}
+
+fn put_words(bytes: &mut [u8], at: usize, words: &[u64]) {
+    for (place, word) in bytes[at..].chunks_exact_mut(8).zip(words) {
+        place.copy_from_slice(&word.to_le_bytes());
+    }
+}
+
+impl Design for Links {
+    const ACCESS: &'static str =
+        "records in parent-child lists by record id; B-trees on id and build";
+
+    type Handle = RecordId;
+
+    type Last = Last;
+
+    /// First every record is given its place, then every list is known.
+    fn load(loading: &mut Loading<'_>, database: &Database) -> Result<Self> {
+        let part = loading.create(NAMES[0], FileKind::Heap)?;
+        let connection = loading.create(NAMES[1], FileKind::Heap)?;
+        let id = loading.create(NAMES[2], FileKind::Btree)?;
+        let build = loading.create(NAMES[3], FileKind::Btree)?;
+        let links = Self {
+            parts: Heap::create(loading.pages(), part.file)?,
+            connections: Heap::create(loading.pages(), connection.file)?,
+            ids: Btree::create(loading.pages(), id.file)?,
+            builds: Builds(Btree::create(loading.pages(), build.file)?),
+        };
+        let places = links.load_records(loading, database)?;
+        links.load_parts(loading, database, &places)?;
+        links.load_connections(loading, database, &places)?;
+        loading.commit()?;
+        let word = |id: u32| places.0.of(id).to_u64();
+        let all = (1..=database.parts).map(|id| (id.to_be_bytes(), word(id).to_le_bytes()));
+        links.ids.bulk_load(loading.pages(), all, FILL_PERCENT)?;
+        loading.commit()?;
+        links.builds.load(loading, database, word)?;
+        loading.publish([
+            (part, links.parts.root()),
+            (connection, links.connections.root()),
+            (id, links.ids.root()),
+            (build, links.builds.0.root()),
+        ])?;
+        Ok(links)
+    }
+
+    fn open(pages: &impl Pages) -> Result<Option<Self>> {
+        let files = loading::files(pages, NAMES)?;
+        Ok(files.map(|[part, connection, id, build]| Self {
+            parts: Heap::open(part.file, part.root),
+            connections: Heap::open(connection.file, connection.root),
+            ids: Btree::open(id.root),
+            builds: Builds(Btree::open(build.root)),
+        }))
+    }
+
+    #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
+    #[inline(always)]
+    fn find(&self, pages: &impl Pages, id: u32, last: &mut Last) -> Result<(RecordId, Part)> {
+        let part = self.record(pages, id)?;
+        Ok((part, self.part(pages, part, last)?))
+    }
+
+    #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
+    #[inline(always)]
+    fn read(&self, pages: &impl Pages, handle: RecordId, last: &mut Last) -> Result<Part> {
+        self.part(pages, handle, last)
+    }
+
+    #[inline]
+    fn links(
+        &self,
+        pages: &impl Pages,
+        handle: RecordId,
+        direction: Direction,
+        last: &mut Last,
+        out: &mut Vec<RecordId>,
+    ) -> Result<()> {
+        self.walk(pages, handle, direction, last, |seen| {
+            let [other, _] = match direction {
+                Direction::Forward => seen.into,
+                Direction::Reverse => seen.out,
+            };
+            out.push(RecordId::of(other).ok_or(ASTRAY)?);
+            Ok(())
+        })
+    }
+
+    fn links_in_order(
+        &self,
+        pages: &impl Pages,
+        handle: RecordId,
+        out: &mut Vec<RecordId>,
+    ) -> Result<()> {
+        let id = self.part(pages, handle, &mut Last::default())?.id;
+        let mut connections = self.connections(pages, id)?;
+        connections.sort_unstable_by_key(|(link, _)| (link.length, link.to));
+        out.extend(connections.into_iter().map(|(_, to)| to));
+        Ok(())
+    }
+
+    fn range(&self, pages: &impl Pages, build_s: Range<i64>, visits: &mut Visits) -> Result<()> {
+        self.builds.each(pages, build_s, |word| {
+            let part = RecordId::of(word).ok_or(ASTRAY)?;
+            visits.part(&self.part(pages, part, &mut Last::default())?);
+            Ok(())
+        })
+    }
+
+    fn scan(&self, pages: &impl Pages, visits: &mut Visits) -> Result<()> {
+        record::scan(self.parts, pages, visits)
+    }
+
+    fn reference(&self, pages: &impl Pages, from: u32, to: u32) -> Result<Part> {
+        let part = self.record(pages, from)?;
+        let mut found = None;
+        self.walk(pages, part, Direction::Forward, &mut Last::default(), |seen| {
+            if found.is_none() {
+                let target = RecordId::of(seen.into[0]).ok_or(ASTRAY)?;
+                let part = self.part(pages, target, &mut Last::default())?;
+                found = (part.id == to).then_some(part);
+            }
+            Ok(())
+        })?;
+        found.ok_or(Failure::Missing(to))
+    }
+
+    fn group(&self, pages: &impl Pages, id: u32, visits: &mut Visits) -> Result<()> {
+        self.connections(pages, id)?.iter().for_each(|(link, _)| visits.link(link));
+        Ok(())
+    }
+
+    fn insert(&self, pages: &mut impl Pages, new: &NewPart) -> Result<()> {
+        let mut bytes = [0; PART_RECORD_BYTES];
+        bytes[..PART_BYTES].copy_from_slice(&record::part(&new.part));
+        let part = self.parts.insert(pages, &bytes, None)?;
+        let (id, word) = (new.part.id, part.to_u64());
+        self.ids.put(pages, &id.to_be_bytes(), &word.to_le_bytes())?;
+        self.builds.add(pages, new.part.build_s, id, word)?;
+        new.to.iter().try_for_each(|row| self.add_connection(pages, part, row))
+    }
+
+    fn update(&self, pages: &mut impl Pages, id: u32, build_sum_s: i64) -> Result<()> {
+        let part = self.record(pages, id)?;
+        let turned = self.parts.change(pages, part, |bytes| record::turn(bytes, build_sum_s))?;
+        let (before_s, after_s) = turned?;
+        self.builds.remove(pages, before_s, id)?;
+        self.builds.add(pages, after_s, id, part.to_u64())
+    }
+
+    fn remove(&self, pages: &mut impl Pages, id: u32) -> Result<()> {
+        let part = self.record(pages, id)?;
+        let build_s =
+            self.parts.read(pages, part, |view, at, _| view.u64(at + record::BUILD_AT))?;
+        while let Some(children) = self.list(OUT).children_of(pages, part)? {
+            self.list(OUT).unlink(pages, children.first)?;
+            self.list(IN).unlink(pages, children.first)?;
+            self.connections.delete(pages, children.first)?;
+        }
+        self.parts.delete(pages, part)?;
+        self.ids.remove(pages, &id.to_be_bytes())?;
+        self.builds.remove(pages, build_s.cast_signed(), id)
+    }
+}

@@ -1,0 +1,378 @@
+//! `access=objects`: OO1's OODBMS (section 7.2). A part is one object, of variable length because
+//! of the parts that are connected to it; a connection is a reference in it, with its type and its
+//! length beside it. Parts are found by a hash index on id.
+//!
+//! An object: the part ([`super::record`], with the number of references to it in its spare field),
+//! the OIDs of the three parts that it is connected to, type and length of the three connections,
+//! and the OIDs of the parts that are connected to it, with room for some more.
+
+use std::ops::{ControlFlow, Range};
+
+use loadstone_datasets::oo1::{Connection, Database, NewPart, Part as Row};
+use lode::Pages;
+use lode::catalog::FileKind;
+use lode::hash::{Directory, Hash};
+use lode::objects::{self, Oid};
+
+use super::builds::Builds;
+use super::design::Design;
+use super::failure::{Failure, Result};
+use super::loading::{self, Incoming, Loading, Places};
+use super::record::{self, PART_BYTES, TOO_SHORT};
+use crate::client::Direction;
+use crate::part::{Link, Part};
+use crate::visits::Visits;
+
+const NAMES: [&str; 3] = ["objects.part", "objects.id", "objects.build"];
+
+/// u16: how many references to it follow, in the part's spare field.
+const FROM_COUNT: usize = 18;
+/// 3 × u64: the parts that it is connected to.
+const TO: usize = PART_BYTES;
+/// 3 × (10 bytes, 2 unused, i32): type and length of these connections, as the last two words of
+/// [`super::record::link`].
+const TO_REST: usize = TO + 3 * 8;
+const TO_REST_BYTES: usize = 16;
+/// u64 each: the parts that are connected to it.
+const FROM: usize = TO_REST + 3 * TO_REST_BYTES;
+
+/// References that an object has room for come and go by so many: with the engine's eight bytes in
+/// front, objects take a multiple of a cache's line then, and so begin with one. What a visit reads
+/// is in the first.
+const FROM_STEP: usize = 8;
+/// How many there are room for at least.
+const FROM_LEAST: usize = 2;
+
+const _: () = assert!((8 + FROM + 8 * FROM_LEAST).is_multiple_of(64) && 8 + TO_REST <= 64);
+
+const NO_OID: Failure = Failure::Malformed("a reference that leads nowhere");
+
+/// Objects with a hash index.
+#[derive(Clone, Copy)]
+pub struct Objects {
+    parts: objects::Objects,
+    ids: Hash,
+    builds: Builds,
+}
+
+#[inline]
+fn oid_of(word: u64) -> Result<Oid> {
+    Oid::of(word).ok_or(NO_OID)
+}
+
+impl Objects {
+    /// The object of a part.
+    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+    #[inline(always)]
+    fn oid(self, pages: &impl Pages, id: u32) -> Result<Oid> {
+        match self.ids.get_one(pages, u64::from(id))? {
+            Some(word) => oid_of(word),
+            None => Err(Failure::Missing(id)),
+        }
+    }
+
+    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+    #[inline(always)]
+    fn part(self, pages: &impl Pages, oid: Oid) -> Result<Part> {
+        let words = self.parts.look(pages, oid, record::see)?;
+        Ok(record::part_of(words.ok_or(TOO_SHORT)?))
+    }
+
+    /// The three parts that one is connected to.
+    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+    #[inline(always)]
+    fn to(self, pages: &impl Pages, oid: Oid) -> Result<[Oid; 3]> {
+        let words = self.parts.look(pages, oid, |view, at| view.words::<3>(at + TO))?;
+        let [one, two, three] = words.ok_or(TOO_SHORT)?;
+        Ok([oid_of(one)?, oid_of(two)?, oid_of(three)?])
+    }
+
+    /// The parts that are connected to one.
+    #[inline]
+    fn from(self, pages: &impl Pages, oid: Oid, out: &mut Vec<Oid>) -> Result<()> {
+        let first = out.len();
+        self.parts.look(pages, oid, |view, at| {
+            out.truncate(first);
+            let count = usize::from(view.u16(at + FROM_COUNT));
+            for place in 0..count {
+                out.push(oid_of(view.u64(at + FROM + 8 * place))?);
+            }
+            Ok(())
+        })?
+    }
+
+    /// Its three connections: where they lead to, and type and length of each as words.
+    fn connections(self, pages: &impl Pages, oid: Oid) -> Result<[(Oid, [u64; 2]); 3]> {
+        let to = self.to(pages, oid)?;
+        let rest = self.parts.look(pages, oid, |view, at| view.words::<6>(at + TO_REST))?;
+        let rest = rest.ok_or(TOO_SHORT)?;
+        Ok([0, 1, 2].map(|place| (to[place], [rest[2 * place], rest[2 * place + 1]])))
+    }
+
+    /// Append one to the parts that are connected to another.
+    fn add_from(self, pages: &mut impl Pages, target: Oid, from: Oid) -> Result<()> {
+        let word = from.to_u64().to_le_bytes();
+        let is_put = self.parts.change(pages, target, |object| {
+            let at = FROM + 8 * count(object);
+            let Some(place) = object.get_mut(at..at + 8) else { return false };
+            place.copy_from_slice(&word);
+            set_count(object, count(object) + 1);
+            true
+        })?;
+        if is_put {
+            return Ok(());
+        }
+        let mut object = self.parts.get(pages, target)?;
+        object.extend(word);
+        object.resize(object.len() + 8 * (FROM_STEP - 1), 0);
+        let count = count(&object) + 1;
+        set_count(&mut object, count);
+        Ok(self.parts.update(pages, target, &object)?)
+    }
+
+    /// Take one of the references from one part to another away.
+    fn remove_from(self, pages: &mut impl Pages, target: Oid, from: Oid) -> Result<()> {
+        let word = from.to_u64().to_le_bytes();
+        let is_gone = self.parts.change(pages, target, |object| {
+            let count = count(object);
+            let (all, _) = object.get_mut(FROM..FROM + 8 * count)?.as_chunks_mut::<8>();
+            let place = all.iter().position(|other| *other == word)?;
+            all[place] = *all.last()?;
+            set_count(object, count - 1);
+            Some(())
+        })?;
+        is_gone.ok_or(Failure::Malformed("a connection in one direction only"))
+    }
+}
+
+fn count(object: &[u8]) -> usize {
+    object.get(FROM_COUNT..FROM_COUNT + 2).map_or(0, |count| {
+        usize::from(u16::from_le_bytes(count.try_into().expect("two bytes were taken")))
+    })
+}
+
+fn set_count(object: &mut [u8], count: usize) {
+    object[FROM_COUNT..FROM_COUNT + 2].copy_from_slice(&(count as u16).to_le_bytes());
+}
+
+const fn length(count: usize) -> usize {
+    let steps = count.saturating_sub(FROM_LEAST).div_ceil(FROM_STEP);
+    FROM + 8 * (FROM_LEAST + FROM_STEP * steps)
+}
+
+/// An object's bytes.
+fn encode(
+    row: &Row,
+    to: &[Connection; 3],
+    from: impl ExactSizeIterator<Item = Oid>,
+    place_of: impl Fn(u32) -> Oid,
+) -> Vec<u8> {
+    let from_count = from.len();
+    let mut object = Vec::with_capacity(length(from_count));
+    object.extend(record::part(row));
+    set_count(&mut object, from_count);
+    for connection in to {
+        object.extend(place_of(connection.to).to_u64().to_le_bytes());
+    }
+    for connection in to {
+        object.extend(&record::link(connection)[8..]);
+    }
+    for from in from {
+        object.extend(from.to_u64().to_le_bytes());
+    }
+    object.resize(length(from_count), 0);
+    object
+}
+
+impl Design for Objects {
+    const ACCESS: &'static str =
+        "objects with references both ways; a hash index on id, a B-tree on build";
+
+    type Handle = Oid;
+
+    type Last = Directory;
+
+    /// First every object is given its place, then every reference is known.
+    fn load(loading: &mut Loading<'_>, database: &Database) -> Result<Self> {
+        let part = loading.create(NAMES[0], FileKind::Objects)?;
+        let id = loading.create(NAMES[1], FileKind::Hash)?;
+        let build = loading.create(NAMES[2], FileKind::Btree)?;
+        let parts = objects::Objects::create(loading.pages(), part.file)?;
+        let mut places = Places::default();
+        for ids in loading::chunks(database) {
+            let incoming = Incoming::of(database, &ids);
+            for id in ids {
+                let empty = vec![0; length(incoming.to(id).len())];
+                places.push(id, parts.insert(loading.pages(), &empty, None)?);
+                loading.step()?;
+            }
+        }
+        for ids in loading::chunks(database) {
+            let incoming = Incoming::of(database, &ids);
+            let mut outgoing = database.connection_range(loading::numbers(&ids));
+            for row in database.part_range(ids) {
+                let to = loading::three(&mut outgoing);
+                let from = incoming.to(row.id).iter().map(|number| places.of(number / 3 + 1));
+                let object = encode(&row, &to, from, |id| places.of(id));
+                let oid = places.of(row.id);
+                parts.change(loading.pages(), oid, |bytes| bytes.copy_from_slice(&object))?;
+                loading.step()?;
+            }
+        }
+        loading.commit()?;
+        let all = 1..=database.parts;
+        let entries = all.map(|id| (u64::from(id), places.of(id).to_u64()));
+        let ids = Hash::open(Hash::load(loading.pages(), id.file, entries)?);
+        loading.commit()?;
+        let builds = Builds(lode::btree::Btree::create(loading.pages(), build.file)?);
+        builds.load(loading, database, |id| places.of(id).to_u64())?;
+        let roots = [(part, parts.root()), (id, ids.root()), (build, builds.0.root())];
+        loading.publish(roots)?;
+        Ok(Self { parts, ids, builds })
+    }
+
+    fn begin(&self, pages: &impl Pages, last: &mut Directory) -> Result<()> {
+        Ok(self.ids.renew(pages, last)?)
+    }
+
+    fn open(pages: &impl Pages) -> Result<Option<Self>> {
+        let files = loading::files(pages, NAMES)?;
+        Ok(files.map(|[part, id, build]| Self {
+            parts: objects::Objects::open(part.file, part.root),
+            ids: Hash::open(id.root),
+            builds: Builds(lode::btree::Btree::open(build.root)),
+        }))
+    }
+
+    #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
+    #[inline(always)]
+    fn find(&self, pages: &impl Pages, id: u32, last: &mut Directory) -> Result<(Oid, Part)> {
+        let word = self.ids.get_by(pages, last, u64::from(id))?;
+        let oid = oid_of(word.ok_or(Failure::Missing(id))?)?;
+        Ok((oid, self.part(pages, oid)?))
+    }
+
+    #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
+    #[inline(always)]
+    fn read(&self, pages: &impl Pages, oid: Oid, _: &mut Directory) -> Result<Part> {
+        self.part(pages, oid)
+    }
+
+    #[expect(clippy::inline_always, reason = "the direction is known where it is called")]
+    #[inline(always)]
+    fn links(
+        &self,
+        pages: &impl Pages,
+        oid: Oid,
+        direction: Direction,
+        _: &mut Directory,
+        out: &mut Vec<Oid>,
+    ) -> Result<()> {
+        match direction {
+            Direction::Forward => out.extend_from_slice(&self.to(pages, oid)?),
+            Direction::Reverse => self.from(pages, oid, out)?,
+        }
+        Ok(())
+    }
+
+    fn links_in_order(&self, pages: &impl Pages, oid: Oid, out: &mut Vec<Oid>) -> Result<()> {
+        let mut keys = [(0, 0, oid); 3];
+        for (key, (to, [kind, rest])) in keys.iter_mut().zip(self.connections(pages, oid)?) {
+            let (_, length) = record::rest([0, kind, rest]);
+            *key = (length, self.part(pages, to)?.id, to);
+        }
+        keys.sort_unstable_by_key(|&(length, id, _)| (length, id));
+        out.extend(keys.map(|(_, _, to)| to));
+        Ok(())
+    }
+
+    fn range(&self, pages: &impl Pages, build_s: Range<i64>, visits: &mut Visits) -> Result<()> {
+        self.builds.each(pages, build_s, |word| {
+            let oid = oid_of(word)?;
+            let words = self.parts.look(pages, oid, record::see)?;
+            visits.part(&record::part_of(words.ok_or(TOO_SHORT)?));
+            Ok(())
+        })
+    }
+
+    fn scan(&self, pages: &impl Pages, visits: &mut Visits) -> Result<()> {
+        let mut short = false;
+        let _: ControlFlow<()> = self.parts.scan(pages, |_, object| {
+            match record::words_of(object) {
+                Ok(words) => {
+                    let part = record::part_of(words);
+                    visits.point(part.x, part.y);
+                }
+                Err(_) => short = true,
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        if short { Err(TOO_SHORT) } else { Ok(()) }
+    }
+
+    fn reference(&self, pages: &impl Pages, from: u32, to: u32) -> Result<Part> {
+        let from = self.oid(pages, from)?;
+        for target in self.to(pages, from)? {
+            let part = self.part(pages, target)?;
+            if part.id == to {
+                return Ok(part);
+            }
+        }
+        Err(Failure::Missing(to))
+    }
+
+    fn group(&self, pages: &impl Pages, id: u32, visits: &mut Visits) -> Result<()> {
+        let oid = self.oid(pages, id)?;
+        for (to, [kind, rest]) in self.connections(pages, oid)? {
+            let (kind, length) = record::rest([0, kind, rest]);
+            visits.link(&Link { from: id, to: self.part(pages, to)?.id, length, kind });
+        }
+        Ok(())
+    }
+
+    fn insert(&self, pages: &mut impl Pages, new: &NewPart) -> Result<()> {
+        let row = new.part;
+        let mut targets = [(0, None); 3];
+        for (target, connection) in targets.iter_mut().zip(&new.to) {
+            // A connection may lead to the part itself.
+            let is_other = connection.to != row.id;
+            let oid = is_other.then(|| self.oid(pages, connection.to)).transpose()?;
+            *target = (connection.to, oid);
+        }
+        let nowhere = Oid { page: 0, slot: 0 };
+        let place_of = |id: u32, own: Oid| {
+            let known = targets.iter().find(|(target, _)| *target == id);
+            known.and_then(|(_, oid)| *oid).unwrap_or(own)
+        };
+        let object = encode(&row, &new.to, [].into_iter(), |id| place_of(id, nowhere));
+        let oid = self.parts.insert(pages, &object, None)?;
+        if targets.iter().any(|(_, target)| target.is_none()) {
+            let whole = encode(&row, &new.to, [].into_iter(), |id| place_of(id, oid));
+            self.parts.change(pages, oid, |object| object.copy_from_slice(&whole))?;
+        }
+        for connection in &new.to {
+            self.add_from(pages, place_of(connection.to, oid), oid)?;
+        }
+        self.ids.insert(pages, row.id.into(), oid.to_u64())?;
+        self.builds.add(pages, row.build_s, row.id, oid.to_u64())
+    }
+
+    fn update(&self, pages: &mut impl Pages, id: u32, build_sum_s: i64) -> Result<()> {
+        let oid = self.oid(pages, id)?;
+        let turned = self.parts.change(pages, oid, |object| record::turn(object, build_sum_s))?;
+        let (before_s, after_s) = turned?;
+        self.builds.remove(pages, before_s, id)?;
+        self.builds.add(pages, after_s, id, oid.to_u64())
+    }
+
+    fn remove(&self, pages: &mut impl Pages, id: u32) -> Result<()> {
+        let oid = self.oid(pages, id)?;
+        let build_s = self.parts.look(pages, oid, |view, at| view.u64(at + record::BUILD_AT))?;
+        for target in self.to(pages, oid)? {
+            self.remove_from(pages, target, oid)?;
+        }
+        self.parts.delete(pages, oid)?;
+        self.ids.remove(pages, id.into(), oid.to_u64())?;
+        self.builds.remove(pages, build_s.cast_signed(), id)
+    }
+}
