@@ -1,8 +1,8 @@
 //! Where records were found: a word of memory for each, in the pages of hints (`swizzle=on`).
 //!
 //! A mark names an offset in a page and the page's stamp, and the same stamp of a page is the same
-//! bytes: as long as the page has it, the record of that slot lies there, and neither the header nor
-//! the slots have to be looked at. A mark has the stamp where a state word has it, so that one
+//! bytes: as long as the page has it, the record of that slot lies there, and neither the header
+//! nor the slots have to be looked at. A mark has the stamp where a state word has it, so that one
 //! comparison tells whether it holds:
 //!
 //! ```text

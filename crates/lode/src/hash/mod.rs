@@ -92,14 +92,15 @@ impl Hash {
         }
     }
 
-    /// Bring a copy of the directory up to date; costs one look at one page where it is. It holds for
-    /// as long as this transaction does not change the index: others cannot, since the page is
+    /// Bring a copy of the directory up to date; costs one look at one page where it is. It holds
+    /// for as long as this transaction does not change the index: others cannot, since the page is
     /// locked.
     pub fn renew<P: Pages>(&self, pages: &P, directory: &mut Directory) -> Result<()> {
         directory.renew(pages, self.root)
     }
 
-    /// A value of the key, any if it has several, by a copy of the directory: one page less is read.
+    /// A value of the key, any if it has several, by a copy of the directory: one page less is
+    /// read.
     #[expect(clippy::inline_always, reason = "its answer should stay in registers")]
     #[inline(always)]
     pub fn get_by<P: Pages>(

@@ -94,11 +94,11 @@ impl Objects {
         seen.ok_or_else(|| amiss(oid))
     }
 
-    /// Look at an object of which one knows where its fields lie: `look` gets the page and where the
-    /// object's bytes begin, and not how many there are. Where the tactics swizzle and the object has
-    /// been looked at so before, and its page is as it was, neither the page's slots nor any table
-    /// is read. An object that has moved away from its home page is read through that page each
-    /// time.
+    /// Look at an object of which one knows where its fields lie: `look` gets the page and where
+    /// the object's bytes begin, and not how many there are. Where the tactics swizzle and the
+    /// object has been looked at so before, and its page is as it was, neither the page's slots nor
+    /// any table is read. An object that has moved away from its home page is read through that
+    /// page each time.
     #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
     #[inline(always)]
     pub fn look<R>(

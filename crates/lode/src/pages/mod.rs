@@ -45,9 +45,10 @@ pub trait Pages {
     /// where the tactics keep none (`swizzle=off`).
     fn hint(&self, page: PageNumber, at: usize) -> Option<&AtomicU64>;
 
-    /// Look at the record of a slot where [`Pages::mark`] said that it lies; `look` gets the page and
-    /// the record's offset, and what it sees is consistent. `None` where nothing was said, or the
-    /// page is not in memory or not as it was then, and always where the tactics do not swizzle.
+    /// Look at the record of a slot where [`Pages::mark`] said that it lies; `look` gets the page
+    /// and the record's offset, and what it sees is consistent. `None` where nothing was said, or
+    /// the page is not in memory or not as it was then, and always where the tactics do not
+    /// swizzle.
     ///
     /// Slots are those of [`crate::slotted`] pages; nobody else marks.
     fn read_marked<R>(
