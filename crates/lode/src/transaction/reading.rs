@@ -42,8 +42,9 @@ impl<'a> Reading<'a> {
     #[inline(never)]
     fn lock_page(&self, page: PageNumber) -> Result<()> {
         self.held.lock(page, Mode::Shared)?;
-        // Only now: whoever had the lock may have failed to take its changes back.
-        self.database.changes().check_usable()
+        // Only now: whoever had the lock may have failed to take its changes back. Who holds a lock
+        // is not asked again, so it is not kept.
+        self.database.changes().check_usable().inspect_err(|_| self.held.release())
     }
 }
 

@@ -78,8 +78,10 @@ impl<'a> Writing<'a> {
             self.begun.set(true);
         }
         self.noted(self.held.lock(page, mode))?;
-        // Only now: whoever had the lock may have failed to take its changes back.
-        self.noted(self.database.changes().check_usable())
+        // Only now: whoever had the lock may have failed to take its changes back. Who holds a lock
+        // is not asked again, so it is not kept.
+        let usable = self.database.changes().check_usable().inspect_err(|_| self.held.release());
+        self.noted(usable)
     }
 
     /// Note that an operation failed.

@@ -77,7 +77,9 @@ fn grow(database: &Database, operator: &mut Operator, contents: &mut Contents) {
     let mut writing = database.writing();
     for _ in 0..100 {
         let changes = operator.new_record(&mut writing, contents, 3_000, None).unwrap();
-        changes.into_iter().for_each(|change| contents.apply(change));
+        for change in changes {
+            contents.apply(change);
+        }
     }
     writing.commit().unwrap();
 }

@@ -35,7 +35,7 @@ fn garbage_in_pages_neither_panics_nor_hangs_nor_stays() {
     for seed in rounds {
         let mut random = Random::new(seed);
         let mut writing = database.writing();
-        for _ in 0..1 + random.below(4) {
+        for _ in 0..=random.below(4) {
             spoil(&mut random, &mut writing, pages_total);
         }
         refused += u32::from(use_all(&mut random, &mut writing, &contents, extent_pages));

@@ -14,6 +14,10 @@
 //! combination of tactics.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
+#![expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "a method of View is not general enough in its lifetime"
+)]
 
 mod contents;
 mod crashes;

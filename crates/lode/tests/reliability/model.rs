@@ -211,7 +211,9 @@ impl Run {
                     let done =
                         self.operator.operate(&mut one.writing, &one.now, database.extent_pages());
                     if let Ok(changes) = &done {
-                        changes.iter().for_each(|change| one.now.apply(change.clone()));
+                        for change in changes {
+                            one.now.apply(change.clone());
+                        }
                         one.changes.extend(changes.iter().cloned());
                     } else {
                         drop(open.swap_remove(place));

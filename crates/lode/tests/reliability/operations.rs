@@ -200,6 +200,7 @@ impl Operator {
     }
 
     /// Link a node as the last child of another, unless it has a parent already.
+    #[expect(clippy::unused_self, reason = "an operation like the others")]
     pub fn link(
         &mut self,
         pages: &mut impl Pages,
@@ -408,7 +409,9 @@ pub fn commit_some(
     let mut writing = database.writing();
     for _ in 0..count {
         let changes = operator.operate(&mut writing, contents, database.extent_pages())?;
-        changes.into_iter().for_each(|change| contents.apply(change));
+        for change in changes {
+            contents.apply(change);
+        }
     }
     writing.commit()
 }

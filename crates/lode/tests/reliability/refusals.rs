@@ -373,6 +373,8 @@ fn fill(database: &Database, operator: &mut Operator, contents: &mut Contents) {
 fn grow(database: &Database, operator: &mut Operator, contents: &mut Contents) -> Result<()> {
     let mut writing = database.writing();
     let changes = operator.new_record(&mut writing, contents, 3_000, None)?;
-    changes.into_iter().for_each(|change| contents.apply(change));
+    for change in changes {
+        contents.apply(change);
+    }
     writing.commit()
 }

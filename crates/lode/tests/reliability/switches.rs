@@ -83,7 +83,9 @@ fn play(path: &Path, tactics: &Tactics) -> Contents {
         for _ in 0..OPERATIONS {
             let extent = database.extent_pages();
             let changes = operator.operate(&mut writing, &after, extent).unwrap();
-            changes.into_iter().for_each(|change| after.apply(change));
+            for change in changes {
+                after.apply(change);
+            }
         }
         if number % 4 == 3 {
             writing.rollback().unwrap();

@@ -55,7 +55,9 @@ impl Workload {
         };
         for round in 0..rounds {
             let changes = self.once(step, round, operator, pages, now, extent)?;
-            changes.into_iter().for_each(|change| now.apply(change));
+            for change in changes {
+                now.apply(change);
+            }
         }
         Ok(())
     }
@@ -87,7 +89,7 @@ impl Workload {
                 None => Ok(Changes::new()),
             },
             Self::Links => operator.node(pages, now),
-            Self::Reuse if round % 2 == 0 => operator.rebuild(pages, now, extent),
+            Self::Reuse if round.is_multiple_of(2) => operator.rebuild(pages, now, extent),
             Self::Reuse => match step % 3 {
                 0 => operator.put_many(pages, now),
                 1 => operator.record(pages, now),

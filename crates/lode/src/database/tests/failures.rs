@@ -137,3 +137,26 @@ fn what_could_not_be_taken_back_is_seen_by_nobody() {
     let recovered = after(&simulation.killed(), &tactics);
     assert!(values(&recovered, &pages).iter().all(|&value| value == 0));
 }
+
+#[test]
+fn who_was_refused_once_is_refused_again() {
+    for text in ["locks=table", "locks=page"] {
+        let simulation = Simulation::new();
+        let tactics = tactics(&format!("{text}&cache=65536&log=page-grain"));
+        let database = database_on(&simulation, &tactics).unwrap();
+        let pages = allocate(&database, 40);
+        let mut failing = database.writing();
+        for &page in &pages {
+            put(&mut failing, page, 9);
+        }
+        simulation.fail(Failure::nth(None, 1).for_ever());
+        assert!(matches!(failing.rollback(), Err(LodeError::Reopen { .. })));
+        let (reading, mut writing) = (database.reading(), database.writing());
+        let refused = |outcome: Result<()>| matches!(outcome, Err(LodeError::Reopen { .. }));
+        for _ in 0..3 {
+            assert!(refused(reading.read(pages[1], |_| ())), "{text}");
+            assert!(refused(writing.read(pages[1], |_| ())), "{text}");
+            assert!(refused(writing.write(pages[1], |_| ())), "{text}");
+        }
+    }
+}
