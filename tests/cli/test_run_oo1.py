@@ -89,7 +89,7 @@ def test_many_users_ask_from_threads_of_the_program(desk: Desk):
     assert {(p.status, p.host, p.failed) for p in many} == {("ok", "rust", 0)}
     assert all(p.completed and p.latency_ns["max"] and p.histogram for p in many)
     alone = {(p.status, p.host, p.reason) for p in points if p.variant == "zodb"}
-    assert alone == {("gap", "python", "zodb: one user at a time for lookup")}
+    assert alone == {("gap", "python", "zodb: one user at a time")}
     assert desk.leftovers() == []
 
 

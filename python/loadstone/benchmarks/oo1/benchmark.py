@@ -113,7 +113,9 @@ class Oo1Benchmark(Benchmark):
     editions = ("1992", EDITION_NO_LOCALITY)
     default_edition = "1992"
     default_scales = (20_000,)
-    default_variants = ("memory", "sqlite", "duckdb", "postgresql", "lmdb")
+    default_variants = (
+        "memory", "sqlite", "duckdb", "postgresql", "lmdb", "lode", "lode?access=links",
+    )  # fmt: skip
 
     def check_scale(self, edition: str, rows: int) -> None:
         """Any number of parts from 200, where the window of the rule is one part wide."""
