@@ -122,7 +122,10 @@ impl Database {
         if self.closed.swap(true, Ordering::Relaxed) || self.read_only {
             return Ok(());
         }
-        self.checkpoint()
+        self.checkpoint()?;
+        // A log that stays long takes room and nothing else.
+        _ = self.changes.log().shrink();
+        Ok(())
     }
 
     pub(crate) const fn buffer(&self) -> &Buffer {

@@ -257,6 +257,20 @@ impl Log {
         Ok(())
     }
 
+    /// Cut an empty log's file back to one step of growth: what a long transaction made of it is of
+    /// no use to the next user of the database. Where it holds something, it stays as it is.
+    pub fn shrink(&self) -> Result<()> {
+        let mut state = self.lock();
+        let room_bytes = self.sizes.growth_bytes.max(2 * BLOCK_BYTES as u64);
+        let empty = state.tail.end() == state.header.first && !state.remains;
+        if !empty || state.room_bytes <= room_bytes {
+            return Ok(());
+        }
+        self.disk.set_len(room_bytes).map_err(|error| error_of("cutting the log", error))?;
+        state.room_bytes = room_bytes;
+        Ok(())
+    }
+
     /// Let recovery begin at this position, which is a record's or the end: everything before it
     /// has reached the volume and was synced there, or is told again behind it.
     pub fn set_checkpoint(&self, lsn: Lsn) -> Result<()> {

@@ -244,3 +244,24 @@ fn a_log_that_is_empty_anyway_does_not_begin_anew() {
     log.begin_anew().unwrap();
     assert_eq!(disk.syncs(), syncs);
 }
+
+#[test]
+fn only_an_empty_log_is_cut_back_and_goes_on_afterwards() {
+    let disk = TestDisk::new();
+    let log = create(&disk);
+    for page in 0..20 {
+        log.append(&image(page, 7), 1).unwrap();
+    }
+    log.make_durable(log.first(), Sync::Group).unwrap();
+    let long = disk.bytes().len();
+    log.shrink().unwrap();
+    assert_eq!(disk.bytes().len(), long, "it holds something");
+    assert_eq!(records(&log).len(), 20);
+    log.begin_anew().unwrap();
+    log.shrink().unwrap();
+    assert!(disk.bytes().len() < long);
+    let expected = append_all(&log, &bodies());
+    log.make_durable(expected[0].lsn, Sync::Group).unwrap();
+    assert_eq!(records(&open(disk.synced()).1), expected);
+    assert_eq!(records(&open(disk.bytes()).1), expected);
+}
