@@ -253,13 +253,13 @@ fn only_an_empty_log_is_cut_back_and_goes_on_afterwards() {
         log.append(&image(page, 7), 1).unwrap();
     }
     log.make_durable(log.first(), Sync::Group).unwrap();
-    let long = disk.bytes().len();
+    let grown_bytes = disk.bytes().len();
     log.shrink().unwrap();
-    assert_eq!(disk.bytes().len(), long, "it holds something");
+    assert_eq!(disk.bytes().len(), grown_bytes, "it holds something");
     assert_eq!(records(&log).len(), 20);
     log.begin_anew().unwrap();
     log.shrink().unwrap();
-    assert!(disk.bytes().len() < long);
+    assert!(disk.bytes().len() < grown_bytes);
     let expected = append_all(&log, &bodies());
     log.make_durable(expected[0].lsn, Sync::Group).unwrap();
     assert_eq!(records(&open(disk.synced()).1), expected);
