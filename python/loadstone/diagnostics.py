@@ -11,6 +11,7 @@ from collections.abc import Callable
 from enum import IntEnum
 
 from loadstone.errors import (
+    DeadlockError,
     EngineError,
     InputError,
     LoadstoneError,
@@ -37,6 +38,7 @@ class Exit(IntEnum):
 
 EXIT_OF_ERROR: dict[type[LoadstoneError], Exit] = {
     InputError: Exit.INPUT,
+    DeadlockError: Exit.ENGINE,
     EngineError: Exit.ENGINE,
     WorkerDiedError: Exit.ENGINE,
     TimeLimitError: Exit.ENGINE,
