@@ -27,7 +27,7 @@ mod write_back;
 
 use std::hint::spin_loop;
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::thread::yield_now;
 
@@ -63,7 +63,7 @@ pub struct BufferOptions {
     pub cache_bytes: u64,
     /// Which page goes when another needs its room.
     pub replacement: Replacement,
-    /// Whether there are hints ([`Buffer::hint`]). A page that has some counts twice.
+    /// Whether there are hints ([`Buffer::mark`]). A page that has some counts twice.
     pub swizzle: bool,
     /// At a miss, read the absent pages of the aligned run of so many; 0 and 1 for the page alone.
     /// A run takes at most a quarter of the cache.
@@ -195,8 +195,8 @@ impl Buffer {
     ///
     /// To be used at once: a word that is written after its page was evicted takes a page of memory
     /// that the cap does not know, until the page has come and gone again.
-    #[inline]
-    pub fn hint(&self, page: PageNumber, at: usize) -> Option<&AtomicU64> {
+    #[cfg(test)]
+    pub fn hint(&self, page: PageNumber, at: usize) -> Option<&std::sync::atomic::AtomicU64> {
         let hints = self.hints.as_ref()?;
         if at >= PAGE_BYTES || !at.is_multiple_of(size_of::<u64>()) {
             return None;

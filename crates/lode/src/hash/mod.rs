@@ -33,7 +33,7 @@ use crate::page::{FileNumber, NO_PAGE, PageBytes, PageKind, PageNumber};
 use crate::pages::Pages;
 use crate::view::View;
 
-/// Where a value lies: its page and its offset there, a multiple of 8, as [`Pages::hint`] takes it.
+/// Where a value lies: its page and its offset there, a multiple of 8.
 /// Until the index is changed.
 pub type Cell = (PageNumber, usize);
 

@@ -306,10 +306,6 @@ impl Pages for Counting {
         self.pages.read_and_stamp(page, look)
     }
 
-    fn hint(&self, page: PageNumber, at: usize) -> Option<&std::sync::atomic::AtomicU64> {
-        self.pages.hint(page, at)
-    }
-
     fn write<R>(
         &mut self,
         page: PageNumber,

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::sync::Mutex;
-use std::sync::atomic::AtomicU64;
 
 use crate::error::{LodeError, Result};
 use crate::page::{self, FileNumber, PageBytes, PageKind, PageNumber};
@@ -15,7 +14,6 @@ use crate::view::{AlignedPage, View};
 pub(crate) struct MemoryPages {
     pages: Vec<(AlignedPage, Stamp)>,
     free: Vec<PageNumber>,
-    hints: Mutex<HashMap<(PageNumber, usize), &'static AtomicU64>>,
     marks: Mutex<HashMap<(PageNumber, u16), (Stamp, usize)>>,
     swizzle: bool,
 }
@@ -28,7 +26,7 @@ impl MemoryPages {
         pages
     }
 
-    /// The same, keeping hints.
+    /// The same, keeping marks.
     pub(crate) fn swizzling() -> Self {
         Self { swizzle: true, ..Self::new() }
     }
@@ -67,11 +65,6 @@ impl Pages for MemoryPages {
     ) -> Result<(R, Stamp)> {
         let (bytes, stamp) = self.slot(page)?;
         Ok((look(View::of(bytes)), *stamp))
-    }
-
-    fn hint(&self, page: PageNumber, at: usize) -> Option<&AtomicU64> {
-        let mut hints = self.hints.lock().expect("no test panics while it holds this");
-        self.swizzle.then(|| *hints.entry((page, at)).or_insert_with(|| Box::leak(Box::default())))
     }
 
     fn read_marked<R>(

@@ -3,9 +3,7 @@
 #[cfg(test)]
 pub(crate) mod memory;
 
-use std::sync::atomic::AtomicU64;
-
-use crate::error::Result;
+use crate::error::{LodeError, Result};
 use crate::page::{FileNumber, PageBytes, PageKind, PageNumber};
 use crate::view::View;
 
@@ -39,12 +37,6 @@ pub trait Pages {
         look: impl FnMut(View<'_>) -> R,
     ) -> Result<(R, Stamp)>;
 
-    /// A word of memory that belongs to the field at `at` (a multiple of 8) of a page, for a direct
-    /// reference to what the field names. It starts as 0, holds anything later (also after the page
-    /// was evicted or changed), and is lost at any time: what it says must be checked. `None`
-    /// where the tactics keep none (`swizzle=off`).
-    fn hint(&self, page: PageNumber, at: usize) -> Option<&AtomicU64>;
-
     /// Look at the record of a slot where [`Pages::mark`] said that it lies; `look` gets the page
     /// and the record's offset, and what it sees is consistent. `None` where nothing was said, or
     /// the page is not in memory or not as it was then, and always where the tactics do not
@@ -66,16 +58,29 @@ pub trait Pages {
 
     /// Change a page. Nobody else sees the page while `change` runs, nor its effect before the
     /// commit. The header's checksum and LSN are not the access method's to touch.
-    fn write<R>(&mut self, page: PageNumber, change: impl FnOnce(&mut PageBytes) -> R)
-    -> Result<R>;
+    ///
+    /// This and what follows answer [`LodeError::ReadOnly`] where a transaction only looks.
+    fn write<R>(
+        &mut self,
+        _page: PageNumber,
+        _change: impl FnOnce(&mut PageBytes) -> R,
+    ) -> Result<R> {
+        Err(LodeError::ReadOnly)
+    }
 
     /// Make the volume hold at least that many pages; new ones are zeros. Not undone by a rollback.
     /// For [`crate::space`] only.
-    fn grow(&mut self, pages_total: PageNumber) -> Result<()>;
+    fn grow(&mut self, _pages_total: PageNumber) -> Result<()> {
+        Err(LodeError::ReadOnly)
+    }
 
     /// Take a free page for a file, formatted as that kind: near the file's last one if possible.
-    fn allocate(&mut self, file: FileNumber, kind: PageKind) -> Result<PageNumber>;
+    fn allocate(&mut self, _file: FileNumber, _kind: PageKind) -> Result<PageNumber> {
+        Err(LodeError::ReadOnly)
+    }
 
     /// Give a page back.
-    fn free(&mut self, page: PageNumber) -> Result<()>;
+    fn free(&mut self, _page: PageNumber) -> Result<()> {
+        Err(LodeError::ReadOnly)
+    }
 }

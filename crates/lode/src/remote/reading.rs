@@ -1,19 +1,17 @@
 //! A transaction at a page server that only looks.
 
-use std::sync::atomic::AtomicU64;
-
 use super::held::Held;
 use super::{Remote, unwrapped};
 use crate::buffer::Buffer;
-use crate::error::{LodeError, Result};
+use crate::error::Result;
 use crate::lock::Mode;
-use crate::page::{FileNumber, PageBytes, PageKind, PageNumber};
+use crate::page::PageNumber;
 use crate::pages::{Pages, Stamp};
 use crate::server::wire::Access;
 use crate::view::View;
 
 /// A transaction that looks at what was committed, at a page server. It ends when it is dropped;
-/// nothing it has seen changes before. Writing through it answers [`LodeError::ReadOnly`].
+/// nothing it has seen changes before. Writing through it answers [`crate::LodeError::ReadOnly`].
 ///
 /// Under `locks=table` its first operation asks the server once, and pages in memory cost nothing
 /// more; under `locks=page` each page asks once.
@@ -68,11 +66,6 @@ impl Pages for RemoteReading<'_> {
     }
 
     #[inline]
-    fn hint(&self, page: PageNumber, at: usize) -> Option<&AtomicU64> {
-        self.buffer.hint(page, at)
-    }
-
-    #[inline]
     fn read_marked<R>(
         &self,
         page: PageNumber,
@@ -85,21 +78,5 @@ impl Pages for RemoteReading<'_> {
 
     fn mark(&self, page: PageNumber, slot: u16, stamp: Stamp, at: usize) {
         self.buffer.mark(page, slot, stamp, at);
-    }
-
-    fn write<R>(&mut self, _: PageNumber, _: impl FnOnce(&mut PageBytes) -> R) -> Result<R> {
-        Err(LodeError::ReadOnly)
-    }
-
-    fn grow(&mut self, _: PageNumber) -> Result<()> {
-        Err(LodeError::ReadOnly)
-    }
-
-    fn allocate(&mut self, _: FileNumber, _: PageKind) -> Result<PageNumber> {
-        Err(LodeError::ReadOnly)
-    }
-
-    fn free(&mut self, _: PageNumber) -> Result<()> {
-        Err(LodeError::ReadOnly)
     }
 }

@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::mem;
-use std::sync::atomic::AtomicU64;
 
 use super::connections::lock;
 use super::held::Held;
@@ -257,11 +256,6 @@ impl Pages for RemoteWriting<'_> {
             Some(changed) => Ok((look(View::of(&changed.after)), Stamp::default())),
             None => self.noted(self.remote.buffer.read_and_stamp(page, look)),
         }
-    }
-
-    #[inline]
-    fn hint(&self, page: PageNumber, at: usize) -> Option<&AtomicU64> {
-        self.remote.buffer.hint(page, at)
     }
 
     fn write<R>(

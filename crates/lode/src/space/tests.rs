@@ -1,6 +1,5 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::AtomicU64;
 
 use proptest::prelude::*;
 
@@ -80,10 +79,6 @@ impl Pages for Counting {
         look: impl FnMut(View<'_>) -> R,
     ) -> Result<(R, Stamp)> {
         self.pages.read_and_stamp(page, look)
-    }
-
-    fn hint(&self, page: PageNumber, at: usize) -> Option<&AtomicU64> {
-        self.pages.hint(page, at)
     }
 
     fn write<R>(

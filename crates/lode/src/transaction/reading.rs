@@ -1,18 +1,16 @@
 //! A transaction that only looks.
 
-use std::sync::atomic::AtomicU64;
-
 use super::held::Held;
 use crate::buffer::Buffer;
 use crate::database::Database;
-use crate::error::{LodeError, Result};
+use crate::error::Result;
 use crate::lock::{Mode, TransactionNumber};
-use crate::page::{FileNumber, PageBytes, PageKind, PageNumber};
+use crate::page::PageNumber;
 use crate::pages::{Pages, Stamp};
 use crate::view::View;
 
 /// A transaction that looks at what was committed. It ends when it is dropped; nothing it has seen
-/// changes before. Writing through it answers [`LodeError::ReadOnly`].
+/// changes before. Writing through it answers [`crate::LodeError::ReadOnly`].
 ///
 /// Under `locks=table` the first operation locks, and each later one costs a test of one byte.
 pub struct Reading<'a> {
@@ -79,11 +77,6 @@ impl Pages for Reading<'_> {
         self.buffer.read_and_stamp(page, look)
     }
 
-    #[inline]
-    fn hint(&self, page: PageNumber, at: usize) -> Option<&AtomicU64> {
-        self.buffer.hint(page, at)
-    }
-
     #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
     #[inline(always)]
     fn read_marked<R>(
@@ -99,21 +92,5 @@ impl Pages for Reading<'_> {
 
     fn mark(&self, page: PageNumber, slot: u16, stamp: Stamp, at: usize) {
         self.buffer.mark(page, slot, stamp, at);
-    }
-
-    fn write<R>(&mut self, _: PageNumber, _: impl FnOnce(&mut PageBytes) -> R) -> Result<R> {
-        Err(LodeError::ReadOnly)
-    }
-
-    fn grow(&mut self, _: PageNumber) -> Result<()> {
-        Err(LodeError::ReadOnly)
-    }
-
-    fn allocate(&mut self, _: FileNumber, _: PageKind) -> Result<PageNumber> {
-        Err(LodeError::ReadOnly)
-    }
-
-    fn free(&mut self, _: PageNumber) -> Result<()> {
-        Err(LodeError::ReadOnly)
     }
 }

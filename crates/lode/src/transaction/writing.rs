@@ -1,7 +1,6 @@
 //! A transaction that looks and changes.
 
 use std::cell::Cell;
-use std::sync::atomic::AtomicU64;
 
 use super::changes::Kept;
 use super::held::Held;
@@ -155,11 +154,6 @@ impl Pages for Writing<'_> {
     ) -> Result<(R, Stamp)> {
         self.lock(page, Mode::Shared)?;
         self.noted(self.buffer.read_and_stamp(page, look))
-    }
-
-    #[inline]
-    fn hint(&self, page: PageNumber, at: usize) -> Option<&AtomicU64> {
-        self.buffer.hint(page, at)
     }
 
     #[inline]

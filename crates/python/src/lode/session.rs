@@ -1,6 +1,5 @@
 //! A transaction that owns a share of its database, so that neither can outlive what it needs.
 
-use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
 use lode::error::Result;
@@ -125,10 +124,6 @@ impl Pages for Either<'_> {
         look: impl FnMut(View<'_>) -> R,
     ) -> Result<(R, Stamp)> {
         either!(self, pages => pages.read_and_stamp(page, look))
-    }
-
-    fn hint(&self, page: PageNumber, at: usize) -> Option<&AtomicU64> {
-        either!(self, pages => pages.hint(page, at))
     }
 
     fn write<R>(

@@ -1,7 +1,6 @@
 mod model;
 
 use std::cell::Cell;
-use std::sync::atomic::AtomicU64;
 
 use proptest::prelude::*;
 
@@ -52,10 +51,6 @@ impl Pages for Watched {
     ) -> Result<(R, Stamp)> {
         self.other.set(self.other.get() + 1);
         self.pages.read_and_stamp(page, look)
-    }
-
-    fn hint(&self, page: PageNumber, at: usize) -> Option<&AtomicU64> {
-        self.pages.hint(page, at)
     }
 
     fn read_marked<R>(
