@@ -63,8 +63,8 @@ impl Buffer {
         if !state.load().is_hinted() && self.bring_hints(page).is_none() {
             return;
         }
-        // Should the page go before this, its hints take a page that the cap does not know, until it
-        // has come and gone again.
+        // Should the page go before this, its hints take a page that the cap does not know, until
+        // it has come and gone again.
         place.store(Word::mark(stamp, at), Ordering::Relaxed);
     }
 
