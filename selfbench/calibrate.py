@@ -27,7 +27,9 @@ import slowed
 from loadstone._core import clock_ns, interval_of_median, interval_of_paired_ratio
 from loadstone.estimate import Estimate
 from loadstone.meter import Meter
-from loadstone.record import Run, read
+from loadstone.record import CellResult, Run, read
+from loadstone.report.portrait import figure_of
+from loadstone.speeds import Speeds
 from loadstone.variant import is_twin
 
 LOADSTONE = str(Path(sys.executable).parent / "loadstone")
@@ -131,12 +133,14 @@ def agree() -> None:
 
 
 def _agreement(first: Run, second: Run) -> None:
-    other = {result.cell.key: _interval(result.samples) for result in second.results}
-    both = [
-        (one, other[result.cell.key])
-        for result in first.results
-        if (one := _interval(result.samples)) and other.get(result.cell.key)
-    ]
+    intervals = []
+    for run in (first, second):
+        speeds = Speeds(run)
+        intervals.append({result.cell.key: _interval(result, speeds) for result in run.results})
+        print(f"  a miniature of an engine's work took {speeds.least_ns / 1e3:.0f} to "
+              f"{speeds.most_ns / 1e3:.0f} us")  # fmt: skip
+    other = intervals[1]
+    both = [(one, other[key]) for key, one in intervals[0].items() if one and other.get(key)]
     overlap = sum(
         b is not None and a.low <= b.high and b.low <= a.high  # type: ignore[operator]
         for a, b in both
@@ -147,11 +151,10 @@ def _agreement(first: Run, second: Run) -> None:
           f"from {ratios[0]:.2f} to {ratios[-1]:.2f}")  # fmt: skip
 
 
-def _interval(samples: Sequence[Any]) -> Estimate | None:
-    if not samples:
-        return None
-    estimate = Estimate(*interval_of_median([float(sample.elapsed_ns) for sample in samples]))
-    return None if estimate.low is None else estimate
+def _interval(result: CellResult, speeds: Speeds) -> Estimate | None:
+    """As the report prints it."""
+    elapsed_ns = figure_of(result.cell, result, None, speeds).elapsed_ns
+    return elapsed_ns if elapsed_ns and elapsed_ns.low is not None else None
 
 
 def observer() -> None:

@@ -24,6 +24,7 @@ __all__ = [
     "QuelError",
     "RelationStream",
     "Tally",
+    "Yardstick",
     "__version__",
     "answer_of_rows",
     "answer_of_stream",
@@ -466,6 +467,16 @@ class Tally:
 def spin_ns(turns: int) -> int:
     """Time for that many dependent integer operations: the processor's speed, in a number that
     follows its frequency and what the host takes away."""
+
+@final
+class Yardstick:
+    """A fixed piece of work like an engine's: a scan of 2 MB, a copy of what it selects, and a
+    touch of 512 KiB of fresh memory."""
+
+    def __new__(cls) -> Self: ...
+    def lay_ns(self) -> int:
+        """The time it takes now: what neighbours on the same core or cache take is in it. Raises
+        MemoryError where there is none left."""
 
 def processor_times() -> tuple[int, int, int] | None:
     """(busy, idle, stolen) time of all processors since boot in ns (/proc/stat), None where the

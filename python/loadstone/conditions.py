@@ -6,6 +6,7 @@ import os
 from collections import deque
 from dataclasses import dataclass
 from itertools import pairwise
+from statistics import median
 
 from loadstone import _core
 from loadstone.record.model import Condition
@@ -15,6 +16,7 @@ WINDOW_NS = 1_000_000_000
 SPIN_TURNS = 200_000
 """About a tenth of a millisecond of dependent operations."""
 SPINS = 5
+LAYS = 3
 LOST_SHARE_MAX = 0.02
 """The run's own time is known to this share of all processors' time. A process that ended is
 counted in ticks, so some ms are lost with it. A server that outlived its worker takes all it ever
@@ -37,19 +39,27 @@ class Conditions:
         self.spin_reference_ns = _fastest_spin_ns(4 * SPINS)
         self._readings: deque[_Reading] = deque()
         self._begun_ns = 0
+        self._yardstick = _core.Yardstick()
+        self._laid_ns: list[int] = []
         self.begin()
 
     def begin(self) -> None:
         """A unit begins."""
         self._begun_ns = _core.clock_ns()
+        self._laid_ns.clear()
         self._read()
+
+    def lay(self) -> None:
+        """A round of the unit begins: how fast is the machine now?"""
+        self._laid_ns += [self._yardstick.lay_ns() for _ in range(LAYS)]
 
     def end(self) -> Condition:
         """The unit has ended: what its time was like."""
         drift = _fastest_spin_ns(SPINS) / self.spin_reference_ns - 1
+        laid_ns = median(self._laid_ns) if self._laid_ns else None
         latest = self._read()
         if latest is None:
-            return Condition(None, None, drift)
+            return Condition(None, None, drift, laid_ns)
         start_ns = min(self._begun_ns, latest.at_ns - WINDOW_NS)
         while len(self._readings) > 2 and self._readings[1].at_ns <= start_ns:
             self._readings.popleft()
@@ -58,10 +68,10 @@ class Conditions:
         stolen_ns = latest.stolen_ns - first.stolen_ns
         all_ns = busy_ns + stolen_ns + latest.idle_ns - first.idle_ns
         if latest.at_ns - first.at_ns < WINDOW_NS or all_ns <= 0:
-            return Condition(None, None, drift)  # too early in the session to tell
+            return Condition(None, None, drift, laid_ns)  # too early in the session to tell
         foreign_ns = self._foreign_ns(busy_ns, LOST_SHARE_MAX * all_ns)
         foreign_share = None if foreign_ns is None else foreign_ns / all_ns
-        return Condition(stolen_ns / all_ns, foreign_share, drift)
+        return Condition(stolen_ns / all_ns, foreign_share, drift, laid_ns)
 
     def _foreign_ns(self, busy_ns: int, lost_ns_max: float) -> int | None:
         """What the run's own processes did not use; None where some of them went out of sight."""

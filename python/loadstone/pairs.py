@@ -5,8 +5,9 @@ pair has the same work in common and, within a record, the same few moments: wha
 variations, and what drifts, cancels out.
 
 The samples of one turn are no independent witnesses: how warm the processor's caches were when the
-turn began, and where the machine's other guests stood, colours all of them. Where there are enough
-turns, each turn counts as one.
+turn began colours all of them. Nor are the turns of a short while: what memory an engine drew when
+it started, and where the machine's other guests stood, is the same in all. Each while counts as one
+where there are enough, else each turn.
 """
 
 from collections.abc import Sequence
@@ -18,8 +19,11 @@ from loadstone import _core
 from loadstone.estimate import Estimate
 from loadstone.record.model import Sample
 
-TURNS_MIN = 8
-"""Fewer turns than this say too little: then the samples count one by one."""
+WITNESSES_MIN = 8
+"""Fewer whiles, or turns, than this say too little: then what they are made of counts by itself."""
+WHILE_NS = 250_000_000
+"""So long what two processes happen to have stays as it is; where operations are named, engines
+start anew as often."""
 
 
 def paired(first: Sequence[Sample], second: Sequence[Sample]) -> list[tuple[Sample, Sample]]:
@@ -34,14 +38,29 @@ def paired_ratio(numerator: Sequence[Sample], denominator: Sequence[Sample]) -> 
     pairs = paired(numerator, denominator)
     if not pairs:
         return None
-    turns = [
-        [_log_ratio(a, b) for a, b in turn]
-        for _, turn in groupby(pairs, key=lambda pair: pair[0].round)
-    ]
-    ratios = [exp(median(turn)) for turn in turns]
-    if len(turns) < TURNS_MIN:
-        ratios = [exp(ratio) for turn in turns for ratio in turn]
+    by_turn = [list(turn) for _, turn in groupby(pairs, key=lambda pair: pair[0].round)]
+    turns = [median(_log_ratio(a, b) for a, b in turn) for turn in by_turn]
+    whiles = _whiles([turn[0][0].started_ns for turn in by_turn], turns)
+    if len(whiles) >= WITNESSES_MIN:
+        witnesses = [median(one) for one in whiles]
+    elif len(turns) >= WITNESSES_MIN:
+        witnesses = turns
+    else:
+        witnesses = [_log_ratio(a, b) for a, b in pairs]
+    ratios = [exp(witness) for witness in witnesses]
     return Estimate(*_core.interval_of_paired_ratio(ratios, [1.0] * len(ratios)))
+
+
+def _whiles(started_ns: Sequence[int], turns: Sequence[float]) -> list[list[float]]:
+    """The turns that began within `WHILE_NS` of the first of them, together."""
+    whiles: list[list[float]] = []
+    begun_ns = 0
+    for start_ns, turn in zip(started_ns, turns, strict=True):
+        if not whiles or start_ns - begun_ns >= WHILE_NS:
+            whiles.append([])
+            begun_ns = start_ns
+        whiles[-1].append(turn)
+    return whiles
 
 
 def _log_ratio(numerator: Sample, denominator: Sample) -> float:

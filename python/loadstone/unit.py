@@ -11,6 +11,7 @@ from typing import Any
 
 from loadstone import _core, limits
 from loadstone.conditions import Conditions
+from loadstone.pairs import WHILE_NS
 from loadstone.plan import Cell, Plan
 from loadstone.planner import FLOOR
 from loadstone.record import CellResult, Sample
@@ -21,9 +22,6 @@ from loadstone.variant import TWIN, is_twin
 
 RENEW_S = 1.0
 """A server takes half a second to start anew: a panel's share of time has no room for that."""
-RENEW_EVERY_NS = 400_000_000
-"""So long the turns go on with the same engines: some twenty draws of memory for each figure where
-operations are named."""
 PRETOUCH_BYTES = 16 << 20
 """Touched before each round, because a host takes idle memory back within seconds."""
 
@@ -130,7 +128,7 @@ class Unit:
         long as they live, and a figure of one alone would be too sure of itself."""
         rounds = min(self._plan.rounds, max((item.cell.samples for item in live), default=1))
         for number, order in enumerate(_core.schedule(self._seed, len(live), rounds)):
-            _core.pretouch(PRETOUCH_BYTES)
+            self._look()
             for item in (live[index] for index in order):
                 count = item.cell.samples
                 block = range(count * number // rounds, count * (number + 1) // rounds)
@@ -139,6 +137,11 @@ class Unit:
                 if item.status == "ok" and block:
                     take(item, block, number)
         return rounds
+
+    def _look(self) -> None:
+        """A round begins: memory is there, and the machine as fast as it is."""
+        _core.pretouch(PRETOUCH_BYTES)
+        self._conditions.lay()
 
     def _renewed(self, item: OpenCell) -> bool:
         """Cold samples restart their engines themselves."""
@@ -149,7 +152,7 @@ class Unit:
         sample costs a restart: cold cells keep to the plan."""
         end_ns = _core.clock_ns() + int(self._plan.repeat_s * 1e9)
         while _core.clock_ns() < end_ns and (more := self._wanting()):
-            _core.pretouch(PRETOUCH_BYTES)
+            self._look()
             number = self._turns(more, take, renew, number, end_ns)
 
     def _turns(
@@ -169,7 +172,7 @@ class Unit:
             if self._plan.repeat_s >= RENEW_S and _core.clock_ns() >= renew_ns:
                 for item in more:
                     renew(item, False)
-                renew_ns = _core.clock_ns() + RENEW_EVERY_NS
+                renew_ns = _core.clock_ns() + WHILE_NS
             order = _core.schedule(self._seed + number, len(more), 1)[0]
             if more[order[0]].cell.variant == last:
                 # Two turns on end find the processor's caches filled by the first.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone import coldness, registry
 from loadstone.errors import EngineError
+from loadstone.placement import placed
 from loadstone.variant import Variant
 from loadstone.watch import DEATH_S_MAX, Block, Watch
 
@@ -63,7 +64,10 @@ class Requests(ABC):
 
     def block(self, block: dict[str, Any]) -> dict[str, Any]:
         """Take the samples of one block of one cell."""
-        return self._watch().take(Block(**block))
+        if self._system is None:
+            raise not_open()
+        with placed(self._system):
+            return self._watch().take(Block(**block))
 
     def explain(self, block: dict[str, Any]) -> dict[str, Any]:
         """The statements of a block's variations with the plans the engine would use."""

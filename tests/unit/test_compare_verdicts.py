@@ -16,7 +16,7 @@ from loadstone.comparison.threshold import DEFAULT
 from loadstone.diagnostics import EXIT_OF_COMPARISON
 from loadstone.estimate import Estimate
 from loadstone.pairs import paired_ratio
-from loadstone.record.model import CellResult, Run, Sample
+from loadstone.record.model import CellResult, Condition, Run, Sample
 from loadstone.report.noise import TwinCell, noise_of
 
 
@@ -70,6 +70,26 @@ def test_at_the_default_a_slowdown_of_5_percent_is_found_and_none_is_invented(
         verdicts.append(judge(paired_ratio(b, a), DEFAULT))
     assert slower_least <= verdicts.count("slower") <= slower_most
     assert verdicts.count("faster") == 0
+
+
+def test_what_a_slower_machine_explains_is_no_regression():
+    def at_speed(run, yardstick_ns):
+        return replace(
+            run,
+            results=tuple(
+                replace(result, condition=Condition(0.0, 0.0, 0.0, yardstick_ns))
+                for result in run.results
+            ),
+        )
+
+    a, b = at_speed(calm_run(1), 400.0), at_speed(calm_run(2, factor=1.2), 480.0)
+    assert compare(a, b).outcome != "regression"
+    assert compare(a, at_speed(b, 420.0)).outcome == "regression", "not by a sixth of it"
+    told = next(e for e in compare(a, b).matched[0].ledger.entries if e.key == "machine.speed")
+    assert told.difference == (
+        "machine.speed: yardstick 400 ns (400 ns … 400 ns)"
+        " against yardstick 480 ns (480 ns … 480 ns)"
+    )
 
 
 def test_a_planted_slowdown_is_a_regression_and_a_speed_up_is_none():

@@ -35,6 +35,7 @@ class Machine:
 
     def __init__(self) -> None:
         self.now_ns = self.busy_ns = 0
+        self.laid_ns = 1
 
     def passes(self, *, busy_ns: int) -> None:
         """A while in which programs of any kind worked so long."""
@@ -50,6 +51,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
     imagined = Machine()
     core = SimpleNamespace(
         spin_ns=lambda turns: 1,
+        Yardstick=lambda: SimpleNamespace(lay_ns=lambda: imagined.laid_ns),
         cpu_ns=_core.cpu_ns,
         clock_ns=lambda: imagined.now_ns,
         processor_times=imagined.processor_times,

@@ -2,7 +2,7 @@
 
 from math import isclose
 
-from loadstone.pairs import TURNS_MIN, paired, paired_ratio
+from loadstone.pairs import WHILE_NS, WITNESSES_MIN, paired, paired_ratio
 from loadstone.record.model import Sample
 
 
@@ -33,9 +33,24 @@ def test_samples_of_one_turn_are_one_witness() -> None:
     assert apart == alike
 
 
+def test_turns_of_one_while_are_one_witness() -> None:
+    """What a process drew when it started stays: many turns of it are no many observations."""
+    drawn = (100, 140, 95, 130, 90, 120, 110, 105, 135, 92)
+    a_turn_each, ten_turns_each = ([], []), ([], [])
+    for number, elapsed_ns in enumerate(drawn):
+        for repeated, sides in ((1, a_turn_each), (10, ten_turns_each)):
+            for side, told_ns in zip(sides, (elapsed_ns, 100), strict=True):
+                for turn in range(repeated):
+                    at = len(side)
+                    side.append(Sample(at, at, 0, number * WHILE_NS + turn, told_ns))
+    assert paired_ratio(*a_turn_each) == paired_ratio(*ten_turns_each)
+
+
 def test_few_turns_count_their_samples_one_by_one() -> None:
     scatter = (3, 9, 1, 7, 4, 8, 2, 6, 5)
-    turns = [tuple(100 + scatter[(4 * n + i) % 9] for i in range(4)) for n in range(TURNS_MIN - 1)]
+    turns = [
+        tuple(100 + scatter[(4 * n + i) % 9] for i in range(4)) for n in range(WITNESSES_MIN - 1)
+    ]
     estimate = paired_ratio(samples(*turns), samples(*((50,) * 4 for _ in turns)))
     assert estimate is not None and estimate.low is not None and estimate.low < estimate.value
 

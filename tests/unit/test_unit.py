@@ -23,6 +23,9 @@ class State:
     def begin(self):
         pass
 
+    def lay(self):
+        pass
+
     def end(self):
         return self.condition
 

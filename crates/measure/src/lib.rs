@@ -17,6 +17,7 @@ pub mod schedule;
 pub mod spin;
 pub mod statistics;
 pub mod tally;
+pub mod yardstick;
 
 use std::fs::{File, OpenOptions};
 use std::io;

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use loadstone_measure::memory::MemoryError;
 use loadstone_measure::processor::ProcessorTimes;
 use loadstone_measure::residency::Residency;
+use loadstone_measure::yardstick;
 use loadstone_measure::{awake, clock, counters, eviction, memory, processor, residency, spin};
 use pyo3::exceptions::{PyMemoryError, PyOSError};
 use pyo3::prelude::*;
@@ -21,6 +22,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     statistics::register(module)?;
     loops::register(module)?;
     module.add_class::<Awake>()?;
+    module.add_class::<Yardstick>()?;
     module.add_function(wrap_pyfunction!(clock_ns, module)?)?;
     module.add_function(wrap_pyfunction!(clock_resolution_ns, module)?)?;
     module.add_function(wrap_pyfunction!(clock_cost_ns, module)?)?;
@@ -98,6 +100,23 @@ fn hold_awake() -> Awake {
 fn pretouch(py: Python<'_>, size_bytes: usize) -> PyResult<u64> {
     py.detach(|| memory::pretouch(size_bytes))
         .map_err(|error: MemoryError| PyMemoryError::new_err(error.to_string()))
+}
+
+/// A fixed piece of work like an engine's.
+#[pyclass(module = "loadstone._core")]
+struct Yardstick(yardstick::Yardstick);
+
+#[pymethods]
+impl Yardstick {
+    #[new]
+    fn new() -> Self {
+        Self(yardstick::Yardstick::new())
+    }
+
+    fn lay_ns(&mut self, py: Python<'_>) -> PyResult<u64> {
+        py.detach(|| self.0.lay_ns())
+            .map_err(|error: MemoryError| PyMemoryError::new_err(error.to_string()))
+    }
 }
 
 /// While open, idle CPUs stay out of deep sleep states.

@@ -18,6 +18,7 @@ from loadstone.estimate import Estimate
 from loadstone.pairs import paired, paired_ratio
 from loadstone.plan import Cell
 from loadstone.record.model import CellResult, Run
+from loadstone.speeds import Speeds, at_equal_speed
 
 SLOWER, FASTER, SAME, UNDECIDED = VERDICTS = ("slower", "faster", "same", "undecided")
 
@@ -76,6 +77,7 @@ def pair_cells(
     """Every cell of either side, as a pair or as unlike, in the order of A's plan."""
     pairs, unlike = [], []
     planned_a, planned_b = _planned(match.a), _planned(match.b)
+    speeds = Speeds(match.a.run), Speeds(match.b.run)
     results_a, results_b = _results(match.a), _results(match.b)
     refused = "; ".join(entry.difference for entry in terms.with_verdict(REFUSED))
     for place in dict.fromkeys((*planned_a, *planned_b)):
@@ -91,10 +93,12 @@ def pair_cells(
             continue
         reason = _unlike(a, b)
         ratio = paired_ratio(b.samples, a.samples)
+        if ratio is not None and match.a.run is not match.b.run:
+            ratio = at_equal_speed(ratio, b.condition, a.condition)
         if reason or ratio is None:
             unlike.append(Unlike(*place, reason or "no repetition in common", owed=True))
         else:
-            pairs.append(_pair(a, b, ratio, threshold))
+            pairs.append(_pair(a, b, speeds, ratio, threshold))
     return tuple(pairs), tuple(unlike)
 
 
@@ -172,7 +176,13 @@ def _expected(result: CellResult) -> Mapping[int, tuple[int, str]]:
     }
 
 
-def _pair(a: CellResult, b: CellResult, ratio: Estimate, threshold: float) -> Pair:
+def _pair(
+    a: CellResult,
+    b: CellResult,
+    speeds: tuple[Speeds, Speeds],
+    ratio: Estimate,
+    threshold: float,
+) -> Pair:
     both = _variations(a) & _variations(b)
     a_ns, b_ns = (
         [sample.elapsed_ns for sample in result.samples if sample.variation in both]
@@ -183,8 +193,8 @@ def _pair(a: CellResult, b: CellResult, ratio: Estimate, threshold: float) -> Pa
         rows=a.cell.rows,
         temperature=a.temperature_shown,
         samples=(len(a_ns), len(b_ns)),
-        a_ns=Estimate(*interval_of_median(a_ns)),
-        b_ns=Estimate(*interval_of_median(b_ns)),
+        a_ns=speeds[0].interval(Estimate(*interval_of_median(a_ns)), a.condition),
+        b_ns=speeds[1].interval(Estimate(*interval_of_median(b_ns)), b.condition),
         ratio=ratio,
         verdict=judge(ratio, threshold),
         pairs=len(paired(b.samples, a.samples)),

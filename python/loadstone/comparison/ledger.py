@@ -10,8 +10,10 @@ from dataclasses import dataclass, replace
 from loadstone import machine
 from loadstone.comparison.sides import Match, Side
 from loadstone.record.model import Run
+from loadstone.report.figures import duration
 from loadstone.report.portrait import engine_of
 from loadstone.report.terms import MEASURED_KEYS, SETTING
+from loadstone.speeds import Speeds
 
 EQUAL = "equal"
 SHOWN = "differs"
@@ -175,6 +177,17 @@ def _machine(match: Match) -> Iterable[Entry]:
         for key in keys:
             if _facts(a, key) or _facts(b, key):
                 yield _entry(key, "machine", allowed, _facts(a, key), _facts(b, key))
+    speeds = _speeds(a), _speeds(b)
+    if any(speeds):
+        yield _entry("machine.speed", "", True, *speeds)
+
+
+def _speeds(run: Run) -> Readings:
+    found = Speeds(run)
+    if not found.middle_ns:
+        return ()
+    spans = [duration(ns) for ns in (found.middle_ns, found.least_ns, found.most_ns)]
+    return (f"yardstick {spans[0]} ({spans[1]} … {spans[2]})",)
 
 
 def _fingerprints(run: Run) -> Readings:

@@ -70,11 +70,13 @@ class Condition:
     """The machine's state while a cell was measured, as shares of all processors' time over the
     cell's unit of interleaving (or, where that is longer, the second that ended with it): what a
     host took, what programs other than the run used; and how much longer a fixed computation took
-    than at the start of the session (0.1: 10 % longer). None where the system does not tell."""
+    than at the start of the session (0.1: 10 % longer). `yardstick_ns` is the middle of what a
+    miniature of an engine's work took in each round. None where the system does not tell."""
 
     stolen_share: float | None
     foreign_share: float | None
     speed_drift: float | None
+    yardstick_ns: float | None = None
 
 
 PERCENTILES = (50.0, 90.0, 99.0, 99.9, 99.99)

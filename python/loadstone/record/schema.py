@@ -1,7 +1,7 @@
 """The record's tables. `docs/record.md` describes them in words; a test compares the two."""
 
 APPLICATION_ID = 0x4C6F6164  # "Load": tells a record from any other SQLite file
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 TABLES = """
 CREATE TABLE run (
@@ -65,7 +65,7 @@ CREATE TABLE evidence (
 );
 CREATE TABLE condition (
   cell_id INTEGER NOT NULL REFERENCES cell, stolen_share REAL, foreign_share REAL,
-  speed_drift REAL
+  speed_drift REAL, yardstick_ns REAL
 );
 CREATE TABLE statement (
   cell_id INTEGER NOT NULL REFERENCES cell, variation INTEGER NOT NULL, text TEXT NOT NULL,

@@ -70,6 +70,7 @@ class Calibration:
     stolen_share: Spread | None
     foreign_share: Spread | None
     speed_drift: Spread | None
+    yardstick_ns: Spread | None
 
 
 def calibration(whole: Portrait) -> Calibration:
@@ -90,6 +91,7 @@ def calibration(whole: Portrait) -> Calibration:
         stolen_share=over_cells(lambda condition: condition.stolen_share),
         foreign_share=over_cells(lambda condition: condition.foreign_share),
         speed_drift=over_cells(lambda condition: condition.speed_drift),
+        yardstick_ns=over_cells(lambda condition: condition.yardstick_ns),
     )
 
 

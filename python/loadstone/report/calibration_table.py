@@ -77,6 +77,8 @@ def short(found: Calibration) -> str:
             parts.append(f"a pause of {pause} {'seen' if one.pause_seen else 'NOT seen'}")
         if one.wake_up_ratio and one.wake_up_ratio > WORTH_SAYING:
             parts.append(f"idle states {times(one.wake_up_ratio)} a round trip")
+    if stick := found.yardstick_ns:
+        parts.append(f"the machine's speed {times(stick.most / stick.least)} apart")
     if found.noise:
         parts.append(f"A/A {percent(found.noise.middle)}, at worst {percent(found.noise.worst)}")
     return ", ".join(parts)
@@ -179,6 +181,11 @@ def _observed(found: Calibration, labels: Mapping[str, str]) -> Iterable[Calibra
         found.speed_drift,
         SPEED_DRIFT_MAX,
         signed,
+    )
+    stick = found.yardstick_ns
+    yield CalibrationRow(
+        "a miniature of an engine's work took",
+        (f"{_range(stick)} ({times(stick.most / stick.least)})" if stick else ABSENT,),
     )
     for variant, left in found.headroom.items():
         said = f"{percent(left.middle)} in the middle, {percent(left.least)} at least"

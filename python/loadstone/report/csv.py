@@ -66,6 +66,7 @@ COLUMNS: tuple[str, ...] = (
     "stolen_share",
     "foreign_share",
     "speed_drift",
+    "yardstick_ns",
 )
 
 
@@ -99,4 +100,5 @@ def _values(run: Run, row: Row, figure: Figure) -> tuple[Any, ...]:
         condition.stolen_share if condition else None,
         condition.foreign_share if condition else None,
         condition.speed_drift if condition else None,
+        condition.yardstick_ns if condition else None,
     )

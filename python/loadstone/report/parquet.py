@@ -48,6 +48,7 @@ CELL = pa.schema(
         pa.field("stolen_share", pa.float64()),
         pa.field("foreign_share", pa.float64()),
         pa.field("speed_drift", pa.float64()),
+        pa.field("yardstick_ns", pa.float64()),
     ]
 )
 SAMPLE = pa.schema(

@@ -19,6 +19,7 @@ from loadstone.plan import TEMPERATURES, Cell
 from loadstone.record.model import CellResult, Condition, OperationText, Run, Sample
 from loadstone.report.figures import Unit, unit_for
 from loadstone.report.words import VISITS_FEW, Words, words_of
+from loadstone.speeds import Speeds
 from loadstone.variant import TWIN, is_twin
 
 FLOOR_ENGINE = "null"
@@ -217,6 +218,7 @@ def portrait(run: Run) -> Portrait:
     results = {result.cell.key: result for result in run.results}
     texts = {(text.name, text.rows): text for text in run.operations}
     hosts, visits = hosts_of(run), words_of(run.plan.benchmark).visits
+    speeds = Speeds(run)
     shelves: dict[tuple[int, str], dict[str, list[Cell]]] = {}
     for cell in run.plan.cells:
         shelf = shelves.setdefault((cell.rows, cell.temperature), {})
@@ -228,7 +230,8 @@ def portrait(run: Run) -> Portrait:
         for name in sorted(named, key=lambda name: _ordinal(texts, name, rows)):
             text = texts.get((name, rows)) or _bare(name, rows)
             figures = [
-                figure_of(cell, results.get(cell.key), visits.get(name)) for cell in named[name]
+                figure_of(cell, results.get(cell.key), visits.get(name), speeds)
+                for cell in named[name]
             ]
             groups.setdefault(text.group, []).append(_row(text, temperature, figures, hosts))
         views.append(View(rows, temperature, tuple((g, tuple(r)) for g, r in groups.items())))
@@ -286,9 +289,14 @@ def _fair(figures: Iterable[Figure]) -> list[Figure]:
     return proved or measured
 
 
-def figure_of(cell: Cell, result: CellResult | None, visits: int | None = None) -> Figure:
+def figure_of(
+    cell: Cell,
+    result: CellResult | None,
+    visits: int | None = None,
+    speeds: Speeds | None = None,
+) -> Figure:
     """One cell by itself, not yet beside its row. `visits`: what its times are stated for, where
-    their number varies."""
+    their number varies; `speeds`: those of the whole run, once it is there."""
     if result is None:
         return Figure(cell, "pending", "not run yet", cell.temperature)
     right = sum(answer.right for answer in result.answers)
@@ -305,13 +313,14 @@ def figure_of(cell: Cell, result: CellResult | None, visits: int | None = None) 
     elapsed = [sample.elapsed_ns for sample in result.samples]
     seen = [answer.rows for answer in result.answers] if visits else []
     shown = normalised_ns(result, visits) if visits else [float(one) for one in elapsed]
+    middle_ns = Estimate(*interval_of_median(shown))
     return Figure(
         cell=cell,
         status=result.status,
         reason=result.reason,
         temperature=result.temperature_shown,
         samples=result.samples,
-        elapsed_ns=Estimate(*interval_of_median(shown)),
+        elapsed_ns=speeds.interval(middle_ns, result.condition) if speeds else middle_ns,
         client_cpu_share=_share([sample.client_cpu_ns for sample in result.samples], elapsed),
         server_cpu_share=_share([sample.server_cpu_ns for sample in result.samples], elapsed),
         read_bytes=_middle([sample.read_bytes for sample in result.samples]),

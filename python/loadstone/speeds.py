@@ -1,0 +1,65 @@
+"""How fast the machine was at each time of a run, and what that leaves certain.
+
+Variants of one unit of interleaving meet the same machine, so a ratio within a record needs none
+of this. A time by itself does, and so does a ratio over two records: neighbours on the same core,
+cache or memory slow an engine by half for seconds or minutes, unseen by any counter.
+"""
+
+from collections.abc import Iterable
+from statistics import median, quantiles
+
+from loadstone.estimate import Estimate
+from loadstone.record.model import Condition, Run
+
+SHARE = 20
+"""A run's slowest and fastest twentieth are left out of its span of speeds."""
+
+
+class Speeds:
+    """A run's yardstick readings, one of each unit of interleaving, in ns; fewer are faster."""
+
+    def __init__(self, run: Run) -> None:
+        readings_ns = sorted(_readings_ns(run))
+        self.least_ns = self.middle_ns = self.most_ns = 0.0
+        if readings_ns:
+            cuts = quantiles(readings_ns, n=SHARE, method="inclusive") if readings_ns[1:] else []
+            self.least_ns, self.most_ns = (cuts or readings_ns)[0], (cuts or readings_ns)[-1]
+            self.middle_ns = median(readings_ns)
+
+    def interval(self, estimate: Estimate, condition: Condition | None) -> Estimate:
+        """The interval of a time, wide enough for the speeds that the machine had in this run: a
+        cell was measured at one moment of it, and would have taken longer or less at another."""
+        here_ns = condition.yardstick_ns if condition else None
+        if not here_ns or not self.middle_ns or estimate.low is None or estimate.high is None:
+            return estimate
+        return Estimate(
+            estimate.value,
+            estimate.low * min(1.0, self.least_ns / here_ns),
+            estimate.high * max(1.0, self.most_ns / here_ns),
+        )
+
+
+def at_equal_speed(
+    ratio: Estimate, numerator: Condition | None, denominator: Condition | None
+) -> Estimate:
+    """What is certain of a ratio over two records: how much of a slower machine an engine feels is
+    not known, none or all, so the interval holds both ends, and the figure is the one nearer 1."""
+    above_ns = numerator.yardstick_ns if numerator else None
+    below_ns = denominator.yardstick_ns if denominator else None
+    if not above_ns or not below_ns or ratio.low is None or ratio.high is None:
+        return ratio
+    slower = above_ns / below_ns
+    value = min(ratio.value, ratio.value / slower, key=lambda one: max(one, 1 / one))
+    if (ratio.value - 1) * (ratio.value / slower - 1) < 0:
+        value = 1.0
+    return Estimate(value, ratio.low / max(1.0, slower), ratio.high / min(1.0, slower))
+
+
+def _readings_ns(run: Run) -> Iterable[float]:
+    """Cells of one unit share a condition: it counts once."""
+    units = {
+        (result.cell.operation, result.cell.rows, result.cell.temperature): result.condition
+        for result in run.results
+        if result.condition and result.samples
+    }
+    return (c.yardstick_ns for c in units.values() if c and c.yardstick_ns)
