@@ -1,7 +1,8 @@
 """Our speed beside our peers', each pair interleaved in one run; prints ratios and the targets.
 
     make bench                        everything, some minutes on two cores
-    python selfbench/bench.py data    one part: data, load, oracle, command
+    python selfbench/bench.py data    one part: data, load, oracle, command,
+                                      hosts, lode
 
 Not a test: nothing here fails on a slow machine.
 """
@@ -16,6 +17,7 @@ import data_generation
 import hosts
 import loading
 import point_lookups
+import reference_engine
 
 from loadstone._core import clock_ns, interval_of_median
 
@@ -71,6 +73,13 @@ def bench_hosts() -> None:
         hosts.huge(Path(folder))
 
 
+def bench_lode() -> None:
+    """Our own engine beside plain structures, LMDB and the bare disk; the cliff of a small cache."""
+    programs = hosts.examples()
+    with tempfile.TemporaryDirectory(prefix="loadstone-", dir="/var/tmp") as folder:
+        reference_engine.main(Path(folder), programs)
+
+
 def _elapsed_s(command: Sequence[str]) -> float:
     start = clock_ns()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -95,6 +104,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "oracle": bench_oracle,
     "command": bench_command,
     "hosts": bench_hosts,
+    "lode": bench_lode,
 }
 
 
