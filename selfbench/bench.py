@@ -74,7 +74,7 @@ def bench_hosts() -> None:
 
 
 def bench_lode() -> None:
-    """Our own engine beside plain structures, LMDB and the bare disk; the cliff of a small cache."""
+    """Our own engine beside plain structures, LMDB and the bare disk; a small cache's cliff."""
     programs = hosts.examples()
     with tempfile.TemporaryDirectory(prefix="loadstone-", dir="/var/tmp") as folder:
         reference_engine.main(Path(folder), programs)
