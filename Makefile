@@ -7,7 +7,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 PYTHON_SOURCES := $(shell find python -type f -not -name '*.pyc' -not -name '*.so') pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: run test check format lint types bench calibrate fuzz wheel clean help
+.PHONY: run test check format lint types bench calibrate torture fuzz wheel clean help
 
 run: $(VENV)/.installed ## set everything up, run the default panel, write the report, say where
 	$(BIN)/loadstone run
@@ -35,6 +35,10 @@ bench: $(VENV)/.installed $(VENV)/.tools ## our speed beside our peers', interle
 
 calibrate: $(VENV)/.installed $(VENV)/.tools ## does the instrument find what is there, no more
 	$(BIN)/python selfbench/calibrate.py
+
+torture: ## lode under 100,000 crashes, all tactics together, every byte flipped
+	LODE_CRASH_IMAGES=100000 LODE_RUNS=5000 cargo test -p lode --release --locked \
+	  --test reliability --test transactions -- --include-ignored --show-output
 
 fuzz: ## a minute of fuzzing for each target (needs a nightly toolchain and cargo-fuzz)
 	cd fuzz && for target in $$(cargo +nightly fuzz list | grep -v canary); do \

@@ -1,7 +1,7 @@
 """Where a worker posts since when it has been timing, for its runner to look at.
 
 A message would do the same and spoil what it announces: it wakes the runner, which then runs beside
-the statement, on two processors as often as not in its place. The board is eight bytes of shared
+the statement, on two processors as often as not in its place. The board is two numbers in shared
 memory that nobody waits for: the runner looks when a limit may have passed, and not before.
 """
 

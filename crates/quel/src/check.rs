@@ -1,6 +1,7 @@
 //! Meaning: names are looked up, types compared, and the tree becomes one that the oracle can
 //! evaluate. Whatever does not exist is answered with what does.
 
+mod aggregate;
 mod call;
 mod expression;
 pub(crate) mod resolved;

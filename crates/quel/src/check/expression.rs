@@ -1,22 +1,21 @@
-//! Expressions: attributes to slots and columns, aggregates to scopes of their own.
+//! Expressions: attributes to slots and columns, comparisons and arithmetic of what goes together.
 
 use super::resolved::{
-    Action, Aggregate, AggregatePlace, Column, Partition, SLOTS_MAX, Scope, Slot, SlotSet, Step,
-    Term, Type,
+    Action, Aggregate, Column, Partition, SLOTS_MAX, Scope, Slot, SlotSet, Step, Term, Type,
 };
 use super::{Attribute, Catalogue, Checked, Kind, attribute_number, existing, relation_in};
 use crate::error::Fault;
 use crate::pattern::{Pattern, is_pattern, literal};
-use crate::tree::{AggregateFunction, BinaryOperator, Expr, Name, Span, Target, UnaryOperator};
+use crate::tree::{BinaryOperator, Expr, Name, Span, Target, UnaryOperator};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A statement or an aggregate: variables that are run over together.
 pub(super) struct Block {
     /// Range variables that it mentions outside of the aggregates in it.
-    mentioned: BTreeSet<String>,
-    slots: SlotSet,
+    pub(super) mentioned: BTreeSet<String>,
+    pub(super) slots: SlotSet,
     /// The slot that stands for each partition used here.
-    partition_slots: BTreeMap<usize, usize>,
+    pub(super) partition_slots: BTreeMap<usize, usize>,
 }
 
 impl Block {
@@ -35,7 +34,7 @@ impl Block {
         Self { mentioned, slots: 0, partition_slots: BTreeMap::new() }
     }
 
-    fn inner<'a>(parts: impl Iterator<Item = &'a Expr>) -> Self {
+    pub fn inner<'a>(parts: impl Iterator<Item = &'a Expr>) -> Self {
         let mut block = Self::new(&[], None, None);
         parts.for_each(|part| mention(part, &mut block.mentioned));
         block
@@ -43,7 +42,7 @@ impl Block {
 }
 
 /// Collects the range variables outside of aggregates.
-fn mention(expr: &Expr, names: &mut BTreeSet<String>) {
+pub(super) fn mention(expr: &Expr, names: &mut BTreeSet<String>) {
     match expr {
         Expr::Attribute { variable, .. } => _ = names.insert(variable.text.clone()),
         Expr::Unary { operand, .. } => mention(operand, names),
@@ -62,8 +61,8 @@ pub(super) struct Resolver<'a> {
     ranges: &'a BTreeMap<String, String>,
     slots: Vec<Slot>,
     variables: BTreeMap<String, usize>,
-    partitions: Vec<Partition>,
-    aggregates: Vec<Aggregate>,
+    pub(super) partitions: Vec<Partition>,
+    pub(super) aggregates: Vec<Aggregate>,
 }
 
 impl<'a> Resolver<'a> {
@@ -118,7 +117,7 @@ impl<'a> Resolver<'a> {
         Ok(slot)
     }
 
-    fn new_slot(&mut self, slot: Slot, span: Span) -> Checked<usize> {
+    pub(super) fn new_slot(&mut self, slot: Slot, span: Span) -> Checked<usize> {
         if self.slots.len() == SLOTS_MAX {
             return Err(Fault::new(span, "the statement has too many range variables")
                 .expecting(format!("at most {SLOTS_MAX}")));
@@ -187,7 +186,7 @@ impl<'a> Resolver<'a> {
         Ok(term)
     }
 
-    fn expression(&mut self, block: &mut Block, expr: &Expr) -> Checked<(Term, Type)> {
+    pub(super) fn expression(&mut self, block: &mut Block, expr: &Expr) -> Checked<(Term, Type)> {
         match expr {
             Expr::Integer { value, .. } => Ok((Term::Integer(*value), Type::Integer)),
             Expr::Real { value, .. } => Ok((Term::Real(*value), Type::Real)),
@@ -289,86 +288,6 @@ impl<'a> Resolver<'a> {
         let (left, right) = (Box::new(left), Box::new(right));
         Ok((Term::Arithmetic { operator, left, right, span }, type_))
     }
-
-    fn aggregate(
-        &mut self,
-        outer: &mut Block,
-        function: AggregateFunction,
-        (argument, by, filter): (&Expr, &[Expr], Option<&Expr>),
-        span: Span,
-    ) -> Checked<(Term, Type)> {
-        let parts = std::iter::once(argument).chain(by).chain(filter);
-        let mut block = Block::inner(parts);
-        let (argument_term, argument_type) = self.expression(&mut block, argument)?;
-        check_argument(function, argument_type, argument.span())?;
-        let mut keys = Vec::new();
-        for key in by {
-            keys.push(self.key(&mut block, key)?);
-        }
-        let conditions = self.conditions(&mut block, filter)?;
-        let by_slots = keys.iter().fold(0, |slots, key| slots | key.slots());
-        let partition = (!keys.is_empty()).then(|| self.partition(keys, by_slots));
-        self.aggregates.push(Aggregate {
-            function,
-            argument: argument_term,
-            argument_type,
-            partition,
-            scope: Scope { slots: block.slots, conditions },
-            span,
-        });
-        let number = self.aggregates.len() - 1;
-        let (place, slots) = match partition {
-            None => (AggregatePlace::Scalar, 0),
-            Some(partition) => self.place(outer, partition, by, span)?,
-        };
-        Ok((Term::Aggregate { number, place, slots }, result_type(function, argument_type)))
-    }
-
-    fn key(&mut self, block: &mut Block, key: &Expr) -> Checked<Term> {
-        let aggregates = self.aggregates.len();
-        let (term, type_) = self.expression(block, key)?;
-        if type_ == Type::Truth || self.aggregates.len() > aggregates {
-            return Err(Fault::new(key.span(), "this cannot stand after `by`")
-                .expecting("expected attributes, as in by t.hundred"));
-        }
-        Ok(term)
-    }
-
-    fn partition(&mut self, by: Vec<Term>, slots: SlotSet) -> usize {
-        if let Some(same) = self.partitions.iter().position(|other| other.by == by) {
-            return same;
-        }
-        self.partitions.push(Partition { by, slots });
-        self.partitions.len() - 1
-    }
-
-    /// Where the surrounding block finds the values of a partitioned aggregate: by the by-values
-    /// of its own tuples if it mentions one of the by-variables, else the block runs over the
-    /// groups themselves.
-    fn place(
-        &mut self,
-        outer: &mut Block,
-        partition: usize,
-        by: &[Expr],
-        span: Span,
-    ) -> Checked<(AggregatePlace, SlotSet)> {
-        let mut variables = BTreeSet::new();
-        for key in by {
-            mention(key, &mut variables);
-        }
-        if !variables.is_disjoint(&outer.mentioned) {
-            let slots = self.partitions[partition].slots;
-            outer.slots |= slots;
-            return Ok((AggregatePlace::Linked { partition }, slots));
-        }
-        let slot = match outer.partition_slots.get(&partition) {
-            Some(slot) => *slot,
-            None => self.new_slot(Slot::Partition(partition), span)?,
-        };
-        outer.partition_slots.insert(partition, slot);
-        outer.slots |= 1 << slot;
-        Ok((AggregatePlace::Slot(slot), 1 << slot))
-    }
 }
 
 fn type_of(kind: Kind) -> Type {
@@ -376,26 +295,6 @@ fn type_of(kind: Kind) -> Type {
         Kind::Integer { .. } => Type::Integer,
         Kind::Real { .. } => Type::Real,
         Kind::Text { .. } => Type::Text,
-    }
-}
-
-fn check_argument(function: AggregateFunction, type_: Type, span: Span) -> Checked<()> {
-    use AggregateFunction as F;
-    let arithmetic = matches!(function, F::Sum | F::SumU | F::Avg | F::AvgU);
-    if type_ == Type::Truth || (arithmetic && !type_.is_number()) {
-        let message = format!("`{}` cannot take {}", function.text(), type_.text());
-        let what = if arithmetic { "expected a number" } else { "expected a value" };
-        return Err(Fault::new(span, message).expecting(what));
-    }
-    Ok(())
-}
-
-fn result_type(function: AggregateFunction, argument: Type) -> Type {
-    use AggregateFunction as F;
-    match function {
-        F::Count | F::CountU | F::Any => Type::Integer,
-        F::Avg | F::AvgU => Type::Real,
-        F::Sum | F::SumU | F::Min | F::Max => argument,
     }
 }
 
