@@ -18,6 +18,8 @@ __all__ = [
     "LodeHeap",
     "LodeLinks",
     "LodeObjects",
+    "LodeRemote",
+    "LodeServer",
     "LodeTransaction",
     "Oo1Oracle",
     "Oracle",
@@ -45,7 +47,9 @@ __all__ = [
     "interval_of_median",
     "interval_of_paired_ratio",
     "io_bytes",
+    "lode_connect",
     "lode_tactics",
+    "lode_tactics_of",
     "oo1_checksum",
     "oo1_inputs",
     "outliers",
@@ -227,7 +231,18 @@ def oo1_checksum(kind: str, rows: Iterable[Sequence[Any]]) -> tuple[int, str]:
 
 def lode_tactics() -> list[dict[str, Any]]:
     """Each tactic of lode as its code describes it: `name`, `default`, `values` (name, what it
-    means), and `does`, `buys`, `costs`, `loses` (in a crash), `excludes`, `source` as sentences."""
+    means), and `does`, `buys`, `costs`, `loses` (in a crash), `excludes`, `source` as sentences.
+    `place` is not a database's: it says which of `LodeDatabase` and `LodeRemote` one uses."""
+
+def lode_tactics_of(text: str) -> list[tuple[str, str]]:
+    """(name, value) of each tactic of a database, of a text as in a variant,
+    `durability=group&locks=page`; what it does not name is as by default. Raises ValueError for a
+    name or a value that there is not."""
+
+def lode_connect(address: str, **tactics: str | int) -> LodeRemote:
+    """Use the database that a page server has open at `address`: the path of a Unix socket, or a
+    port of this machine, `127.0.0.1:4711`. `cache`, `replacement`, `swizzle` and `readahead` are
+    the client's to choose; the other tactics are the server's."""
 
 @final
 class LodeDatabase:
@@ -260,6 +275,11 @@ class LodeDatabase:
         """What has happened since the database was opened, under `buffer` (misses, pages_read,
         evictions, …), `log` (records, record_bytes, syncs, …) and `locks` (waits, deadlocks).
         A look at a page in memory is not counted: the counter would cost more than the look."""
+    def serve(self, address: str) -> LodeServer:
+        """Let other processes use the database: at a path, where a Unix socket is made that its
+        owner alone may open, or at a port of this machine, `127.0.0.1:4711` (port 0 for any that is
+        free). The database is the server's from then on, as if it had been closed here; refused
+        while a transaction has not ended."""
     def checkpoint(self) -> None:
         """Write all changed pages to their places."""
     def forget(self) -> None:
@@ -270,6 +290,49 @@ class LodeDatabase:
     def abandon(self) -> None:
         """Let go of the files as they are, as a crash of the program would. Opening recovers
         them."""
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *exception: object) -> None: ...
+
+@final
+class LodeServer:
+    """A page server at work in this process. As a context manager it is stopped at the end of the
+    block."""
+
+    @property
+    def address(self) -> str:
+        """Where it listens, with the port that was free."""
+    def wait(self) -> None:
+        """Wait until it has been stopped, or has failed, which `stop` then tells. In the main
+        thread, what a signal's handler raises ends the waiting."""
+    def stop(self) -> None:
+        """Send all clients away, which takes back what they have not committed, and close the
+        database. Stopping twice is harmless."""
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *exception: object) -> None: ...
+
+@final
+class LodeRemote:
+    """A database that a page server has open, for all threads: `lode_connect` makes one. Pages that
+    were used are cached here. When the server is gone, everything raises: connect anew then.
+
+    A transaction stays in the thread that began it. As a context manager it is closed at the end of
+    the block.
+    """
+
+    def writing(self) -> LodeTransaction:
+        """A transaction that looks and changes. What it changes must fit the cache."""
+    def reading(self) -> LodeTransaction:
+        """A transaction that only looks; it ends when its block does."""
+    @property
+    def tactics(self) -> dict[str, str]:
+        """The tactics in force: this client's, and for the rest the server's."""
+    def counters(self) -> dict[str, dict[str, int]]:
+        """What has happened since one connected, under `buffer` as of a database, and under
+        `traffic`: round_trips, one_way messages, sent_bytes, received_bytes."""
+    def forget(self) -> None:
+        """Drop every page from the client's memory: what comes next is fetched again."""
+    def close(self) -> None:
+        """Let go of the server, when the last transaction has ended. Closing twice is harmless."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *exception: object) -> None: ...
 

@@ -12,6 +12,7 @@ from loadstone.commands import (
     data,
     doctor,
     engines,
+    lode,
     quel,
     report,
     run,
@@ -55,6 +56,7 @@ app.command("tactics")(tactics.tactics)
 app.command("benchmarks")(benchmarks.benchmarks)
 app.command("data")(data.data)
 app.command("quel")(quel.quel)
+app.add_typer(lode.app, name="lode")
 app.command("clean")(clean.clean)
 app.command("doctor")(doctor.doctor)
 

@@ -10,8 +10,12 @@ from loadstone._core import LodeHash as Hash
 from loadstone._core import LodeHeap as Heap
 from loadstone._core import LodeLinks as Links
 from loadstone._core import LodeObjects as Objects
+from loadstone._core import LodeRemote as Remote
+from loadstone._core import LodeServer as Server
 from loadstone._core import LodeTransaction as Transaction
+from loadstone._core import lode_connect as connect
 from loadstone._core import lode_tactics as tactics
+from loadstone._core import lode_tactics_of as tactics_of
 
 __all__ = [
     "Btree",
@@ -20,6 +24,10 @@ __all__ = [
     "Heap",
     "Links",
     "Objects",
+    "Remote",
+    "Server",
     "Transaction",
+    "connect",
     "tactics",
+    "tactics_of",
 ]

@@ -30,11 +30,15 @@ TOGETHER = (
     "lode?access=links&locks=page&durability=group",
     "lode?access=btree&locks=page&durability=none",
     "lode?access=hash&locks=page&log=page-grain",
+    "lode?place=server",
+    "lode?access=links&locks=page&place=server",
     "duckdb",
     "postgresql",
     "postgresql?place=tcp&statement=pipeline",
 )
-SHARED = ("sqlite?durability=none", "sqlite?access=objects", "postgresql")
+SHARED = (
+    "sqlite?durability=none", "sqlite?access=objects", "lode?locks=page&place=server", "postgresql",
+)  # fmt: skip
 """What two programs can have open: of LMDB, lode and DuckDB a process opens a file once, and the
 tests of `crates/hosts` have readers and writers at once."""
 ALONE = ("memory", "python-dict", "python-null", "zodb", "ladybug")

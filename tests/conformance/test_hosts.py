@@ -21,7 +21,8 @@ FLOORS = ("null", "python-null")
 LOST = ("memory", "python-dict")
 """What they hold ends with their process, or with `stop`."""
 DEFAULTS = (
-    "sqlite", "lmdb", "lode", "duckdb", "postgresql", "postgresql?place=tcp", "zodb", "ladybug",
+    "sqlite", "lmdb", "lode", "lode?place=server", "duckdb", "postgresql",
+    "postgresql?place=tcp", "zodb", "ladybug",
 )  # fmt: skip
 VARIANTS = (
     *LOST,
@@ -33,6 +34,10 @@ VARIANTS = (
     "lode?access=links&locks=page&log=page-grain",
     "lode?access=btree&durability=none&extent=4&replacement=lru",
     "lode?access=hash&cache=1048576&checkpoint=65536&durability=group&swizzle=on",
+    "lode?access=objects&locks=page&place=server&swizzle=on",
+    "lode?access=links&place=server&readahead=on",
+    "lode?access=btree&cache=1048576&locks=page&place=server",
+    "lode?access=hash&durability=group&log=page-grain&place=server",
     "postgresql?statement=text",
     "postgresql?statement=procedure",
     "postgresql?statement=pipeline",

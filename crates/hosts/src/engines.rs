@@ -58,10 +58,10 @@ pub fn open(
         },
         "duckdb" => program(duckdb::DuckDb::open, address, tactics, database),
         "lode" => match tactics.take("access", &LODE_ACCESS)? {
-            Access::Links => program(lode::open::<lode::Links>, address, tactics, database),
-            Access::Btree => program(lode::open::<lode::Btrees>, address, tactics, database),
-            Access::Hash => program(lode::open::<lode::Hashes>, address, tactics, database),
-            _ => program(lode::open::<lode::Objects>, address, tactics, database),
+            Access::Links => lode::open::<lode::Links>(address, tactics, database),
+            Access::Btree => lode::open::<lode::Btrees>(address, tactics, database),
+            Access::Hash => lode::open::<lode::Hashes>(address, tactics, database),
+            _ => lode::open::<lode::Objects>(address, tactics, database),
         },
         "postgresql" => program(postgresql::PostgreSql::open, address, tactics, database),
         _ => Err(HostError::Unknown {

@@ -44,6 +44,10 @@ pub struct Superblock {
     pub identity: [u8; 16],
 }
 
+/// Both places, as direct disks want memory.
+#[repr(align(4096))]
+struct AlignedCopies([PageBytes; COPIES as usize]);
+
 /// One of the two places, as it was found.
 enum Copy {
     Whole(Superblock),
@@ -74,7 +78,7 @@ impl Superblock {
             let how = format!("it has {len_bytes} bytes");
             return Err(LodeError::NotADatabase { path: path.to_owned(), how });
         }
-        let copies = [Self::read(disk, 0)?, Self::read(disk, 1)?];
+        let copies = Self::read(disk)?;
         let whole = copies.iter().filter_map(|copy| match copy {
             Copy::Whole(superblock) => Some(*superblock),
             _ => None,
@@ -90,7 +94,7 @@ impl Superblock {
         Ok(newest)
     }
 
-    fn why_none(copies: &[Copy; 2], path: &Path) -> LodeError {
+    fn why_none(copies: &[Copy; COPIES as usize], path: &Path) -> LodeError {
         let versions = copies.iter().find_map(|copy| match copy {
             Copy::OtherVersion(version) => Some(*version),
             _ => None,
@@ -113,11 +117,13 @@ impl Superblock {
             .map_err(|source| LodeError::io("writing the superblock", source))
     }
 
-    fn read(disk: &dyn Disk, place: PageNumber) -> Result<Copy> {
-        let mut bytes = Box::new(AlignedPage([0; PAGE_BYTES]));
-        disk.read(u64::from(place) * PAGE_BYTES as u64, &mut bytes.0)
+    /// Both copies, by one call.
+    fn read(disk: &dyn Disk) -> Result<[Copy; COPIES as usize]> {
+        let mut pages = Box::new(AlignedCopies([[0; PAGE_BYTES]; COPIES as usize]));
+        disk.read(0, pages.0.as_flattened_mut())
             .map_err(|source| LodeError::io("reading the superblock", source))?;
-        Ok(Self::decode(&bytes.0, place))
+        let [first, second] = &pages.0;
+        Ok([Self::decode(first, 0), Self::decode(second, 1)])
     }
 
     fn encode(&self, bytes: &mut PageBytes, place: PageNumber) {

@@ -9,6 +9,8 @@ mod hash;
 mod heap;
 mod links;
 mod objects;
+mod remote;
+mod server;
 mod session;
 mod tactics;
 mod transaction;
@@ -17,11 +19,15 @@ use pyo3::prelude::*;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<database::Database>()?;
+    module.add_class::<server::Server>()?;
+    module.add_class::<remote::Remote>()?;
     module.add_class::<transaction::Transaction>()?;
     module.add_class::<heap::Heap>()?;
     module.add_class::<objects::Objects>()?;
     module.add_class::<btree::Btree>()?;
     module.add_class::<hash::Hash>()?;
     module.add_class::<links::Links>()?;
+    module.add_function(wrap_pyfunction!(remote::lode_connect, module)?)?;
+    module.add_function(wrap_pyfunction!(tactics::lode_tactics_of, module)?)?;
     module.add_function(wrap_pyfunction!(tactics::lode_tactics, module)?)
 }

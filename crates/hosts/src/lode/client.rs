@@ -3,13 +3,13 @@
 use std::ops::{Range, RangeInclusive};
 
 use loadstone_datasets::oo1::{Database, NewPart};
+use lode::Pages;
 use lode::catalog::CATALOG_PAGE;
-use lode::{Pages, Reading};
 
 use super::ENGINE;
 use super::design::Design;
 use super::failure::{Failure, Result as DesignResult};
-use super::session::{self, Reader, Writer};
+use super::place::Place;
 use super::store::Store;
 use crate::client::{Client, Direction};
 use crate::error::HostError;
@@ -20,29 +20,29 @@ use crate::visits::Visits;
 /// How often a transaction is run again that was chosen to end a deadlock.
 const RUNS_MAX: u32 = 1_000;
 
-/// lode in one of its designs.
-pub struct Lode<D: Design> {
-    session: Option<Session<D>>,
+/// lode in one of its designs, at one of its places.
+pub struct Lode<D: Design, P: Place> {
+    session: Option<Session<D, P>>,
     last: D::Last,
     /// Whether the read transaction has answered nothing yet, so that it may begin again.
     fresh: bool,
     design: Option<D>,
-    writer: Option<Writer>,
+    writer: Option<P::Writer>,
     /// What the write transaction did so far, to be done again after a deadlock.
     changes: Vec<Change>,
-    store: Store,
+    store: Store<P>,
 }
 
 /// A read transaction, and where things are.
-struct Session<D> {
-    reader: Reader,
+struct Session<D, P: Place> {
+    reader: P::Reader,
     design: D,
 }
 
-impl<D> Session<D> {
+impl<D, P: Place> Session<D, P> {
     #[inline]
-    fn pages(&self) -> &Reading<'_> {
-        self.reader.borrow_dependent()
+    fn pages(&self) -> &P::Reading<'_> {
+        P::pages(&self.reader)
     }
 }
 
@@ -65,16 +65,18 @@ impl Change {
     }
 }
 
-impl<D: Design> Lode<D> {
-    /// Open or create a database.
+impl<D: Design, P: Place> Lode<D, P> {
+    /// Open the database that is there.
     pub fn open(address: &Address, tactics: &mut Tactics) -> Result<Self, HostError> {
         let store = Store::open(address, tactics)?;
-        let design = D::open(&store.database()?.reading());
+        let reader = P::reader(store.database()?);
+        let design = D::open(P::pages(&reader));
+        drop(reader);
         let design = design.map_err(|failure| failure.told("finding its files"))?;
         Ok(Self::attach(store, design))
     }
 
-    fn attach(store: Store, design: Option<D>) -> Self {
+    fn attach(store: Store<P>, design: Option<D>) -> Self {
         Self {
             session: None,
             last: D::Last::default(),
@@ -95,7 +97,7 @@ impl<D: Design> Lode<D> {
     fn ask<R>(
         &self,
         doing: &'static str,
-        ask: impl FnOnce(D, &Reading<'_>) -> DesignResult<R>,
+        ask: impl FnOnce(D, &P::Reading<'_>) -> DesignResult<R>,
     ) -> Result<R, HostError> {
         let session = self.session.as_ref().ok_or_else(not_begun)?;
         ask(session.design, session.pages()).map_err(|failure| failure.told(doing))
@@ -116,7 +118,7 @@ impl<D: Design> Lode<D> {
         let message = "nothing was begun: begin to write first";
         let writer = self.writer.as_mut();
         let writer = writer.ok_or_else(|| HostError::engine(ENGINE, "writing", message))?;
-        let outcome = writer.with(|pages| change.apply(design, pages));
+        let outcome = P::with(writer, |pages| change.apply(design, pages));
         self.changes.push(change);
         match outcome {
             Err(failure) if failure.is_deadlock() => self.write_again(),
@@ -131,10 +133,10 @@ impl<D: Design> Lode<D> {
         for _ in 0..RUNS_MAX {
             // Its locks first: the next one would wait for them.
             self.writer = None;
-            let writer = self.writer.insert(Writer::new(self.store.database()?));
+            let writer = self.writer.insert(P::writer(self.store.database()?));
             let mut changes = self.changes.iter();
             let outcome =
-                writer.with(|pages| changes.try_for_each(|change| change.apply(design, pages)));
+                P::with(writer, |pages| changes.try_for_each(|change| change.apply(design, pages)));
             match outcome {
                 Err(failure) if failure.is_deadlock() => {}
                 outcome => return outcome.map_err(|failure| failure.told("writing again")),
@@ -149,7 +151,7 @@ fn not_begun() -> HostError {
     HostError::engine(ENGINE, "reading", "nothing was begun: begin to read first")
 }
 
-impl<D: Design> Client for Lode<D> {
+impl<D: Design, P: Place> Client for Lode<D, P> {
     const ENGINE: &'static str = ENGINE;
 
     type Handle = D::Handle;
@@ -157,8 +159,7 @@ impl<D: Design> Client for Lode<D> {
     fn load(&mut self, database: &Database) -> Result<(), HostError> {
         self.session = None;
         self.rollback()?;
-        self.design = None;
-        self.design = Some(self.store.load(database)?);
+        self.design = Some(P::load(&mut self.store, database)?);
         Ok(())
     }
 
@@ -171,7 +172,7 @@ impl<D: Design> Client for Lode<D> {
         // Its locks first: a writer may wait for them, and the next one for that writer.
         self.session = None;
         self.fresh = true;
-        let session = Session { reader: session::reader(self.store.database()?), design };
+        let session = Session { reader: P::reader(self.store.database()?), design };
         let begun = design.begin(session.pages(), &mut self.last);
         self.session = Some(session);
         begun.map_err(|failure| failure.told("beginning to read"))
@@ -246,7 +247,7 @@ impl<D: Design> Client for Lode<D> {
         // A read transaction of one's own would keep the write transaction from its locks.
         self.session = None;
         self.rollback()?;
-        self.writer = Some(Writer::new(self.store.database()?));
+        self.writer = Some(P::writer(self.store.database()?));
         Ok(())
     }
 
@@ -264,7 +265,7 @@ impl<D: Design> Client for Lode<D> {
 
     fn commit(&mut self) -> Result<(), HostError> {
         self.changes.clear();
-        let committed = self.writer.take().map_or(Ok(()), Writer::commit);
+        let committed = self.writer.take().map_or(Ok(()), P::commit);
         committed.map_err(|error| HostError::engine(ENGINE, "committing", error))
     }
 
@@ -291,7 +292,7 @@ impl<D: Design> Client for Lode<D> {
     }
 
     fn size_bytes(&mut self) -> Result<u64, HostError> {
-        self.store.size_bytes()
+        P::size_bytes(&self.store)
     }
 
     fn terms(&mut self) -> Result<Vec<(String, String)>, HostError> {

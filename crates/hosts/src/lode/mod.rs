@@ -1,30 +1,39 @@
-//! lode, our own engine, in the program's process: OO1's designs over its access methods.
+//! lode, our own engine: OO1's designs over its access methods.
 //!
 //! ```text
-//! Lode<D>        the client: transactions, the ladder, what it says about itself
+//! Lode<D, P>     the client: transactions, the ladder, what it says about itself
 //!   Design       objects, links, btree, hash: where parts and connections lie
-//!   Session      one read transaction with its database (session.rs)
-//!   Store        the files, and the tactics they are opened with (store.rs)
+//!   Place        embedded, served: in the program's process, or in one of its own
+//!   Store        the database, and the tactics it is opened with (store.rs)
 //! ```
 
 mod btree;
 mod builds;
 mod client;
 mod design;
+mod embedded;
 mod failure;
 mod hash;
 mod links;
 mod loading;
 mod objects;
+mod place;
 mod record;
-mod session;
+mod served;
 mod store;
 
+use loadstone_datasets::oo1::Database as Data;
+use lode::Database;
+use lode::remote::Remote;
+
 use crate::error::HostError;
+use crate::host::{Host, Program};
 use crate::tactics::{Address, Tactics};
+use client::Lode;
+use design::Design;
+use place::Place;
 
 pub use btree::Btrees;
-pub use client::Lode;
 pub use hash::Hashes;
 pub use links::Links;
 pub use objects::Objects;
@@ -32,10 +41,25 @@ pub use objects::Objects;
 /// As [`crate::open`] knows it.
 const ENGINE: &str = "lode";
 
-/// Open or create a database in one of the designs.
-pub fn open<D: design::Design>(
+/// A program with a database in one of the designs: with its files, which are created where there
+/// are none, or at a server.
+pub fn open<D: Design>(
     address: &Address,
-    tactics: &mut Tactics,
-) -> Result<Lode<D>, HostError> {
-    Lode::open(address, tactics)
+    mut tactics: Tactics,
+    data: Data,
+) -> Result<Box<dyn Host>, HostError> {
+    let places = [Database::NAME, Remote::NAME].map(|name| (name, name));
+    if tactics.take("place", &places)? == Remote::NAME {
+        return program(Lode::<D, Remote>::open(address, &mut tactics)?, tactics, data);
+    }
+    program(Lode::<D, Database>::open(address, &mut tactics)?, tactics, data)
+}
+
+fn program<D: Design, P: Place>(
+    client: Lode<D, P>,
+    tactics: Tactics,
+    data: Data,
+) -> Result<Box<dyn Host>, HostError> {
+    tactics.finish()?;
+    Ok(Box::new(Program::new(client, data)))
 }

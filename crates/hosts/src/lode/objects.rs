@@ -3,16 +3,18 @@
 //! length beside it. Parts are found by a hash index on id.
 //!
 //! An object: the part ([`super::record`], with the number of references to it in its spare field),
-//! the OIDs of the three parts that it is connected to, type and length of the three connections,
-//! and the OIDs of the parts that are connected to it, with room for some more.
+//! references to the three parts that it is connected to, type and length of these connections, and
+//! references to the parts that are connected to it, with room for some more. A reference is an OID
+//! with a guess ([`Guess`]), here and in the index on id.
 
 use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use loadstone_datasets::oo1::{Connection, Database, NewPart, Part as Row};
 use lode::Pages;
 use lode::catalog::FileKind;
 use lode::hash::{Directory, Hash};
-use lode::objects::{self, Oid};
+use lode::objects::{self, Guess, Oid};
 
 use super::builds::Builds;
 use super::design::Design;
@@ -47,6 +49,9 @@ const _: () = assert!((8 + FROM + 8 * FROM_LEAST).is_multiple_of(64) && 8 + TO_R
 
 const NO_OID: Failure = Failure::Malformed("a reference that leads nowhere");
 
+/// Words of a part up to the last of the parts that it is connected to.
+const WORDS_TO: usize = TO_REST / 8;
+
 /// Objects with a hash index.
 #[derive(Clone, Copy)]
 pub struct Objects {
@@ -55,9 +60,23 @@ pub struct Objects {
     builds: Builds,
 }
 
+/// What a transaction keeps: the index's directory, and of the part that was read last its
+/// references.
+#[derive(Default)]
+pub struct Last {
+    directory: Directory,
+    part: u64,
+    /// Atomic only so that they are stored and loaded one by one: a processor that loads two at
+    /// once, which were stored singly just before, waits until both stores have ended.
+    to: [AtomicU64; 3],
+}
+
+/// No part's reference.
+const NO_PART: u64 = 0;
+
 #[inline]
 fn oid_of(word: u64) -> Result<Oid> {
-    Oid::of(word).ok_or(NO_OID)
+    Guess(word).oid().ok_or(NO_OID)
 }
 
 impl Objects {
@@ -65,10 +84,13 @@ impl Objects {
     #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
     #[inline(always)]
     fn oid(self, pages: &impl Pages, id: u32) -> Result<Oid> {
-        match self.ids.get_one(pages, u64::from(id))? {
-            Some(word) => oid_of(word),
-            None => Err(Failure::Missing(id)),
-        }
+        oid_of(self.word(pages, id)?)
+    }
+
+    /// What the index has for a part.
+    #[inline]
+    fn word(self, pages: &impl Pages, id: u32) -> Result<u64> {
+        self.ids.get_one(pages, u64::from(id))?.ok_or(Failure::Missing(id))
     }
 
     #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
@@ -76,6 +98,22 @@ impl Objects {
     fn part(self, pages: &impl Pages, oid: Oid) -> Result<Part> {
         let words = self.parts.look(pages, oid, record::see)?;
         Ok(record::part_of(words.ok_or(TOO_SHORT)?))
+    }
+
+    /// The first words of a part.
+    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+    #[inline(always)]
+    fn see<const N: usize>(self, pages: &impl Pages, part: u64) -> Result<[u64; N]> {
+        match self.parts.glance(pages, Guess(part), record::see).flatten() {
+            Some(words) => Ok(words),
+            None => self.see_slowly(pages, part),
+        }
+    }
+
+    /// Apart, since what a call answers goes through memory.
+    #[inline(never)]
+    fn see_slowly<const N: usize>(self, pages: &impl Pages, part: u64) -> Result<[u64; N]> {
+        self.parts.look(pages, oid_of(part)?, record::see)?.ok_or(TOO_SHORT)
     }
 
     /// The three parts that one is connected to.
@@ -89,16 +127,16 @@ impl Objects {
 
     /// The parts that are connected to one.
     #[inline]
-    fn from(self, pages: &impl Pages, oid: Oid, out: &mut Vec<Oid>) -> Result<()> {
+    fn from(self, pages: &impl Pages, oid: Oid, out: &mut Vec<u64>) -> Result<()> {
         let first = out.len();
         self.parts.look(pages, oid, |view, at| {
             out.truncate(first);
             let count = usize::from(view.u16(at + FROM_COUNT));
             for place in 0..count {
-                out.push(oid_of(view.u64(at + FROM + 8 * place))?);
+                out.push(view.u64(at + FROM + 8 * place));
             }
-            Ok(())
-        })?
+        })?;
+        Ok(())
     }
 
     /// Its three connections: where they lead to, and type and length of each as words.
@@ -110,8 +148,8 @@ impl Objects {
     }
 
     /// Append one to the parts that are connected to another.
-    fn add_from(self, pages: &mut impl Pages, target: Oid, from: Oid) -> Result<()> {
-        let word = from.to_u64().to_le_bytes();
+    fn add_from(self, pages: &mut impl Pages, target: Oid, from: u64) -> Result<()> {
+        let word = from.to_le_bytes();
         let is_put = self.parts.change(pages, target, |object| {
             let at = FROM + 8 * count(object);
             let Some(place) = object.get_mut(at..at + 8) else { return false };
@@ -132,11 +170,11 @@ impl Objects {
 
     /// Take one of the references from one part to another away.
     fn remove_from(self, pages: &mut impl Pages, target: Oid, from: Oid) -> Result<()> {
-        let word = from.to_u64().to_le_bytes();
+        let leads_there = |word: &[u8; 8]| Guess(u64::from_le_bytes(*word)).oid() == Some(from);
         let is_gone = self.parts.change(pages, target, |object| {
             let count = count(object);
             let (all, _) = object.get_mut(FROM..FROM + 8 * count)?.as_chunks_mut::<8>();
-            let place = all.iter().position(|other| *other == word)?;
+            let place = all.iter().position(leads_there)?;
             all[place] = *all.last()?;
             set_count(object, count - 1);
             Some(())
@@ -164,21 +202,21 @@ const fn length(count: usize) -> usize {
 fn encode(
     row: &Row,
     to: &[Connection; 3],
-    from: impl ExactSizeIterator<Item = Oid>,
-    place_of: impl Fn(u32) -> Oid,
+    from: impl ExactSizeIterator<Item = u64>,
+    word_of: impl Fn(u32) -> u64,
 ) -> Vec<u8> {
     let from_count = from.len();
     let mut object = Vec::with_capacity(length(from_count));
     object.extend(record::part(row));
     set_count(&mut object, from_count);
     for connection in to {
-        object.extend(place_of(connection.to).to_u64().to_le_bytes());
+        object.extend(word_of(connection.to).to_le_bytes());
     }
     for connection in to {
         object.extend(&record::link(connection)[8..]);
     }
     for from in from {
-        object.extend(from.to_u64().to_le_bytes());
+        object.extend(from.to_le_bytes());
     }
     object.resize(length(from_count), 0);
     object
@@ -188,9 +226,10 @@ impl Design for Objects {
     const ACCESS: &'static str =
         "objects with references both ways; a hash index on id, a B-tree on build";
 
-    type Handle = Oid;
+    /// A reference with a guess.
+    type Handle = u64;
 
-    type Last = Directory;
+    type Last = Last;
 
     /// First every object is given its place, then every reference is known.
     fn load(loading: &mut Loading<'_>, database: &Database) -> Result<Self> {
@@ -198,22 +237,26 @@ impl Design for Objects {
         let id = loading.create(NAMES[1], FileKind::Hash)?;
         let build = loading.create(NAMES[2], FileKind::Btree)?;
         let parts = objects::Objects::create(loading.pages(), part.file)?;
-        let mut places = Places::default();
+        let (mut places, mut guesses) = (Places::default(), Vec::new());
         for ids in loading::chunks(database) {
             let incoming = Incoming::of(database, &ids);
             for id in ids {
                 let empty = vec![0; length(incoming.to(id).len())];
-                places.push(id, parts.insert(loading.pages(), &empty, None)?);
+                let oid = parts.insert(loading.pages(), &empty, None)?;
+                places.push(id, oid);
+                // What goes beyond the OID; an object keeps its place while its length stays.
+                guesses.push((parts.guess(loading.pages(), oid)?.0 >> 48) as u16);
                 loading.step()?;
             }
         }
+        let word_of = |id: u32| places.of(id).to_u64() | u64::from(guesses[id as usize - 1]) << 48;
         for ids in loading::chunks(database) {
             let incoming = Incoming::of(database, &ids);
             let mut outgoing = database.connection_range(loading::numbers(&ids));
             for row in database.part_range(ids) {
                 let to = loading::three(&mut outgoing);
-                let from = incoming.to(row.id).iter().map(|number| places.of(number / 3 + 1));
-                let object = encode(&row, &to, from, |id| places.of(id));
+                let from = incoming.to(row.id).iter().map(|number| word_of(number / 3 + 1));
+                let object = encode(&row, &to, from, word_of);
                 let oid = places.of(row.id);
                 parts.change(loading.pages(), oid, |bytes| bytes.copy_from_slice(&object))?;
                 loading.step()?;
@@ -221,7 +264,7 @@ impl Design for Objects {
         }
         loading.commit()?;
         let all = 1..=database.parts;
-        let entries = all.map(|id| (u64::from(id), places.of(id).to_u64()));
+        let entries = all.map(|id| (u64::from(id), word_of(id)));
         let ids = Hash::open(Hash::load(loading.pages(), id.file, entries)?);
         loading.commit()?;
         let builds = Builds(lode::btree::Btree::create(loading.pages(), build.file)?);
@@ -231,8 +274,9 @@ impl Design for Objects {
         Ok(Self { parts, ids, builds })
     }
 
-    fn begin(&self, pages: &impl Pages, last: &mut Directory) -> Result<()> {
-        Ok(self.ids.renew(pages, last)?)
+    fn begin(&self, pages: &impl Pages, last: &mut Last) -> Result<()> {
+        last.part = NO_PART;
+        Ok(self.ids.renew(pages, &mut last.directory)?)
     }
 
     fn open(pages: &impl Pages) -> Result<Option<Self>> {
@@ -246,16 +290,21 @@ impl Design for Objects {
 
     #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
     #[inline(always)]
-    fn find(&self, pages: &impl Pages, id: u32, last: &mut Directory) -> Result<(Oid, Part)> {
-        let word = self.ids.get_by(pages, last, u64::from(id))?;
-        let oid = oid_of(word.ok_or(Failure::Missing(id))?)?;
-        Ok((oid, self.part(pages, oid)?))
+    fn find(&self, pages: &impl Pages, id: u32, last: &mut Last) -> Result<(u64, Part)> {
+        let word = self.ids.get_by(pages, &last.directory, u64::from(id))?;
+        let part = word.ok_or(Failure::Missing(id))?;
+        Ok((part, record::part_of(self.see(pages, part)?)))
     }
 
     #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
     #[inline(always)]
-    fn read(&self, pages: &impl Pages, oid: Oid, _: &mut Directory) -> Result<Part> {
-        self.part(pages, oid)
+    fn read(&self, pages: &impl Pages, part: u64, last: &mut Last) -> Result<Part> {
+        let [head, kind, tail, _, to @ ..] = self.see::<WORDS_TO>(pages, part)?;
+        last.part = part;
+        for (kept, to) in last.to.iter().zip(to) {
+            kept.store(to, Ordering::Relaxed);
+        }
+        Ok(record::part_of([head, kind, tail]))
     }
 
     #[expect(clippy::inline_always, reason = "the direction is known where it is called")]
@@ -263,26 +312,36 @@ impl Design for Objects {
     fn links(
         &self,
         pages: &impl Pages,
-        oid: Oid,
+        part: u64,
         direction: Direction,
-        _: &mut Directory,
-        out: &mut Vec<Oid>,
+        last: &mut Last,
+        out: &mut Vec<u64>,
     ) -> Result<()> {
-        match direction {
-            Direction::Forward => out.extend_from_slice(&self.to(pages, oid)?),
-            Direction::Reverse => self.from(pages, oid, out)?,
+        if direction == Direction::Reverse {
+            return self.from(pages, oid_of(part)?, out);
         }
+        if last.part != part {
+            self.read(pages, part, last)?;
+        }
+        let [one, two, three] = &last.to;
+        let kept = |to: &AtomicU64| to.load(Ordering::Relaxed);
+        let to = [kept(one), kept(two), kept(three)];
+        for word in to {
+            self.parts.fetch(pages, Guess(word));
+        }
+        out.extend_from_slice(&to);
         Ok(())
     }
 
-    fn links_in_order(&self, pages: &impl Pages, oid: Oid, out: &mut Vec<Oid>) -> Result<()> {
+    fn links_in_order(&self, pages: &impl Pages, part: u64, out: &mut Vec<u64>) -> Result<()> {
+        let oid = oid_of(part)?;
         let mut keys = [(0, 0, oid); 3];
         for (key, (to, [kind, rest])) in keys.iter_mut().zip(self.connections(pages, oid)?) {
             let (_, length) = record::rest([0, kind, rest]);
             *key = (length, self.part(pages, to)?.id, to);
         }
         keys.sort_unstable_by_key(|&(length, id, _)| (length, id));
-        out.extend(keys.map(|(_, _, to)| to));
+        out.extend(keys.map(|(_, _, to)| to.to_u64()));
         Ok(())
     }
 
@@ -336,24 +395,24 @@ impl Design for Objects {
         for (target, connection) in targets.iter_mut().zip(&new.to) {
             // A connection may lead to the part itself.
             let is_other = connection.to != row.id;
-            let oid = is_other.then(|| self.oid(pages, connection.to)).transpose()?;
-            *target = (connection.to, oid);
+            let word = is_other.then(|| self.word(pages, connection.to)).transpose()?;
+            *target = (connection.to, word);
         }
-        let nowhere = Oid { page: 0, slot: 0 };
-        let place_of = |id: u32, own: Oid| {
+        let word_of = |id: u32, own: u64| {
             let known = targets.iter().find(|(target, _)| *target == id);
-            known.and_then(|(_, oid)| *oid).unwrap_or(own)
+            known.and_then(|(_, word)| *word).unwrap_or(own)
         };
-        let object = encode(&row, &new.to, [].into_iter(), |id| place_of(id, nowhere));
+        let object = encode(&row, &new.to, [].into_iter(), |id| word_of(id, NO_PART));
         let oid = self.parts.insert(pages, &object, None)?;
+        let own = self.parts.guess(pages, oid)?.0;
         if targets.iter().any(|(_, target)| target.is_none()) {
-            let whole = encode(&row, &new.to, [].into_iter(), |id| place_of(id, oid));
+            let whole = encode(&row, &new.to, [].into_iter(), |id| word_of(id, own));
             self.parts.change(pages, oid, |object| object.copy_from_slice(&whole))?;
         }
         for connection in &new.to {
-            self.add_from(pages, place_of(connection.to, oid), oid)?;
+            self.add_from(pages, oid_of(word_of(connection.to, own))?, own)?;
         }
-        self.ids.insert(pages, row.id.into(), oid.to_u64())?;
+        self.ids.insert(pages, row.id.into(), own)?;
         self.builds.add(pages, row.build_s, row.id, oid.to_u64())
     }
 
@@ -366,13 +425,14 @@ impl Design for Objects {
     }
 
     fn remove(&self, pages: &mut impl Pages, id: u32) -> Result<()> {
-        let oid = self.oid(pages, id)?;
+        let word = self.word(pages, id)?;
+        let oid = oid_of(word)?;
         let build_s = self.parts.look(pages, oid, |view, at| view.u64(at + record::BUILD_AT))?;
         for target in self.to(pages, oid)? {
             self.remove_from(pages, target, oid)?;
         }
         self.parts.delete(pages, oid)?;
-        self.ids.remove(pages, id.into(), oid.to_u64())?;
+        self.ids.remove(pages, id.into(), word)?;
         self.builds.remove(pages, build_s.cast_signed(), id)
     }
 }

@@ -37,9 +37,9 @@ pub const LINK_BYTES: usize = WORDS * 8;
 /// What something that is too short for its fields is called.
 pub const TOO_SHORT: Failure = Failure::Malformed("a record that is too short for its fields");
 
-/// The words of a record in its page.
+/// The first words of a record in its page.
 #[inline]
-pub fn see(view: View<'_>, at: usize) -> Option<[u64; WORDS]> {
+pub fn see<const N: usize>(view: View<'_>, at: usize) -> Option<[u64; N]> {
     view.words(at)
 }
 

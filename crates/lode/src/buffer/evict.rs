@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use super::latched::Held;
 use super::replacement::Tactic;
 use super::room::{Slot, Taken};
+use super::state::Word;
 use super::write_back::BATCH_PAGES_MAX;
 use super::{Buffer, Wait};
 use crate::error::{LodeError, Result};
@@ -156,14 +157,36 @@ impl Buffer {
                 _ => Outcome::Stays,
             };
         }
-        if !state.latch(word, false) {
-            return Outcome::Stays;
+        if self.latch_in_slot(slot, page, word) {
+            Outcome::Gone(self.drop_latched(slot, page))
+        } else {
+            Outcome::Stays
         }
-        if self.room.page_in(slot) != Some(page) {
+    }
+
+    /// Latch a page that may go and need not be written.
+    fn try_latch_clean(&self, slot: Slot, page: PageNumber) -> bool {
+        let state = self.state_of(page);
+        let word = state.load();
+        if !word.is_readable() || word.is_held() || word.is_dirty() {
+            return false;
+        }
+        if self.tactic.is_clock() && !word.is_watched() {
+            state.watch(word);
+            return false;
+        }
+        self.latch_in_slot(slot, page, word)
+    }
+
+    /// Latch a page if its word is still that, and the slot still its own.
+    fn latch_in_slot(&self, slot: Slot, page: PageNumber, word: Word) -> bool {
+        let state = self.state_of(page);
+        let latched = state.latch(word, false);
+        if latched && self.room.page_in(slot) != Some(page) {
             state.unlatch(false);
-            return Outcome::Stays;
+            return false;
         }
-        Outcome::Gone(self.drop_latched(slot, page))
+        latched
     }
 
     /// Drop a page's bytes and hints from memory; the caller has latched it. How many pages of room
@@ -186,6 +209,60 @@ impl Buffer {
         1 + usize::from(hints.is_some())
     }
 
+    /// Evict clean pages, up to so many, and give their room to the caller, who reads ahead and
+    /// does not write for that. Neighbours go by one call of the system.
+    pub(super) fn evict_clean(&self, pages_max: usize) -> Taken<'_> {
+        let mut staying = Staying { tactic: &self.tactic, pages: Vec::new() };
+        let mut going = Vec::with_capacity(pages_max);
+        // As in `evict`.
+        let mut candidates_left = 2 * self.room.slots();
+        while candidates_left > 0 && going.len() < pages_max {
+            candidates_left -= 1;
+            let Some((slot, page)) = self.tactic.candidate(&self.room) else {
+                if self.tactic.is_list() {
+                    break;
+                }
+                continue;
+            };
+            if self.try_latch_clean(slot, page) {
+                going.push((page, slot));
+            } else {
+                staying.add(slot, page);
+            }
+        }
+        going.sort_unstable();
+        let mut taken = self.room.taken(0);
+        for run in going.chunk_by(|(page, _), (next, _)| page + 1 == *next) {
+            taken.join(self.room.taken(self.drop_run(run)));
+        }
+        taken
+    }
+
+    /// Drop consecutive pages, which the caller has latched. How many pages of room that makes.
+    fn drop_run(&self, run: &[(PageNumber, Slot)]) -> usize {
+        self.events.evictions.add(run.len());
+        // SAFETY: as in `drop_latched`, for each of them.
+        #[expect(unsafe_code, reason = "evicted pages' memory goes back to the system")]
+        unsafe {
+            self.pages.drop_pages(run[0].0, run.len() as PageNumber);
+        }
+        let mut pages = run.len();
+        for &(page, slot) in run {
+            let state = self.state_of(page);
+            if let Some(hints) = self.hints.as_ref().filter(|_| state.load().is_hinted()) {
+                // SAFETY: as above; hints are only ever used as atomic words.
+                #[expect(unsafe_code, reason = "an evicted page's hints go with it")]
+                unsafe {
+                    hints.drop_page(page);
+                }
+                pages += 1;
+            }
+            self.room.leave(slot);
+            state.vacate();
+        }
+        pages
+    }
+
     /// The same for a page that could not be brought; its room is free again.
     pub(super) fn abandon_claimed(&self, slot: Slot, page: PageNumber) {
         // SAFETY: as above; the page is claimed, and who claimed it has no reference to it now.
@@ -200,6 +277,7 @@ impl Buffer {
 
     /// Drop every page that is clean and that nobody uses now.
     pub fn forget(&self) {
+        self.ahead.rest();
         for (slot, page) in self.room.resident() {
             let state = self.state_of(page);
             let word = state.load();

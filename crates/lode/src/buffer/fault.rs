@@ -1,5 +1,6 @@
 //! The slow way to a page: it is watched, latched by another, or not in memory.
 
+use super::ahead::Run;
 use super::latched::{Guard, Held};
 use super::room::{Slot, Taken};
 use super::state::Word;
@@ -15,9 +16,6 @@ use std::slice;
 /// A reader who was disturbed so often holds the page, so that nobody changes it during the next
 /// look; looks within the look, also at the same page, pass.
 const DISTURBANCES_MAX: u32 = 8;
-
-/// Readings ahead take at most this part of the cache.
-const READ_AHEAD_DIVISOR: usize = 4;
 
 impl Buffer {
     /// Look at a page that is not open, or was changed or evicted during the first look.
@@ -60,7 +58,7 @@ impl Buffer {
                 }
             } else if word.is_evicted() {
                 self.fault(page)?;
-            } else {
+            } else if !self.ahead.wait_for(page) {
                 wait.once();
             }
         }
@@ -87,6 +85,9 @@ impl Buffer {
         if !word.is_watched() {
             return Some(word);
         }
+        if self.ahead.is_milestone(page) {
+            self.ahead.passed(page, self.pages_total());
+        }
         if self.tactic.is_clock() {
             return self.state_of(page).unwatch(word);
         }
@@ -103,7 +104,15 @@ impl Buffer {
         let mut taken = self.make_room()?;
         let Some(asked) = Claim::on(self, page, &mut taken) else { return Ok(()) };
         self.events.misses.add(1);
-        let mut claims = self.claim_run(asked, &mut taken)?;
+        let run = self.ahead.run_around(page, self.pages_total());
+        let mut claims = Vec::with_capacity(run.len());
+        for before in run.start..page {
+            claims.extend(self.claim_ahead(before, &mut taken)?);
+        }
+        claims.push(asked);
+        for after in page + 1..run.end {
+            claims.extend(self.claim_ahead(after, &mut taken)?);
+        }
         drop(taken);
         for stretch in claims.chunk_by_mut(|one, next| one.page + 1 == next.page) {
             self.fill(stretch, page)?;
@@ -111,22 +120,29 @@ impl Buffer {
         Ok(())
     }
 
-    /// The absent pages of the aligned run around the page that was asked for, in order.
-    fn claim_run<'a>(&'a self, asked: Claim<'a>, taken: &mut Taken<'a>) -> Result<Vec<Claim<'a>>> {
-        let length_max = self.room.pages_max() / READ_AHEAD_DIVISOR;
-        let length = self.read_ahead_pages.clamp(1, length_max as PageNumber);
-        let first = asked.page / length * length;
-        let end = first.saturating_add(length).min(self.pages_total());
-        let page = asked.page;
-        let mut claims = Vec::with_capacity((end - first) as usize);
-        for before in first..page {
-            claims.extend(self.claim_ahead(before, taken)?);
+    /// Read those pages of a run that are absent, and for which there is room without waiting and
+    /// without writing. Nobody has asked for them yet; what goes wrong is told to who does.
+    pub(crate) fn bring(&self, run: Run) {
+        let absent = run.filter(|&page| self.state_of(page).load().is_evicted());
+        let absent: Vec<PageNumber> = absent.collect();
+        let mut taken = self.room.taken(0);
+        let mut claims = Vec::with_capacity(absent.len());
+        for (at, &page) in absent.iter().enumerate() {
+            if taken.pages() == 0 {
+                match self.room.take() {
+                    Some(more) => taken.join(more),
+                    None => taken.join(self.evict_clean(absent.len() - at)),
+                }
+            }
+            if taken.pages() == 0 {
+                break;
+            }
+            claims.extend(Claim::on(self, page, &mut taken));
         }
-        claims.push(asked);
-        for after in page + 1..end {
-            claims.extend(self.claim_ahead(after, taken)?);
+        drop(taken);
+        for stretch in claims.chunk_by_mut(|one, next| one.page + 1 == next.page) {
+            self.fill_ahead(stretch);
         }
-        Ok(claims)
     }
 
     /// Claim a page that nobody has asked for, if it is absent and room can be had without waiting.
@@ -150,15 +166,11 @@ impl Buffer {
     /// Read a stretch of claimed pages by one call. What goes wrong with pages that nobody has
     /// asked for goes wrong again, and is told, when somebody does.
     fn fill(&self, stretch: &mut [Claim<'_>], asked: PageNumber) -> Result<()> {
-        let read = self.read_stretch(stretch);
         let Some(at) = stretch.iter().position(|claim| claim.page == asked) else {
-            if read.is_ok() {
-                let ahead = stretch.iter_mut().map(|claim| claim.publish(true));
-                self.events.pages_read_ahead.add(ahead.flatten().count());
-            }
+            self.fill_ahead(stretch);
             return Ok(());
         };
-        if let Err(error) = read {
+        if let Err(error) = self.read_stretch(stretch) {
             if stretch.len() == 1 {
                 return Err(error);
             }
@@ -170,6 +182,13 @@ impl Buffer {
         let ahead = before.iter_mut().chain(after).map(|claim| claim.publish(true));
         self.events.pages_read_ahead.add(ahead.flatten().count());
         one.publish(false)
+    }
+
+    fn fill_ahead(&self, stretch: &mut [Claim<'_>]) {
+        if self.read_stretch(stretch).is_ok() {
+            let ahead = stretch.iter_mut().map(|claim| claim.publish(true));
+            self.events.pages_read_ahead.add(ahead.flatten().count());
+        }
     }
 
     fn read_stretch(&self, stretch: &[Claim<'_>]) -> Result<()> {

@@ -53,6 +53,46 @@ impl Buffer {
         if state.is_as(before) { Some(seen) } else { None }
     }
 
+    /// The same for an offset that the caller has already: `None` also where the mark has another.
+    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+    #[inline(always)]
+    pub fn read_guessed<R>(
+        &self,
+        page: PageNumber,
+        slot: u16,
+        at: usize,
+        mut look: impl FnMut(View<'_>, usize) -> R,
+    ) -> Option<R> {
+        let (state, place) = self.mark_of(page, slot)?;
+        let mut before = state.load();
+        if !before.is_hinted() {
+            return None;
+        }
+        let mark = place.load(Ordering::Relaxed);
+        if !before.holds_at(mark, at) {
+            if Word::marked_offset(mark) != at {
+                return None;
+            }
+            before = self.open_marked(page, mark)?;
+        }
+        let seen = look(self.view(page), at);
+        if state.is_as(before) { Some(seen) } else { None }
+    }
+
+    /// Let the processor fetch what lies there.
+    #[inline]
+    pub fn fetch(&self, page: PageNumber, at: usize) {
+        if page < self.pages_max {
+            self.view(page).fetch(at);
+        }
+    }
+
+    /// Whether there are marks: the tactic `swizzle`.
+    #[inline]
+    pub const fn keeps_marks(&self) -> bool {
+        self.hints.is_some()
+    }
+
     /// Mark where the record of a slot lay in a page of that stamp. Nothing happens without
     /// `swizzle`, and where no room can be had.
     pub fn mark(&self, page: PageNumber, slot: u16, stamp: Stamp, at: usize) {

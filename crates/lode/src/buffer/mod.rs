@@ -11,9 +11,11 @@
 //! page that was ever looked at, 8 or 16 more with `lru` and `lru-2`) and the batches on their way
 //! to disk are not counted against the cap.
 
+mod ahead;
 mod counters;
 mod evict;
 mod fault;
+mod hands;
 mod latched;
 mod marks;
 mod outdated;
@@ -32,10 +34,12 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::thread::yield_now;
 
 pub use self::counters::Counters;
+pub use self::hands::Hands;
 pub use self::latched::Latched;
 pub use self::replacement::Replacement;
 pub use self::write_back::WriteBack;
 
+use self::ahead::Ahead;
 use self::counters::Events;
 use self::fault::beyond;
 use self::replacement::Tactic;
@@ -54,6 +58,9 @@ const PAGES_MIN: u64 = 16;
 /// The file grows to a multiple of so many pages, 256 KiB, because each growth costs a sync.
 const GROWTH_PAGES: PageNumber = 64;
 
+/// A run that is read ahead takes at most this part of the cache.
+const READ_AHEAD_DIVISOR: usize = 4;
+
 const WORDS_PER_PAGE: usize = PAGE_BYTES / size_of::<u64>();
 
 /// How a buffer works; nothing of it can be changed later.
@@ -65,8 +72,9 @@ pub struct BufferOptions {
     pub replacement: Replacement,
     /// Whether there are hints ([`Buffer::mark`]). A page that has some counts twice.
     pub swizzle: bool,
-    /// At a miss, read the absent pages of the aligned run of so many; 0 and 1 for the page alone.
-    /// A run takes at most a quarter of the cache.
+    /// At a miss, read the absent pages of the aligned run of so many, and more where one run is
+    /// missed after another; 0 and 1 for the page alone. A run takes at most a quarter of the
+    /// cache.
     pub read_ahead_pages: u32,
     /// How large the volume may become: addresses are reserved for so many pages, memory is not.
     pub pages_max: PageNumber,
@@ -89,7 +97,7 @@ pub struct Buffer {
     growing: Mutex<PageNumber>,
     sync_failed: AtomicBool,
     pages_max: PageNumber,
-    read_ahead_pages: u32,
+    ahead: Ahead,
     cache_bytes: u64,
     events: Events,
 }
@@ -112,12 +120,16 @@ impl Buffer {
             .ok()
             .filter(|&total| total <= pages_max && pages_max > 0)
             .ok_or(LodeError::Full { what: "the volume's addresses" })?;
+        let room = Room::new(pages.min(2 * u64::from(pages_max).max(PAGES_MIN)) as usize);
+        let read_ahead_max = (room.pages_max() / READ_AHEAD_DIVISOR) as PageNumber;
+        let read_ahead_pages = options.read_ahead_pages.clamp(1, read_ahead_max);
         Ok(Self {
             words: Reservation::words(pages_max)?,
             pages: Reservation::pages(pages_max)?,
             hints: options.swizzle.then(|| Reservation::pages(pages_max)).transpose()?,
             tactic: Tactic::new(options.replacement, pages_max)?,
-            room: Room::new(pages.min(2 * u64::from(pages_max).max(PAGES_MIN)) as usize),
+            ahead: Ahead::new(read_ahead_pages, room.pages_max()),
+            room,
             guards: AtomicUsize::new(0),
             disk,
             write_back: OnceLock::new(),
@@ -125,7 +137,6 @@ impl Buffer {
             growing: Mutex::new(0),
             sync_failed: AtomicBool::new(false),
             pages_max,
-            read_ahead_pages: options.read_ahead_pages,
             cache_bytes,
             events: Events::default(),
         })
@@ -139,6 +150,13 @@ impl Buffer {
             Some((seen, _)) => Ok(seen),
             None => self.look_slowly(page, &mut look).map(|(seen, _)| seen),
         }
+    }
+
+    /// Look at a page once, if it is open, and count that if it was not disturbed.
+    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+    #[inline(always)]
+    pub fn glance<R>(&self, page: PageNumber, mut look: impl FnMut(View<'_>) -> R) -> Option<R> {
+        self.look_once(page, &mut look).map(|(seen, _)| seen)
     }
 
     /// Look at a page and learn the stamp that it had then.

@@ -78,7 +78,19 @@ impl Reservation {
     /// a [`crate::View`] or as words, and see zeros).
     #[expect(unsafe_code, reason = "bytes change behind whoever has a reference")]
     pub(super) unsafe fn drop_page(&self, page: PageNumber) {
-        let advised = self.advise(page as usize * PAGE_BYTES, PAGE_BYTES, Advice::LinuxDontNeed);
+        // SAFETY: it is the same for one page.
+        unsafe { self.drop_pages(page, 1) }
+    }
+
+    /// Give the memory of pages back that follow one another.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Reservation::drop_page`], for each of them.
+    #[expect(unsafe_code, reason = "bytes change behind whoever has a reference")]
+    pub(super) unsafe fn drop_pages(&self, first: PageNumber, count: PageNumber) {
+        let (from, bytes) = (first as usize * PAGE_BYTES, count as usize * PAGE_BYTES);
+        let advised = self.advise(from, bytes, Advice::LinuxDontNeed);
         debug_assert!(advised.is_ok(), "it was tried when the reservation was made");
     }
 

@@ -148,6 +148,14 @@ impl Word {
         (self.0 ^ mark) & (STAMP | READABLE | LATCHED | WATCHED) == READABLE
     }
 
+    /// The same, and the mark is for that offset. Neither the page's state nor its mark is needed
+    /// to know where to look, so a processor looks while it still waits for both.
+    #[inline]
+    pub(super) const fn holds_at(self, mark: u64, at: usize) -> bool {
+        let open = self.0 & (STAMP | READABLE | LATCHED | WATCHED);
+        at as u64 & !OFFSET == 0 && open ^ mark ^ at as u64 == READABLE
+    }
+
     #[inline]
     pub(super) const fn stamp(self) -> Stamp {
         Stamp(self.0 >> STAMP_SHIFT)

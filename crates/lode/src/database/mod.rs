@@ -12,7 +12,7 @@ mod tests;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::buffer::{self, Buffer};
+use crate::buffer::{self, Buffer, Hands};
 use crate::error::Result;
 use crate::lock::numbers::NumberMap;
 use crate::lock::{LockCounters, Locks, TransactionNumber};
@@ -30,7 +30,9 @@ pub(crate) use opening::{PAGES_MAX, replacement};
 ///
 /// Dropping it closes it as well as it can; [`Database::close`] says whether that went well.
 pub struct Database {
-    buffer: Buffer,
+    buffer: Arc<Buffer>,
+    /// Only where the database is in files: what reads ahead by itself, reads at any time.
+    hands: Option<Hands>,
     changes: Arc<Changes>,
     locks: Locks,
     active: Active,
@@ -128,7 +130,7 @@ impl Database {
         Ok(())
     }
 
-    pub(crate) const fn buffer(&self) -> &Buffer {
+    pub(crate) fn buffer(&self) -> &Buffer {
         &self.buffer
     }
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex};
 
 use super::{Active, Database};
-use crate::buffer::{Buffer, BufferOptions, Replacement, WriteBack};
+use crate::buffer::{Buffer, BufferOptions, Hands, Replacement, WriteBack};
 use crate::disk::{BufferedFile, DirectFile, Disk};
 use crate::error::{LodeError, Result};
 use crate::lock::Locks;
@@ -17,7 +17,7 @@ use crate::lock::numbers::NumberMap;
 use crate::log::{Log, Sizes};
 use crate::page::{PAGE_BYTES, PageNumber};
 use crate::recovery::{Recovery, recover};
-use crate::superblock::Superblock;
+use crate::superblock::{self, Superblock};
 use crate::tactics::{self, Opening, Swizzle, Tactics};
 use crate::transaction::Changes;
 use crate::{catalog, space};
@@ -49,10 +49,11 @@ impl Database {
         let volume = create_file(path, tactics.disk)?;
         let log_path = log_path(path);
         let log = create_file(&log_path, tactics.disk).inspect_err(|_| remove(path))?;
-        Self::format(&Files { volume, log }, tactics).inspect_err(|_| {
+        let created = Self::format(&Files { volume, log }, tactics).inspect_err(|_| {
             remove(path);
             remove(&log_path);
-        })
+        });
+        created.map(Self::with_hands)
     }
 
     /// Open a database, and recover it if it was not closed.
@@ -72,7 +73,7 @@ impl Database {
                 files(volume, DirectFile::open(&log_path(path))?)
             }
         };
-        Self::assemble(&Files { volume, log }, path, tactics, false)
+        Self::assemble(&Files { volume, log }, path, tactics, false).map(Self::with_hands)
     }
 
     /// Open a database only to read it; several processes may do so at once.
@@ -91,7 +92,7 @@ impl Database {
                 files(volume, DirectFile::open_read_only(&log_path(path))?)
             }
         };
-        Self::assemble(&Files { volume, log }, path, tactics, true)
+        Self::assemble(&Files { volume, log }, path, tactics, true).map(Self::with_hands)
     }
 
     /// The database on these disks: a new one if the volume is empty. The tactic `disk` decides
@@ -142,8 +143,17 @@ impl Database {
         let mut database = Self::new(files, log, superblock, tactics)?;
         database.read_only = read_only;
         database.recovery = recovery;
+        // Every use begins with the catalog, and the check with the space page behind it.
+        database.buffer.bring(superblock::COPIES..space::SPACE_PAGE + 1);
         database.check_length()?;
         Ok(database)
+    }
+
+    /// Let it read ahead by itself. Not on any disks ([`Database::on`]): there each read is an
+    /// answer to a call, so that what is simulated can be repeated.
+    fn with_hands(mut self) -> Self {
+        self.hands = Some(Hands::of(&self.buffer));
+        self
     }
 
     /// A growth of the file is durable before any page of it is in use.
@@ -168,13 +178,14 @@ impl Database {
             },
             pages_max: PAGES_MAX,
         };
-        let buffer = Buffer::new(Arc::clone(&files.volume), &options)?;
+        let buffer = Arc::new(Buffer::new(Arc::clone(&files.volume), &options)?);
         let changes = Arc::new(Changes::new(log, tactics.log));
         buffer.set_write_back(Arc::clone(&changes) as Arc<dyn WriteBack>);
         let extent = tactics::ExtentPages(superblock.extent_pages);
         Ok(Self {
             checkpoint_end: AtomicU64::new(changes.log().end().0),
             buffer,
+            hands: None,
             changes,
             locks: Locks::new(),
             active: Active::default(),

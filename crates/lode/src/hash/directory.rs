@@ -82,6 +82,16 @@ impl Directory {
         if self.cells.contains(&NO_PAGE) { Err(damaged(root)) } else { Ok(()) }
     }
 
+    /// The first page of a hash's bucket, if the copy says it.
+    #[expect(clippy::inline_always, reason = "its answer should stay in registers")]
+    #[inline(always)]
+    pub(super) fn glance(&self, hash: u64) -> Option<PageNumber> {
+        if self.depth > CELLS_BITS {
+            return None;
+        }
+        self.cells.get(prefix(hash, self.depth)).copied()
+    }
+
     /// The first page of a hash's bucket.
     #[expect(clippy::inline_always, reason = "its answer should stay in registers")]
     #[inline(always)]

@@ -83,13 +83,7 @@ impl Hash {
     #[inline(always)]
     pub fn find<P: Pages>(&self, pages: &P, key: u64) -> Result<Option<(u64, Cell)>> {
         let hash = mix(key);
-        let first = directory::locate(pages, self.root, hash)?.bucket;
-        match pages.read(first, |view| table::probe(view, key, hash))? {
-            Probe::Found { value, at } => Ok(Some((value, (first, at)))),
-            Probe::Absent { next: NO_PAGE } => Ok(None),
-            Probe::Absent { next } => find_behind(pages, first, next, key),
-            Probe::Foreign => Err(bucket::foreign(first)),
-        }
+        find_from(pages, directory::locate(pages, self.root, hash)?.bucket, (key, hash))
     }
 
     /// Bring a copy of the directory up to date; costs one look at one page where it is. It holds
@@ -110,15 +104,12 @@ impl Hash {
         key: u64,
     ) -> Result<Option<u64>> {
         let hash = mix(key);
-        let first = directory.bucket(pages, hash)?;
-        match pages.read(first, |view| table::probe(view, key, hash))? {
-            Probe::Found { value, .. } => Ok(Some(value)),
-            Probe::Absent { next: NO_PAGE } => Ok(None),
-            Probe::Absent { next } => find_behind(pages, first, next, key).map(|found| {
-                let (value, _) = found?;
-                Some(value)
-            }),
-            Probe::Foreign => Err(bucket::foreign(first)),
+        let seen = directory
+            .glance(hash)
+            .and_then(|first| pages.glance(first, |view| table::glance(view, key, hash)).flatten());
+        match seen {
+            Some((value, _)) => Ok(Some(value)),
+            None => get_slowly(pages, directory, key),
         }
     }
 
@@ -227,6 +218,29 @@ fn copy(view: View<'_>) -> Box<PageBytes> {
 
 fn insert_into<P: Pages>(pages: &mut P, page: PageNumber, entry: Entry) -> Result<Change> {
     pages.write(page, |bytes| table::insert(bytes, entry))
+}
+
+/// What a glance does not see: a key that is not there, or far from its home; a large directory.
+#[inline(never)]
+fn get_slowly<P: Pages>(pages: &P, directory: &Directory, key: u64) -> Result<Option<u64>> {
+    let hash = mix(key);
+    let first = directory.bucket(pages, hash)?;
+    Ok(find_from(pages, first, (key, hash))?.map(|(value, _)| value))
+}
+
+#[expect(clippy::inline_always, reason = "its answer should stay in registers")]
+#[inline(always)]
+fn find_from<P: Pages>(
+    pages: &P,
+    first: PageNumber,
+    (key, hash): (u64, u64),
+) -> Result<Option<(u64, Cell)>> {
+    match pages.read(first, |view| table::probe(view, key, hash))? {
+        Probe::Found { value, at } => Ok(Some((value, (first, at)))),
+        Probe::Absent { next: NO_PAGE } => Ok(None),
+        Probe::Absent { next } => find_behind(pages, first, next, key),
+        Probe::Foreign => Err(bucket::foreign(first)),
+    }
 }
 
 /// Look for a key in a bucket's further pages.

@@ -89,22 +89,60 @@ pub(super) enum Change {
 /// An entry.
 pub(super) type Entry = (u64, u64);
 
+/// Groups in which a key is looked for at a glance.
+const GLANCE_GROUPS: usize = 2;
+
+/// At a glance, stands for no value; a value like this is met by [`probe`]. An `or` of the
+/// comparisons in its place would become branches.
+const NOTHING: u64 = u64::MAX;
+
+/// Look for a value of a key near its home; the value, and its offset. `None` says nothing,
+/// [`probe`] does. A hit reads the group's line and no other.
+///
+/// Which slot of a group has the key is as good as random, so nothing here branches on it: who
+/// looks several keys up has them under way together.
+#[expect(clippy::inline_always, reason = "its answer should stay in registers")]
+#[inline(always)]
+pub(super) fn glance(view: View<'_>, key: u64, hash: u64) -> Option<(u64, usize)> {
+    if key == 0 {
+        // Empty slots match it.
+        return None;
+    }
+    let mut group = home(hash);
+    for _ in 0..GLANCE_GROUPS {
+        let first = slot_at(group * GROUP_SLOTS);
+        let words: [u64; 2 * GROUP_SLOTS] = view.words(first)?;
+        let (mut value, mut at) = (NOTHING, 0);
+        for (slot, &[other, its]) in words.as_chunks::<2>().0.iter().enumerate() {
+            value = if other == key { its } else { value };
+            at = if other == key { slot * SLOT_BYTES + offset::VALUE } else { at };
+        }
+        if value != NOTHING {
+            return Some((value, first + at));
+        }
+        group = behind(group);
+    }
+    None
+}
+
 /// Look for a key's first value. The header is read only where that is not found: the headers of
 /// all pages fall into the same few lines of a processor's cache and drive each other out.
 #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
 #[inline(always)]
 pub(super) fn probe(view: View<'_>, key: u64, hash: u64) -> Probe {
+    if let Some((value, at)) = glance(view, key, hash) {
+        return Probe::Found { value, at };
+    }
     let mut group = home(hash);
     for _ in 0..GROUPS {
-        let [matching, zero] = compare(view, group, key);
-        // Empty slots match key 0.
-        let matching = if key == 0 { matching & used_of(view, group) } else { matching };
+        let used = used_of(view, group);
+        let matching = matching(view, group, key) & used;
         if matching != 0 {
             let slot = group * GROUP_SLOTS + matching.trailing_zeros() as usize;
             let at = slot_at(slot) + offset::VALUE;
             return Probe::Found { value: view.u64(at), at };
         }
-        if zero != 0 && used_of(view, group) != GROUP_FULL {
+        if used != GROUP_FULL {
             break;
         }
         group = behind(group);
@@ -132,7 +170,7 @@ pub(super) fn values_of(view: View<'_>, key: u64, hash: u64, resume: usize) -> B
         }
         let group = (home(hash) + step) % GROUPS;
         let used = used_of(view, group);
-        let mut matching = compare(view, group, key)[0] & used;
+        let mut matching = matching(view, group, key) & used;
         while matching != 0 {
             let slot = group * GROUP_SLOTS + matching.trailing_zeros() as usize;
             batch.values[batch.count] = view.u64(slot_at(slot) + offset::VALUE);
@@ -298,16 +336,11 @@ fn remove_at(bytes: &mut PageBytes, slot: usize) {
     put_u16(bytes, page::offset::COUNT, count as u16);
 }
 
-/// Bits of the slots of a group that hold the key, and of those that hold 0.
+/// Bits of the slots of a group that hold the key.
 #[inline]
-fn compare(view: View<'_>, group: usize, key: u64) -> [u64; 2] {
-    let (mut matching, mut zero) = (0, 0);
-    for place in 0..GROUP_SLOTS {
-        let found = view.u64(slot_at(group * GROUP_SLOTS + place));
-        matching |= u64::from(found == key) << place;
-        zero |= u64::from(found == 0) << place;
-    }
-    [matching, zero]
+fn matching(view: View<'_>, group: usize, key: u64) -> u64 {
+    let is_in = |place: usize| view.u64(slot_at(group * GROUP_SLOTS + place)) == key;
+    (0..GROUP_SLOTS).map(|place| u64::from(is_in(place)) << place).sum()
 }
 
 /// Bits of the slots of a group that are in use.

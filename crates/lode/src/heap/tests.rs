@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
+use crate::pages::counting::{CountingPages, Counts};
 use crate::pages::memory::MemoryPages;
 
 const FILE: FileNumber = 5;
@@ -277,65 +278,15 @@ fn a_damaged_list_changes_no_page_of_another() {
     assert_eq!(other.check(&pages).unwrap(), 1);
 }
 
-/// Counts the pages that are looked at.
-struct Counting {
-    pages: MemoryPages,
-    calls: std::cell::Cell<usize>,
-}
-
-impl Pages for Counting {
-    fn read<R>(&self, page: PageNumber, look: impl FnMut(View<'_>) -> R) -> Result<R> {
-        self.calls.set(self.calls.get() + 1);
-        self.pages.read(page, look)
-    }
-
-    fn read_stamped<R>(
-        &self,
-        page: PageNumber,
-        stamp: crate::pages::Stamp,
-        look: impl FnMut(View<'_>) -> R,
-    ) -> Option<R> {
-        self.pages.read_stamped(page, stamp, look)
-    }
-
-    fn read_and_stamp<R>(
-        &self,
-        page: PageNumber,
-        look: impl FnMut(View<'_>) -> R,
-    ) -> Result<(R, crate::pages::Stamp)> {
-        self.pages.read_and_stamp(page, look)
-    }
-
-    fn write<R>(
-        &mut self,
-        page: PageNumber,
-        change: impl FnOnce(&mut PageBytes) -> R,
-    ) -> Result<R> {
-        self.calls.set(self.calls.get() + 1);
-        self.pages.write(page, change)
-    }
-
-    fn grow(&mut self, pages_total: PageNumber) -> Result<()> {
-        self.pages.grow(pages_total)
-    }
-
-    fn allocate(&mut self, file: FileNumber, kind: PageKind) -> Result<PageNumber> {
-        self.pages.allocate(file, kind)
-    }
-
-    fn free(&mut self, page: PageNumber) -> Result<()> {
-        self.pages.free(page)
-    }
-}
-
 #[test]
 fn an_operation_looks_at_as_many_pages_as_it_says_however_large_the_heap() {
     let (pages, heap) = made();
-    let mut pages = Counting { pages, calls: 0.into() };
-    let calls = |pages: &mut Counting, run: &mut dyn FnMut(&mut Counting)| {
-        let before = pages.calls.get();
+    let mut pages = CountingPages::new(pages);
+    let calls = |pages: &mut CountingPages, run: &mut dyn FnMut(&mut CountingPages)| {
+        pages.take_counts();
         run(pages);
-        pages.calls.get() - before
+        let Counts { looks, writes, .. } = pages.take_counts();
+        looks + writes
     };
     let mut ids = Vec::new();
     let mut total = 0;

@@ -12,6 +12,9 @@ use crate::error::{LodeError, Result};
 /// What a reader in order reads at once.
 const AHEAD_BYTES: usize = 256 * 1024;
 
+/// What he reads first: all that is looked at of a log that was closed.
+const FIRST_BYTES: usize = SEARCH_BYTES as usize + 2 * RECORD_BYTES_MAX;
+
 /// How far behind the end of whole records others are looked for: several of the longest.
 const SEARCH_BYTES: u64 = 4 * RECORD_BYTES_MAX as u64;
 
@@ -19,6 +22,7 @@ const SEARCH_BYTES: u64 = 4 * RECORD_BYTES_MAX as u64;
 const ONE_BYTES: usize = RECORD_BYTES_MAX + BLOCK_BYTES;
 
 const _: () = assert!(ONE_BYTES <= AHEAD_BYTES && ONE_BYTES.is_multiple_of(BLOCK_BYTES));
+const _: () = assert!(FIRST_BYTES <= AHEAD_BYTES && FIRST_BYTES.is_multiple_of(BLOCK_BYTES));
 
 /// The log's records from a position on. It ends at the first that does not fit: because nothing
 /// was written there, or not all of it, or what lies there is of an older epoch. After an error it
@@ -30,6 +34,7 @@ pub struct Reader {
     next: Lsn,
     // What lies in the file from `loaded_from` on.
     loaded: Blocks,
+    reach_bytes: usize,
     loaded_from: u64,
     loaded_bytes: usize,
     ended: bool,
@@ -56,6 +61,7 @@ impl Reader {
             len_bytes: block_of(len_bytes),
             next,
             loaded: Blocks::zeroed(bytes),
+            reach_bytes: bytes.min(FIRST_BYTES),
             loaded_from: 0,
             loaded_bytes: 0,
             ended: false,
@@ -137,7 +143,8 @@ impl Reader {
     fn load(&mut self, offset: u64) -> Result<&[u8]> {
         let from = block_of(offset);
         let rest = self.len_bytes.saturating_sub(from);
-        let bytes = rest.min(self.loaded.len() as u64) as usize;
+        let bytes = rest.min(self.reach_bytes as u64) as usize;
+        self.reach_bytes = self.loaded.len();
         self.loaded_bytes = 0;
         if bytes == 0 {
             return Ok(&[]);

@@ -52,6 +52,27 @@ const fn length_of(header: u64, oid: Oid) -> Option<usize> {
     if is_its { Some((rest >> LENGTH_SHIFT) as usize) } else { None }
 }
 
+/// An OID as a reference may have it, with a guess at where in its home page the object lies: in
+/// the upper 16 bits of the word, 0 for none. A guess is never wrong, only of no use any more: it
+/// counts as far as a mark confirms it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Guess(pub u64);
+
+impl Guess {
+    const SHIFT: u32 = 48;
+
+    /// The OID; `None` for a word that has none.
+    #[inline]
+    pub const fn oid(self) -> Option<Oid> {
+        Oid::of(self.0 & ((1 << Self::SHIFT) - 1))
+    }
+
+    #[inline]
+    const fn at(self) -> usize {
+        (self.0 >> Self::SHIFT) as usize & 0xff8
+    }
+}
+
 /// A file of objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Objects {
@@ -114,6 +135,53 @@ impl Objects {
         }
     }
 
+    /// Look at an object where it is guessed to lie, as [`Objects::look`] does; `None` says
+    /// nothing, that one does. To follow such a reference nothing has to be read before the object.
+    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+    #[inline(always)]
+    pub fn glance<R>(
+        self,
+        pages: &impl Pages,
+        Guess(word): Guess,
+        mut look: impl FnMut(View<'_>, usize) -> R,
+    ) -> Option<R> {
+        let (page, slot) = ((word >> 16) as PageNumber, word as u16);
+        let at = Guess(word).at();
+        if pages.keeps_marks() {
+            let look = |view: View<'_>, at| look(view, at + HEADER_BYTES);
+            return pages.read_guessed(page, slot, at, look);
+        }
+        let seen = pages.glance(page, |view| {
+            let record = self.record(view, Oid { page, slot })?;
+            (record.at == at).then(|| look(view, at + HEADER_BYTES))
+        });
+        seen.flatten()
+    }
+
+    /// Let the processor fetch an object from where it is guessed to lie.
+    #[inline]
+    pub fn fetch(self, pages: &impl Pages, Guess(word): Guess) {
+        pages.fetch((word >> 16) as PageNumber, Guess(word).at());
+    }
+
+    /// The reference to an object with the best guess: where it lies now, if that is at home.
+    pub fn guess(self, pages: &impl Pages, oid: Oid) -> Result<Guess> {
+        let home = pages.read(oid.page, |view| self.record(view, oid))?;
+        let at = home.map_or(0, |record| record.at as u64);
+        Ok(Guess(oid.to_u64() | at << Guess::SHIFT))
+    }
+
+    /// The record of an object in its home page, if it is at home.
+    #[inline]
+    fn record(self, view: View<'_>, oid: Oid) -> Option<slotted::Record> {
+        let is_own =
+            view.kind() == PageKind::Heap as u8 && view.u32(page::offset::FILE) == self.file;
+        let record = slotted::find(view, oid.slot).ok().flatten().filter(|_| is_own)?;
+        // Only an object that is at home has its own name here: see the mark in the header.
+        let len = length_of(view.u64(record.at), oid)?;
+        (len + HEADER_BYTES == record.len).then_some(record)
+    }
+
     /// Look at an object through its slot, and keep where it lies.
     #[inline]
     fn look_and_mark<R>(
@@ -123,13 +191,8 @@ impl Objects {
         mut look: impl FnMut(View<'_>, usize) -> R,
     ) -> Result<R> {
         let (seen, stamp) = pages.read_and_stamp(oid.page, |view| {
-            let is_own =
-                view.kind() == PageKind::Heap as u8 && view.u32(page::offset::FILE) == self.file;
-            let record = slotted::find(view, oid.slot).ok().flatten().filter(|_| is_own)?;
-            // Only an object that is at home has its own name here: see the mark in the header.
-            let len = length_of(view.u64(record.at), oid)?;
-            (len + HEADER_BYTES == record.len)
-                .then(|| (look(view, record.at + HEADER_BYTES), record.at))
+            let record = self.record(view, oid)?;
+            Some((look(view, record.at + HEADER_BYTES), record.at))
         })?;
         match seen {
             Some((result, at)) => {

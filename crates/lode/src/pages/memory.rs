@@ -78,6 +78,26 @@ impl Pages for MemoryPages {
         self.read_stamped(page, stamp, |view| look(view, at))
     }
 
+    fn glance<R>(&self, page: PageNumber, look: impl FnMut(View<'_>) -> R) -> Option<R> {
+        self.read(page, look).ok()
+    }
+
+    fn read_guessed<R>(
+        &self,
+        page: PageNumber,
+        slot: u16,
+        at: usize,
+        mut look: impl FnMut(View<'_>, usize) -> R,
+    ) -> Option<R> {
+        let seen =
+            self.read_marked(page, slot, |view, marked| (marked == at).then(|| look(view, at)));
+        seen.flatten()
+    }
+
+    fn keeps_marks(&self) -> bool {
+        self.swizzle
+    }
+
     fn mark(&self, page: PageNumber, slot: u16, stamp: Stamp, at: usize) {
         if self.swizzle {
             let mut marks = self.marks.lock().expect("no test panics while it holds this");

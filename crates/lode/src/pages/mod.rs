@@ -1,6 +1,8 @@
 //! What an access method asks of the layer below: pages by number, and nothing else.
 
 #[cfg(test)]
+pub(crate) mod counting;
+#[cfg(test)]
 pub(crate) mod memory;
 
 use crate::error::{LodeError, Result};
@@ -21,6 +23,13 @@ pub trait Pages {
     /// Look at a page. `look` is called again if the page changed or was evicted meanwhile, so it
     /// must have no effect but its result; what it saw the last time was consistent.
     fn read<R>(&self, page: PageNumber, look: impl FnMut(View<'_>) -> R) -> Result<R>;
+
+    /// Look at a page if it can be had at once; `None` says nothing, [`Pages::read`] does. For
+    /// where things are fast: there the way of those who wait, and of errors, is the caller's to
+    /// keep apart.
+    fn glance<R>(&self, _page: PageNumber, _look: impl FnMut(View<'_>) -> R) -> Option<R> {
+        None
+    }
 
     /// Look at a page only if it is in memory and has that stamp: a direct reference.
     fn read_stamped<R>(
@@ -50,6 +59,26 @@ pub trait Pages {
         _look: impl FnMut(View<'_>, usize) -> R,
     ) -> Option<R> {
         None
+    }
+
+    /// The same for an offset that one has already: `None` also where that is not what
+    /// [`Pages::mark`] said. What lies there is on its way before that has been seen.
+    fn read_guessed<R>(
+        &self,
+        _page: PageNumber,
+        _slot: u16,
+        _at: usize,
+        _look: impl FnMut(View<'_>, usize) -> R,
+    ) -> Option<R> {
+        None
+    }
+
+    /// Let the processor fetch what lies there in memory, while one does something else.
+    fn fetch(&self, _page: PageNumber, _at: usize) {}
+
+    /// Whether [`Pages::mark`] keeps anything.
+    fn keeps_marks(&self) -> bool {
+        false
     }
 
     /// Keep in memory that the record of a slot lay at an offset of the page when that had this

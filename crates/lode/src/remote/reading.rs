@@ -44,6 +44,13 @@ impl Pages for RemoteReading<'_> {
     }
 
     #[inline]
+    fn glance<R>(&self, page: PageNumber, look: impl FnMut(View<'_>) -> R) -> Option<R> {
+        // What keeps the lock from being had is told by the read that follows.
+        self.lock(page).ok()?;
+        self.buffer.glance(page, look)
+    }
+
+    #[inline]
     fn read_stamped<R>(
         &self,
         page: PageNumber,
@@ -74,6 +81,28 @@ impl Pages for RemoteReading<'_> {
     ) -> Option<R> {
         self.lock(page).ok()?;
         self.buffer.read_marked(page, slot, look)
+    }
+
+    #[inline]
+    fn fetch(&self, page: PageNumber, at: usize) {
+        self.buffer.fetch(page, at);
+    }
+
+    #[inline]
+    fn keeps_marks(&self) -> bool {
+        self.buffer.keeps_marks()
+    }
+
+    #[inline]
+    fn read_guessed<R>(
+        &self,
+        page: PageNumber,
+        slot: u16,
+        at: usize,
+        look: impl FnMut(View<'_>, usize) -> R,
+    ) -> Option<R> {
+        self.lock(page).ok()?;
+        self.buffer.read_guessed(page, slot, at, look)
     }
 
     fn mark(&self, page: PageNumber, slot: u16, stamp: Stamp, at: usize) {

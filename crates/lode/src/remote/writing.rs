@@ -1,6 +1,5 @@
 //! A transaction at a page server that looks and changes.
 
-use std::cell::Cell;
 use std::mem;
 
 use super::connections::lock;
@@ -15,6 +14,7 @@ use crate::pages::{Pages, Stamp};
 use crate::server::wire::{Access, Change, FRAME_BYTES_MAX, Reply, Request};
 use crate::space;
 use crate::tactics::{Grain, Logging};
+use crate::transaction::{self, Allocating, Failure};
 use crate::view::{AlignedPage, View};
 
 /// Changes are sent when they are so long.
@@ -34,7 +34,7 @@ pub struct RemoteWriting<'a> {
     remote: &'a Remote,
     held: Held<'a>,
     changed: NumberMap<PageNumber, Changed>,
-    failure: Cell<Failure>,
+    failure: Failure,
 }
 
 struct Changed {
@@ -43,21 +43,13 @@ struct Changed {
     before: Option<Box<PageBytes>>,
 }
 
-/// What has gone wrong in a transaction so far.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Failure {
-    None,
-    Deadlock,
-    Other,
-}
-
 impl<'a> RemoteWriting<'a> {
     pub(super) fn begin(remote: &'a Remote) -> Self {
         Self {
             remote,
             held: Held::nothing(remote, Access::Writing),
             changed: NumberMap::default(),
-            failure: Cell::new(Failure::None),
+            failure: Failure::default(),
         }
     }
 
@@ -68,11 +60,7 @@ impl<'a> RemoteWriting<'a> {
     /// After [`LodeError::Uncertain`] the transaction may be committed or not: the server was lost
     /// before it answered. After any other error it is rolled back.
     pub fn commit(mut self) -> Result<()> {
-        match self.failure.get() {
-            Failure::None => {}
-            Failure::Deadlock => return Err(LodeError::Deadlock),
-            Failure::Other => return Err(LodeError::RolledBack),
-        }
+        self.failure.check()?;
         let last = self.send_changes()?;
         if last.is_empty() || self.held.is_unknown() {
             return Ok(());
@@ -160,10 +148,7 @@ impl<'a> RemoteWriting<'a> {
 
     #[cold]
     fn note(&self, error: LodeError) -> LodeError {
-        self.failure.set(match (self.failure.get(), &error) {
-            (Failure::Deadlock, _) | (_, LodeError::Deadlock) => Failure::Deadlock,
-            _ => Failure::Other,
-        });
+        self.failure.note(&error);
         error
     }
 
@@ -183,20 +168,23 @@ impl<'a> RemoteWriting<'a> {
         let changed = self.changed.get_mut(&page).expect("it is there now");
         Ok(&mut changed.after)
     }
+}
 
-    fn find_room(&mut self, file: FileNumber, kind: PageKind) -> Result<PageNumber> {
-        let extent_pages = self.remote.extent_pages();
-        let near = match self.remote.near(file) {
-            Some(near) => near,
-            None => space::last_page(self, extent_pages, file)?,
-        };
-        self.lock(space::space_page_of(extent_pages, near)?, Mode::Exclusive)?;
-        // Whoever was given that page may have rolled back, and the volume's growth with it.
-        let is_there = near < space::pages_total(self, extent_pages)?;
-        let near = if is_there { near } else { page::NO_PAGE };
-        let page = space::allocate(self, extent_pages, file, near, kind)?;
+impl Allocating for RemoteWriting<'_> {
+    fn extent_pages(&self) -> u32 {
+        self.remote.extent_pages()
+    }
+
+    fn near(&self, file: FileNumber) -> Option<PageNumber> {
+        self.remote.near(file)
+    }
+
+    fn set_near(&self, file: FileNumber, page: PageNumber) {
         self.remote.set_near(file, page);
-        Ok(page)
+    }
+
+    fn lock_exclusively(&self, page: PageNumber) -> Result<()> {
+        self.lock(page, Mode::Exclusive)
     }
 }
 
@@ -276,14 +264,12 @@ impl Pages for RemoteWriting<'_> {
     }
 
     fn allocate(&mut self, file: FileNumber, kind: PageKind) -> Result<PageNumber> {
-        let outcome = self.find_room(file, kind);
+        let outcome = transaction::allocate(self, file, kind);
         self.noted(outcome)
     }
 
     fn free(&mut self, page: PageNumber) -> Result<()> {
-        let extent_pages = self.remote.extent_pages();
-        self.lock(space::space_page_of(extent_pages, page)?, Mode::Exclusive)?;
-        let outcome = space::free(self, extent_pages, page);
+        let outcome = transaction::free(self, page);
         self.noted(outcome)
     }
 }

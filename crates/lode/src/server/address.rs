@@ -3,7 +3,7 @@
 use std::fmt;
 use std::fs;
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -41,9 +41,11 @@ impl Address {
 impl FromStr for Address {
     type Err = LodeError;
 
-    /// `127.0.0.1:4711`, or the path of a socket.
+    /// `127.0.0.1:4711`, `localhost:4711`, or the path of a socket.
     fn from_str(text: &str) -> Result<Self> {
-        match text.parse::<SocketAddr>() {
+        let port = text.strip_prefix("localhost:");
+        let numbers = port.map(|port| format!("{}:{port}", Ipv4Addr::LOCALHOST));
+        match numbers.as_deref().unwrap_or(text).parse::<SocketAddr>() {
             Ok(address) if !address.ip().is_loopback() => Err(beyond_loopback(address)),
             Ok(address) => Ok(Self::Tcp(address)),
             Err(_) => Ok(Self::Unix(PathBuf::from(text))),
@@ -86,12 +88,17 @@ impl Listener {
     ///
     /// # Errors
     ///
-    /// [`LodeError::Server`] for an address that other machines reach, or where another server
-    /// listens; [`LodeError::Io`] for what the system says.
+    /// [`LodeError::Server`] for an address that other machines reach, where another server
+    /// listens, or where a file of another kind is; [`LodeError::Io`] for what the system says.
     pub fn bind(address: &Address) -> Result<Self> {
         let failed = |source: io::Error| match source.kind() {
             io::ErrorKind::AddrInUse => LodeError::Server {
-                what: format!("cannot listen at {address}, where another does: stop that one"),
+                what: format!(
+                    "cannot listen at {address}, where another does: stop it, or name another place"
+                ),
+            },
+            io::ErrorKind::AlreadyExists => LodeError::Server {
+                what: format!("cannot listen at {address}: that file is no socket, name another"),
             },
             _ => LodeError::io(format!("listening at {address}"), source),
         };
@@ -147,12 +154,16 @@ impl Drop for Listener {
 
 fn bind_unix(path: &Path) -> io::Result<UnixListener> {
     let bound = UnixListener::bind(path).or_else(|error| {
-        // A file that is no socket refuses connections, too.
-        let left_behind = error.kind() == io::ErrorKind::AddrInUse
-            && fs::symlink_metadata(path)?.file_type().is_socket()
-            && UnixStream::connect(path)
-                .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused);
-        if !left_behind {
+        if error.kind() != io::ErrorKind::AddrInUse {
+            return Err(error);
+        }
+        // It refuses connections, too.
+        if !fs::symlink_metadata(path)?.file_type().is_socket() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        let is_left_behind = UnixStream::connect(path)
+            .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused);
+        if !is_left_behind {
             return Err(error);
         }
         fs::remove_file(path)?;

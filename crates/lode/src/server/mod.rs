@@ -21,17 +21,20 @@
 //! methods' affair there as it is here.
 
 mod address;
+mod carried;
 mod connection;
 mod history;
 pub mod wire;
 
 use std::hash::{BuildHasher, Hasher};
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::{collections::hash_map::RandomState, io};
 
 pub use address::{Address, Listener, Stream};
+pub use carried::Carried;
 pub(crate) use history::History;
 
 use crate::database::Database;
@@ -46,6 +49,8 @@ const CONNECTIONS_MAX: usize = 512;
 pub struct Server {
     door: Arc<Door>,
     accepting: Option<JoinHandle<Result<()>>>,
+    /// Its other end is the accepting thread's, and goes with it.
+    ending: UnixStream,
 }
 
 /// What all connections serve.
@@ -100,17 +105,31 @@ impl Server {
         });
         let session = RandomState::new().build_hasher().finish().max(1);
         let served = Arc::new(Served { database, history, session });
+        let failed = |source| LodeError::io("starting to serve", source);
+        let (ending, at_work) = UnixStream::pair().map_err(failed)?;
         let accepting = thread::Builder::new().name("lode-serve".to_owned()).spawn({
             let door = Arc::clone(&door);
-            move || run(&door, served)
+            move || {
+                let _at_work = at_work;
+                run(&door, served)
+            }
         });
-        let accepting = accepting.map_err(|source| LodeError::io("starting a thread", source))?;
-        Ok(Self { door, accepting: Some(accepting) })
+        Ok(Self { door, accepting: Some(accepting.map_err(failed)?), ending })
     }
 
     /// Where it listens.
     pub fn address(&self) -> &Address {
         self.door.listener.address()
+    }
+
+    /// A stream on which nothing ever comes, and which ends when the serving does, whoever ended
+    /// it: for who waits for that, and for signals beside it. [`Server::stop`] tells how it went.
+    ///
+    /// # Errors
+    ///
+    /// [`LodeError::Io`] if the process has no more descriptors.
+    pub fn ending(&self) -> Result<UnixStream> {
+        self.ending.try_clone().map_err(|source| LodeError::io("watching the server", source))
     }
 
     /// Send all clients away, which takes back what they have not committed, and close the

@@ -1,11 +1,10 @@
-use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::page::offset;
-use crate::pages::Stamp;
+use crate::pages::counting::CountingPages;
 use crate::pages::memory::MemoryPages;
 use crate::view::View;
 
@@ -43,64 +42,6 @@ impl File {
 
 fn fill(pages: &mut impl Pages, file: &mut File, count: usize) -> Vec<PageNumber> {
     (0..count).map(|_| file.allocate(pages, EXTENT_PAGES)).collect()
-}
-
-/// Pages that counts what is asked of it.
-struct Counting {
-    pages: MemoryPages,
-    reads: Cell<u64>,
-    writes: Cell<u64>,
-}
-
-impl Counting {
-    fn new(pages: MemoryPages) -> Self {
-        Self { pages, reads: Cell::new(0), writes: Cell::new(0) }
-    }
-}
-
-impl Pages for Counting {
-    fn read<R>(&self, page: PageNumber, look: impl FnMut(View<'_>) -> R) -> Result<R> {
-        self.reads.set(self.reads.get() + 1);
-        self.pages.read(page, look)
-    }
-
-    fn read_stamped<R>(
-        &self,
-        page: PageNumber,
-        stamp: Stamp,
-        look: impl FnMut(View<'_>) -> R,
-    ) -> Option<R> {
-        self.pages.read_stamped(page, stamp, look)
-    }
-
-    fn read_and_stamp<R>(
-        &self,
-        page: PageNumber,
-        look: impl FnMut(View<'_>) -> R,
-    ) -> Result<(R, Stamp)> {
-        self.pages.read_and_stamp(page, look)
-    }
-
-    fn write<R>(
-        &mut self,
-        page: PageNumber,
-        change: impl FnOnce(&mut PageBytes) -> R,
-    ) -> Result<R> {
-        self.writes.set(self.writes.get() + 1);
-        self.pages.write(page, change)
-    }
-
-    fn grow(&mut self, pages_total: PageNumber) -> Result<()> {
-        self.pages.grow(pages_total)
-    }
-
-    fn allocate(&mut self, _file: FileNumber, _kind: PageKind) -> Result<PageNumber> {
-        unreachable!("space gives pages out itself")
-    }
-
-    fn free(&mut self, _page: PageNumber) -> Result<()> {
-        unreachable!("space takes pages back itself")
-    }
 }
 
 #[test]
@@ -206,17 +147,17 @@ fn all_that_was_freed_is_given_out_again_without_growth() {
 
 #[test]
 fn a_bulk_load_costs_few_page_reads_each() {
-    let mut pages = Counting::new(volume(EXTENT_PAGES));
+    let mut pages = CountingPages::new(volume(EXTENT_PAGES));
     let (mut file, mut other) = (File::new(1), File::new(2));
     // Half-empty extents of another file in many groups must not slow this one down.
     let given = fill(&mut pages, &mut other, 10_000);
     for page in given.iter().filter(|page| *page % 2 == 0) {
         free(&mut pages, EXTENT_PAGES, *page).unwrap();
     }
-    (pages.reads, pages.writes) = (Cell::new(0), Cell::new(0));
+    pages.take_counts();
     fill(&mut pages, &mut file, 20_000);
-    assert!(pages.reads.get() < 100_000, "{} reads", pages.reads.get());
-    assert!(pages.writes.get() < 50_000, "{} writes", pages.writes.get());
+    let counts = pages.take_counts();
+    assert!(counts.looks < 100_000 && counts.writes < 50_000, "{counts:?}");
 }
 
 fn corrupt<T>(result: &Result<T>) -> bool {

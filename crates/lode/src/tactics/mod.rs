@@ -12,6 +12,7 @@ mod durability;
 mod extent;
 mod locks;
 mod log;
+mod place;
 mod read_ahead;
 mod replacement;
 mod swizzle;
@@ -30,6 +31,7 @@ pub use durability::Durability;
 pub use extent::ExtentPages;
 pub use locks::Grain;
 pub use log::Logging;
+pub use place::{Place, place};
 pub use read_ahead::ReadAhead;
 pub use replacement::Replacement;
 pub use swizzle::Swizzle;
@@ -75,8 +77,8 @@ macro_rules! for_each_tactic {
 
 macro_rules! implement {
     ($($field:ident: $type:ty),+ $(,)?) => {
-        /// Every tactic, with what it does, buys, costs, can lose, must not be combined with, and
-        /// its source.
+        /// Every tactic of a database, with what it does, buys, costs, can lose, must not be
+        /// combined with, and its source. [`place`] tells of the one that is no database's.
         pub fn all() -> Vec<Description> {
             vec![$(describe::describe::<$type>()),+]
         }

@@ -3,7 +3,7 @@
 use std::mem;
 
 use super::changes::Changed;
-use super::writing::{Failure, Writing};
+use super::writing::Writing;
 use crate::error::{LodeError, Result};
 use crate::lock::TransactionNumber;
 use crate::log::{Body, Log, Lsn, Sync as LogSync, apply, difference};
@@ -19,11 +19,7 @@ impl Writing<'_> {
     /// opened again, and until then nothing can be done with it. After any other error the
     /// transaction is rolled back.
     pub fn commit(mut self) -> Result<()> {
-        match self.failure.get() {
-            Failure::None => {}
-            Failure::Deadlock => return Err(LodeError::Deadlock),
-            Failure::Other => return Err(LodeError::RolledBack),
-        }
+        self.failure.check()?;
         // Where this fails, dropping takes the changes back.
         let Some(commit) = self.log_commit()? else {
             self.end();

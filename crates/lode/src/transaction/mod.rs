@@ -11,8 +11,10 @@
 //! transaction has changed it, and what it was before is kept until the transaction ends: as a
 //! shadow in memory, or in the log. What becomes of changes after a crash is [`crate::recovery`]'s.
 
+mod allocating;
 mod changes;
 mod ending;
+mod failure;
 mod held;
 mod reading;
 mod writing;
@@ -20,4 +22,6 @@ mod writing;
 pub use reading::Reading;
 pub use writing::Writing;
 
+pub(crate) use allocating::{Allocating, allocate, free};
 pub(crate) use changes::Changes;
+pub(crate) use failure::Failure;

@@ -56,6 +56,14 @@ impl Pages for Reading<'_> {
 
     #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
     #[inline(always)]
+    fn glance<R>(&self, page: PageNumber, look: impl FnMut(View<'_>) -> R) -> Option<R> {
+        // What keeps the lock from being had is told by the read that follows.
+        self.lock(page).ok()?;
+        self.buffer.glance(page, look)
+    }
+
+    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+    #[inline(always)]
     fn read_stamped<R>(
         &self,
         page: PageNumber,
@@ -88,6 +96,29 @@ impl Pages for Reading<'_> {
         // What keeps the lock from being had is told by the read that follows.
         self.lock(page).ok()?;
         self.buffer.read_marked(page, slot, look)
+    }
+
+    #[inline]
+    fn fetch(&self, page: PageNumber, at: usize) {
+        self.buffer.fetch(page, at);
+    }
+
+    #[inline]
+    fn keeps_marks(&self) -> bool {
+        self.buffer.keeps_marks()
+    }
+
+    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+    #[inline(always)]
+    fn read_guessed<R>(
+        &self,
+        page: PageNumber,
+        slot: u16,
+        at: usize,
+        look: impl FnMut(View<'_>, usize) -> R,
+    ) -> Option<R> {
+        self.lock(page).ok()?;
+        self.buffer.read_guessed(page, slot, at, look)
     }
 
     fn mark(&self, page: PageNumber, slot: u16, stamp: Stamp, at: usize) {

@@ -2,7 +2,9 @@
 
 use std::cell::Cell;
 
+use super::allocating::{self, Allocating};
 use super::changes::Kept;
+use super::failure::Failure;
 use super::held::Held;
 use crate::buffer::Buffer;
 use crate::database::Database;
@@ -26,15 +28,7 @@ pub struct Writing<'a> {
     /// The pages that it has changed, each once.
     pub(super) changed: Vec<PageNumber>,
     pub(super) begun: Cell<bool>,
-    pub(super) failure: Cell<Failure>,
-}
-
-/// What has gone wrong in a transaction so far.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Failure {
-    None,
-    Deadlock,
-    Other,
+    pub(super) failure: Failure,
 }
 
 impl<'a> Writing<'a> {
@@ -47,7 +41,7 @@ impl<'a> Writing<'a> {
             number,
             changed: Vec::new(),
             begun: Cell::new(false),
-            failure: Cell::new(Failure::None),
+            failure: Failure::default(),
         }
     }
 
@@ -86,13 +80,7 @@ impl<'a> Writing<'a> {
     /// Note that an operation failed.
     #[inline]
     fn noted<T>(&self, outcome: Result<T>) -> Result<T> {
-        if let Err(error) = &outcome {
-            self.failure.set(match (self.failure.get(), error) {
-                (Failure::Deadlock, _) | (_, LodeError::Deadlock) => Failure::Deadlock,
-                _ => Failure::Other,
-            });
-        }
-        outcome
+        outcome.inspect_err(|error| self.failure.note(error))
     }
 
     fn change<R>(
@@ -111,20 +99,23 @@ impl<'a> Writing<'a> {
         }
         Ok(change(&mut latched))
     }
+}
 
-    fn find_room(&mut self, file: FileNumber, kind: PageKind) -> Result<PageNumber> {
-        let extent_pages = self.database.extent_pages();
-        let near = match self.database.near(file) {
-            Some(near) => near,
-            None => space::last_page(self, extent_pages, file)?,
-        };
-        self.lock(space::space_page_of(extent_pages, near)?, Mode::Exclusive)?;
-        // Whoever was given that page may have rolled back, and the volume's growth with it.
-        let is_there = near < space::pages_total(self, extent_pages)?;
-        let near = if is_there { near } else { page::NO_PAGE };
-        let page = space::allocate(self, extent_pages, file, near, kind)?;
+impl Allocating for Writing<'_> {
+    fn extent_pages(&self) -> u32 {
+        self.database.extent_pages()
+    }
+
+    fn near(&self, file: FileNumber) -> Option<PageNumber> {
+        self.database.near(file)
+    }
+
+    fn set_near(&self, file: FileNumber, page: PageNumber) {
         self.database.set_near(file, page);
-        Ok(page)
+    }
+
+    fn lock_exclusively(&self, page: PageNumber) -> Result<()> {
+        self.lock(page, Mode::Exclusive)
     }
 }
 
@@ -188,14 +179,12 @@ impl Pages for Writing<'_> {
     }
 
     fn allocate(&mut self, file: FileNumber, kind: PageKind) -> Result<PageNumber> {
-        let outcome = self.find_room(file, kind);
+        let outcome = allocating::allocate(self, file, kind);
         self.noted(outcome)
     }
 
     fn free(&mut self, page: PageNumber) -> Result<()> {
-        let extent_pages = self.database.extent_pages();
-        self.lock(space::space_page_of(extent_pages, page)?, Mode::Exclusive)?;
-        let outcome = space::free(self, extent_pages, page);
+        let outcome = allocating::free(self, page);
         self.noted(outcome)
     }
 }

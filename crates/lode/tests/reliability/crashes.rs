@@ -15,7 +15,7 @@ use lode::{Database, Tactics};
 
 use crate::contents::{Contents, tactics};
 use crate::operations::{Operator, commit_some};
-use crate::random::setting;
+use crate::random::{setting, show};
 use crate::reading::read_and_check;
 use crate::workloads::{STEPS, Workload};
 
@@ -46,6 +46,7 @@ fn after_every_crash_all_files_are_whole_and_as_promised() {
             }
         }
     }
+    show(format!("{images} crashes of {seed} workloads"));
 }
 
 /// That a file is longer now is not durable by a commit, which syncs the log.

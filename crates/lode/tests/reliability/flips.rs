@@ -16,6 +16,7 @@ use lode::{Database, Tactics};
 
 use crate::contents::{Contents, tactics};
 use crate::operations::{Operator, commit_some};
+use crate::random::show;
 use crate::reading::{is_damage, read_and_check};
 
 /// In the default run, so many bytes are skipped: a prime number, so that all fields have their
@@ -43,6 +44,7 @@ fn flip(stride: usize) {
         let log = small.flip_all("log", stride);
         let is_open = log.refused > 0 && log.shorter > 0;
         assert!(log.right > 0 && is_closed != is_open, "{log:?}");
+        show(format!("volume: {volume:?}, log: {log:?}"));
     }
 }
 

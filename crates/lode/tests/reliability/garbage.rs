@@ -10,7 +10,7 @@ use lode::{Database, LodeError, Pages, Writing, btree, catalog, space};
 
 use crate::contents::{Contents, tactics};
 use crate::operations::{Operator, commit_some};
-use crate::random::{Random, setting};
+use crate::random::{Random, setting, show};
 use crate::reading::read_and_check;
 
 const ROUNDS: u64 = 400;
@@ -45,6 +45,7 @@ fn garbage_in_pages_neither_panics_nor_hangs_nor_stays() {
             assert!(found.as_ref() == Some(&contents), "seed {seed}");
         }
     }
+    show(format!("{refused} times something was refused"));
     assert!(setting("LODE_SEED").is_some() || refused > 100, "{refused}");
     assert_eq!(read_and_check(&database).unwrap(), Some(contents));
 }

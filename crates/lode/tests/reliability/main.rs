@@ -2,16 +2,15 @@
 //! transactions, on disks that fail, crash, fill up and lie.
 //!
 //! What single parts promise is tested beside them, and transactions over plain pages in
-//! `tests/transactions`. Environment of longer runs:
+//! `tests/transactions`. The environment makes the runs of both longer:
 //!
 //! | variable | does |
 //! |---|---|
-//! | `LODE_SEED=n` | plays one run of the model, the garbage or the threads again |
-//! | `LODE_RUNS=n` | plays so many runs of the model, and so many of the garbage |
+//! | `LODE_SEED=n` | plays one run of a model, the garbage or the threads again |
+//! | `LODE_RUNS=n` | plays so many runs of each model, and so many of the garbage |
 //! | `LODE_CRASH_IMAGES=n` | looks at so many crashes at least |
 //!
-//! `cargo test -p lode --release --test reliability -- --ignored` flips every byte and tries every
-//! combination of tactics.
+//! `make torture` sets them, flips every byte and tries every combination of tactics.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 #![expect(
@@ -21,6 +20,8 @@
 
 mod contents;
 mod crashes;
+#[path = "../transactions/drawn.rs"]
+mod drawn;
 mod flips;
 mod garbage;
 mod model;

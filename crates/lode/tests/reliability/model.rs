@@ -1,18 +1,15 @@
 //! Random operations on all files within transactions, under random tactics, on disks that fail and
 //! crash, against maps. `LODE_SEED=n` plays one run again, `LODE_RUNS=n` makes a longer test.
 
-use std::io::{ErrorKind, Write, stderr};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Arc;
-
-use lode::disk::simulated::{Call, CrashOptions, Failure, Image, Simulation};
+use lode::disk::simulated::Simulation;
 use lode::error::Result;
 use lode::tactics::Durability;
 use lode::{Database, LodeError, Tactics, Writing};
 
-use crate::contents::{Contents, Files, tactics};
+use crate::contents::{Contents, Files};
+use crate::drawn::{draw_crash, draw_failure, draw_tactics, open, play_seeds};
 use crate::operations::{Changes, Operator};
-use crate::random::setting;
+use crate::random::show;
 use crate::reading::read_and_check;
 
 const RUNS: u64 = 24;
@@ -20,30 +17,22 @@ const SESSIONS: usize = 5;
 const OPERATIONS: usize = 70;
 const TRANSACTIONS_MAX: usize = 2;
 
+/// A failing call is among so many.
+const CALLS: usize = 120;
+
 #[test]
 fn whatever_happens_all_files_are_what_was_committed() {
-    let runs = match setting("LODE_SEED") {
-        Some(seed) => seed..seed + 1,
-        None => 1..1 + setting("LODE_RUNS").unwrap_or(RUNS),
-    };
-    let mut seen = Seen::default();
-    for seed in runs {
-        telling_the_seed(seed, || Run::new(seed).play(&mut seen));
-    }
-    if setting("LODE_SEED").is_none() {
+    let (mut seen, mut runs) = (Seen::default(), 0);
+    let all = play_seeds(RUNS, |seed| {
+        runs += 1;
+        Run::new(seed).play(&mut seen);
+    });
+    show(format!("{runs} runs: {seen:?}"));
+    if all {
         // What never happened was not tested.
         let Seen { commits, rollbacks, deadlocks, recoveries, failed, full, uncertain } = seen;
         let rare = [rollbacks, deadlocks, recoveries, failed, full, uncertain];
         assert!(commits > 100 && rare.iter().all(|&count| count > 0), "{seen:?}");
-    }
-}
-
-/// Run, and if that fails say how to run it again.
-pub fn telling_the_seed(seed: u64, run: impl FnOnce()) {
-    if let Err(panic) = catch_unwind(AssertUnwindSafe(run)) {
-        let text = format!("play it again with LODE_SEED={seed}\n");
-        stderr().write_all(text.as_bytes()).unwrap();
-        resume_unwind(panic);
     }
 }
 
@@ -85,9 +74,9 @@ impl Run {
 
     fn play(mut self, seen: &mut Seen) {
         for session in 0..SESSIONS {
-            let tactics = self.draw_tactics();
+            let tactics = draw_tactics(&mut self.operator.random);
             self.draw_failure(session);
-            let database = self.open(&tactics);
+            let database = open(&mut self.operator.random, &mut self.simulation, &tactics);
             seen.recoveries += u32::from(database.recovery().is_some());
             self.recognize(&database);
             self.draw_failure(session);
@@ -96,65 +85,18 @@ impl Run {
             if ended.is_ok() && database.close().is_ok() {
                 self.all_durable();
             }
-            self.simulation = self.draw_image().simulation();
+            self.simulation = draw_crash(&mut self.operator.random, &self.simulation);
         }
-        let database = self.open(&Tactics::default());
+        let random = &mut self.operator.random;
+        let database = open(random, &mut self.simulation, &Tactics::default());
         self.recognize(&database);
     }
 
-    fn draw_tactics(&mut self) -> Tactics {
-        let random = &mut self.operator.random;
-        let text = format!(
-            "log={}&durability={}&locks={}&replacement={}&swizzle={}&cache={}&checkpoint={}{}",
-            random.of(&["page-diff", "page-grain"]),
-            random.of(&["full", "group", "none"]),
-            random.of(&["table", "page"]),
-            random.of(&["clock", "lru", "lru-2", "random"]),
-            random.of(&["off", "on"]),
-            random.of(&[65_536, 98_304, 262_144]),
-            random.of(&[65_536, 262_144]),
-            random.of(&["", "&extent=4", "&extent=4&readahead=on"]),
-        );
-        tactics(&text)
-    }
-
-    /// In half of the sessions, but the first, one kind of call fails some time.
+    /// The first session has a disk that works.
     fn draw_failure(&mut self, session: usize) {
-        let random = &mut self.operator.random;
-        if session == 0 || random.one_in(2) {
-            return;
+        if session > 0 {
+            draw_failure(&mut self.operator.random, &self.simulation, CALLS);
         }
-        let kinds = [Call::Read, Call::Write, Call::Sync, Call::SetLen].map(Some);
-        let call = if random.one_in(4) { None } else { random.of(&kinds) };
-        let calls = if matches!(call, Some(Call::Sync | Call::SetLen)) { 6 } else { 120 };
-        let failure = Failure::nth(call, 1 + random.below(calls) as u64);
-        let failure = if random.one_in(3) { failure.for_ever() } else { failure };
-        self.simulation.fail(failure.with(random.of(&[ErrorKind::Other, ErrorKind::StorageFull])));
-    }
-
-    /// What a crash of the machine leaves, or of the program.
-    fn draw_image(&mut self) -> Image {
-        let random = &mut self.operator.random;
-        if random.one_in(2) {
-            return self.simulation.killed();
-        }
-        self.simulation.random_image(&CrashOptions::new(random.next()))
-    }
-
-    /// It may fail when that was planned; tried again, it opens.
-    fn open(&mut self, tactics: &Tactics) -> Database {
-        let on = |simulation: &Simulation| {
-            let disk = |name| Arc::new(simulation.disk(name));
-            Database::on(disk("volume"), disk("log"), tactics)
-        };
-        if let Ok(database) = on(&self.simulation) {
-            return database;
-        }
-        self.simulation.mend();
-        if self.operator.random.one_in(2) {
-            self.simulation = self.draw_image().simulation();
-        }
-        on(&self.simulation).unwrap_or_else(|error| panic!("it does not open again: {error}"))
     }
 
     /// The database must be in one of the states that it may be in, and stays in it.

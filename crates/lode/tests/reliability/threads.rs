@@ -13,7 +13,7 @@ use lode::heap::RecordId;
 use lode::{Database, LodeError, Writing};
 
 use crate::contents::{Contents, Files, tactics};
-use crate::model::telling_the_seed;
+use crate::drawn::telling_the_seed;
 use crate::random::{Random, setting};
 use crate::reading::read_and_check;
 

@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod crashes;
+mod drawn;
 mod kills;
 mod model;
 mod random;

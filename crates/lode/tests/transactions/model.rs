@@ -1,39 +1,33 @@
 //! Random operations under random tactics, on disks that fail and crash, against a map.
 //!
-//! `LODE_MODEL_SEED=n` plays one run again, `LODE_MODEL_RUNS=n` makes a longer test.
+//! `LODE_SEED=n` plays one run again, `LODE_RUNS=n` makes a longer test.
 
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Arc;
 
-use lode::disk::simulated::{Call, CrashOptions, Failure, Image, Simulation};
+use lode::disk::simulated::Simulation;
 use lode::{Database, LodeError, PageNumber, Tactics, Writing};
 
-use crate::random::{Random, setting};
-use crate::words::{PLACES, State, Words, allocate, get, put, state_of, tactics};
+use crate::drawn::{draw_crash, draw_failure, draw_tactics, open, play_seeds};
+use crate::random::{Random, show};
+use crate::words::{PLACES, State, Words, allocate, get, put, state_of};
 
 const RUNS: u64 = 60;
 const SESSIONS: usize = 6;
 const OPERATIONS: usize = 60;
 const TRANSACTIONS_MAX: usize = 3;
 
+/// A failing call is among so many.
+const CALLS: usize = 40;
+
 #[test]
 fn whatever_happens_the_database_is_what_was_committed() {
-    let runs = match setting("LODE_MODEL_SEED") {
-        Some(seed) => seed..seed + 1,
-        None => 1..1 + setting("LODE_MODEL_RUNS").unwrap_or(RUNS),
-    };
-    let mut seen = Seen::default();
-    for seed in runs {
-        let run = || Run::new(seed).play(&mut seen);
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(run)) {
-            let text = format!("play it again with LODE_MODEL_SEED={seed}\n");
-            std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes()).unwrap();
-            resume_unwind(panic);
-        }
-    }
-    if setting("LODE_MODEL_SEED").is_none() {
+    let (mut seen, mut runs) = (Seen::default(), 0);
+    let all = play_seeds(RUNS, |seed| {
+        runs += 1;
+        Run::new(seed).play(&mut seen);
+    });
+    show(format!("{runs} runs: {seen:?}"));
+    if all {
         // What never happened was not tested.
         let Seen { commits, rollbacks, deadlocks, recoveries, refusals, uncertain, full } = seen;
         let rare = [rollbacks, deadlocks, recoveries, refusals, full];
@@ -86,74 +80,28 @@ impl Run {
 
     fn play(mut self, seen: &mut Seen) {
         for session in 0..SESSIONS {
-            let tactics = self.draw_tactics();
-            if session > 0 && self.random.one_in(2) {
-                self.draw_failure();
-            }
-            let database = self.open(&tactics);
+            let tactics = draw_tactics(&mut self.random);
+            self.draw_failure(session);
+            let database = open(&mut self.random, &mut self.simulation, &tactics);
             seen.recoveries += u32::from(database.recovery().is_some());
             self.recognize(&database);
-            if session > 0 && self.random.one_in(2) {
-                self.draw_failure();
-            }
+            self.draw_failure(session);
             let end = self.session(&database, seen);
             self.simulation.set_room_bytes(None);
             if end == End::Well && database.close().is_ok() {
                 self.all_durable();
             }
-            let image = self.draw_image();
-            self.simulation = image.simulation();
+            self.simulation = draw_crash(&mut self.random, &self.simulation);
         }
-        let database = self.open(&Tactics::default());
+        let database = open(&mut self.random, &mut self.simulation, &Tactics::default());
         self.recognize(&database);
     }
 
-    fn draw_tactics(&mut self) -> Tactics {
-        let random = &mut self.random;
-        let text = format!(
-            "log={}&durability={}&locks={}&replacement={}&swizzle={}&cache={}&checkpoint={}{}",
-            random.of(&["page-diff", "page-grain"]),
-            random.of(&["full", "group", "none"]),
-            random.of(&["table", "page"]),
-            random.of(&["clock", "lru", "lru-2", "random"]),
-            random.of(&["off", "on"]),
-            random.of(&[65_536, 98_304, 262_144]),
-            random.of(&[65_536, 262_144]),
-            random.of(&["", "&extent=4", "&extent=4&readahead=on"]),
-        );
-        tactics(&text)
-    }
-
-    fn draw_failure(&mut self) {
-        let random = &mut self.random;
-        let call = random.of(&[None, Some(Call::Read), Some(Call::Write), Some(Call::Sync)]);
-        let failure = Failure::nth(call, 1 + random.below(40) as u64);
-        let failure = if random.one_in(3) { failure.for_ever() } else { failure };
-        self.simulation.fail(failure.with(random.of(&[ErrorKind::Other, ErrorKind::StorageFull])));
-    }
-
-    /// What a crash of the machine leaves, or of the program.
-    fn draw_image(&mut self) -> Image {
-        if self.random.one_in(2) {
-            return self.simulation.killed();
+    /// The first session has a disk that works.
+    fn draw_failure(&mut self, session: usize) {
+        if session > 0 {
+            draw_failure(&mut self.random, &self.simulation, CALLS);
         }
-        self.simulation.random_image(&CrashOptions::new(self.random.next()))
-    }
-
-    /// It may fail when that was planned; tried again, it opens.
-    fn open(&mut self, tactics: &Tactics) -> Database {
-        let on = |simulation: &Simulation| {
-            let disk = |name| Arc::new(simulation.disk(name));
-            Database::on(disk("volume"), disk("log"), tactics)
-        };
-        if let Ok(database) = on(&self.simulation) {
-            return database;
-        }
-        self.simulation.mend();
-        if self.random.one_in(2) {
-            self.simulation = self.draw_image().simulation();
-        }
-        on(&self.simulation).unwrap_or_else(|error| panic!("it does not open again: {error}"))
     }
 
     /// The database must be in one of the states that it may be in, and stays in it.

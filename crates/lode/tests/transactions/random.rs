@@ -33,3 +33,9 @@ pub fn setting(name: &str) -> Option<u64> {
     let value = std::env::var(name).ok()?;
     Some(value.parse().unwrap_or_else(|_| panic!("{name}={value} is no number")))
 }
+
+/// What a test did: the harness shows it with `--show-output`.
+#[expect(clippy::print_stdout, reason = "what a test prints is kept unless it is asked for")]
+pub fn show(what: impl std::fmt::Display) {
+    println!("{what}");
+}

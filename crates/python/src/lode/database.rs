@@ -5,12 +5,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use lode::Tactics;
 use lode::error::Result;
+use lode::server;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::error::{failure, over};
-use super::session::Session;
+use super::server::Server;
+use super::session::{Place, Session};
+use super::tactics::{as_dict, chosen, pairs};
 use super::transaction::{Transaction, is_none};
 
 const CLOSED: &str = "the database is closed: open it again";
@@ -63,9 +66,7 @@ impl Database {
         mode: &str,
         tactics: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let pairs = tactics.map_or_else(|| Ok(Vec::new()), pairs)?;
-        let pairs = pairs.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let tactics = Tactics::of(pairs).map_err(|error| failure(&error))?;
+        let tactics = chosen(&pairs(tactics)?)?;
         let open: fn(&Path, &Tactics) -> Result<lode::Database> = match mode {
             "any" if path.exists() => lode::Database::open,
             "any" | "create" => lode::Database::create,
@@ -82,22 +83,18 @@ impl Database {
 
     /// A transaction that looks and changes.
     fn writing(&self, py: Python<'_>) -> PyResult<Transaction> {
-        Ok(Transaction::new(Session::writing(self.database(py)?)))
+        Ok(Transaction::new(Session::writing(Place::Here(self.database(py)?))))
     }
 
     /// A transaction that only looks.
     fn reading(&self, py: Python<'_>) -> PyResult<Transaction> {
-        Ok(Transaction::new(Session::reading(self.database(py)?)))
+        Ok(Transaction::new(Session::reading(Place::Here(self.database(py)?))))
     }
 
     /// The tactics in force, name to value.
     #[getter]
     fn tactics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let tactics = PyDict::new(py);
-        for (name, value) in self.database(py)?.tactics().pairs() {
-            tactics.set_item(name, value)?;
-        }
-        Ok(tactics)
+        as_dict(py, self.database(py)?.tactics())
     }
 
     /// What opening had to mend; None if the database had been closed.
@@ -113,16 +110,20 @@ impl Database {
         let found = self.database(py)?.counters();
         let (buffer, log, locks) = (found.buffer, found.log, found.locks);
         let counters = PyDict::new(py);
-        let pages = fields!(
-            buffer;
-            misses, reads, pages_read, pages_read_ahead, writes, pages_written, batches, evictions,
-            latch_waits, retries, pages_resident, pages_resident_max
-        );
-        counters.set_item("buffer", named(py, pages)?)?;
+        counters.set_item("buffer", of_buffer(py, buffer)?)?;
         let records = fields!(log; records, record_bytes, writes, written_bytes, syncs, growths);
         counters.set_item("log", named(py, records)?)?;
         counters.set_item("locks", named(py, fields!(locks; waits, deadlocks))?)?;
         Ok(counters)
+    }
+
+    /// Serve the database, which is the server's alone from then on, as if it were closed here.
+    fn serve(&self, py: Python<'_>, address: &str) -> PyResult<Server> {
+        let listener = py.detach(|| server::Listener::bind(&address.parse()?));
+        let listener = listener.map_err(|error| failure(&error))?;
+        let database = self.take(py)?.ok_or_else(|| over(CLOSED))?;
+        let server = py.detach(|| server::Server::start(database, listener));
+        Ok(Server::new(server.map_err(|error| failure(&error))?))
     }
 
     /// Write all changed pages to their places.
@@ -166,17 +167,19 @@ impl Database {
     }
 }
 
-/// A value may be a number.
-fn pairs(tactics: &Bound<'_, PyDict>) -> PyResult<Vec<(String, String)>> {
-    let pair = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
-        Ok((name.extract()?, value.str()?.extract()?))
-    };
-    tactics.iter().map(pair).collect()
-}
-
 type Named<const N: usize> = [(&'static str, u64); N];
 
-fn named<const N: usize>(py: Python<'_>, fields: Named<N>) -> PyResult<Bound<'_, PyDict>> {
+/// What happened in a buffer.
+pub fn of_buffer(py: Python<'_>, buffer: lode::buffer::Counters) -> PyResult<Bound<'_, PyDict>> {
+    let pages = fields!(
+        buffer;
+        misses, reads, pages_read, pages_read_ahead, writes, pages_written, batches, evictions,
+        latch_waits, retries, pages_resident, pages_resident_max
+    );
+    named(py, pages)
+}
+
+pub fn named<const N: usize>(py: Python<'_>, fields: Named<N>) -> PyResult<Bound<'_, PyDict>> {
     let row = PyDict::new(py);
     fields.into_iter().try_for_each(|(name, value)| row.set_item(name, value))?;
     Ok(row)
@@ -188,4 +191,4 @@ macro_rules! fields {
         [$((stringify!($field), $of.$field)),+]
     };
 }
-use fields;
+pub(super) use fields;

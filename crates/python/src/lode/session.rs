@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex};
 use lode::error::Result;
 use lode::page::{FileNumber, PageBytes, PageKind, PageNumber};
 use lode::pages::{Pages, Stamp};
+use lode::remote::{Remote, RemoteReading, RemoteWriting};
+use lode::server::Carried;
 use lode::{Database, Reading, View, Writing};
 use pyo3::prelude::*;
 use self_cell::self_cell;
@@ -12,11 +14,31 @@ use self_cell::self_cell;
 use super::error::{failure, over};
 
 const ENDED: &str = "the transaction has ended: begin another";
+const AWAY: &str = "a transaction at a page server stays in the thread that began it: use it there";
 
-/// A transaction of either kind.
+/// Where a database is.
+#[derive(Clone)]
+pub enum Place {
+    Here(Arc<Database>),
+    There(Arc<Remote>),
+}
+
+/// A transaction of either kind, at either place.
 pub enum Either<'a> {
     Reading(Reading<'a>),
     Writing(Writing<'a>),
+    RemoteReading(Carried<RemoteReading<'a>>),
+    RemoteWriting(Carried<RemoteWriting<'a>>),
+}
+
+impl Either<'_> {
+    fn is_at_home(&self) -> bool {
+        match self {
+            Self::Reading(_) | Self::Writing(_) => true,
+            Self::RemoteReading(reading) => reading.is_at_home(),
+            Self::RemoteWriting(writing) => writing.is_at_home(),
+        }
+    }
 }
 
 /// Empty from the moment on in which the transaction is being ended.
@@ -24,7 +46,7 @@ type Slot<'a> = Option<Either<'a>>;
 
 self_cell!(
     struct Owned {
-        owner: Arc<Database>,
+        owner: Place,
         #[covariant]
         dependent: Slot,
     }
@@ -44,13 +66,19 @@ pub struct Session {
 }
 
 impl Session {
-    pub fn reading(database: Arc<Database>) -> Arc<Self> {
-        let owned = Owned::new(database, |database| Some(Either::Reading(database.reading())));
+    pub fn reading(place: Place) -> Arc<Self> {
+        let owned = Owned::new(place, |place| match place {
+            Place::Here(database) => Some(Either::Reading(database.reading())),
+            Place::There(remote) => Some(Either::RemoteReading(Carried::reading(remote))),
+        });
         Arc::new(Self { owned: Mutex::new(Some(owned)), writes: false })
     }
 
-    pub fn writing(database: Arc<Database>) -> Arc<Self> {
-        let owned = Owned::new(database, |database| Some(Either::Writing(database.writing())));
+    pub fn writing(place: Place) -> Arc<Self> {
+        let owned = Owned::new(place, |place| match place {
+            Place::Here(database) => Some(Either::Writing(database.writing())),
+            Place::There(remote) => Some(Either::RemoteWriting(Carried::writing(remote))),
+        });
         Arc::new(Self { owned: Mutex::new(Some(owned)), writes: true })
     }
 
@@ -68,9 +96,12 @@ impl Session {
         let answer = py.detach(|| {
             // After a panic in lode nothing is done any more; dropping takes the changes back.
             let mut owned = self.owned.lock().ok()?;
-            owned.as_mut()?.with_dependent_mut(|_, slot| slot.as_mut().map(ask))
+            owned.as_mut()?.with_dependent_mut(|_, slot| {
+                slot.as_mut().map(|either| either.is_at_home().then(|| ask(either)))
+            })
         });
-        answer.ok_or_else(|| over(ENDED))?.map_err(|error| failure(&error))
+        let answer = answer.ok_or_else(|| over(ENDED))?.ok_or_else(|| over(AWAY))?;
+        answer.map_err(|error| failure(&error))
     }
 
     /// End the transaction; the share of the database is given back in any case.
@@ -78,9 +109,14 @@ impl Session {
         let outcome = py.detach(|| {
             let mut owned = self.owned.lock().ok()?.take()?;
             let either = owned.with_dependent_mut(|_, slot| match (slot.take()?, end) {
-                (Either::Reading(_), _) => Some(Ok(())),
+                (Either::Reading(_) | Either::RemoteReading(_), _) => Some(Ok(())),
                 (Either::Writing(writing), End::Commit) => Some(writing.commit()),
                 (Either::Writing(writing), End::Rollback) => Some(writing.rollback()),
+                (Either::RemoteWriting(writing), End::Commit) => Some(writing.commit()),
+                (Either::RemoteWriting(writing), End::Rollback) => {
+                    drop(writing);
+                    Some(Ok(()))
+                }
             });
             drop(owned);
             either
@@ -100,6 +136,8 @@ macro_rules! either {
         match $either {
             Either::Reading($pages) => $call,
             Either::Writing($pages) => $call,
+            Either::RemoteReading($pages) => $call,
+            Either::RemoteWriting($pages) => $call,
         }
     };
 }

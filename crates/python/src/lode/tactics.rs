@@ -1,15 +1,54 @@
 //! What lode can switch, as its code describes it.
 
+use lode::LodeError;
 use lode::tactics::{self, Description, Tactics};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+
+use super::error::failure;
 
 /// Each tactic of lode: see `_core.pyi`.
 #[pyfunction]
 pub fn lode_tactics(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let defaults = Tactics::default().pairs();
     let described = tactics::all().into_iter().zip(defaults);
-    described.map(|(tactic, (_, default))| row(py, tactic, default)).collect()
+    let mut rows = described
+        .map(|(tactic, (_, default))| row(py, tactic, default))
+        .collect::<PyResult<Vec<_>>>()?;
+    let place = tactics::place();
+    let default = place.values[0].name.to_owned();
+    rows.push(row(py, place, default)?);
+    Ok(rows)
+}
+
+/// Tactics as they stand in a variant, name to value: see `_core.pyi`.
+#[pyfunction]
+pub fn lode_tactics_of(text: &str) -> PyResult<Vec<(&'static str, String)>> {
+    let tactics: Tactics =
+        text.parse().map_err(|error: LodeError| PyValueError::new_err(error.to_string()))?;
+    Ok(tactics.pairs())
+}
+
+/// Names and values as a caller gave them; a value may be a number.
+pub fn pairs(tactics: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String, String)>> {
+    let pair = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        Ok((name.extract()?, value.str()?.extract()?))
+    };
+    tactics.map_or_else(|| Ok(Vec::new()), |tactics| tactics.iter().map(pair).collect())
+}
+
+/// The tactics of these names and values, the others as by default.
+pub fn chosen(pairs: &[(String, String)]) -> PyResult<Tactics> {
+    let pairs = pairs.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    Tactics::of(pairs).map_err(|error| failure(&error))
+}
+
+/// Name to value.
+pub fn as_dict<'py>(py: Python<'py>, tactics: &Tactics) -> PyResult<Bound<'py, PyDict>> {
+    let named = PyDict::new(py);
+    tactics.pairs().into_iter().try_for_each(|(name, value)| named.set_item(name, value))?;
+    Ok(named)
 }
 
 fn row(py: Python<'_>, tactic: Description, default: String) -> PyResult<Bound<'_, PyDict>> {

@@ -83,6 +83,30 @@ fn a_mark_ends_with_a_change_and_with_the_page() {
 }
 
 #[test]
+fn a_guess_counts_while_the_mark_says_the_same() {
+    for replacement in ALL {
+        let buffer = buffer(&TestDisk::with_pages(100), &swizzling(replacement));
+        let guessed = |at: usize| buffer.read_guessed(3, 5, at, |_, at| at);
+        word(&buffer, 3);
+        for at in [0, AT] {
+            assert_eq!(guessed(at), None, "there is no mark");
+        }
+        mark(&buffer, 3, 5, AT);
+        assert_eq!(guessed(AT), Some(AT));
+        for other in [0, AT + 8, AT + 1, AT | 1 << 15, AT | 1 << 16] {
+            assert_eq!(guessed(other), None, "{other}");
+        }
+        set_word(&buffer, 3, 33);
+        assert_eq!(guessed(AT), None, "the page has changed");
+        mark(&buffer, 3, 5, AT);
+        assert_eq!(guessed(AT), Some(AT));
+        buffer.write_dirty().unwrap();
+        buffer.forget();
+        assert_eq!(guessed(AT), None, "the page has gone");
+    }
+}
+
+#[test]
 fn a_page_with_marks_counts_twice_against_the_cap() {
     for replacement in ALL {
         let buffer = buffer(&TestDisk::with_pages(100), &swizzling(replacement));

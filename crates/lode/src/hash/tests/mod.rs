@@ -1,4 +1,5 @@
 mod faults;
+mod glance;
 
 use std::collections::HashMap;
 
@@ -8,7 +9,7 @@ use proptest::sample::Index;
 use super::directory::{CELLS, DEPTH_MAX};
 use super::mixing::{home, mix, prefix, unmix};
 use super::table::{self, ENTRIES_MAX, GROUPS, QUARTER};
-use super::{Hash, Summary};
+use super::{Directory, Hash, Summary};
 use crate::page::{self, PAGE_BYTES, PageKind};
 use crate::pages::Pages;
 use crate::pages::memory::MemoryPages;

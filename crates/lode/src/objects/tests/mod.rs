@@ -1,101 +1,27 @@
+mod guesses;
 mod model;
-
-use std::cell::Cell;
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::page::PageBytes;
-use crate::pages::Stamp;
+use crate::pages::counting::{CountingPages, Counts};
 use crate::pages::memory::MemoryPages;
 
 const FILE: FileNumber = 3;
 
-/// Pages that count how objects are reached.
-struct Watched {
-    pages: MemoryPages,
-    stamped: Cell<u64>,
-    other: Cell<u64>,
-}
-
-impl Watched {
-    fn new(pages: MemoryPages) -> Self {
-        Self { pages, stamped: Cell::new(0), other: Cell::new(0) }
-    }
-
-    /// How many pages were looked at by a mark, and how many otherwise, since the last call.
-    fn counts(&self) -> (u64, u64) {
-        (self.stamped.take(), self.other.take())
-    }
-}
-
-impl Pages for Watched {
-    fn read<R>(&self, page: PageNumber, look: impl FnMut(View<'_>) -> R) -> Result<R> {
-        self.other.set(self.other.get() + 1);
-        self.pages.read(page, look)
-    }
-
-    fn read_stamped<R>(
-        &self,
-        page: PageNumber,
-        stamp: Stamp,
-        look: impl FnMut(View<'_>) -> R,
-    ) -> Option<R> {
-        self.pages.read_stamped(page, stamp, look)
-    }
-
-    fn read_and_stamp<R>(
-        &self,
-        page: PageNumber,
-        look: impl FnMut(View<'_>) -> R,
-    ) -> Result<(R, Stamp)> {
-        self.other.set(self.other.get() + 1);
-        self.pages.read_and_stamp(page, look)
-    }
-
-    fn read_marked<R>(
-        &self,
-        page: PageNumber,
-        slot: u16,
-        look: impl FnMut(View<'_>, usize) -> R,
-    ) -> Option<R> {
-        let result = self.pages.read_marked(page, slot, look);
-        self.stamped.set(self.stamped.get() + u64::from(result.is_some()));
-        result
-    }
-
-    fn mark(&self, page: PageNumber, slot: u16, stamp: Stamp, at: usize) {
-        self.pages.mark(page, slot, stamp, at);
-    }
-
-    fn write<R>(
-        &mut self,
-        page: PageNumber,
-        change: impl FnOnce(&mut PageBytes) -> R,
-    ) -> Result<R> {
-        self.pages.write(page, change)
-    }
-
-    fn grow(&mut self, pages_total: PageNumber) -> Result<()> {
-        self.pages.grow(pages_total)
-    }
-
-    fn allocate(&mut self, file: FileNumber, kind: PageKind) -> Result<PageNumber> {
-        self.pages.allocate(file, kind)
-    }
-
-    fn free(&mut self, page: PageNumber) -> Result<()> {
-        self.pages.free(page)
-    }
-}
-
-fn made() -> (Watched, Objects) {
-    let mut pages = Watched::new(MemoryPages::swizzling());
+fn made() -> (CountingPages, Objects) {
+    let mut pages = CountingPages::new(MemoryPages::swizzling());
     let objects = Objects::create(&mut pages, FILE).unwrap();
     (pages, objects)
 }
 
-fn through(pages: &Watched, objects: Objects, oid: Oid) -> Result<Vec<u8>> {
+/// How many pages were looked at by a mark, and how many otherwise, since the last call.
+fn counts(pages: &CountingPages) -> (u64, u64) {
+    let Counts { looks, marked, .. } = pages.take_counts();
+    (marked, looks)
+}
+
+fn through(pages: &CountingPages, objects: Objects, oid: Oid) -> Result<Vec<u8>> {
     objects.look(pages, oid, |view, at| {
         let mut object = Vec::new();
         let len = length_of(view.u64(at - HEADER_BYTES), oid).expect("its header is before it");
@@ -105,11 +31,11 @@ fn through(pages: &Watched, objects: Objects, oid: Oid) -> Result<Vec<u8>> {
 }
 
 /// Look at it twice: the second time, the mark leads there.
-fn settle(pages: &Watched, objects: Objects, oid: Oid) -> Vec<u8> {
+fn settle(pages: &CountingPages, objects: Objects, oid: Oid) -> Vec<u8> {
     let first = through(pages, objects, oid).unwrap();
-    pages.counts();
+    counts(pages);
     assert_eq!(through(pages, objects, oid).unwrap(), first);
-    assert_eq!(pages.counts(), (1, 0), "not read directly");
+    assert_eq!(counts(pages), (1, 0), "not read directly");
     first
 }
 
@@ -130,9 +56,9 @@ fn a_direct_reference_needs_no_slots_and_without_swizzling_there_is_none() {
     let objects = Objects::create(&mut pages, FILE).unwrap();
     let oid = objects.insert(&mut pages, b"a part", None).unwrap();
     for _ in 0..3 {
-        pages.counts();
+        counts(&pages);
         assert_eq!(through(&pages, objects, oid).unwrap(), b"a part");
-        assert_eq!(pages.counts(), (0, 1));
+        assert_eq!(counts(&pages), (0, 1));
     }
 }
 
@@ -205,9 +131,9 @@ fn an_object_that_moves_away_and_comes_home_is_followed() {
             assert_eq!(through(&pages, objects, oid).unwrap(), vec![3; len]);
         }
         // Home and where it lives, and never a third page.
-        pages.counts();
+        counts(&pages);
         objects.get(&pages, oid).unwrap();
-        assert_eq!(pages.counts(), (0, 2));
+        assert_eq!(counts(&pages), (0, 2));
     }
     for slot in 0..40 {
         let other = Oid { page: oid.page, slot };

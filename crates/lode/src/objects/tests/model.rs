@@ -39,10 +39,10 @@ fn bytes_of(len: usize, number: u64, oid: Option<Oid>) -> Vec<u8> {
 
 fn against_map(swizzle: bool, steps: &[Step]) {
     let memory = if swizzle { MemoryPages::swizzling() } else { MemoryPages::new() };
-    let mut pages = Watched::new(memory);
+    let mut pages = CountingPages::new(memory);
     let objects = Objects::create(&mut pages, FILE).unwrap();
     let mut model: HashMap<Oid, Vec<u8>> = HashMap::new();
-    let follow = |pages: &Watched, oid| through(pages, objects, oid);
+    let follow = |pages: &CountingPages, oid| through(pages, objects, oid);
     for (number, step) in steps.iter().enumerate() {
         let mut oids: Vec<Oid> = model.keys().copied().collect();
         oids.sort_unstable();
@@ -90,7 +90,7 @@ fn against_map(swizzle: bool, steps: &[Step]) {
 }
 
 /// The file holds these objects, whole, and no others, by id and by scan.
-fn holds(objects: &Objects, pages: &Watched, model: &HashMap<Oid, Vec<u8>>) {
+fn holds(objects: &Objects, pages: &CountingPages, model: &HashMap<Oid, Vec<u8>>) {
     assert_eq!(objects.check(pages).unwrap(), model.len() as u64);
     for (oid, object) in model {
         assert_eq!(&objects.get(pages, *oid).unwrap(), object);

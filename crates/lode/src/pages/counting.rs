@@ -1,0 +1,106 @@
+//! Pages in memory that count what is asked of them.
+
+use std::cell::Cell;
+
+use crate::error::Result;
+use crate::page::{FileNumber, PageBytes, PageKind, PageNumber};
+use crate::pages::memory::MemoryPages;
+use crate::pages::{Pages, Stamp};
+use crate::view::View;
+
+/// [`MemoryPages`] and how often they were used.
+pub(crate) struct CountingPages {
+    pub(crate) pages: MemoryPages,
+    counts: Cell<Counts>,
+}
+
+/// How many pages were used how, since these were taken last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Counts {
+    /// Looked at, where no mark led.
+    pub(crate) looks: u64,
+    /// Looked at where a mark led.
+    pub(crate) marked: u64,
+    /// Changed.
+    pub(crate) writes: u64,
+}
+
+impl CountingPages {
+    pub(crate) fn new(pages: MemoryPages) -> Self {
+        Self { pages, counts: Cell::default() }
+    }
+
+    pub(crate) fn take_counts(&self) -> Counts {
+        self.counts.take()
+    }
+
+    fn count(&self, looks: u64, marked: u64, writes: u64) {
+        let before = self.counts.get();
+        self.counts.set(Counts {
+            looks: before.looks + looks,
+            marked: before.marked + marked,
+            writes: before.writes + writes,
+        });
+    }
+}
+
+impl Pages for CountingPages {
+    fn read<R>(&self, page: PageNumber, look: impl FnMut(View<'_>) -> R) -> Result<R> {
+        self.count(1, 0, 0);
+        self.pages.read(page, look)
+    }
+
+    fn read_stamped<R>(
+        &self,
+        page: PageNumber,
+        stamp: Stamp,
+        look: impl FnMut(View<'_>) -> R,
+    ) -> Option<R> {
+        self.pages.read_stamped(page, stamp, look)
+    }
+
+    fn read_and_stamp<R>(
+        &self,
+        page: PageNumber,
+        look: impl FnMut(View<'_>) -> R,
+    ) -> Result<(R, Stamp)> {
+        self.count(1, 0, 0);
+        self.pages.read_and_stamp(page, look)
+    }
+
+    fn read_marked<R>(
+        &self,
+        page: PageNumber,
+        slot: u16,
+        look: impl FnMut(View<'_>, usize) -> R,
+    ) -> Option<R> {
+        let result = self.pages.read_marked(page, slot, look);
+        self.count(0, u64::from(result.is_some()), 0);
+        result
+    }
+
+    fn mark(&self, page: PageNumber, slot: u16, stamp: Stamp, at: usize) {
+        self.pages.mark(page, slot, stamp, at);
+    }
+
+    fn write<R>(
+        &mut self,
+        page: PageNumber,
+        change: impl FnOnce(&mut PageBytes) -> R,
+    ) -> Result<R> {
+        self.count(0, 0, 1);
+        self.pages.write(page, change)
+    }
+
+    fn grow(&mut self, pages_total: PageNumber) -> Result<()> {
+        self.pages.grow(pages_total)
+    }
+
+    fn allocate(&mut self, file: FileNumber, kind: PageKind) -> Result<PageNumber> {
+        self.pages.allocate(file, kind)
+    }
+
+    fn free(&mut self, page: PageNumber) -> Result<()> {
+        self.pages.free(page)
+    }
+}

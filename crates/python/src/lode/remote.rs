@@ -1,0 +1,104 @@
+//! A database at a page server in Python.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lode::server::Address;
+use lode::{LodeError, remote};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use super::database::{fields, named, of_buffer};
+use super::error::{failure, over};
+use super::session::{Place, Session};
+use super::tactics::{as_dict, chosen, pairs};
+use super::transaction::Transaction;
+
+const CLOSED: &str = "the connection is closed: connect again";
+
+/// The tactics that are a client's.
+const OWN: [&str; 4] = ["cache", "replacement", "swizzle", "readahead"];
+
+/// A database that a page server has open, for all threads. A context manager that closes the
+/// connections.
+#[pyclass(frozen, module = "loadstone._core", name = "LodeRemote")]
+pub struct Remote {
+    /// Each transaction has a share; None when closed.
+    open: Mutex<Option<Arc<remote::Remote>>>,
+}
+
+/// Use the database that is served there: see `_core.pyi`.
+#[pyfunction]
+#[pyo3(signature = (address, **tactics))]
+pub fn lode_connect(
+    py: Python<'_>,
+    address: &str,
+    tactics: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Remote> {
+    let pairs = pairs(tactics)?;
+    let tactics = chosen(&pairs)?;
+    if let Some((name, _)) = pairs.iter().find(|(name, _)| !OWN.contains(&name.as_str())) {
+        let what = format!("{name} is the server's; a client chooses {}", OWN.join(", "));
+        return Err(failure(&LodeError::Tactic { what }));
+    }
+    let remote = py.detach(|| remote::Remote::connect(&address.parse::<Address>()?, &tactics));
+    let remote = Arc::new(remote.map_err(|error| failure(&error))?);
+    Ok(Remote { open: Mutex::new(Some(remote)) })
+}
+
+impl Remote {
+    fn remote(&self, py: Python<'_>) -> PyResult<Arc<remote::Remote>> {
+        let open = py.detach(|| self.open.lock().unwrap_or_else(PoisonError::into_inner).clone());
+        open.ok_or_else(|| over(CLOSED))
+    }
+}
+
+#[pymethods]
+impl Remote {
+    /// A transaction that looks and changes.
+    fn writing(&self, py: Python<'_>) -> PyResult<Transaction> {
+        Ok(Transaction::new(Session::writing(Place::There(self.remote(py)?))))
+    }
+
+    /// A transaction that only looks.
+    fn reading(&self, py: Python<'_>) -> PyResult<Transaction> {
+        Ok(Transaction::new(Session::reading(Place::There(self.remote(py)?))))
+    }
+
+    /// The tactics in force: this client's, and for the rest the server's.
+    #[getter]
+    fn tactics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        as_dict(py, self.remote(py)?.tactics())
+    }
+
+    /// What has happened since one connected: in the client's buffer, and on the way.
+    fn counters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let remote::Counters { buffer, traffic } = self.remote(py)?.counters();
+        let counters = PyDict::new(py);
+        counters.set_item("buffer", of_buffer(py, buffer)?)?;
+        let way = fields!(traffic; round_trips, one_way, sent_bytes, received_bytes);
+        counters.set_item("traffic", named(py, way)?)?;
+        Ok(counters)
+    }
+
+    /// Drop every page from the client's memory: what comes next is fetched again.
+    fn forget(&self, py: Python<'_>) -> PyResult<()> {
+        let remote = self.remote(py)?;
+        py.detach(|| remote.forget());
+        Ok(())
+    }
+
+    /// Let go of the server, when the last transaction has ended. Closing twice is harmless.
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| drop(self.open.lock().unwrap_or_else(PoisonError::into_inner).take()));
+    }
+
+    fn __enter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    #[pyo3(signature = (*exception))]
+    fn __exit__(&self, py: Python<'_>, exception: &Bound<'_, PyTuple>) {
+        let _ = exception;
+        self.close(py);
+    }
+}

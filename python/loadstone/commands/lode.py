@@ -1,0 +1,91 @@
+"""`loadstone lode`: lode, the reference engine, as a program of its own."""
+
+import os
+import signal
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from loadstone.lode import Server
+
+ENDINGS = (signal.SIGINT, signal.SIGTERM)
+
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.callback()
+def _lode() -> None:
+    """lode, the reference engine: serve a database to other programs."""
+
+
+@app.command("serve")
+def serve(
+    path: Annotated[Path, typer.Argument(help="The database.")],
+    listen: Annotated[
+        str | None,
+        typer.Option(
+            "--listen",
+            "-l",
+            metavar="ADDRESS",
+            help="A Unix socket's path, or a port of this machine as 127.0.0.1:4711 (port 0 for any"
+            " that is free). [default: the database's name with -socket behind]",
+        ),
+    ] = None,
+    create: Annotated[
+        bool, typer.Option("--create", help="Make the database where there is none.")
+    ] = False,
+    tactic: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--tactic",
+            "-t",
+            metavar="NAME=VALUE",
+            help="How it is opened: once for each, or 'durability=group&locks=page'.",
+        ),
+    ] = None,
+) -> None:
+    """Serve a database to other programs until Ctrl-C or SIGTERM, which close it.
+
+    Says where on stdout once clients can come. Killed, it loses nothing that was committed.
+    """
+    from loadstone.errors import InputError
+    from loadstone.lode import Database
+
+    tactics = _tactics(tactic or [])
+    if not create and not path.exists():
+        raise InputError(f"there is no database {path}", hint="--create makes one")
+    # Before any thread is started, so that none is interrupted: whoever asks waits until the
+    # database is open, which closes it then.
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)
+    with (
+        Database(path, "any" if create else "open", **tactics) as database,
+        database.serve(listen or f"{path}-socket") as server,
+    ):
+        typer.echo(f"serving {path} at {server.address}")
+        asked = _asked_to_end(server)
+    if asked == signal.SIGINT:
+        raise KeyboardInterrupt
+
+
+def _tactics(words: list[str]) -> dict[str, str]:
+    from loadstone.errors import InputError
+    from loadstone.lode import tactics_of
+
+    try:
+        return dict(tactics_of("&".join(words)))
+    except ValueError as error:
+        raise InputError(str(error), hint="loadstone tactics lode describes them") from None
+
+
+def _asked_to_end(server: "Server") -> int:
+    """The signal that says so, which it also is when the serving has failed."""
+
+    def watch() -> None:
+        server.wait()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, daemon=True).start()
+    return signal.sigwait(ENDINGS)

@@ -1,0 +1,165 @@
+"""lode in a server's process: it goes when its worker does, comes back when it is killed, and says
+what it cannot do."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from loadstone import _core
+from loadstone.coldness import wait_until_dead
+from loadstone.errors import EngineError, UnsupportedError
+from loadstone.hosts.base import Database
+from loadstone.hosts.lode import LodeHost
+from loadstone.variant import parse_variant
+
+PARTS = 200
+DEATH_S_MAX = 20.0
+MEASURES = ("scan", "lookup", "traversal", "insert", "group")
+ORACLE = _core.Oo1Oracle(PARTS)
+
+WORKER = """
+import sys
+from pathlib import Path
+from loadstone.hosts.lode import LodeHost
+from loadstone.variant import Variant
+
+host = LodeHost(Variant("lode", (("place", "server"),)), Path(sys.argv[1]), "run1")
+host.start()
+print(*host.processes(), flush=True)
+sys.stdin.read()
+"""
+
+
+def build(scratch: Path, tactics: str = "") -> LodeHost:
+    text = f"lode?place=server{tactics}"
+    host = LodeHost(
+        parse_variant(text, frozenset(LodeHost.capabilities.tactics)), scratch, "run1"
+    )  # fmt: skip
+    host.expect(Database(PARTS))
+    return host
+
+
+@pytest.fixture
+def host(scratch: Path) -> Iterator[LodeHost]:
+    host = build(scratch)
+    host.start()
+    host.load()
+    yield host
+    host.remove()
+    assert list(scratch.iterdir()) == []
+
+
+def right(host: LodeHost) -> bool:
+    found = (host.measure(measure, 1) for measure in MEASURES)
+    return [(seen.visits, seen.checksum) for seen in found] == [
+        ORACLE.answer(measure, 1) for measure in MEASURES
+    ]
+
+
+@contextmanager
+def worker(scratch: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """A process that has started a server and waits, with the server's number."""
+    with subprocess.Popen(
+        [sys.executable, "-c", WORKER, str(scratch)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        try:
+            yield process, int(process.stdout.readline())
+        finally:
+            process.kill()
+
+
+def test_a_process_of_its_own_has_the_files(host: LodeHost) -> None:
+    (pid,) = host.processes()
+    assert pid != os.getpid()
+    held = {os.path.realpath(entry) for entry in Path(f"/proc/{pid}/fd").iterdir()}
+    ours = {os.path.realpath(entry) for entry in Path("/proc/self/fd").iterdir()}
+    for file in host.files():
+        assert str(file.resolve()) in held - ours
+    terms = host.terms()
+    assert (terms["place"], terms["setting.load"]) == ("server", "by the program itself, before"
+                                                       " the files are served")  # fmt: skip
+    assert float(terms["round_trip_ns"]) > 0
+
+
+def test_a_stop_ends_the_server_and_a_start_finds_all(host: LodeHost) -> None:
+    processes = host.processes()
+    assert list(host.stop()) == list(processes)
+    assert wait_until_dead(list(processes), limit_s=DEATH_S_MAX)
+    assert host.processes() == ()
+    assert list(host.stop()) == []
+    host.start()
+    assert right(host)
+
+
+def test_a_killed_server_is_an_error_and_comes_back(host: LodeHost) -> None:
+    for mend in (host.start, host.load):
+        (pid,) = host.processes()
+        os.kill(pid, signal.SIGKILL)
+        assert wait_until_dead([pid], limit_s=DEATH_S_MAX)
+        with pytest.raises(EngineError, match="page server is gone"):
+            host.measure("lookup", 1)
+        assert host.processes() == ()
+        mend()
+        assert right(host)
+
+
+def test_a_server_dies_with_its_worker(scratch: Path) -> None:
+    with worker(scratch) as (process, pid):
+        server = os.pidfd_open(pid)
+        process.kill()
+        assert wait_until_dead([pid], limit_s=DEATH_S_MAX)
+        os.close(server)
+    heir = build(scratch)
+    heir.start()
+    heir.load()
+    assert right(heir)
+    heir.remove()
+    assert list(scratch.iterdir()) == []
+
+
+def test_an_orphan_is_found_by_its_socket_and_ended(host: LodeHost) -> None:
+    (pid,) = host.processes()
+    assert list(LodeHost.abandon(host.scratch)) == [pid]
+    assert list(LodeHost.abandon(host.scratch)) == []
+
+
+def test_a_folder_too_deep_for_a_sockets_path_will_do(scratch: Path) -> None:
+    deep = scratch / ("d" * 150)
+    deep.mkdir()
+    host = build(deep)
+    host.start()
+    host.load()
+    assert right(host)
+    processes = list(host.processes())
+    assert list(LodeHost.abandon(deep)) == processes != []
+    host.remove()
+    assert list(deep.iterdir()) == []
+
+
+def test_a_server_that_does_not_start_says_why(scratch: Path) -> None:
+    for name in (LodeHost.file, f"{LodeHost.file}-log"):
+        (scratch / name).write_text("something else")
+    host = build(scratch)
+    with pytest.raises(EngineError, match="no lode database"):
+        host.start()
+    assert host.processes() == ()
+    host.remove()
+    assert list(scratch.iterdir()) == []
+
+
+def test_what_would_do_nothing_at_a_server_is_refused(scratch: Path) -> None:
+    host = build(scratch, "&locks=page&readahead=on")
+    with pytest.raises(UnsupportedError, match="readahead=on with locks=page"):
+        host.start()
+    host.remove()
+    assert list(scratch.iterdir()) == []
