@@ -16,7 +16,7 @@ WINDOW_NS = 1_000_000_000
 SPIN_TURNS = 200_000
 """About a tenth of a millisecond of dependent operations."""
 SPINS = 5
-LAYS = 3
+LAYS = 7
 LOST_SHARE_MAX = 0.02
 """The run's own time is known to this share of all processors' time. A process that ended is
 counted in ticks, so some ms are lost with it. A server that outlived its worker takes all it ever

@@ -42,10 +42,13 @@ class Requests(ABC):
         return {"figures": dict(calibration.measure())}
 
     def restart(self) -> dict[str, Any]:
-        """Stop the system, see it dead, and start it on what it holds."""
+        """Stop the system, see it dead, and start it on what it holds, in other memory: its files
+        are evicted, for the pages that hold them stay the same as long as they are there."""
         if self._system is None:
             raise not_open()
-        coldness.wait_until_dead(self._system.stop(), limit_s=DEATH_S_MAX)
+        files = tuple(self._system.files())
+        dead = coldness.wait_until_dead(self._system.stop(), limit_s=DEATH_S_MAX)
+        coldness.evict_files(files, engine_dead=dead)
         self._system.start()
         return {}
 
