@@ -26,33 +26,34 @@ class Speeds:
             self.least_ns, self.most_ns = (cuts or readings_ns)[0], (cuts or readings_ns)[-1]
             self.middle_ns = median(readings_ns)
 
+    def reach(self, condition: Condition | None) -> tuple[float, float]:
+        """(at most 1, at least 1): what a time measured under this condition would be multiplied by
+        at the run's fastest and at its slowest."""
+        here_ns = condition.yardstick_ns if condition else None
+        if not here_ns or not self.middle_ns:
+            return 1.0, 1.0
+        return min(1.0, self.least_ns / here_ns), max(1.0, self.most_ns / here_ns)
+
     def interval(self, estimate: Estimate, condition: Condition | None) -> Estimate:
         """The interval of a time, wide enough for the speeds that the machine had in this run: a
         cell was measured at one moment of it, and would have taken longer or less at another."""
-        here_ns = condition.yardstick_ns if condition else None
-        if not here_ns or not self.middle_ns or estimate.low is None or estimate.high is None:
+        if estimate.low is None or estimate.high is None:
             return estimate
-        return Estimate(
-            estimate.value,
-            estimate.low * min(1.0, self.least_ns / here_ns),
-            estimate.high * max(1.0, self.most_ns / here_ns),
-        )
+        faster, slower = self.reach(condition)
+        return Estimate(estimate.value, estimate.low * faster, estimate.high * slower)
 
 
-def at_equal_speed(
-    ratio: Estimate, numerator: Condition | None, denominator: Condition | None
+def ratio_across(
+    ratio: Estimate, numerator: tuple[float, float], denominator: tuple[float, float]
 ) -> Estimate:
-    """What is certain of a ratio over two records: how much of a slower machine an engine feels is
-    not known, none or all, so the interval holds both ends, and the figure is the one nearer 1."""
-    above_ns = numerator.yardstick_ns if numerator else None
-    below_ns = denominator.yardstick_ns if denominator else None
-    if not above_ns or not below_ns or ratio.low is None or ratio.high is None:
+    """A ratio over two records, with the reach of each side: the two met different moments."""
+    if ratio.low is None or ratio.high is None:
         return ratio
-    slower = above_ns / below_ns
-    value = min(ratio.value, ratio.value / slower, key=lambda one: max(one, 1 / one))
-    if (ratio.value - 1) * (ratio.value / slower - 1) < 0:
-        value = 1.0
-    return Estimate(value, ratio.low / max(1.0, slower), ratio.high / min(1.0, slower))
+    return Estimate(
+        ratio.value,
+        ratio.low * numerator[0] / denominator[1],
+        ratio.high * numerator[1] / denominator[0],
+    )
 
 
 def _readings_ns(run: Run) -> Iterable[float]:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from loadstone.estimate import Estimate
 from loadstone.plan import Cell
 from loadstone.record.model import CellResult, Condition, Sample
-from loadstone.speeds import Speeds, at_equal_speed
+from loadstone.speeds import Speeds, ratio_across
 
 TIME = Estimate(100.0, 90.0, 110.0)
 
@@ -52,31 +52,31 @@ def test_no_interval_stays_none():
     assert Speeds(run(1.0, 2.0)).interval(Estimate(5.0), condition(1.0)) == Estimate(5.0)
 
 
-def test_a_slower_machine_explains_a_slower_engine():
-    found = at_equal_speed(Estimate(1.5, 1.4, 1.6), condition(1500.0), condition(1000.0))
-    assert found == Estimate(1.0, pytest.approx(1.4 / 1.5), 1.6)
+def test_a_ratio_over_two_records_reaches_as_far_as_the_speeds_of_both():
+    a, b = Speeds(run(*[1000.0] * 50, *[1500.0] * 50)), Speeds(run(*[1000.0] * 50, *[2000.0] * 50))
+    found = ratio_across(
+        Estimate(1.5, 1.4, 1.6), b.reach(condition(2000.0)), a.reach(condition(1000.0))
+    )
+    assert found == Estimate(1.5, pytest.approx(1.4 / 2 / 1.5), 1.6)
 
 
-def test_a_slower_machine_does_not_hide_what_is_slower_by_more():
-    found = at_equal_speed(Estimate(2.0, 1.9, 2.1), condition(1250.0), condition(1000.0))
-    assert found == Estimate(pytest.approx(1.6), pytest.approx(1.9 / 1.25), 2.1)
-
-
-def test_a_faster_machine_may_hide_a_regression_and_the_interval_says_so():
-    found = at_equal_speed(Estimate(1.0, 0.99, 1.01), condition(800.0), condition(1000.0))
-    assert (found.low, found.high) == (0.99, pytest.approx(1.01 / 0.8))
+def test_on_a_steady_machine_a_ratio_over_two_records_is_as_narrow_as_measured():
+    steady = Speeds(run(*[1000.0] * 9)).reach(condition(1000.0))
+    assert ratio_across(TIME, steady, steady) == TIME
 
 
 @given(
     value=st.floats(0.1, 10),
     width=st.floats(1, 2),
-    slower=st.floats(0.2, 5),
-    swap=st.booleans(),
+    yardsticks_ns=st.lists(st.floats(100, 1000), min_size=1, max_size=30),
+    here=st.tuples(st.floats(100, 1000), st.floats(100, 1000)),
 )
-def test_the_interval_only_grows_and_the_figure_lies_in_it(value, width, slower, swap):
+def test_an_interval_only_grows(value, width, yardsticks_ns, here):
     plain = Estimate(value, value / width, value * width)
-    above, below = condition(1000.0 * slower), condition(1000.0)
-    found = at_equal_speed(plain, *((below, above) if swap else (above, below)))
-    assert found.low <= plain.low
-    assert found.high >= plain.high
-    assert found.low * 0.999999 <= found.value <= found.high * 1.000001
+    speeds = Speeds(run(*yardsticks_ns))
+    numerator, denominator = (speeds.reach(condition(one)) for one in here)
+    for found in (
+        ratio_across(plain, numerator, denominator),
+        speeds.interval(plain, condition(here[0])),
+    ):
+        assert found.low <= plain.low <= found.value <= plain.high <= found.high

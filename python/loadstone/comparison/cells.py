@@ -18,7 +18,7 @@ from loadstone.estimate import Estimate
 from loadstone.pairs import paired, paired_ratio
 from loadstone.plan import Cell
 from loadstone.record.model import CellResult, Run
-from loadstone.speeds import Speeds, at_equal_speed
+from loadstone.speeds import Speeds, ratio_across
 
 SLOWER, FASTER, SAME, UNDECIDED = VERDICTS = ("slower", "faster", "same", "undecided")
 
@@ -94,7 +94,7 @@ def pair_cells(
         reason = _unlike(a, b)
         ratio = paired_ratio(b.samples, a.samples)
         if ratio is not None and match.a.run is not match.b.run:
-            ratio = at_equal_speed(ratio, b.condition, a.condition)
+            ratio = ratio_across(ratio, speeds[1].reach(b.condition), speeds[0].reach(a.condition))
         if reason or ratio is None:
             unlike.append(Unlike(*place, reason or "no repetition in common", owed=True))
         else:
