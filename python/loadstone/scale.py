@@ -156,7 +156,7 @@ class Scale:
         ):
             return
         start_ns = _core.clock_ns()
-        worker.ask("restart")
+        worker.ask("restart", evicted=not hurried)
         self._restart_ns[name] = _core.clock_ns() - start_ns
 
     def _explain(self, item: OpenCell, worker: VariantWorker) -> None:

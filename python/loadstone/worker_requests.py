@@ -41,14 +41,15 @@ class Requests(ABC):
 
         return {"figures": dict(calibration.measure())}
 
-    def restart(self) -> dict[str, Any]:
-        """Stop the system, see it dead, and start it on what it holds, in other memory: its files
-        are evicted, for the pages that hold them stay the same as long as they are there."""
+    def restart(self, evicted: bool = False) -> dict[str, Any]:
+        """Stop the system, see it dead, and start it on what it holds. `evicted`: its files, too,
+        get other memory, for the pages that hold them are the same as long as they are there."""
         if self._system is None:
             raise not_open()
         files = tuple(self._system.files())
         dead = coldness.wait_until_dead(self._system.stop(), limit_s=DEATH_S_MAX)
-        coldness.evict_files(files, engine_dead=dead)
+        if evicted:
+            coldness.evict_files(files, engine_dead=dead)
         self._system.start()
         return {}
 
