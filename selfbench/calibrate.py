@@ -1,6 +1,6 @@
 """Convicting the instrument: differences that are there are found, others are not invented.
 
-    make calibrate                          everything, about ten minutes on two cores
+    make calibrate                          everything, about three quarters of an hour
     python selfbench/calibrate.py planted   one part: planted, agree, observer
 
 planted   on the engine whose truth is known, and on a real one, interleaved: the same variant twice

@@ -109,9 +109,9 @@ def cliff(folder: Path) -> None:
 
 def disk(folder: Path) -> None:
     """Scans over the disk's own bandwidth; bytes that a cold traversal reads."""
-    for name, *arguments in (("scan_bandwidth", str(folder)), ("cold_objects", str(folder))):
+    for name in ("scan_bandwidth", "cold_objects"):
         command = ["cargo", "run", "--release", "--quiet", "--locked", "-p", "lode", "--example",
-                   name, "--", *arguments]  # fmt: skip
+                   name, "--", str(folder)]  # fmt: skip
         subprocess.run(command, cwd=ROOT, check=True)
 
 

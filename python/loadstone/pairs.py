@@ -5,8 +5,8 @@ pair has the same work in common and, within a record, the same few moments: wha
 variations, and what drifts, cancels out.
 
 The samples of one turn are no independent witnesses: how warm the processor's caches were when the
-turn began colours all of them. Nor are the turns of a short while: what memory an engine drew when
-it started, and where the machine's other guests stood, is the same in all. Each while counts as one
+turn began colours all of them. Nor are the turns of a short spell: what memory an engine drew when
+it started, and where the machine's other guests stood, is the same in all. Each spell counts as one
 where there are enough, else each turn.
 """
 
@@ -20,8 +20,8 @@ from loadstone.estimate import Estimate
 from loadstone.record.model import Sample
 
 WITNESSES_MIN = 8
-"""Fewer whiles, or turns, than this say too little: then what they are made of counts by itself."""
-WHILE_NS = 250_000_000
+"""Fewer spells, or turns, than this say too little: then what they are made of counts by itself."""
+SPELL_NS = 250_000_000
 """So long what two processes happen to have stays as it is; where operations are named, engines
 start anew as often."""
 
@@ -40,9 +40,9 @@ def paired_ratio(numerator: Sequence[Sample], denominator: Sequence[Sample]) -> 
         return None
     by_turn = [list(turn) for _, turn in groupby(pairs, key=lambda pair: pair[0].round)]
     turns = [median(_log_ratio(a, b) for a, b in turn) for turn in by_turn]
-    whiles = _whiles([turn[0][0].started_ns for turn in by_turn], turns)
-    if len(whiles) >= WITNESSES_MIN:
-        witnesses = [median(one) for one in whiles]
+    spells = _spells([turn[0][0].started_ns for turn in by_turn], turns)
+    if len(spells) >= WITNESSES_MIN:
+        witnesses = [median(one) for one in spells]
     elif len(turns) >= WITNESSES_MIN:
         witnesses = turns
     else:
@@ -51,16 +51,16 @@ def paired_ratio(numerator: Sequence[Sample], denominator: Sequence[Sample]) -> 
     return Estimate(*_core.interval_of_paired_ratio(ratios, [1.0] * len(ratios)))
 
 
-def _whiles(started_ns: Sequence[int], turns: Sequence[float]) -> list[list[float]]:
-    """The turns that began within `WHILE_NS` of the first of them, together."""
-    whiles: list[list[float]] = []
+def _spells(started_ns: Sequence[int], turns: Sequence[float]) -> list[list[float]]:
+    """The turns that began within `SPELL_NS` of the first of them, together."""
+    spells: list[list[float]] = []
     begun_ns = 0
     for start_ns, turn in zip(started_ns, turns, strict=True):
-        if not whiles or start_ns - begun_ns >= WHILE_NS:
-            whiles.append([])
+        if not spells or start_ns - begun_ns >= SPELL_NS:
+            spells.append([])
             begun_ns = start_ns
-        whiles[-1].append(turn)
-    return whiles
+        spells[-1].append(turn)
+    return spells
 
 
 def _log_ratio(numerator: Sample, denominator: Sample) -> float:

@@ -11,7 +11,7 @@ from typing import Any
 
 from loadstone import _core, limits
 from loadstone.conditions import Conditions
-from loadstone.pairs import WHILE_NS
+from loadstone.pairs import SPELL_NS
 from loadstone.plan import Cell, Plan
 from loadstone.planner import FLOOR
 from loadstone.record import CellResult, Sample
@@ -172,7 +172,7 @@ class Unit:
             if self._plan.repeat_s >= RENEW_S and _core.clock_ns() >= renew_ns:
                 for item in more:
                     renew(item, False)
-                renew_ns = _core.clock_ns() + WHILE_NS
+                renew_ns = _core.clock_ns() + SPELL_NS
             order = _core.schedule(self._seed + number, len(more), 1)[0]
             if more[order[0]].cell.variant == last:
                 # Two turns on end find the processor's caches filled by the first.

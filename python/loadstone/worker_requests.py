@@ -44,13 +44,12 @@ class Requests(ABC):
     def restart(self, evicted: bool = False) -> dict[str, Any]:
         """Stop the system, see it dead, and start it on what it holds. `evicted`: its files, too,
         get other memory, for the pages that hold them are the same as long as they are there."""
-        if self._system is None:
-            raise not_open()
-        files = tuple(self._system.files())
-        dead = coldness.wait_until_dead(self._system.stop(), limit_s=DEATH_S_MAX)
+        system = self._opened()
+        files = tuple(system.files()) if evicted else ()
+        dead = coldness.wait_until_dead(system.stop(), limit_s=DEATH_S_MAX)
         if evicted:
             coldness.evict_files(files, engine_dead=dead)
-        self._system.start()
+        system.start()
         return {}
 
     @abstractmethod
@@ -68,9 +67,7 @@ class Requests(ABC):
 
     def block(self, block: dict[str, Any]) -> dict[str, Any]:
         """Take the samples of one block of one cell."""
-        if self._system is None:
-            raise not_open()
-        with placed(self._system):
+        with placed(self._opened()):
             return self._watch().take(Block(**block))
 
     def explain(self, block: dict[str, Any]) -> dict[str, Any]:
@@ -83,6 +80,11 @@ class Requests(ABC):
             self._system.remove()
             self._system = None
         return {}
+
+    def _opened(self) -> "System":
+        if self._system is None:
+            raise not_open()
+        return self._system
 
     @abstractmethod
     def _watch(self) -> Watch:

@@ -2,7 +2,7 @@
 
 from math import isclose
 
-from loadstone.pairs import WHILE_NS, WITNESSES_MIN, paired, paired_ratio
+from loadstone.pairs import SPELL_NS, WITNESSES_MIN, paired, paired_ratio
 from loadstone.record.model import Sample
 
 
@@ -33,7 +33,7 @@ def test_samples_of_one_turn_are_one_witness() -> None:
     assert apart == alike
 
 
-def test_turns_of_one_while_are_one_witness() -> None:
+def test_turns_of_one_spell_are_one_witness() -> None:
     """What a process drew when it started stays: many turns of it are no many observations."""
     drawn = (100, 140, 95, 130, 90, 120, 110, 105, 135, 92)
     a_turn_each, ten_turns_each = ([], []), ([], [])
@@ -42,7 +42,7 @@ def test_turns_of_one_while_are_one_witness() -> None:
             for side, told_ns in zip(sides, (elapsed_ns, 100), strict=True):
                 for turn in range(repeated):
                     at = len(side)
-                    side.append(Sample(at, at, 0, number * WHILE_NS + turn, told_ns))
+                    side.append(Sample(at, at, 0, number * SPELL_NS + turn, told_ns))
     assert paired_ratio(*a_turn_each) == paired_ratio(*ten_turns_each)
 
 
