@@ -16,6 +16,7 @@ mod failure;
 mod hash;
 mod links;
 mod loading;
+mod object;
 mod objects;
 mod place;
 mod record;

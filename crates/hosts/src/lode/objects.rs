@@ -2,15 +2,13 @@
 //! of the parts that are connected to it; a connection is a reference in it, with its type and its
 //! length beside it. Parts are found by a hash index on id.
 //!
-//! An object: the part ([`super::record`], with the number of references to it in its spare field),
-//! references to the three parts that it is connected to, type and length of these connections, and
-//! references to the parts that are connected to it, with room for some more. A reference is an OID
-//! with a guess ([`Guess`]), here and in the index on id.
+//! An object's bytes are `object.rs`'s. A reference in it, and in the index on id, is an OID with a
+//! guess ([`Guess`]).
 
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use loadstone_datasets::oo1::{Connection, Database, NewPart, Part as Row};
+use loadstone_datasets::oo1::{Database, NewPart};
 use lode::Pages;
 use lode::catalog::FileKind;
 use lode::hash::{Directory, Hash};
@@ -20,32 +18,13 @@ use super::builds::Builds;
 use super::design::Design;
 use super::failure::{Failure, Result};
 use super::loading::{self, Incoming, Loading, Places};
-use super::record::{self, PART_BYTES, TOO_SHORT};
+use super::object::{FROM, FROM_COUNT, FROM_STEP, TO, TO_REST, count, encode, length, set_count};
+use super::record::{self, TOO_SHORT};
 use crate::client::Direction;
 use crate::part::{Link, Part};
 use crate::visits::Visits;
 
 const NAMES: [&str; 3] = ["objects.part", "objects.id", "objects.build"];
-
-/// u16: how many references to it follow, in the part's spare field.
-const FROM_COUNT: usize = 18;
-/// 3 × u64: the parts that it is connected to.
-const TO: usize = PART_BYTES;
-/// 3 × (10 bytes, 2 unused, i32): type and length of these connections, as the last two words of
-/// [`super::record::link`].
-const TO_REST: usize = TO + 3 * 8;
-const TO_REST_BYTES: usize = 16;
-/// u64 each: the parts that are connected to it.
-const FROM: usize = TO_REST + 3 * TO_REST_BYTES;
-
-/// References that an object has room for come and go by so many: with the engine's eight bytes in
-/// front, objects take a multiple of a cache's line then, and so begin with one. What a visit reads
-/// is in the first.
-const FROM_STEP: usize = 8;
-/// How many there are room for at least.
-const FROM_LEAST: usize = 2;
-
-const _: () = assert!((8 + FROM + 8 * FROM_LEAST).is_multiple_of(64) && 8 + TO_REST <= 64);
 
 const NO_OID: Failure = Failure::Malformed("a reference that leads nowhere");
 
@@ -181,45 +160,6 @@ impl Objects {
         })?;
         is_gone.ok_or(Failure::Malformed("a connection in one direction only"))
     }
-}
-
-fn count(object: &[u8]) -> usize {
-    object.get(FROM_COUNT..FROM_COUNT + 2).map_or(0, |count| {
-        usize::from(u16::from_le_bytes(count.try_into().expect("two bytes were taken")))
-    })
-}
-
-fn set_count(object: &mut [u8], count: usize) {
-    object[FROM_COUNT..FROM_COUNT + 2].copy_from_slice(&(count as u16).to_le_bytes());
-}
-
-const fn length(count: usize) -> usize {
-    let steps = count.saturating_sub(FROM_LEAST).div_ceil(FROM_STEP);
-    FROM + 8 * (FROM_LEAST + FROM_STEP * steps)
-}
-
-/// An object's bytes.
-fn encode(
-    row: &Row,
-    to: &[Connection; 3],
-    from: impl ExactSizeIterator<Item = u64>,
-    word_of: impl Fn(u32) -> u64,
-) -> Vec<u8> {
-    let from_count = from.len();
-    let mut object = Vec::with_capacity(length(from_count));
-    object.extend(record::part(row));
-    set_count(&mut object, from_count);
-    for connection in to {
-        object.extend(word_of(connection.to).to_le_bytes());
-    }
-    for connection in to {
-        object.extend(&record::link(connection)[8..]);
-    }
-    for from in from {
-        object.extend(from.to_le_bytes());
-    }
-    object.resize(length(from_count), 0);
-    object
 }
 
 impl Design for Objects {

@@ -17,6 +17,7 @@ mod check;
 mod directory;
 mod load;
 mod mixing;
+mod search;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -27,7 +28,8 @@ pub use directory::Directory;
 use self::bucket::Chain;
 use self::directory::DEPTH_MAX;
 use self::mixing::mix;
-use self::table::{Change, Entry, Probe, QUARTER};
+use self::search::Probe;
+use self::table::{Change, Entry, QUARTER};
 use crate::error::Result;
 use crate::page::{FileNumber, NO_PAGE, PageBytes, PageKind, PageNumber};
 use crate::pages::Pages;
@@ -104,9 +106,9 @@ impl Hash {
         key: u64,
     ) -> Result<Option<u64>> {
         let hash = mix(key);
-        let seen = directory
-            .glance(hash)
-            .and_then(|first| pages.glance(first, |view| table::glance(view, key, hash)).flatten());
+        let seen = directory.glance(hash).and_then(|first| {
+            pages.glance(first, |view| search::glance(view, key, hash)).flatten()
+        });
         match seen {
             Some((value, _)) => Ok(Some(value)),
             None => get_slowly(pages, directory, key),
@@ -119,7 +121,7 @@ impl Hash {
         let first = directory::locate(pages, self.root, hash)?.bucket;
         let (mut chain, mut page, mut resume) = (Chain::from(first), first, 0);
         loop {
-            let batch = pages.read(page, |view| table::values_of(view, key, hash, resume))?;
+            let batch = pages.read(page, |view| search::values_of(view, key, hash, resume))?;
             if batch.foreign {
                 return Err(bucket::foreign(page));
             }
@@ -235,7 +237,7 @@ fn find_from<P: Pages>(
     first: PageNumber,
     (key, hash): (u64, u64),
 ) -> Result<Option<(u64, Cell)>> {
-    match pages.read(first, |view| table::probe(view, key, hash))? {
+    match pages.read(first, |view| search::probe(view, key, hash))? {
         Probe::Found { value, at } => Ok(Some((value, (first, at)))),
         Probe::Absent { next: NO_PAGE } => Ok(None),
         Probe::Absent { next } => find_behind(pages, first, next, key),
@@ -254,7 +256,7 @@ fn find_behind<P: Pages>(
     let (mut chain, mut page) = (Chain::from(first), second);
     while page != NO_PAGE {
         chain.follow(page)?;
-        page = match pages.read(page, |view| table::probe(view, key, mix(key)))? {
+        page = match pages.read(page, |view| search::probe(view, key, mix(key)))? {
             Probe::Found { value, at } => return Ok(Some((value, (page, at)))),
             Probe::Absent { next } => next,
             Probe::Foreign => return Err(bucket::foreign(page)),

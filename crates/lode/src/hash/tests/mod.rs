@@ -8,6 +8,7 @@ use proptest::sample::Index;
 
 use super::directory::{CELLS, DEPTH_MAX};
 use super::mixing::{home, mix, prefix, unmix};
+use super::search;
 use super::table::{self, ENTRIES_MAX, GROUPS, QUARTER};
 use super::{Directory, Hash, Summary};
 use crate::page::{self, PAGE_BYTES, PageKind};
@@ -199,8 +200,8 @@ proptest! {
         let mut page = AlignedPage(bytes.try_into().unwrap());
         page.0[page::offset::KIND] = PageKind::HashBucket as u8;
         let view = View::of(&page);
-        table::probe(view, key, mix(key));
-        prop_assert!(table::values_of(view, key, mix(key), resume).count <= 8);
+        search::probe(view, key, mix(key));
+        prop_assert!(search::values_of(view, key, mix(key), resume).count <= 8);
         let _ = table::fault(&page.0);
         table::remove_any(&mut page.0);
         table::insert(&mut page.0, (key, key));
