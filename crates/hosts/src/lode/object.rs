@@ -1,7 +1,7 @@
 //! The bytes of an object of `access=objects`: the part ([`super::record`], with the number of
-//! references to it in its spare field), references to the three parts that it is connected to, type
-//! and length of these connections, and references to the parts that are connected to it, with room
-//! for some more.
+//! references to it in its spare field), references to the three parts that it is connected to,
+//! type and length of these connections, and references to the parts that are connected to it,
+//! with room for some more.
 
 use loadstone_datasets::oo1::{Connection, Part as Row};
 

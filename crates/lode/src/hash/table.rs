@@ -1,8 +1,8 @@
 //! A bucket: one page that is an open-addressed table with linear probing by groups.
 //!
 //! 63 groups of 4 slots of 16 bytes, from offset 64, so that a group is a cache line; in front a
-//! bitmap of the slots in use. An empty slot is zeros. `search.rs` looks into it under no latch; here
-//! is what a latched page is asked and told.
+//! bitmap of the slots in use. An empty slot is zeros. `search.rs` looks into it under no latch;
+//! here is what a latched page is asked and told.
 //! A removed entry's place is filled by those behind it (after Knuth, volume 3, 6.4, algorithm R),
 //! so no tombstones gather.
 
