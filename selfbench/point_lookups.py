@@ -44,7 +44,7 @@ class Rate:
     """Client CPU per transaction."""
 
 
-def main(programs: Path, rounds: int = 5) -> None:
+def main(programs: Path, rounds: int = 9) -> None:
     """Print a line for each number of clients and of pgbench's threads."""
     with tempfile.TemporaryDirectory(prefix="loadstone-", dir="/var/tmp") as name:
         folder = Path(name)
@@ -122,8 +122,11 @@ def show(sides: Sides, rounds: int) -> None:
     for _ in range(rounds):
         for held in dice.sample((True, False), 2):
             with _core.hold_awake() if held else nullcontext():
-                for cell in dice.sample(cells, len(cells)):
-                    found.setdefault((held, *cell), []).append(sides.rate(*cell))
+                # Sides that are compared run next to each other: the machine's speed drifts.
+                for clients in dice.sample(CLIENTS, len(CLIENTS)):
+                    sides_of = [cell for cell in cells if cell[0] == clients]
+                    for cell in dice.sample(sides_of, len(sides_of)):
+                        found.setdefault((held, *cell), []).append(sides.rate(*cell))
     for held in (True, False):
         print("idle states " + ("held off" if held else "left to the system"))
         print(f"{'':24} {'ours/s':>9} {'pgbench/s':>9} {'ratio':>7} {'':18}"

@@ -56,6 +56,8 @@ class _Census:
     resident: int | None
     method: str
     problem: str
+    lingering: tuple[Path, ...]
+    """Files with a page in memory, or whose pages nobody could count."""
 
 
 def evict_files(paths: Iterable[str | Path], *, engine_dead: bool = False) -> Evidence:
@@ -71,7 +73,7 @@ def evict_files(paths: Iterable[str | Path], *, engine_dead: bool = False) -> Ev
         problems.append("there was no file to evict")
     hidden = _hidden_caches(files)
     before = _census(files)
-    after = _evict(files, problems, may_drop_all=not hidden)
+    after = _evict(files, before.lingering, problems, may_drop_all=not hidden)
     problems += [*hidden, *filter(None, [after.problem])]
     if after.resident:
         problems.append(
@@ -145,11 +147,15 @@ def _files(path: Path, seen: set[tuple[int, int]], problems: list[str]) -> Itera
         yield from _files(child, seen, problems)
 
 
-def _evict(files: Sequence[Path], problems: list[str], *, may_drop_all: bool) -> _Census:
+def _evict(
+    files: Sequence[Path], lingering: Sequence[Path], problems: list[str], *, may_drop_all: bool
+) -> _Census:
+    """Evict the lingering ones and look at all: most files of a server are never read, and to sync
+    a thousand of them takes longer than to start it."""
     refusals: list[str] = []
-    after = _Census(0, None, "none", "")
+    after = _Census(0, None, "none", "", tuple(lingering))
     for _ in range(ATTEMPTS):
-        refusals = [told for file in files if (told := _refusal(file))]
+        refusals = [told for file in after.lingering if (told := _refusal(file))]
         after = _census(files)
         if not after.resident:
             break
@@ -177,6 +183,7 @@ def _refusal(file: Path) -> str:
 def _census(files: Sequence[Path]) -> _Census:
     size_bytes = resident = 0
     methods = set()
+    lingering = []
     problem = ""
     for file in files:
         try:
@@ -186,11 +193,15 @@ def _census(files: Sequence[Path]) -> _Census:
             continue
         except OSError as error:
             problem = _told(file, error)
+            lingering.append(file)
             continue
         resident += pages
         methods.add(method)
+        if pages:
+            lingering.append(file)
     counted = None if problem or not methods else resident
-    return _Census(size_bytes, counted, "+".join(sorted(methods)) or "none", problem)
+    told = "+".join(sorted(methods)) or "none"
+    return _Census(size_bytes, counted, told, problem, tuple(lingering))
 
 
 def _hidden_caches(files: Sequence[Path]) -> list[str]:

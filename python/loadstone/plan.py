@@ -32,7 +32,7 @@ class Choices:
     unmeasured rounds before a warm block's samples. Where a comparison is undecided, a warm or hot
     cell is repeated until its interval is within `precision` (a share) of its middle, or to
     `repeat_most` samples (1,000; with `repeat` given, as many as that), or for `repeat_s` an
-    operation (0.5 s; 4 s where operations are named). `time_limit_s` holds for one statement.
+    operation (0.3 s; 20 s where operations are named). `time_limit_s` holds for one statement.
     `floor`: calibrate the harness; `limits`: a cell beyond a limit is invalid;
     `awake`: keep idle processors from sleeping where that is permitted.
     """

@@ -17,7 +17,7 @@ REPEAT_FIRST, REPEAT_LARGER = 10, 6
 REPEAT_MOST = 1000
 """Samples to which an undecided warm cell is repeated."""
 
-REPEAT_NAMED_S, REPEAT_PANEL_S = 20.0, 0.5
+REPEAT_NAMED_S, REPEAT_PANEL_S = 20.0, 0.3
 """For so long an undecided operation is repeated beyond its planned samples, all variants
 together: where the user names operations, and in a panel."""
 

@@ -22,7 +22,7 @@ from loadstone.unit import OpenCell, Unit
 REWARM_NS_MAX = 50_000_000
 """What takes longer fills the processor's caches by itself; within one session the engine's are
 full."""
-RESTART_NS_MAX = 100_000_000
+RESTART_NS_MAX = 50_000_000
 """An engine that takes longer to start anew does so only where operations are named."""
 
 

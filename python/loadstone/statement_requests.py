@@ -16,6 +16,9 @@ class StatementRequests(Requests):
 
     seam: ClassVar[str] = "engines"
 
+    _stopwatch: Stopwatch | None = None
+    """Kept from block to block: it knows what it has translated and what is warm."""
+
     @property
     def engine(self) -> Engine:
         """The engine, once opened."""
@@ -60,7 +63,9 @@ class StatementRequests(Requests):
         return Users(self.engine, self._announce).work(Loop(**loop), requests)
 
     def _watch(self) -> Stopwatch:
-        return Stopwatch(self.engine, self._announce)
+        if self._stopwatch is None or self._stopwatch.engine is not self.engine:
+            self._stopwatch = Stopwatch(self.engine, self._announce)
+        return self._stopwatch
 
 
 def contents_of(engine: Engine, table: str) -> tuple[int, str]:

@@ -25,6 +25,11 @@ class Stopwatch(Watch):
         super().__init__(announce)
         self.system = self.engine = engine
         self._statements: dict[str, Statement] = {}
+        self._warm: set[str] = set()
+
+    def restarted(self) -> None:
+        """Nothing in the engine is warm."""
+        self._warm.clear()
 
     def explain(self, block: Block) -> Sequence[StatementText]:
         """Each variation's statement and plan; one isolated pass, nothing is executed."""
@@ -38,6 +43,14 @@ class Stopwatch(Watch):
     def statements(self, block: Block) -> Sequence[str]:
         """Each variation as the engine gets it."""
         return [self._translated(block, text).sql for _, text, *_ in block.variations]
+
+    def _warming(self, block: Block) -> Sequence[Variation]:
+        """What was not run since the engine was started. If all was: one, since what ran between
+        two blocks of an engine had the processor's caches."""
+        keys = {variation[0]: _key(block, variation[1]) for variation in block.variations}
+        fresh = [item for item in block.variations if keys[item[0]] not in self._warm]
+        self._warm |= set(keys.values())
+        return fresh or block.variations[-1:]
 
     def _sample(
         self,
@@ -95,7 +108,7 @@ class Stopwatch(Watch):
         return (expected_rows if outcome < 0 else outcome), checksum
 
     def _translated(self, block: Block, text: str) -> Statement:
-        key = f"{block.rows}/{block.design}/{text}"
+        key = _key(block, text)
         if key not in self._statements:
             self._statements[key] = translate(
                 text,
@@ -104,6 +117,10 @@ class Stopwatch(Watch):
                 lambda relation: _attributes(block, relation),
             )
         return self._statements[key]
+
+
+def _key(block: Block, text: str) -> str:
+    return f"{block.rows}/{block.design}/{text}"
 
 
 def table_name(block: Block, relation: str) -> str:

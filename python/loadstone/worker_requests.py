@@ -50,6 +50,7 @@ class Requests(ABC):
         if evicted:
             coldness.evict_files(files, engine_dead=dead)
         system.start()
+        self._watch().restarted()
         return {}
 
     @abstractmethod

@@ -17,7 +17,7 @@ RepeatMost = Annotated[
     int | None, typer.Option(help="Samples of a cell whose comparison stays undecided.")
 ]
 RepeatSeconds = Annotated[
-    float | None, typer.Option(help="And so long, an operation: 0.5, or 4 for named ones.")
+    float | None, typer.Option(help="And so long, an operation: 0.3, or 20 for named ones.")
 ]
 Precision = Annotated[
     float | None, typer.Option(help="Share at which an interval is narrow enough: 0.015.")

@@ -3,6 +3,7 @@
 Everything lies in one schema that we create and mark, on either kind of server.
 """
 
+import os
 import re
 import socket
 from collections.abc import Iterator, Mapping, Sequence
@@ -189,9 +190,9 @@ class PostgresqlEngine(Engine):
         if self.variant.url is not None:
             return ()
         data = self._private().data
-        folders = ("base", "global", "pg_xact")
-        found = (path for folder in folders for path in (data / folder).rglob("*"))
-        return sorted(path for path in found if path.is_file())
+        walks = (os.walk(data / folder) for folder in ("base", "global", "pg_xact"))
+        found = (f"{at}/{name}" for walk in walks for at, _, names in walk for name in names)
+        return [Path(path) for path in sorted(found)]
 
     def processes(self) -> Sequence[int]:
         """The private server's postmaster, parent of all its processes."""
