@@ -47,8 +47,8 @@ class VariantWorker:
         self._revivals = 0
         self._opened: dict[str, Any] = {"versions": {}, "terms": {}}
 
-    def open(self) -> None:
-        """Start a worker and its engine."""
+    def open(self, known: Mapping[str, Any] | None = None) -> None:
+        """Start a worker and its engine. `known`: what an earlier one left."""
         self._scratch.mkdir(parents=True, exist_ok=True)
         self._worker = Worker(self.variant.name, self._benchmark.seam, self._log, self._claim.lock)
         values = {
@@ -58,9 +58,27 @@ class VariantWorker:
             "label": self.variant.label,
         }
         reply = self._worker.ask(
-            "open", variant=values, scratch=str(self._scratch), owner=self._claim.path.name
+            "open",
+            variant=values,
+            scratch=str(self._scratch),
+            owner=self._claim.path.name,
+            known=known,
         )
         self._opened = reply
+
+    @property
+    def renewable(self) -> bool:
+        """Whether the engine is ours to stop, and holds what it held afterwards."""
+        return self.engine.capabilities.stoppable and self.variant.url is None
+
+    def renew(self) -> None:
+        """Another process for the same engine, on what that holds: two processes of the same
+        program differ by some percent for as long as they live."""
+        known = self.ask("leave")["known"]
+        if self._worker is not None:
+            self._worker.kill()
+            self._worker = None
+        self.open(known)
 
     def terms(self) -> list[Term]:
         """Every tactic as asked and as the engine read it back when it was opened."""

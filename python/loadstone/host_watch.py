@@ -22,9 +22,6 @@ class HostWatch(Watch):
         del block
         return ()
 
-    def restarted(self) -> None:
-        """Each block is warmed, whatever was before it."""
-
     def _warming(self, block: Block) -> Sequence[Variation]:
         """One iteration: OO1's warm runs draw parts that no earlier one drew."""
         return block.variations[:1]

@@ -21,9 +21,11 @@ from loadstone.record.model import Sample
 
 WITNESSES_MIN = 8
 """Fewer spells, or turns, than this say too little: then what they are made of counts by itself."""
-SPELL_NS = 250_000_000
-"""So long what two processes happen to have stays as it is; where operations are named, engines
-start anew as often."""
+SPELL_NS = 300_000_000
+"""So long two processes are compared before, where operations are named, others take their places:
+what they happen to have, their own addresses for one, stays as it is as long as they live."""
+PAUSE_NS = 200_000_000
+"""Turns that begin this far apart are of two spells: a new process needs longer to be there."""
 
 
 def paired(first: Sequence[Sample], second: Sequence[Sample]) -> list[tuple[Sample, Sample]]:
@@ -52,14 +54,15 @@ def paired_ratio(numerator: Sequence[Sample], denominator: Sequence[Sample]) -> 
 
 
 def _spells(started_ns: Sequence[int], turns: Sequence[float]) -> list[list[float]]:
-    """The turns that began within `SPELL_NS` of the first of them, together."""
+    """The turns that began within `SPELL_NS` of the first of them, and with no pause, together."""
     spells: list[list[float]] = []
-    begun_ns = 0
+    begun_ns = last_ns = 0
     for start_ns, turn in zip(started_ns, turns, strict=True):
-        if not spells or start_ns - begun_ns >= SPELL_NS:
+        if not spells or start_ns - begun_ns >= SPELL_NS or start_ns - last_ns >= PAUSE_NS:
             spells.append([])
             begun_ns = start_ns
         spells[-1].append(turn)
+        last_ns = start_ns
     return spells
 
 

@@ -28,11 +28,12 @@ class Choices:
     """What a user may choose. Every field has a default; None means the benchmark's default.
 
     `repeat` counts samples of a warm or hot cell (by default 10 at the first scale and 6, the
-    fewest that give a 95 % interval, at the others), `repeat_cold` of a cold one, `warm_up` the
-    unmeasured rounds before a warm block's samples. Where a comparison is undecided, a warm or hot
-    cell is repeated until its interval is within `precision` (a share) of its middle, or to
-    `repeat_most` samples (1,000; with `repeat` given, as many as that), or for `repeat_s` an
-    operation (0.3 s; 20 s where operations are named). `time_limit_s` holds for one statement.
+    fewest that give a 95 % interval, at the others), `repeat_cold` of a cold one (3, or what the
+    paper's protocol has), `warm_up` the unmeasured rounds before a warm block's samples. Where a
+    comparison is undecided, a warm or hot cell is repeated until its interval is within `precision`
+    (a share) of its middle, or to `repeat_most` samples (1,000; with `repeat` given, as many as
+    that), or for `repeat_s` an operation (0.3 s; 20 s where operations are named).
+    `time_limit_s` holds for one statement.
     `floor`: calibrate the harness; `limits`: a cell beyond a limit is invalid;
     `awake`: keep idle processors from sleeping where that is permitted.
     """
@@ -45,7 +46,7 @@ class Choices:
     temperature: tuple[str, ...] = ("warm", "cold")
     panel: str = "default"
     repeat: int | None = None
-    repeat_cold: int = 3
+    repeat_cold: int | None = None
     warm_up: int = 1
     rounds: int = 2
     seed: int = 1983

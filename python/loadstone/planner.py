@@ -50,7 +50,7 @@ def make_plan(
             variant,
             rows,
             temperature,
-            _samples(choices, temperature, first=rows == scales[0]),
+            _samples(choices, benchmark, temperature, first=rows == scales[0]),
             capabilities[variant.engine],
         )
         for rows in scales
@@ -169,9 +169,9 @@ def _measured_again(
     return frozenset(operation.name for operation in ranked[:TWIN_OPERATIONS])
 
 
-def _samples(choices: Choices, temperature: str, *, first: bool) -> int:
+def _samples(choices: Choices, benchmark: Benchmark, temperature: str, *, first: bool) -> int:
     if temperature == "cold":
-        return choices.repeat_cold
+        return choices.repeat_cold or benchmark.cold_samples
     return choices.repeat or (REPEAT_FIRST if first else REPEAT_LARGER)
 
 

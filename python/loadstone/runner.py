@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
-from itertools import groupby
 from typing import Any
 
 from loadstone import _core, machine, scratch
@@ -110,7 +109,11 @@ class Runner:
     def _measure(
         self, scale: Scale, cells: Sequence[Cell], crowded: Sequence[Crowd], recorder: Recorder
     ) -> None:
-        for _, unit in groupby(cells, key=lambda cell: (cell.temperature, cell.operation)):
+        units: dict[tuple[str, str], list[Cell]] = {}
+        for cell in cells:
+            beside = scale.operations[cell.operation].unit or cell.operation
+            units.setdefault((cell.temperature, beside), []).append(cell)
+        for unit in units.values():
             scale.unit(tuple(unit))
         many = ManyUsers(self._plan, recorder, scale.users, self._recorded)
         for crowd in crowded:

@@ -5,6 +5,7 @@ engine fails in the middle of one.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,11 +84,11 @@ class Scale:
         seed = self._plan.seed + self._rows + self._units
         unit = Unit(
             self._plan, cells, seed, self._conditions, self._clock_ns,
-            one_session=self._one_session,
+            one_session=self._one_session, first_scale=self._rows == self._plan.rows[0],
         )  # fmt: skip
         for result in unit.measure(
             lambda *block: self._guarded(self._take, *block),
-            lambda item, hurried: self._guarded(self._renew, item, hurried),
+            self._renew,
             lambda item: self._guarded(self._explain, item),
         ):
             self._recorder.cell(result)
@@ -145,19 +146,26 @@ class Scale:
             asked["warm_up"] = 0
         item.add(worker.ask("block", block=asked))
 
-    def _renew(self, item: OpenCell, worker: VariantWorker, hurried: bool) -> None:
+    def _renew(self, items: Sequence[OpenCell], hurried: bool) -> None:
+        """Start engines anew: in their processes if that is hurried, and only those that are quick
+        about it; else in other processes, all at once, since nothing is measured meanwhile."""
+        crew = [(item, self._crew[item.cell.variant]) for item in items]
+        able = [(item, worker) for item, worker in crew if worker.renewable]
+        if hurried or self._one_session:
+            for item, worker in able:
+                if not hurried or self._restart_ns.get(worker.variant.name, 0) <= RESTART_NS_MAX:
+                    self._guarded(self._restart, item)
+        elif able:
+            with ThreadPoolExecutor(len(able)) as pool:
+                renewed = [(item, pool.submit(worker.renew)) for item, worker in able]
+            for item, outcome in renewed:
+                self._guarded(lambda _, __, outcome=outcome: outcome.result(), item)
+
+    def _restart(self, item: OpenCell, worker: VariantWorker) -> None:
         del item
-        name = worker.variant.name
-        slow = self._restart_ns.get(name, 0) > RESTART_NS_MAX
-        if (
-            (slow and hurried)
-            or not worker.engine.capabilities.stoppable
-            or worker.variant.url is not None
-        ):
-            return
         start_ns = _core.clock_ns()
-        worker.ask("restart", evicted=not hurried)
-        self._restart_ns[name] = _core.clock_ns() - start_ns
+        worker.ask("restart")
+        self._restart_ns[worker.variant.name] = _core.clock_ns() - start_ns
 
     def _explain(self, item: OpenCell, worker: VariantWorker) -> None:
         variations = min(item.cell.samples, len(self.operations[item.cell.operation].texts))

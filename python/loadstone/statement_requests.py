@@ -1,10 +1,11 @@
 """The requests to a worker whose engine takes statements."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, ClassVar
 
 from loadstone._core import RelationStream, answer_of_rows, answer_of_stream, clock_ns
 from loadstone.engines.base import Attribute, Engine, Table
+from loadstone.quel.statement import Statement
 from loadstone.stopwatch import Stopwatch
 from loadstone.users import Loop, Request, Users
 from loadstone.watch import Block
@@ -17,7 +18,6 @@ class StatementRequests(Requests):
     seam: ClassVar[str] = "engines"
 
     _stopwatch: Stopwatch | None = None
-    """Kept from block to block: it knows what it has translated and what is warm."""
 
     @property
     def engine(self) -> Engine:
@@ -62,7 +62,14 @@ class StatementRequests(Requests):
         ]
         return Users(self.engine, self._announce).work(Loop(**loop), requests)
 
+    def _known(self) -> dict[str, Any]:
+        return {key: asdict(statement) for key, statement in self._watch().translated.items()}
+
+    def _learn(self, known: dict[str, Any]) -> None:
+        self._watch().translated = {key: Statement(**values) for key, values in known.items()}
+
     def _watch(self) -> Stopwatch:
+        """One from block to block: it knows what it has translated."""
         if self._stopwatch is None or self._stopwatch.engine is not self.engine:
             self._stopwatch = Stopwatch(self.engine, self._announce)
         return self._stopwatch

@@ -13,7 +13,7 @@ from loadstone._core import answer_of_rows, answer_of_stream, attributes, clock_
 from loadstone.benchmarks.base import table_of
 from loadstone.engines.base import Attribute, Engine
 from loadstone.meter import Meter
-from loadstone.quel.translate import Statement, translate
+from loadstone.quel.statement import Statement
 from loadstone.record.model import AnswerCheck, Sample, StatementText
 from loadstone.watch import Block, Variation, Watch
 
@@ -24,12 +24,8 @@ class Stopwatch(Watch):
     def __init__(self, engine: Engine, announce: Callable[[str], None]) -> None:
         super().__init__(announce)
         self.system = self.engine = engine
-        self._statements: dict[str, Statement] = {}
-        self._warm: set[str] = set()
-
-    def restarted(self) -> None:
-        """Nothing in the engine is warm."""
-        self._warm.clear()
+        self.translated: dict[str, Statement] = {}
+        """By scale, design and text."""
 
     def explain(self, block: Block) -> Sequence[StatementText]:
         """Each variation's statement and plan; one isolated pass, nothing is executed."""
@@ -43,14 +39,6 @@ class Stopwatch(Watch):
     def statements(self, block: Block) -> Sequence[str]:
         """Each variation as the engine gets it."""
         return [self._translated(block, text).sql for _, text, *_ in block.variations]
-
-    def _warming(self, block: Block) -> Sequence[Variation]:
-        """What was not run since the engine was started. If all was: one, since what ran between
-        two blocks of an engine had the processor's caches."""
-        keys = {variation[0]: _key(block, variation[1]) for variation in block.variations}
-        fresh = [item for item in block.variations if keys[item[0]] not in self._warm]
-        self._warm |= set(keys.values())
-        return fresh or block.variations[-1:]
 
     def _sample(
         self,
@@ -108,19 +96,17 @@ class Stopwatch(Watch):
         return (expected_rows if outcome < 0 else outcome), checksum
 
     def _translated(self, block: Block, text: str) -> Statement:
-        key = _key(block, text)
-        if key not in self._statements:
-            self._statements[key] = translate(
+        key = f"{block.rows}/{block.design}/{text}"
+        if key not in self.translated:
+            from loadstone.quel.translate import translate
+
+            self.translated[key] = translate(
                 text,
                 self.engine.dialect,
                 lambda relation: self.engine.stored_name(table_name(block, relation)),
                 lambda relation: _attributes(block, relation),
             )
-        return self._statements[key]
-
-
-def _key(block: Block, text: str) -> str:
-    return f"{block.rows}/{block.design}/{text}"
+        return self.translated[key]
 
 
 def table_name(block: Block, relation: str) -> str:

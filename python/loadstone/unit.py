@@ -1,6 +1,7 @@
-"""A unit of interleaving: one operation at one temperature on all variants, measured in turns.
+"""A unit of interleaving: one operation at one temperature on all variants, measured in turns; or
+several that are set against each other, as the rungs of a ladder are.
 
-for each planned round: touch memory; the variants in a random order, started anew, one block each
+for each planned round: touch memory; the cells in a random order, started anew, one block each
 while a comparison is undecided: another round of those that stand in it
 explain, in one isolated pass; hold every cell against the limits
 """
@@ -11,7 +12,7 @@ from typing import Any
 
 from loadstone import _core, limits
 from loadstone.conditions import Conditions
-from loadstone.pairs import SPELL_NS
+from loadstone.pairs import SPELL_NS, WITNESSES_MIN
 from loadstone.plan import Cell, Plan
 from loadstone.planner import FLOOR
 from loadstone.record import CellResult, Sample
@@ -21,7 +22,9 @@ from loadstone.repetition import REPEAT_BLOCK, next_count, wanting
 from loadstone.variant import TWIN, is_twin
 
 RENEW_S = 1.0
-"""A server takes half a second to start anew: a panel's share of time has no room for that."""
+"""New processes take half a second: a panel's share of time has no room for that."""
+SPELL_SAMPLES = 40
+"""Of a variant before other processes take over: more of them would tell of these two only."""
 PRETOUCH_BYTES = 16 << 20
 """Touched before each round, because a host takes idle memory back within seconds."""
 
@@ -68,9 +71,9 @@ Step = Callable[[OpenCell, range, int], None]
 """Takes the samples with these ordinals as one block of that round; a failure is the cell's."""
 
 
-Renew = Callable[[OpenCell, bool], None]
-"""Restarts an engine on what it holds; if the second argument is true, only one that does so
-quickly."""
+Renew = Callable[[Sequence[OpenCell], bool], None]
+"""Starts engines anew on what they hold: in new processes, too, or, if the second argument is true,
+only those that do so quickly, in the processes that they have."""
 
 
 class Unit:
@@ -87,16 +90,22 @@ class Unit:
         clock_ns: float,
         *,
         one_session: bool = False,
+        first_scale: bool = True,
     ) -> None:
         self.opened = [OpenCell(cell) for cell in cells]
         for item in self.opened:
             if item.cell.gap:
                 item.status, item.reason = "gap", item.cell.gap
+        self._operations: dict[str, list[OpenCell]] = {}
+        for item in self.opened:
+            self._operations.setdefault(item.cell.operation, []).append(item)
         self._plan = plan
         self._seed = seed
         self._conditions = conditions
         self._clock_ns = clock_ns
         self._one_session = one_session
+        # In a panel the other scales serve the growth curves: what is alike there may stay so.
+        self._repeats = first_scale or plan.repeat_s >= RENEW_S
 
     def measure(
         self,
@@ -108,14 +117,15 @@ class Unit:
         live = list(self._right())
         self._conditions.begin()
         rounds = self._planned_rounds(live, take, renew)
-        self._repeat(take, renew, rounds)
+        if self._repeats:
+            self._repeat(take, renew, rounds)
         condition = self._conditions.end()
         for item in self._right():
             explain(item)
         for item in live:
             item.condition = condition
-        if self._plan.limits:
-            self._hold_against_limits(condition)
+        for items in self._operations.values() if self._plan.limits else ():
+            self._hold_against_limits(items, condition)
         for item in self.opened:
             yield item.result()
 
@@ -133,7 +143,7 @@ class Unit:
                 count = item.cell.samples
                 block = range(count * number // rounds, count * (number + 1) // rounds)
                 if number and block and self._renewed(item):
-                    renew(item, True)
+                    renew([item], True)
                 if item.status == "ok" and block:
                     take(item, block, number)
         return rounds
@@ -150,29 +160,39 @@ class Unit:
     def _repeat(self, take: Step, renew: Renew, number: int) -> None:
         """More rounds of the cells whose comparison is undecided, up to the plan's cap. A cold
         sample costs a restart: cold cells keep to the plan."""
-        end_ns = _core.clock_ns() + int(self._plan.repeat_s * 1e9)
+        end_ns = _core.clock_ns() + int(self._plan.repeat_s * len(self._operations) * 1e9)
+        spells = 0
         while _core.clock_ns() < end_ns and (more := self._wanting()):
             self._look()
-            number = self._turns(more, take, renew, number, end_ns)
+            if self._plan.repeat_s < RENEW_S:
+                fewest = min(len(item.samples) for item in more)
+                goal = next_count(fewest, self._plan.repeat_most)
+                number = self._turns(more, take, number, end_ns, goal)
+                continue
+            # Half as many again: few looks are taken at the data.
+            for _ in range(max(WITNESSES_MIN, spells // 2)):
+                number = self._spell(more, take, renew, number, end_ns)
+                spells += 1
+
+    def _spell(
+        self, more: Sequence[OpenCell], take: Step, renew: Renew, number: int, end_ns: int
+    ) -> int:
+        """Turns of other processes than before, for a while. Returns the next round's number."""
+        if _core.clock_ns() >= end_ns:
+            return number
+        renew(more, False)
+        goal = min(len(item.samples) for item in more) + SPELL_SAMPLES
+        spell_end_ns = min(end_ns, _core.clock_ns() + SPELL_NS)
+        return self._turns(more, take, number, spell_end_ns, min(goal, self._plan.repeat_most))
 
     def _turns(
-        self,
-        more: Sequence[OpenCell],
-        take: Step,
-        renew: Renew,
-        number: int,
-        end_ns: int,
+        self, more: Sequence[OpenCell], take: Step, number: int, end_ns: int, goal: int
     ) -> int:
-        """Short turns, in a random order each, until all have their next count of samples or the
-        time is over; the engines started anew at first and now and then. Memory is not touched
-        between turns: that would empty the caches each time. Returns the next round's number."""
-        goal = next_count(min(len(item.samples) for item in more), self._plan.repeat_most)
-        last, renew_ns = "", _core.clock_ns()
+        """Short turns, in a random order each, until all have so many samples or the time is over.
+        Memory is not touched between turns: that would empty the caches each time. Returns the next
+        round's number."""
+        last = ""
         while any(item.status == "ok" and len(item.samples) < goal for item in more):
-            if self._plan.repeat_s >= RENEW_S and _core.clock_ns() >= renew_ns:
-                for item in more:
-                    renew(item, False)
-                renew_ns = _core.clock_ns() + SPELL_NS
             order = _core.schedule(self._seed + number, len(more), 1)[0]
             if more[order[0]].cell.variant == last:
                 # Two turns on end find the processor's caches filled by the first.
@@ -189,26 +209,33 @@ class Unit:
         return number
 
     def _wanting(self) -> list[OpenCell]:
-        able = [
-            item
-            for item in self._right()
-            if item.cell.temperature != "cold"
-            and item.cell.variant not in (FLOOR, self._plan.twin)
-            and item.samples
-        ]
-        wanted = wanting({item.cell.variant: item.samples for item in able}, self._plan.precision)
-        return [
-            item
-            for item in able
-            if item.cell.variant in wanted and len(item.samples) < self._plan.repeat_most
-        ]
+        found = []
+        for items in self._operations.values():
+            able = [
+                item
+                for item in items
+                if item.status == "ok"
+                and item.cell.temperature != "cold"
+                and item.cell.variant not in (FLOOR, self._plan.twin)
+                and item.samples
+            ]
+            samples = {item.cell.variant: item.samples for item in able}
+            wanted = wanting(samples, self._plan.precision)
+            found += [
+                item
+                for item in able
+                if item.cell.variant in wanted and len(item.samples) < self._plan.repeat_most
+            ]
+        return found
 
-    def _hold_against_limits(self, condition: Condition) -> None:
-        floor = next((item.samples for item in self.opened if item.cell.variant == FLOOR), [])
+    def _hold_against_limits(self, items: Sequence[OpenCell], condition: Condition) -> None:
+        """Those of one operation: its own floor, its own twins."""
+        floor = next((item.samples for item in items if item.cell.variant == FLOOR), [])
         machine = limits.of_machine(condition)
-        twins = self._twins()
-        for item in list(self._right()):
-            if item.cell.variant == FLOOR or not item.samples:
+        right = [item for item in items if item.status == "ok" and item.samples]
+        twins = _twins(right)
+        for item in right:
+            if item.cell.variant == FLOOR:
                 continue
             # What answers nothing (a rung of a ladder) is there to measure the harness.
             below = floor if item.answers else []
@@ -218,14 +245,15 @@ class Unit:
             if reason:
                 item.status, item.reason = "invalid", reason
 
-    def _twins(self) -> tuple[str, str]:
-        """The variant that was measured twice, and why neither can be believed, if so."""
-        right = {item.cell.variant: item.samples for item in self._right() if item.samples}
-        for name, samples in right.items():
-            first = name.removesuffix(TWIN)
-            if is_twin(name) and first in right:
-                return first, limits.of_twins(right[first], samples)
-        return "", ""
+
+def _twins(right: Sequence[OpenCell]) -> tuple[str, str]:
+    """The variant that was measured twice, and why neither can be believed, if so."""
+    taken = {item.cell.variant: item.samples for item in right}
+    for name, samples in taken.items():
+        first = name.removesuffix(TWIN)
+        if is_twin(name) and first in taken:
+            return first, limits.of_twins(taken[first], samples)
+    return "", ""
 
 
 def _wrong(answer: AnswerCheck) -> str:

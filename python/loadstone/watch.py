@@ -51,9 +51,8 @@ class Watch(ABC):
         samples: list[Sample] = []
         answers: list[AnswerCheck] = []
         evidence: list[ColdEvidence] = []
-        warming = self._warming(block) if block.warm_up else ()
         for _ in range(block.warm_up):
-            for variation in warming:
+            for variation in self._warming(block):
                 self._clear(block, variation)
                 self._sample(block, variation, -1, check=False)
         for offset, variation in enumerate(block.variations):
@@ -77,13 +76,9 @@ class Watch(ABC):
     def explain(self, block: Block) -> Sequence[StatementText]:
         """Each variation's statement and plan; one isolated pass, nothing is executed."""
 
-    @abstractmethod
-    def restarted(self) -> None:
-        """The system was started anew: nothing in it is warm."""
-
-    @abstractmethod
     def _warming(self, block: Block) -> Sequence[Variation]:
-        """What is run unmeasured before a warm block."""
+        """What is run unmeasured before a warm block: each of its variations."""
+        return block.variations
 
     @abstractmethod
     def _clear(self, block: Block, variation: Variation) -> None:
@@ -105,7 +100,6 @@ class Watch(ABC):
         dead = coldness.wait_until_dead(pids, limit_s=DEATH_S_MAX)
         found = coldness.evict_files(files, engine_dead=dead)
         self.system.start()
-        self.restarted()
         return ColdEvidence(
             ordinal=ordinal,
             proved=found.proved,

@@ -26,13 +26,21 @@ class Requests(ABC):
         self._announce = announce
         self._system: System | None = None
 
-    def open(self, variant: dict[str, Any], scratch: str, owner: str) -> dict[str, Any]:
-        """Load exactly this engine's module, start it, and say what it is."""
+    def open(
+        self,
+        variant: dict[str, Any],
+        scratch: str,
+        owner: str,
+        known: dict[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Load exactly this engine's module, start it, and say what it is. `known`: what another
+        worker left."""
         variant["tactics"] = tuple((key, value) for key, value in variant["tactics"])
         asked = Variant(**variant)
         kind = registry.load_system(self.seam, asked.engine)
         self._system = kind(asked, Path(scratch), owner)
         self._system.start()
+        self._learn(known or {})
         return {"versions": dict(kind.versions()), "terms": dict(self._system.terms())}
 
     def calibrate(self) -> dict[str, Any]:
@@ -41,17 +49,23 @@ class Requests(ABC):
 
         return {"figures": dict(calibration.measure())}
 
-    def restart(self, evicted: bool = False) -> dict[str, Any]:
-        """Stop the system, see it dead, and start it on what it holds. `evicted`: its files, too,
-        get other memory, for the pages that hold them are the same as long as they are there."""
+    def restart(self) -> dict[str, Any]:
+        """Stop the system, see it dead, and start it on what it holds."""
         system = self._opened()
-        files = tuple(system.files()) if evicted else ()
-        dead = coldness.wait_until_dead(system.stop(), limit_s=DEATH_S_MAX)
-        if evicted:
-            coldness.evict_files(files, engine_dead=dead)
+        coldness.wait_until_dead(system.stop(), limit_s=DEATH_S_MAX)
         system.start()
-        self._watch().restarted()
         return {}
+
+    def leave(self) -> dict[str, Any]:
+        """Stop the system and leave what it made to another worker, its files evicted: the pages
+        that hold them would be the same as long as they are there. The reply holds what is known,
+        for `open`; this worker has nothing more to do."""
+        system, known = self._opened(), self._known()
+        files = tuple(system.files())
+        dead = coldness.wait_until_dead(system.stop(), limit_s=DEATH_S_MAX)
+        coldness.evict_files(files, engine_dead=dead)
+        self._system = None
+        return {"known": known}
 
     @abstractmethod
     def load(self, source: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:
@@ -86,6 +100,14 @@ class Requests(ABC):
         if self._system is None:
             raise not_open()
         return self._system
+
+    def _known(self) -> dict[str, Any]:
+        """What a successor need not find out again."""
+        return {}
+
+    def _learn(self, known: dict[str, Any]) -> None:
+        """Take that over."""
+        del known
 
     @abstractmethod
     def _watch(self) -> Watch:

@@ -11,7 +11,8 @@ import pyarrow as pa
 from loadstone import _core
 from loadstone.engines.base import Attribute
 from loadstone.quel import tree
-from loadstone.quel.translate import Statement, translate
+from loadstone.quel.statement import Statement
+from loadstone.quel.translate import translate
 
 Answer = tuple[int, str]
 

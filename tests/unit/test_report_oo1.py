@@ -4,6 +4,7 @@ import html
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from oo1_report_fixture import ROWS, make_oo1_run
@@ -12,7 +13,7 @@ from rich.console import Console
 
 from loadstone import registry
 from loadstone.record.model import AnswerCheck, Run, Term
-from loadstone.report.comparison import Comparison, ComparisonRow, comparisons
+from loadstone.report.comparison import Comparison, ComparisonRow, _revived, comparisons
 from loadstone.report.panel import panels
 from loadstone.report.paper_words import paper_line
 from loadstone.report.portrait import Portrait, portrait
@@ -199,7 +200,7 @@ def test_markdown_has_the_papers_tables(whole: Portrait) -> None:
     assert cells[5:] == ["330 µs 5.5×", "16.0 ms 270×", "900 µs 15×", "17,000×"]  # noqa: RUF001
     assert "Table VI. Small remote database without locality; s, as printed" in text
     assert "- Table III. Large remote database: not run at 200,000: add --rows 200000" in text
-    assert "No engine yet: lode will fill INDEX and OODBMS." in text
+    assert "Of the paper's systems run again: INDEX as lode?access=links, INDEX with" in text
     # What took part in no comparison has no figure: structs in memory are never cold.
     (cold,) = (line for line in text.splitlines() if line.startswith("| lookup, cold"))
     assert cold.split("|")[5].strip() == "gap"
@@ -236,9 +237,16 @@ def test_the_way_to_a_server_stands_beside_the_figures(whole: Portrait, name: st
     assert "and back" not in registry.load_report(name)().render(alone).decode()
 
 
-def test_systems_that_nothing_stands_for_are_named(whole: Portrait) -> None:
-    assert comparisons(whole).awaited == "No engine yet: lode will fill INDEX and OODBMS."
-    assert comparisons(portrait(make_run(FEW))).awaited == ""
+def test_the_papers_systems_that_run_again_are_named(whole: Portrait) -> None:
+    told = (
+        "Of the paper's systems run again: INDEX as lode?access=links, INDEX with B-trees"
+        " (Table VII) as lode?access=btree and OODBMS as lode"
+    )
+    absent = " (not in this run: lode?access=links, lode?access=btree and lode)."
+    assert comparisons(whole).revived == told + absent
+    there = (*whole.competitors, "lode", "lode?access=links", "lode?access=btree")
+    assert _revived(SimpleNamespace(words=whole.words, competitors=there)) == told + "."
+    assert comparisons(portrait(make_run(FEW))).revived == ""
 
 
 def test_things_have_their_own_names(whole: Portrait) -> None:

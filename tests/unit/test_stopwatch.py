@@ -104,18 +104,6 @@ def test_warm_up_runs_every_variation_before_the_first_sample(watch, log):
     assert [sample["ordinal"] for sample in reply["samples"]] == [0, 1, 2]
 
 
-def test_what_is_warm_is_warmed_by_one_run_until_the_engine_is_started_anew(watch, log):
-    asked = block("host", HOST, warm_up=1, times=3)
-    runs = []
-    for restarted in (False, False, True):
-        if restarted:
-            watch.restarted()
-        before = log.count("fetch SELECT")
-        watch.take(asked)
-        runs.append(log.count("fetch SELECT") - before)
-    assert runs == [6, 4, 6]
-
-
 def test_update_is_checked_before_it_is_undone(watch, log):
     watch.take(block("update", APPEND, UNDO, expected=(1, RIGHT[1])))
     assert log == [

@@ -35,8 +35,9 @@ def cell(variant, temperature="warm", samples=10, gap=""):
 
 
 def measured(
-    cells, middles_ns, noise=0.0, condition=CALM, status="ok", one_session=False, **choices
-):
+    cells, middles_ns, noise=0.0, condition=CALM, status="ok", one_session=False,
+    first_scale=True, **choices
+):  # fmt: skip
     """The results of a unit whose variants take so long, and the blocks that were taken."""
     plan = Plan("w", "1993", ("a",), (1000,), 1, 1, 2, 60.0, tuple(cells),
                 **{"precision": 0.02, "repeat_most": 40, "repeat_s": 60.0, **choices})  # fmt: skip
@@ -53,12 +54,13 @@ def measured(
         if status != "ok":
             item.status, item.reason = status, "because"
 
-    def renew(item, hurried):
+    def renew(items, hurried):
         planned = len([block for block in blocks if block[2] != RENEWED]) < 2 * len(cells)
         assert hurried == planned, "a panel has no time for slow restarts"
-        blocks.append((item.cell.variant, 0, RENEWED))
+        blocks.extend((item.cell.variant, 0, RENEWED) for item in items)
 
-    unit = Unit(plan, cells, 3, State(condition), 50.0, one_session=one_session)
+    unit = Unit(plan, cells, 3, State(condition), 50.0, one_session=one_session,
+                first_scale=first_scale)  # fmt: skip
     results = {r.cell.variant: r for r in unit.measure(take, renew, lambda item: None)}
     return results, blocks
 
@@ -110,6 +112,14 @@ def test_an_undecided_comparison_is_repeated_together_and_to_the_cap():
     assert renewed.count("a") == renewed.count("b") > 1
     for number in range(2, max(number for *_, number in blocks) + 1):
         assert {variant for variant, _, at in blocks if at == number} == {"a", "b"}
+
+
+@pytest.mark.parametrize(("first_scale", "repeat_s", "most"),
+                         [(True, 0.3, 40), (False, 0.3, 10), (False, 20.0, 40)])  # fmt: skip
+def test_a_panel_repeats_at_the_first_scale_only(first_scale, repeat_s, most):
+    results, _ = measured([cell("a"), cell("b")], {"a": 1e6, "b": 1e6}, noise=0.2,
+                          one_session=True, first_scale=first_scale, repeat_s=repeat_s)  # fmt: skip
+    assert counts(results) == {"a": most, "b": most}
 
 
 def test_a_narrow_interval_needs_no_more():

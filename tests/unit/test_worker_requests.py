@@ -1,9 +1,12 @@
 """What a worker does on request, whatever its engine."""
 
+import json
+
 import pytest
 
 from loadstone.benchmarks.wisconsin.benchmark import WisconsinBenchmark
 from loadstone.errors import EngineError
+from loadstone.quel.statement import Statement
 from loadstone.statement_requests import StatementRequests
 
 
@@ -20,6 +23,22 @@ def test_an_engine_started_anew_holds_what_it_held(tmp_path):
     assert worker.engine._connection is not first
     assert worker.contents(**request) == before != {"answer": None}
     worker.remove()
+
+
+def test_what_a_worker_leaves_another_finds(tmp_path):
+    benchmark = WisconsinBenchmark()
+    request = benchmark.request("1993", benchmark.stored_relations("1993")[0], 100)
+    first, second = (StatementRequests(lambda kind: None) for _ in range(2))
+    first.open({"engine": "sqlite", "tactics": []}, str(tmp_path), "owner")
+    first.load(**request)
+    before = first.contents(**request)
+    first._watch().translated["10/heap/text"] = Statement("into", "CREATE", "tmp")
+    known = json.loads(json.dumps(first.leave()["known"]))
+    first.remove()
+    second.open({"engine": "sqlite", "tactics": []}, str(tmp_path), "owner", known)
+    assert second._watch().translated == {"10/heap/text": Statement("into", "CREATE", "tmp")}
+    assert second.contents(**request) == before != {"answer": None}
+    second.remove()
 
 
 def test_without_an_engine_there_is_nothing_to_start():

@@ -59,6 +59,9 @@ class Operation:
     panels: frozenset[str] = frozenset()
     """Panels that include it: `quick`, `cold` (worth a cold sample in the default panel); `full`:
     no other does."""
+    unit: str = ""
+    """Operations of one unit are set against each other, and so measured in the same rounds; empty:
+    this one by itself."""
     many_users: bool = False
     """Whether many users can run it at once, each without changing what the others see."""
 
@@ -107,6 +110,8 @@ class Benchmark(ABC):
     default_variants: ClassVar[tuple[str, ...]] = ("sqlite", "duckdb", "postgresql")
     seam: ClassVar[str] = "engines"
     """Where it meets a system under test: `engines` take statements, `hosts` run its program."""
+    cold_samples: ClassVar[int] = 3
+    """Samples of a cold cell, where the user does not choose."""
     one_session: ClassVar[bool] = False
     """Whether the paper has all planned samples of a cell taken in one session of the engine."""
 

@@ -44,6 +44,7 @@ class LodeHost(RustHost):
             "locks": ("table", "page"),
             "disk": ("buffered", "direct"),
             "cache": ("268435456", "<bytes>"),
+            "hugepages": ("on", "off"),
             "replacement": ("clock", "lru", "lru-2", "random"),
             "extent": ("16", "4", "8", "32", "64"),
             "readahead": ("off", "on"),

@@ -20,6 +20,7 @@ from loadstone.errors import InputError, UnsupportedError
 from loadstone.quel import tree
 from loadstone.quel.expressions import DIALECTS, Expressions, Scope, attribute_named
 from loadstone.quel.queries import Named, Queries, add_table, own_name, result_names
+from loadstone.quel.statement import Statement
 from loadstone.quel.tree import Node
 
 _COLUMN_TYPES = {
@@ -31,17 +32,6 @@ _COLUMN_TYPES = {
     "f8": "DOUBLE",
 }
 _ASK_THE_ENGINE = "ask an engine for a storage structure when its table is loaded"
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """One SQL statement. `kind` is `retrieve` (rows to the host), `into` (a new table, called
-    `result`), `update` (of the table called `target`) or `definition`."""
-
-    kind: str
-    sql: str
-    result: str | None = None
-    target: str | None = None
 
 
 def translate(

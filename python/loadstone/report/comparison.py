@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from loadstone.report.figures import listing
-from loadstone.report.portrait import Portrait, View, engine_of
+from loadstone.report.portrait import Portrait, View
 from loadstone.report.today import LOAD, SIZE, Source, Today
 
 UNITS_NS = {
@@ -107,15 +107,15 @@ class Comparison:
 @dataclass(frozen=True, slots=True)
 class Comparisons:
     """All tables of the paper beside a run. `rows` and `temperature` are of the one view that is
-    beside all of them; None where tables and rows name their own. `awaited` says which systems of
-    the paper nothing stands for today."""
+    beside all of them; None where tables and rows name their own. `revived` says as which
+    variants systems of the paper run again, and which of these are not in the run."""
 
     citation: str
     systems: Mapping[str, str]
     rows: int | None
     temperature: str | None
     tables: tuple[Comparison, ...]
-    awaited: str = ""
+    revived: str = ""
 
 
 PAPER_ROWS = 10_000
@@ -137,7 +137,7 @@ def comparisons(portrait: Portrait) -> Comparisons | None:
         rows=None if own else view.rows,
         temperature=None if own else view.temperature,
         tables=tuple(_table(table, portrait, view, editions) for table in tables),
-        awaited=_awaited(portrait),
+        revived=_revived(portrait),
     )
 
 
@@ -145,13 +145,14 @@ def _distance(view: View) -> tuple[float, int]:
     return abs(math.log(view.rows / PAPER_ROWS)), 0 if view.temperature == "warm" else 1
 
 
-def _awaited(portrait: Portrait) -> str:
-    there = {engine_of(variant) for variant in portrait.competitors}
-    awaited = {s: engine for s, engine in portrait.words.awaited.items() if engine not in there}
-    if not awaited:
+def _revived(portrait: Portrait) -> str:
+    revived = portrait.words.revived
+    if not revived:
         return ""
-    engines = listing(dict.fromkeys(awaited.values()))
-    return f"No engine yet: {engines} will fill {listing(awaited)}."
+    told = listing([f"{system} as {variant}" for system, variant in revived.items()])
+    absent = [variant for variant in revived.values() if variant not in portrait.competitors]
+    missing = f" (not in this run: {listing(absent)})" if absent else ""
+    return f"Of the paper's systems run again: {told}{missing}."
 
 
 def _table(

@@ -1,11 +1,11 @@
 """The cost ladder: what one call costs, rung by rung, and what look-up and traversal are made of.
 
 A rung is the median of a measure over how often it does its one thing. What a rung costs beyond
-the one below is the difference of the two; they were measured apart, so its bounds are at their
-worst (`arithmetic`). A whole is explained by parts that were measured in another way than the
-whole: what they do not sum up to is `unexplained`, which is negative where they sum up to more.
-Where an engine lacks the measure that a last part needs, that part is the difference, and nothing
-can be unexplained.
+the one below is the difference of the two. They were measured in the same rounds, but how they vary
+together is not made use of: the bounds are at their worst (`arithmetic`). A whole is explained by
+parts that were measured in another way than the whole: what they do not sum up to is `unexplained`,
+which is negative where they sum up to more. Where an engine lacks the measure that a last part
+needs, that part is the difference, and nothing can be unexplained.
 """
 
 from collections.abc import Mapping, Sequence

@@ -56,7 +56,7 @@ def lead(found: Comparisons, portrait: Portrait) -> str:
         f"{found.citation}. As published, beside this run, {at}; times the best of the same era. "
         "Best over best: the paper's fastest over today's."
     )
-    return " ".join(filter(None, (said, portrait.words.basis, found.awaited)))
+    return " ".join(filter(None, (said, portrait.words.basis, found.revived)))
 
 
 def paper_line(found: Comparisons | None) -> str:

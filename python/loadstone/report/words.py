@@ -13,9 +13,9 @@ class Words:
 
     `scale`, `answer` and `stored` say what a scale, an answer and a load count. `visits` are the
     operations whose number of visits varies with the start, and the number that their times are
-    stated for. `basis` is what a reader must know of today's figures beside the paper's; `awaited`
-    maps a system of the paper that no engine stands for yet to the one that will. `apart` are the
-    designs that were loaded in place of the database that a size or a load is told of.
+    stated for. `basis` is what a reader must know of today's figures beside the paper's; `revived`
+    maps a system of the paper to the variant as which it runs again. `apart` are the designs that
+    were loaded in place of the database that a size or a load is told of.
     """
 
     title: str
@@ -24,7 +24,7 @@ class Words:
     stored: str = "tuples"
     visits: Mapping[str, int] = field(default_factory=dict)
     basis: str = ""
-    awaited: Mapping[str, str] = field(default_factory=dict)
+    revived: Mapping[str, str] = field(default_factory=dict)
     apart: frozenset[str] = frozenset()
 
 
@@ -38,7 +38,11 @@ KNOWN: Mapping[str, Words] = {
         basis="Remote was a server across Ethernet; today's engines and the program share one "
         "machine. A reverse traversal's times are as of 3,280 visits. A total is the sum of three "
         "medians.",
-        awaited={"INDEX": "lode", "OODBMS": "lode"},
+        revived={
+            "INDEX": "lode?access=links",
+            "INDEX with B-trees (Table VII)": "lode?access=btree",
+            "OODBMS": "lode",
+        },
         apart=frozenset({"no-locality"}),
     ),
 }

@@ -16,6 +16,7 @@ mod counters;
 mod evict;
 mod fault;
 mod hands;
+mod huge;
 mod latched;
 mod marks;
 mod outdated;
@@ -42,6 +43,7 @@ pub use self::write_back::WriteBack;
 use self::ahead::Ahead;
 use self::counters::Events;
 use self::fault::beyond;
+use self::huge::Huge;
 use self::replacement::Tactic;
 use self::reservation::Reservation;
 use self::room::Room;
@@ -72,6 +74,8 @@ pub struct BufferOptions {
     pub replacement: Replacement,
     /// Whether there are hints ([`Buffer::mark`]). A page that has some counts twice.
     pub swizzle: bool,
+    /// Whether the kernel is asked for huge pages as long as the whole volume has room.
+    pub huge_pages: bool,
     /// At a miss, read the absent pages of the aligned run of so many, and more where one run is
     /// missed after another; 0 and 1 for the page alone. A run takes at most a quarter of the
     /// cache.
@@ -97,6 +101,7 @@ pub struct Buffer {
     growing: Mutex<PageNumber>,
     sync_failed: AtomicBool,
     pages_max: PageNumber,
+    huge: Huge,
     ahead: Ahead,
     cache_bytes: u64,
     events: Events,
@@ -123,11 +128,12 @@ impl Buffer {
         let room = Room::new(pages.min(2 * u64::from(pages_max).max(PAGES_MIN)) as usize);
         let read_ahead_max = (room.pages_max() / READ_AHEAD_DIVISOR) as PageNumber;
         let read_ahead_pages = options.read_ahead_pages.clamp(1, read_ahead_max);
-        Ok(Self {
+        let buffer = Self {
             words: Reservation::words(pages_max)?,
             pages: Reservation::pages(pages_max)?,
             hints: options.swizzle.then(|| Reservation::pages(pages_max)).transpose()?,
             tactic: Tactic::new(options.replacement, pages_max)?,
+            huge: Huge::new(if options.huge_pages { pages } else { 0 }),
             ahead: Ahead::new(read_ahead_pages, room.pages_max()),
             room,
             guards: AtomicUsize::new(0),
@@ -139,7 +145,9 @@ impl Buffer {
             pages_max,
             cache_bytes,
             events: Events::default(),
-        })
+        };
+        buffer.back_with_huge();
+        Ok(buffer)
     }
 
     /// Look at a page. `look` is called again if the page changed or was evicted meanwhile.
@@ -277,6 +285,7 @@ impl Buffer {
             *pages_durable = pages_there;
         }
         self.pages_total.fetch_max(pages_total, Ordering::Release);
+        self.back_with_huge();
         Ok(())
     }
 

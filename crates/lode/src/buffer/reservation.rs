@@ -26,13 +26,23 @@ impl Reservation {
     /// Room for `count` pages, each at its number times [`PAGE_BYTES`], which come and go singly.
     pub(super) fn pages(count: PageNumber) -> Result<Self> {
         let reservation = Self::new(u64::from(count) * PAGE_BYTES as u64)?;
-        // A huge page would take memory for neighbours that nobody asked for.
-        reservation.advise(0, reservation.bytes, Advice::LinuxNoHugepage).ok();
+        reservation.prefer_small(count);
         // Once here instead of at each eviction: locked memory (mlockall) cannot be given back.
         reservation
             .advise(0, PAGE_BYTES, Advice::LinuxDontNeed)
             .map_err(|error| LodeError::io("giving memory back", error.into()))?;
         Ok(reservation)
+    }
+
+    /// Take memory for the first `count` pages singly: a huge page would be for neighbours, too,
+    /// that nobody asked for. A kernel that has no huge pages does so anyway.
+    pub(super) fn prefer_small(&self, count: PageNumber) {
+        self.advise(0, count as usize * PAGE_BYTES, Advice::LinuxNoHugepage).ok();
+    }
+
+    /// Take memory for the first `count` pages in huge ones, where the kernel has some.
+    pub(super) fn prefer_huge(&self, count: PageNumber) {
+        self.advise(0, count as usize * PAGE_BYTES, Advice::LinuxHugepage).ok();
     }
 
     /// `count` words of zero.

@@ -33,7 +33,7 @@ use crate::error::{LodeError, Result};
 use crate::lock::numbers::NumberMap;
 use crate::page::{self, FileNumber, PageNumber};
 use crate::server::Address;
-use crate::tactics::{Grain, Swizzle, Tactics};
+use crate::tactics::{Grain, HugePages, Swizzle, Tactics};
 use connections::Connections;
 
 /// A database at a page server, for all threads of this process.
@@ -60,8 +60,8 @@ pub struct Counters {
 }
 
 impl Remote {
-    /// Use the database that is served there. Of the tactics, `cache`, `replacement`, `swizzle` and
-    /// `readahead` hold here; the others are the server's.
+    /// Use the database that is served there. Of the tactics, `cache`, `hugepages`, `replacement`,
+    /// `swizzle` and `readahead` hold here; the others are the server's.
     ///
     /// # Errors
     ///
@@ -81,6 +81,7 @@ impl Remote {
         let theirs: Tactics = welcome.tactics.parse()?;
         let tactics = Tactics {
             cache: tactics.cache,
+            huge_pages: tactics.huge_pages,
             replacement: tactics.replacement,
             swizzle: tactics.swizzle,
             read_ahead: tactics.read_ahead,
@@ -92,6 +93,7 @@ impl Remote {
             cache_bytes: tactics.cache.0,
             replacement: database::replacement(&tactics),
             swizzle: tactics.swizzle == Swizzle::On,
+            huge_pages: tactics.huge_pages == HugePages::On,
             read_ahead_pages: match tactics.locks {
                 Grain::Table => tactics.read_ahead_pages(),
                 // Only a page that is locked can be relied on to be a committed one.

@@ -10,6 +10,7 @@ mod describe;
 mod disk;
 mod durability;
 mod extent;
+mod huge_pages;
 mod locks;
 mod log;
 mod place;
@@ -29,6 +30,7 @@ pub use describe::{Description, Value};
 pub use disk::Opening;
 pub use durability::Durability;
 pub use extent::ExtentPages;
+pub use huge_pages::HugePages;
 pub use locks::Grain;
 pub use log::Logging;
 pub use place::{Place, place};
@@ -51,6 +53,8 @@ pub struct Tactics {
     pub disk: Opening,
     /// How much memory pages may take.
     pub cache: CacheBytes,
+    /// Whether the cache may lie in large pages.
+    pub huge_pages: HugePages,
     /// Which page makes room.
     pub replacement: Replacement,
     /// Whether references between objects are kept as addresses.
@@ -69,7 +73,7 @@ macro_rules! for_each_tactic {
     ($do:ident) => {
         $do! {
             log: Logging, durability: Durability, locks: Grain, disk: Opening, cache: CacheBytes,
-            replacement: Replacement, swizzle: Swizzle, extent: ExtentPages,
+            huge_pages: HugePages, replacement: Replacement, swizzle: Swizzle, extent: ExtentPages,
             read_ahead: ReadAhead, checkpoint: CheckpointBytes,
         }
     };

@@ -29,7 +29,13 @@ struct Table {
     changed: NumberMap<PageNumber, Changed>,
     /// Pages that were changed since they were written, and of which writing will log an image.
     unwritten: HashSet<PageNumber, BuildHasherDefault<NumberHasher>>,
+    /// Shadows of transactions that ended: memory that was given back and asked for again would
+    /// cost a page fault for each page that the next one changes.
+    spare: Vec<Box<PageBytes>>,
 }
+
+/// Shadows that are kept: 4 MiB, for as many pages as an OO1 insert changes, and more.
+const SPARE_MAX: usize = 1024;
 
 /// A page that a running transaction has changed.
 pub(super) struct Changed {
@@ -100,7 +106,7 @@ impl Changes {
         self.check_usable()?;
         self.log.make_room(table.reserve_bytes(1))?;
         let shadow = match self.logging {
-            Logging::PageDiff => Some(Box::new(*before)),
+            Logging::PageDiff => Some(table.copy(before)),
             Logging::PageGrain => None,
         };
         let undo = if first && self.logging == Logging::PageGrain {
@@ -160,7 +166,8 @@ impl Changes {
     pub(super) fn forget(&self, pages: &[PageNumber]) {
         let mut table = self.table();
         for page in pages {
-            table.changed.remove(page);
+            let shadow = table.changed.remove(page).and_then(|changed| changed.shadow);
+            table.spare(shadow);
         }
     }
 
@@ -170,7 +177,8 @@ impl Changes {
         for &(page, bytes) in pages {
             let mut table = self.table();
             if let Some(changed) = table.changed.get_mut(&page) {
-                self.log_undo(page, bytes, changed)?;
+                let shadow = self.log_undo(page, bytes, changed)?;
+                table.spare(shadow);
             }
             drop(table);
             let body = Body::Image { page, bytes: Box::new(*bytes) };
@@ -185,20 +193,25 @@ impl Changes {
         Ok(())
     }
 
-    /// A page is to be written that its transaction has not committed. Its shadow has done its
-    /// duty then: the undo record says the same, and the page cannot change until it is written.
-    fn log_undo(&self, page: PageNumber, bytes: &PageBytes, changed: &mut Changed) -> Result<()> {
+    /// A page is to be written that its transaction has not committed. Its shadow, which is
+    /// answered, has done its duty then: the undo record says the same, and the page cannot change
+    /// until it is written.
+    fn log_undo(
+        &self,
+        page: PageNumber,
+        bytes: &PageBytes,
+        changed: &mut Changed,
+    ) -> Result<Option<Box<PageBytes>>> {
         if let Some(shadow) = &changed.shadow {
             let runs = difference(bytes, shadow);
             if !runs.is_empty() {
                 let body = Body::Undo { page, runs };
                 changed.undo.push(self.log.append(&body, changed.transaction)?);
             }
-            changed.shadow = None;
         }
         changed.fresh = false;
         changed.told = true;
-        Ok(())
+        Ok(changed.shadow.take())
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
@@ -218,6 +231,16 @@ pub(super) enum Kept {
 }
 
 impl Table {
+    fn copy(&mut self, page: &PageBytes) -> Box<PageBytes> {
+        let Some(mut copy) = self.spare.pop() else { return Box::new(*page) };
+        copy.copy_from_slice(page);
+        copy
+    }
+
+    fn spare(&mut self, shadow: Option<Box<PageBytes>>) {
+        self.spare.extend(shadow.filter(|_| self.spare.len() < SPARE_MAX));
+    }
+
     /// What the log must have room for, so that whatever happens a full disk stops only those who
     /// begin something: an image of every page that is not written, and for those that are not
     /// committed undo, redo, and an image more. `more` of them are about to be added.

@@ -15,12 +15,13 @@ use crate::operations::Operator;
 use crate::random::{Random, show};
 use crate::reading::read_and_check;
 
-const SWITCHES: [(&str, &[&str]); 10] = [
+const SWITCHES: [(&str, &[&str]); 11] = [
     ("log", &["page-diff", "page-grain"]),
     ("durability", &["none", "group", "full"]),
     ("locks", &["table", "page"]),
     ("disk", &["buffered", "direct"]),
     ("cache", &["65536", "262144", "64MiB"]),
+    ("hugepages", &["on", "off"]),
     ("replacement", &["clock", "lru", "lru-2", "random"]),
     ("swizzle", &["off", "on"]),
     ("extent", &["4", "16", "64"]),

@@ -16,7 +16,7 @@ use super::transaction::Transaction;
 const CLOSED: &str = "the connection is closed: connect again";
 
 /// The tactics that are a client's.
-const OWN: [&str; 4] = ["cache", "replacement", "swizzle", "readahead"];
+const OWN: [&str; 5] = ["cache", "hugepages", "replacement", "swizzle", "readahead"];
 
 /// A database that a page server has open, for all threads. A context manager that closes the
 /// connections.

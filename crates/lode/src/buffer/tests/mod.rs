@@ -5,6 +5,7 @@ mod contents;
 mod eviction;
 mod failures;
 mod hints;
+mod huge;
 mod marks;
 mod outdated;
 mod protocol;
@@ -137,6 +138,7 @@ fn options(replacement: Replacement) -> BufferOptions {
         cache_bytes: 16 * PAGE_BYTES as u64,
         replacement,
         swizzle: false,
+        huge_pages: true,
         read_ahead_pages: 0,
         pages_max: 1024,
     }
