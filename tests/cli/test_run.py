@@ -40,6 +40,23 @@ def test_every_engine_answers_right_and_cold_is_proved_or_says_why_not(desk: Des
     assert desk.leftovers() == []
 
 
+def test_where_operations_are_named_other_processes_take_over_what_is_loaded(desk: Desk):
+    done = desk.run("run", "--rows", "1000", "--no-floor", "--no-limits", "--temperature", "warm",
+                    "--on", "sqlite", "--on", "sqlite?durability=none", "--on", "duckdb",
+                    "--on", "duckdb?parallelism=1", "--on", "postgresql",
+                    "--on", "postgresql?durability=none", "--operation", "select-1%-heap",
+                    "--precision", "0.0001", "--repeat-seconds", "6", "--record", "r.loadstone",
+                    "--no-report")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    run = desk.read()
+    assert run.events == ()
+    assert {result.status for result in run.results} == {"ok"}
+    assert all(answer.right for result in run.results for answer in result.answers)
+    repeated = [result for result in run.results if len(result.samples) > result.cell.samples]
+    assert len(repeated) >= 2, "two of the same engine are undecided at that precision"
+    assert desk.leftovers() == []
+
+
 def test_dry_run_prints_the_plan_and_touches_nothing(desk: Desk):
     done = desk.run(*SMALL, *few(), "--dry-run")
     assert done.returncode == 0

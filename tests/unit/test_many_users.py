@@ -22,6 +22,7 @@ class Three:
     editions = ("first",)
     default_edition = "first"
     default_scales = (1000, 10000)
+    cold_samples = 3
 
     def check_scale(self, edition, rows):
         pass

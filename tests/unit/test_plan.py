@@ -19,6 +19,7 @@ class TwoOperations:
     editions = ("first", "second")
     default_edition = "first"
     default_scales = (1000, 10000)
+    cold_samples = 3
 
     def check_scale(self, edition, rows):
         if rows < 100:
