@@ -36,6 +36,8 @@ PLOT_PX = 250
 LABEL_MAX = 30
 STEEP = 1.2
 """Exponents above this are drawn in the warning colour: clearly worse than linear."""
+SHORT_FROM = 100_000
+"""A scale from which on the scales of a growth are written short."""
 
 Point = dict[str, Any]
 Chart = tuple[dict[str, Any], str]
@@ -162,7 +164,9 @@ def growth_lines(
         for index, line in enumerate(lines)
         for size, e in zip(line.sizes, line.elapsed_ns, strict=True)
     ]  # fmt: skip
-    x = axis("x", sizes[0], sizes[-1], values=sizes, labelExpr="format(datum.value, ',')")
+    # A small drawing has no room for seven digits at each end: 20k, 2M.
+    digits = "~s" if sizes[-1] >= SHORT_FROM else ","
+    x = axis("x", sizes[0], sizes[-1], values=sizes, labelExpr=f"format(datum.value, '{digits}')")
     y = axis("y", low, high, values=decades(low, high, 5), labelExpr=TIME_LABELS)
     by_line = {"field": "line", "type": "nominal"}
     ends = _ends(lines, low, high, height)
