@@ -47,8 +47,8 @@ class VariantWorker:
         self._revivals = 0
         self._opened: dict[str, Any] = {"versions": {}, "terms": {}}
 
-    def open(self, known: Mapping[str, Any] | None = None) -> None:
-        """Start a worker and its engine. `known`: what an earlier one left."""
+    def open(self) -> None:
+        """Start a worker and its engine."""
         self._scratch.mkdir(parents=True, exist_ok=True)
         self._worker = Worker(self.variant.name, self._benchmark.seam, self._log, self._claim.lock)
         values = {
@@ -58,11 +58,7 @@ class VariantWorker:
             "label": self.variant.label,
         }
         reply = self._worker.ask(
-            "open",
-            variant=values,
-            scratch=str(self._scratch),
-            owner=self._claim.path.name,
-            known=known,
+            "open", variant=values, scratch=str(self._scratch), owner=self._claim.path.name
         )
         self._opened = reply
 
@@ -78,7 +74,8 @@ class VariantWorker:
         if self._worker is not None:
             self._worker.kill()
             self._worker = None
-        self.open(known)
+        self.open()
+        self.ask("learn", known=known)
 
     def terms(self) -> list[Term]:
         """Every tactic as asked and as the engine read it back when it was opened."""

@@ -32,15 +32,9 @@ class HostRequests(Requests):
             raise not_open()
         return self._system
 
-    def open(
-        self,
-        variant: dict[str, Any],
-        scratch: str,
-        owner: str,
-        known: dict[str, Any] | None = None,
-    ) -> dict[str, Any]:
+    def open(self, variant: dict[str, Any], scratch: str, owner: str) -> dict[str, Any]:
         """As every worker; the terms have what OO1's Table I asks for, too."""
-        reply = super().open(variant, scratch, owner, known)
+        reply = super().open(variant, scratch, owner)
         return {**reply, "terms": {**reportables(self.host.name), **reply["terms"]}}
 
     def load(self, source: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ engine fails in the middle of one.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -159,7 +159,11 @@ class Scale:
             with ThreadPoolExecutor(len(able)) as pool:
                 renewed = [(item, pool.submit(worker.renew)) for item, worker in able]
             for item, outcome in renewed:
-                self._guarded(lambda _, __, outcome=outcome: outcome.result(), item)
+                self._guarded(self._renewed, item, outcome)
+
+    def _renewed(self, item: OpenCell, worker: VariantWorker, outcome: Future[None]) -> None:
+        del item, worker
+        outcome.result()
 
     def _restart(self, item: OpenCell, worker: VariantWorker) -> None:
         del item

@@ -26,6 +26,11 @@ class StatementRequests(Requests):
             raise not_open()
         return self._system
 
+    def learn(self, known: dict[str, Any]) -> dict[str, Any]:
+        """Statements need not be translated again."""
+        self._watch().translated = {key: Statement(**values) for key, values in known.items()}
+        return {}
+
     def load(self, source: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:
         """Generate a relation and load it; the reply holds time and what the engine now has."""
         import pyarrow as pa
@@ -64,9 +69,6 @@ class StatementRequests(Requests):
 
     def _known(self) -> dict[str, Any]:
         return {key: asdict(statement) for key, statement in self._watch().translated.items()}
-
-    def _learn(self, known: dict[str, Any]) -> None:
-        self._watch().translated = {key: Statement(**values) for key, values in known.items()}
 
     def _watch(self) -> Stopwatch:
         """One from block to block: it knows what it has translated."""

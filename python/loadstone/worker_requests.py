@@ -26,21 +26,13 @@ class Requests(ABC):
         self._announce = announce
         self._system: System | None = None
 
-    def open(
-        self,
-        variant: dict[str, Any],
-        scratch: str,
-        owner: str,
-        known: dict[str, Any] | None = None,
-    ) -> dict[str, Any]:
-        """Load exactly this engine's module, start it, and say what it is. `known`: what another
-        worker left."""
+    def open(self, variant: dict[str, Any], scratch: str, owner: str) -> dict[str, Any]:
+        """Load exactly this engine's module, start it, and say what it is."""
         variant["tactics"] = tuple((key, value) for key, value in variant["tactics"])
         asked = Variant(**variant)
         kind = registry.load_system(self.seam, asked.engine)
         self._system = kind(asked, Path(scratch), owner)
         self._system.start()
-        self._learn(known or {})
         return {"versions": dict(kind.versions()), "terms": dict(self._system.terms())}
 
     def calibrate(self) -> dict[str, Any]:
@@ -59,13 +51,18 @@ class Requests(ABC):
     def leave(self) -> dict[str, Any]:
         """Stop the system and leave what it made to another worker, its files evicted: the pages
         that hold them would be the same as long as they are there. The reply holds what is known,
-        for `open`; this worker has nothing more to do."""
+        for `learn`; this worker has nothing more to do."""
         system, known = self._opened(), self._known()
         files = tuple(system.files())
         dead = coldness.wait_until_dead(system.stop(), limit_s=DEATH_S_MAX)
         coldness.evict_files(files, engine_dead=dead)
         self._system = None
         return {"known": known}
+
+    def learn(self, known: dict[str, Any]) -> dict[str, Any]:
+        """Take over what a worker before this one knew."""
+        del known
+        return {}
 
     @abstractmethod
     def load(self, source: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:
@@ -104,10 +101,6 @@ class Requests(ABC):
     def _known(self) -> dict[str, Any]:
         """What a successor need not find out again."""
         return {}
-
-    def _learn(self, known: dict[str, Any]) -> None:
-        """Take that over."""
-        del known
 
     @abstractmethod
     def _watch(self) -> Watch:

@@ -12,8 +12,10 @@ from report_fixture import FEW, make_run
 from rich.console import Console
 
 from loadstone import registry
+from loadstone.benchmarks.oo1.benchmark import Oo1Benchmark
 from loadstone.record.model import AnswerCheck, Run, Term
 from loadstone.report.comparison import Comparison, ComparisonRow, _revived, comparisons
+from loadstone.report.ladder import STEPS
 from loadstone.report.panel import panels
 from loadstone.report.paper_words import paper_line
 from loadstone.report.portrait import Portrait, portrait
@@ -298,3 +300,8 @@ def test_the_terminal_tells_hosts_and_calls_and_fits(capsys: pytest.CaptureFixtu
     assert "report  loadstone report a.loadstone, with the paper's tables, 2 of 4 beside" in text
     assert len(text.splitlines()) <= 40
     assert max(map(len, text.splitlines())) <= 100
+
+
+def test_the_rungs_of_the_ladder_are_measured_in_the_same_rounds() -> None:
+    together = {item.name for item in Oo1Benchmark().operations("1992", 200) if item.unit}
+    assert together == {step.operation for step in STEPS}

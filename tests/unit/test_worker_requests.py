@@ -35,7 +35,8 @@ def test_what_a_worker_leaves_another_finds(tmp_path):
     first._watch().translated["10/heap/text"] = Statement("into", "CREATE", "tmp")
     known = json.loads(json.dumps(first.leave()["known"]))
     first.remove()
-    second.open({"engine": "sqlite", "tactics": []}, str(tmp_path), "owner", known)
+    second.open({"engine": "sqlite", "tactics": []}, str(tmp_path), "owner")
+    second.learn(known)
     assert second._watch().translated == {"10/heap/text": Statement("into", "CREATE", "tmp")}
     assert second.contents(**request) == before != {"answer": None}
     second.remove()

@@ -17,7 +17,6 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from loadstone.coldness import wait_until_dead
 from loadstone.engines.network_namespace import NetworkNamespace
 from loadstone.engines.postgresql_binaries import Account, binaries, server_account
 from loadstone.errors import EngineError
@@ -156,9 +155,11 @@ class PrivateServer:
         for step, limit_s in ((signal.SIGINT, STOP_S_MAX), (signal.SIGQUIT, 5.0)):
             if process.poll() is None:
                 process.send_signal(step)
-            if wait_until_dead((process.pid,), limit_s):
-                process.wait()
-                return pids
+            try:
+                process.wait(limit_s)
+            except subprocess.TimeoutExpired:
+                continue
+            return pids
         process.kill()
         process.wait()
         return pids
