@@ -8,7 +8,7 @@ use crate::page::{self, HEADER_BYTES, PAGE_BYTES, PageBytes, PageKind, PageNumbe
 use crate::view::AlignedPage;
 
 /// The format that this program reads and writes.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// How many pages at the volume's start are superblocks.
 pub const COPIES: PageNumber = 2;

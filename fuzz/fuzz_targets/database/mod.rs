@@ -8,7 +8,7 @@ use lode::catalog::{self, FileKind};
 use lode::disk::Memory;
 use lode::error::Result;
 use lode::hash::Hash;
-use lode::heap::{Heap, RecordId};
+use lode::heap::{Heap, RecordId, Reference};
 use lode::links::{LinkField, Links};
 use lode::objects::Objects;
 use lode::page::PAGE_BYTES;
@@ -119,7 +119,7 @@ impl Small {
         }
         for &oid in &self.oids {
             ended(self.objects.get(pages, oid).map(drop));
-            ended(self.objects.look(pages, oid, |_, _| ()));
+            ended(self.objects.look(pages, Reference::to(oid), |_, _| ()));
         }
         ended(btree::check(pages, self.tree.root()).map(drop));
         ended(self.walk(pages));

@@ -9,7 +9,7 @@ use lode::Pages;
 use lode::btree::Btree;
 use lode::catalog::FileKind;
 use lode::hash::Hash;
-use lode::heap::{Heap, RecordId};
+use lode::heap::{Heap, RecordId, Reference};
 
 use super::builds::Builds;
 use super::design::Design;
@@ -43,28 +43,31 @@ pub struct Hashes {
 #[derive(Default)]
 pub struct Last(Vec<u64>);
 
+fn id_of(reference: Reference) -> Result<RecordId> {
+    reference.id().ok_or(NO_RECORD)
+}
+
 impl Hashes {
     #[inline]
-    fn record(self, pages: &impl Pages, id: u32) -> Result<RecordId> {
+    fn reference_to(self, pages: &impl Pages, id: u32) -> Result<Reference> {
         let word = self.ids.get_one(pages, id.into())?;
-        word.and_then(RecordId::of).ok_or(Failure::Missing(id))
+        word.map(Reference).ok_or(Failure::Missing(id))
     }
 
     #[inline]
-    fn part_at(self, pages: &impl Pages, part: RecordId) -> Result<Part> {
+    fn part_at(self, pages: &impl Pages, part: Reference) -> Result<Part> {
         let words = self.parts.look(pages, part, record::see)?;
         Ok(record::part_of(words.ok_or(TOO_SHORT)?))
     }
 
     #[inline]
     fn part(self, pages: &impl Pages, id: u32) -> Result<Part> {
-        self.part_at(pages, self.record(pages, id)?)
+        self.part_at(pages, self.reference_to(pages, id)?)
     }
 
     #[inline]
     fn connection(self, pages: &impl Pages, word: u64) -> Result<Link> {
-        let id = RecordId::of(word).ok_or(NO_RECORD)?;
-        let words = self.connections.look(pages, id, record::see)?;
+        let words = self.connections.look(pages, Reference(word), record::see)?;
         Ok(record::link_of(words.ok_or(TOO_SHORT)?))
     }
 
@@ -83,7 +86,8 @@ impl Hashes {
     }
 
     fn add_connection(self, pages: &mut impl Pages, row: &Connection) -> Result<()> {
-        let word = self.connections.insert(pages, &record::link(row), None)?.to_u64();
+        let connection = self.connections.insert(pages, &record::link(row), None)?;
+        let word = self.connections.reference(pages, connection)?.0;
         self.from.insert(pages, row.from.into(), word)?;
         Ok(self.to.insert(pages, row.to.into(), word)?)
     }
@@ -98,12 +102,12 @@ fn load_records(
     let mut places = (Places::default(), Places::default());
     for row in database.part_range(1..database.parts + 1) {
         let place = parts.insert(loading.pages(), &record::part(&row), None)?;
-        places.0.push(row.id, place);
+        places.0.push(row.id, parts.reference(loading.pages(), place)?);
         loading.step()?;
     }
     for (row, number) in database.connection_range(0..database.connection_count()).zip(0..) {
         let place = connections.insert(loading.pages(), &record::link(&row), None)?;
-        places.1.push(number, place);
+        places.1.push(number, connections.reference(loading.pages(), place)?);
         loading.step()?;
     }
     loading.commit()?;
@@ -130,19 +134,19 @@ impl Design for Hashes {
         let connections = Heap::create(loading.pages(), connection.file)?;
         let builds = Builds(Btree::create(loading.pages(), build.file)?);
         let places = load_records(loading, database, (parts, connections))?;
-        let entries = (1..=database.parts).map(|id| (u64::from(id), places.0.of(id).to_u64()));
+        let entries = (1..=database.parts).map(|id| (u64::from(id), places.0.word(id)));
         let ids = Hash::load(loading.pages(), id.file, entries)?;
         loading.commit()?;
         let entries = |end: fn(&Connection) -> u32| {
             let rows = database.connection_range(0..database.connection_count());
             let places = &places.1;
-            rows.zip(0..).map(move |(row, number)| (end(&row).into(), places.of(number).to_u64()))
+            rows.zip(0..).map(move |(row, number)| (end(&row).into(), places.word(number)))
         };
         let froms = Hash::load(loading.pages(), from.file, entries(|row| row.from))?;
         loading.commit()?;
         let tos = Hash::load(loading.pages(), to.file, entries(|row| row.to))?;
         loading.commit()?;
-        builds.load(loading, database, |id| places.0.of(id).to_u64())?;
+        builds.load(loading, database, |id| places.0.word(id))?;
         loading.publish([
             (part, parts.root()),
             (connection, connections.root()),
@@ -211,7 +215,7 @@ impl Design for Hashes {
 
     fn range(&self, pages: &impl Pages, build_s: Range<i64>, visits: &mut Visits) -> Result<()> {
         self.builds.each(pages, build_s, |word| {
-            visits.part(&self.part_at(pages, RecordId::of(word).ok_or(NO_RECORD)?)?);
+            visits.part(&self.part_at(pages, Reference(word))?);
             Ok(())
         })
     }
@@ -237,22 +241,25 @@ impl Design for Hashes {
     }
 
     fn insert(&self, pages: &mut impl Pages, new: &NewPart) -> Result<()> {
-        let word = self.parts.insert(pages, &record::part(&new.part), None)?.to_u64();
+        let part = self.parts.insert(pages, &record::part(&new.part), None)?;
+        let word = self.parts.reference(pages, part)?.0;
         self.ids.insert(pages, new.part.id.into(), word)?;
         self.builds.add(pages, new.part.build_s, new.part.id, word)?;
         new.to.iter().try_for_each(|row| self.add_connection(pages, row))
     }
 
     fn update(&self, pages: &mut impl Pages, id: u32, build_sum_s: i64) -> Result<()> {
-        let part = self.record(pages, id)?;
-        let turned = self.parts.change(pages, part, |bytes| record::turn(bytes, build_sum_s))?;
+        let part = self.reference_to(pages, id)?;
+        let turned =
+            self.parts.change(pages, id_of(part)?, |bytes| record::turn(bytes, build_sum_s))?;
         let (before_s, after_s) = turned?;
         self.builds.remove(pages, before_s, id)?;
-        self.builds.add(pages, after_s, id, part.to_u64())
+        self.builds.add(pages, after_s, id, part.0)
     }
 
     fn remove(&self, pages: &mut impl Pages, id: u32) -> Result<()> {
-        let part = self.record(pages, id)?;
+        let reference = self.reference_to(pages, id)?;
+        let part = id_of(reference)?;
         let build_s =
             self.parts.read(pages, part, |view, at, _| view.u64(at + record::BUILD_AT))?;
         let mut leaving = Vec::with_capacity(3);
@@ -261,12 +268,12 @@ impl Design for Hashes {
             Ok(())
         })?;
         for (word, to) in leaving {
-            self.connections.delete(pages, RecordId::of(word).ok_or(NO_RECORD)?)?;
+            self.connections.delete(pages, id_of(Reference(word))?)?;
             self.from.remove(pages, id.into(), word)?;
             self.to.remove(pages, to.into(), word)?;
         }
         self.parts.delete(pages, part)?;
-        self.ids.remove(pages, id.into(), part.to_u64())?;
+        self.ids.remove(pages, id.into(), reference.0)?;
         self.builds.remove(pages, build_s.cast_signed(), id)
     }
 }

@@ -1,6 +1,6 @@
 //! `access=links`: OO1's INDEX (section 7.1). Parts and connections are records of two files; a
 //! connection is in two lists, that of the part which it leaves and that of the part which it leads
-//! to, and each list runs by record ids from the part through its connections back to the part.
+//! to, and each list runs by references from the part through its connections back to the part.
 //! Parts are found by a B-tree on id.
 //!
 //! A part: its fields ([`super::record`]), then the two lists' ends. A connection: its places in
@@ -11,7 +11,7 @@ use std::ops::Range;
 use loadstone_datasets::oo1::{Connection, Database, NewPart};
 use lode::btree::Btree;
 use lode::catalog::FileKind;
-use lode::heap::{Heap, RecordId};
+use lode::heap::{Heap, RecordId, Reference};
 use lode::links::{self as lists, LINK_BYTES as LIST_BYTES, LinkField};
 use lode::{Pages, View};
 
@@ -53,7 +53,7 @@ pub struct Links {
 /// Where the lists of a part begin, which was fetched last.
 #[derive(Default)]
 pub struct Last {
-    part: Option<RecordId>,
+    part: Reference,
     first: [u64; 2],
 }
 
@@ -61,8 +61,8 @@ pub struct Last {
 #[derive(Clone, Copy)]
 struct Seen {
     /// Parent and next in both lists.
-    out: [u64; 2],
-    into: [u64; 2],
+    out: [Reference; 2],
+    into: [Reference; 2],
     /// Type and length.
     rest: [u64; 2],
 }
@@ -73,18 +73,18 @@ impl Links {
     }
 
     #[inline]
-    fn record(self, pages: &impl Pages, id: u32) -> Result<RecordId> {
+    fn reference_to(self, pages: &impl Pages, id: u32) -> Result<Reference> {
         let word = self.ids.get(pages, &id.to_be_bytes(), |value| value.u64(0))?;
-        word.and_then(RecordId::of).ok_or(Failure::Missing(id))
+        word.map(Reference).ok_or(Failure::Missing(id))
     }
 
     #[inline]
-    fn part(self, pages: &impl Pages, part: RecordId, last: &mut Last) -> Result<Part> {
+    fn part(self, pages: &impl Pages, part: Reference, last: &mut Last) -> Result<Part> {
         let seen = self.parts.look(pages, part, |view, at| {
             let first = [view.u64(at + PART_BYTES), view.u64(at + PART_BYTES + LIST_BYTES)];
             (view.words::<WORDS>(at), first)
         })?;
-        *last = Last { part: Some(part), first: seen.1 };
+        *last = Last { part, first: seen.1 };
         Ok(record::part_of(seen.0.ok_or(TOO_SHORT)?))
     }
 
@@ -93,28 +93,26 @@ impl Links {
     fn walk(
         self,
         pages: &impl Pages,
-        part: RecordId,
+        part: Reference,
         direction: Direction,
         last: &mut Last,
         mut each: impl FnMut(&Seen) -> Result<()>,
     ) -> Result<()> {
-        if last.part != Some(part) {
+        if last.part != part {
             self.part(pages, part, last)?;
         }
-        let own = part.to_u64();
         let mut next = match (direction, last.first) {
-            (Direction::Forward, [first, _]) | (Direction::Reverse, [_, first]) => first,
+            (Direction::Forward, [first, _]) | (Direction::Reverse, [_, first]) => Reference(first),
         };
         // A list that bites its own tail is longer than there are records.
         let mut left = u32::MAX;
-        while next != own && next != 0 && left > 0 {
-            let connection = RecordId::of(next).ok_or(ASTRAY)?;
-            let seen = self.connections.look(pages, connection, see)?.ok_or(TOO_SHORT)?;
+        while !next.is_to_same(part) && next != Reference(0) && left > 0 {
+            let seen = self.connections.look(pages, next, see)?.ok_or(TOO_SHORT)?;
             let [parent, following] = match direction {
                 Direction::Forward => seen.out,
                 Direction::Reverse => seen.into,
             };
-            if parent != own {
+            if !parent.is_to_same(part) {
                 return Err(ASTRAY);
             }
             each(&seen)?;
@@ -125,11 +123,11 @@ impl Links {
     }
 
     /// The connections that leave a part: where they lead to, and the part there.
-    fn connections(self, pages: &impl Pages, id: u32) -> Result<Vec<(Link, RecordId)>> {
-        let part = self.record(pages, id)?;
+    fn connections(self, pages: &impl Pages, id: u32) -> Result<Vec<(Link, Reference)>> {
+        let part = self.reference_to(pages, id)?;
         let mut found = Vec::with_capacity(3);
         self.walk(pages, part, Direction::Forward, &mut Last::default(), |seen| {
-            let target = RecordId::of(seen.into[0]).ok_or(ASTRAY)?;
+            let target = seen.into[0];
             let to = self.part(pages, target, &mut Last::default())?.id;
             let (kind, length) = record::rest([0, seen.rest[0], seen.rest[1]]);
             found.push((Link { from: id, to, length, kind }, target));
@@ -146,12 +144,14 @@ impl Links {
         let (mut parts, mut connections) = (Places::default(), Places::default());
         for id in 1..=database.parts {
             let empty = [0; PART_RECORD_BYTES];
-            parts.push(id, self.parts.insert(loading.pages(), &empty, None)?);
+            let place = self.parts.insert(loading.pages(), &empty, None)?;
+            parts.push(id, self.parts.reference(loading.pages(), place)?);
             loading.step()?;
         }
         for number in 0..database.connection_count() {
             let empty = [0; CONNECTION_RECORD_BYTES];
             let place = self.connections.insert(loading.pages(), &empty, None)?;
+            let place = self.connections.reference(loading.pages(), place)?;
             connections.push(number, place);
             loading.step()?;
         }
@@ -169,15 +169,14 @@ impl Links {
             for row in database.part_range(ids) {
                 let into = incoming.to(row.id);
                 let out = 3 * (row.id - 1);
-                let place =
-                    |number: Option<&u32>| number.map_or(0, |&it| connections.of(it).to_u64());
+                let place = |number: Option<&u32>| number.map_or(0, |&it| connections.word(it));
                 let ends = [
-                    connections.of(out).to_u64(),
-                    connections.of(out + 2).to_u64(),
+                    connections.word(out),
+                    connections.word(out + 2),
                     place(into.first()),
                     place(into.last()),
                 ];
-                self.parts.change(loading.pages(), parts.of(row.id), |bytes| {
+                self.parts.change(loading.pages(), parts.id(row.id), |bytes| {
                     bytes[..PART_BYTES].copy_from_slice(&record::part(&row));
                     put_words(bytes, PART_BYTES, &ends);
                 })?;
@@ -198,11 +197,11 @@ impl Links {
             let numbers = first..count.min(first + 3 * CHUNK_PARTS);
             let following = Following::of(database, &numbers);
             for (number, row) in numbers.clone().zip(database.connection_range(numbers)) {
-                let (from, to) = (parts.of(row.from).to_u64(), parts.of(row.to).to_u64());
-                let place = |number: u32| connections.of(number).to_u64();
+                let (from, to) = (parts.word(row.from), parts.word(row.to));
+                let place = |number: u32| connections.word(number);
                 let next_out = if number % 3 == 2 { from } else { place(number + 1) };
                 let next_in = following.next(number).map_or(to, place);
-                self.connections.change(loading.pages(), connections.of(number), |bytes| {
+                self.connections.change(loading.pages(), connections.id(number), |bytes| {
                     put_words(bytes, 0, &[from, next_out, to, next_in]);
                     bytes[REST..].copy_from_slice(&record::link(&row)[8..]);
                 })?;
@@ -218,7 +217,7 @@ impl Links {
         from: RecordId,
         row: &Connection,
     ) -> Result<()> {
-        let to = self.record(pages, row.to)?;
+        let to = id_of(self.reference_to(pages, row.to)?)?;
         let mut bytes = [0; CONNECTION_RECORD_BYTES];
         bytes[REST..].copy_from_slice(&record::link(row)[8..]);
         let connection = self.connections.insert(pages, &bytes, None)?;
@@ -231,7 +230,12 @@ impl Links {
 #[inline]
 fn see(view: View<'_>, at: usize) -> Option<Seen> {
     let [out, out_next, into, into_next, kind, rest] = view.words(at)?;
-    Some(Seen { out: [out, out_next], into: [into, into_next], rest: [kind, rest] })
+    let [out, into] = [[out, out_next], [into, into_next]].map(|list| list.map(Reference));
+    Some(Seen { out, into, rest: [kind, rest] })
+}
+
+fn id_of(reference: Reference) -> Result<RecordId> {
+    reference.id().ok_or(ASTRAY)
 }
 
 fn put_words(bytes: &mut [u8], at: usize, words: &[u64]) {
@@ -244,7 +248,7 @@ impl Design for Links {
     const ACCESS: &'static str =
         "records in parent-child lists by record id; B-trees on id and build";
 
-    type Handle = RecordId;
+    type Handle = Reference;
 
     type Last = Last;
 
@@ -264,7 +268,7 @@ impl Design for Links {
         links.load_parts(loading, database, &places)?;
         links.load_connections(loading, database, &places)?;
         loading.commit()?;
-        let word = |id: u32| places.0.of(id).to_u64();
+        let word = |id: u32| places.0.word(id);
         let all = (1..=database.parts).map(|id| (id.to_be_bytes(), word(id).to_le_bytes()));
         links.ids.bulk_load(loading.pages(), all, FILL_PERCENT)?;
         loading.commit()?;
@@ -290,14 +294,14 @@ impl Design for Links {
 
     #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
     #[inline(always)]
-    fn find(&self, pages: &impl Pages, id: u32, last: &mut Last) -> Result<(RecordId, Part)> {
-        let part = self.record(pages, id)?;
+    fn find(&self, pages: &impl Pages, id: u32, last: &mut Last) -> Result<(Reference, Part)> {
+        let part = self.reference_to(pages, id)?;
         Ok((part, self.part(pages, part, last)?))
     }
 
     #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
     #[inline(always)]
-    fn read(&self, pages: &impl Pages, handle: RecordId, last: &mut Last) -> Result<Part> {
+    fn read(&self, pages: &impl Pages, handle: Reference, last: &mut Last) -> Result<Part> {
         self.part(pages, handle, last)
     }
 
@@ -305,17 +309,17 @@ impl Design for Links {
     fn links(
         &self,
         pages: &impl Pages,
-        handle: RecordId,
+        handle: Reference,
         direction: Direction,
         last: &mut Last,
-        out: &mut Vec<RecordId>,
+        out: &mut Vec<Reference>,
     ) -> Result<()> {
         self.walk(pages, handle, direction, last, |seen| {
             let [other, _] = match direction {
                 Direction::Forward => seen.into,
                 Direction::Reverse => seen.out,
             };
-            out.push(RecordId::of(other).ok_or(ASTRAY)?);
+            out.push(other);
             Ok(())
         })
     }
@@ -323,8 +327,8 @@ impl Design for Links {
     fn links_in_order(
         &self,
         pages: &impl Pages,
-        handle: RecordId,
-        out: &mut Vec<RecordId>,
+        handle: Reference,
+        out: &mut Vec<Reference>,
     ) -> Result<()> {
         let id = self.part(pages, handle, &mut Last::default())?.id;
         let mut connections = self.connections(pages, id)?;
@@ -335,8 +339,7 @@ impl Design for Links {
 
     fn range(&self, pages: &impl Pages, build_s: Range<i64>, visits: &mut Visits) -> Result<()> {
         self.builds.each(pages, build_s, |word| {
-            let part = RecordId::of(word).ok_or(ASTRAY)?;
-            visits.part(&self.part(pages, part, &mut Last::default())?);
+            visits.part(&self.part(pages, Reference(word), &mut Last::default())?);
             Ok(())
         })
     }
@@ -346,12 +349,11 @@ impl Design for Links {
     }
 
     fn reference(&self, pages: &impl Pages, from: u32, to: u32) -> Result<Part> {
-        let part = self.record(pages, from)?;
+        let part = self.reference_to(pages, from)?;
         let mut found = None;
         self.walk(pages, part, Direction::Forward, &mut Last::default(), |seen| {
             if found.is_none() {
-                let target = RecordId::of(seen.into[0]).ok_or(ASTRAY)?;
-                let part = self.part(pages, target, &mut Last::default())?;
+                let part = self.part(pages, seen.into[0], &mut Last::default())?;
                 found = (part.id == to).then_some(part);
             }
             Ok(())
@@ -368,22 +370,23 @@ impl Design for Links {
         let mut bytes = [0; PART_RECORD_BYTES];
         bytes[..PART_BYTES].copy_from_slice(&record::part(&new.part));
         let part = self.parts.insert(pages, &bytes, None)?;
-        let (id, word) = (new.part.id, part.to_u64());
+        let (id, word) = (new.part.id, self.parts.reference(pages, part)?.0);
         self.ids.put(pages, &id.to_be_bytes(), &word.to_le_bytes())?;
         self.builds.add(pages, new.part.build_s, id, word)?;
         new.to.iter().try_for_each(|row| self.add_connection(pages, part, row))
     }
 
     fn update(&self, pages: &mut impl Pages, id: u32, build_sum_s: i64) -> Result<()> {
-        let part = self.record(pages, id)?;
-        let turned = self.parts.change(pages, part, |bytes| record::turn(bytes, build_sum_s))?;
+        let part = self.reference_to(pages, id)?;
+        let turned =
+            self.parts.change(pages, id_of(part)?, |bytes| record::turn(bytes, build_sum_s))?;
         let (before_s, after_s) = turned?;
         self.builds.remove(pages, before_s, id)?;
-        self.builds.add(pages, after_s, id, part.to_u64())
+        self.builds.add(pages, after_s, id, part.0)
     }
 
     fn remove(&self, pages: &mut impl Pages, id: u32) -> Result<()> {
-        let part = self.record(pages, id)?;
+        let part = id_of(self.reference_to(pages, id)?)?;
         let build_s =
             self.parts.read(pages, part, |view, at, _| view.u64(at + record::BUILD_AT))?;
         while let Some(children) = self.list(OUT).children_of(pages, part)? {

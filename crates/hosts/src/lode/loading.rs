@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use loadstone_datasets::oo1::{Connection, Database as Data, NewPart};
 use lode::catalog::{self, Entry, FileKind};
-use lode::heap::RecordId;
+use lode::heap::{RecordId, Reference};
 use lode::{Database, LodeError, PageNumber, Pages, Writing};
 
 use super::failure::{Failure, Result};
@@ -76,15 +76,26 @@ pub fn files<const N: usize>(pages: &impl Pages, names: [&str; N]) -> Result<Opt
     Ok(found.try_into().ok())
 }
 
-/// Where records lie that were inserted one after another: a run for each page.
+/// References to records that were inserted one after another: ids as a run for each page, and what
+/// a reference has above its id in two bytes for each.
 #[derive(Default)]
 pub struct Places {
     runs: Vec<(u32, RecordId)>,
+    first: u32,
+    above_ids: Vec<u16>,
 }
 
+/// Where that begins in a reference.
+const ABOVE_ID: u32 = 48;
+
 impl Places {
-    /// The record with the next number (they may begin anywhere and ascend) lies there.
-    pub fn push(&mut self, number: u32, id: RecordId) {
+    /// The record with the next number (they may begin anywhere) lies there.
+    pub fn push(&mut self, number: u32, reference: Reference) {
+        let id = reference.id().expect("records that were inserted have references");
+        if self.runs.is_empty() {
+            self.first = number;
+        }
+        self.above_ids.push((reference.0 >> ABOVE_ID) as u16);
         let goes_on = self.runs.last().is_some_and(|&(first, start)| {
             start.page == id.page && u32::from(start.slot) + (number - first) == id.slot.into()
         });
@@ -93,12 +104,17 @@ impl Places {
         }
     }
 
-    /// Where the record of that number lies. One that was never pushed is said to lie behind
-    /// others.
-    pub fn of(&self, number: u32) -> RecordId {
+    /// The record of that number.
+    pub fn id(&self, number: u32) -> RecordId {
         let end = self.runs.partition_point(|&(first, _)| first <= number);
         let (first, start) = self.runs[end.saturating_sub(1)];
         RecordId { page: start.page, slot: start.slot + (number - first) as u16 }
+    }
+
+    /// The word that refers to it.
+    pub fn word(&self, number: u32) -> u64 {
+        let above_id = self.above_ids[(number - self.first) as usize];
+        self.id(number).to_u64() | u64::from(above_id) << ABOVE_ID
     }
 }
 

@@ -2,8 +2,7 @@
 //! of the parts that are connected to it; a connection is a reference in it, with its type and its
 //! length beside it. Parts are found by a hash index on id.
 //!
-//! An object's bytes are `object.rs`'s. A reference in it, and in the index on id, is an OID with a
-//! guess ([`Guess`]).
+//! An object's bytes are `object.rs`'s.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +11,7 @@ use loadstone_datasets::oo1::{Database, NewPart};
 use lode::Pages;
 use lode::catalog::FileKind;
 use lode::hash::{Directory, Hash};
-use lode::objects::{self, Guess, Oid};
+use lode::objects::{self, Oid, Reference};
 
 use super::builds::Builds;
 use super::design::Design;
@@ -44,91 +43,75 @@ pub struct Objects {
 #[derive(Default)]
 pub struct Last {
     directory: Directory,
-    part: u64,
+    part: Reference,
     /// Atomic only so that they are stored and loaded one by one: a processor that loads two at
     /// once, which were stored singly just before, waits until both stores have ended.
     to: [AtomicU64; 3],
 }
 
-/// No part's reference.
-const NO_PART: u64 = 0;
+/// No part.
+const NO_PART: Reference = Reference(0);
 
-#[inline]
-fn oid_of(word: u64) -> Result<Oid> {
-    Guess(word).oid().ok_or(NO_OID)
+fn oid_of(part: Reference) -> Result<Oid> {
+    part.id().ok_or(NO_OID)
 }
 
 impl Objects {
     /// The object of a part.
-    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
-    #[inline(always)]
-    fn oid(self, pages: &impl Pages, id: u32) -> Result<Oid> {
-        oid_of(self.word(pages, id)?)
-    }
-
-    /// What the index has for a part.
     #[inline]
-    fn word(self, pages: &impl Pages, id: u32) -> Result<u64> {
-        self.ids.get_one(pages, u64::from(id))?.ok_or(Failure::Missing(id))
-    }
-
-    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
-    #[inline(always)]
-    fn part(self, pages: &impl Pages, oid: Oid) -> Result<Part> {
-        let words = self.parts.look(pages, oid, record::see)?;
-        Ok(record::part_of(words.ok_or(TOO_SHORT)?))
+    fn reference_to(self, pages: &impl Pages, id: u32) -> Result<Reference> {
+        let word = self.ids.get_one(pages, u64::from(id))?;
+        word.map(Reference).ok_or(Failure::Missing(id))
     }
 
     /// The first words of a part.
     #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
     #[inline(always)]
-    fn see<const N: usize>(self, pages: &impl Pages, part: u64) -> Result<[u64; N]> {
-        match self.parts.glance(pages, Guess(part), record::see).flatten() {
-            Some(words) => Ok(words),
-            None => self.see_slowly(pages, part),
-        }
+    fn see<const N: usize>(self, pages: &impl Pages, part: Reference) -> Result<[u64; N]> {
+        self.parts.look(pages, part, record::see)?.ok_or(TOO_SHORT)
     }
 
-    /// Apart, since what a call answers goes through memory.
-    #[inline(never)]
-    fn see_slowly<const N: usize>(self, pages: &impl Pages, part: u64) -> Result<[u64; N]> {
-        self.parts.look(pages, oid_of(part)?, record::see)?.ok_or(TOO_SHORT)
+    #[inline]
+    fn part(self, pages: &impl Pages, part: Reference) -> Result<Part> {
+        self.see(pages, part).map(record::part_of)
     }
 
     /// The three parts that one is connected to.
-    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
-    #[inline(always)]
-    fn to(self, pages: &impl Pages, oid: Oid) -> Result<[Oid; 3]> {
-        let words = self.parts.look(pages, oid, |view, at| view.words::<3>(at + TO))?;
-        let [one, two, three] = words.ok_or(TOO_SHORT)?;
-        Ok([oid_of(one)?, oid_of(two)?, oid_of(three)?])
+    #[inline]
+    fn to(self, pages: &impl Pages, part: Reference) -> Result<[Reference; 3]> {
+        let words = self.parts.look(pages, part, |view, at| view.words::<3>(at + TO))?;
+        Ok(words.ok_or(TOO_SHORT)?.map(Reference))
     }
 
     /// The parts that are connected to one.
     #[inline]
-    fn from(self, pages: &impl Pages, oid: Oid, out: &mut Vec<u64>) -> Result<()> {
+    fn from(self, pages: &impl Pages, part: Reference, out: &mut Vec<Reference>) -> Result<()> {
         let first = out.len();
-        self.parts.look(pages, oid, |view, at| {
+        self.parts.look(pages, part, |view, at| {
             out.truncate(first);
             let count = usize::from(view.u16(at + FROM_COUNT));
             for place in 0..count {
-                out.push(view.u64(at + FROM + 8 * place));
+                out.push(Reference(view.u64(at + FROM + 8 * place)));
             }
         })?;
         Ok(())
     }
 
     /// Its three connections: where they lead to, and type and length of each as words.
-    fn connections(self, pages: &impl Pages, oid: Oid) -> Result<[(Oid, [u64; 2]); 3]> {
-        let to = self.to(pages, oid)?;
-        let rest = self.parts.look(pages, oid, |view, at| view.words::<6>(at + TO_REST))?;
+    fn connections(
+        self,
+        pages: &impl Pages,
+        part: Reference,
+    ) -> Result<[(Reference, [u64; 2]); 3]> {
+        let to = self.to(pages, part)?;
+        let rest = self.parts.look(pages, part, |view, at| view.words::<6>(at + TO_REST))?;
         let rest = rest.ok_or(TOO_SHORT)?;
         Ok([0, 1, 2].map(|place| (to[place], [rest[2 * place], rest[2 * place + 1]])))
     }
 
     /// Append one to the parts that are connected to another.
-    fn add_from(self, pages: &mut impl Pages, target: Oid, from: u64) -> Result<()> {
-        let word = from.to_le_bytes();
+    fn add_from(self, pages: &mut impl Pages, target: Oid, from: Reference) -> Result<()> {
+        let word = from.0.to_le_bytes();
         let is_put = self.parts.change(pages, target, |object| {
             let at = FROM + 8 * count(object);
             let Some(place) = object.get_mut(at..at + 8) else { return false };
@@ -148,8 +131,8 @@ impl Objects {
     }
 
     /// Take one of the references from one part to another away.
-    fn remove_from(self, pages: &mut impl Pages, target: Oid, from: Oid) -> Result<()> {
-        let leads_there = |word: &[u8; 8]| Guess(u64::from_le_bytes(*word)).oid() == Some(from);
+    fn remove_from(self, pages: &mut impl Pages, target: Oid, from: Reference) -> Result<()> {
+        let leads_there = |word: &[u8; 8]| Reference(u64::from_le_bytes(*word)).is_to_same(from);
         let is_gone = self.parts.change(pages, target, |object| {
             let count = count(object);
             let (all, _) = object.get_mut(FROM..FROM + 8 * count)?.as_chunks_mut::<8>();
@@ -166,8 +149,7 @@ impl Design for Objects {
     const ACCESS: &'static str =
         "objects with references both ways; a hash index on id, a B-tree on build";
 
-    /// A reference with a guess.
-    type Handle = u64;
+    type Handle = Reference;
 
     type Last = Last;
 
@@ -177,19 +159,18 @@ impl Design for Objects {
         let id = loading.create(NAMES[1], FileKind::Hash)?;
         let build = loading.create(NAMES[2], FileKind::Btree)?;
         let parts = objects::Objects::create(loading.pages(), part.file)?;
-        let (mut places, mut guesses) = (Places::default(), Vec::new());
+        let mut places = Places::default();
         for ids in loading::chunks(database) {
             let incoming = Incoming::of(database, &ids);
             for id in ids {
                 let empty = vec![0; length(incoming.to(id).len())];
                 let oid = parts.insert(loading.pages(), &empty, None)?;
-                places.push(id, oid);
-                // What goes beyond the OID; an object keeps its place while its length stays.
-                guesses.push((parts.guess(loading.pages(), oid)?.0 >> 48) as u16);
+                // It keeps its place while its length stays.
+                places.push(id, parts.reference(loading.pages(), oid)?);
                 loading.step()?;
             }
         }
-        let word_of = |id: u32| places.of(id).to_u64() | u64::from(guesses[id as usize - 1]) << 48;
+        let word_of = |id: u32| places.word(id);
         for ids in loading::chunks(database) {
             let incoming = Incoming::of(database, &ids);
             let mut outgoing = database.connection_range(loading::numbers(&ids));
@@ -197,7 +178,7 @@ impl Design for Objects {
                 let to = loading::three(&mut outgoing);
                 let from = incoming.to(row.id).iter().map(|number| word_of(number / 3 + 1));
                 let object = encode(&row, &to, from, word_of);
-                let oid = places.of(row.id);
+                let oid = places.id(row.id);
                 parts.change(loading.pages(), oid, |bytes| bytes.copy_from_slice(&object))?;
                 loading.step()?;
             }
@@ -208,7 +189,7 @@ impl Design for Objects {
         let ids = Hash::open(Hash::load(loading.pages(), id.file, entries)?);
         loading.commit()?;
         let builds = Builds(lode::btree::Btree::create(loading.pages(), build.file)?);
-        builds.load(loading, database, |id| places.of(id).to_u64())?;
+        builds.load(loading, database, word_of)?;
         let roots = [(part, parts.root()), (id, ids.root()), (build, builds.0.root())];
         loading.publish(roots)?;
         Ok(Self { parts, ids, builds })
@@ -230,15 +211,15 @@ impl Design for Objects {
 
     #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
     #[inline(always)]
-    fn find(&self, pages: &impl Pages, id: u32, last: &mut Last) -> Result<(u64, Part)> {
+    fn find(&self, pages: &impl Pages, id: u32, last: &mut Last) -> Result<(Reference, Part)> {
         let word = self.ids.get_by(pages, &last.directory, u64::from(id))?;
-        let part = word.ok_or(Failure::Missing(id))?;
+        let part = Reference(word.ok_or(Failure::Missing(id))?);
         Ok((part, record::part_of(self.see(pages, part)?)))
     }
 
     #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
     #[inline(always)]
-    fn read(&self, pages: &impl Pages, part: u64, last: &mut Last) -> Result<Part> {
+    fn read(&self, pages: &impl Pages, part: Reference, last: &mut Last) -> Result<Part> {
         let [head, kind, tail, _, to @ ..] = self.see::<WORDS_TO>(pages, part)?;
         last.part = part;
         for (kept, to) in last.to.iter().zip(to) {
@@ -252,44 +233,46 @@ impl Design for Objects {
     fn links(
         &self,
         pages: &impl Pages,
-        part: u64,
+        part: Reference,
         direction: Direction,
         last: &mut Last,
-        out: &mut Vec<u64>,
+        out: &mut Vec<Reference>,
     ) -> Result<()> {
         if direction == Direction::Reverse {
-            return self.from(pages, oid_of(part)?, out);
+            return self.from(pages, part, out);
         }
         if last.part != part {
             self.read(pages, part, last)?;
         }
         let [one, two, three] = &last.to;
-        let kept = |to: &AtomicU64| to.load(Ordering::Relaxed);
+        let kept = |to: &AtomicU64| Reference(to.load(Ordering::Relaxed));
         let to = [kept(one), kept(two), kept(three)];
-        for word in to {
-            self.parts.fetch(pages, Guess(word));
+        for part in to {
+            self.parts.fetch(pages, part);
         }
         out.extend_from_slice(&to);
         Ok(())
     }
 
-    fn links_in_order(&self, pages: &impl Pages, part: u64, out: &mut Vec<u64>) -> Result<()> {
-        let oid = oid_of(part)?;
-        let mut keys = [(0, 0, oid); 3];
-        for (key, (to, [kind, rest])) in keys.iter_mut().zip(self.connections(pages, oid)?) {
+    fn links_in_order(
+        &self,
+        pages: &impl Pages,
+        part: Reference,
+        out: &mut Vec<Reference>,
+    ) -> Result<()> {
+        let mut keys = [(0, 0, part); 3];
+        for (key, (to, [kind, rest])) in keys.iter_mut().zip(self.connections(pages, part)?) {
             let (_, length) = record::rest([0, kind, rest]);
             *key = (length, self.part(pages, to)?.id, to);
         }
         keys.sort_unstable_by_key(|&(length, id, _)| (length, id));
-        out.extend(keys.map(|(_, _, to)| to.to_u64()));
+        out.extend(keys.map(|(_, _, to)| to));
         Ok(())
     }
 
     fn range(&self, pages: &impl Pages, build_s: Range<i64>, visits: &mut Visits) -> Result<()> {
         self.builds.each(pages, build_s, |word| {
-            let oid = oid_of(word)?;
-            let words = self.parts.look(pages, oid, record::see)?;
-            visits.part(&record::part_of(words.ok_or(TOO_SHORT)?));
+            visits.part(&self.part(pages, Reference(word))?);
             Ok(())
         })
     }
@@ -310,7 +293,7 @@ impl Design for Objects {
     }
 
     fn reference(&self, pages: &impl Pages, from: u32, to: u32) -> Result<Part> {
-        let from = self.oid(pages, from)?;
+        let from = self.reference_to(pages, from)?;
         for target in self.to(pages, from)? {
             let part = self.part(pages, target)?;
             if part.id == to {
@@ -321,8 +304,8 @@ impl Design for Objects {
     }
 
     fn group(&self, pages: &impl Pages, id: u32, visits: &mut Visits) -> Result<()> {
-        let oid = self.oid(pages, id)?;
-        for (to, [kind, rest]) in self.connections(pages, oid)? {
+        let part = self.reference_to(pages, id)?;
+        for (to, [kind, rest]) in self.connections(pages, part)? {
             let (kind, length) = record::rest([0, kind, rest]);
             visits.link(&Link { from: id, to: self.part(pages, to)?.id, length, kind });
         }
@@ -335,44 +318,44 @@ impl Design for Objects {
         for (target, connection) in targets.iter_mut().zip(&new.to) {
             // A connection may lead to the part itself.
             let is_other = connection.to != row.id;
-            let word = is_other.then(|| self.word(pages, connection.to)).transpose()?;
-            *target = (connection.to, word);
+            let part = is_other.then(|| self.reference_to(pages, connection.to)).transpose()?;
+            *target = (connection.to, part);
         }
-        let word_of = |id: u32, own: u64| {
+        let part_of = |id: u32, own: Reference| {
             let known = targets.iter().find(|(target, _)| *target == id);
-            known.and_then(|(_, word)| *word).unwrap_or(own)
+            known.and_then(|(_, part)| *part).unwrap_or(own)
         };
-        let object = encode(&row, &new.to, [].into_iter(), |id| word_of(id, NO_PART));
+        let object = encode(&row, &new.to, [].into_iter(), |id| part_of(id, NO_PART).0);
         let oid = self.parts.insert(pages, &object, None)?;
-        let own = self.parts.guess(pages, oid)?.0;
+        let own = self.parts.reference(pages, oid)?;
         if targets.iter().any(|(_, target)| target.is_none()) {
-            let whole = encode(&row, &new.to, [].into_iter(), |id| word_of(id, own));
+            let whole = encode(&row, &new.to, [].into_iter(), |id| part_of(id, own).0);
             self.parts.change(pages, oid, |object| object.copy_from_slice(&whole))?;
         }
         for connection in &new.to {
-            self.add_from(pages, oid_of(word_of(connection.to, own))?, own)?;
+            self.add_from(pages, oid_of(part_of(connection.to, own))?, own)?;
         }
-        self.ids.insert(pages, row.id.into(), own)?;
-        self.builds.add(pages, row.build_s, row.id, oid.to_u64())
+        self.ids.insert(pages, row.id.into(), own.0)?;
+        self.builds.add(pages, row.build_s, row.id, own.0)
     }
 
     fn update(&self, pages: &mut impl Pages, id: u32, build_sum_s: i64) -> Result<()> {
-        let oid = self.oid(pages, id)?;
-        let turned = self.parts.change(pages, oid, |object| record::turn(object, build_sum_s))?;
+        let part = self.reference_to(pages, id)?;
+        let turned =
+            self.parts.change(pages, oid_of(part)?, |object| record::turn(object, build_sum_s))?;
         let (before_s, after_s) = turned?;
         self.builds.remove(pages, before_s, id)?;
-        self.builds.add(pages, after_s, id, oid.to_u64())
+        self.builds.add(pages, after_s, id, part.0)
     }
 
     fn remove(&self, pages: &mut impl Pages, id: u32) -> Result<()> {
-        let word = self.word(pages, id)?;
-        let oid = oid_of(word)?;
-        let build_s = self.parts.look(pages, oid, |view, at| view.u64(at + record::BUILD_AT))?;
-        for target in self.to(pages, oid)? {
-            self.remove_from(pages, target, oid)?;
+        let part = self.reference_to(pages, id)?;
+        let build_s = self.parts.look(pages, part, |view, at| view.u64(at + record::BUILD_AT))?;
+        for target in self.to(pages, part)? {
+            self.remove_from(pages, oid_of(target)?, part)?;
         }
-        self.parts.delete(pages, oid)?;
-        self.ids.remove(pages, id.into(), word)?;
+        self.parts.delete(pages, oid_of(part)?)?;
+        self.ids.remove(pages, id.into(), part.0)?;
         self.builds.remove(pages, build_s.cast_signed(), id)
     }
 }

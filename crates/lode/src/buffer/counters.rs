@@ -27,7 +27,7 @@ pub struct Counters {
     pub latch_waits: u64,
     /// Times that someone looked again, because the page had changed or gone meanwhile.
     pub retries: u64,
-    /// Now in memory, pages of hints included, as the cap counts them.
+    /// Now in memory, as the cap counts them.
     pub pages_resident: u64,
     /// The most that may be.
     pub pages_resident_max: u64,

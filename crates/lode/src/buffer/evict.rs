@@ -25,8 +25,8 @@ const ROUNDS_ALL_LATCHED_MAX: u32 = 10_000;
 pub(super) enum Outcome<'a> {
     /// It stays: in use, or looked at since the clock passed.
     Stays,
-    /// It went and left so many pages of room.
-    Gone(usize),
+    /// It went, and its room is the caller's.
+    Gone,
     /// It has to be written first.
     Dirty(Held<'a>),
 }
@@ -100,8 +100,8 @@ impl Buffer {
             };
             match self.try_evict(slot, page) {
                 Outcome::Stays => staying.add(slot, page),
-                Outcome::Gone(pages) => {
-                    taken.join(self.room.taken(pages));
+                Outcome::Gone => {
+                    taken.join(self.room.taken(1));
                     if dirty.is_empty() {
                         break;
                     }
@@ -131,9 +131,10 @@ impl Buffer {
         staying.pages.truncate(clean);
         for (slot, held) in slots.into_iter().zip(held) {
             let page = held.page();
-            match held.evict(slot) {
-                0 => staying.add(slot, page),
-                pages => taken.join(self.room.taken(pages)),
+            if held.evict(slot) {
+                taken.join(self.room.taken(1));
+            } else {
+                staying.add(slot, page);
             }
         }
         written
@@ -158,7 +159,8 @@ impl Buffer {
             };
         }
         if self.latch_in_slot(slot, page, word) {
-            Outcome::Gone(self.drop_latched(slot, page))
+            self.drop_latched(slot, page);
+            Outcome::Gone
         } else {
             Outcome::Stays
         }
@@ -189,24 +191,17 @@ impl Buffer {
         latched
     }
 
-    /// Drop a page's bytes and hints from memory; the caller has latched it. How many pages of room
-    /// that makes, which are the caller's.
-    pub(super) fn drop_latched(&self, slot: Slot, page: PageNumber) -> usize {
+    /// Drop a page's bytes from memory; the caller has latched it, and its room is his.
+    pub(super) fn drop_latched(&self, slot: Slot, page: PageNumber) {
         self.events.evictions.add(1);
-        let state = self.state_of(page);
-        let hints = self.hints.as_ref().filter(|_| state.load().is_hinted());
-        // SAFETY: the page lies within both reservations, since it has a state word. It is latched
-        // by us, who have no reference to it; hints are only ever used as atomic words.
+        // SAFETY: the page lies within the reservation, since it has a state word. It is latched by
+        // us, who have no reference to it.
         #[expect(unsafe_code, reason = "an evicted page's memory goes back to the system")]
         unsafe {
             self.pages.drop_page(page);
-            if let Some(hints) = hints {
-                hints.drop_page(page);
-            }
         }
         self.room.leave(slot);
-        state.vacate();
-        1 + usize::from(hints.is_some())
+        self.state_of(page).vacate();
     }
 
     /// Evict clean pages, up to so many, and give their room to the caller, who reads ahead and
@@ -233,34 +228,24 @@ impl Buffer {
         going.sort_unstable();
         let mut taken = self.room.taken(0);
         for run in going.chunk_by(|(page, _), (next, _)| page + 1 == *next) {
-            taken.join(self.room.taken(self.drop_run(run)));
+            self.drop_run(run);
+            taken.join(self.room.taken(run.len()));
         }
         taken
     }
 
-    /// Drop consecutive pages, which the caller has latched. How many pages of room that makes.
-    fn drop_run(&self, run: &[(PageNumber, Slot)]) -> usize {
+    /// Drop consecutive pages, which the caller has latched, and whose room is his.
+    fn drop_run(&self, run: &[(PageNumber, Slot)]) {
         self.events.evictions.add(run.len());
         // SAFETY: as in `drop_latched`, for each of them.
         #[expect(unsafe_code, reason = "evicted pages' memory goes back to the system")]
         unsafe {
             self.pages.drop_pages(run[0].0, run.len() as PageNumber);
         }
-        let mut pages = run.len();
         for &(page, slot) in run {
-            let state = self.state_of(page);
-            if let Some(hints) = self.hints.as_ref().filter(|_| state.load().is_hinted()) {
-                // SAFETY: as above; hints are only ever used as atomic words.
-                #[expect(unsafe_code, reason = "an evicted page's hints go with it")]
-                unsafe {
-                    hints.drop_page(page);
-                }
-                pages += 1;
-            }
             self.room.leave(slot);
-            state.vacate();
+            self.state_of(page).vacate();
         }
-        pages
     }
 
     /// The same for a page that could not be brought; its room is free again.
@@ -285,7 +270,8 @@ impl Buffer {
                 continue;
             }
             if self.room.page_in(slot) == Some(page) {
-                drop(self.room.taken(self.drop_latched(slot, page)));
+                self.drop_latched(slot, page);
+                drop(self.room.taken(1));
             } else {
                 state.unlatch(false);
             }

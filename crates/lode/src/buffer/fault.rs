@@ -46,6 +46,21 @@ impl Buffer {
         }
     }
 
+    /// The same for a glance, which nothing is brought or waited for.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn glance_watched<R>(
+        &self,
+        page: PageNumber,
+        look: &mut impl FnMut(View<'_>) -> R,
+    ) -> Option<R> {
+        let state = self.state(page)?;
+        let word = state.load();
+        let before = if word.is_readable() { self.note_use(page, word)? } else { return None };
+        let seen = look(self.view(page));
+        state.is_as(before).then_some(seen)
+    }
+
     /// Bring a page to where it can be looked at. The word that it had then.
     fn open(&self, page: PageNumber) -> Result<Word> {
         let state = self.state(page).ok_or_else(|| beyond(page))?;

@@ -1,9 +1,9 @@
 //! Large pages behind the small ones, where the cap has room for all of the volume.
 //!
 //! A huge page is taken whole, at the first touch of any byte of it. So the kernel is asked for
-//! them only as far as memory for every page of the volume, and its page of hints, would be within
-//! the cap anyway; when the volume outgrows that, nothing more is taken so. What was taken goes as
-//! it came, page by page: the kernel splits a huge page of which a part is given back.
+//! them only as far as memory for every page of the volume would be within the cap anyway; when
+//! the volume outgrows that, nothing more is taken so. What was taken goes as it came, page by
+//! page: the kernel splits a huge page of which a part is given back.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -27,25 +27,21 @@ impl Huge {
     }
 }
 
-/// How many pages from the first on are to be backed: all of a volume, or none. `each`: pages of
-/// memory that a page of the volume may take.
-const fn backed(pages_total: PageNumber, room_pages: u64, each: u64) -> PageNumber {
+/// How many pages from the first on are to be backed: all of a volume, or none.
+const fn backed(pages_total: PageNumber, room_pages: u64) -> PageNumber {
     let whole = (pages_total as u64).next_multiple_of(HUGE_PAGES);
-    if whole * each <= room_pages { whole as PageNumber } else { 0 }
+    if whole <= room_pages { whole as PageNumber } else { 0 }
 }
 
 impl Buffer {
     /// Ask for huge pages, or for none any more, as the volume's length wants it.
     pub(super) fn back_with_huge(&self) {
-        let each = 1 + u64::from(self.hints.is_some());
-        let backed = backed(self.pages_total(), self.huge.room_pages, each).min(self.pages_max);
+        let backed = backed(self.pages_total(), self.huge.room_pages).min(self.pages_max);
         let before = self.huge.backed.swap(backed, Ordering::Relaxed);
-        for reservation in std::iter::once(&self.pages).chain(&self.hints) {
-            if backed > before {
-                reservation.prefer_huge(backed);
-            } else if backed < before {
-                reservation.prefer_small(before);
-            }
+        if backed > before {
+            self.pages.prefer_huge(backed);
+        } else if backed < before {
+            self.pages.prefer_small(before);
         }
     }
 }
@@ -58,13 +54,12 @@ mod tests {
 
     #[test]
     fn all_of_a_volume_is_backed_or_nothing() {
-        assert_eq!(backed(1, HUGE_PAGES, 1), HUGE);
-        assert_eq!(backed(HUGE, HUGE_PAGES, 1), HUGE);
-        assert_eq!(backed(HUGE + 1, HUGE_PAGES, 1), 0);
-        assert_eq!(backed(HUGE + 1, 2 * HUGE_PAGES, 1), 2 * HUGE);
-        assert_eq!(backed(HUGE + 1, 2 * HUGE_PAGES, 2), 0);
-        assert_eq!(backed(1, HUGE_PAGES - 1, 1), 0);
-        assert_eq!(backed(1, 0, 1), 0);
-        assert_eq!(backed(u32::MAX, HUGE_PAGES, 2), 0);
+        assert_eq!(backed(1, HUGE_PAGES), HUGE);
+        assert_eq!(backed(HUGE, HUGE_PAGES), HUGE);
+        assert_eq!(backed(HUGE + 1, HUGE_PAGES), 0);
+        assert_eq!(backed(HUGE + 1, 2 * HUGE_PAGES), 2 * HUGE);
+        assert_eq!(backed(1, HUGE_PAGES - 1), 0);
+        assert_eq!(backed(1, 0), 0);
+        assert_eq!(backed(u32::MAX, HUGE_PAGES), 0);
     }
 }

@@ -102,16 +102,17 @@ impl<'a> Held<'a> {
         self.written = true;
     }
 
-    /// Evict the page that was written, unless the tactic has changed its mind. How many pages of
-    /// room that makes.
-    pub(super) fn evict(self, slot: Slot) -> usize {
+    /// Evict the page that was written, unless the tactic has changed its mind: then `false`. Its
+    /// room is the caller's.
+    pub(super) fn evict(self, slot: Slot) -> bool {
         let state = self.buffer.state_of(self.page);
         if !self.written || !state.latch_held(self.buffer.tactic.is_clock()) {
-            return 0;
+            return false;
         }
         let (buffer, page) = (self.buffer, self.page);
         std::mem::forget(self);
-        buffer.drop_latched(slot, page)
+        buffer.drop_latched(slot, page);
+        true
     }
 }
 

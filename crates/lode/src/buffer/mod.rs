@@ -18,7 +18,6 @@ mod fault;
 mod hands;
 mod huge;
 mod latched;
-mod marks;
 mod outdated;
 mod replacement;
 mod reservation;
@@ -63,17 +62,13 @@ const GROWTH_PAGES: PageNumber = 64;
 /// A run that is read ahead takes at most this part of the cache.
 const READ_AHEAD_DIVISOR: usize = 4;
 
-const WORDS_PER_PAGE: usize = PAGE_BYTES / size_of::<u64>();
-
 /// How a buffer works; nothing of it can be changed later.
 #[derive(Debug, Clone)]
 pub struct BufferOptions {
-    /// Memory for pages, pages of hints included; never exceeded. At least 16 pages' worth.
+    /// Memory for pages; never exceeded. At least 16 pages' worth.
     pub cache_bytes: u64,
     /// Which page goes when another needs its room.
     pub replacement: Replacement,
-    /// Whether there are hints ([`Buffer::mark`]). A page that has some counts twice.
-    pub swizzle: bool,
     /// Whether the kernel is asked for huge pages as long as the whole volume has room.
     pub huge_pages: bool,
     /// At a miss, read the absent pages of the aligned run of so many, and more where one run is
@@ -89,7 +84,6 @@ pub struct Buffer {
     // What a look at a page in memory needs comes first, on one cache line.
     words: Reservation,
     pages: Reservation,
-    hints: Option<Reservation>,
     tactic: Tactic,
     room: Room,
     /// Pages that are latched, or held by a reader: what may stay so for as long as its user likes.
@@ -125,13 +119,12 @@ impl Buffer {
             .ok()
             .filter(|&total| total <= pages_max && pages_max > 0)
             .ok_or(LodeError::Full { what: "the volume's addresses" })?;
-        let room = Room::new(pages.min(2 * u64::from(pages_max).max(PAGES_MIN)) as usize);
+        let room = Room::new(pages.min(u64::from(pages_max).max(PAGES_MIN)) as usize);
         let read_ahead_max = (room.pages_max() / READ_AHEAD_DIVISOR) as PageNumber;
         let read_ahead_pages = options.read_ahead_pages.clamp(1, read_ahead_max);
         let buffer = Self {
             words: Reservation::words(pages_max)?,
             pages: Reservation::pages(pages_max)?,
-            hints: options.swizzle.then(|| Reservation::pages(pages_max)).transpose()?,
             tactic: Tactic::new(options.replacement, pages_max)?,
             huge: Huge::new(if options.huge_pages { pages } else { 0 }),
             ahead: Ahead::new(read_ahead_pages, room.pages_max()),
@@ -160,11 +153,14 @@ impl Buffer {
         }
     }
 
-    /// Look at a page once, if it is open, and count that if it was not disturbed.
+    /// Look at a page once, if it can be looked at now, and count that if it was not disturbed.
     #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
     #[inline(always)]
     pub fn glance<R>(&self, page: PageNumber, mut look: impl FnMut(View<'_>) -> R) -> Option<R> {
-        self.look_once(page, &mut look).map(|(seen, _)| seen)
+        match self.look_once(page, &mut look) {
+            Some((seen, _)) => Some(seen),
+            None => self.glance_watched(page, &mut look),
+        }
     }
 
     /// Look at a page and learn the stamp that it had then.
@@ -215,39 +211,12 @@ impl Buffer {
         if state.is_as(before) { Some((seen, before)) } else { None }
     }
 
-    /// A word that belongs to the field at `at` (a multiple of 8) of a page in memory, for a direct
-    /// reference to what the field names; it is lost when the page is evicted. `None` without
-    /// `swizzle`, for a page that is not in memory, and where no room can be had for hints.
-    ///
-    /// To be used at once: a word that is written after its page was evicted takes a page of memory
-    /// that the cap does not know, until the page has come and gone again.
-    #[cfg(test)]
-    pub fn hint(&self, page: PageNumber, at: usize) -> Option<&std::sync::atomic::AtomicU64> {
-        let hints = self.hints.as_ref()?;
-        if at >= PAGE_BYTES || !at.is_multiple_of(size_of::<u64>()) {
-            return None;
+    /// Let the processor fetch what lies at an offset of a page, if that is in memory.
+    #[inline]
+    pub fn fetch(&self, page: PageNumber, at: usize) {
+        if page < self.pages_max {
+            self.view(page).fetch(at);
         }
-        if !self.state(page)?.load().is_hinted() {
-            self.bring_hints(page)?;
-        }
-        hints.as_words().get(page as usize * WORDS_PER_PAGE + at / size_of::<u64>())
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn bring_hints(&self, page: PageNumber) -> Option<()> {
-        let state = self.state(page)?;
-        if !state.load().is_readable() {
-            return None;
-        }
-        // A page that cannot be written stays dirty; whoever needs its room for a page is told.
-        let mut taken = self.make_room().ok()?;
-        if state.give_hints() {
-            taken.spend();
-            return Some(());
-        }
-        // Another was faster, or the page has gone.
-        state.load().is_hinted().then_some(())
     }
 
     /// Latch a page, to look at it or change it alone. Waits for whoever has it; so a thread that

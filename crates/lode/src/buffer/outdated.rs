@@ -69,7 +69,8 @@ impl Buffer {
                 continue;
             }
             if self.room.page_in(slot) == Some(page) && is_outdated(self.view(page)) {
-                drop(self.room.taken(self.drop_latched(slot, page)));
+                self.drop_latched(slot, page);
+                drop(self.room.taken(1));
                 any = true;
             } else {
                 self.state_of(page).unlatch(false);

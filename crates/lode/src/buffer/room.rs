@@ -10,7 +10,7 @@ pub(super) type Slot = u32;
 
 const VACANT: PageNumber = PageNumber::MAX;
 
-/// Room for so many pages, pages of hints included. Who brings a page to memory takes room for it
+/// Room for so many pages. Who brings a page to memory takes room for it
 /// first; so the cap holds at any moment.
 pub(super) struct Room {
     pages_max: usize,
@@ -87,7 +87,7 @@ impl Room {
         (0..self.slots.len() as Slot).filter_map(|slot| Some((slot, self.page_in(slot)?)))
     }
 
-    /// How many pages are resident, pages of hints not included.
+    /// How many pages are resident.
     pub(super) fn settled(&self) -> usize {
         self.slots.len() - self.vacant.lock().expect("nothing panics under this lock").len()
     }

@@ -37,14 +37,8 @@ pub(super) const WATCHED: u64 = 1 << 1;
 const DIRTY: u64 = 1 << 2;
 /// Nobody may latch the page for now; looking is free.
 const HELD: u64 = 1 << 3;
-/// The page has a page of hints in memory.
-const HINTED: u64 = 1 << 4;
 /// The bytes are whole and nobody changes them. Next to the stamp, so that one shift compares both.
 const READABLE: u64 = 1 << READABLE_SHIFT;
-
-/// Of a mark: the bits of an offset, which leave the two bits alone that are compared.
-const OFFSET: u64 = 0xff8;
-const _: () = assert!(OFFSET & (LATCHED | WATCHED | READABLE) == 0);
 
 const READABLE_SHIFT: u32 = 15;
 const STAMP_SHIFT: u32 = 16;
@@ -99,7 +93,7 @@ impl Word {
     /// Open with that stamp. No evicted or latched page is, whatever the stamp.
     #[inline]
     pub(super) const fn is_open_with(self, stamp: Stamp) -> bool {
-        self.0 & !(DIRTY | HELD | HINTED) == (stamp.0 << STAMP_SHIFT) | READABLE
+        self.0 & !(DIRTY | HELD) == (stamp.0 << STAMP_SHIFT) | READABLE
     }
 
     pub(super) const fn is_evicted(self) -> bool {
@@ -116,44 +110,6 @@ impl Word {
 
     pub(super) const fn is_held(self) -> bool {
         self.0 & HELD != 0
-    }
-
-    #[inline]
-    pub(super) const fn is_hinted(self) -> bool {
-        self.0 & HINTED != 0
-    }
-
-    /// A mark for a record at that offset (a multiple of 8 within the page) at that stamp: the
-    /// stamp where state words have it, the offset where they have nothing that counts.
-    pub(super) const fn mark(stamp: Stamp, at: usize) -> u64 {
-        (stamp.0 << STAMP_SHIFT) | (at as u64 & OFFSET)
-    }
-
-    /// The offset of a mark.
-    #[inline]
-    pub(super) const fn marked_offset(mark: u64) -> usize {
-        (mark & OFFSET) as usize
-    }
-
-    /// The stamp of a mark.
-    #[inline]
-    pub(super) const fn marked_stamp(mark: u64) -> Stamp {
-        Stamp(mark >> STAMP_SHIFT)
-    }
-
-    /// Open, with the stamp of that mark, in one comparison. 0, which is no mark, never holds: no
-    /// readable page has that stamp.
-    #[inline]
-    pub(super) const fn holds(self, mark: u64) -> bool {
-        (self.0 ^ mark) & (STAMP | READABLE | LATCHED | WATCHED) == READABLE
-    }
-
-    /// The same, and the mark is for that offset. Neither the page's state nor its mark is needed
-    /// to know where to look, so a processor looks while it still waits for both.
-    #[inline]
-    pub(super) const fn holds_at(self, mark: u64, at: usize) -> bool {
-        let open = self.0 & (STAMP | READABLE | LATCHED | WATCHED);
-        at as u64 & !OFFSET == 0 && open ^ mark ^ at as u64 == READABLE
     }
 
     #[inline]
@@ -280,11 +236,6 @@ impl<A: Atomic> State<'_, A> {
     pub(super) fn unwatch(self, word: Word) -> Option<Word> {
         let open = Word(word.0 & !WATCHED);
         self.0.exchange(word.0, open.0, Ordering::Acquire).then_some(open)
-    }
-
-    /// Note that the page has hints; `false` if it is not readable or has them already.
-    pub(super) fn give_hints(self) -> bool {
-        self.update(|word| (word & READABLE != 0 && word & HINTED == 0).then_some(word | HINTED))
     }
 
     /// Change bits that are not the caller's alone. `false`, and nothing is changed, at `None`.

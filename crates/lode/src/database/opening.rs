@@ -18,7 +18,7 @@ use crate::log::{Log, Sizes};
 use crate::page::{PAGE_BYTES, PageNumber};
 use crate::recovery::{Recovery, recover};
 use crate::superblock::{self, Superblock};
-use crate::tactics::{self, HugePages, Opening, Swizzle, Tactics};
+use crate::tactics::{self, HugePages, Opening, Tactics};
 use crate::transaction::Changes;
 use crate::{catalog, space};
 
@@ -171,7 +171,6 @@ impl Database {
         let options = BufferOptions {
             cache_bytes: tactics.cache.0,
             replacement: replacement(tactics),
-            swizzle: tactics.swizzle == Swizzle::On,
             huge_pages: tactics.huge_pages == HugePages::On,
             read_ahead_pages: match tactics.read_ahead_pages() {
                 0 => 0,

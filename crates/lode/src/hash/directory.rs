@@ -6,12 +6,12 @@ use super::mixing::prefix;
 use crate::error::{LodeError, Result};
 use crate::page::{self, FileNumber, HEADER_BYTES, PAGE_BYTES, PageBytes, PageKind, PageNumber};
 use crate::page::{NO_PAGE, put_u32, u32_at};
-use crate::pages::{Pages, Stamp};
+use crate::pages::Pages;
 use crate::view::View;
 
 /// Page numbers in a page: a power of two, so that bits of the hash are the place.
 pub(super) const CELLS: usize = 1 << CELLS_BITS;
-const CELLS_BITS: u32 = 9;
+pub(super) const CELLS_BITS: u32 = 9;
 
 /// Bits of the hash that a directory can tell apart: a root page full of directory pages. Some
 /// 40 million entries fill the buckets of that; then these get further pages.
@@ -54,57 +54,6 @@ pub(super) fn locate<P: Pages>(pages: &P, root: PageNumber, hash: u64) -> Result
     }
     let bucket = cell_of(pages, cell, prefix(hash, depth))?;
     Ok(Place { depth, bucket })
-}
-
-/// A copy of the root page of an index: see [`super::Hash::renew`].
-#[derive(Debug, Clone, Default)]
-pub struct Directory {
-    root: PageNumber,
-    stamp: Stamp,
-    depth: u32,
-    cells: Vec<PageNumber>,
-}
-
-impl Directory {
-    pub(super) fn renew<P: Pages>(&mut self, pages: &P, root: PageNumber) -> Result<()> {
-        if self.root == root && pages.read_stamped(root, self.stamp, |_| ()).is_some() {
-            return Ok(());
-        }
-        let (bytes, stamp) = pages.read_and_stamp(root, super::copy)?;
-        let depth = u32::from(bytes[page::offset::LEVEL]);
-        if bytes[page::offset::KIND] != PageKind::HashRoot as u8 || depth > DEPTH_MAX {
-            return Err(damaged(root));
-        }
-        let count = if depth <= CELLS_BITS { 1 << depth } else { own_pages_of(depth) };
-        self.cells.clear();
-        self.cells.extend((0..count).map(|index| u32_at(&bytes, cell_at(index))));
-        (self.root, self.stamp, self.depth) = (root, stamp, depth);
-        if self.cells.contains(&NO_PAGE) { Err(damaged(root)) } else { Ok(()) }
-    }
-
-    /// The first page of a hash's bucket, if the copy says it.
-    #[expect(clippy::inline_always, reason = "its answer should stay in registers")]
-    #[inline(always)]
-    pub(super) fn glance(&self, hash: u64) -> Option<PageNumber> {
-        if self.depth > CELLS_BITS {
-            return None;
-        }
-        self.cells.get(prefix(hash, self.depth)).copied()
-    }
-
-    /// The first page of a hash's bucket.
-    #[expect(clippy::inline_always, reason = "its answer should stay in registers")]
-    #[inline(always)]
-    pub(super) fn bucket<P: Pages>(&self, pages: &P, hash: u64) -> Result<PageNumber> {
-        let index = prefix(hash, self.depth);
-        let is_here = self.depth <= CELLS_BITS;
-        let cell = self.cells.get(if is_here { index } else { index >> CELLS_BITS });
-        match cell {
-            Some(&cell) if is_here => Ok(cell),
-            Some(&cell) => cell_of(pages, cell, index),
-            None => Err(damaged(self.root)),
-        }
-    }
 }
 
 /// The bucket of a prefix of `depth` bits, in a directory of that depth.
@@ -300,6 +249,6 @@ const fn cell_at(index: usize) -> usize {
 }
 
 #[cold]
-fn damaged(page: PageNumber) -> LodeError {
+pub(super) fn damaged(page: PageNumber) -> LodeError {
     LodeError::corrupt_page(page, "a hash index's directory leads there, and it is no part of one")
 }

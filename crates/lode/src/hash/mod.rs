@@ -14,6 +14,7 @@
 
 mod bucket;
 mod check;
+mod copied;
 mod directory;
 mod load;
 mod mixing;
@@ -23,7 +24,7 @@ mod table;
 mod tests;
 
 pub use check::Summary;
-pub use directory::Directory;
+pub use copied::Directory;
 
 use self::bucket::Chain;
 use self::directory::DEPTH_MAX;
@@ -88,9 +89,9 @@ impl Hash {
         find_from(pages, directory::locate(pages, self.root, hash)?.bucket, (key, hash))
     }
 
-    /// Bring a copy of the directory up to date; costs one look at one page where it is. It holds
-    /// for as long as this transaction does not change the index: others cannot, since the page is
-    /// locked.
+    /// Bring a copy of the directory up to date; costs one look at each of its pages where it is.
+    /// It holds for as long as this transaction does not change the index: others cannot, since
+    /// the pages are locked.
     pub fn renew<P: Pages>(&self, pages: &P, directory: &mut Directory) -> Result<()> {
         directory.renew(pages, self.root)
     }
@@ -111,7 +112,7 @@ impl Hash {
         });
         match seen {
             Some((value, _)) => Ok(Some(value)),
-            None => get_slowly(pages, directory, key),
+            None => get_slowly(pages, self.root, key),
         }
     }
 
@@ -224,10 +225,8 @@ fn insert_into<P: Pages>(pages: &mut P, page: PageNumber, entry: Entry) -> Resul
 
 /// What a glance does not see: a key that is not there, or far from its home; a large directory.
 #[inline(never)]
-fn get_slowly<P: Pages>(pages: &P, directory: &Directory, key: u64) -> Result<Option<u64>> {
-    let hash = mix(key);
-    let first = directory.bucket(pages, hash)?;
-    Ok(find_from(pages, first, (key, hash))?.map(|(value, _)| value))
+fn get_slowly<P: Pages>(pages: &P, root: PageNumber, key: u64) -> Result<Option<u64>> {
+    Hash::open(root).get_one(pages, key)
 }
 
 #[expect(clippy::inline_always, reason = "its answer should stay in registers")]

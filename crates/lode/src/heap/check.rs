@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{BODY_AT, Heap, RecordId, copy, flag, room};
+use super::{Heap, RecordId, copy, flag, owner, room};
 use crate::error::Result;
 use crate::page::{self, NO_PAGE, PageBytes, PageNumber};
 use crate::pages::Pages;
@@ -24,12 +24,12 @@ impl Heap {
     /// Read the whole heap and hold every page, every forward and every list against each other;
     /// the number of records. [`crate::LodeError::Corrupt`] names the first contradiction.
     pub fn check(self, pages: &impl Pages) -> Result<u64> {
-        let mut found = Found::default();
+        let (key, mut found) = (pages.label_key(), Found::default());
         let mut chain = self.chain(pages)?;
         let mut last = NO_PAGE;
         while let Some(page) = chain.next_page(pages)? {
             let bytes = copy(pages, page)?;
-            found.take(page, &bytes).map_err(|damaged| damaged.on(page))?;
+            found.take(page, &bytes, key).map_err(|damaged| damaged.on(page))?;
             last = page;
         }
         if self.root_field(pages, room::offset::LAST)? != last {
@@ -75,7 +75,7 @@ impl Heap {
 }
 
 impl Found {
-    fn take(&mut self, page: PageNumber, bytes: &PageBytes) -> slotted::Result<()> {
+    fn take(&mut self, page: PageNumber, bytes: &PageBytes, key: u64) -> slotted::Result<()> {
         slotted::check(bytes)?;
         let mark = bytes[page::offset::LEVEL];
         let is_mark = mark <= room::CLASSES || mark == room::mark::CURRENT;
@@ -86,13 +86,16 @@ impl Found {
         for slot in 0..page::u16_at(bytes, page::offset::COUNT) {
             let Some(record) = slotted::find_in(bytes, slot)? else { continue };
             let place = RecordId { page, slot };
-            let link = RecordId::of(page::u64_at(bytes, record.at.min(page::PAGE_BYTES - 8)));
-            match (record.flags, link) {
-                (flag::RECORD, _) => self.records += 1,
-                (flag::FORWARD, Some(body)) if record.len == BODY_AT => {
+            let labelled = &bytes[record.at..record.at + record.len];
+            match (record.flags, owner(labelled, key)) {
+                (flag::RECORD, Some(id)) if id == place => self.records += 1,
+                (flag::RECORD, _) => return Err(Damaged("a record bears another's label")),
+                (flag::FORWARD, _) if record.len == size_of::<u64>() => {
+                    let body = RecordId::of(page::u64_at(bytes, record.at));
+                    let body = body.ok_or(Damaged("a forward leads nowhere"))?;
                     self.forwards.insert(place, body);
                 }
-                (flag::BODY, Some(id)) if record.len >= BODY_AT => {
+                (flag::BODY, Some(id)) => {
                     self.bodies.insert(place, id);
                 }
                 _ => return Err(Damaged("a slot holds something unknown")),

@@ -3,14 +3,16 @@
 //! A record lives in a slot of a page ([`crate::slotted`]), and page and slot are its id, as in
 //! System R and in INDEX (OO1, section 7.1). A record that outgrows its page leaves a *forward* in
 //! its slot and lives on as a *body* elsewhere; a forward leads to a body and never to another
-//! forward, so that a record is at most two pages away. A body knows its id, so that a scan takes
-//! it where it lies.
+//! forward, so that a record is at most two pages away. In front of each record stands its label,
+//! which tells its id: so a scan takes a body where it lies, and a [`Reference`] can be checked
+//! where it leads.
 //!
 //! All pages of a heap form a chain from the first to the last made, which a scan follows. Where
 //! there is room stands in the root page: see `room`. A heap keeps its pages until it is
 //! destroyed.
 
 mod check;
+mod reference;
 mod room;
 #[cfg(test)]
 mod tests;
@@ -23,21 +25,26 @@ use crate::pages::Pages;
 use crate::slotted::{self, Damaged, Fit};
 use crate::view::View;
 
+pub use self::reference::Reference;
 pub use crate::slotted::RecordId;
 
-/// The longest record: one that has moved takes eight bytes more, for its id.
-pub const RECORD_BYTES_MAX: usize = slotted::RECORD_BYTES_MAX - BODY_AT;
+pub(crate) use self::reference::label_key;
 
-/// Where a body's record begins, behind its id.
-const BODY_AT: usize = size_of::<u64>();
+use self::reference::{id_of, label};
+
+/// The longest record, behind its label.
+pub const RECORD_BYTES_MAX: usize = slotted::RECORD_BYTES_MAX - LABEL_BYTES;
+
+/// The word in front of a record.
+const LABEL_BYTES: usize = size_of::<u64>();
 
 /// What a slot holds: a slot's flags.
 mod flag {
-    /// A record.
+    /// A label, and the record that bears it.
     pub(super) const RECORD: u8 = 0;
     /// The id of a body.
     pub(super) const FORWARD: u8 = 1;
-    /// An id, and the record that has it.
+    /// The same for a record whose id is a forward's.
     pub(super) const BODY: u8 = 2;
 }
 
@@ -84,51 +91,16 @@ impl Heap {
         id: RecordId,
         mut look: impl FnMut(View<'_>, usize, usize) -> R,
     ) -> Result<R> {
-        match pages.read(id.page, |view| self.see(view, id.slot, &mut look))? {
+        let label = label(id, pages.label_key());
+        match pages.read(id.page, |view| self.see(view, id.slot, label, &mut look))? {
             Seen::Record(result) => Ok(result),
             Seen::Forward(body) => {
-                let seen = pages.read(body.page, |view| self.see_body(view, id, body, &mut look));
+                let seen =
+                    pages.read(body.page, |view| self.see_body(view, label, body, &mut look));
                 seen?.map_err(|damaged| damaged.on(body.page))
             }
             Seen::Nothing => Err(missing(id)),
             Seen::Damaged(damaged) => Err(damaged.on(id.page)),
-        }
-    }
-
-    /// Look at a record of which one knows where its fields lie: `look` gets the page and where the
-    /// record begins, as [`Heap::read`] says it, and not its length. Where the tactics swizzle and
-    /// the record has been looked at so before, neither the page's header nor its slots are read
-    /// (nor, therefore, whether the page is this heap's: an id must be one that this heap gave).
-    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
-    #[inline(always)]
-    pub fn look<R>(
-        self,
-        pages: &impl Pages,
-        id: RecordId,
-        mut look: impl FnMut(View<'_>, usize) -> R,
-    ) -> Result<R> {
-        if let Some(seen) = pages.read_marked(id.page, id.slot, &mut look) {
-            return Ok(seen);
-        }
-        self.look_and_mark(pages, id, look)
-    }
-
-    #[inline]
-    fn look_and_mark<R>(
-        self,
-        pages: &impl Pages,
-        id: RecordId,
-        mut look: impl FnMut(View<'_>, usize) -> R,
-    ) -> Result<R> {
-        let (seen, stamp) = pages.read_and_stamp(id.page, |view| {
-            self.see(view, id.slot, &mut |view, at, _| (look(view, at), at))
-        })?;
-        match seen {
-            Seen::Record((result, at)) => {
-                pages.mark(id.page, id.slot, stamp, at);
-                Ok(result)
-            }
-            _ => self.read(pages, id, |view, at, _| look(view, at)),
         }
     }
 
@@ -146,6 +118,7 @@ impl Heap {
         self,
         view: View<'_>,
         slot: u16,
+        label: u64,
         look: &mut impl FnMut(View<'_>, usize, usize) -> R,
     ) -> Seen<R> {
         if !self.owns(view.kind(), view.u32(page::offset::FILE), view.level()) {
@@ -153,7 +126,10 @@ impl Heap {
         }
         match slotted::find(view, slot) {
             Ok(Some(record)) => match record.flags {
-                flag::RECORD => Seen::Record(look(view, record.at, record.len)),
+                flag::RECORD => match content(view, record, label) {
+                    Some((at, len)) => Seen::Record(look(view, at, len)),
+                    None => Seen::Damaged(Damaged("a record bears another's label")),
+                },
                 flag::FORWARD => match RecordId::of(view.u64(record.at)) {
                     Some(body) => Seen::Forward(body),
                     None => Seen::Damaged(Damaged("a forward leads nowhere")),
@@ -167,10 +143,19 @@ impl Heap {
         }
     }
 
+    /// Where a record begins that lies in its own page.
+    #[inline]
+    fn home(self, view: View<'_>, id: RecordId, label: u64) -> Option<usize> {
+        match self.see(view, id.slot, label, &mut |_, at, _| at) {
+            Seen::Record(at) => Some(at),
+            _ => None,
+        }
+    }
+
     fn see_body<R>(
         self,
         view: View<'_>,
-        id: RecordId,
+        label: u64,
         body: RecordId,
         look: &mut impl FnMut(View<'_>, usize, usize) -> R,
     ) -> slotted::Result<R> {
@@ -178,12 +163,9 @@ impl Heap {
         if !self.owns(view.kind(), view.u32(page::offset::FILE), view.level()) {
             return Err(amiss);
         }
-        let record = slotted::find(view, body.slot)?.ok_or(amiss)?;
-        let is_body = record.flags == flag::BODY && record.len >= BODY_AT;
-        if !is_body || view.u64(record.at) != id.to_u64() {
-            return Err(amiss);
-        }
-        Ok(look(view, record.at + BODY_AT, record.len - BODY_AT))
+        let record = slotted::find(view, body.slot)?.filter(|record| record.flags == flag::BODY);
+        let (at, len) = record.and_then(|record| content(view, record, label)).ok_or(amiss)?;
+        Ok(look(view, at, len))
     }
 
     /// Whether a page with these words in its header holds records of this heap.
@@ -206,32 +188,31 @@ impl Heap {
         near: Option<PageNumber>,
     ) -> Result<RecordId> {
         check_length(record)?;
-        self.put(pages, record, flag::RECORD, near)
+        self.put(pages, &labelled(0, record), flag::RECORD, near)
     }
 
     /// Put another record, of any length, in the place of one. It keeps its id.
     pub fn update(self, pages: &mut impl Pages, id: RecordId, record: &[u8]) -> Result<()> {
         check_length(record)?;
+        let labelled = labelled(label(id, pages.label_key()), record);
         let put_home = |bytes: &mut PageBytes| {
-            slotted::update(bytes, id.slot, record, flag::RECORD).map(is_done)
+            slotted::update(bytes, id.slot, &labelled, flag::RECORD).map(is_done)
         };
-        let with_id = || [&id.to_u64().to_le_bytes(), record].concat();
         let Some(body) = self.body_of(pages, id)? else {
             if !self.change_page(pages, id.page, put_home)? {
-                let body = self.put(pages, &with_id(), flag::BODY, None)?;
+                let body = self.put(pages, &labelled, flag::BODY, None)?;
                 self.put_forward(pages, id, body)?;
             }
             return Ok(());
         };
-        let moved = with_id();
         let put_body = |bytes: &mut PageBytes| {
-            slotted::update(bytes, body.slot, &moved, flag::BODY).map(is_done)
+            slotted::update(bytes, body.slot, &labelled, flag::BODY).map(is_done)
         };
         if self.change_page(pages, body.page, put_body)? {
             return Ok(());
         }
         if !self.change_page(pages, id.page, put_home)? {
-            let body = self.put(pages, &moved, flag::BODY, None)?;
+            let body = self.put(pages, &labelled, flag::BODY, None)?;
             self.put_forward(pages, id, body)?;
         }
         self.take_out(pages, body)
@@ -244,13 +225,11 @@ impl Heap {
         id: RecordId,
         change: impl FnOnce(&mut [u8]) -> R,
     ) -> Result<R> {
-        let (place, skipped) = match self.body_of(pages, id)? {
-            None => (id, 0),
-            Some(body) => (body, BODY_AT),
-        };
+        let place = self.body_of(pages, id)?.unwrap_or(id);
         let changed = pages.write(place.page, |bytes| {
             let record = slotted::find_in(bytes, place.slot)?.ok_or(GONE)?;
-            let record = bytes.get_mut(record.at + skipped..record.at + record.len).ok_or(GONE)?;
+            let place = record.at + LABEL_BYTES..record.at + record.len;
+            let record = bytes.get_mut(place).ok_or(GONE)?;
             Ok(change(record))
         })?;
         changed.map_err(|damaged: Damaged| damaged.on(place.page))
@@ -271,22 +250,20 @@ impl Heap {
         pages: &impl Pages,
         mut each: impl FnMut(RecordId, &[u8]) -> Result<ControlFlow<B>>,
     ) -> Result<ControlFlow<B>> {
-        let mut chain = self.chain(pages)?;
+        let (key, mut chain) = (pages.label_key(), self.chain(pages)?);
         while let Some(page) = chain.next_page(pages)? {
             let bytes = copy(pages, page)?;
             for slot in 0..page::u16_at(&bytes, page::offset::COUNT) {
                 let found = slotted::find_in(&bytes, slot).map_err(|how| how.on(page))?;
                 let Some(record) = found else { continue };
-                let content = &bytes[record.at..record.at + record.len];
-                let shown = match (record.flags, content.split_first_chunk()) {
-                    (flag::RECORD, _) => each(RecordId { page, slot }, content)?,
-                    (flag::BODY, Some((id, content))) => {
-                        let id = RecordId::of(u64::from_le_bytes(*id));
-                        each(id.ok_or_else(|| GONE.on(page))?, content)?
-                    }
+                let labelled = &bytes[record.at..record.at + record.len];
+                let id = match (record.flags, owner(labelled, key)) {
+                    (flag::RECORD, Some(id)) if id == (RecordId { page, slot }) => id,
+                    (flag::BODY, Some(id)) => id,
                     (flag::FORWARD, _) => continue,
                     _ => return Err(GONE.on(page)),
                 };
+                let shown = each(id, &labelled[LABEL_BYTES..])?;
                 if shown.is_break() {
                     return Ok(shown);
                 }
@@ -307,14 +284,15 @@ impl Heap {
 
     /// Where the record of an id lies if it has moved.
     fn body_of(self, pages: &impl Pages, id: RecordId) -> Result<Option<RecordId>> {
-        match pages.read(id.page, |view| self.see(view, id.slot, &mut |_, _, _| ()))? {
+        let label = label(id, pages.label_key());
+        match pages.read(id.page, |view| self.see(view, id.slot, label, &mut |_, _, _| ()))? {
             Seen::Record(()) => Ok(None),
             Seen::Nothing => Err(missing(id)),
             Seen::Damaged(damaged) => Err(damaged.on(id.page)),
             Seen::Forward(body) => {
                 // Looked at before anything is changed by it.
                 let seen =
-                    pages.read(body.page, |view| self.see_body(view, id, body, &mut |_, _, _| ()));
+                    pages.read(body.page, |v| self.see_body(v, label, body, &mut |_, _, _| ()));
                 seen?.map_err(|damaged| damaged.on(body.page))?;
                 Ok(Some(body))
             }
@@ -337,6 +315,23 @@ impl Heap {
 }
 
 const GONE: Damaged = Damaged("a slot does not hold what leads to it");
+
+/// A record's bytes behind its label.
+fn labelled(label: u64, record: &[u8]) -> Vec<u8> {
+    [&label.to_le_bytes(), record].concat()
+}
+
+/// Whose bytes these are, if they begin with a label.
+fn owner(labelled: &[u8], key: u64) -> Option<RecordId> {
+    id_of(u64::from_le_bytes(*labelled.first_chunk()?), key)
+}
+
+/// Where the record begins that is in a slot, and its length, if it bears that label.
+#[inline]
+fn content(view: View<'_>, record: slotted::Record, label: u64) -> Option<(usize, usize)> {
+    let len = record.len.checked_sub(LABEL_BYTES)?;
+    (view.u64(record.at) == label).then_some((record.at + LABEL_BYTES, len))
+}
 
 /// All of a page, as it was at one moment.
 fn copy(pages: &impl Pages, page: PageNumber) -> Result<Box<PageBytes>> {

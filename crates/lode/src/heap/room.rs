@@ -10,7 +10,8 @@
 //! belongs: only an insertion near a given page and a record that grows do this, and they do not
 //! have to touch the root.
 
-use super::{Chain, Heap, RecordId};
+use super::reference::label;
+use super::{Chain, Heap, RecordId, flag};
 use crate::error::Result;
 use crate::page::{self, FileNumber, NO_PAGE, PageBytes, PageKind, PageNumber};
 use crate::pages::Pages;
@@ -98,7 +99,8 @@ impl Heap {
         Ok(Chain { next, left, heap: self })
     }
 
-    /// Put a record of whatever sort where there is room for it.
+    /// Put a record of whatever sort where there is room for it. One that is not a body gets its
+    /// label here, where its id is found.
     pub(super) fn put(
         self,
         pages: &mut impl Pages,
@@ -141,7 +143,16 @@ impl Heap {
         record: &[u8],
         flags: u8,
     ) -> Result<Option<u16>> {
-        self.change_page(pages, page, |bytes| slotted::insert(bytes, record, flags))
+        let key = pages.label_key();
+        self.change_page(pages, page, |bytes| {
+            let Some(slot) = slotted::insert(bytes, record, flags)? else { return Ok(None) };
+            if flags == flag::RECORD
+                && let Some(place) = slotted::find_in(bytes, slot)?
+            {
+                page::put_u64(bytes, place.at, label(RecordId { page, slot }, key));
+            }
+            Ok(Some(slot))
+        })
     }
 
     /// Change records of a page, and put it on the list of a higher class if it has gained room.

@@ -1,8 +1,8 @@
-//! Links: from a parent record to its children and from a child to its parent, by record ids.
+//! Links: from a parent record to its children and from a child to its parent, by references.
 //!
-//! As in System R and in INDEX (OO1, section 7.1): a parent holds the ids of its first and its last
-//! child, a child holds the ids of its parent and of the next child. The list is a ring through the
-//! parent, so the last child's next is the parent.
+//! As in System R and in INDEX (OO1, section 7.1): a parent holds references to its first and its
+//! last child, a child holds references to its parent and to the next child. The list is a ring
+//! through the parent, so the last child's next is the parent.
 //!
 //! ```text
 //!   parent { first, last } --first--> child { parent, next } --next--> child { parent, next }
@@ -25,7 +25,7 @@ mod tests;
 use std::ops::ControlFlow;
 
 use crate::error::{LodeError, Result};
-use crate::heap::{Heap, RecordId};
+use crate::heap::{Heap, RecordId, Reference};
 use crate::page::PAGE_BYTES;
 use crate::pages::Pages;
 use crate::slotted::{self, Damaged};
@@ -33,14 +33,14 @@ use crate::view::View;
 
 /// Offsets within the links of a record.
 pub mod offset {
-    /// u64, in a parent: id of its first child, 0 for none.
+    /// u64, in a parent: reference to its first child, 0 for none.
     pub const FIRST: usize = 0;
-    /// u64, in a parent: id of its last child, 0 for none.
+    /// u64, in a parent: reference to its last child, 0 for none.
     pub const LAST: usize = 8;
-    /// u64, in a child: id of its parent, 0 while it is in no list.
+    /// u64, in a child: reference to its parent, 0 while it is in no list.
     pub const PARENT: usize = 0;
-    /// u64, in a child: id of the next child, of the parent in the last one, 0 while it is in no
-    /// list.
+    /// u64, in a child: reference to the next child, to the parent in the last one, 0 while it is
+    /// in no list.
     pub const NEXT: usize = 8;
 }
 
@@ -97,7 +97,7 @@ impl LinkField {
         len: usize,
     ) -> slotted::Result<Option<Children>> {
         let (first, last) = words(view, at, len, self.parent_at)?;
-        match (RecordId::of(first), RecordId::of(last)) {
+        match (Reference(first).id(), Reference(last).id()) {
             (Some(first), Some(last)) => Ok(Some(Children { first, last })),
             (None, None) if first | last == 0 => Ok(None),
             _ => Err(NO_ID),
@@ -108,7 +108,7 @@ impl LinkField {
     #[inline]
     pub fn link(self, view: View<'_>, at: usize, len: usize) -> slotted::Result<Option<Link>> {
         let (parent, next) = words(view, at, len, self.child_at)?;
-        match (RecordId::of(parent), RecordId::of(next)) {
+        match (Reference(parent).id(), Reference(next).id()) {
             (Some(parent), Some(next)) => {
                 Ok(Some(Link { parent, next: (next != parent).then_some(next) }))
             }
@@ -118,7 +118,7 @@ impl LinkField {
     }
 }
 
-const NO_ID: Damaged = Damaged("its links are no record ids");
+const NO_ID: Damaged = Damaged("its links are no references");
 
 #[inline]
 fn words(view: View<'_>, at: usize, len: usize, link_at: usize) -> slotted::Result<(u64, u64)> {
@@ -207,18 +207,20 @@ impl Links {
         if parent == child || self.link_of(pages, child)?.is_some() {
             return Ok(false);
         }
+        let to_child = Some(self.children.reference(pages, child)?);
+        let to_parent = Some(self.parents.reference(pages, parent)?);
         if let Some(Children { last, .. }) = children {
             let link = self.link_of(pages, last).map_err(|error| stray(error, last))?;
             if own(Ok(link), parent, last)?.next.is_some() {
                 return Err(Damaged("it is its parent's last child and has a next").in_record(last));
             }
-            self.put_child(pages, last, offset::NEXT, Some(child))?;
+            self.put_child(pages, last, offset::NEXT, to_child)?;
         } else {
-            self.put_parent(pages, parent, offset::FIRST, Some(child))?;
+            self.put_parent(pages, parent, offset::FIRST, to_child)?;
         }
-        self.put_parent(pages, parent, offset::LAST, Some(child))?;
-        self.put_child(pages, child, offset::PARENT, Some(parent))?;
-        self.put_child(pages, child, offset::NEXT, Some(parent))?;
+        self.put_parent(pages, parent, offset::LAST, to_child)?;
+        self.put_child(pages, child, offset::PARENT, to_parent)?;
+        self.put_child(pages, child, offset::NEXT, to_parent)?;
         Ok(true)
     }
 
@@ -234,14 +236,22 @@ impl Links {
             return Err(Damaged("it and its parent do not agree on who is last").in_record(child));
         }
         let before = self.before(pages, parent, first, child)?;
+        let to = |next| self.children.reference(pages, next).map_err(|error| stray(error, next));
+        let to_next = next.map(to).transpose()?;
         match before {
-            None => self.put_parent(pages, parent, offset::FIRST, next)?,
+            None => self.put_parent(pages, parent, offset::FIRST, to_next)?,
             Some(before) => {
-                self.put_child(pages, before, offset::NEXT, Some(next.unwrap_or(parent)))?;
+                let following = match to_next {
+                    Some(next) => next,
+                    None => self.parents.reference(pages, parent)?,
+                };
+                self.put_child(pages, before, offset::NEXT, Some(following))?;
             }
         }
         if last == child {
-            self.put_parent(pages, parent, offset::LAST, before)?;
+            let to_last =
+                before.map(|before| self.children.reference(pages, before)).transpose()?;
+            self.put_parent(pages, parent, offset::LAST, to_last)?;
         }
         self.put_child(pages, child, offset::PARENT, None)?;
         self.put_child(pages, child, offset::NEXT, None)?;
@@ -300,7 +310,7 @@ impl Links {
         pages: &mut impl Pages,
         parent: RecordId,
         offset: usize,
-        link: Option<RecordId>,
+        link: Option<Reference>,
     ) -> Result<()> {
         put(pages, self.parents, parent, self.field.parent_at + offset, link)
     }
@@ -310,7 +320,7 @@ impl Links {
         pages: &mut impl Pages,
         child: RecordId,
         offset: usize,
-        link: Option<RecordId>,
+        link: Option<Reference>,
     ) -> Result<()> {
         put(pages, self.children, child, self.field.child_at + offset, link)
     }
@@ -322,9 +332,9 @@ fn put(
     heap: Heap,
     id: RecordId,
     at: usize,
-    link: Option<RecordId>,
+    link: Option<Reference>,
 ) -> Result<()> {
-    let word = link.map_or(0, RecordId::to_u64).to_le_bytes();
+    let word = link.unwrap_or_default().0.to_le_bytes();
     heap.change(pages, id, |record| record[at..at + word.len()].copy_from_slice(&word))
 }
 

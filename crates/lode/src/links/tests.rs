@@ -210,7 +210,9 @@ fn a_ring_is_drawn_as_the_format_says() {
     for child in &children {
         assert!(from.append(&mut base.pages, part, *child).unwrap());
     }
-    let [part, first, second] = [part, children[0], children[1]].map(RecordId::to_u64);
+    let reference = |heap: Heap, id| heap.reference(&base.pages, id).unwrap().0;
+    let [first, second] = [0, 1].map(|at| reference(from.children, children[at]));
+    let part = reference(from.parents, part);
     assert_eq!(words(&base, from.parents, base.parts[0], 8), [first, second]);
     assert_eq!(words(&base, from.children, children[0], 0), [part, second]);
     assert_eq!(words(&base, from.children, children[1], 0), [part, part]);
@@ -257,7 +259,8 @@ fn damage_is_named() {
         assert!(error.contains(how), "{error}");
     };
     let set = |base: &mut Base, child, at: usize, value: Option<RecordId>| {
-        put(&mut base.pages, base.lists[0].children, child, at, value).unwrap();
+        let reference = value.map(Reference::to);
+        put(&mut base.pages, base.lists[0].children, child, at, reference).unwrap();
     };
     told("its list runs in a circle", &|base, children| {
         set(base, children[2], offset::NEXT, Some(children[1]));
@@ -271,7 +274,7 @@ fn damage_is_named() {
     told("its list ends at another child than its last", &|base, children| {
         set(base, children[1], offset::NEXT, Some(base.parts[0]));
     });
-    told("its links are no record ids", &|base, children| {
+    told("its links are no references", &|base, children| {
         set(base, children[1], offset::NEXT, None);
     });
     told("it is too short for its links", &|base, children| {

@@ -17,10 +17,10 @@ pub(crate) struct CountingPages {
 /// How many pages were used how, since these were taken last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Counts {
-    /// Looked at, where no mark led.
+    /// Looked at, and waited for.
     pub(crate) looks: u64,
-    /// Looked at where a mark led.
-    pub(crate) marked: u64,
+    /// Looked at if that could be had at once.
+    pub(crate) glances: u64,
     /// Changed.
     pub(crate) writes: u64,
 }
@@ -34,11 +34,11 @@ impl CountingPages {
         self.counts.take()
     }
 
-    fn count(&self, looks: u64, marked: u64, writes: u64) {
+    fn count(&self, looks: u64, glances: u64, writes: u64) {
         let before = self.counts.get();
         self.counts.set(Counts {
             looks: before.looks + looks,
-            marked: before.marked + marked,
+            glances: before.glances + glances,
             writes: before.writes + writes,
         });
     }
@@ -68,19 +68,17 @@ impl Pages for CountingPages {
         self.pages.read_and_stamp(page, look)
     }
 
-    fn read_marked<R>(
-        &self,
-        page: PageNumber,
-        slot: u16,
-        look: impl FnMut(View<'_>, usize) -> R,
-    ) -> Option<R> {
-        let result = self.pages.read_marked(page, slot, look);
-        self.count(0, u64::from(result.is_some()), 0);
-        result
+    fn glance<R>(&self, page: PageNumber, look: impl FnMut(View<'_>) -> R) -> Option<R> {
+        self.count(0, 1, 0);
+        self.pages.glance(page, look)
     }
 
-    fn mark(&self, page: PageNumber, slot: u16, stamp: Stamp, at: usize) {
-        self.pages.mark(page, slot, stamp, at);
+    fn label_key(&self) -> u64 {
+        self.pages.label_key()
+    }
+
+    fn swizzles(&self) -> bool {
+        self.pages.swizzles()
     }
 
     fn write<R>(

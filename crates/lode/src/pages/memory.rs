@@ -1,12 +1,12 @@
 //! An array of pages, on which the access methods' tests run.
 
-use std::collections::HashMap;
-use std::sync::Mutex;
-
 use crate::error::{LodeError, Result};
 use crate::page::{self, FileNumber, PageBytes, PageKind, PageNumber};
 use crate::pages::{Pages, Stamp};
 use crate::view::{AlignedPage, View};
+
+/// Any would do that no test writes anywhere else.
+const LABEL_KEY: u64 = 0x51de_b0a7_c0ff_ee11;
 
 /// Pages in memory: no cache, no log, no locks; pages are given out one after another from 4, and
 /// those given back first.
@@ -14,7 +14,6 @@ use crate::view::{AlignedPage, View};
 pub(crate) struct MemoryPages {
     pages: Vec<(AlignedPage, Stamp)>,
     free: Vec<PageNumber>,
-    marks: Mutex<HashMap<(PageNumber, u16), (Stamp, usize)>>,
     swizzle: bool,
 }
 
@@ -26,7 +25,7 @@ impl MemoryPages {
         pages
     }
 
-    /// The same, keeping marks.
+    /// The same, believing references.
     pub(crate) fn swizzling() -> Self {
         Self { swizzle: true, ..Self::new() }
     }
@@ -67,42 +66,16 @@ impl Pages for MemoryPages {
         Ok((look(View::of(bytes)), *stamp))
     }
 
-    fn read_marked<R>(
-        &self,
-        page: PageNumber,
-        slot: u16,
-        mut look: impl FnMut(View<'_>, usize) -> R,
-    ) -> Option<R> {
-        let marks = self.marks.lock().expect("no test panics while it holds this");
-        let (stamp, at) = marks.get(&(page, slot)).copied()?;
-        self.read_stamped(page, stamp, |view| look(view, at))
-    }
-
     fn glance<R>(&self, page: PageNumber, look: impl FnMut(View<'_>) -> R) -> Option<R> {
         self.read(page, look).ok()
     }
 
-    fn read_guessed<R>(
-        &self,
-        page: PageNumber,
-        slot: u16,
-        at: usize,
-        mut look: impl FnMut(View<'_>, usize) -> R,
-    ) -> Option<R> {
-        let seen =
-            self.read_marked(page, slot, |view, marked| (marked == at).then(|| look(view, at)));
-        seen.flatten()
+    fn label_key(&self) -> u64 {
+        LABEL_KEY
     }
 
-    fn keeps_marks(&self) -> bool {
+    fn swizzles(&self) -> bool {
         self.swizzle
-    }
-
-    fn mark(&self, page: PageNumber, slot: u16, stamp: Stamp, at: usize) {
-        if self.swizzle {
-            let mut marks = self.marks.lock().expect("no test panics while it holds this");
-            marks.insert((page, slot), (stamp, at));
-        }
     }
 
     fn write<R>(

@@ -46,44 +46,18 @@ pub trait Pages {
         look: impl FnMut(View<'_>) -> R,
     ) -> Result<(R, Stamp)>;
 
-    /// Look at the record of a slot where [`Pages::mark`] said that it lies; `look` gets the page
-    /// and the record's offset, and what it sees is consistent. `None` where nothing was said, or
-    /// the page is not in memory or not as it was then, and always where the tactics do not
-    /// swizzle.
-    ///
-    /// Slots are those of [`crate::slotted`] pages; nobody else marks.
-    fn read_marked<R>(
-        &self,
-        _page: PageNumber,
-        _slot: u16,
-        _look: impl FnMut(View<'_>, usize) -> R,
-    ) -> Option<R> {
-        None
-    }
+    /// What the labels of records are mixed with ([`crate::heap`]): a number of the volume's own,
+    /// which nobody who puts bytes in knows.
+    fn label_key(&self) -> u64;
 
-    /// The same for an offset that one has already: `None` also where that is not what
-    /// [`Pages::mark`] said. What lies there is on its way before that has been seen.
-    fn read_guessed<R>(
-        &self,
-        _page: PageNumber,
-        _slot: u16,
-        _at: usize,
-        _look: impl FnMut(View<'_>, usize) -> R,
-    ) -> Option<R> {
-        None
+    /// Whether the place that a reference names is believed, once the record there bears the label
+    /// that it must: the tactic `swizzle`.
+    fn swizzles(&self) -> bool {
+        false
     }
 
     /// Let the processor fetch what lies there in memory, while one does something else.
     fn fetch(&self, _page: PageNumber, _at: usize) {}
-
-    /// Whether [`Pages::mark`] keeps anything.
-    fn keeps_marks(&self) -> bool {
-        false
-    }
-
-    /// Keep in memory that the record of a slot lay at an offset of the page when that had this
-    /// stamp. It may be forgotten at any time.
-    fn mark(&self, _page: PageNumber, _slot: u16, _stamp: Stamp, _at: usize) {}
 
     /// Change a page. Nobody else sees the page while `change` runs, nor its effect before the
     /// commit. The header's checksum and LSN are not the access method's to touch.

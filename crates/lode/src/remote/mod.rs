@@ -33,7 +33,7 @@ use crate::error::{LodeError, Result};
 use crate::lock::numbers::NumberMap;
 use crate::page::{self, FileNumber, PageNumber};
 use crate::server::Address;
-use crate::tactics::{Grain, HugePages, Swizzle, Tactics};
+use crate::tactics::{Grain, HugePages, Tactics};
 use connections::Connections;
 
 /// A database at a page server, for all threads of this process.
@@ -92,7 +92,6 @@ impl Remote {
         let options = BufferOptions {
             cache_bytes: tactics.cache.0,
             replacement: database::replacement(&tactics),
-            swizzle: tactics.swizzle == Swizzle::On,
             huge_pages: tactics.huge_pages == HugePages::On,
             read_ahead_pages: match tactics.locks {
                 Grain::Table => tactics.read_ahead_pages(),

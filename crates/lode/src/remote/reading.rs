@@ -4,10 +4,12 @@ use super::held::Held;
 use super::{Remote, unwrapped};
 use crate::buffer::Buffer;
 use crate::error::Result;
+use crate::heap;
 use crate::lock::Mode;
 use crate::page::PageNumber;
 use crate::pages::{Pages, Stamp};
 use crate::server::wire::Access;
+use crate::tactics::Swizzle;
 use crate::view::View;
 
 /// A transaction that looks at what was committed, at a page server. It ends when it is dropped;
@@ -18,11 +20,18 @@ use crate::view::View;
 pub struct RemoteReading<'a> {
     buffer: &'a Buffer,
     held: Held<'a>,
+    label_key: u64,
+    swizzles: bool,
 }
 
 impl<'a> RemoteReading<'a> {
     pub(super) fn begin(remote: &'a Remote) -> Self {
-        Self { buffer: &remote.buffer, held: Held::nothing(remote, Access::Reading) }
+        Self {
+            buffer: &remote.buffer,
+            held: Held::nothing(remote, Access::Reading),
+            label_key: heap::label_key(remote.identity()),
+            swizzles: remote.tactics().swizzle == Swizzle::On,
+        }
     }
 
     #[inline]
@@ -73,39 +82,17 @@ impl Pages for RemoteReading<'_> {
     }
 
     #[inline]
-    fn read_marked<R>(
-        &self,
-        page: PageNumber,
-        slot: u16,
-        look: impl FnMut(View<'_>, usize) -> R,
-    ) -> Option<R> {
-        self.lock(page).ok()?;
-        self.buffer.read_marked(page, slot, look)
-    }
-
-    #[inline]
     fn fetch(&self, page: PageNumber, at: usize) {
         self.buffer.fetch(page, at);
     }
 
     #[inline]
-    fn keeps_marks(&self) -> bool {
-        self.buffer.keeps_marks()
+    fn label_key(&self) -> u64 {
+        self.label_key
     }
 
     #[inline]
-    fn read_guessed<R>(
-        &self,
-        page: PageNumber,
-        slot: u16,
-        at: usize,
-        look: impl FnMut(View<'_>, usize) -> R,
-    ) -> Option<R> {
-        self.lock(page).ok()?;
-        self.buffer.read_guessed(page, slot, at, look)
-    }
-
-    fn mark(&self, page: PageNumber, slot: u16, stamp: Stamp, at: usize) {
-        self.buffer.mark(page, slot, stamp, at);
+    fn swizzles(&self) -> bool {
+        self.swizzles
     }
 }

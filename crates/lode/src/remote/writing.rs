@@ -6,6 +6,7 @@ use super::connections::lock;
 use super::held::Held;
 use super::{Remote, unwrapped};
 use crate::error::{LodeError, Result};
+use crate::heap;
 use crate::lock::Mode;
 use crate::lock::numbers::NumberMap;
 use crate::log::{Runs, difference};
@@ -212,27 +213,11 @@ impl Pages for RemoteWriting<'_> {
         self.remote.buffer.read_stamped(page, stamp, look)
     }
 
+    fn label_key(&self) -> u64 {
+        heap::label_key(self.remote.identity())
+    }
+
     /// A page that this transaction has changed has no stamp.
-    #[inline]
-    fn read_marked<R>(
-        &self,
-        page: PageNumber,
-        slot: u16,
-        look: impl FnMut(View<'_>, usize) -> R,
-    ) -> Option<R> {
-        self.lock(page, Mode::Shared).ok()?;
-        if self.changed.contains_key(&page) {
-            return None;
-        }
-        self.remote.buffer.read_marked(page, slot, look)
-    }
-
-    fn mark(&self, page: PageNumber, slot: u16, stamp: Stamp, at: usize) {
-        if !self.changed.contains_key(&page) {
-            self.remote.buffer.mark(page, slot, stamp, at);
-        }
-    }
-
     #[inline]
     fn read_and_stamp<R>(
         &self,

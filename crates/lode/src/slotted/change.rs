@@ -1,7 +1,8 @@
 //! Changes of a slotted page, and its check.
 
 use super::{
-    Damaged, RECORD_BYTES_MAX, RECORDS_AT, Record, Result, SLOTS_MAX, Space, find_in, slot_at, span,
+    ALIGNMENT_BYTES, Damaged, RECORD_BYTES_MAX, RECORDS_AT, Record, Result, SLOTS_MAX, Space,
+    find_in, slot_at, span,
 };
 use crate::page::{self, PageBytes};
 
@@ -82,6 +83,7 @@ fn reserve(bytes: &mut PageBytes, slot: u16, len: usize, flags: u8) -> Result<Fi
         space.holes += span_old;
         space.extent += span_new;
         bytes.copy_within(old.at..old.at + old.len, at);
+        clear_first(bytes, old);
     } else {
         compact(bytes, &mut space, Some(slot))?;
         at = space.end() - span_old;
@@ -103,12 +105,19 @@ pub fn delete(bytes: &mut PageBytes, slot: u16) -> Result<bool> {
     space.give_back(old.at, old.span());
     space.slots_free += 1;
     page::put_u32(bytes, slot_at(slot), 0);
+    clear_first(bytes, old);
     while space.slots > 0 && page::u32_at(bytes, slot_at(space.slots as u16 - 1)) == 0 {
         space.slots -= 1;
         space.slots_free = space.slots_free.saturating_sub(1);
     }
     space.store(bytes);
     Ok(true)
+}
+
+/// Clear the first word of a place that a record leaves, so that whatever stood there, of which it
+/// could be known again, stands where the record lies and nowhere else.
+fn clear_first(bytes: &mut PageBytes, left: Record) {
+    bytes[left.at..left.at + ALIGNMENT_BYTES].fill(0);
 }
 
 /// The records of a page by their place, and how many there are.
@@ -147,6 +156,7 @@ fn compact(bytes: &mut PageBytes, space: &mut Space, last: Option<u16>) -> Resul
         let Some(record) = find_in(bytes, slot)? else { continue };
         if last == Some(slot) {
             set_aside = Some((slot, record, *bytes));
+            clear_first(bytes, record);
             continue;
         }
         move_to(bytes, slot, record, end);
@@ -166,6 +176,9 @@ fn compact(bytes: &mut PageBytes, space: &mut Space, last: Option<u16>) -> Resul
 fn move_to(bytes: &mut PageBytes, slot: u16, record: Record, at: usize) {
     if at != record.at {
         bytes.copy_within(record.at..record.end(), at);
+        if at + record.span() <= record.at {
+            clear_first(bytes, record);
+        }
         page::put_u32(bytes, slot_at(slot), Record { at, ..record }.to_u32());
     }
 }

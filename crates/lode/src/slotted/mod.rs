@@ -8,7 +8,8 @@
 //! A record lies at a multiple of 8 and takes a multiple of 8, at least 8. A slot is four bytes:
 //! u16 offset (0: free), u16 length in the lower 12 bits and four flags above, whose meaning is the
 //! caller's. A page just formatted ([`page::format`]) is an empty slotted page, of whatever kind.
-//! What a deleted record leaves behind is not cleared, so that a difference of pages stays short.
+//! Of what a record leaves behind, when it is deleted or moves, the first eight bytes are cleared,
+//! and no more, so that a difference of pages stays short.
 //!
 //! This module knows one page; chains of pages, and records that move between them, are the
 //! caller's ([`crate::heap`], [`crate::objects`]).

@@ -57,7 +57,7 @@ pub struct Tactics {
     pub huge_pages: HugePages,
     /// Which page makes room.
     pub replacement: Replacement,
-    /// Whether references between objects are kept as addresses.
+    /// Whether references are followed as addresses.
     pub swizzle: Swizzle,
     /// How many pages are given to a file together.
     pub extent: ExtentPages,

@@ -4,9 +4,11 @@ use super::held::Held;
 use crate::buffer::Buffer;
 use crate::database::Database;
 use crate::error::Result;
+use crate::heap;
 use crate::lock::{Mode, TransactionNumber};
 use crate::page::PageNumber;
 use crate::pages::{Pages, Stamp};
+use crate::tactics::Swizzle;
 use crate::view::View;
 
 /// A transaction that looks at what was committed. It ends when it is dropped; nothing it has seen
@@ -17,13 +19,21 @@ pub struct Reading<'a> {
     buffer: &'a Buffer,
     database: &'a Database,
     held: Held<'a>,
+    label_key: u64,
+    swizzles: bool,
 }
 
 impl<'a> Reading<'a> {
     pub(crate) fn begin(database: &'a Database) -> Self {
-        let grain = database.tactics().locks;
-        let held = Held::nothing(database.locks(), database.number(), grain, Mode::Shared);
-        Self { buffer: database.buffer(), database, held }
+        let tactics = database.tactics();
+        let held = Held::nothing(database.locks(), database.number(), tactics.locks, Mode::Shared);
+        Self {
+            buffer: database.buffer(),
+            database,
+            held,
+            label_key: heap::label_key(database.identity()),
+            swizzles: tactics.swizzle == Swizzle::On,
+        }
     }
 
     /// Its number in the lock table.
@@ -85,43 +95,18 @@ impl Pages for Reading<'_> {
         self.buffer.read_and_stamp(page, look)
     }
 
-    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
-    #[inline(always)]
-    fn read_marked<R>(
-        &self,
-        page: PageNumber,
-        slot: u16,
-        look: impl FnMut(View<'_>, usize) -> R,
-    ) -> Option<R> {
-        // What keeps the lock from being had is told by the read that follows.
-        self.lock(page).ok()?;
-        self.buffer.read_marked(page, slot, look)
-    }
-
     #[inline]
     fn fetch(&self, page: PageNumber, at: usize) {
         self.buffer.fetch(page, at);
     }
 
     #[inline]
-    fn keeps_marks(&self) -> bool {
-        self.buffer.keeps_marks()
+    fn label_key(&self) -> u64 {
+        self.label_key
     }
 
-    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
-    #[inline(always)]
-    fn read_guessed<R>(
-        &self,
-        page: PageNumber,
-        slot: u16,
-        at: usize,
-        look: impl FnMut(View<'_>, usize) -> R,
-    ) -> Option<R> {
-        self.lock(page).ok()?;
-        self.buffer.read_guessed(page, slot, at, look)
-    }
-
-    fn mark(&self, page: PageNumber, slot: u16, stamp: Stamp, at: usize) {
-        self.buffer.mark(page, slot, stamp, at);
+    #[inline]
+    fn swizzles(&self) -> bool {
+        self.swizzles
     }
 }

@@ -9,6 +9,7 @@ use super::held::Held;
 use crate::buffer::Buffer;
 use crate::database::Database;
 use crate::error::{LodeError, Result};
+use crate::heap;
 use crate::lock::{Mode, TransactionNumber};
 use crate::page::{self, FileNumber, PageBytes, PageKind, PageNumber};
 use crate::pages::{Pages, Stamp};
@@ -147,20 +148,8 @@ impl Pages for Writing<'_> {
         self.noted(self.buffer.read_and_stamp(page, look))
     }
 
-    #[inline]
-    fn read_marked<R>(
-        &self,
-        page: PageNumber,
-        slot: u16,
-        look: impl FnMut(View<'_>, usize) -> R,
-    ) -> Option<R> {
-        // What keeps the lock from being had is told by the read that follows.
-        self.lock(page, Mode::Shared).ok()?;
-        self.buffer.read_marked(page, slot, look)
-    }
-
-    fn mark(&self, page: PageNumber, slot: u16, stamp: Stamp, at: usize) {
-        self.buffer.mark(page, slot, stamp, at);
+    fn label_key(&self) -> u64 {
+        heap::label_key(self.database.identity())
     }
 
     fn write<R>(

@@ -137,7 +137,11 @@ impl Operator {
             return Ok(vec![Change::Object(serial, Some(Record { id, bytes }))]);
         };
         let id = object.id;
-        assert_eq!(objects.look(pages, id, |view, at| view.u64(at))?, serial, "{id}");
+        assert_eq!(
+            objects.look(pages, objects.reference(pages, id)?, |view, at| view.u64(at))?,
+            serial,
+            "{id}"
+        );
         match step {
             4 | 5 => {
                 objects.delete(pages, id)?;

@@ -82,7 +82,8 @@ fn objects(pages: &impl Pages, files: &Files) -> Result<Found> {
         assert_eq!(objects.get(pages, object.id)?, object.bytes, "{}", object.id);
         // The second time from where the first has found it, if tactics keep that.
         for _ in 0..2 {
-            let looked = objects.look(pages, object.id, |view, at| view.u64(at))?;
+            let reference = objects.reference(pages, object.id)?;
+            let looked = objects.look(pages, reference, |view, at| view.u64(at))?;
             assert_eq!(looked, *serial, "{}", object.id);
         }
     }

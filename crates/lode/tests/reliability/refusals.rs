@@ -116,7 +116,9 @@ fn what_is_no_whole_database_is_refused_and_says_what_to_do() {
         fs::write(&log_path, &other.log).unwrap();
         real.refused("another's log", &["belongs to another volume", "restore"]);
         fs::write(&path, newer_volume(&real.volume)).unwrap();
-        real.refused("newer volume", &["format 2", "reads 1", "load it again"]);
+        let (ours, theirs) = (superblock::VERSION, superblock::VERSION + 1);
+        let told = [format!("format {theirs}"), format!("reads {ours}")];
+        real.refused("newer volume", &[&told[0], &told[1], "load it again"]);
         fs::write(&log_path, newer_log(&real.log)).unwrap();
         real.refused("newer log", &["format 2", "reads 1", "load it again"]);
     }
@@ -126,7 +128,7 @@ fn newer_volume(volume: &[u8]) -> Vec<u8> {
     let mut newer = volume.to_vec();
     for (page, bytes) in newer.chunks_exact_mut(PAGE_BYTES).take(2).enumerate() {
         let bytes: &mut page::PageBytes = bytes.try_into().unwrap();
-        page::put_u32(bytes, superblock::offset::VERSION, 2);
+        page::put_u32(bytes, superblock::offset::VERSION, superblock::VERSION + 1);
         page::seal(bytes, page as u32);
     }
     newer

@@ -172,7 +172,10 @@ impl Worker {
             self.mine.objects.insert(self.serial, (id, bytes));
             return Ok(());
         };
-        assert_eq!(objects.look(writing, id, |view, at| view.u64(at))?, serial);
+        assert_eq!(
+            objects.look(writing, objects.reference(writing, id)?, |view, at| view.u64(at))?,
+            serial
+        );
         let bytes = self.bytes(serial);
         objects.update(writing, id, &bytes)?;
         self.mine.objects.insert(serial, (id, bytes));

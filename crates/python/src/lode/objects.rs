@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use lode::objects::Oid;
+use lode::objects::Reference;
 use lode::{LodeError, View};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -52,10 +52,10 @@ impl Objects {
             if word == 0 {
                 return Ok(None);
             }
-            let target = Oid::of(word).ok_or_else(|| LodeError::Missing {
+            let target = Reference(word).id().ok_or_else(|| LodeError::Missing {
                 what: format!("object with the OID {word}"),
             })?;
-            Ok(Some((word, self.objects.get(pages, target)?)))
+            Ok(Some((target.to_u64(), self.objects.get(pages, target)?)))
         })
     }
 

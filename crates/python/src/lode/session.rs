@@ -164,6 +164,10 @@ impl Pages for Either<'_> {
         either!(self, pages => pages.read_and_stamp(page, look))
     }
 
+    fn label_key(&self) -> u64 {
+        either!(self, pages => pages.label_key())
+    }
+
     fn write<R>(
         &mut self,
         page: PageNumber,

@@ -3,9 +3,8 @@
 use proptest::prelude::*;
 
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
 
-use super::{ALL, TestDisk, buffer, is_resident, options, pages_mapped, set_word, word};
+use super::{ALL, TestDisk, buffer, options, pages_mapped, set_word, word};
 use crate::buffer::{Buffer, BufferOptions};
 use crate::page::{PAGE_BYTES, PageNumber};
 use crate::pages::Stamp;
@@ -18,7 +17,6 @@ enum Step {
     ReadAgain(PageNumber),
     Change(PageNumber, u64),
     Latch(PageNumber),
-    Hint(PageNumber),
     WriteDirty,
     Forget,
 }
@@ -30,8 +28,7 @@ fn step() -> impl Strategy<Value = Step> {
         10 => page.clone().prop_map(Step::Read),
         6 => page.clone().prop_map(Step::ReadAgain),
         8 => (page.clone(), any::<u64>()).prop_map(|(page, value)| Step::Change(page, value)),
-        2 => page.clone().prop_map(Step::Latch),
-        6 => page.prop_map(Step::Hint),
+        2 => page.prop_map(Step::Latch),
         1 => Just(Step::WriteDirty),
         1 => Just(Step::Forget),
     ]
@@ -72,13 +69,6 @@ impl Model {
                 self.words[page as usize] = value;
             }
             Step::Latch(page) => drop(buffer.latch(page).unwrap()),
-            Step::Hint(page) => {
-                if let Some(hint) = buffer.hint(page, 64) {
-                    assert!(is_resident(buffer, page));
-                    let before = hint.swap(u64::from(page) + 7, Ordering::Relaxed);
-                    assert!([0, u64::from(page) + 7].contains(&before));
-                }
-            }
             Step::WriteDirty => buffer.write_dirty().unwrap(),
             Step::Forget => buffer.forget(),
         }
@@ -91,11 +81,10 @@ proptest! {
     fn sixteen_pages_of_memory_serve_a_thousand(
         steps in prop::collection::vec(step(), 1..400),
         replacement in prop::sample::select(ALL.to_vec()),
-        swizzle in any::<bool>(),
         read_ahead_pages in prop::sample::select(vec![0_u32, 1, 3, 4, 64]),
     ) {
         let disk = TestDisk::with_pages(PAGES);
-        let options = BufferOptions { swizzle, read_ahead_pages, ..options(replacement) };
+        let options = BufferOptions { read_ahead_pages, ..options(replacement) };
         let buffer = buffer(&disk, &options);
         let words = (0..u64::from(PAGES)).collect();
         let mut model = Model { words, stamps: BTreeMap::new(), latest: BTreeMap::new() };

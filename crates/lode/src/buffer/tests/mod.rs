@@ -4,9 +4,7 @@ mod ahead;
 mod contents;
 mod eviction;
 mod failures;
-mod hints;
 mod huge;
-mod marks;
 mod outdated;
 mod protocol;
 mod reading;
@@ -137,7 +135,6 @@ fn options(replacement: Replacement) -> BufferOptions {
     BufferOptions {
         cache_bytes: 16 * PAGE_BYTES as u64,
         replacement,
-        swizzle: false,
         huge_pages: true,
         read_ahead_pages: 0,
         pages_max: 1024,
@@ -161,17 +158,13 @@ fn is_resident(buffer: &Buffer, page: PageNumber) -> bool {
     !buffer.state_of(page).load().is_evicted()
 }
 
-/// Pages that the kernel keeps memory for, of pages and hints.
+/// Pages that the kernel keeps memory for.
 fn pages_mapped(buffer: &Buffer) -> usize {
-    let mapped = |reservation: &super::Reservation| {
-        let mut flags = vec![0; buffer.pages_max as usize];
-        #[expect(unsafe_code, reason = "rustix has no mincore")]
-        // SAFETY: the range is the whole mapping, and `flags` has a byte for each of its pages.
-        let status = unsafe {
-            libc::mincore(reservation.page(0).cast(), flags.len() * PAGE_BYTES, flags.as_mut_ptr())
-        };
-        assert_eq!(status, 0, "the mapping is ours");
-        flags.iter().filter(|&flag| flag & 1 == 1).count()
-    };
-    mapped(&buffer.pages) + buffer.hints.as_ref().map_or(0, mapped)
+    let mut flags = vec![0; buffer.pages_max as usize];
+    let bytes = flags.len() * PAGE_BYTES;
+    #[expect(unsafe_code, reason = "rustix has no mincore")]
+    // SAFETY: the range is the whole mapping, and `flags` has a byte for each of its pages.
+    let status = unsafe { libc::mincore(buffer.pages.page(0).cast(), bytes, flags.as_mut_ptr()) };
+    assert_eq!(status, 0, "the mapping is ours");
+    flags.iter().filter(|&flag| flag & 1 == 1).count()
 }

@@ -12,12 +12,10 @@ fn drop_above(buffer: &Buffer, pages: Option<&[PageNumber]>, limit: u64) {
 fn outdated_pages_go_and_others_stay() {
     for replacement in ALL {
         let disk = TestDisk::with_pages(100);
-        let swizzle = BufferOptions { swizzle: true, ..options(replacement) };
-        let buffer = buffer(&disk, &swizzle);
+        let buffer = buffer(&disk, &options(replacement));
         for page in 1..8 {
             word(&buffer, page);
         }
-        assert!(buffer.hint(6, 64).is_some());
         drop_above(&buffer, Some(&[3, 5, 6, 50]), 4);
         let resident: Vec<_> = (0..100).filter(|&page| is_resident(&buffer, page)).collect();
         assert_eq!(resident, [1, 2, 3, 4, 7], "{replacement:?}");

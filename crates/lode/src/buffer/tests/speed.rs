@@ -55,21 +55,19 @@ fn load(words: &[AtomicU64], page: PageNumber) -> u64 {
 fn what_a_look_costs() {
     let cache_bytes = 2048 * PAGE_BYTES as u64;
     for replacement in ALL {
-        let settings = BufferOptions { cache_bytes, swizzle: true, ..options(replacement) };
+        let settings = BufferOptions { cache_bytes, ..options(replacement) };
         let buffer = Arc::new(buffer(&TestDisk::with_pages(PAGES), &settings));
         let stamps: Vec<Stamp> =
             (0..PAGES).map(|page| buffer.read_and_stamp(page, |_| ()).unwrap().1).collect();
-        (0..PAGES).for_each(|page| assert!(buffer.hint(page, 0).is_some()));
         let words = buffer.pages.as_words();
         eprintln!(
             "{replacement:?}: load {:.2} ns, read {:.2} ns, inlined {:.2} ns (load {:.2} ns), \
-             stamped {:.2} ns, hint {:.2} ns",
+             stamped {:.2} ns",
             cost_ns(|page| load(black_box(words), page)),
             cost_ns(|page| read(black_box(&buffer), page)),
             cost_ns(|page| buffer.read(page, |view| view.u64(64)).unwrap_or(0)),
             cost_ns(|page| words[page as usize * 512 + 8].load(Ordering::Relaxed)),
             cost_ns(|page| read_stamped(black_box(&buffer), page, stamps[page as usize])),
-            cost_ns(|page| buffer.hint(page, 64).map_or(0, |hint| hint.load(Ordering::Relaxed))),
         );
     }
 }

@@ -64,12 +64,6 @@ fn live(buffer: &Buffer, seed: u8) -> Vec<u64> {
                     assert_eq!(seen, (before, before), "equal stamps are equal bytes");
                 }
             }
-            3 => {
-                if let Some(hint) = buffer.hint(page, 64) {
-                    let hint = hint.fetch_or(u64::from(page) << 32, Ordering::Relaxed);
-                    assert!([0, u64::from(page) << 32].contains(&hint));
-                }
-            }
             4 if step % 50 == 0 => buffer.write_dirty().unwrap(),
             5 if step % 50 == 0 => buffer.forget(),
             _ => {
@@ -85,10 +79,9 @@ fn live(buffer: &Buffer, seed: u8) -> Vec<u64> {
     changes
 }
 
-fn all_at_once(replacement: Replacement, swizzle: bool, read_ahead_pages: u32) {
+fn all_at_once(replacement: Replacement, read_ahead_pages: u32) {
     let disk = Arc::new(TestDisk::default());
-    let buffer =
-        buffer(&disk, &BufferOptions { swizzle, read_ahead_pages, ..options(replacement) });
+    let buffer = buffer(&disk, &BufferOptions { read_ahead_pages, ..options(replacement) });
     buffer.grow(PAGES).unwrap();
     let log = Arc::new(Log(AtomicU64::new(0)));
     buffer.set_write_back(log.clone());
@@ -112,9 +105,8 @@ fn all_at_once(replacement: Replacement, swizzle: bool, read_ahead_pages: u32) {
     buffer.forget();
     assert_eq!(buffer.counters().pages_resident, 0);
     for page in 0..PAGES {
-        // A look or a hint that came too late may have left a page behind; it goes with the next.
+        // A look that came too late may have left a page behind; it goes with the next.
         buffer.read(page, |_| ()).unwrap();
-        buffer.hint(page, 64);
         buffer.forget();
     }
     assert_eq!(pages_mapped(buffer), 0);
@@ -123,12 +115,6 @@ fn all_at_once(replacement: Replacement, swizzle: bool, read_ahead_pages: u32) {
 #[test]
 fn threads_see_whole_changes_and_lose_none() {
     for (at, replacement) in ALL.into_iter().enumerate() {
-        all_at_once(replacement, at % 2 == 0, if at < 2 { 4 } else { 0 });
+        all_at_once(replacement, if at < 2 { 4 } else { 0 });
     }
-}
-
-#[test]
-fn threads_with_hints_and_read_ahead_see_whole_changes() {
-    all_at_once(Replacement::Lru, true, 4);
-    all_at_once(Replacement::Clock, true, 0);
 }

@@ -5,6 +5,7 @@ use std::fs;
 use super::*;
 use crate::disk::test_folder;
 use crate::error::LodeError;
+use crate::superblock;
 
 #[test]
 fn a_database_is_closed_and_opened_in_both_ways() {
@@ -110,12 +111,13 @@ fn other_files_and_other_versions_are_told_apart() {
     for place in [0, 1] {
         let bytes = &mut newer[place * PAGE_BYTES..][..PAGE_BYTES];
         let bytes: &mut page::PageBytes = bytes.try_into().unwrap();
-        page::put_u32(bytes, crate::superblock::offset::VERSION, 2);
+        page::put_u32(bytes, superblock::offset::VERSION, superblock::VERSION + 1);
         page::seal(bytes, place as PageNumber);
     }
     fs::write(&path, &newer).unwrap();
     let newer = Database::open(&path, &all);
-    assert!(matches!(newer, Err(LodeError::Version { found: 2, known: 1 })));
+    let Err(LodeError::Version { found, known }) = newer else { panic!("it was opened") };
+    assert_eq!((found, known), (superblock::VERSION + 1, superblock::VERSION));
 
     fs::write(&path, &whole[..5_000]).unwrap();
     assert!(matches!(Database::open(&path, &all), Err(LodeError::NotADatabase { .. })));

@@ -1,3 +1,5 @@
+mod references;
+
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
@@ -245,7 +247,7 @@ fn freed_room_is_used_before_the_heap_grows() {
     }
     // Of other lengths, too, as far as they do not waste more.
     for len in [100, 8, 790, 3999, 100] {
-        let ids = fill(&mut pages, len.max(40));
+        let ids = fill(&mut pages, len.max(64));
         assert!(pages.allocated() <= before + 4, "{len}: {} > {before}", pages.allocated());
         for id in ids {
             heap.delete(&mut pages, id).unwrap();

@@ -1,0 +1,150 @@
+//! References: record ids as a field has them, with the place where the record lay; and how one is
+//! followed without the page's slots.
+//!
+//! In front of each record stands its label: its id, mixed with a number of the volume's own. A
+//! record that moves or goes leaves no label behind ([`crate::slotted`] clears the first word), and
+//! whoever puts bytes in does not know the number. So a label found is its record's, and it is
+//! enough to look there: nothing has to be undone when the page changes or goes, and nothing is
+//! kept in memory. The page's number gives its address ([`crate::buffer`]), the reference the rest.
+//! OO1's appendix A asks for the mechanism; Moss, "Working with Persistent Objects: To Swizzle or
+//! Not to Swizzle", 1992, has its kinds, of which this comes nearest to the direct one.
+
+use super::{Heap, LABEL_BYTES, RecordId};
+use crate::error::{LodeError, Result};
+use crate::page::PageNumber;
+use crate::pages::Pages;
+use crate::view::View;
+
+/// A record id, and in the upper 16 bits of the word, which an id leaves free, where in its page
+/// the record's label began when the reference was made: a multiple of 8, 0 for no such guess. One
+/// that no longer holds costs a look at the slot, and nothing else. The word 0 is no reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Reference(pub u64);
+
+impl Reference {
+    const SHIFT: u32 = 48;
+
+    /// To a record that lies nobody knows where in its page.
+    pub const fn to(id: RecordId) -> Self {
+        Self(id.to_u64())
+    }
+
+    /// Which record; `None` for a word that is no reference.
+    #[inline]
+    pub const fn id(self) -> Option<RecordId> {
+        RecordId::of(self.0 & ((1 << Self::SHIFT) - 1))
+    }
+
+    /// Whether both lead to the same record.
+    #[inline]
+    pub const fn is_to_same(self, other: Self) -> bool {
+        (self.0 ^ other.0) << (64 - Self::SHIFT) == 0
+    }
+
+    #[inline]
+    const fn page(self) -> PageNumber {
+        (self.0 >> 16) as PageNumber
+    }
+
+    /// Within a page, whatever the word.
+    #[inline]
+    const fn at(self) -> usize {
+        (self.0 >> Self::SHIFT) as usize & 0xff8
+    }
+}
+
+/// What labels are mixed with in the volume of that identity.
+pub(crate) const fn label_key(identity: [u8; 16]) -> u64 {
+    let [first, ..] = identity.as_chunks::<8>().0 else { unreachable!() };
+    u64::from_le_bytes(*first)
+}
+
+/// A record's label.
+#[inline]
+pub(super) const fn label(id: RecordId, key: u64) -> u64 {
+    id.to_u64() ^ key
+}
+
+/// Whose label it is, if it is one.
+pub(super) const fn id_of(label: u64, key: u64) -> Option<RecordId> {
+    RecordId::of(label ^ key)
+}
+
+impl Heap {
+    /// Look at a record where its reference says that it lies; `look` gets the page and where the
+    /// record begins, and not its length. `None` says nothing, [`Heap::look`] does: the record may
+    /// lie elsewhere, or its page not be in memory.
+    ///
+    /// Where the tactics do not swizzle, the record is found by its slot.
+    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+    #[inline(always)]
+    pub fn glance<R>(
+        self,
+        pages: &impl Pages,
+        reference: Reference,
+        mut look: impl FnMut(View<'_>, usize) -> R,
+    ) -> Option<R> {
+        let id = RecordId { page: reference.page(), slot: reference.0 as u16 };
+        let label = label(id, pages.label_key());
+        let seen = if pages.swizzles() {
+            let at = reference.at();
+            pages.glance(id.page, |view| {
+                (view.u64(at) == label).then(|| look(view, at + LABEL_BYTES))
+            })
+        } else {
+            pages.glance(id.page, |view| self.home(view, id, label).map(|at| look(view, at)))
+        };
+        seen.flatten()
+    }
+
+    /// Look at a record of which one knows where its fields lie: `look` gets the page and where the
+    /// record begins, as [`Heap::read`] says it, and not its length. Where the tactics swizzle and
+    /// the reference is right, neither the page's header nor its slots are read. One that has moved
+    /// away from its page is read through that page each time.
+    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+    #[inline(always)]
+    pub fn look<R>(
+        self,
+        pages: &impl Pages,
+        reference: Reference,
+        mut look: impl FnMut(View<'_>, usize) -> R,
+    ) -> Result<R> {
+        match self.glance(pages, reference, &mut look) {
+            Some(seen) => Ok(seen),
+            None => self.look_slowly(pages, reference, look),
+        }
+    }
+
+    /// Apart, since what a call answers goes through memory.
+    #[inline(never)]
+    fn look_slowly<R>(
+        self,
+        pages: &impl Pages,
+        reference: Reference,
+        mut look: impl FnMut(View<'_>, usize) -> R,
+    ) -> Result<R> {
+        let id = reference.id().ok_or_else(|| LodeError::Missing {
+            what: format!("record that the word {:#x} could name", reference.0),
+        })?;
+        self.read(pages, id, |view, at, _| look(view, at))
+    }
+
+    /// Let the processor fetch a record from where its reference says that it lies.
+    #[inline]
+    pub fn fetch(self, pages: &impl Pages, reference: Reference) {
+        pages.fetch(reference.page(), reference.at());
+    }
+
+    /// The best reference to a record: to where it lies now, if that is in its own page.
+    ///
+    /// [`LodeError::Missing`] where there is no such record.
+    pub fn reference(self, pages: &impl Pages, id: RecordId) -> Result<Reference> {
+        let label = label(id, pages.label_key());
+        match pages.read(id.page, |view| self.home(view, id, label))? {
+            Some(at) => {
+                Ok(Reference(id.to_u64() | ((at - LABEL_BYTES) as u64) << Reference::SHIFT))
+            }
+            None => self.read(pages, id, |_, _, _| ()).map(|()| Reference::to(id)),
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Objects: byte strings of any length under an OID that they keep wherever they move.
+//!
+//! A file of objects is a [`Heap`], and an object a record of it: its OID is the record's id, home
+//! page and slot, and a field that refers to it has a [`Reference`], by which it is looked at where
+//! it lies ([`Heap::look`], [`Heap::glance`]). All that can be done with a heap can be done here.
+
+use std::ops::Deref;
+
+use crate::error::Result;
+use crate::heap::{self, Heap};
+use crate::page::{FileNumber, PageNumber};
+use crate::pages::Pages;
+
+pub use crate::heap::Reference;
+
+/// Names an object for as long as it lives; afterwards it may be another's.
+pub use crate::heap::RecordId as Oid;
+
+/// The longest object.
+pub const OBJECT_BYTES_MAX: usize = heap::RECORD_BYTES_MAX;
+
+/// A file of objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Objects(Heap);
+
+impl Objects {
+    /// A new file of objects, empty.
+    pub fn create(pages: &mut impl Pages, file: FileNumber) -> Result<Self> {
+        Heap::create(pages, file).map(Self)
+    }
+
+    /// The file that was created with that root.
+    pub const fn open(file: FileNumber, root: PageNumber) -> Self {
+        Self(Heap::open(file, root))
+    }
+
+    /// The page to open it by; it never changes.
+    pub const fn root(self) -> PageNumber {
+        self.0.root()
+    }
+}
+
+impl Deref for Objects {
+    type Target = Heap;
+
+    fn deref(&self) -> &Heap {
+        &self.0
+    }
+}
