@@ -20,9 +20,10 @@ ITERATIONS = 40
 SIDES: Mapping[str, tuple[str, ...]] = {
     "memory": (),
     "lmdb": (),
+    "lmdb links": ("access=links",),
     "lode": ("swizzle=on",),
-    "lode links": ("access=links",),
-    "lode hash": ("access=hash",),
+    "lode links": ("access=links", "swizzle=on"),
+    "lode hash": ("access=hash", "swizzle=on"),
     "lode btree": ("access=btree",),
 }
 GOALS = (
@@ -31,6 +32,7 @@ GOALS = (
     ("lode", "visit_ns", "lmdb", 1 / 20),
     ("lode", "lookup_ns", "lmdb", 1 / 5),
     ("lode links", "visit_ns", "memory", 3.0),
+    ("lode btree", "visit_ns", "lmdb links", 1.0),
     ("lode btree", "visit_ns", "lmdb", 1.0),
 )
 INSERT_GOAL = 2.0

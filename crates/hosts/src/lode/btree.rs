@@ -112,7 +112,7 @@ impl Design for Btrees {
 
     type Handle = u32;
 
-    type Last = ();
+    type Kept = ();
 
     fn load(loading: &mut Loading<'_>, database: &Database) -> Result<Self> {
         let mut create = |name| -> Result<_> {

@@ -23,7 +23,7 @@ const RUNS_MAX: u32 = 1_000;
 /// lode in one of its designs, at one of its places.
 pub struct Lode<D: Design, P: Place> {
     session: Option<Session<D, P>>,
-    last: D::Last,
+    kept: D::Kept,
     /// Whether the read transaction has answered nothing yet, so that it may begin again.
     fresh: bool,
     design: Option<D>,
@@ -79,7 +79,7 @@ impl<D: Design, P: Place> Lode<D, P> {
     fn attach(store: Store<P>, design: Option<D>) -> Self {
         Self {
             session: None,
-            last: D::Last::default(),
+            kept: D::Kept::default(),
             fresh: false,
             design,
             writer: None,
@@ -173,7 +173,7 @@ impl<D: Design, P: Place> Client for Lode<D, P> {
         self.session = None;
         self.fresh = true;
         let session = Session { reader: P::reader(self.store.database()?), design };
-        let begun = design.begin(session.pages(), &mut self.last);
+        let begun = design.begin(session.pages(), &mut self.kept);
         self.session = Some(session);
         begun.map_err(|failure| failure.told("beginning to read"))
     }
@@ -188,7 +188,7 @@ impl<D: Design, P: Place> Client for Lode<D, P> {
     fn find(&mut self, id: u32) -> Result<(D::Handle, Part), HostError> {
         loop {
             let Some(session) = &self.session else { return Err(not_begun()) };
-            match session.design.find(session.pages(), id, &mut self.last) {
+            match session.design.find(session.pages(), id, &mut self.kept) {
                 Ok(found) => {
                     self.fresh = false;
                     return Ok(found);
@@ -202,7 +202,7 @@ impl<D: Design, P: Place> Client for Lode<D, P> {
     #[inline(always)]
     fn read(&mut self, handle: D::Handle) -> Result<Part, HostError> {
         let Some(session) = &self.session else { return Err(not_begun()) };
-        let read = session.design.read(session.pages(), handle, &mut self.last);
+        let read = session.design.read(session.pages(), handle, &mut self.kept);
         read.map_err(|failure| failure.told("reading a part"))
     }
 
@@ -215,7 +215,7 @@ impl<D: Design, P: Place> Client for Lode<D, P> {
         out: &mut Vec<D::Handle>,
     ) -> Result<(), HostError> {
         let Some(session) = &self.session else { return Err(not_begun()) };
-        let links = session.design.links(session.pages(), handle, direction, &mut self.last, out);
+        let links = session.design.links(session.pages(), handle, direction, &mut self.kept, out);
         links.map_err(|failure| failure.told("following links"))
     }
 

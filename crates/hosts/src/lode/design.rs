@@ -22,9 +22,8 @@ pub trait Design: Copy + Send + 'static {
     /// How it names a part that was reached.
     type Handle: Copy;
 
-    /// What it keeps from call to call: of the part that was fetched last, for the one that
-    /// follows; of an index, for all of a transaction.
-    type Last: Default + Send;
+    /// What it keeps from call to call within a transaction.
+    type Kept: Default + Send;
 
     /// Make the files in an empty database, and fill them.
     fn load(loading: &mut Loading<'_>, database: &Database) -> Result<Self>;
@@ -33,9 +32,9 @@ pub trait Design: Copy + Send + 'static {
     fn open(pages: &impl Pages) -> Result<Option<Self>>;
 
     /// A read transaction begins.
-    fn begin(&self, pages: &impl Pages, last: &mut Self::Last) -> Result<()> {
+    fn begin(&self, pages: &impl Pages, kept: &mut Self::Kept) -> Result<()> {
         let _ = pages;
-        *last = Self::Last::default();
+        *kept = Self::Kept::default();
         Ok(())
     }
 
@@ -44,11 +43,11 @@ pub trait Design: Copy + Send + 'static {
         &self,
         pages: &impl Pages,
         id: u32,
-        last: &mut Self::Last,
+        kept: &mut Self::Kept,
     ) -> Result<(Self::Handle, Part)>;
 
     /// The part of a handle.
-    fn read(&self, pages: &impl Pages, handle: Self::Handle, last: &mut Self::Last)
+    fn read(&self, pages: &impl Pages, handle: Self::Handle, kept: &mut Self::Kept)
     -> Result<Part>;
 
     /// Append the parts at the other ends of its connections.
@@ -57,7 +56,7 @@ pub trait Design: Copy + Send + 'static {
         pages: &impl Pages,
         handle: Self::Handle,
         direction: Direction,
-        last: &mut Self::Last,
+        kept: &mut Self::Kept,
         out: &mut Vec<Self::Handle>,
     ) -> Result<()>;
 

@@ -19,7 +19,7 @@ use super::builds::Builds;
 use super::design::Design;
 use super::failure::{Failure, Result};
 use super::loading::{self, CHUNK_PARTS, Following, Incoming, Loading, Places};
-use super::record::{self, PART_BYTES, TOO_SHORT, WORDS};
+use super::record::{self, PART_BYTES, TOO_SHORT};
 use crate::client::Direction;
 use crate::part::{Link, Part};
 use crate::visits::Visits;
@@ -50,21 +50,22 @@ pub struct Links {
     builds: Builds,
 }
 
-/// Where the lists of a part begin, which was fetched last.
-#[derive(Default)]
-pub struct Last {
-    part: Reference,
-    first: [u64; 2],
-}
-
-/// A connection as it lies.
+/// A connection's places in its two lists: parent and next in each.
 #[derive(Clone, Copy)]
-struct Seen {
-    /// Parent and next in both lists.
+struct Joint {
     out: [Reference; 2],
     into: [Reference; 2],
-    /// Type and length.
-    rest: [u64; 2],
+}
+
+impl Joint {
+    /// The places in the list that is followed, and the part at the other end.
+    #[inline]
+    const fn seen(self, direction: Direction) -> ([Reference; 2], Reference) {
+        match direction {
+            Direction::Forward => (self.out, self.into[0]),
+            Direction::Reverse => (self.into, self.out[0]),
+        }
+    }
 }
 
 impl Links {
@@ -78,44 +79,43 @@ impl Links {
         word.map(Reference).ok_or(Failure::Missing(id))
     }
 
-    #[inline]
-    fn part(self, pages: &impl Pages, part: Reference, last: &mut Last) -> Result<Part> {
-        let seen = self.parts.look(pages, part, |view, at| {
-            let first = [view.u64(at + PART_BYTES), view.u64(at + PART_BYTES + LIST_BYTES)];
-            (view.words::<WORDS>(at), first)
-        })?;
-        *last = Last { part, first: seen.1 };
-        Ok(record::part_of(seen.0.ok_or(TOO_SHORT)?))
+    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+    #[inline(always)]
+    fn part(self, pages: &impl Pages, part: Reference) -> Result<Part> {
+        let words = self.parts.look(pages, part, record::see)?;
+        Ok(record::part_of(words.ok_or(TOO_SHORT)?))
     }
 
-    /// Follow a part's list; `each` gets every connection.
+    /// The first connection of a part's list.
     #[inline]
+    fn first(self, pages: &impl Pages, part: Reference, direction: Direction) -> Result<Reference> {
+        let list_at = match direction {
+            Direction::Forward => PART_BYTES,
+            Direction::Reverse => PART_BYTES + LIST_BYTES,
+        };
+        Ok(Reference(self.parts.look(pages, part, |view, at| view.u64(at + list_at))?))
+    }
+
+    /// Follow a part's list; `each` gets every connection, and the part at its other end.
+    #[expect(clippy::inline_always, reason = "the direction is known where it is called")]
+    #[inline(always)]
     fn walk(
         self,
         pages: &impl Pages,
         part: Reference,
         direction: Direction,
-        last: &mut Last,
-        mut each: impl FnMut(&Seen) -> Result<()>,
+        mut each: impl FnMut(Reference, Reference) -> Result<()>,
     ) -> Result<()> {
-        if last.part != part {
-            self.part(pages, part, last)?;
-        }
-        let mut next = match (direction, last.first) {
-            (Direction::Forward, [first, _]) | (Direction::Reverse, [_, first]) => Reference(first),
-        };
+        let mut next = self.first(pages, part, direction)?;
         // A list that bites its own tail is longer than there are records.
         let mut left = u32::MAX;
         while !next.is_to_same(part) && next != Reference(0) && left > 0 {
-            let seen = self.connections.look(pages, next, see)?.ok_or(TOO_SHORT)?;
-            let [parent, following] = match direction {
-                Direction::Forward => seen.out,
-                Direction::Reverse => seen.into,
-            };
+            let joint = self.connections.look(pages, next, joint)?.ok_or(TOO_SHORT)?;
+            let ([parent, following], other) = joint.seen(direction);
             if !parent.is_to_same(part) {
                 return Err(ASTRAY);
             }
-            each(&seen)?;
+            each(next, other)?;
             next = following;
             left -= 1;
         }
@@ -126,10 +126,11 @@ impl Links {
     fn connections(self, pages: &impl Pages, id: u32) -> Result<Vec<(Link, Reference)>> {
         let part = self.reference_to(pages, id)?;
         let mut found = Vec::with_capacity(3);
-        self.walk(pages, part, Direction::Forward, &mut Last::default(), |seen| {
-            let target = seen.into[0];
-            let to = self.part(pages, target, &mut Last::default())?.id;
-            let (kind, length) = record::rest([0, seen.rest[0], seen.rest[1]]);
+        self.walk(pages, part, Direction::Forward, |connection, target| {
+            let rest = |view: View<'_>, at| view.words::<2>(at + REST);
+            let rest = self.connections.look(pages, connection, rest)?.ok_or(TOO_SHORT)?;
+            let (kind, length) = record::rest([0, rest[0], rest[1]]);
+            let to = self.part(pages, target)?.id;
             found.push((Link { from: id, to, length, kind }, target));
             Ok(())
         })?;
@@ -228,10 +229,9 @@ impl Links {
 }
 
 #[inline]
-fn see(view: View<'_>, at: usize) -> Option<Seen> {
-    let [out, out_next, into, into_next, kind, rest] = view.words(at)?;
-    let [out, into] = [[out, out_next], [into, into_next]].map(|list| list.map(Reference));
-    Some(Seen { out, into, rest: [kind, rest] })
+fn joint(view: View<'_>, at: usize) -> Option<Joint> {
+    let [out, out_next, into, into_next] = view.words(at)?.map(Reference);
+    Some(Joint { out: [out, out_next], into: [into, into_next] })
 }
 
 fn id_of(reference: Reference) -> Result<RecordId> {
@@ -250,7 +250,7 @@ impl Design for Links {
 
     type Handle = Reference;
 
-    type Last = Last;
+    type Kept = ();
 
     /// First every record is given its place, then every list is known.
     fn load(loading: &mut Loading<'_>, database: &Database) -> Result<Self> {
@@ -294,31 +294,29 @@ impl Design for Links {
 
     #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
     #[inline(always)]
-    fn find(&self, pages: &impl Pages, id: u32, last: &mut Last) -> Result<(Reference, Part)> {
+    fn find(&self, pages: &impl Pages, id: u32, (): &mut ()) -> Result<(Reference, Part)> {
         let part = self.reference_to(pages, id)?;
-        Ok((part, self.part(pages, part, last)?))
+        Ok((part, self.part(pages, part)?))
     }
 
     #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
     #[inline(always)]
-    fn read(&self, pages: &impl Pages, handle: Reference, last: &mut Last) -> Result<Part> {
-        self.part(pages, handle, last)
+    fn read(&self, pages: &impl Pages, handle: Reference, (): &mut ()) -> Result<Part> {
+        self.part(pages, handle)
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "the direction is known where it is called")]
+    #[inline(always)]
     fn links(
         &self,
         pages: &impl Pages,
         handle: Reference,
         direction: Direction,
-        last: &mut Last,
+        (): &mut (),
         out: &mut Vec<Reference>,
     ) -> Result<()> {
-        self.walk(pages, handle, direction, last, |seen| {
-            let [other, _] = match direction {
-                Direction::Forward => seen.into,
-                Direction::Reverse => seen.out,
-            };
+        self.walk(pages, handle, direction, |_, other| {
+            self.parts.fetch(pages, other);
             out.push(other);
             Ok(())
         })
@@ -330,7 +328,7 @@ impl Design for Links {
         handle: Reference,
         out: &mut Vec<Reference>,
     ) -> Result<()> {
-        let id = self.part(pages, handle, &mut Last::default())?.id;
+        let id = self.part(pages, handle)?.id;
         let mut connections = self.connections(pages, id)?;
         connections.sort_unstable_by_key(|(link, _)| (link.length, link.to));
         out.extend(connections.into_iter().map(|(_, to)| to));
@@ -339,7 +337,7 @@ impl Design for Links {
 
     fn range(&self, pages: &impl Pages, build_s: Range<i64>, visits: &mut Visits) -> Result<()> {
         self.builds.each(pages, build_s, |word| {
-            visits.part(&self.part(pages, Reference(word), &mut Last::default())?);
+            visits.part(&self.part(pages, Reference(word))?);
             Ok(())
         })
     }
@@ -351,9 +349,9 @@ impl Design for Links {
     fn reference(&self, pages: &impl Pages, from: u32, to: u32) -> Result<Part> {
         let part = self.reference_to(pages, from)?;
         let mut found = None;
-        self.walk(pages, part, Direction::Forward, &mut Last::default(), |seen| {
+        self.walk(pages, part, Direction::Forward, |_, target| {
             if found.is_none() {
-                let part = self.part(pages, seen.into[0], &mut Last::default())?;
+                let part = self.part(pages, target)?;
                 found = (part.id == to).then_some(part);
             }
             Ok(())

@@ -5,7 +5,6 @@
 //! An object's bytes are `object.rs`'s.
 
 use std::ops::{ControlFlow, Range};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use loadstone_datasets::oo1::{Database, NewPart};
 use lode::Pages;
@@ -27,26 +26,12 @@ const NAMES: [&str; 3] = ["objects.part", "objects.id", "objects.build"];
 
 const NO_OID: Failure = Failure::Malformed("a reference that leads nowhere");
 
-/// Words of a part up to the last of the parts that it is connected to.
-const WORDS_TO: usize = TO_REST / 8;
-
 /// Objects with a hash index.
 #[derive(Clone, Copy)]
 pub struct Objects {
     parts: objects::Objects,
     ids: Hash,
     builds: Builds,
-}
-
-/// What a transaction keeps: the index's directory, and of the part that was read last its
-/// references.
-#[derive(Default)]
-pub struct Last {
-    directory: Directory,
-    part: Reference,
-    /// Atomic only so that they are stored and loaded one by one: a processor that loads two at
-    /// once, which were stored singly just before, waits until both stores have ended.
-    to: [AtomicU64; 3],
 }
 
 /// No part.
@@ -77,7 +62,8 @@ impl Objects {
     }
 
     /// The three parts that one is connected to.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+    #[inline(always)]
     fn to(self, pages: &impl Pages, part: Reference) -> Result<[Reference; 3]> {
         let words = self.parts.look(pages, part, |view, at| view.words::<3>(at + TO))?;
         Ok(words.ok_or(TOO_SHORT)?.map(Reference))
@@ -151,7 +137,8 @@ impl Design for Objects {
 
     type Handle = Reference;
 
-    type Last = Last;
+    /// The index's directory.
+    type Kept = Directory;
 
     /// First every object is given its place, then every reference is known.
     fn load(loading: &mut Loading<'_>, database: &Database) -> Result<Self> {
@@ -195,9 +182,8 @@ impl Design for Objects {
         Ok(Self { parts, ids, builds })
     }
 
-    fn begin(&self, pages: &impl Pages, last: &mut Last) -> Result<()> {
-        last.part = NO_PART;
-        Ok(self.ids.renew(pages, &mut last.directory)?)
+    fn begin(&self, pages: &impl Pages, directory: &mut Directory) -> Result<()> {
+        Ok(self.ids.renew(pages, directory)?)
     }
 
     fn open(pages: &impl Pages) -> Result<Option<Self>> {
@@ -211,21 +197,21 @@ impl Design for Objects {
 
     #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
     #[inline(always)]
-    fn find(&self, pages: &impl Pages, id: u32, last: &mut Last) -> Result<(Reference, Part)> {
-        let word = self.ids.get_by(pages, &last.directory, u64::from(id))?;
+    fn find(
+        &self,
+        pages: &impl Pages,
+        id: u32,
+        directory: &mut Directory,
+    ) -> Result<(Reference, Part)> {
+        let word = self.ids.get_by(pages, directory, u64::from(id))?;
         let part = Reference(word.ok_or(Failure::Missing(id))?);
         Ok((part, record::part_of(self.see(pages, part)?)))
     }
 
     #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
     #[inline(always)]
-    fn read(&self, pages: &impl Pages, part: Reference, last: &mut Last) -> Result<Part> {
-        let [head, kind, tail, _, to @ ..] = self.see::<WORDS_TO>(pages, part)?;
-        last.part = part;
-        for (kept, to) in last.to.iter().zip(to) {
-            kept.store(to, Ordering::Relaxed);
-        }
-        Ok(record::part_of([head, kind, tail]))
+    fn read(&self, pages: &impl Pages, part: Reference, _: &mut Directory) -> Result<Part> {
+        Ok(record::part_of(self.see(pages, part)?))
     }
 
     #[expect(clippy::inline_always, reason = "the direction is known where it is called")]
@@ -235,18 +221,13 @@ impl Design for Objects {
         pages: &impl Pages,
         part: Reference,
         direction: Direction,
-        last: &mut Last,
+        _: &mut Directory,
         out: &mut Vec<Reference>,
     ) -> Result<()> {
         if direction == Direction::Reverse {
             return self.from(pages, part, out);
         }
-        if last.part != part {
-            self.read(pages, part, last)?;
-        }
-        let [one, two, three] = &last.to;
-        let kept = |to: &AtomicU64| Reference(to.load(Ordering::Relaxed));
-        let to = [kept(one), kept(two), kept(three)];
+        let to = self.to(pages, part)?;
         for part in to {
             self.parts.fetch(pages, part);
         }

@@ -9,7 +9,8 @@
 //!
 //! * what all its keys begin with is stored once (Bayer and Unterauer 1977), so that the keys of a
 //!   page mostly differ in their next four bytes;
-//! * these stand in the slots as a number, so that a search mostly touches nothing else;
+//! * these stand in the slots as a number, so that a search mostly touches nothing else, and finds
+//!   the place at once where the numbers are about equally far from each other;
 //! * separators in inner pages are as short as can be.
 //!
 //! The root keeps its page for ever, at any height. Leaves are chained both ways. Pages that become
@@ -164,7 +165,7 @@ impl Btree {
             |_, _| {},
             |view| {
                 let (from, _) = search::find_in_leaf(view, first);
-                let (to, _) = search::find_in_leaf(view, end);
+                let to = search::find_in_leaf_from(view, from, end);
                 // Behind the leaf's last key there may be more in the next.
                 let is_all = to < search::leaf_count(view) || view.next() == NO_PAGE;
                 Ok(is_all.then(|| look(Values::of(view, from..to))))

@@ -46,21 +46,6 @@ impl Buffer {
         }
     }
 
-    /// The same for a glance, which nothing is brought or waited for.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn glance_watched<R>(
-        &self,
-        page: PageNumber,
-        look: &mut impl FnMut(View<'_>) -> R,
-    ) -> Option<R> {
-        let state = self.state(page)?;
-        let word = state.load();
-        let before = if word.is_readable() { self.note_use(page, word)? } else { return None };
-        let seen = look(self.view(page));
-        state.is_as(before).then_some(seen)
-    }
-
     /// Bring a page to where it can be looked at. The word that it had then.
     fn open(&self, page: PageNumber) -> Result<Word> {
         let state = self.state(page).ok_or_else(|| beyond(page))?;
@@ -77,6 +62,14 @@ impl Buffer {
                 wait.once();
             }
         }
+    }
+
+    /// The same for one that is there already, if nobody has it or gets it meanwhile.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn open_watched(&self, page: PageNumber) -> Option<Word> {
+        let word = self.state(page)?.load();
+        if word.is_readable() { self.note_use(page, word) } else { None }
     }
 
     /// The same for a page that must have that stamp already.

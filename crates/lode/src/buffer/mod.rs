@@ -157,10 +157,13 @@ impl Buffer {
     #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
     #[inline(always)]
     pub fn glance<R>(&self, page: PageNumber, mut look: impl FnMut(View<'_>) -> R) -> Option<R> {
-        match self.look_once(page, &mut look) {
-            Some((seen, _)) => Some(seen),
-            None => self.glance_watched(page, &mut look),
+        let state = self.state(page)?;
+        let mut before = state.load();
+        if !before.is_open() {
+            before = self.open_watched(page)?;
         }
+        let seen = look(self.view(page));
+        if state.is_as(before) { Some(seen) } else { None }
     }
 
     /// Look at a page and learn the stamp that it had then.

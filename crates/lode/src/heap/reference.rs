@@ -86,14 +86,16 @@ impl Heap {
     ) -> Option<R> {
         let id = RecordId { page: reference.page(), slot: reference.0 as u16 };
         let label = label(id, pages.label_key());
-        let seen = if pages.swizzles() {
-            let at = reference.at();
-            pages.glance(id.page, |view| {
-                (view.u64(at) == label).then(|| look(view, at + LABEL_BYTES))
-            })
-        } else {
-            pages.glance(id.page, |view| self.home(view, id, label).map(|at| look(view, at)))
-        };
+        let swizzles = pages.swizzles();
+        let seen = pages.glance(id.page, |view| {
+            let at = if swizzles {
+                let at = reference.at();
+                (view.u64(at) == label).then_some(at + LABEL_BYTES)
+            } else {
+                self.home(view, id, label)
+            };
+            at.map(|at| look(view, at))
+        });
         seen.flatten()
     }
 

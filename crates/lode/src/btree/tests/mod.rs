@@ -3,6 +3,7 @@
 mod damage;
 mod edges;
 mod model;
+mod places;
 mod speed;
 
 use std::ops::{Bound, RangeBounds};
