@@ -39,20 +39,6 @@ impl<'a> View<'a> {
         Self { start, lifetime: PhantomData }
     }
 
-    /// Let the processor fetch what lies at `at`, while one does something else.
-    #[inline]
-    pub fn fetch(self, at: usize) {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: a prefetch has no effect but on time, whatever the address.
-        #[expect(unsafe_code, reason = "an instruction of the processor's")]
-        unsafe {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            _mm_prefetch::<_MM_HINT_T0>(self.start.wrapping_add(at).cast());
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = at;
-    }
-
     /// A byte, or 0 beyond the page.
     #[inline]
     pub fn u8(self, at: usize) -> u8 {

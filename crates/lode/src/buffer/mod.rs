@@ -214,12 +214,11 @@ impl Buffer {
         if state.is_as(before) { Some((seen, before)) } else { None }
     }
 
-    /// Let the processor fetch what lies at an offset of a page, if that is in memory.
+    /// Let the processor fetch what lies at an offset of a page, while one does something else. It
+    /// does nothing where that is not in memory, or no such page is.
     #[inline]
     pub fn fetch(&self, page: PageNumber, at: usize) {
-        if page < self.pages_max {
-            self.view(page).fetch(at);
-        }
+        self.pages.fetch(page, at);
     }
 
     /// Latch a page, to look at it or change it alone. Waits for whoever has it; so a thread that

@@ -80,6 +80,20 @@ impl Reservation {
         self.start.as_ptr().wrapping_add(page as usize * PAGE_BYTES)
     }
 
+    /// Let the processor fetch what lies at an offset of a page, wherever that is.
+    #[inline]
+    pub(super) fn fetch(&self, page: PageNumber, at: usize) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: a prefetch has no effect but on time, whatever the address.
+        #[expect(unsafe_code, reason = "an instruction of the processor's")]
+        unsafe {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            _mm_prefetch::<_MM_HINT_T0>(self.page(page).wrapping_add(at).cast());
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = (page, at);
+    }
+
     /// Give a page's memory back; it reads as zeros then.
     ///
     /// # Safety
