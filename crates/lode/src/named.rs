@@ -79,7 +79,7 @@ impl Named for Objects {
     const KIND: FileKind = FileKind::Objects;
 
     fn make(pages: &mut impl Pages, file: FileNumber) -> Result<PageNumber> {
-        Self::create(pages, file).map(Self::root)
+        Self::create(pages, file).map(|objects| objects.root())
     }
 
     fn at(file: FileNumber, root: PageNumber) -> Self {

@@ -7,7 +7,7 @@
 use std::ops::Deref;
 
 use crate::error::Result;
-use crate::heap::{self, Heap};
+use crate::heap::Heap;
 use crate::page::{FileNumber, PageNumber};
 use crate::pages::Pages;
 
@@ -15,9 +15,6 @@ pub use crate::heap::Reference;
 
 /// Names an object for as long as it lives; afterwards it may be another's.
 pub use crate::heap::RecordId as Oid;
-
-/// The longest object.
-pub const OBJECT_BYTES_MAX: usize = heap::RECORD_BYTES_MAX;
 
 /// A file of objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,11 +29,6 @@ impl Objects {
     /// The file that was created with that root.
     pub const fn open(file: FileNumber, root: PageNumber) -> Self {
         Self(Heap::open(file, root))
-    }
-
-    /// The page to open it by; it never changes.
-    pub const fn root(self) -> PageNumber {
-        self.0.root()
     }
 }
 

@@ -39,9 +39,9 @@ pub struct Hashes {
     builds: Builds,
 }
 
-/// Records that an index named, kept for the memory.
+/// What an index answered, in memory that its next answer uses again.
 #[derive(Default)]
-pub struct Named(Vec<u64>);
+pub struct Answer(Vec<u64>);
 
 fn id_of(reference: Reference) -> Result<RecordId> {
     reference.id().ok_or(NO_RECORD)
@@ -77,12 +77,12 @@ impl Hashes {
         self,
         pages: &impl Pages,
         (index, id): (Hash, u32),
-        named: &mut Named,
+        answer: &mut Answer,
         mut take: impl FnMut(u64, Link) -> Result<()>,
     ) -> Result<()> {
-        named.0.clear();
-        index.get(pages, id.into(), |word| named.0.push(word))?;
-        named.0.iter().try_for_each(|&word| take(word, self.connection(pages, word)?))
+        answer.0.clear();
+        index.get(pages, id.into(), |word| answer.0.push(word))?;
+        answer.0.iter().try_for_each(|&word| take(word, self.connection(pages, word)?))
     }
 
     fn add_connection(self, pages: &mut impl Pages, row: &Connection) -> Result<()> {
@@ -120,7 +120,7 @@ impl Design for Hashes {
 
     type Handle = u32;
 
-    type Kept = Named;
+    type Kept = Answer;
 
     /// An index takes 16 bytes of memory for each of its entries while it is made.
     fn load(loading: &mut Loading<'_>, database: &Database) -> Result<Self> {
@@ -173,13 +173,13 @@ impl Design for Hashes {
 
     #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
     #[inline(always)]
-    fn find(&self, pages: &impl Pages, id: u32, _: &mut Named) -> Result<(u32, Part)> {
+    fn find(&self, pages: &impl Pages, id: u32, _: &mut Answer) -> Result<(u32, Part)> {
         Ok((id, self.part(pages, id)?))
     }
 
     #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
     #[inline(always)]
-    fn read(&self, pages: &impl Pages, handle: u32, _: &mut Named) -> Result<Part> {
+    fn read(&self, pages: &impl Pages, handle: u32, _: &mut Answer) -> Result<Part> {
         self.part(pages, handle)
     }
 
@@ -189,14 +189,14 @@ impl Design for Hashes {
         pages: &impl Pages,
         handle: u32,
         direction: Direction,
-        named: &mut Named,
+        answer: &mut Answer,
         out: &mut Vec<u32>,
     ) -> Result<()> {
         let (index, other): (_, fn(Link) -> u32) = match direction {
             Direction::Forward => (self.from, |link| link.to),
             Direction::Reverse => (self.to, |link| link.from),
         };
-        self.connections(pages, (index, handle), named, |_, link| {
+        self.connections(pages, (index, handle), answer, |_, link| {
             out.push(other(link));
             Ok(())
         })
@@ -204,7 +204,7 @@ impl Design for Hashes {
 
     fn links_in_order(&self, pages: &impl Pages, handle: u32, out: &mut Vec<u32>) -> Result<()> {
         let mut links = Vec::with_capacity(3);
-        self.connections(pages, (self.from, handle), &mut Named::default(), |_, link| {
+        self.connections(pages, (self.from, handle), &mut Answer::default(), |_, link| {
             links.push((link.length, link.to));
             Ok(())
         })?;
@@ -226,7 +226,7 @@ impl Design for Hashes {
 
     fn reference(&self, pages: &impl Pages, from: u32, to: u32) -> Result<Part> {
         let mut leads = false;
-        self.connections(pages, (self.from, from), &mut Named::default(), |_, link| {
+        self.connections(pages, (self.from, from), &mut Answer::default(), |_, link| {
             leads |= link.to == to;
             Ok(())
         })?;
@@ -234,7 +234,7 @@ impl Design for Hashes {
     }
 
     fn group(&self, pages: &impl Pages, id: u32, visits: &mut Visits) -> Result<()> {
-        self.connections(pages, (self.from, id), &mut Named::default(), |_, link| {
+        self.connections(pages, (self.from, id), &mut Answer::default(), |_, link| {
             visits.link(&link);
             Ok(())
         })
@@ -263,7 +263,7 @@ impl Design for Hashes {
         let build_s =
             self.parts.read(pages, part, |view, at, _| view.u64(at + record::BUILD_AT))?;
         let mut leaving = Vec::with_capacity(3);
-        self.connections(pages, (self.from, id), &mut Named::default(), |word, link| {
+        self.connections(pages, (self.from, id), &mut Answer::default(), |word, link| {
             leaving.push((word, link.to));
             Ok(())
         })?;

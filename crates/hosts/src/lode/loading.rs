@@ -76,17 +76,14 @@ pub fn files<const N: usize>(pages: &impl Pages, names: [&str; N]) -> Result<Opt
     Ok(found.try_into().ok())
 }
 
-/// References to records that were inserted one after another: ids as a run for each page, and what
-/// a reference has above its id in two bytes for each.
+/// References to records that were inserted one after another: ids as a run for each page, and
+/// where their labels begin in two bytes for each.
 #[derive(Default)]
 pub struct Places {
     runs: Vec<(u32, RecordId)>,
     first: u32,
-    above_ids: Vec<u16>,
+    labels_at: Vec<u16>,
 }
-
-/// Where that begins in a reference.
-const ABOVE_ID: u32 = 48;
 
 impl Places {
     /// The record with the next number (they may begin anywhere) lies there.
@@ -95,7 +92,7 @@ impl Places {
         if self.runs.is_empty() {
             self.first = number;
         }
-        self.above_ids.push((reference.0 >> ABOVE_ID) as u16);
+        self.labels_at.push(reference.label_at());
         let goes_on = self.runs.last().is_some_and(|&(first, start)| {
             start.page == id.page && u32::from(start.slot) + (number - first) == id.slot.into()
         });
@@ -113,8 +110,7 @@ impl Places {
 
     /// The word that refers to it.
     pub fn word(&self, number: u32) -> u64 {
-        let above_id = self.above_ids[(number - self.first) as usize];
-        self.id(number).to_u64() | u64::from(above_id) << ABOVE_ID
+        Reference::new(self.id(number), self.labels_at[(number - self.first) as usize]).0
     }
 }
 

@@ -19,6 +19,7 @@
 //! ascending or descending order, at its end, so that it stays full.
 
 mod bulk;
+mod bytes;
 mod change;
 mod check;
 mod cursor;
@@ -37,10 +38,11 @@ use crate::page::{FileNumber, NO_PAGE, PAGE_BYTES, PageKind, PageNumber};
 use crate::pages::Pages;
 use crate::view::View;
 
+pub use bytes::Bytes;
 pub use check::{Census, check};
 pub use cursor::Cursor;
 pub use layout::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
-pub use search::{Bytes, Values};
+pub use search::Values;
 
 /// A B+tree, known by its root page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

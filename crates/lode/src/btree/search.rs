@@ -12,6 +12,7 @@ use crate::page::{NO_PAGE, PAGE_BYTES, PageKind, PageNumber};
 use crate::pages::Pages;
 use crate::view::View;
 
+use super::bytes::{Bytes, append, compare};
 use super::layout::{
     Fault, HEAD_BYTES, INNER_SLOT_BYTES, KEY_BYTES_MAX, LEAF_SLOT_BYTES, LENGTH_BYTES, LEVELS_MAX,
     VALUE_BYTES_MAX, head, offset, slot, slots_at,
@@ -25,45 +26,6 @@ const REACH: usize = 3;
 
 /// Entries looked at one by one before a range's end is searched for.
 const NEXT_FEW: usize = 4;
-
-/// Some bytes of a page, to be read where they lie. As with [`View`], what they say counts only
-/// once the page turns out unchanged.
-#[derive(Clone, Copy)]
-pub struct Bytes<'a> {
-    view: View<'a>,
-    at: usize,
-    count: usize,
-}
-
-impl Bytes<'_> {
-    /// How many there are.
-    pub const fn count(self) -> usize {
-        self.count
-    }
-
-    /// The little-endian number in the eight bytes from `at` on, aligned or not; bytes beyond the
-    /// end count as zeros.
-    #[inline]
-    pub fn u64(self, at: usize) -> u64 {
-        let there = self.count.saturating_sub(at).min(8);
-        if there == 0 {
-            return 0;
-        }
-        word(self.view, self.at + at) & (u64::MAX >> (64 - 8 * there))
-    }
-
-    /// Append them.
-    pub fn append_to(self, into: &mut Vec<u8>) {
-        append(self.view, self.at, self.count, into);
-    }
-
-    /// A copy.
-    pub fn to_vec(self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(self.count + 8);
-        self.append_to(&mut bytes);
-        bytes
-    }
-}
 
 /// The values of some entries of a leaf, to be read where they lie. One that cannot be there reads
 /// as no bytes.
@@ -85,54 +47,9 @@ impl<'a> Iterator for Values<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Bytes<'a>> {
-        let nothing = Bytes { view: self.view, at: 0, count: 0 };
+        let nothing = Bytes::of(self.view, 0, 0);
         self.positions.next().map(|position| value(self.view, position).unwrap_or(nothing))
     }
-}
-
-/// The little-endian u64 at any offset: two aligned ones put together.
-#[inline]
-fn word(view: View<'_>, at: usize) -> u64 {
-    let (aligned, shift) = (at & !7, at % 8 * 8);
-    view.u64(aligned) >> shift | view.u64(aligned + 8) << 1 << (63 - shift)
-}
-
-/// Append `count` bytes, eight at a time.
-fn append(view: View<'_>, at: usize, count: usize, into: &mut Vec<u8>) {
-    let length = into.len() + count;
-    for done in (0..count).step_by(8) {
-        into.extend_from_slice(&word(view, at + done).to_le_bytes());
-    }
-    into.truncate(length);
-}
-
-/// The big-endian number in eight bytes of a key; zeros behind its end.
-#[inline]
-fn key_word(key: &[u8], at: usize) -> u64 {
-    let key = &key[at..];
-    if let Some(word) = key.first_chunk() {
-        return u64::from_be_bytes(*word);
-    }
-    let mut word = [0; 8];
-    word[..key.len()].copy_from_slice(key);
-    u64::from_be_bytes(word)
-}
-
-/// How `count` bytes of a page compare with a key, as byte strings do.
-#[inline]
-fn compare(view: View<'_>, at: usize, count: usize, key: &[u8]) -> Ordering {
-    let shared = count.min(key.len());
-    let mut done = 0;
-    while done < shared {
-        let beyond = 8 - (shared - done).min(8);
-        let theirs = word(view, at + done).swap_bytes() >> (8 * beyond);
-        let ours = key_word(key, done) >> (8 * beyond);
-        if theirs != ours {
-            return theirs.cmp(&ours);
-        }
-        done += 8;
-    }
-    count.cmp(&key.len())
 }
 
 /// The slots of a page, as far as they can be there.
@@ -164,7 +81,10 @@ impl<const SLOT_BYTES: usize> Slots<'_, SLOT_BYTES> {
     /// another, this for two (Graefe 2006, *B-tree indexes, interpolation search, and skew*).
     #[inline]
     fn interpolated(self, count: usize, limit: u32) -> Option<usize> {
-        let last = count.checked_sub(2 * REACH + 1)? + 2 * REACH;
+        if count <= 2 * REACH {
+            return None;
+        }
+        let last = count - 1;
         let (lowest, highest) = (self.head(0), self.head(last));
         if limit <= lowest || limit > highest {
             return None;
@@ -342,7 +262,7 @@ pub(super) fn value(view: View<'_>, position: usize) -> Result<Bytes<'_>, Fault>
     if body < offset::PREFIX || count > VALUE_BYTES_MAX || at + count > PAGE_BYTES {
         return Err("an entry lies outside");
     }
-    Ok(Bytes { view, at, count })
+    Ok(Bytes::of(view, at, count))
 }
 
 /// Append the key of a leaf's entry.

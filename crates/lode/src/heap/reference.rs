@@ -3,7 +3,7 @@
 //!
 //! In front of each record stands its label: its id, mixed with a number of the volume's own. A
 //! record that moves or goes leaves no label behind ([`crate::slotted`] clears the first word), and
-//! whoever puts bytes in does not know the number. So a label found is its record's, and it is
+//! bytes put in equal one by chance only, once in 2^64. So a label found is its record's, and it is
 //! enough to look there: nothing has to be undone when the page changes or goes, and nothing is
 //! kept in memory. The page's number gives its address ([`crate::buffer`]), the reference the rest.
 //! OO1's appendix A asks for the mechanism; Moss, "Working with Persistent Objects: To Swizzle or
@@ -24,9 +24,20 @@ pub struct Reference(pub u64);
 impl Reference {
     const SHIFT: u32 = 48;
 
+    /// To a record whose label begins there in its page; 0 where nobody knows.
+    pub const fn new(id: RecordId, label_at: u16) -> Self {
+        Self(id.to_u64() | (label_at as u64) << Self::SHIFT)
+    }
+
     /// To a record that lies nobody knows where in its page.
     pub const fn to(id: RecordId) -> Self {
-        Self(id.to_u64())
+        Self::new(id, 0)
+    }
+
+    /// Where the record's label began.
+    #[inline]
+    pub const fn label_at(self) -> u16 {
+        (self.0 >> Self::SHIFT) as u16
     }
 
     /// Which record; `None` for a word that is no reference.
@@ -49,14 +60,13 @@ impl Reference {
     /// Within a page, whatever the word.
     #[inline]
     const fn at(self) -> usize {
-        (self.0 >> Self::SHIFT) as usize & 0xff8
+        self.label_at() as usize & 0xff8
     }
 }
 
 /// What labels are mixed with in the volume of that identity.
 pub(crate) const fn label_key(identity: [u8; 16]) -> u64 {
-    let [first, ..] = identity.as_chunks::<8>().0 else { unreachable!() };
-    u64::from_le_bytes(*first)
+    u128::from_le_bytes(identity) as u64
 }
 
 /// A record's label.
@@ -143,9 +153,7 @@ impl Heap {
     pub fn reference(self, pages: &impl Pages, id: RecordId) -> Result<Reference> {
         let label = label(id, pages.label_key());
         match pages.read(id.page, |view| self.home(view, id, label))? {
-            Some(at) => {
-                Ok(Reference(id.to_u64() | ((at - LABEL_BYTES) as u64) << Reference::SHIFT))
-            }
+            Some(at) => Ok(Reference::new(id, (at - LABEL_BYTES) as u16)),
             None => self.read(pages, id, |_, _, _| ()).map(|()| Reference::to(id)),
         }
     }

@@ -47,7 +47,7 @@ pub trait Pages {
     ) -> Result<(R, Stamp)>;
 
     /// What the labels of records are mixed with ([`crate::heap`]): a number of the volume's own,
-    /// which nobody who puts bytes in knows.
+    /// drawn when that was made.
     fn label_key(&self) -> u64;
 
     /// Whether the place that a reference names is believed, once the record there bears the label
