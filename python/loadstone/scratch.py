@@ -18,6 +18,7 @@ import platformdirs
 
 from loadstone.diagnostics import say
 from loadstone.errors import InputError, RecordError
+from loadstone.owner import checked_owner
 
 MARK = "owner.json"
 
@@ -54,9 +55,14 @@ def parent() -> Path:
     return platformdirs.user_cache_path("loadstone") / "scratch"
 
 
+def folder_of(owner: str) -> Path:
+    """A run's folder. Raises `RecordError` where its name could lead elsewhere."""
+    return parent() / checked_owner(owner)
+
+
 def claim(owner: str) -> Path:
     """Make a folder and mark it as ours. Raises `InputError` where it cannot be made."""
-    path = parent() / owner
+    path = folder_of(owner)
     try:
         path.mkdir(parents=True, exist_ok=True)
         # A server that drops to another user must be able to pass through.
@@ -75,7 +81,7 @@ def claimed(owner: str) -> Iterator[Claim]:
     Waits for the workers of a killed runner, which are still tidying up. Raises `RecordError` where
     another runner has the run, `InputError` where the folder cannot be made.
     """
-    path = parent() / owner
+    path = folder_of(owner)
     lock = _locked(path, owner)
     try:
         claim(owner)

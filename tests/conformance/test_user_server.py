@@ -9,7 +9,13 @@ from samples import as_rows, rows, stream, table
 from user_server import SECRET, UserServer, free_port, user_server
 
 from loadstone.engines.postgresql import PostgresqlEngine
-from loadstone.errors import EngineError, InputError, LoadstoneError, UnsupportedError
+from loadstone.errors import (
+    EngineError,
+    InputError,
+    LoadstoneError,
+    RecordError,
+    UnsupportedError,
+)
 from loadstone.variant import parse_variant
 
 
@@ -244,3 +250,13 @@ def test_the_secret_is_in_no_name_and_no_term(server: UserServer, connect: Conne
 def test_a_wrong_parameter_is_told(connect: Connect) -> None:
     with pytest.raises(InputError, match="paralelism"):
         connect("?paralelism=2").start()
+
+
+@pytest.mark.parametrize("owner", ["x'; DROP TABLE customers; --", "../x", "", "A", "a" * 33])
+def test_an_owner_that_is_no_name_of_a_run_reaches_no_statement(
+    server: UserServer, connect: Connect, owner: str
+) -> None:
+    before = server.fingerprint()
+    with pytest.raises(RecordError, match="cannot be called"):
+        connect(owner=owner).start()
+    assert server.fingerprint() == before

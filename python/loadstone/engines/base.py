@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone.errors import InputError, UnsupportedError
+from loadstone.owner import checked_owner
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -106,7 +107,7 @@ class System(ABC):
         alone may fill; `owner` (the run's id, `[a-z0-9]+`) marks what it creates elsewhere."""
         self.variant = variant
         self.scratch = scratch
-        self.owner = owner
+        self.owner = checked_owner(owner)
 
     @classmethod
     def check(cls, variant: "Variant") -> None:

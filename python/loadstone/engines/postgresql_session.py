@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import psycopg
+from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
 from loadstone.errors import EngineError, InputError, UnsupportedError
@@ -122,7 +123,8 @@ class Space:
         if not found:
             with connection.transaction():
                 connection.execute(f"CREATE SCHEMA {self.quoted}".encode())
-                connection.execute(f"COMMENT ON SCHEMA {self.quoted} IS '{self.mark}'".encode())
+                mark = sql.Literal(self.mark).as_string(connection)
+                connection.execute(f"COMMENT ON SCHEMA {self.quoted} IS {mark}".encode())
         elif comment != self.mark:
             raise EngineError(
                 f"postgresql: the schema {self.name} exists and is not marked as ours",

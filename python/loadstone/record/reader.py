@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from loadstone.errors import RecordError
+from loadstone.owner import checked_owner
 from loadstone.plan import Cell, Plan
 from loadstone.record.model import (
     AnswerCheck,
@@ -89,7 +90,7 @@ def _run(connection: sqlite3.Connection, path: Path) -> Run:
     run_id, created_at, version, _, plan_text, published = head
     plan = Plan.from_json(plan_text)
     return Run(
-        run_id=run_id,
+        run_id=_owner(run_id, path),
         created_at=created_at,
         loadstone_version=version,
         plan=plan,
@@ -110,6 +111,13 @@ def _run(connection: sqlite3.Connection, path: Path) -> Run:
         events=tuple(Event(*row[1:]) for row in connection.execute("SELECT * FROM event")),
         users=tuple(_users_point(row[1:]) for row in _rows(connection, "users")),
     )
+
+
+def _owner(run_id: Any, path: Path) -> str:
+    try:
+        return checked_owner(run_id)
+    except RecordError as error:
+        raise RecordError(f"{path}: {error.message}", hint=error.hint) from error
 
 
 def _rows(connection: sqlite3.Connection, table: str) -> list[Any]:

@@ -1,0 +1,58 @@
+"""A record is a file that people exchange: none of what one holds reaches a path or a statement."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from desk import Desk
+
+from loadstone.record import Recorder
+from loadstone.runner import published_of
+from loadstone.session import plan_from
+
+ESCAPES = ("../precious", "../../precious", "{folder}/precious", ".", "", "a/b", "A b", "x\0y",
+           "x'; DROP TABLE customers; --", "a" * 300)  # fmt: skip
+
+
+def begun(path: Path) -> Path:
+    """A record of a run that ended before its first cell did."""
+    planned = plan_from({"rows": [1000], "on": ["sqlite"], "operations": ["min-heap"],
+                         "repeat": 1, "repeat_cold": 1, "floor": False}, None)  # fmt: skip
+    Recorder.create(path, planned.plan, published_of(planned.benchmark), "0a1b2c3d", "1").end(
+        "interrupted", 1
+    )
+    return path
+
+
+def test_a_run_is_named_by_digits_and_letters_or_refused(desk: Desk):
+    precious = desk.folder / "precious"
+    precious.mkdir()
+    (precious / "thesis").write_text("years of work")
+    desk.scratch.mkdir()
+    begun(desk.record)
+    for name in ESCAPES:
+        named = name.format(folder=desk.folder)
+        with closing(sqlite3.connect(desk.record, isolation_level=None)) as connection:
+            connection.execute("UPDATE run SET run_id = ?", (named,))
+        for command in (("run", "--resume", "r.loadstone", "--no-report"),
+                        ("report", "r.loadstone", "--format", "json")):  # fmt: skip
+            refused = desk.run(*command)
+            assert refused.returncode == 4, (name, refused)
+            assert "r.loadstone" in refused.stderr
+        assert [path.name for path in precious.iterdir()] == ["thesis"]
+        assert list(desk.scratch.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ESCAPES)
+def test_a_scratch_folder_lies_where_scratch_folders_lie(name: str, tmp_path: Path, monkeypatch):
+    from loadstone import scratch
+    from loadstone.errors import RecordError
+
+    monkeypatch.setenv("LOADSTONE_SCRATCH", str(tmp_path / "scratch"))
+    with (
+        pytest.raises(RecordError, match="cannot be called"),
+        scratch.claimed(name.format(folder=tmp_path)),
+    ):
+        pass
+    assert list(tmp_path.iterdir()) == []
