@@ -1,12 +1,14 @@
-"""The limits beyond which a cell is invalid: measured, kept, but not to be believed. Rule 6 of the
-method; docs/method.md gives the same numbers, and a test compares the two.
+"""The limits beyond which a cell is disturbed (its figure is known within a wider interval) or
+invalid (it says nothing). Rule 6 of the method; docs/method.md gives the same numbers, and a test
+compares the two.
 """
 
 from collections.abc import Sequence
 from statistics import median
 
-from loadstone.pairs import paired_ratio
-from loadstone.record.model import Condition, Sample
+from loadstone.disturbance import SPAN_MAX, span
+from loadstone.pairs import paired, paired_ratio
+from loadstone.record.model import Condition, Disturbance, Sample
 
 STOLEN_SHARE_MAX = 0.05
 FOREIGN_SHARE_MAX = 0.20
@@ -14,11 +16,32 @@ SPEED_DRIFT_MAX = 0.15
 FLOOR_SHARE_MAX = 0.5
 CLOCK_SHARE_MAX = 0.1
 TWIN_RATIO_MAX = 1.10
+TWIN_RATIO_BELIEVED = 2.0
+"""Of a variant and its twin further apart than this, neither is known to be measured at all."""
 CLIENT_SHARE_MAX = 0.95
+PAIRS_MIN = 3
+"""Fewer pairs that all lie to one side are chance."""
+
+
+ADVICE = (
+    ("the host took", "measure where, or when, the host leaves this machine its processors"),
+    ("other programs took", "end other programs, or wait for them, and run the same again"),
+    ("the processor ran", "let the machine cool down, or fix its clock frequency, and run again"),
+    ("measured twice", "name it with --operation, so that it is measured longer"),
+    ("the clock's own", "choose a larger --rows: it is over too soon to be timed"),
+    ("the harness alone", "choose a larger --rows: it is over too soon for this harness"),
+    ("the client's headroom", "fewer --users, or a lower --rate: the client is the bottleneck"),
+)
+"""How each reason of this module begins, and what to do about it."""
+
+
+def advice(reason: str) -> str:
+    """What to do about cells that are disturbed or invalid for this reason; empty if unknown."""
+    return next((words for begins, words in ADVICE if reason.startswith(begins)), "")
 
 
 def of_machine(condition: Condition) -> str:
-    """Why nothing measured under this condition can be believed; empty if it can."""
+    """By what everything measured under this condition was disturbed; empty if by nothing."""
     stolen, foreign, drift = (
         condition.stolen_share or 0.0,
         condition.foreign_share or 0.0,
@@ -55,11 +78,34 @@ def of_client(share: float) -> str:
     return ""
 
 
-def of_twins(first: Sequence[Sample], second: Sequence[Sample]) -> str:
-    """Why a variant and its twin convict each other: the same, measured twice side by side, must
-    not differ. Both whole interval and middle have to lie apart."""
+def of_disturbance(found: Disturbance, apart: float) -> str:
+    """Why a disturbed figure says nothing at all; empty if it says something. `apart`: by which
+    factor the same measured twice differs."""
+    if apart > TWIN_RATIO_BELIEVED:
+        return f"more than {TWIN_RATIO_BELIEVED:g} times apart says nothing"
+    if span(found) > SPAN_MAX:
+        return f"what that leaves spans more than a factor of {SPAN_MAX:g}"
+    return ""
+
+
+def twins_apart(first: Sequence[Sample], second: Sequence[Sample]) -> float:
+    """By which factor the same, measured twice side by side, differs beyond what may be; 1 where it
+    does not. Both whole interval and middle have to lie apart; of pairs too few for an interval,
+    every single one, to the same side."""
     ratio = paired_ratio(second, first)
-    if ratio is None or ratio.low is None or ratio.high is None or ratio.low <= 1 <= ratio.high:
-        return ""
-    apart = max(ratio.value, 1 / ratio.value)
-    return f"measured twice, it differs by {apart - 1:.0%}" if apart > TWIN_RATIO_MAX else ""
+    if ratio is None:
+        return 1.0
+    low, high = ratio.low, ratio.high
+    if low is None or high is None:
+        singles = [b.elapsed_ns / max(a.elapsed_ns, 1) for a, b in paired(first, second)]
+        low, high = min(singles), max(singles)
+        if len(singles) < PAIRS_MIN or (low <= TWIN_RATIO_MAX and high >= 1 / TWIN_RATIO_MAX):
+            return 1.0
+    apart = max(ratio.value, 1 / max(ratio.value, 1e-9))
+    return apart if apart > TWIN_RATIO_MAX and not low <= 1 <= high else 1.0
+
+
+def of_twins(apart: float) -> str:
+    """Why a variant and its twin convict each other, which are apart by this factor; empty if they
+    do not."""
+    return f"measured twice, it differs by {apart - 1:.0%}" if apart > 1 else ""

@@ -117,7 +117,7 @@ class Scale:
             self._mend(worker)
         elif reply["status"] == "ok" and beyond and self._plan.limits:
             reason = "; ".join(filter(None, (beyond, reply["reason"])))
-            reply |= {"status": "invalid", "reason": reason}
+            reply |= {"status": "disturbed", "reason": reason}
         return reply
 
     def _guarded(self, step: Callable[..., None], item: OpenCell, *arguments: Any) -> None:

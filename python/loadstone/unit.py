@@ -12,14 +12,22 @@ from typing import Any
 
 from loadstone import _core, limits
 from loadstone.conditions import Conditions
+from loadstone.disturbance import disturbance
 from loadstone.pairs import SPELL_NS, WITNESSES_MIN
 from loadstone.plan import Cell, Plan
 from loadstone.planner import FLOOR
 from loadstone.record import CellResult, Sample
-from loadstone.record.model import AnswerCheck, ColdEvidence, Condition, StatementText
+from loadstone.record.model import (
+    MEASURED,
+    AnswerCheck,
+    ColdEvidence,
+    Condition,
+    Disturbance,
+    StatementText,
+)
 from loadstone.record.writer import now
 from loadstone.repetition import REPEAT_BLOCK, next_count, wanting
-from loadstone.variant import TWIN, is_twin
+from loadstone.variant import TWIN, is_twin, parallelism_of
 
 RENEW_S = 1.0
 """New processes take half a second: a panel's share of time has no room for that."""
@@ -39,6 +47,7 @@ class OpenCell:
     evidence: list[ColdEvidence] = field(default_factory=list)
     statements: list[StatementText] = field(default_factory=list)
     condition: Condition | None = None
+    disturbance: Disturbance | None = None
     status: str = "ok"
     reason: str = ""
 
@@ -53,7 +62,7 @@ class OpenCell:
 
     def result(self) -> CellResult:
         """What became of it. A failed cell's times are not kept."""
-        measured = self.status in ("ok", "invalid")
+        measured = self.status in MEASURED
         return CellResult(
             cell=self.cell,
             status=self.status,
@@ -64,7 +73,17 @@ class OpenCell:
             evidence=tuple(self.evidence),
             statements=tuple(self.statements),
             condition=self.condition,
+            disturbance=self.disturbance,
         )
+
+    def disturbed(self, reason: str, condition: Condition | None, apart: float) -> None:
+        """Keep the figure, within what a machine in this condition, if that is the reason, and a
+        twin so far apart leave it; a figure that they leave nothing of is invalid."""
+        found = disturbance(self.samples, condition, apart, parallelism_of(self.cell.variant))
+        nothing = limits.of_disturbance(found, apart)
+        self.disturbance = found
+        self.status = "invalid" if nothing else "disturbed"
+        self.reason = "; ".join(filter(None, (reason, nothing)))
 
 
 Step = Callable[[OpenCell, range, int], None]
@@ -239,21 +258,26 @@ class Unit:
                 continue
             # What answers nothing (a rung of a ladder) is there to measure the harness.
             below = floor if item.answers else []
-            reason = machine or limits.of_instrument(item.samples, below, self._clock_ns)
-            if not reason and item.cell.variant.removesuffix(TWIN) == twins[0]:
-                reason = twins[1]
+            reason = limits.of_instrument(item.samples, below, self._clock_ns)
             if reason:
                 item.status, item.reason = "invalid", reason
+                continue
+            apart = twins[1] if item.cell.variant.removesuffix(TWIN) == twins[0] else 1.0
+            again = limits.of_twins(apart)
+            if machine or again:
+                why = "; ".join(filter(None, (machine, again)))
+                item.disturbed(why, condition if machine else None, apart)
 
 
-def _twins(right: Sequence[OpenCell]) -> tuple[str, str]:
-    """The variant that was measured twice, and why neither can be believed, if so."""
+def _twins(right: Sequence[OpenCell]) -> tuple[str, float]:
+    """The variant that was measured twice, and by which factor the two are apart beyond what may
+    be; 1 where they are not."""
     taken = {item.cell.variant: item.samples for item in right}
     for name, samples in taken.items():
         first = name.removesuffix(TWIN)
         if is_twin(name) and first in taken:
-            return first, limits.of_twins(taken[first], samples)
-    return "", ""
+            return first, limits.twins_apart(taken[first], samples)
+    return "", 1.0
 
 
 def _wrong(answer: AnswerCheck) -> str:

@@ -28,6 +28,12 @@ def is_twin(name: str) -> bool:
     return name.endswith(TWIN)
 
 
+def parallelism_of(name: str) -> int:
+    """How many processors a variant of this name asks to use at once; 1 where it says nothing."""
+    asked = dict(parse_qsl(name.removesuffix(TWIN).partition("?")[2])).get("parallelism", "")
+    return max(int(asked), 1) if asked.isdecimal() else 1
+
+
 @dataclass(frozen=True, slots=True)
 class Variant:
     """An engine's name, the user's URL if there is one, and the tactics asked."""

@@ -107,7 +107,7 @@ def test_cells_beyond_one_limit_are_told_together_and_exactly_where_they_agree()
         ("invalid in A: other programs took 30% of it", 2)
     ]
     assert busy({first: "30%", second: "41%"}) == [
-        ("invalid in A: other programs took …% of it", 2)
+        ("invalid in A: other programs took 30 to 41% of it", 2)
     ]
 
 

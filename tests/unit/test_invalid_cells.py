@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from loadstone import limits
+from loadstone.disturbance import SPAN_MAX
 from loadstone.plan import Cell
 from loadstone.record.model import CellResult, ColdEvidence, Condition, Sample
 
@@ -46,11 +47,32 @@ def test_twins_convict_each_other_only_beyond_noise():
     apart = samples(*[1200 + 7 * (i % 5) for i in range(12)])
     near = samples(*[1050 + 7 * (i % 5) for i in range(12)])
     wild = samples(*[1000 * (3 if i % 2 else 1) for i in range(12)])
-    assert "differs by" in limits.of_twins(first, apart)
-    assert "differs by" in limits.of_twins(apart, first)
-    assert not limits.of_twins(first, near), "a difference of 5 %"
-    assert not limits.of_twins(first, wild), "an interval that holds 1"
-    assert not limits.of_twins(first, samples()), "nothing in common"
+    assert "differs by 20%" in limits.of_twins(limits.twins_apart(first, apart))
+    assert limits.twins_apart(apart, first) == pytest.approx(1.2, abs=0.01)
+    assert limits.twins_apart(first, near) == 1, "a difference of 5 %"
+    assert limits.twins_apart(first, wild) == 1, "an interval that holds 1"
+    assert limits.twins_apart(first, samples()) == 1, "nothing in common"
+    assert not limits.of_twins(1.0)
+
+
+def test_of_too_few_pairs_for_an_interval_every_one_must_lie_apart():
+    first = samples(1000, 1010, 990)
+    assert limits.twins_apart(first, samples(2000, 2100, 1900)) == pytest.approx(2, abs=0.1)
+    assert limits.twins_apart(first, samples(2000, 2100, 1000)) == 1
+    assert limits.twins_apart(first[:2], samples(2000, 2100)) == 1
+
+
+def test_every_reason_says_what_to_do():
+    busy = [Condition(0.5, 0.0, 0.0), Condition(0.0, 0.5, 0.0), Condition(0.0, 0.0, 0.5)]
+    reasons = [
+        *map(limits.of_machine, busy),
+        limits.of_instrument(samples(1000), samples(510), 50),
+        limits.of_instrument(samples(400), [], 50),
+        limits.of_twins(1.5),
+        limits.of_client(0.99),
+    ]
+    assert all(map(limits.advice, reasons))
+    assert not limits.advice("the dog ate it")
 
 
 @pytest.mark.parametrize(
@@ -59,6 +81,8 @@ def test_twins_convict_each_other_only_beyond_noise():
         ("ok", (True, True), "cold"),
         ("ok", (True, False), "unproved"),
         ("invalid", (True, True), "cold"),
+        ("disturbed", (True, True), "cold"),
+        ("disturbed", (True, False), "unproved"),
         ("invalid", (True, False), "unproved"),
         ("invalid", (True,), "unproved"),
         ("invalid", (), "unproved"),
@@ -68,7 +92,7 @@ def test_twins_convict_each_other_only_beyond_noise():
 )
 def test_an_invalid_cell_is_called_cold_only_with_proof(status, proofs, shown):
     cell = Cell("min-heap", "sqlite", 1000, "cold", 2)
-    measured = status in ("ok", "invalid")
+    measured = status in ("ok", "disturbed", "invalid")
     samples = tuple(Sample(i, 0, i, 0, 1000) for i in range(2)) if measured else ()
     evidence = tuple(
         ColdEvidence(i, proved, "", "mincore", 1, 1, 1, 0, engine_dead=True)
@@ -82,6 +106,8 @@ def test_the_document_states_the_limits():
     text = (Path(__file__).parents[2] / "docs/method.md").read_text(encoding="utf-8")
     table = text.partition("| limit | beyond it |")[2].partition("\n\n")[0]
     stated = [int(figure) / 100 for figure in re.findall(r"(\d+) %", table)]
+    assert f"beyond {limits.TWIN_RATIO_BELIEVED:g} times invalid" in table
+    assert f"over {SPAN_MAX:g} times the lower" in table
     assert stated == [
         limits.STOLEN_SHARE_MAX,
         limits.FOREIGN_SHARE_MAX,

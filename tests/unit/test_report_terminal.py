@@ -75,7 +75,7 @@ def test_the_summary_fits_one_screen_and_says_what_matters() -> None:
     assert len(text.splitlines()) <= 40
     assert max(map(len, text.splitlines())) <= 100
     for words in (
-        "Wisconsin (1983)", "answers right", "Joins, no index", "Failed or invalid",
+        "Wisconsin (1983)", "answers right", "Joins, no index", "What went wrong",
         "wrong answer: 99 tuples", "Growing faster", "Cold over warm",
         "not equal: isolation and parallelism", "runs/a.html", "runs/a.loadstone",
         "1 cell invalid: the client was busy", "Calibration: the harness alone",

@@ -111,7 +111,7 @@ def test_invalid_cells_are_counted_with_their_commonest_reason() -> None:
     )
     found = judged(replace(run, results=spoiled))
     assert found.invalid_reason_count == 8
-    assert "12 invalid (mostly: the host took …% of the processors' time)" in found.sentence()
+    assert "12 invalid (mostly: the host took 7 to 12% of the processors' time)" in found.sentence()
     assert not found.clean
     alike = tuple(
         replace(result, reason="the host took 7% of the processors' time")

@@ -36,7 +36,7 @@ def cell(variant, temperature="warm", samples=10, gap=""):
 
 def measured(
     cells, middles_ns, noise=0.0, condition=CALM, status="ok", one_session=False,
-    first_scale=True, **choices
+    first_scale=True, computed=0.9, **choices
 ):  # fmt: skip
     """The results of a unit whose variants take so long, and the blocks that were taken."""
     plan = Plan("w", "1993", ("a",), (1000,), 1, 1, 2, 60.0, tuple(cells),
@@ -48,7 +48,10 @@ def measured(
         blocks.append((item.cell.variant, len(block), number))
         for ordinal in block:
             elapsed = int(middles_ns[item.cell.variant] * dice.lognormvariate(0, noise))
-            item.samples.append(Sample(ordinal, number, ordinal % 10, ordinal, elapsed))
+            worked = None if computed is None else int(elapsed * computed)
+            item.samples.append(
+                Sample(ordinal, number, ordinal % 10, ordinal, elapsed, client_cpu_ns=worked)
+            )
             if item.cell.variant != "null":
                 item.answers.append(AnswerCheck(ordinal, 0, 1, "c", 1, "c"))
         if status != "ok":
@@ -140,13 +143,19 @@ def test_cold_cells_and_the_floor_keep_to_the_plan():
     assert counts(with_floor) == {"a": 10, "null": 10}
 
 
-@pytest.mark.parametrize("limits", [True, False])
-def test_a_busy_machine_makes_every_cell_but_the_floor_invalid_and_keeps_the_times(limits):
+@pytest.mark.parametrize(("limits", "computed", "status"),
+                         [(True, 0.9, "disturbed"), (True, 0.05, "invalid"),
+                          (True, None, "invalid"), (False, 0.9, "ok")])  # fmt: skip
+def test_a_busy_machine_disturbs_every_cell_but_the_floor_and_keeps_the_times(
+    limits, computed, status
+):
     busy = Condition(0.0, 0.9, 0.0)
     results, _ = measured([cell("a"), cell("null")], {"a": 1e6, "null": 100}, noise=0.001,
-                          condition=busy, limits=limits)  # fmt: skip
-    assert results["a"].status == ("invalid" if limits else "ok")
+                          condition=busy, limits=limits, computed=computed)  # fmt: skip
+    assert results["a"].status == status
     assert bool(results["a"].reason) == limits
+    if status == "disturbed":
+        assert results["a"].disturbance.low_factor == pytest.approx(computed, abs=0.001)
     assert len(results["a"].samples) == 10
     assert results["a"].condition == busy
     assert results["null"].status == "ok"
@@ -158,11 +167,17 @@ def test_a_cell_near_the_floor_is_invalid_and_one_without_answers_is_not_asked()
     assert "harness" in results["a"].reason
 
 
-def test_twins_that_differ_convict_each_other_and_nobody_else():
-    results, _ = measured([cell("a"), cell("a#2"), cell("b")],
-                          {"a": 1e6, "a#2": 1.3e6, "b": 5e6}, noise=0.01)  # fmt: skip
-    assert [results[name].status for name in ("a", "a#2", "b")] == ["invalid", "invalid", "ok"]
-    assert "measured twice" in results["a"].reason
+@pytest.mark.parametrize(("factor", "samples", "status"),
+                         [(1.3, 10, "disturbed"), (2.5, 10, "invalid"), (2.5, 5, "invalid"),
+                          (1.3, 5, "disturbed"), (2.5, 2, "ok")])  # fmt: skip
+def test_twins_that_differ_convict_each_other_and_nobody_else(factor, samples, status):
+    cells = [cell(name, samples=samples) for name in ("a", "a#2", "b")]
+    results, _ = measured(cells, {"a": 1e6, "a#2": factor * 1e6, "b": 5e7}, noise=0.01,
+                          repeat_most=samples)  # fmt: skip
+    assert [results[name].status for name in ("a", "a#2", "b")] == [status, status, "ok"]
+    if status != "ok":
+        assert "measured twice" in results["a"].reason
+        assert results["a"].disturbance.high_factor == pytest.approx(factor, rel=0.02)
 
 
 def test_gaps_and_failures_keep_their_reason():

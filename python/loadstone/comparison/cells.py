@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from loadstone._core import interval_of_median
 from loadstone.comparison.ledger import REFUSED, Ledger
 from loadstone.comparison.sides import Match, Side
+from loadstone.disturbance import interval, ratio_between
 from loadstone.estimate import Estimate
 from loadstone.pairs import paired, paired_ratio
 from loadstone.plan import Cell
-from loadstone.record.model import CellResult, Run
+from loadstone.record.model import BELIEVED, CellResult, Run
 from loadstone.speeds import Speeds, ratio_across
 
 SLOWER, FASTER, SAME, UNDECIDED = VERDICTS = ("slower", "faster", "same", "undecided")
@@ -95,6 +96,8 @@ def pair_cells(
         ratio = paired_ratio(b.samples, a.samples)
         if ratio is not None and match.a.run is not match.b.run:
             ratio = ratio_across(ratio, speeds[1].reach(b.condition), speeds[0].reach(a.condition))
+        if ratio is not None:
+            ratio = ratio_between(ratio, b.disturbance, a.disturbance)
         if reason or ratio is None:
             unlike.append(Unlike(*place, reason or "no repetition in common", owed=True))
         else:
@@ -129,7 +132,7 @@ def _unfit(a: CellResult | None, b: CellResult | None) -> str:
     for letter, result in (("A", a), ("B", b)):
         if result is None:
             return f"not run in {letter}"
-        if result.status != "ok":
+        if result.status not in BELIEVED:
             return f"{result.status} in {letter}: {result.reason}"
         if not result.samples:
             return f"no samples in {letter}"
@@ -185,16 +188,20 @@ def _pair(
 ) -> Pair:
     both = _variations(a) & _variations(b)
     a_ns, b_ns = (
-        [sample.elapsed_ns for sample in result.samples if sample.variation in both]
+        [float(sample.elapsed_ns) for sample in result.samples if sample.variation in both]
         for result in (a, b)
     )
+    shown = [Estimate(*interval_of_median(a_ns)), Estimate(*interval_of_median(b_ns))]
+    for place, (result, times_ns) in enumerate(((a, a_ns), (b, b_ns))):
+        if result.disturbance is not None:
+            shown[place] = interval(shown[place], times_ns, result.disturbance)
     return Pair(
         operation=a.cell.operation,
         rows=a.cell.rows,
         temperature=a.temperature_shown,
         samples=(len(a_ns), len(b_ns)),
-        a_ns=speeds[0].interval(Estimate(*interval_of_median(a_ns)), a.condition),
-        b_ns=speeds[1].interval(Estimate(*interval_of_median(b_ns)), b.condition),
+        a_ns=speeds[0].interval(shown[0], a.condition),
+        b_ns=speeds[1].interval(shown[1], b.condition),
         ratio=ratio,
         verdict=judge(ratio, threshold),
         pairs=len(paired(b.samples, a.samples)),

@@ -79,6 +79,18 @@ class Condition:
     yardstick_ns: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Disturbance:
+    """What a disturbed time is known within: undisturbed, it would have lain between `low_factor`
+    (0 to 1) and `high_factor` (1 or more) times what was measured. `worked_share` is the part of
+    it in which processors worked for the cell; None where the system does not tell, or where
+    another reason than the machine's state is told."""
+
+    worked_share: float | None
+    low_factor: float
+    high_factor: float
+
+
 PERCENTILES = (50.0, 90.0, 99.0, 99.9, 99.99)
 """Those that a `UsersPoint` keeps beside the maximum."""
 
@@ -115,10 +127,18 @@ class UsersPoint:
     reason: str
 
 
+MEASURED = ("ok", "disturbed", "invalid")
+"""The statuses of cells that keep their samples."""
+BELIEVED = ("ok", "disturbed")
+"""The statuses of cells whose figures say something, each within its interval."""
+
+
 @dataclass(frozen=True, slots=True)
 class CellResult:
     """What became of a cell. `status`: ok; failed (`reason` says how: `> 60 s`, `wrong answer …`,
-    `engine crashed …`); gap (declared); invalid (measured, but beyond a limit).
+    `engine crashed …`); gap (declared); disturbed (measured beside others who took part of the
+    machine: a figure within the wider interval that `disturbance` leaves); invalid (measured, and
+    says nothing).
 
     A cold cell whose evidence is incomplete has `temperature_shown` = `unproved`.
     """
@@ -132,11 +152,12 @@ class CellResult:
     evidence: tuple[ColdEvidence, ...] = ()
     statements: tuple[StatementText, ...] = ()
     condition: Condition | None = None
+    disturbance: Disturbance | None = None
 
     @property
     def temperature_shown(self) -> str:
         """The label that the evidence allows; of a cell that was not measured, the planned one."""
-        if self.cell.temperature != "cold" or self.status not in ("ok", "invalid"):
+        if self.cell.temperature != "cold" or self.status not in MEASURED:
             return self.cell.temperature
         proved = self.evidence and all(item.proved for item in self.evidence)
         return "cold" if proved and len(self.evidence) >= len(self.samples) else "unproved"

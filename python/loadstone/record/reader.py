@@ -15,6 +15,7 @@ from loadstone.record.model import (
     CellResult,
     ColdEvidence,
     Condition,
+    Disturbance,
     Event,
     Load,
     OperationText,
@@ -169,6 +170,7 @@ def _results(connection: sqlite3.Connection, plan: Plan) -> tuple[CellResult, ..
         ("evidence", ColdEvidence),
         ("statement", StatementText),
         ("condition", Condition),
+        ("disturbance", Disturbance),
     ):
         grouped: dict[int, list[Any]] = defaultdict(list)
         for cell_id, *values in _rows(connection, table):
@@ -191,6 +193,7 @@ def _results(connection: sqlite3.Connection, plan: Plan) -> tuple[CellResult, ..
             evidence=tuple(parts["evidence"][cell_id]),
             statements=tuple(parts["statement"][cell_id]),
             condition=next(iter(parts["condition"][cell_id]), None),
+            disturbance=next(iter(parts["disturbance"][cell_id]), None),
         )
     return tuple(results.values())
 

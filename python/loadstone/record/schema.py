@@ -1,7 +1,7 @@
 """The record's tables. `docs/record.md` describes them in words; a test compares the two."""
 
 APPLICATION_ID = 0x4C6F6164  # "Load": tells a record from any other SQLite file
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 TABLES = """
 CREATE TABLE run (
@@ -66,6 +66,10 @@ CREATE TABLE evidence (
 CREATE TABLE condition (
   cell_id INTEGER NOT NULL REFERENCES cell, stolen_share REAL, foreign_share REAL,
   speed_drift REAL, yardstick_ns REAL
+);
+CREATE TABLE disturbance (
+  cell_id INTEGER NOT NULL REFERENCES cell, worked_share REAL, low_factor REAL NOT NULL,
+  high_factor REAL NOT NULL
 );
 CREATE TABLE statement (
   cell_id INTEGER NOT NULL REFERENCES cell, variation INTEGER NOT NULL, text TEXT NOT NULL,

@@ -146,6 +146,7 @@ class Recorder:
                 ("evidence", result.evidence),
                 ("statement", result.statements),
                 ("condition", [result.condition] if result.condition else []),
+                ("disturbance", [result.disturbance] if result.disturbance else []),
             ):
                 self._insert(table, [(cell_id, *dataclasses.astuple(item)) for item in items])
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from loadstone.record.model import BELIEVED
 from loadstone.report.figures import listing
 from loadstone.report.portrait import Portrait, View
 from loadstone.report.today import LOAD, SIZE, Source, Today
@@ -60,7 +61,7 @@ class ComparisonRow:
     @property
     def measured_today(self) -> bool:
         """Whether any variant has a figure that can be believed."""
-        return any(f.status == "ok" and f.quantity for f in self.measured.values())
+        return any(f.status in BELIEVED and f.quantity for f in self.measured.values())
 
     @property
     def drawn(self) -> bool:

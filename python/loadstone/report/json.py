@@ -118,6 +118,7 @@ def _cell(figure: Figure, result: CellResult | None) -> dict[str, Any]:
         "samples_effective": figure.samples_effective,
         "visits_least": figure.visits_least,
         "condition": dataclasses.asdict(figure.condition) if figure.condition else None,
+        "disturbance": dataclasses.asdict(figure.disturbance) if figure.disturbance else None,
         "samples": [dataclasses.asdict(sample) for sample in figure.samples],
         "answers": [dataclasses.asdict(answer) for answer in result.answers] if result else [],
         "evidence": [dataclasses.asdict(item) for item in result.evidence] if result else [],

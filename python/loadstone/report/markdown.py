@@ -49,7 +49,10 @@ def _lines(whole: Portrait) -> Iterable[str]:
     yield from _ladder(whole)
     yield from _growth(whole)
     yield from _reasons(whole, "failed", "Failed:")
-    yield from _reasons(whole, "invalid", "Invalid: measured and kept, but compared with nothing:")
+    yield from _reasons(
+        whole, "disturbed", "Disturbed: the figure lies within the interval beside it:"
+    )
+    yield from _reasons(whole, "invalid", "Invalid: measured and kept, but it says nothing:")
     yield from _calibration(whole)
     yield from _users(run)
     unequal = terms(whole).unequal
@@ -94,6 +97,8 @@ def _cell(row: Row, figure: Figure | None) -> str:
     number = figures.digits(figure.elapsed_ns.value / row.unit.ns)
     if figure.status == "invalid":
         return f"~~{number}~~ *invalid*"
+    if figure.status == "disturbed":
+        return f"*{number} ({figures.interval(figure.elapsed_ns, row.unit)})*"
     if figure.temperature == "unproved":
         return f"{number} *unproved*"
     if figure.best or figure.ratio is None:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from loadstone.record.model import BELIEVED
 from loadstone.report.comparison import Comparison, ComparisonRow, Comparisons
 from loadstone.report.figures import listing, number, plural, times
 from loadstone.report.portrait import Portrait
@@ -106,10 +107,12 @@ def _published(row: ComparisonRow, system: str) -> PaperCell:
 def _today(figure: Today | None) -> PaperCell:
     if figure is None:
         return PaperCell("")
-    if figure.status != "ok" or not figure.text:
+    if figure.status not in BELIEVED or not figure.text:
         return PaperCell("not run" if figure.status == "pending" else figure.status)
     unproved = "unproved " if figure.temperature == "unproved" else ""
     text = f"{unproved}{figure.text}{FEW if figure.few_visits else ''}"
+    if figure.status == "disturbed":
+        return PaperCell(f"{text} ({figure.interval})")
     if figure.best or figure.ratio is None:
         return PaperCell(text, best=figure.best)
     return PaperCell(text, times(figure.ratio.value))

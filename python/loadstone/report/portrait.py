@@ -2,8 +2,8 @@
 
 Pure: a `Run` in, frozen values out. Rules kept here and nowhere else: a failed cell has no time;
 the null engine is the harness's floor and a twin the instrument's noise, and neither is a
-competitor; an invalid cell has a time and no ratio; an unproved cold cell is never compared with a
-proved one; where the number of visits varies, times are stated for a fixed one.
+competitor; a disturbed or invalid cell has a time and no ratio; an unproved cold cell is never
+compared with a proved one; where the number of visits varies, times are stated for a fixed one.
 """
 
 import math
@@ -13,10 +13,19 @@ from functools import cached_property
 from statistics import median
 
 from loadstone._core import effective_samples, interval_of_median, outliers
+from loadstone.disturbance import interval as disturbed_interval
 from loadstone.estimate import Estimate
 from loadstone.pairs import paired_ratio
 from loadstone.plan import TEMPERATURES, Cell
-from loadstone.record.model import CellResult, Condition, OperationText, Run, Sample
+from loadstone.record.model import (
+    MEASURED,
+    CellResult,
+    Condition,
+    Disturbance,
+    OperationText,
+    Run,
+    Sample,
+)
 from loadstone.report.figures import Unit, unit_for
 from loadstone.report.words import VISITS_FEW, Words, words_of
 from loadstone.speeds import Speeds
@@ -83,6 +92,7 @@ class Figure:
     condition: Condition | None = None
     shown_ns: tuple[float, ...] = ()
     visits_least: int | None = None
+    disturbance: Disturbance | None = None
 
     @property
     def few_visits(self) -> bool:
@@ -300,7 +310,7 @@ def figure_of(
     if result is None:
         return Figure(cell, "pending", "not run yet", cell.temperature)
     right = sum(answer.right for answer in result.answers)
-    if result.status not in ("ok", "invalid") or not result.samples:
+    if result.status not in MEASURED or not result.samples:
         return Figure(
             cell,
             result.status,
@@ -314,6 +324,8 @@ def figure_of(
     seen = [answer.rows for answer in result.answers] if visits else []
     shown = normalised_ns(result, visits) if visits else [float(one) for one in elapsed]
     middle_ns = Estimate(*interval_of_median(shown))
+    if result.disturbance is not None:
+        middle_ns = disturbed_interval(middle_ns, shown, result.disturbance)
     return Figure(
         cell=cell,
         status=result.status,
@@ -332,6 +344,7 @@ def figure_of(
         condition=result.condition,
         shown_ns=tuple(shown),
         visits_least=min(seen, default=None),
+        disturbance=result.disturbance,
     )
 
 

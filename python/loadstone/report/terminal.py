@@ -168,8 +168,8 @@ def _brief(figure: Figure | None) -> "Text":
         return Text("…", style="dim")
     if figure.elapsed_ns is not None:
         shown = duration(figure.elapsed_ns.value)
-        if figure.status == "invalid":
-            return Text(f"{shown} invalid", style="dim")
+        if figure.status in ("disturbed", "invalid"):
+            return Text(f"{shown} {figure.status}", style="dim")
         unproved = figure.temperature == "unproved"
         return Text(f"{shown} unproved" if unproved else shown, "yellow" if unproved else "")
     if figure.status == "failed":

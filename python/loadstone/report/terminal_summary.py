@@ -8,6 +8,7 @@ from statistics import median
 from rich.table import Table
 from rich.text import Text
 
+from loadstone.limits import advice
 from loadstone.plan import join_names
 from loadstone.record.model import Run
 from loadstone.report.calibration import calibration
@@ -30,6 +31,10 @@ BAR_WIDTH = 7
 BAR_RATIO_MAX = 100.0
 BARS_MAX = 5
 """Variants: beside more of them a screen has no room for bars."""
+KEPT = {
+    "disturbed": ". Their figures are kept, each with a wider interval, and not ranked.",
+    "invalid": ".",
+}
 LINES_MAX = 4
 """Of failures, and of growth: the page has them all."""
 
@@ -51,11 +56,12 @@ def summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | Table]
     way = round_trips_line(whole)
     yield from [Text(way, style="dim")] if way else []
     yield from many_users(run)
-    failures, invalid = _failures(whole), _invalid(whole)
-    if failures or invalid:
-        yield from (Text(""), Text("Failed or invalid", style="bold"))
+    failures = _failures(whole)
+    beyond = [*_beyond(whole, "disturbed"), *_beyond(whole, "invalid")]
+    if failures or beyond:
+        yield from (Text(""), Text("What went wrong", style="bold"))
         yield from _lines(failures, "red")
-        yield from _lines(invalid, "dim")
+        yield from _lines(beyond, "yellow", cut=False)
     yield from _block("Growing faster than the data", _growth(whole), "")
     yield from _block("", [*_cold(whole), *_terms(whole), *_calibration(whole)], "")
     yield Text("")
@@ -105,21 +111,21 @@ def _groups(whole: Portrait, view: View) -> Table:
 def _ratio(rows: Sequence[Row], variant: str, *, bar: bool) -> Text:
     figures = [row.figures[variant] for row in rows if variant in row.figures]
     ratios = [figure.ratio.value for figure in figures if figure.ratio]
-    failed, invalid = (
-        sum(figure.status == status for figure in figures) for status in ("failed", "invalid")
-    )
+    counts = {
+        status: sum(figure.status == status for figure in figures)
+        for status in ("failed", "disturbed", "invalid")
+    }
     text = Text()
     if ratios:
         middle = median(ratios)
         share = math.log(middle) / math.log(BAR_RATIO_MAX) if middle > 1 else 0.0
         text.append(f"{times(middle):>6} ")
         text.append(bar_of(share, BAR_WIDTH) if bar else "", style="blue")
-    elif not failed and not invalid:
+    elif not any(counts.values()):
         text.append(figures[0].status if figures else "", style="dim")
-    if failed:
-        text.append(f" {failed} failed", style="red")
-    if invalid:
-        text.append(f" {invalid} invalid", style="dim")
+    for status, count in counts.items():
+        if count:
+            text.append(f" {count} {status}", style="red" if status == "failed" else "dim")
     return text
 
 
@@ -148,16 +154,18 @@ def _failures(whole: Portrait) -> list[str]:
     ]
 
 
-def _invalid(whole: Portrait) -> list[str]:
-    """Why, with how many cells each, the commonest first."""
-    bad = [figure for figure in whole.figures.values() if figure.status == "invalid"]
+def _beyond(whole: Portrait, status: str) -> list[str]:
+    """Why cells are disturbed or invalid, how many for each reason, and what to do about it; the
+    commonest first."""
+    bad = [figure for figure in whole.figures.values() if figure.status == status]
     said = []
     for kind, reasons in kinds(figure.reason for figure in bad).items():
         own = [figure.cell for figure in bad if kind_of(figure.reason) == kind]
         places = join_names([f"{cell.operation} on {cell.variant}" for cell in own], 2)
-        said.append(
-            f"{plural(len(own), 'cell')} invalid: {one_line(together(reasons), 60)}, {places}"
-        )
+        line = f"{plural(len(own), 'cell')} {status}: {one_line(together(reasons), 200)} ({places})"
+        said.append(f"{line}{KEPT[status]}")
+        if todo := advice(reasons[0]):
+            said[-1] += f" To do: {todo}."
     return said
 
 

@@ -16,7 +16,7 @@ LEFT_OUT = ("status", "due/s", "p90", "p99.9", "max")
 """Columns that a screen has no room for; a status that is not ok is a line below the table."""
 NAME_CHARACTERS = 26
 NOTES_MAX = 4
-STYLES = {"failed": "red", "invalid": "dim", "gap": "dim"}
+STYLES = {"failed": "red", "disturbed": "dim", "invalid": "dim", "gap": "dim"}
 
 
 def many_users(run: Run) -> Iterable[Text | Table]:

@@ -5,13 +5,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from loadstone.estimate import Estimate
+from loadstone.record.model import BELIEVED
 from loadstone.report.arithmetic import over, total
 from loadstone.report.figures import digits, duration
 from loadstone.report.portrait import Figure, Portrait, View
 
 SIZE = "size"
 LOAD = "load"
-WORST = ("failed", "pending", "gap", "invalid", "ok")
+WORST = ("failed", "pending", "gap", "invalid", "disturbed", "ok")
 """Of a sum's parts the first of these is what the sum is."""
 
 
@@ -33,6 +34,14 @@ class Today:
     def quantity(self) -> float | None:
         """What is compared within a row: ns or bytes."""
         return self.elapsed_ns.value if self.elapsed_ns else self.size_bytes
+
+    @property
+    def interval(self) -> str:
+        """What a disturbed time lies within, in a unit of its own; empty of every other."""
+        if self.status != "disturbed" or self.elapsed_ns is None:
+            return ""
+        low, high = self.elapsed_ns.low, self.elapsed_ns.high
+        return "" if low is None or high is None else f"{duration(low)} … {duration(high)}"
 
     @property
     def text(self) -> str:
@@ -84,7 +93,7 @@ def _sum(figures: Sequence[Figure]) -> Today:
         few_visits=any(figure.few_visits for figure in figures),
     )
     elapsed = [figure.elapsed_ns for figure in figures if figure.elapsed_ns]
-    if len(elapsed) < len(figures) or worst.status != "ok":
+    if len(elapsed) < len(figures) or worst.status not in BELIEVED:
         return told
     if len(figures) == 1:
         return replace(told, elapsed_ns=elapsed[0], ratio=worst.ratio, best=worst.best)

@@ -13,6 +13,7 @@ from loadstone.report.noise import Noise, noise_of
 from loadstone.report.portrait import Portrait
 from loadstone.report.reasons import kinds, together
 
+AMISS = ("failed", "disturbed", "invalid", "pending")
 NOISE_MAX = 0.1
 """Between rounds: above it, the verdict warns."""
 
@@ -24,7 +25,8 @@ class Verdict:
     `noise` is that of the twins, None where the run has none. `repeat_difference` is then all there
     is: the middle, over all cells, of how much the same cell's median differs between its first and
     its last round; `repeat_difference_p90` is what nine cells in ten stay under. None with a single
-    round. `invalid_reason` is the commonest, without its numbers where they differ.
+    round. `disturbed_reason` and `invalid_reason` are the commonest, with the span of its numbers
+    where they differ.
     """
 
     planned: int
@@ -38,6 +40,8 @@ class Verdict:
     noise: Noise | None = None
     invalid_reason: str = ""
     invalid_reason_count: int = 0
+    disturbed_reason: str = ""
+    disturbed_reason_count: int = 0
 
     @property
     def clean(self) -> bool:
@@ -45,7 +49,7 @@ class Verdict:
         return (
             self.answers_right == self.answers_checked
             and self.cold_proved == self.cold_measured
-            and not any(self.statuses[status] for status in ("failed", "invalid", "pending"))
+            and not any(self.statuses[status] for status in AMISS)
         )
 
     def clauses(self) -> list[tuple[str, bool]]:
@@ -60,6 +64,7 @@ class Verdict:
         clauses += self._noise()
         for status, words in (
             ("failed", "failed"),
+            ("disturbed", "disturbed"),
             ("invalid", "invalid"),
             ("pending", "not run"),
             ("gap", "declared gaps"),
@@ -67,7 +72,7 @@ class Verdict:
             count = self.statuses[status]
             if count:
                 word = "declared gap" if status == "gap" and count == 1 else words
-                word += self._why_invalid() if status == "invalid" else ""
+                word += self._why(status)
                 clauses.append((f"{number(count)} {word}", status == "gap"))
         if not (self.statuses["failed"] or self.statuses["invalid"]):
             clauses.insert(-1 if self.statuses["gap"] else len(clauses), ("no cell failed", True))
@@ -84,11 +89,14 @@ class Verdict:
             return [(words, self.repeat_difference <= NOISE_MAX)]
         return []
 
-    def _why_invalid(self) -> str:
-        if not self.invalid_reason:
+    def _why(self, status: str) -> str:
+        reason, count = {
+            "disturbed": (self.disturbed_reason, self.disturbed_reason_count),
+            "invalid": (self.invalid_reason, self.invalid_reason_count),
+        }.get(status, ("", 0))
+        if not reason:
             return ""
-        all_of_them = self.invalid_reason_count == self.statuses["invalid"]
-        return f" ({'' if all_of_them else 'mostly: '}{self.invalid_reason})"
+        return f" ({'' if count == self.statuses[status] else 'mostly: '}{reason})"
 
     def sentence(self) -> str:
         """The verdict as one line."""
@@ -104,8 +112,7 @@ def verdict(portrait: Portrait) -> Verdict:
         result for result in run.results if result.cell.temperature == "cold" and result.samples
     ]
     differences = sorted(filter(None, (_between_rounds(result) for result in _noisy(run))))
-    invalid = kinds(f.reason for f in portrait.figures.values() if f.status == "invalid")
-    commonest = next(iter(invalid.values()), [])
+    disturbed, invalid = (_commonest(portrait, status) for status in ("disturbed", "invalid"))
     return Verdict(
         planned=len(run.plan.cells),
         statuses=statuses,
@@ -116,9 +123,16 @@ def verdict(portrait: Portrait) -> Verdict:
         repeat_difference=median(differences) if differences else None,
         repeat_difference_p90=quantiles(differences, n=10)[-1] if len(differences) > 1 else None,
         noise=noise_of(run),
-        invalid_reason=together(commonest) if commonest else "",
-        invalid_reason_count=len(commonest),
+        invalid_reason=together(invalid) if invalid else "",
+        invalid_reason_count=len(invalid),
+        disturbed_reason=together(disturbed) if disturbed else "",
+        disturbed_reason_count=len(disturbed),
     )
+
+
+def _commonest(portrait: Portrait, status: str) -> list[str]:
+    found = kinds(f.reason for f in portrait.figures.values() if f.status == status)
+    return next(iter(found.values()), [])
 
 
 def _noisy(run: Run) -> list[CellResult]:

@@ -1,0 +1,84 @@
+"""What others may have taken from a cell's time, and the interval that this leaves it.
+
+Others can only lengthen a time, and a statement's own work is counted: what a processor computed
+for it would have been computed on an idle machine, too. So an undisturbed time lies between that
+and what was measured. `docs/method.md` says it in words, with where it would be false.
+"""
+
+from collections.abc import Sequence
+from math import ceil
+from statistics import median
+
+from loadstone.estimate import Estimate
+from loadstone.record.model import Condition, Disturbance, Sample
+
+SPAN_MAX = 10.0
+"""A figure known within more than a factor of ten does not tell the engines of a row apart."""
+BESIDE = 0.25
+"""A server's own housekeeping, and reading the counters, may add this much of a processor to what
+one alone computes; beyond it the work of two went on at once."""
+
+
+def disturbance(
+    samples: Sequence[Sample],
+    condition: Condition | None = None,
+    apart: float = 1.0,
+    parallelism: int = 1,
+) -> Disturbance:
+    """What the samples' times are known within. `condition`: of a machine beyond its limits, None
+    where it was within them; `apart`: by which factor the same measured twice differs;
+    `parallelism`: how many processors the engine may use at once."""
+    drift = (condition.speed_drift or 0.0) if condition else 0.0
+    worked = _worked_share(samples, parallelism) if condition else 1.0
+    low = (0.0 if worked is None else worked) / (1 + max(drift, 0.0)) / apart
+    high = apart / (1 + min(drift, 0.0))
+    return Disturbance(worked if condition else None, min(low, 1.0), max(high, 1.0))
+
+
+def interval(estimate: Estimate, times_ns: Sequence[float], found: Disturbance) -> Estimate:
+    """A time's interval, as wide as the disturbance makes it. Samples too few for an interval span
+    one all the same: from the least of them to the most."""
+    low = min(times_ns) if estimate.low is None else estimate.low
+    high = max(times_ns) if estimate.high is None else estimate.high
+    return Estimate(estimate.value, low * found.low_factor, high * found.high_factor)
+
+
+def ratio_between(
+    ratio: Estimate, numerator: Disturbance | None, denominator: Disturbance | None
+) -> Estimate:
+    """A ratio's interval, as wide as the disturbances of both sides make it: nobody knows whether
+    what came in between hit both alike."""
+    if ratio.low is None or ratio.high is None:
+        return ratio
+    above, below = numerator or UNDISTURBED, denominator or UNDISTURBED
+    if not below.low_factor:
+        return Estimate(ratio.value)
+    return Estimate(
+        ratio.value,
+        ratio.low * above.low_factor / below.high_factor,
+        ratio.high * above.high_factor / below.low_factor,
+    )
+
+
+def span(found: Disturbance) -> float:
+    """Its upper bound over its lower one; infinite where nothing holds the time from below."""
+    return found.high_factor / found.low_factor if found.low_factor else float("inf")
+
+
+UNDISTURBED = Disturbance(None, 1.0, 1.0)
+
+
+def _worked_share(samples: Sequence[Sample], parallelism: int) -> float | None:
+    """The middle of what processors computed for each sample, over the middle of the times; None
+    where the system does not tell. What several computed at once counts by the time it takes."""
+    known = [
+        (sample.client_cpu_ns + (sample.server_cpu_ns or 0), max(sample.elapsed_ns, 1))
+        for sample in samples
+        if sample.client_cpu_ns is not None
+    ]
+    if not known or len(known) < len(samples):
+        return None
+    busy = sum(work for work, _ in known) / sum(elapsed for _, elapsed in known)
+    at_once = max(parallelism, ceil(busy - BESIDE), 1)
+    worked = median(min(work / at_once, elapsed) for work, elapsed in known)
+    return worked / median(elapsed for _, elapsed in known)

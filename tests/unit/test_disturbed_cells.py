@@ -1,0 +1,135 @@
+"""Disturbed cells: the interval holds the time that an idle machine would have needed, and no
+comparison says more than that interval allows. The truth is known: it is made up here."""
+
+import random
+from dataclasses import replace
+
+import pytest
+from compared_runs import SQLITE, altered, calm_run
+
+from loadstone import limits
+from loadstone._core import interval_of_median
+from loadstone.comparison.cells import SAME, SLOWER
+from loadstone.comparison.compare import compare
+from loadstone.disturbance import UNDISTURBED, disturbance, interval, ratio_between, span
+from loadstone.estimate import Estimate
+from loadstone.record.model import Condition, Disturbance, Sample
+from loadstone.report.portrait import portrait
+from loadstone.report.today import Source
+from loadstone.variant import parallelism_of
+
+BUSY = Condition(0.0, 0.6, 0.0)
+TRUE_NS = 1_000_000.0
+
+
+def disturbed(dice, count=12, waits=0.8, computed=0.97, drift=0.0):
+    """Samples of an engine whose time is known, on a machine where others make it wait."""
+    for ordinal in range(count):
+        alone_ns = TRUE_NS * dice.lognormvariate(0, 0.02) * (1 + drift)
+        waited_ns = alone_ns * waits * dice.random()
+        yield Sample(ordinal, 0, ordinal % 10, ordinal, int(alone_ns + waited_ns),
+                     client_cpu_ns=int(alone_ns * computed))  # fmt: skip
+
+
+def middle(samples):
+    return Estimate(*interval_of_median([sample.elapsed_ns for sample in samples]))
+
+
+def holds(estimate, true_ns=TRUE_NS):
+    return estimate.low <= true_ns <= estimate.high
+
+
+@pytest.mark.parametrize("count", [5, 12])
+@pytest.mark.parametrize("drift", [-0.3, 0.0, 0.4])
+def test_the_interval_of_a_disturbed_cell_holds_what_an_idle_machine_needs(count, drift):
+    dice = random.Random(11)
+    state = replace(BUSY, speed_drift=drift)
+    found = bare = 0
+    for _ in range(200):
+        samples = list(disturbed(dice, count, drift=drift))
+        times_ns = [sample.elapsed_ns for sample in samples]
+        within = interval(middle(samples), times_ns, disturbance(samples, state))
+        found += holds(within)
+        bare += holds(interval(middle(samples), times_ns, UNDISTURBED))
+    assert found >= 190
+    if drift >= 0:
+        assert bare < 100, "what the samples span by themselves does not hold it"
+
+
+def test_what_nobody_counted_is_held_by_nothing():
+    found = disturbance([Sample(0, 0, 0, 0, 1000)], BUSY)
+    assert (found.worked_share, found.low_factor) == (None, 0.0)
+    assert span(found) == float("inf")
+    assert "says nothing" not in limits.of_disturbance(found, 1.0)
+    assert "factor of 10" in limits.of_disturbance(found, 1.0)
+
+
+@pytest.mark.parametrize(("parallelism", "busy", "least"), [
+    (1, 0.9, 0.9), (2, 1.8, 0.9), (2, 0.9, 0.45), (1, 1.8, 0.9),
+])  # fmt: skip
+def test_what_several_processors_computed_at_once_counts_once(parallelism, busy, least):
+    samples = [Sample(i, 0, i, i, 1000, client_cpu_ns=int(1000 * busy)) for i in range(6)]
+    found = disturbance(samples, BUSY, parallelism=parallelism)
+    assert found.low_factor == pytest.approx(least)
+    assert found.high_factor == 1.0
+
+
+def test_a_twin_widens_both_ways_and_a_calm_machine_takes_nothing():
+    samples = [Sample(i, 0, i, i, 1000) for i in range(6)]
+    assert disturbance(samples, None, 1.25) == Disturbance(None, 0.8, 1.25)
+
+
+@pytest.mark.parametrize(("name", "expected"), [("duckdb?parallelism=2", 2), ("sqlite", 1),
+    ("postgresql://h/d?jit=off&parallelism=4", 4), ("duckdb?parallelism=2#2", 2),
+    ("x?parallelism=all", 1)])  # fmt: skip
+def test_a_variant_s_name_tells_how_many_processors_it_asks_for(name, expected):
+    assert parallelism_of(name) == expected
+
+
+def shaken(run, found, variant="sqlite"):
+    """The run with one cell disturbed."""
+
+    def change(result):
+        return replace(result, status="disturbed", reason="others", disturbance=found)
+
+    return altered(run, change, variant=variant)
+
+
+def verdict_of(a, b):
+    found = compare(a, b, variants=SQLITE)
+    return {pair.operation: pair.verdict for pair in found.pairs}["min-scalar"]
+
+
+def test_a_disturbed_pair_is_never_the_same_and_slower_only_beyond_its_interval():
+    halved = Disturbance(0.5, 0.5, 1.0)
+    base = calm_run(1)
+    assert verdict_of(base, calm_run(2)) == SAME
+    assert verdict_of(base, shaken(calm_run(2), halved)) == "undecided"
+    assert verdict_of(base, shaken(calm_run(2, factor=1.5), halved)) == "undecided"
+    assert verdict_of(base, shaken(calm_run(2, factor=3.0), halved)) == SLOWER
+    assert verdict_of(shaken(base, halved), calm_run(2, factor=3.0)) == SLOWER
+    assert verdict_of(shaken(base, halved), calm_run(2, factor=0.8)) == "undecided"
+
+
+def test_a_ratio_over_something_unknown_has_no_interval():
+    nothing = Disturbance(None, 0.0, 1.0)
+    assert ratio_between(Estimate(2.0, 1.9, 2.1), None, nothing) == Estimate(2.0)
+
+
+def test_a_disturbed_figure_is_shown_with_its_interval_and_never_ranked():
+    run = shaken(calm_run(1), Disturbance(0.5, 0.5, 1.0))
+    whole = portrait(run)
+    figure = next(f for f in whole.figures.values() if f.status == "disturbed")
+    assert figure.ratio is None
+    assert not figure.best
+    assert figure.elapsed_ns.low < 0.6 * figure.elapsed_ns.value
+    today = Source(whole, whole.views[0]).row("min-scalar")[SQLITE[0]]
+    assert (today.status, today.ratio) == ("disturbed", None)
+    assert "…" in today.interval
+
+
+def test_a_sum_with_a_disturbed_part_is_as_uncertain_as_that_part():
+    whole = portrait(shaken(calm_run(1), Disturbance(0.5, 0.5, 1.0)))
+    total = Source(whole, whole.views[0]).row("select-1%-heap+min-scalar")[SQLITE[0]]
+    assert total.status == "disturbed"
+    assert total.elapsed_ns.low < 0.85 * total.elapsed_ns.value
