@@ -156,11 +156,34 @@ fn the_pair_of_1983_differs_and_bprime_is_its_second_s_beginning() {
     assert_eq!(bprime.columns, beginning.columns);
 }
 
+/// Section 3.1 names each attribute after its range, and takes for its example `fivethous` of a
+/// relation of 2,000 tuples, with values between 0 and 4,999.
 #[test]
-fn small_relations_of_1983_keep_every_value_of_a_narrow_domain() {
-    let relation = read_all(&wisconsin("1983", "thoustup", 0, 0));
-    for name in ["oneunique1", "onethousand", "onetwothous", "onefivethous", "onetenthous"] {
-        assert_permutation(integers(&relation, name));
+fn ranges_of_1983_hold_for_relations_of_every_size() {
+    let sizes = [("one", "thoustup"), ("", "twothoustup"), ("", "fivethoustup")];
+    for (prefix, name) in sizes {
+        let relation = read_all(&wisconsin("1983", name, 0, 0));
+        let of = |name: &str| integers(&relation, &format!("{prefix}{name}"));
+        let shared = of("tenthous");
+        let rows = shared.len() as i64;
+        assert_permutation(of("unique1"));
+        let ranges = [("hundred", 100), ("twothous", 2_000), ("fivethous", 5_000)];
+        for (attribute, range) in ranges.into_iter().chain([("tenthous", 10_000)]) {
+            let values = of(attribute);
+            let expected: Vec<i64> = shared.iter().map(|value| value % range).collect();
+            assert_eq!(values, expected, "{name}.{attribute}");
+            if range == rows {
+                assert_permutation(values);
+            } else {
+                // Each tenth of the range is met about as often as any other; of an attribute that
+                // kept to the relation's size, most would not be met at all.
+                for tenth in 0..10 {
+                    let within = values.iter().filter(|&&value| value * 10 / range == tenth);
+                    let (count, expected) = (within.count() as i64, rows / 10);
+                    assert!((count - expected).abs() <= expected * 2 / 5, "{name}.{attribute}");
+                }
+            }
+        }
     }
 }
 

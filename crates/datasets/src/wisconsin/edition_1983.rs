@@ -14,7 +14,7 @@ use crate::strings::{TEXT_WIDTH, text_1983, text_cyclic_1983};
 enum Rule {
     Unique1,
     Row,
-    /// The shared random number, modulo that.
+    /// The shared random number, modulo that: the range for which the attribute is named.
     Shared(u32),
     /// A random number of its own, modulo 1000.
     Thousand,
@@ -44,6 +44,12 @@ const ATTRIBUTES: [(&str, Rule); 16] = [
     ("stringu2", Rule::TextOfRow),
     ("string4", Rule::TextCyclic),
 ];
+
+/// The shared random numbers are below this, the widest range for which an attribute is named.
+const SHARED_RANGE: u32 = 10_000;
+
+/// Streams of permutations that a relation's own stream has: unique1, shared, thousand.
+const STREAMS: u64 = 3;
 
 /// A relation of the paper.
 struct Definition {
@@ -117,16 +123,33 @@ impl Edition for Edition1983 {
     /// The paper fixes the sizes: `rows` changes nothing.
     fn open(&self, relation: &str, _rows: u64, seed: u64) -> Result<Arc<dyn Source>, DatasetError> {
         let definition = self.definition(relation)?;
-        let random =
-            |purpose| permutation(seed, definition.stream * 3 + purpose, definition.cycle_rows);
+        let random = |purpose| {
+            permutation(seed, definition.stream * STREAMS + purpose, definition.cycle_rows)
+        };
         Ok(Arc::new(Fixed {
             definition,
             attributes: attributes(definition),
             unique1: random(0),
-            shared: random(1),
+            shared: shared(definition, seed, &random(1)),
             thousand: random(2),
         }))
     }
+}
+
+/// The random numbers below [`SHARED_RANGE`] that most attributes reduce: modulo the relation's
+/// size a permutation, so that the attribute named after that size takes every value once, and
+/// spread over the whole range, so that each wider one keeps the range for which it is named,
+/// whatever the size of the relation (section 3.1 has such a `fivethous` of `twothoustup`).
+fn shared(definition: &Definition, seed: u64, base: &[u32]) -> Vec<u32> {
+    let rows = definition.cycle_rows;
+    let parts = SHARED_RANGE / rows;
+    if parts == 1 {
+        return base.to_vec();
+    }
+    // Behind the streams of all relations.
+    let stream = DEFINITIONS.len() as u64 * STREAMS + definition.stream;
+    let part = permutation(seed, stream, rows);
+    base.iter().zip(part).map(|(base, part)| base + rows * (part % parts)).collect()
 }
 
 fn attributes(definition: &Definition) -> Vec<Attribute> {
