@@ -27,6 +27,14 @@ ROWS_OF_1993 = dict(
         strict=True,
     )
 )
+PROJECTED = {
+    "project-1%": 100,
+    "project-100%": 1000,
+    "project-5%-of-2000": 100,
+    "project-10%": 1000,
+    "project-50%": 5000,
+    "project-100%-of-10000": 10_000,
+}
 SHARES = {"one": 1, "1%": 100, "10%": 1000, "20%": 2000, "50%": 5000, "100%": 10_000}
 
 
@@ -50,12 +58,16 @@ def expected_rows(operation, edition):
     """What the paper says that the published variation gives."""
     if edition == "1993":
         return ROWS_OF_1993[int(re.match(r"Q(\d+)", operation.query)[1])]
+    small = "-of-2000" in operation.name
     if operation.group == "selections":
-        return SHARES[operation.name.split("-")[1]]
+        return SHARES[operation.name.split("-")[1]] // (5 if small else 1)
     if operation.group == "joins":
         return 1000
     if operation.group == "projections":
-        return {"project-1%": 100, "project-100%": 1000}[operation.name]
+        return PROJECTED[operation.name]
+    partitions = re.search(r"-(\d+)-partitions", operation.name)
+    if partitions:
+        return int(partitions[1])
     return 100 if "partitions" in operation.name else 1
 
 
@@ -70,9 +82,7 @@ def test_published_variations_give_the_papers_counts(edition, published_oracle):
 def test_every_variation_has_the_same_selectivity(edition, published_oracle):
     for operation in BENCHMARK.operations(edition, 10_000):
         counts = [published_oracle[edition].answer(text)[0] for text in operation.texts]
-        # Leading letters of strings occur 455 or 454 times: wide ranges of them differ a little.
-        allowed = 0.002 * counts[0] if operation.name.endswith("string-heap") else 0
-        assert max(counts) - min(counts) <= allowed, (operation.name, counts)
+        assert len(set(counts)) == 1, (operation.name, counts)
 
 
 def test_both_ranges_of_strings_select_one_percent_everywhere(published_oracle):
@@ -136,9 +146,9 @@ def test_the_published_text_is_the_first_variation(edition):
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_variations_differ_and_alternate(edition):
     for operation in BENCHMARK.operations(edition, 10_000):
-        if (edition, operation.name) == ("1983", "project-100%"):
-            # Of thoustup, and so ten copies of one query, as in the paper.
-            assert len({tree.render(tree.parse(text)) for text in operation.texts}) == 1
+        if "tenthoustup" not in operation.texts[0] and edition == "1983":
+            # Of one small relation: there is no other to alternate with. The paper ran ten copies
+            # of its projection of thoustup, too.
             continue
         used = [first_large(tree.parse(text), edition) for text in operation.texts]
         assert used == list(LARGE[edition]) * 5, operation.name
@@ -199,7 +209,7 @@ def test_the_tuple_appended_in_1993_obeys_the_derivations():
 
 def test_the_32_queries_of_1993_are_there():
     queries = [op.query for op in BENCHMARK.operations("1993", 10_000)]
-    assert [q for q in queries if q != "Q15 as printed"] == [f"Q{k}" for k in range(1, 33)]
+    assert [q for q in queries if q not in ("Q15 as printed", "Q30 by the key")] == [f"Q{k}" for k in range(1, 33)]
 
 
 @pytest.mark.parametrize("edition", EDITIONS)
@@ -262,3 +272,34 @@ def test_published_tables():
     assert values.count("> 5 hours") == 6
     # Added up from the printed tables, apart from this transcription.
     assert sum(v for v in values if not isinstance(v, str)) == pytest.approx(9864.2)
+
+
+def test_every_selection_by_an_index_has_a_predicate_on_it():
+    """A statement without one exercises no index, whatever its name says."""
+    for edition in EDITIONS:
+        designs = {
+            (item.relation, item.design): item for item in BENCHMARK.stored_relations(edition)
+        }
+        for operation in BENCHMARK.operations(edition, 10_000):
+            one_of = operation.group == "selections" or operation.name.startswith(
+                ("delete", "modify")
+            )
+            if operation.storage == "heap" or not one_of:
+                continue
+            program = tree.parse(operation.texts[0])
+            stored = designs[program[0]["relation"], operation.design]
+            keyed = {stored.key} if operation.storage != "nonclustered" else set(stored.indexes)
+            used = {
+                side["name"]
+                for term in tree.conjuncts(program[-1]["where"])
+                for side in (term["left"], term["right"])
+                if side["kind"] == "attribute"
+            }
+            assert used & keyed, (edition, operation.name)
+
+
+def test_ranges_of_strings_reach_every_part_of_the_relation(published_oracle):
+    operations = {op.name: op for op in BENCHMARK.operations("1983", 10_000)}
+    for name in ("select-10%-string-heap", "select-1%-string-nonclustered"):
+        answers = [published_oracle["1983"].answer(text) for text in operations[name].texts]
+        assert len({checksum for _, checksum in answers}) == 10, name

@@ -27,6 +27,7 @@ from loadstone.quel import tree
 _FOLDER = Path(__file__).parent
 _LARGE = {"1983": ("tenthoustup", "tenthoustup2"), "1993": ("tenktup1", "tenktup2")}
 _SMALL = {"1983": ("thoustup", "tempbprime"), "1993": ("onektup", "bprime")}
+_FIXED_ROWS = {"twothoustup": 2_000}
 _PREFIXES = {"thoustup": "one", "tenthoustup2": "two", "tempbprime": "two"}
 _THIRD_INDEX = {"1983": "hundred", "1993": "onepercent"}
 _COMMENT = re.compile(r"/\*(.*?)\*/", re.DOTALL)
@@ -71,7 +72,7 @@ class WisconsinBenchmark(Benchmark):
 
     def stored_relations(self, edition: str) -> Sequence[StoredRelation]:
         """The large relations and the two small ones as heaps and with the three indexes; in 1983
-        the large ones hashed, too."""
+        the large ones hashed and by their strings, too, and one of 2,000 tuples."""
         _check_edition(edition)
         relations = (*_LARGE[edition], *_SMALL[edition])
         stored = [StoredRelation(relation, "heap") for relation in relations]
@@ -93,6 +94,9 @@ class WisconsinBenchmark(Benchmark):
                 prefix = _PREFIXES.get(relation, "")
                 key, tiebreaker = f"{prefix}unique2", f"{prefix}unique1"
                 stored.append(StoredRelation(relation, "hash", "hash", key, tiebreaker))
+                strings = (f"{prefix}stringu2", tiebreaker, (f"{prefix}stringu1",))
+                stored.append(StoredRelation(relation, "string", "clustered", *strings))
+            stored += [StoredRelation(relation, "heap") for relation in _FIXED_ROWS]
         return stored
 
     def operations(self, edition: str, rows: int) -> Sequence[Operation]:
@@ -184,7 +188,25 @@ def _database(edition: str, rows: int) -> Database:
             return {**written, "unique1": unique1}
         return _tuple_of_1993(unique1)
 
-    return Database(rows, _LARGE[edition], attributes, tuple_at, fresh_tuple)
+    return Database(
+        rows=rows,
+        large=_LARGE[edition],
+        fixed_rows=_FIXED_ROWS,
+        strings=_strings(_LARGE[edition][0]) if edition == "1983" else (),
+        attributes=attributes,
+        tuple_at=tuple_at,
+        fresh_tuple=fresh_tuple,
+    )
+
+
+@lru_cache(maxsize=1)
+def _strings(relation: str) -> tuple[str, ...]:
+    """The values of stringu2 in order; both large relations and stringu1 have the same ones."""
+    import pyarrow as pa  # slow to import, and only selections by a string need it
+
+    stream = _core.RelationStream("wisconsin", "1983", relation, PUBLISHED_ROWS)
+    table = pa.RecordBatchReader.from_stream(stream).read_all()
+    return tuple(sorted(table.column("stringu2").to_pylist()))
 
 
 @lru_cache(maxsize=64)

@@ -4,6 +4,7 @@ The rules are stated, by number, at the head of `queries-1983.quel` and `queries
 comment here names the rule that a function carries out.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,6 @@ PUBLISHED_ROWS = 10_000
 COUNT = 10
 """Variations of each operation, the published one included."""
 
-_STRING_TAIL = "x" * 25 + "A" + "x" * 24 + "A"
 _BOUNDS = ("=", "<", "<=", ">", ">=")
 
 Tuple = Mapping[str, int | str]
@@ -28,12 +28,20 @@ class Database:
     rows: int
     large: tuple[str, str]
     """The two large relations, which odd variations exchange."""
+    fixed_rows: Mapping[str, int]
+    """Relations whose texts are written for a size of their own, which never scales."""
+    strings: Sequence[str]
+    """The values of a key of strings, in order; empty where no operation selects by a string."""
     attributes: Callable[[str], Sequence[str]]
     """Attribute names of a relation, in order."""
     tuple_at: Callable[[str, int], Tuple]
     """A relation's tuple in a row, by the names of its first large relation."""
     fresh_tuple: Callable[[int, Tuple], Tuple]
     """The tuple to append for a value of unique1, from the one in the text."""
+
+    def rows_of(self, relation: str) -> int:
+        """The size of the domain of a relation's keys, as its texts mean it."""
+        return self.fixed_rows.get(relation, self.rows)
 
     def exchanged(self, relation: str) -> str:
         """The other large relation; a smaller one stays."""
@@ -57,8 +65,8 @@ class Variation:
         if kind == "append":
             statement = self._fresh(statement)
         elif kind == "delete":
-            unique1 = tree.integer(int(self._victim(relations[statement["variable"]])["unique1"]))
-            statement = {**statement, "where": _with_constant(statement["where"], unique1)}
+            victim = self._victim(relations[statement["variable"]])
+            statement = {**statement, "where": _naming(statement["where"], victim)}
         else:
             statement = self._moved(statement, relations, self.database.rows + 1)
         return self._alternated([*ranges, statement])
@@ -78,14 +86,15 @@ class Variation:
 
     # --- rule 1: scale --------------------------------------------------------------------
 
-    def _scaled(self, value: int) -> int:
-        return value * self.database.rows // PUBLISHED_ROWS
+    def _scaled(self, value: int, rows: int) -> int:
+        """A constant of a text for 10,000 tuples; that of a relation of fixed size stays."""
+        return value * self.database.rows // PUBLISHED_ROWS if rows == self.database.rows else value
 
     # --- rule 2: move ---------------------------------------------------------------------
 
-    def _start(self, low: int, width: int) -> int:
+    def _start(self, low: int, width: int, rows: int) -> int:
         """Where a range of `width` values that begins at `low` begins in this variation."""
-        places = self.database.rows - width + 1
+        places = rows - width + 1
         return (low + self.number * places // COUNT) % places
 
     def _moved(self, statement: Node, relations: Mapping[str, str], fresh: int) -> Node:
@@ -97,11 +106,13 @@ class Variation:
             bound = _bound(term)
             if bound is None:
                 moved += self._moved_string(term, terms)
-            elif bound.operator == "=":
-                moved.append(bound.term("=", self._point(bound.value, fresh)))
+                continue
+            rows = self.database.rows_of(relations[bound.variable])
+            if bound.operator == "=":
+                moved.append(bound.term("=", self._point(bound.value, fresh, rows)))
             else:
-                extent = self._extent(bound, terms, fixed=(bound.variable, bound.name) in tied)
-                moved += extent.terms(bound)
+                fixed = (bound.variable, bound.name) in tied
+                moved += self._extent(bound, terms, rows, fixed=fixed).terms(bound)
         result = {**statement, "where": tree.conjunction(moved)}
         if "targets" in statement:
             result["targets"] = [self._assigned(target, fresh) for target in statement["targets"]]
@@ -111,28 +122,31 @@ class Variation:
         name, value = target.get("name"), target.get("value")
         if name is None or value is None or not _is_key(name) or value["kind"] != "integer":
             return target
-        return tree.named(name, tree.integer(self._point(value["value"], fresh)))
+        point = self._point(value["value"], fresh, self.database.rows)
+        return tree.named(name, tree.integer(point))
 
-    def _point(self, value: int, fresh: int) -> int:
-        return fresh if value >= PUBLISHED_ROWS else self._start(self._scaled(value), 1)
+    def _point(self, value: int, fresh: int, rows: int) -> int:
+        return fresh if value >= PUBLISHED_ROWS else self._start(self._scaled(value, rows), 1, rows)
 
-    def _extent(self, bound: "_Bound", terms: Sequence[Node], *, fixed: bool) -> "_Extent":
+    def _extent(
+        self, bound: "_Bound", terms: Sequence[Node], rows: int, *, fixed: bool
+    ) -> "_Extent":
         """What all bounds on an attribute leave of it, scaled, and moved unless `fixed`."""
-        low, high, has_low = 0, self.database.rows, False
+        low, high, has_low = 0, rows, False
         for other in filter(None, map(_bound, terms)):
             if (other.variable, other.name) != (bound.variable, bound.name):
                 continue
             has_low = has_low or other.operator in (">", ">=")
             match other.operator:
                 case ">=":
-                    low = self._scaled(other.value)
+                    low = self._scaled(other.value, rows)
                 case ">":
-                    low = self._scaled(other.value) + 1
+                    low = self._scaled(other.value, rows) + 1
                 case "<":
-                    high = self._scaled(other.value)
+                    high = self._scaled(other.value, rows)
                 case "<=":
-                    high = self._scaled(other.value + 1)
-        start = low if fixed else self._start(low, high - low)
+                    high = self._scaled(other.value + 1, rows)
+        start = low if fixed else self._start(low, high - low, rows)
         return _Extent(start, high - low + start, has_low)
 
     def _tied(self, terms: Sequence[Node], relations: Mapping[str, str]) -> set[tuple[str, str]]:
@@ -148,19 +162,34 @@ class Variation:
     # --- rule 3: strings ------------------------------------------------------------------
 
     def _moved_string(self, term: Node, terms: Sequence[Node]) -> list[Node]:
-        """A bound on a string, moved if the range has an upper end; any other term as it is."""
+        """A bound on a string, its range moved by places in the order of all strings, so that
+        every variation selects as many; any other term as it is."""
         if not _is_string_bound(term) or not self.number:
             return [term]
-        operators = {other["operator"] for other in terms if _is_string_bound(other)}
-        if operators.isdisjoint(("<", "<=")):
-            return [term]
-        value = term["right"]["value"]
-        leading = chr(ord(value[0]) + self.number)
-        moved = {**term, "right": tree.text(leading + value[1:])}
-        if not operators.isdisjoint((">", ">=")):
-            return [moved]
-        first = tree.text(chr(ord("A") + self.number) + _STRING_TAIL)
-        return [tree.binary(">=", term["left"], first), moved]
+        strings, name = self.database.strings, term["left"]["name"]
+        bounds = {
+            other["operator"]: other["right"]["value"]
+            for other in terms
+            if _is_string_bound(other) and other["left"]["name"] == name
+        }
+        low, high = 0, len(strings)
+        for operator, value in bounds.items():
+            match operator:
+                case ">=":
+                    low = bisect_left(strings, value)
+                case ">":
+                    low = bisect_right(strings, value)
+                case "<":
+                    high = bisect_left(strings, value)
+                case "<=":
+                    high = bisect_right(strings, value)
+        start = self._start(low, high - low, len(strings))
+        if term["operator"] in (">", ">="):
+            return [tree.binary(">=", term["left"], tree.text(strings[start]))]
+        upper = tree.binary("<=", term["left"], tree.text(strings[start + high - low - 1]))
+        if bounds.keys() & {">", ">="}:
+            return [upper]
+        return [tree.binary(">=", term["left"], tree.text(strings[start])), upper]
 
     # --- rule 4: the other relation -------------------------------------------------------
 
@@ -210,7 +239,7 @@ class Variation:
 
     def _victim(self, relation: str) -> Tuple:
         """The tuple that a delete takes: in the row of the published 1491."""
-        row = self._start(self._scaled(1491), 1)
+        row = self._start(self._scaled(1491, self.database.rows), 1, self.database.rows)
         at = self.database.exchanged(relation) if self.number % 2 else relation
         return self.database.tuple_at(at, row)
 
@@ -280,8 +309,9 @@ def _is_key(name: str) -> bool:
     return "unique" in name
 
 
-def _with_constant(where: Node, constant: Node) -> Node:
-    return {**where, "right": constant}
+def _naming(where: Node, victim: Tuple) -> Node:
+    """The comparison with a key that names this tuple."""
+    return {**where, "right": tree.integer(int(victim[where["left"]["name"]]))}
 
 
 def _append(relation: str, values: Tuple) -> Node:
