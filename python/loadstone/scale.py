@@ -197,6 +197,7 @@ class Scale:
             "warm_up": 0 if cold else self._plan.warm_up,
             "first_ordinal": ordinals.start,
             "round": number,
+            "storage": operation.storage,
         }
 
     def _mend(self, worker: VariantWorker) -> None:

@@ -28,12 +28,18 @@ class Stopwatch(Watch):
         """By scale, design and text."""
 
     def explain(self, block: Block) -> Sequence[StatementText]:
-        """Each variation's statement and plan; one isolated pass, nothing is executed."""
+        """Each variation's statement and plan, and whether the plan uses the structure that the
+        operation is about; one isolated pass, which changes nothing."""
         texts = []
+        structure = self.engine.capabilities.structures.get(block.storage)
+        # What stands in a heap is only scanned: there is no structure to be used or not.
+        shown = block.storage != "heap" and structure is not None and structure.in_plans
         for number, text, _, _, _ in block.variations:
             statement = self._translated(block, text)
             plan = self.engine.explain(statement.sql)
-            texts.append(StatementText(number, statement.sql, plan))
+            paths = self.engine.access_paths(statement.sql, plan) if shown else None
+            access = None if paths is None else ",".join(paths)
+            texts.append(StatementText(number, statement.sql, plan, access))
         return texts
 
     def statements(self, block: Block) -> Sequence[str]:

@@ -36,6 +36,8 @@ class Block:
     warm_up: int
     first_ordinal: int
     round: int
+    storage: str = ""
+    """The storage structure that the operation is about."""
 
 
 class Watch(ABC):

@@ -209,7 +209,9 @@ def test_the_tuple_appended_in_1993_obeys_the_derivations():
 
 def test_the_32_queries_of_1993_are_there():
     queries = [op.query for op in BENCHMARK.operations("1993", 10_000)]
-    assert [q for q in queries if q not in ("Q15 as printed", "Q30 by the key")] == [f"Q{k}" for k in range(1, 33)]
+    assert [q for q in queries if q not in ("Q15 as printed", "Q30 by the key")] == [
+        f"Q{k}" for k in range(1, 33)
+    ]
 
 
 @pytest.mark.parametrize("edition", EDITIONS)

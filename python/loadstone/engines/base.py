@@ -62,6 +62,8 @@ class Structure:
 
     supported: bool
     note: str = ""
+    in_plans: bool = True
+    """Whether the engine's plans show its use; `Engine.access_paths` tells nothing of it if not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +251,14 @@ class Engine(System):
     @abstractmethod
     def explain(self, statement: str) -> str:
         """The plan the engine would use, as its own text; changes nothing."""
+
+    def access_paths(self, statement: str, plan: str) -> Sequence[str] | None:
+        """The storage structures (of `STORAGES`) by which the plan that `explain` gave for a
+        statement reaches its tables, `heap` for a scan of all tuples; empty where it reaches none.
+        None where the engine does not tell. Read from the plan, so that a structure is seen to be
+        used, not only declared. Changes nothing."""
+        del statement, plan
+        return None
 
     def another(self) -> "AbstractContextManager[Engine]":
         """One more session of the same database, with the same tactics, for another thread of this

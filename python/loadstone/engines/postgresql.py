@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from loadstone.variant import Variant
 
+_INDEX = re.compile(r'(?: using|Bitmap Index Scan on) "?([^\s"]+)')
 _START_POLL_S = 0.01
 _START_TRIES_MAX = 3000
 
@@ -173,6 +174,26 @@ class PostgresqlEngine(Engine):
     def explain(self, statement: str) -> str:
         """EXPLAIN as text."""
         return "\n".join(str(row[0]) for row in self.fetch(f"EXPLAIN {statement}"))
+
+    def access_paths(self, statement: str, plan: str) -> Sequence[str] | None:
+        """What the catalog says of each index that the plan names, and whether it scans."""
+        del statement
+        query = (
+            "SELECT c.relname, am.amname, i.indisclustered"
+            " FROM pg_catalog.pg_index i"
+            " JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) i.indexrelid"
+            " JOIN pg_catalog.pg_am am ON am.oid OPERATOR(pg_catalog.=) c.relam"
+            " JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace"
+            " WHERE n.nspname OPERATOR(pg_catalog.=) %s"
+        )
+        with self._where().errors("cannot read the indexes"):
+            rows = self._open().execute(query, (self._space.name,)).fetchall()
+        kinds = {
+            str(name): "hash" if method == "hash" else "clustered" if clustered else "nonclustered"
+            for name, method, clustered in rows
+        }
+        named = {kinds.get(name, "nonclustered") for name in _INDEX.findall(plan)}
+        return sorted(named | ({"heap"} if "Seq Scan on " in plan else set()))
 
     def size_bytes(self) -> int:
         """Tables, indexes and TOAST of our schema."""

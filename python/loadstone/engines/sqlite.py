@@ -35,6 +35,7 @@ _SETTINGS = (
     "automatic_index",
     "encoding",
 )
+_ACCESSES = ("SEARCH ", "SCAN ")
 _HASH_GAP = "SQLite has B-trees only: no hash organisation and no hash index"
 
 
@@ -211,6 +212,13 @@ class SqliteEngine(Engine):
             lines.append("  " * (depths[node] - 1) + str(detail))
         return "\n".join(lines) or "(nothing to search or scan)"
 
+    def access_paths(self, statement: str, plan: str) -> Sequence[str] | None:
+        """A SEARCH by the primary key or by an index of ours; an automatic index is the engine's
+        own, made for the statement after a scan."""
+        del statement
+        steps = (line.strip() for line in plan.splitlines())
+        return sorted({_access_path(step) for step in steps if step.startswith(_ACCESSES)})
+
     def size_bytes(self) -> int:
         """Pages in use, times their size; of a user's file, those of our space."""
         db = self._open()
@@ -319,6 +327,14 @@ class SqliteEngine(Engine):
             columns.append(f"PRIMARY KEY ({', '.join(self.quote(name) for name in key)})")
             tail = " WITHOUT ROWID"
         return f"CREATE TABLE {self.quote(table.name)} ({', '.join(columns)}){tail}"
+
+
+def _access_path(step: str) -> str:
+    """The structure in a step of a plan: https://sqlite.org/eqp.html, section 1.1."""
+    if " USING PRIMARY KEY" in step:
+        return "clustered"
+    by_index = " USING INDEX " in step or " USING COVERING INDEX " in step
+    return "nonclustered" if by_index else "heap"
 
 
 def _durability(synchronous: str, journal: str) -> str:

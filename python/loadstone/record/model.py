@@ -58,11 +58,18 @@ class ColdEvidence:
 
 @dataclass(frozen=True, slots=True)
 class StatementText:
-    """One variation as the engine got it, and the plan it said it would use."""
+    """One variation as the engine got it, the plan it said it would use, and the structures by
+    which that plan reaches its tables (`access`, comma-separated; None: the engine does not tell).
+    """
 
     variation: int
     text: str
     plan: str
+    access: str | None = None
+
+    def planned_otherwise(self, storage: str) -> bool:
+        """Whether the plan reaches tables, and none by the structure that was asked for."""
+        return bool(self.access) and storage not in str(self.access).split(",")
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ CREATE TABLE disturbance (
 );
 CREATE TABLE statement (
   cell_id INTEGER NOT NULL REFERENCES cell, variation INTEGER NOT NULL, text TEXT NOT NULL,
-  plan TEXT NOT NULL
+  plan TEXT NOT NULL, access TEXT
 );
 CREATE TABLE users (
   session_id INTEGER NOT NULL REFERENCES session, operation TEXT NOT NULL, variant TEXT NOT NULL,
