@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from loadstone.errors import InputError
+from loadstone.role import Role, roles_before
 
 TEMPERATURES = ("warm", "cold", "hot")
 
@@ -107,6 +108,12 @@ class Plan:
     users: tuple[int, ...] = ()
     rate_per_s: float | None = None
     loop_s: float = 2.0
+    roles: tuple[tuple[str, str], ...] = ()
+    """(variant, role) of every variant that is no competitor, as its engine declares it."""
+
+    def role_of(self, variant: str) -> Role:
+        """What a variant is for."""
+        return Role(dict(self.roles).get(variant, Role.COMPETITOR))
 
     def to_json(self) -> str:
         """Canonical JSON: equal plans give equal text."""
@@ -124,6 +131,9 @@ class Plan:
         data["cells"] = tuple(Cell(**cell) for cell in data["cells"])
         for name in ("variants", "rows", "users"):
             data[name] = tuple(data.get(name, ()))
+        names = (*data["variants"], *(cell.variant for cell in data["cells"]))
+        told = data.get("roles")
+        data["roles"] = roles_before(names) if told is None else tuple(map(tuple, told))
         return Plan(**data)
 
 

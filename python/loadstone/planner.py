@@ -6,6 +6,7 @@ from loadstone.benchmarks.base import Benchmark, Operation
 from loadstone.engines.base import Capabilities
 from loadstone.errors import InputError
 from loadstone.plan import Cell, Choices, Plan, join_names
+from loadstone.role import Role
 from loadstone.variant import Variant
 
 FLOOR = "null"
@@ -84,6 +85,7 @@ def make_plan(
         users=tuple(dict.fromkeys(choices.users)),
         rate_per_s=choices.rate_per_s,
         loop_s=choices.loop_s,
+        roles=_roles(variants, capabilities),
     )
     if plan.users and not any(shared_operations(plan, benchmark, rows) for rows in plan.rows):
         known = [item.name for item in benchmark.operations(edition, scales[0]) if item.many_users]
@@ -93,6 +95,17 @@ def make_plan(
             hint=f"choose one of {join_names(known)}, or leave out --users",
         )
     return plan
+
+
+def _roles(
+    variants: Sequence[Variant], capabilities: Mapping[str, Capabilities]
+) -> tuple[tuple[str, str], ...]:
+    """A twin is a control whatever its engine is for."""
+    roles = {
+        variant.name: Role.CONTROL if variant.twin else capabilities[variant.engine].role
+        for variant in variants
+    }
+    return tuple((name, r.value) for name, r in roles.items() if r is not Role.COMPETITOR)
 
 
 def shared_operations(plan: Plan, benchmark: Benchmark, rows: int) -> list[str]:

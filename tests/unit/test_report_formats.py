@@ -14,7 +14,7 @@ from report_fixture import FEW, HOSTILE, make_run
 from loadstone import registry
 from loadstone.record.model import Run, StatementText
 from loadstone.report.figures import digits
-from loadstone.report.portrait import is_competitor, portrait
+from loadstone.report.portrait import portrait
 
 FORMATS = ("html", "md", "csv", "json", "parquet")
 
@@ -46,10 +46,11 @@ def test_numbers_agree_across_formats(run: Run) -> None:
         assert row["elapsed_ns_median"] == ("" if elapsed is None else str(elapsed))
         ratio = cell["best_ratio"]["value"] if cell["best_ratio"] else None
         assert row["best_ratio"] == ("" if ratio is None else str(ratio))
-    for view in portrait(run).views:
+    whole = portrait(run)
+    for view in whole.views:
         for shown in view.all_rows:
             for variant, figure in shown.figures.items():
-                if figure.elapsed_ns and is_competitor(variant):
+                if figure.elapsed_ns and variant in whole.competitors:
                     number = digits(figure.elapsed_ns.value / shown.unit.ns)
                     assert number in markdown
                     assert f'<span class="n">{number}</span>' in page

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from loadstone.errors import InputError
 from loadstone.plan import join_names
 from loadstone.record.model import Run
-from loadstone.report.portrait import engine_of, is_competitor
+from loadstone.report.portrait import engine_of
+from loadstone.role import Role
 from loadstone.variant import is_twin
 
 
@@ -88,7 +89,12 @@ def _variants(run: Run) -> Sequence[str]:
 
 
 def _competitors(run: Run) -> Sequence[str]:
-    return [name for name in _variants(run) if is_competitor(name)]
+    """All but what measures the harness or the instrument's noise."""
+    return [
+        name
+        for name in _variants(run)
+        if not is_twin(name) and run.plan.role_of(name) is not Role.OVERHEAD
+    ]
 
 
 def _listed(run: Run) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone.engines.base import STORAGES, Capabilities, Engine, Structure, Table
+from loadstone.role import Role
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,7 +21,9 @@ class ArtificialEngine(Engine):
     """All but `run` and `fetch`: the time that these take is what tells such engines apart."""
 
     dialect: ClassVar[str] = "duckdb"
-    capabilities: ClassVar[Capabilities] = Capabilities(structures=IMAGINED, answers=False)
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        structures=IMAGINED, answers=False, role=Role.CONTROL
+    )
 
     def start(self) -> None:
         """Nothing to bring up."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone.errors import InputError, UnsupportedError
 from loadstone.owner import checked_owner
+from loadstone.role import Role
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -77,6 +78,8 @@ class Capabilities:
     """False for calibration engines, which return nothing to check."""
     stoppable: bool = True
     """False where no instance can ever be stopped; ask `Engine.can_stop` about one of them."""
+    role: Role = Role.COMPETITOR
+    """What it is for beside other engines: reports rank competitors and nothing else."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from loadstone._core import clock_ns
 from loadstone.engines.artificial import IMAGINED, ArtificialEngine
 from loadstone.engines.base import Capabilities
+from loadstone.role import Role
 
 if TYPE_CHECKING:
     from loadstone.variant import Variant
@@ -22,6 +23,7 @@ class FixedEngine(ArtificialEngine):
         structures=IMAGINED,
         tactics={"time_us": (str(TIME_US_DEFAULT), "<n>")},
         answers=False,
+        role=Role.CONTROL,
     )
 
     def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:

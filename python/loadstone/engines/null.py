@@ -1,14 +1,20 @@
 """The null engine: answers at once and keeps nothing. What it costs is the floor of the harness."""
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from loadstone.engines.artificial import ArtificialEngine
+from loadstone.engines.base import Capabilities
+from loadstone.role import Role
 
 
 class NullEngine(ArtificialEngine):
     """Every statement is done at once."""
 
     name: ClassVar[str] = "null"
+    capabilities: ClassVar[Capabilities] = replace(
+        ArtificialEngine.capabilities, role=Role.OVERHEAD
+    )
 
     def run(self, statement: str) -> int:
         """Done."""

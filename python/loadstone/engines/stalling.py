@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone.engines.artificial import IMAGINED, ArtificialEngine
 from loadstone.engines.base import Capabilities
+from loadstone.role import Role
 
 if TYPE_CHECKING:
     from loadstone.variant import Variant
@@ -37,6 +38,7 @@ class StallingEngine(ArtificialEngine):
             "every": (str(EVERY_DEFAULT), "<n>"),
         },
         answers=False,
+        role=Role.CONTROL,
     )
 
     def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:

@@ -12,6 +12,7 @@ from loadstone.hosts.loops import Client
 from loadstone.hosts.objects import ObjectClient
 from loadstone.hosts.python import PythonHost
 from loadstone.hosts.rust import KEY_VALUE
+from loadstone.role import Role
 
 
 class PlainPart:
@@ -95,7 +96,9 @@ class DictionaryHost(PythonHost):
     """Plain objects, references and a dict: the limit of this host, and no database."""
 
     name: ClassVar[str] = "python-dict"
-    capabilities: ClassVar[Capabilities] = replace(capabilities(KEY_VALUE, {}), stoppable=False)
+    capabilities: ClassVar[Capabilities] = replace(
+        capabilities(KEY_VALUE, {}), stoppable=False, role=Role.LIMIT
+    )
 
     def connect(self) -> Client:
         """Empty."""

@@ -9,6 +9,7 @@ from loadstone.hosts.base import Database, capabilities
 from loadstone.hosts.loops import Client, NewPart, Row
 from loadstone.hosts.python import PythonHost
 from loadstone.hosts.rust import KEY_VALUE
+from loadstone.role import Role
 
 KIND = "part-type0"
 
@@ -98,7 +99,7 @@ class PythonNullHost(PythonHost):
 
     name: ClassVar[str] = "python-null"
     capabilities: ClassVar[Capabilities] = replace(
-        capabilities(KEY_VALUE, {}, answers=False), stoppable=False
+        capabilities(KEY_VALUE, {}, answers=False), stoppable=False, role=Role.OVERHEAD
     )
 
     def connect(self) -> Client:

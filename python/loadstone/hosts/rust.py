@@ -10,6 +10,7 @@ from loadstone import _core
 from loadstone.engines.base import Capabilities
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.hosts.base import Database, HostedEngine, Measured, capabilities
+from loadstone.role import Role
 
 NO_LANGUAGE = "it has no query language"
 ONE_KEY = {
@@ -152,7 +153,9 @@ class MemoryHost(RustHost):
     """Plain structs, pointers and a hash map: the limit, and no database."""
 
     name: ClassVar[str] = "memory"
-    capabilities: ClassVar[Capabilities] = replace(capabilities(KEY_VALUE, {}), stoppable=False)
+    capabilities: ClassVar[Capabilities] = replace(
+        capabilities(KEY_VALUE, {}), stoppable=False, role=Role.LIMIT
+    )
 
 
 class NullHost(RustHost):
@@ -160,7 +163,7 @@ class NullHost(RustHost):
 
     name: ClassVar[str] = "null"
     capabilities: ClassVar[Capabilities] = replace(
-        capabilities(KEY_VALUE, {}, answers=False), stoppable=False
+        capabilities(KEY_VALUE, {}, answers=False), stoppable=False, role=Role.OVERHEAD
     )
 
     def users(

@@ -76,7 +76,8 @@ class Calibration:
 def calibration(whole: Portrait) -> Calibration:
     """Gather it."""
     run = whole.run
-    floors = [row.floor for view in whole.views for row in view.all_rows]
+    rows = [row for view in whole.views for row in view.all_rows]
+    floors = [figure for row in rows for figure in row.floors.values()]
     conditions = [f.condition for f in whole.figures.values() if f.condition and f.samples]
 
     def over_cells(share: Callable[[Condition], float | None]) -> Spread | None:
@@ -84,7 +85,7 @@ def calibration(whole: Portrait) -> Calibration:
 
     return Calibration(
         sessions=tuple(_measured(s) for s in reversed(run.sessions) if s.calibration),
-        floor_ns=_spread([f.elapsed_ns.value if f and f.elapsed_ns else None for f in floors]),
+        floor_ns=_spread([f.elapsed_ns.value if f.elapsed_ns else None for f in floors]),
         twins=twin_cells(run),
         noise=noise_of(run),
         headroom=_headroom(whole),

@@ -23,11 +23,13 @@ from loadstone.report.json import encode
 from loadstone.report.ladder import BELOW_LOOKUP, LADDERS
 from loadstone.report.ladder_words import PAPER, hosts_line, ladder_sections, round_trips_line
 from loadstone.report.panel import STRIP_PX, panels
-from loadstone.report.portrait import Figure, Portrait, is_floor, portrait
+from loadstone.report.portrait import Figure, Portrait, portrait
 from loadstone.report.terms import terms
+from loadstone.report.unequal_words import unequal_lines
 from loadstone.report.users import users_tables
 from loadstone.report.verdict import circumstances, headline, verdict
 from loadstone.report.words import VISITS_FEW
+from loadstone.role import Role
 
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]")
 RECORD_BYTES_MAX = 400_000
@@ -93,7 +95,7 @@ def _environment() -> Environment:
         "size": figures.size,
         "times": figures.times,
     }
-    environment.globals |= {"interval": figures.interval, "is_floor": is_floor}
+    environment.globals |= {"interval": figures.interval}
     return environment
 
 
@@ -129,6 +131,8 @@ def _context(whole: Portrait) -> dict[str, Any]:
         "ladder": ladder_sections(whole),
         "ladder_paper": PAPER,
         "hosts_line": hosts_line(whole),
+        "unranked": unranked(whole),
+        "unequal_lines": unequal_lines(whole, marks=True),
         "round_trips_line": round_trips_line(whole),
         "statements": any(result.statements for result in run.results),
         "words": whole.words,
@@ -152,8 +156,20 @@ def notes(whole: Portrait) -> list[tuple[str, str, str]]:
     return [
         note
         for note in whole.run.structure_notes
-        if note[0] in whole.competitors and note[1] in storages
+        if note[0] in whole.columns and note[1] in storages
     ]
+
+
+UNRANKED = {
+    Role.LIMIT: "no database: it keeps nothing and commits nothing, and is ranked with nothing",
+    Role.CONTROL: "an engine whose time is known, to hold the instrument against; not ranked",
+}
+
+
+def unranked(whole: Portrait) -> list[tuple[str, str]]:
+    """(role, what it means) of the columns that are not ranked."""
+    roles = dict.fromkeys(whole.role_of(variant) for variant in whole.columns)
+    return [(role.value, UNRANKED[role]) for role in roles if role in UNRANKED]
 
 
 def _data_url(data: bytes) -> str:
@@ -237,7 +253,7 @@ def _machine(run: Run) -> dict[str, Any]:
 def _busy(whole: Portrait) -> list[tuple[str, float | None, float | None]]:
     """(variant, client CPU, server CPU) as shares of the elapsed time, over all its cells."""
     rows = []
-    for variant in whole.competitors:
+    for variant in whole.columns:
         own = [f for f in whole.figures.values() if f.cell.variant == variant and f.samples]
         rows.append((variant, _total(own, "client_cpu_ns"), _total(own, "server_cpu_ns")))
     return rows

@@ -99,6 +99,7 @@ def _cell(figure: Figure, result: CellResult | None) -> dict[str, Any]:
     return {
         "operation": figure.cell.operation,
         "variant": figure.cell.variant,
+        "role": figure.role.value,
         "rows": figure.cell.rows,
         "temperature": figure.temperature,
         "temperature_planned": figure.cell.temperature,
@@ -107,6 +108,7 @@ def _cell(figure: Figure, result: CellResult | None) -> dict[str, Any]:
         "ended_at": result.ended_at if result else None,
         "elapsed_ns": _estimate(figure.elapsed_ns),
         "best_ratio": _estimate(figure.ratio),
+        "unequal_terms": [dataclasses.asdict(term) for term in figure.unequal],
         "floor_share": figure.floor_share,
         "client_cpu_share": figure.client_cpu_share,
         "server_cpu_share": figure.server_cpu_share,

@@ -136,7 +136,7 @@ def ladders(portrait: Portrait) -> tuple[Ladder, ...]:
     steps = LADDERS.get(portrait.run.plan.benchmark, ())
     found = []
     for view in portrait.views:
-        for variant in portrait.competitors if view.temperature == "warm" else ():
+        for variant in portrait.columns if view.temperature == "warm" else ():
             ladder = _ladder(portrait, view, variant, steps)
             if any(rung.each_ns for rung in ladder.rungs):
                 found.append(ladder)
@@ -181,7 +181,7 @@ def round_trips_ns(portrait: Portrait) -> Mapping[str, float]:
     told = {
         term.variant: term.read_back or ""
         for term in portrait.run.terms
-        if term.key == ROUND_TRIP and term.variant in portrait.competitors
+        if term.key == ROUND_TRIP and term.variant in portrait.columns
     }
     return {variant: float(text) for variant, text in told.items() if text.isdigit()}
 

@@ -67,7 +67,7 @@ def hosts_line(portrait: Portrait) -> str:
         each = ladder.rungs[0].each_ns
         if each is not None:
             floors.setdefault(ladder.host, []).append(each.value)
-    for variant in portrait.competitors:
+    for variant in portrait.columns:
         if variant in portrait.hosts:
             named.setdefault(portrait.hosts[variant], []).append(portrait.names[variant])
     said = []

@@ -21,6 +21,7 @@ from loadstone.report.ladder_words import (
 from loadstone.report.paper_words import PaperCell, PaperTable, lead, paper_tables, unmeasured
 from loadstone.report.portrait import Figure, Portrait, Row, View, portrait
 from loadstone.report.terms import terms
+from loadstone.report.unequal_words import unequal_lines
 from loadstone.report.users import users_tables
 from loadstone.report.verdict import circumstances, headline, verdict
 
@@ -59,6 +60,7 @@ def _lines(whole: Portrait) -> Iterable[str]:
     if unequal:
         yield ""
         yield f"Terms that are not equal: {plain(', '.join(unequal))}."
+    yield from (f"- ≠ {plain(line)}" for line in unequal_lines(whole, marks=True))
     yield ""
     command = reproduce.command(run).replace("`", "'")
     yield f"Again: `{command}` · run {run.run_id}, plan {run.plan.hash}"
@@ -75,17 +77,17 @@ def _view(whole: Portrait, view: View) -> Iterable[str]:
     yield f"{figures.number(view.rows)} {scale}, {view.temperature}; median, times the row's best"
     yield ""
     yield f"| operation | unit | {' | '.join(map(plain, _columns(whole)))} |"
-    yield f"|---|---|{'--:|' * len(whole.competitors)}"
+    yield f"|---|---|{'--:|' * len(whole.columns)}"
     for group, rows in view.groups:
         for row in rows:
-            cells = " | ".join(_cell(row, row.figures.get(v)) for v in whole.competitors)
+            cells = " | ".join(_cell(row, row.figures.get(v)) for v in whole.columns)
             yield f"| {plain(group)}: {plain(row.operation.title)} | {row.unit.symbol} | {cells} |"
 
 
 def _columns(whole: Portrait) -> Iterable[str]:
-    """Each competitor in full, with its host."""
-    for variant in whole.competitors:
-        yield f"{variant} ({whole.hosts[variant]})" if variant in whole.hosts else variant
+    """Each in full, with its host and with its role where it is not ranked."""
+    for variant in whole.columns:
+        yield variant + whole.headings[variant].removeprefix(whole.labels[variant])
 
 
 def _cell(row: Row, figure: Figure | None) -> str:
@@ -95,16 +97,28 @@ def _cell(row: Row, figure: Figure | None) -> str:
         words = {"gap": "gap", "pending": "not run"}.get(figure.status)
         return words or f"**{plain(shorten(figure.reason))}**"
     number = figures.digits(figure.elapsed_ns.value / row.unit.ns)
+    within = figures.interval(figure.elapsed_ns, row.unit)
+    return " ".join([_compared(number, within, figure), *map(plain, unequal_marks(figure))])
+
+
+def _compared(number: str, within: str, figure: Figure) -> str:
     if figure.status == "invalid":
         return f"~~{number}~~ *invalid*"
     if figure.status == "disturbed":
-        return f"*{number} ({figures.interval(figure.elapsed_ns, row.unit)})*"
+        return f"*{number} ({within})*"
     if figure.temperature == "unproved":
         return f"{number} *unproved*"
-    if figure.best or figure.ratio is None:
+    if figure.best:
         return f"**{number}**"
+    if figure.ratio is None:
+        return number
     about = "≈" if figure.tied else ""
     return f"{number} {about}{figures.times(figure.ratio.value)}"
+
+
+def unequal_marks(figure: Figure) -> list[str]:
+    """The terms that are not the row's, by name."""
+    return [f"≠{term.key}" for term in figure.unequal]
 
 
 def shorten(text: str, most: int = 60) -> str:

@@ -12,7 +12,8 @@ from markupsafe import escape
 
 from loadstone.record.model import CellResult, OperationText
 from loadstone.report.figures import Unit, unit_for
-from loadstone.report.portrait import Figure, Portrait, is_floor
+from loadstone.report.portrait import Figure, Portrait
+from loadstone.role import Role
 from loadstone.variant import TWIN, is_twin
 
 STRIP_PX = 320
@@ -125,7 +126,7 @@ def _panel(
     cap: int,
 ) -> Panel:
     # The harness's own time would stretch the axis; it has its column in the portrait.
-    rivals = [figure for figure in figures if not is_floor(figure.cell.variant)]
+    rivals = [figure for figure in figures if figure.role is not Role.OVERHEAD]
     ordered = sorted(rivals, key=lambda figure: portrait.variants.index(figure.cell.variant))
     elapsed = [shown_ns for figure in ordered for shown_ns in figure.shown_ns]
     low, high = (min(elapsed), max(elapsed)) if elapsed else (1, 10)
@@ -136,7 +137,7 @@ def _panel(
         operation=text,
         rows=text.rows,
         unit=unit_for(elapsed),
-        strips=tuple(_strip(figure, axis, portrait.competitors) for figure in ordered),
+        strips=tuple(_strip(figure, axis, portrait.columns) for figure in ordered),
         ticks=axis.ticks() if elapsed else (),
         texts=tuple(_texts(told, cap)),
         proofs=tuple(_proofs(told)),
@@ -168,13 +169,13 @@ class _Axis:
         return tuple(ticks)
 
 
-def _strip(figure: Figure, axis: _Axis, competitors: Sequence[str]) -> Strip:
+def _strip(figure: Figure, axis: _Axis, columns: Sequence[str]) -> Strip:
     estimate = figure.elapsed_ns
     place = axis.place
     first = figure.cell.variant.removesuffix(TWIN)
     return Strip(
         figure=figure,
-        series=competitors.index(first) if first in competitors else 0,
+        series=columns.index(first) if first in columns else 0,
         # Three lanes, so that equal samples can still be told apart.
         dots=tuple(
             (place(shown_ns), 6.0 + sample.ordinal % 3 * 2, position in figure.outliers)

@@ -74,23 +74,21 @@ def paper_line(found: Comparisons | None) -> str:
 
 
 def _table(table: Comparison, portrait: Portrait) -> PaperTable:
-    today = [portrait.headings[variant] for variant in portrait.competitors]
+    today = [portrait.headings[variant] for variant in portrait.columns]
     notes = [table.note] if table.note else []
     if table.few_visits:
         notes.append(f"{FEW} Some start met fewer than {VISITS_FEW} {portrait.words.scale}.")
     return PaperTable(
         f"{table.heading}; {table.unit}, as printed",
         (*table.systems, *today, "best over best"),
-        tuple((row.label, _cells(row, table, portrait.competitors)) for row in table.rows),
+        tuple((row.label, _cells(row, table, portrait.columns)) for row in table.rows),
         tuple(notes),
     )
 
 
-def _cells(
-    row: ComparisonRow, table: Comparison, competitors: Sequence[str]
-) -> tuple[PaperCell, ...]:
+def _cells(row: ComparisonRow, table: Comparison, columns: Sequence[str]) -> tuple[PaperCell, ...]:
     published = (_published(row, system) for system in table.systems)
-    today = (_today(row.measured.get(variant)) for variant in competitors)
+    today = (_today(row.measured.get(variant)) for variant in columns)
     return (*published, *today, PaperCell(times(row.gain) if row.gain else ""))
 
 
@@ -110,7 +108,8 @@ def _today(figure: Today | None) -> PaperCell:
     if figure.status not in BELIEVED or not figure.text:
         return PaperCell("not run" if figure.status == "pending" else figure.status)
     unproved = "unproved " if figure.temperature == "unproved" else ""
-    text = f"{unproved}{figure.text}{FEW if figure.few_visits else ''}"
+    marks = "".join(f" ≠{term.mark}" for term in figure.unequal)
+    text = f"{unproved}{figure.text}{FEW if figure.few_visits else ''}{marks}"
     if figure.status == "disturbed":
         return PaperCell(f"{text} ({figure.interval})")
     if figure.best or figure.ratio is None:

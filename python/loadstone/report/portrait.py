@@ -1,9 +1,10 @@
 """The record summarised once, for every format: what each cell says, beside the row's best.
 
 Pure: a `Run` in, frozen values out. Rules kept here and nowhere else: a failed cell has no time;
-the null engine is the harness's floor and a twin the instrument's noise, and neither is a
-competitor; a disturbed or invalid cell has a time and no ratio; an unproved cold cell is never
-compared with a proved one; where the number of visits varies, times are stated for a fixed one.
+what is no competitor (a limit, the harness's overhead, a control) is shown and never ranked, nor is
+anything ranked against it; a disturbed or invalid cell has a time and no ratio; an unproved cold
+cell is never compared with a proved one; where the number of visits varies, times are stated for a
+fixed one.
 """
 
 import math
@@ -27,13 +28,16 @@ from loadstone.record.model import (
     Sample,
 )
 from loadstone.report.figures import Unit, unit_for
+from loadstone.report.unequal import Told, Unequal, told_terms, unequal
 from loadstone.report.words import VISITS_FEW, Words, words_of
+from loadstone.role import Role
 from loadstone.speeds import Speeds
 from loadstone.variant import TWIN, is_twin
 
-FLOOR_ENGINE = "null"
 HOST = "host"
 """The term that names the language of the calling program."""
+WRITES = frozenset({"relation", "update"})
+"""Destinations of statements that commit what they wrote."""
 FLOOR_SHARE_MAX = 0.1
 """Above this share of a figure, the harness's own time is worth a mark beside it."""
 
@@ -49,23 +53,14 @@ def engine_of(variant: str) -> str:
     return variant.removesuffix(TWIN).partition("?")[0].partition("://")[0]
 
 
-def is_floor(variant: str) -> bool:
-    """Whether a variant is the null engine, which measures the harness."""
-    return engine_of(variant) == FLOOR_ENGINE
-
-
-def is_competitor(variant: str) -> bool:
-    """Whether a variant is compared: neither the floor nor a twin, which measure the instrument."""
-    return not is_floor(variant) and not is_twin(variant)
-
-
 @dataclass(frozen=True, slots=True)
 class Figure:
     """What one planned cell came to. `status` is a record's status, or `pending`.
 
     `elapsed_ns` is None where there is no time to show (failed, gap, pending); `ratio` compares it
     with the fastest competitor of its row, repetition by repetition, and is None where that would
-    not be fair. `floor_share` is the null engine's median for the same cell as a share of this one.
+    not be fair, and for what is no competitor (`role`). `floor_share` is the harness's median for
+    the same cell as a share of this one.
     `outliers` are positions in `samples`, of which none is dropped; `samples_effective` is how many
     independent ones they are worth. `shown_ns` is what each sample counts as: its elapsed time, or,
     where the number of visits varies, that for the nominal number; `visits_least` is then the
@@ -93,6 +88,9 @@ class Figure:
     shown_ns: tuple[float, ...] = ()
     visits_least: int | None = None
     disturbance: Disturbance | None = None
+    role: Role = Role.COMPETITOR
+    unequal: tuple[Unequal, ...] = ()
+    """Its terms that are not its row's; only where there is a figure."""
 
     @property
     def few_visits(self) -> bool:
@@ -122,9 +120,9 @@ class Row:
     unit: Unit
 
     @property
-    def floor(self) -> Figure | None:
-        """The null engine's figure, if it ran."""
-        return next((f for v, f in self.figures.items() if is_floor(v)), None)
+    def floors(self) -> Mapping[str, Figure]:
+        """The harness's own figures, by variant."""
+        return {v: f for v, f in self.figures.items() if f.role is Role.OVERHEAD}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +134,9 @@ class View:
     groups: tuple[tuple[str, tuple[Row, ...]], ...]
 
     @property
-    def has_floor(self) -> bool:
-        """Whether the null engine ran here."""
-        return any(row.floor for row in self.all_rows)
+    def floors(self) -> tuple[str, ...]:
+        """The variants that measured the harness here."""
+        return tuple(dict.fromkeys(variant for row in self.all_rows for variant in row.floors))
 
     @property
     def all_rows(self) -> Iterable[Row]:
@@ -148,8 +146,7 @@ class View:
 
 @dataclass(frozen=True)
 class Portrait:
-    """Every cell of a run, by scale and temperature. Competitors are all variants but the floor and
-    the twins."""
+    """Every cell of a run, by scale and temperature."""
 
     run: Run
     views: tuple[View, ...]
@@ -162,22 +159,31 @@ class Portrait:
 
     @cached_property
     def competitors(self) -> tuple[str, ...]:
-        """The variants that are compared."""
-        return tuple(variant for variant in self.variants if is_competitor(variant))
+        """The variants that are ranked."""
+        return self._of(Role.COMPETITOR)
 
     @cached_property
-    def floors(self) -> tuple[str, ...]:
-        """The variants that measure the harness."""
-        return tuple(variant for variant in self.variants if is_floor(variant))
+    def columns(self) -> tuple[str, ...]:
+        """The variants that have a column each: the competitors, then what stands beside them
+        unranked. The harness has its own, and a twin stands behind its first."""
+        controls = [v for v in self._of(Role.CONTROL) if not is_twin(v)]
+        return (*self.competitors, *self._of(Role.LIMIT), *controls)
+
+    def role_of(self, variant: str) -> Role:
+        """What a variant is for."""
+        return self.run.plan.role_of(variant)
+
+    def _of(self, role: Role) -> tuple[str, ...]:
+        return tuple(variant for variant in self.variants if self.role_of(variant) is role)
 
     @cached_property
     def names(self) -> Mapping[str, str]:
-        """Competitor -> what to call it where space is short: without its server's address, if
+        """Column -> what to call it where space is short: without its server's address, if
         that leaves it distinct. Tactics are never left out: they are what differs."""
-        shorts = [short_name(variant) for variant in self.competitors]
+        shorts = [short_name(variant) for variant in self.columns]
         return {
             variant: short if shorts.count(short) == 1 else variant
-            for variant, short in zip(self.competitors, shorts, strict=True)
+            for variant, short in zip(self.columns, shorts, strict=True)
         }
 
     @cached_property
@@ -192,11 +198,15 @@ class Portrait:
 
     @cached_property
     def headings(self) -> Mapping[str, str]:
-        """As `labels`, with the host of each where a run has hosts."""
-        return {
-            variant: f"{label} ({self.hosts[variant]})" if variant in self.hosts else label
-            for variant, label in self.labels.items()
-        }
+        """As `labels`, with the host of each where a run has hosts, and with what it is for where
+        that is not to be ranked."""
+        return {variant: self._heading(variant, label) for variant, label in self.labels.items()}
+
+    def _heading(self, variant: str, label: str) -> str:
+        role = self.role_of(variant)
+        told = [self.hosts[variant]] if variant in self.hosts else []
+        told += [role.value] if role is not Role.COMPETITOR else []
+        return f"{label} ({', '.join(told)})" if told else label
 
     @cached_property
     def labels(self) -> Mapping[str, str]:
@@ -227,7 +237,8 @@ def portrait(run: Run) -> Portrait:
     """Summarise a run."""
     results = {result.cell.key: result for result in run.results}
     texts = {(text.name, text.rows): text for text in run.operations}
-    hosts, visits = hosts_of(run), words_of(run.plan.benchmark).visits
+    hosts, words, told = hosts_of(run), words_of(run.plan.benchmark), told_terms(run)
+    visits = words.visits
     speeds = Speeds(run)
     shelves: dict[tuple[int, str], dict[str, list[Cell]]] = {}
     for cell in run.plan.cells:
@@ -240,10 +251,15 @@ def portrait(run: Run) -> Portrait:
         for name in sorted(named, key=lambda name: _ordinal(texts, name, rows)):
             text = texts.get((name, rows)) or _bare(name, rows)
             figures = [
-                figure_of(cell, results.get(cell.key), visits.get(name), speeds)
+                replace(
+                    figure_of(cell, results.get(cell.key), visits.get(name), speeds),
+                    role=run.plan.role_of(cell.variant),
+                )
                 for cell in named[name]
             ]
-            groups.setdefault(text.group, []).append(_row(text, temperature, figures, hosts))
+            row = _row(text, temperature, figures, hosts, ranks=text.storage not in words.harness)
+            writes = text.destination in WRITES or text.storage in words.writes
+            groups.setdefault(text.group, []).append(_on_terms(row, told, writes=writes))
         views.append(View(rows, temperature, tuple((g, tuple(r)) for g, r in groups.items())))
     return Portrait(run, tuple(views))
 
@@ -270,22 +286,37 @@ def _bare(name: str, rows: int) -> OperationText:
 
 
 def _row(
-    text: OperationText, temperature: str, found: Iterable[Figure], hosts: Mapping[str, str]
+    text: OperationText,
+    temperature: str,
+    found: Iterable[Figure],
+    hosts: Mapping[str, str],
+    *,
+    ranks: bool,
 ) -> Row:
     plain = {figure.cell.variant: figure for figure in found}
     # A program in another language has another floor.
-    floors = {hosts.get(v): f for v, f in plain.items() if is_floor(v) and f.elapsed_ns}
-    fair = _fair([figure for variant, figure in plain.items() if is_competitor(variant)])
+    floors = {hosts.get(v): f for v, f in plain.items() if f.role is Role.OVERHEAD and f.elapsed_ns}
+    ranked = [figure for figure in plain.values() if figure.role is Role.COMPETITOR]
+    fair = _fair(ranked) if ranks else []
     best = min(fair, key=lambda figure: _median_ns(figure), default=None)
     figures = {}
     for variant, figure in plain.items():
         fairly = figure in fair
         floor = floors.get(hosts.get(variant))
         figures[variant] = _beside(figure, best if fairly else None, floor)
-    unit = unit_for(
-        f.elapsed_ns.value for v, f in figures.items() if f.elapsed_ns and is_competitor(v)
-    )
+    told = [figure.elapsed_ns.value for figure in ranked if figure.elapsed_ns]
+    others = [figure.elapsed_ns.value for figure in plain.values() if figure.elapsed_ns]
+    unit = unit_for(told or others)
     return Row(text, text.rows, temperature, figures, unit)
+
+
+def _on_terms(row: Row, told: Told, *, writes: bool) -> Row:
+    """The same row, each figure with what of its terms is not the row's."""
+    timed = {v: f for v, f in row.figures.items() if f.elapsed_ns and f.role is not Role.OVERHEAD}
+    ranked = [variant for variant, f in timed.items() if f.role is Role.COMPETITOR]
+    found = unequal(told, ranked, timed, writes=writes)
+    figures = {v: replace(f, unequal=found.get(v, ())) for v, f in row.figures.items()}
+    return replace(row, figures=figures)
 
 
 def _median_ns(figure: Figure) -> float:
@@ -371,7 +402,7 @@ def _middle(values: Sequence[int | None]) -> float | None:
 
 def _beside(figure: Figure, best: Figure | None, floor: Figure | None) -> Figure:
     """The same figure, with its ratio to the row's best and the floor's share."""
-    if figure.elapsed_ns is None or is_floor(figure.cell.variant):
+    if figure.elapsed_ns is None or figure.role is Role.OVERHEAD:
         return figure
     share = _median_ns(floor) / figure.elapsed_ns.value if floor else None
     if best is None or figure.status != "ok":

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 
 from loadstone.record.model import Run
-from loadstone.report.portrait import FLOOR_ENGINE, engine_of
+from loadstone.role import Role
 
 
 def command(run: Run) -> str:
@@ -18,8 +18,8 @@ def plan_toml(run: Run) -> str:
     plan = run.plan
     cells = plan.cells
     temperatures = list(dict.fromkeys(cell.temperature for cell in cells))
-    floor = any(engine_of(cell.variant) == FLOOR_ENGINE for cell in cells)
-    engines = [v for v in plan.variants if engine_of(v) != FLOOR_ENGINE]
+    floor = any(plan.role_of(cell.variant) is Role.OVERHEAD for cell in cells)
+    engines = [v for v in plan.variants if plan.role_of(v) is not Role.OVERHEAD]
     cold = next((cell.samples for cell in cells if cell.temperature == "cold"), None)
     # Scales differ in it where nobody chose: then the default says it best.
     warm = {cell.samples for cell in cells if cell.temperature != "cold"}

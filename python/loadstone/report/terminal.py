@@ -13,8 +13,10 @@ from loadstone._core import clock_ns
 from loadstone.plan import Cell, Plan
 from loadstone.record.model import CellResult, Run
 from loadstone.report.figures import NS_PER_S, duration, number
-from loadstone.report.portrait import Figure, figure_of, is_competitor
+from loadstone.report.portrait import Figure, figure_of
 from loadstone.report.words import words_of
+from loadstone.role import Role
+from loadstone.variant import is_twin
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -157,7 +159,10 @@ def _unit(cell: Cell) -> Unit:
 
 
 def _variants(plan: Plan) -> list[str]:
-    return [v for v in dict.fromkeys(cell.variant for cell in plan.cells) if is_competitor(v)]
+    """What has a column: neither a twin nor the harness."""
+    named = dict.fromkeys(cell.variant for cell in plan.cells)
+    shown = [v for v in named if not is_twin(v) and plan.role_of(v) is not Role.OVERHEAD]
+    return sorted(shown, key=lambda variant: plan.role_of(variant) is not Role.COMPETITOR)
 
 
 def _brief(figure: Figure | None) -> "Text":

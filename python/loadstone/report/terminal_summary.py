@@ -25,6 +25,7 @@ from loadstone.report.reasons import kind_of, kinds, together
 from loadstone.report.terminal import bar_of, one_line
 from loadstone.report.terminal_users import many_users
 from loadstone.report.terms import terms
+from loadstone.report.unequal_words import unequal_lines
 from loadstone.report.verdict import circumstances, headline, verdict
 
 BAR_WIDTH = 7
@@ -116,10 +117,11 @@ def _ratio(rows: Sequence[Row], variant: str, *, bar: bool) -> Text:
         for status in ("failed", "disturbed", "invalid")
     }
     text = Text()
+    mark = "≠" if any(figure.unequal for figure in figures) else ""
     if ratios:
         middle = median(ratios)
         share = math.log(middle) / math.log(BAR_RATIO_MAX) if middle > 1 else 0.0
-        text.append(f"{times(middle):>6} ")
+        text.append(f"{times(middle) + mark:>6} ")
         text.append(bar_of(share, BAR_WIDTH) if bar else "", style="blue")
     elif not any(counts.values()):
         text.append(figures[0].status if figures else "", style="dim")
@@ -226,4 +228,8 @@ def _cold(whole: Portrait) -> list[str]:
 
 def _terms(whole: Portrait) -> list[str]:
     unequal = terms(whole).unequal
-    return [f"Terms that are not equal: {listing(unequal)}"] if unequal else []
+    # What stands at cells is told with its values; of the others the terms' names must do.
+    marked = unequal_lines(whole)
+    rest = [key for key in unequal if all(f"{key}: " not in line for line in marked)]
+    told = [*marked, *([listing(rest)] if rest else [])]
+    return [f"Terms not equal (≠): {one_line(' · '.join(told), 400)}"] if told else []

@@ -54,21 +54,24 @@ class Terms:
 def terms(portrait: Portrait) -> Terms:
     """Arrange a run's terms; a later session's reading of a term replaces an earlier one's.
 
+    Only competitors can be unequal: what is not ranked has terms of its own.
+
     What only one of several engines tells, the same in all its variants, is a setting of its own,
     not a term between them; but what was measured stands beside the terms.
     """
     told: dict[str, dict[str, TermValue]] = {}
     for term in portrait.run.terms:
-        if term.variant in portrait.competitors:
+        if term.variant in portrait.columns:
             value = TermValue(term.asked, term.read_back)
             told.setdefault(term.key, {})[term.variant] = value
     rows: list[TermRow] = []
     settings: dict[str, list[tuple[str, TermValue]]] = {}
     engines = {engine_of(variant) for variant in portrait.competitors}
     for key, values in told.items():
-        tellers = {engine_of(variant) for variant in values}
+        ranked = {v: value for v, value in values.items() if v in portrait.competitors}
+        tellers = {engine_of(variant) for variant in ranked}
         common = len(tellers) >= min(2, len(engines))
-        differ = _differ(values, len(portrait.competitors) if common else len(values))
+        differ = _differ(ranked, len(portrait.competitors) if common else len(ranked))
         shared = common or differ or key in MEASURED_KEYS
         if not key.startswith(SETTING) and shared:
             unequal = key not in OWN_KEYS and differ

@@ -1,7 +1,7 @@
 """Today's figures for a row of a paper's table: one operation, a sum of some, a size, a load."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from loadstone.estimate import Estimate
@@ -9,6 +9,7 @@ from loadstone.record.model import BELIEVED
 from loadstone.report.arithmetic import over, total
 from loadstone.report.figures import digits, duration
 from loadstone.report.portrait import Figure, Portrait, View
+from loadstone.report.unequal import Unequal
 
 SIZE = "size"
 LOAD = "load"
@@ -29,6 +30,7 @@ class Today:
     ratio: Estimate | None = None
     best: bool = False
     few_visits: bool = False
+    unequal: tuple[Unequal, ...] = ()
 
     @property
     def quantity(self) -> float | None:
@@ -67,7 +69,7 @@ class Source:
         if operation in (SIZE, LOAD):
             whole = (_sizes if operation == SIZE else _loads)(self.portrait, self.view.rows)
             # Those that a record tells are of the database that a run loads first.
-            return {} if self.apart else _ranked(whole)
+            return {} if self.apart else _ranked(whole, self.portrait.competitors)
         names, _, temperature = operation.partition("@")
         view = self.portrait.view(self.view.rows, temperature or self.view.temperature)
         if view is None:
@@ -76,10 +78,10 @@ class Source:
         parts = [figures.get(name) or {} for name in names.split("+")]
         found = {
             variant: _sum([part[variant] for part in parts])
-            for variant in self.portrait.competitors
+            for variant in self.portrait.columns
             if all(variant in part for part in parts)
         }
-        return found if len(parts) == 1 else _ranked(found)
+        return found if len(parts) == 1 else _ranked(found, self.portrait.competitors)
 
 
 def _sum(figures: Sequence[Figure]) -> Today:
@@ -91,6 +93,7 @@ def _sum(figures: Sequence[Figure]) -> Today:
         worst.reason,
         "unproved" if any(f.temperature == "unproved" for f in figures) else worst.temperature,
         few_visits=any(figure.few_visits for figure in figures),
+        unequal=tuple(dict.fromkeys(term for figure in figures for term in figure.unequal)),
     )
     elapsed = [figure.elapsed_ns for figure in figures if figure.elapsed_ns]
     if len(elapsed) < len(figures) or worst.status not in BELIEVED:
@@ -104,7 +107,7 @@ def _sizes(portrait: Portrait, rows: int) -> dict[str, Today]:
     return {
         variant: Today("ok", size_bytes=float(size_bytes))
         for variant, at, size_bytes in portrait.run.sizes
-        if at == rows and variant in portrait.competitors
+        if at == rows and variant in portrait.columns
     }
 
 
@@ -112,7 +115,7 @@ def _loads(portrait: Portrait, rows: int) -> dict[str, Today]:
     """All relations of a scale together; of one that was loaded again, the last time."""
     found: dict[str, dict[tuple[str, str], int]] = {}
     for load in portrait.run.loads:
-        asked = load.rows == rows and load.variant in portrait.competitors
+        asked = load.rows == rows and load.variant in portrait.columns
         if asked and load.answer_ok and load.design not in portrait.words.apart:
             found.setdefault(load.variant, {})[load.relation, load.design] = load.elapsed_ns
     return {
@@ -121,14 +124,16 @@ def _loads(portrait: Portrait, rows: int) -> dict[str, Today]:
     }
 
 
-def _ranked(found: Mapping[str, Today]) -> Mapping[str, Today]:
-    """With ratios to the best, of those that may be compared."""
-    fair = _fair(found.values())
+def _ranked(found: Mapping[str, Today], competitors: Collection[str]) -> Mapping[str, Today]:
+    """With ratios to the best, of those competitors that may be compared."""
+    fair = _fair([one for variant, one in found.items() if variant in competitors])
     best = min(fair, key=lambda one: one.quantity or math.inf, default=None)
     if best is None:
         return found
     return {
-        variant: replace(one, ratio=_ratio(one, best), best=one is best) if one in fair else one
+        variant: replace(one, ratio=_ratio(one, best), best=one is best)
+        if variant in competitors and one in fair
+        else one
         for variant, one in found.items()
     }
 

@@ -12,6 +12,7 @@ from loadstone.report.figures import lapse, listing, number, percent, plural, si
 from loadstone.report.noise import Noise, noise_of
 from loadstone.report.portrait import Portrait
 from loadstone.report.reasons import kinds, together
+from loadstone.role import Role
 
 AMISS = ("failed", "disturbed", "invalid", "pending")
 NOISE_MAX = 0.1
@@ -157,12 +158,23 @@ def headline(portrait: Portrait) -> str:
     temperatures = dict.fromkeys(cell.temperature for cell in plan.cells)
     scales = listing(number(rows) for rows in plan.rows)
     words = portrait.words
-    hosts = {host for v, host in portrait.hosts.items() if v in portrait.competitors}
+    hosts = {host for v, host in portrait.hosts.items() if v in portrait.columns}
     called = f" called from {hosts.pop().capitalize()}," if len(hosts) == 1 else ""
     return (
-        f"{words.title} ({plan.edition}) on {listing(portrait.names.values())},{called} "
+        f"{words.title} ({plan.edition}) on {_participants(portrait)},{called} "
         f"{scales} {words.scale}, {listing(temperatures)}"
     )
+
+
+def _participants(portrait: Portrait) -> str:
+    """The competitors, and what stands beside them unranked."""
+    names = portrait.names
+    parts = [listing(names[variant] for variant in portrait.competitors)]
+    for role in (Role.LIMIT, Role.CONTROL):
+        own = [names[v] for v in portrait.columns if portrait.role_of(v) is role]
+        if own:
+            parts.append(f"the {role.value} {listing(own)}")
+    return " beside ".join(part for part in parts if part)
 
 
 def circumstances(run: Run) -> str:

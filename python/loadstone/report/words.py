@@ -15,7 +15,8 @@ class Words:
     operations whose number of visits varies with the start, and the number that their times are
     stated for. `basis` is what a reader must know of today's figures beside the paper's; `revived`
     maps a system of the paper to the variant as which it runs again. `apart` are the designs that
-    were loaded in place of the database that a size or a load is told of.
+    were loaded in place of the database that a size or a load is told of; `writes` are the measures
+    of a program that commit, `harness` those that call no engine: their rows are not ranked.
     """
 
     title: str
@@ -26,6 +27,8 @@ class Words:
     basis: str = ""
     revived: Mapping[str, str] = field(default_factory=dict)
     apart: frozenset[str] = frozenset()
+    writes: frozenset[str] = frozenset()
+    harness: frozenset[str] = frozenset()
 
 
 KNOWN: Mapping[str, Words] = {
@@ -44,6 +47,8 @@ KNOWN: Mapping[str, Words] = {
             "OODBMS": "lode",
         },
         apart=frozenset({"no-locality"}),
+        writes=frozenset({"insert", "update"}),
+        harness=frozenset({"nothing"}),
     ),
 }
 VISITS_FEW = 100

@@ -1,0 +1,38 @@
+"""What the marks of unequal terms stand for: a line for each term, the same for every format."""
+
+from loadstone.report.figures import listing, size
+from loadstone.report.portrait import Portrait
+
+
+def unequal_lines(portrait: Portrait, *, marks: bool = False) -> list[str]:
+    """For each term that some cell departs from its row in: who says what, and what the rows say.
+
+    One variant's value of a term is the same in all its cells, but a row's may differ from the
+    next: then both stand here. `marks`: each line begins with the few letters at the cells, and
+    ends with what the rows say.
+    """
+    short: dict[str, str] = {}
+    usual: dict[str, dict[str, None]] = {}
+    own: dict[str, dict[tuple[str, str], None]] = {}
+    for figure in portrait.figures.values():
+        for term in figure.unequal:
+            if figure.cell.variant not in portrait.columns:
+                continue
+            short[term.key] = term.mark
+            usual.setdefault(term.key, {})[term.usual] = None
+            own.setdefault(term.key, {})[figure.cell.variant, term.own] = None
+    return [
+        f"{_name(key, short[key] if marks else key)}: "
+        + listing(f"{portrait.labels[v]} {_value(key, said)}" for v, said in own[key])
+        + (f"; the rows' {listing(_value(key, said) for said in usual[key])}" if marks else "")
+        for key in short
+    ]
+
+
+def _name(key: str, mark: str) -> str:
+    return key if key == mark else f"{mark}, {key}"
+
+
+def _value(key: str, said: str) -> str:
+    known = key.startswith("cache") and said.isdigit()
+    return size(int(said)) if known else said
