@@ -32,6 +32,7 @@ class Exit(IntEnum):
     RECORD = 4
     NOTHING_COMPARED = 5
     COMPARISON_INVALID = 6
+    NOTHING_USABLE = 8
     INTERNAL = 70
     INTERRUPTED = 130
 

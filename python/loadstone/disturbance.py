@@ -5,12 +5,13 @@ for it would have been computed on an idle machine, too. So an undisturbed time 
 and what was measured. `docs/method.md` says it in words, with where it would be false.
 """
 
+from collections import Counter
 from collections.abc import Sequence
-from math import ceil
+from math import ceil, log
 from statistics import median
 
 from loadstone.estimate import Estimate
-from loadstone.record.model import Condition, Disturbance, Sample
+from loadstone.record.model import CellResult, Condition, Disturbance, Sample
 
 SPAN_MAX = 10.0
 """A figure known within more than a factor of ten does not tell the engines of a row apart."""
@@ -63,6 +64,26 @@ def ratio_between(
 def span(found: Disturbance) -> float:
     """Its upper bound over its lower one; infinite where nothing holds the time from below."""
     return found.high_factor / found.low_factor if found.low_factor else float("inf")
+
+
+def is_disturbed(result: CellResult) -> bool:
+    """Whether a cell was measured beside others, whatever that left of its figure."""
+    return result.disturbance is not None
+
+
+def calmer(after: Sequence[CellResult], before: Sequence[CellResult]) -> bool:
+    """Whether the second measurement of a group is to count. That is told by how usable its cells
+    are, and then by how much their disturbances leave open, never by its times. What failed counts
+    in any case: nothing may hide it."""
+    if any(result.status == "failed" for result in after):
+        return True
+    return _calm(after) > _calm(before)
+
+
+def _calm(results: Sequence[CellResult]) -> tuple[int, int, float]:
+    counts = Counter(result.status for result in results)
+    open_to = sum(log(min(span(r.disturbance), 1e6)) for r in results if r.disturbance)
+    return counts["ok"], counts["disturbed"], -open_to
 
 
 UNDISTURBED = Disturbance(None, 1.0, 1.0)

@@ -25,8 +25,8 @@ PAIRS_MIN = 3
 
 ADVICE = (
     ("the host took", "measure where, or when, the host leaves this machine its processors"),
-    ("other programs took", "end other programs, or wait for them, and run the same again"),
-    ("the processor ran", "let the machine cool down, or fix its clock frequency, and run again"),
+    ("other programs took", "end other programs, or wait for them"),
+    ("the processor ran", "let the machine cool down, or fix its clock frequency"),
     ("measured twice", "name it with --operation, so that it is measured longer"),
     ("the clock's own", "choose a larger --rows: it is over too soon to be timed"),
     ("the harness alone", "choose a larger --rows: it is over too soon for this harness"),

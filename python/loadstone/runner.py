@@ -1,22 +1,34 @@
 """Executes a plan: opens the workers, loads, measures scale by scale, records every cell."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
+from math import inf
 from typing import Any
 
 from loadstone import _core, machine, scratch
 from loadstone.benchmarks.base import Benchmark, Operation
 from loadstone.conditions import Conditions
 from loadstone.crew import VariantWorker
+from loadstone.disturbance import is_disturbed
 from loadstone.engines.base import System
 from loadstone.many_users import Crowd, ManyUsers, crowds
 from loadstone.plan import Cell, Plan
 from loadstone.planner import FLOOR
-from loadstone.record import Recorder
+from loadstone.record import CellResult, Recorder, Run
 from loadstone.record.model import OperationText, UsersPoint
 from loadstone.scale import Scale, Watcher
 from loadstone.variant import Variant
+
+AGAIN_SHARE = 0.5
+"""Of the time that a stage's cells took, for measuring again those that were disturbed."""
+AGAIN_NS_MIN = 5_000_000_000
+"""A panel of seconds may take so much longer."""
+AGAIN_VAIN_MAX = 3
+"""So many groups on end that were no calmer: the machine has not calmed down."""
+
+Group = Sequence[CellResult]
+"""Cells that were measured in turns with each other."""
 
 
 class Runner:
@@ -31,10 +43,14 @@ class Runner:
         claim: scratch.Claim,
         watcher: Watcher,
         recorded: Sequence[UsersPoint] = (),
+        disturbed: Sequence[Group] = (),
     ) -> None:
+        """`recorded`: loops that the record has; `disturbed`: groups of cells that it has, and that
+        are to be measured again."""
         self._plan = plan
         self._pending = pending
         self._recorded = recorded
+        self._disturbed = disturbed
         self._benchmark = benchmark
         self._watcher = watcher
         self._scratch = claim.path
@@ -92,7 +108,8 @@ class Runner:
         cells = [cell for cell in self._pending if cell.rows == rows]
         pending = crowds(self._plan, self._benchmark, self._recorded)
         crowded = [crowd for crowd in pending if crowd.cell.rows == rows]
-        if not cells and not crowded:
+        disturbed = [group for group in self._disturbed if group[0].cell.rows == rows]
+        if not cells and not crowded and not disturbed:
             return
         edition = self._plan.edition
         operations = {item.name: item for item in self._benchmark.operations(edition, rows)}
@@ -101,23 +118,63 @@ class Runner:
             names = {name for name, item in operations.items() if item.design in stage}
             own = [cell for cell in cells if cell.operation in names]
             users = [crowd for crowd in crowded if crowd.cell.operation in names]
+            again = [group for group in disturbed if group[0].cell.operation in names]
             scale = Scale(self._plan, rows, stage, self._benchmark, self._crew, recorder,
                           self._watcher, conditions)  # fmt: skip
-            scale.load([*own, *(crowd.cell for crowd in users)], sized=place == 0)
-            self._measure(scale, own, users, recorder)
+            repeated = [result.cell for group in again for result in group]
+            scale.load([*own, *repeated, *(crowd.cell for crowd in users)], sized=place == 0)
+            self._measure(scale, own, again, users, recorder)
 
     def _measure(
-        self, scale: Scale, cells: Sequence[Cell], crowded: Sequence[Crowd], recorder: Recorder
+        self,
+        scale: Scale,
+        cells: Sequence[Cell],
+        disturbed: Sequence[Group],
+        crowded: Sequence[Crowd],
+        recorder: Recorder,
     ) -> None:
-        units: dict[tuple[str, str], list[Cell]] = {}
-        for cell in cells:
-            beside = scale.operations[cell.operation].unit or cell.operation
-            units.setdefault((cell.temperature, beside), []).append(cell)
-        for unit in units.values():
-            scale.unit(tuple(unit))
+        begun_ns = _core.clock_ns()
+        groups = [scale.unit(unit) for unit in units(cells, scale.operations)]
+        spent_ns = _core.clock_ns() - begun_ns
+        self._again(scale, disturbed, None)  # who resumes a run for them has the time
+        self._again(scale, list(filter(_disturbed, groups)), AGAIN_SHARE * spent_ns)
         many = ManyUsers(self._plan, recorder, scale.users, self._recorded)
         for crowd in crowded:
             many.measure(crowd)
+
+    def _again(self, scale: Scale, groups: Sequence[Group], limit_ns: float | None) -> None:
+        """What others disturbed may find the machine calmer now; not begun after `limit_ns`."""
+        end_ns = inf if limit_ns is None else _core.clock_ns() + max(limit_ns, AGAIN_NS_MIN)
+        vain = 0
+        for group in groups:
+            if vain == AGAIN_VAIN_MAX or _core.clock_ns() >= end_ns:
+                return
+            self._watcher.told(f"{group[0].cell.operation} once more: it was disturbed")
+            vain = 0 if scale.again(group) else vain + 1
+
+
+def units(cells: Iterable[Cell], operations: Mapping[str, Operation]) -> list[tuple[Cell, ...]]:
+    """The cells of one scale that are measured in turns with each other, in the plan's order."""
+    found: dict[tuple[str, str], list[Cell]] = {}
+    for cell in cells:
+        beside = operations[cell.operation].unit or cell.operation
+        found.setdefault((cell.temperature, beside), []).append(cell)
+    return [tuple(unit) for unit in found.values()]
+
+
+def disturbed_groups(run: Run, benchmark: Benchmark) -> list[Group]:
+    """The groups of a record's cells of which some cell was disturbed."""
+    results = {result.cell.key: result for result in run.results}
+    found: list[list[CellResult]] = []
+    for rows in run.plan.rows:
+        operations = {item.name: item for item in benchmark.operations(run.plan.edition, rows)}
+        cells = [result.cell for result in run.results if result.cell.rows == rows]
+        found += [[results[cell.key] for cell in unit] for unit in units(cells, operations)]
+    return [group for group in found if _disturbed(group)]
+
+
+def _disturbed(group: Group) -> bool:
+    return any(map(is_disturbed, group))
 
 
 def _texts(operations: Mapping[str, Operation], rows: int, plan: Plan) -> list[OperationText]:

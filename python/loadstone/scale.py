@@ -4,7 +4,7 @@ What a unit does, and in which order, is `unit.py`; here are its blocks, and wha
 engine fails in the middle of one.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -13,10 +13,12 @@ from loadstone import _core, limits
 from loadstone.benchmarks.base import Benchmark
 from loadstone.conditions import Conditions
 from loadstone.crew import VariantWorker
+from loadstone.disturbance import calmer
 from loadstone.errors import LoadstoneError, TimeLimitError, UnsupportedError, WorkerDiedError
 from loadstone.plan import Cell, Plan
 from loadstone.record import CellResult, Recorder
-from loadstone.record.model import StatementText
+from loadstone.record.model import MEASURED, Event, StatementText
+from loadstone.record.writer import now
 from loadstone.tables import relations, stored
 from loadstone.unit import OpenCell, Unit
 
@@ -78,21 +80,43 @@ class Scale:
             except LoadstoneError as error:
                 self._revive(worker, error)
 
-    def unit(self, cells: Sequence[Cell]) -> None:
+    def unit(self, cells: Sequence[Cell]) -> list[CellResult]:
         """One operation at one temperature on all variants; every cell is recorded as it ends."""
+        return [self._ended(result) for result in self._measured(cells)]
+
+    def again(self, before: Sequence[CellResult]) -> bool:
+        """A unit that was disturbed, once more. Recorded where it was calmer now: that is returned.
+        What had failed is not tried again: a second try would hide the first."""
+        group = [result for result in before if result.status in MEASURED]
+        after = list(self._measured([result.cell for result in group]))
+        if better := calmer(after, group):
+            for result in after:
+                self._ended(result)
+        else:
+            cell = group[0].cell
+            self._recorder.event(
+                Event(now(), "measured again", "", f"{cell.operation}, {cell.rows:,}, "
+                      f"{cell.temperature}: no calmer than before, so the first figures stand")
+            )  # fmt: skip
+        return better
+
+    def _ended(self, result: CellResult) -> CellResult:
+        self._recorder.cell(result)
+        self._watcher.ended(result)
+        return result
+
+    def _measured(self, cells: Sequence[Cell]) -> Iterator[CellResult]:
         self._units += 1
         seed = self._plan.seed + self._rows + self._units
         unit = Unit(
             self._plan, cells, seed, self._conditions, self._clock_ns,
             one_session=self._one_session, first_scale=self._rows == self._plan.rows[0],
         )  # fmt: skip
-        for result in unit.measure(
+        return unit.measure(
             lambda *block: self._guarded(self._take, *block),
             self._renew,
             lambda item: self._guarded(self._explain, item),
-        ):
-            self._recorder.cell(result)
-            self._watcher.ended(result)
+        )
 
     def users(self, cell: Cell, loop: Mapping[str, Any]) -> Mapping[str, Any]:
         """Many users on a cell's operation; a failure of the engine is a reply like others."""

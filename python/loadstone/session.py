@@ -4,6 +4,7 @@ import dataclasses
 import secrets
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,9 +22,9 @@ from loadstone.many_users import crowds
 from loadstone.plan import Cell, Choices, Plan, choices_from, read_choices
 from loadstone.planner import FLOOR, make_plan, seconds_estimated
 from loadstone.record import Recorder, Run, read
-from loadstone.record.model import UsersPoint
+from loadstone.report.portrait import is_competitor
 from loadstone.report.terminal import Progress, print_summary
-from loadstone.runner import Runner, published_of
+from loadstone.runner import Runner, disturbed_groups, published_of
 from loadstone.scale import Watcher
 from loadstone.variant import Variant, parse_variant
 
@@ -139,7 +140,7 @@ def resume(path: Path, chosen: Mapping[str, Any], *, page: bool) -> int:
         )
     run = read(path)
     benchmark = registry.load_benchmark(run.plan.benchmark)()
-    if not run.pending and not crowds(run.plan, benchmark, run.users):
+    if not _left(run, benchmark):
         say(f"{path} is complete: nothing to do")
         return _finish(path, "complete", page=page)
     variants = _variants_again(run, chosen.get("on", ()), benchmark.seam)
@@ -148,9 +149,16 @@ def resume(path: Path, chosen: Mapping[str, Any], *, page: bool) -> int:
         # Asked again: until the claim was ours, another session may have measured.
         run = read(path)
         outcome = _measure(
-            planned, run.pending, claim, lambda: Recorder.resume(path, command()), run.users
+            planned, run.pending, claim, lambda: Recorder.resume(path, command()), run
         )
     return _finish(path, outcome, page=page)
+
+
+def _left(run: Run, benchmark: Benchmark) -> bool:
+    """Whether a record wants another session: for what is not there, or was disturbed."""
+    return bool(
+        run.pending or crowds(run.plan, benchmark, run.users) or disturbed_groups(run, benchmark)
+    )
 
 
 def _variants_again(run: Run, on: Sequence[str], seam: str) -> Variants:
@@ -171,13 +179,15 @@ def _measure(
     cells: Sequence[Cell],
     claim: scratch.Claim,
     record: Callable[[], Recorder],
-    recorded: Sequence[UsersPoint] = (),
+    earlier: Run | None = None,
 ) -> str:
     """How the session ended: `complete` or `interrupted`."""
-    progress = Progress(planned.plan, len(cells))
+    disturbed = disturbed_groups(earlier, planned.benchmark) if earlier else []
+    progress = Progress(planned.plan, len(cells) + sum(map(len, disturbed)))
     watcher = Watcher(told=progress.told, ended=progress.ended)
+    users = earlier.users if earlier else ()
     runner = Runner(
-        planned.plan, cells, planned.benchmark, planned.variants, claim, watcher, recorded
+        planned.plan, cells, planned.benchmark, planned.variants, claim, watcher, users, disturbed
     )
     start_ns = clock_ns()
     outcome = "failed"
@@ -212,5 +222,18 @@ def _finish(path: Path, outcome: str, *, page: bool) -> int:
     if outcome == "interrupted":
         say(f"interrupted; continue with: loadstone run --resume {path}")
         return Exit.INTERRUPTED
-    statuses = {result.status for result in run.results} | {point.status for point in run.users}
-    return Exit.CELLS_FAILED if "failed" in statuses else Exit.OK
+    return _judged(run)
+
+
+def _judged(run: Run) -> int:
+    """The exit code of a complete run. What measures the instrument does not make a run usable."""
+    counts = Counter(r.status for r in run.results if is_competitor(r.cell.variant))
+    counts += Counter(point.status for point in run.users)
+    if counts["failed"]:
+        return Exit.CELLS_FAILED
+    beside = {status: counts[status] for status in ("disturbed", "invalid") if counts[status]}
+    if counts["ok"] or not beside:
+        return Exit.OK
+    said = " and ".join(f"{count:,} {status}" for status, count in beside.items())
+    say(f"loadstone: no figure of this run is usable: {said}")
+    return Exit.NOTHING_USABLE

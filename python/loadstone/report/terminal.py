@@ -6,6 +6,7 @@ timer of ours wakes up beside a measurement.
 
 import os
 from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,17 +73,30 @@ class Progress:
     def ended(self, result: CellResult) -> None:
         """A cell has a result."""
         now_ns = clock_ns()
-        temperature = result.cell.temperature
-        self._done[temperature] += 1
-        self._spent_ns[temperature] += now_ns - self._turned_ns
-        self._turned_ns = now_ns
-        unit = _unit(result.cell)
+        unit, variant = _unit(result.cell), result.cell.variant
         figures = self._rows.setdefault(unit, {})
+        again = variant in figures
+        if not again:
+            temperature = result.cell.temperature
+            self._done[temperature] += 1
+            self._spent_ns[temperature] += now_ns - self._turned_ns
+        self._turned_ns = now_ns
         visits = self._words.visits.get(result.cell.operation)
-        figures[result.cell.variant] = figure_of(result.cell, result, visits)
-        if self._live is None and len(figures) == self._expected[unit]:
-            self._console.print(self._line(unit), soft_wrap=True)
+        figures[variant] = figure_of(result.cell, result, visits)
+        if self._live is None:
+            self._say(unit, variant, again=again)
         self._draw()
+
+    def _say(self, unit: Unit, variant: str, *, again: bool) -> None:
+        """A line once all of a unit has ended, and what of it was measured once more."""
+        figures = self._rows[unit]
+        if again:
+            line = self._line(unit, [variant]).append("  (measured again)")
+        elif len(figures) == self._expected[unit]:
+            line = self._line(unit, figures)
+        else:
+            return
+        self._console.print(line, soft_wrap=True)
 
     def close(self) -> None:
         """Stop showing; the terminal is as it was."""
@@ -144,13 +158,13 @@ class Progress:
             )
         return table
 
-    def _line(self, unit: Unit) -> "Text":
+    def _line(self, unit: Unit, variants: Iterable[str]) -> "Text":
         from rich.text import Text
 
         rows, temperature, operation = unit
         line = Text(f"{number(rows)} {temperature} {operation}:")
-        for variant, figure in self._rows[unit].items():
-            line.append(f"  {variant} ").append(_brief(figure))
+        for variant in variants:
+            line.append(f"  {variant} ").append(_brief(self._rows[unit][variant]))
         return line
 
 

@@ -1,6 +1,7 @@
 """After a run: the page's order, on one screen of text."""
 
 import math
+import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import median
@@ -63,6 +64,9 @@ def summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | Table]
         yield from (Text(""), Text("What went wrong", style="bold"))
         yield from _lines(failures, "red")
         yield from _lines(beyond, "yellow", cut=False)
+        if any(figure.disturbance for figure in whole.figures.values()):
+            again = Text("To measure the disturbed ones again: ")
+            yield again.append(f"loadstone run --resume {shlex.quote(str(record))}", style="bold")
     yield from _block("Growing faster than the data", _growth(whole), "")
     yield from _block("", [*_cold(whole), *_terms(whole), *_calibration(whole)], "")
     yield Text("")

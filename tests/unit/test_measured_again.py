@@ -1,0 +1,92 @@
+"""What others disturbed is measured again while there is time, and counts where it was calmer. The
+engine is real; the machine's state is what the test says."""
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from loadstone import session
+from loadstone.conditions import Conditions
+from loadstone.diagnostics import Exit
+from loadstone.disturbance import calmer
+from loadstone.plan import Cell
+from loadstone.record import read
+from loadstone.record.model import CellResult, Condition, Disturbance
+
+CALM, BUSY = Condition(0.0, 0.0, 0.0), Condition(0.0, 0.7, 0.0)
+CHOICES = {
+    "on": ["sqlite"], "rows": [1000], "temperature": ["warm"], "repeat": 6, "floor": False,
+    "operations": ["select-1%-heap", "min-heap", "select-1%-clustered", "project-1%"],
+}  # fmt: skip
+
+
+@pytest.fixture
+def states(monkeypatch, tmp_path):
+    """Sets what each unit finds; from the last one on, all find the same."""
+    monkeypatch.setenv("LOADSTONE_SCRATCH", str(tmp_path / "scratch"))
+
+    def found(*conditions):
+        left = itertools.chain(conditions, itertools.repeat(conditions[-1]))
+        monkeypatch.setattr(Conditions, "end", lambda self: next(left))
+
+    return found
+
+
+def ran(tmp_path: Path) -> tuple[int, Path]:
+    path = tmp_path / "r.loadstone"
+    return session.start(session.plan_from(CHOICES, None), path, page=False), path
+
+
+def statuses(path: Path) -> list[str]:
+    return [result.status for result in read(path).results]
+
+
+def test_a_disturbed_cell_is_measured_again_and_the_calmer_one_counts(states, tmp_path, capsys):
+    states(CALM, BUSY, CALM)
+    code, path = ran(tmp_path)
+    assert (code, statuses(path)) == (Exit.OK, ["ok"] * 4)
+    assert "measured again" in capsys.readouterr().err
+    assert {cell.condition for cell in read(path).results} == {CALM}
+
+
+def test_a_machine_that_stays_busy_is_not_tried_for_ever_and_nothing_usable_is_an_error(
+    states, tmp_path, capsys
+):
+    states(BUSY)
+    code, path = ran(tmp_path)
+    run = read(path)
+    assert set(statuses(path)) <= {"disturbed", "invalid"}
+    assert [event.kind for event in run.events] == ["measured again"] * 3, "of four groups"
+    assert code == Exit.NOTHING_USABLE
+    printed = capsys.readouterr()
+    assert "no figure of this run is usable: 4 " in printed.err
+    told = " ".join(printed.out.split())
+    assert "4 cells disturbed: other programs took 70% of the processors' time" in told
+    assert "end other programs" in told
+    assert f"loadstone run --resume {path}" in "".join(printed.out.split("\n"))
+
+    # Later, when the machine is idle, its record is made whole.
+    states(CALM)
+    assert session.resume(path, {}, page=False) == Exit.OK
+    assert statuses(path) == ["ok"] * 4
+
+
+def result(status, low=None):
+    found = Disturbance(low, low, 1.0) if low else None
+    return CellResult(Cell("a", "b", 1, "warm", 1), status, "", "", disturbance=found)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ([result("disturbed", 0.5)], [result("ok")], True),
+        ([result("disturbed", 0.5)], [result("disturbed", 0.6)], True),
+        ([result("disturbed", 0.5)], [result("disturbed", 0.5)], False),
+        ([result("disturbed", 0.5)], [result("invalid", 0.05)], False),
+        ([result("ok"), result("disturbed", 0.5)], [result("disturbed", 0.9)] * 2, False),
+        ([result("disturbed", 0.5)], [result("failed")], True),
+    ],
+)
+def test_the_calmer_one_counts_and_a_failure_always(before, after, expected):
+    assert calmer(after, before) is expected
