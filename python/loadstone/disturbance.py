@@ -15,6 +15,8 @@ from loadstone.record.model import CellResult, Condition, Disturbance, Sample
 
 SPAN_MAX = 10.0
 """A figure known within more than a factor of ten does not tell the engines of a row apart."""
+CALMER = 0.8
+"""Of what disturbances leave open: less of a difference is chance, and not worth another try."""
 BESIDE = 0.25
 """A server's own housekeeping, and reading the counters, may add this much of a processor to what
 one alone computes; beyond it the work of two went on at once."""
@@ -77,13 +79,18 @@ def calmer(after: Sequence[CellResult], before: Sequence[CellResult]) -> bool:
     in any case: nothing may hide it."""
     if any(result.status == "failed" for result in after):
         return True
-    return _calm(after) > _calm(before)
+    now, then = _usable(after), _usable(before)
+    return now > then or (now == then and _left_open(after) < CALMER * _left_open(before))
 
 
-def _calm(results: Sequence[CellResult]) -> tuple[int, int, float]:
+def _usable(results: Sequence[CellResult]) -> tuple[int, int]:
     counts = Counter(result.status for result in results)
-    open_to = sum(log(min(span(r.disturbance), 1e6)) for r in results if r.disturbance)
-    return counts["ok"], counts["disturbed"], -open_to
+    return counts["ok"], counts["disturbed"]
+
+
+def _left_open(results: Sequence[CellResult]) -> float:
+    """How wide the disturbances leave the cells together, as a sum of logarithms."""
+    return sum(log(min(span(r.disturbance), 1e6)) for r in results if r.disturbance)
 
 
 UNDISTURBED = Disturbance(None, 1.0, 1.0)

@@ -22,8 +22,8 @@ from loadstone.many_users import crowds
 from loadstone.plan import Cell, Choices, Plan, choices_from, read_choices
 from loadstone.planner import FLOOR, make_plan, seconds_estimated
 from loadstone.record import Recorder, Run, read
-from loadstone.report.portrait import is_competitor
 from loadstone.report.terminal import Progress, print_summary
+from loadstone.role import Role
 from loadstone.runner import Runner, disturbed_groups, published_of
 from loadstone.scale import Watcher
 from loadstone.variant import Variant, parse_variant
@@ -227,7 +227,8 @@ def _finish(path: Path, outcome: str, *, page: bool) -> int:
 
 def _judged(run: Run) -> int:
     """The exit code of a complete run. What measures the instrument does not make a run usable."""
-    counts = Counter(r.status for r in run.results if is_competitor(r.cell.variant))
+    about = (Role.COMPETITOR, Role.LIMIT)
+    counts = Counter(r.status for r in run.results if run.plan.role_of(r.cell.variant) in about)
     counts += Counter(point.status for point in run.users)
     if counts["failed"]:
         return Exit.CELLS_FAILED

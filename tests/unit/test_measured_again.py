@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from loadstone import session
+from loadstone import scale, session
 from loadstone.conditions import Conditions
 from loadstone.diagnostics import Exit
 from loadstone.disturbance import calmer
@@ -51,9 +51,10 @@ def test_a_disturbed_cell_is_measured_again_and_the_calmer_one_counts(states, tm
 
 
 def test_a_machine_that_stays_busy_is_not_tried_for_ever_and_nothing_usable_is_an_error(
-    states, tmp_path, capsys
+    states, tmp_path, capsys, monkeypatch
 ):
     states(BUSY)
+    monkeypatch.setattr(scale, "calmer", lambda after, before: False)
     code, path = ran(tmp_path)
     run = read(path)
     assert set(statuses(path)) <= {"disturbed", "invalid"}
@@ -66,6 +67,7 @@ def test_a_machine_that_stays_busy_is_not_tried_for_ever_and_nothing_usable_is_a
     assert "end other programs" in told
     assert f"loadstone run --resume {path}" in "".join(printed.out.split("\n"))
 
+    monkeypatch.setattr(scale, "calmer", calmer)
     # Later, when the machine is idle, its record is made whole.
     states(CALM)
     assert session.resume(path, {}, page=False) == Exit.OK
@@ -81,7 +83,8 @@ def result(status, low=None):
     ("before", "after", "expected"),
     [
         ([result("disturbed", 0.5)], [result("ok")], True),
-        ([result("disturbed", 0.5)], [result("disturbed", 0.6)], True),
+        ([result("disturbed", 0.5)], [result("disturbed", 0.7)], True),
+        ([result("disturbed", 0.5)], [result("disturbed", 0.55)], False),
         ([result("disturbed", 0.5)], [result("disturbed", 0.5)], False),
         ([result("disturbed", 0.5)], [result("invalid", 0.05)], False),
         ([result("ok"), result("disturbed", 0.5)], [result("disturbed", 0.9)] * 2, False),
