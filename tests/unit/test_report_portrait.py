@@ -6,6 +6,8 @@ import pytest
 from report_fixture import FEW, OUTLIER, POSTGRESQL, TWIN, make_run
 
 from loadstone.pairs import paired_ratio
+from loadstone.record.model import StatementText
+from loadstone.report.markdown import MarkdownReport
 from loadstone.report.portrait import Figure, Portrait, portrait
 
 
@@ -183,3 +185,33 @@ def test_a_tie_is_called_a_tie() -> None:
     figures = portrait(replace(run, results=shaped)).figures
     tied = {v: figures[f"select-10%-heap|{v}|10000|warm"].tied for v in spans}
     assert tied == {"sqlite": False, "duckdb": True, POSTGRESQL: False}
+
+
+@pytest.mark.parametrize(
+    ("access", "told"),
+    [
+        ("nonclustered", ""),
+        ("heap,nonclustered", ""),
+        ("heap", "planned otherwise: scan of all tuples, not nonclustered"),
+        ("clustered", "planned otherwise: clustered, not nonclustered"),
+        ("", ""),
+        (None, ""),
+    ],
+)
+def test_a_structure_that_no_plan_uses_is_told_at_the_cell(access: str | None, told: str) -> None:
+    operation = "select-1%-nonclustered"
+    run = make_run((operation,))
+    results = tuple(
+        replace(result, statements=(StatementText(0, "SELECT", "plan", access),))
+        if result.cell.variant == "duckdb"
+        else result
+        for result in run.results
+    )
+    whole = portrait(replace(run, results=results))
+    shown = [f for f in whole.figures.values() if f.cell.variant == "duckdb" and f.elapsed_ns]
+    assert shown
+    for one in shown:
+        words = [term.words for term in one.unequal if term.key == "planned otherwise"]
+        assert words == ([told] if told else [])
+    marked = b"planned otherwise" in MarkdownReport().render(whole.run)
+    assert marked is bool(told)

@@ -69,7 +69,12 @@ class StatementText:
 
     def planned_otherwise(self, storage: str) -> bool:
         """Whether the plan reaches tables, and none by the structure that was asked for."""
-        return bool(self.access) and storage not in str(self.access).split(",")
+        return bool(self.paths) and storage not in self.paths
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The structures, one by one."""
+        return tuple(self.access.split(",")) if self.access else ()
 
 
 @dataclass(frozen=True, slots=True)

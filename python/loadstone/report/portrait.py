@@ -28,7 +28,7 @@ from loadstone.record.model import (
     Sample,
 )
 from loadstone.report.figures import Unit, unit_for
-from loadstone.report.unequal import Told, Unequal, told_terms, unequal
+from loadstone.report.unequal import Told, Unequal, planned_otherwise, told_terms, unequal
 from loadstone.report.words import VISITS_FEW, Words, words_of
 from loadstone.role import Role
 from loadstone.speeds import Speeds
@@ -251,9 +251,11 @@ def portrait(run: Run) -> Portrait:
         for name in sorted(named, key=lambda name: _ordinal(texts, name, rows)):
             text = texts.get((name, rows)) or _bare(name, rows)
             figures = [
-                replace(
+                _placed(
                     figure_of(cell, results.get(cell.key), visits.get(name), speeds),
-                    role=run.plan.role_of(cell.variant),
+                    run.plan.role_of(cell.variant),
+                    text,
+                    results.get(cell.key),
                 )
                 for cell in named[name]
             ]
@@ -310,12 +312,21 @@ def _row(
     return Row(text, text.rows, temperature, figures, unit)
 
 
+def _placed(figure: Figure, role: Role, text: OperationText, result: CellResult | None) -> Figure:
+    """A figure with what its variant is for, and whether its plan uses what its row names."""
+    statements = result.statements if result and figure.elapsed_ns else ()
+    return replace(figure, role=role, unequal=planned_otherwise(statements, text.storage))
+
+
 def _on_terms(row: Row, told: Told, *, writes: bool) -> Row:
-    """The same row, each figure with what of its terms is not the row's."""
+    """The same row, each figure with what of its terms is not the row's, besides what of its plan
+    was not as asked."""
     timed = {v: f for v, f in row.figures.items() if f.elapsed_ns and f.role is not Role.OVERHEAD}
     ranked = [variant for variant, f in timed.items() if f.role is Role.COMPETITOR]
     found = unequal(told, ranked, timed, writes=writes)
-    figures = {v: replace(f, unequal=found.get(v, ())) for v, f in row.figures.items()}
+    figures = {
+        v: replace(f, unequal=(*found.get(v, ()), *f.unequal)) for v, f in row.figures.items()
+    }
     return replace(row, figures=figures)
 
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from loadstone.record.model import Run
+from loadstone.record.model import Run, StatementText
 
 COMMON = {
     "durability": "dur",
@@ -21,6 +21,8 @@ COMMON = {
 """What every engine must tell, and its mark where space is short. Whoever does not, departs."""
 TOLD = {"read transaction": "read", "statement": "stmt"}
 """What concerns those who tell it."""
+PLAN = {"planned otherwise": "plan"}
+"""That the structure in a row's name served none of the statement's tables."""
 WRITERS_ONLY = frozenset({"durability"})
 """Nothing is made durable where nothing is written."""
 SAYS_NOTHING = "not told"
@@ -37,12 +39,26 @@ class Unequal:
     @property
     def mark(self) -> str:
         """A few letters, for a table's cell."""
-        return (COMMON | TOLD)[self.key]
+        return (COMMON | TOLD | PLAN)[self.key]
 
     @property
     def words(self) -> str:
         """The whole of it."""
         return f"{self.key}: {self.own}, not {self.usual}"
+
+
+def planned_otherwise(statements: Sequence[StatementText], storage: str) -> tuple[Unequal, ...]:
+    """What the plans reach their tables by, where that is not the structure asked for; that of the
+    first variation for which it is not. Empty where all use it, and where the engine tells not."""
+    otherwise = [text for text in statements if text.planned_otherwise(storage)]
+    if not otherwise:
+        return ()
+    (key,) = PLAN
+    return (Unequal(key, " and ".join(map(_path, otherwise[0].paths)), storage),)
+
+
+def _path(structure: str) -> str:
+    return "scan of all tuples" if structure == "heap" else structure
 
 
 Told = Mapping[str, Mapping[str, str]]
