@@ -11,7 +11,7 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,11 +33,12 @@ class Worker:
     """A child process that owns one engine of one variant. `seam` is its benchmark's: what the
     engine is asked for. Not shared between threads.
 
-    It inherits `lock`, the run's claim to its folder: nobody may have that before a worker that
-    outlives its runner has removed what it made.
+    It inherits the descriptors `held`: the run's claim to its folder, and its hold on a user's
+    database. Nobody may have those before a worker that outlives its runner has removed what it
+    made.
     """
 
-    def __init__(self, name: str, seam: str, log: Path, lock: int) -> None:
+    def __init__(self, name: str, seam: str, log: Path, held: Sequence[int]) -> None:
         self.name = name
         self._log = log
         self._buffer = b""
@@ -53,7 +54,7 @@ class Worker:
                 stdin=subprocess.DEVNULL,
                 stdout=stream,
                 stderr=stream,
-                pass_fds=(requests, replies, board, lock),
+                pass_fds=(requests, replies, board, *held),
                 start_new_session=True,
             )  # fmt: skip
         for descriptor in (requests, replies, board):

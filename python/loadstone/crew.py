@@ -4,6 +4,7 @@ A dead or hung worker is a result of the cell it was in, never the end of the ru
 takes over, checks what the old one left, and mends it.
 """
 
+import shlex
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -12,6 +13,7 @@ from loadstone.answers import Answers
 from loadstone.benchmarks.base import Benchmark, StoredRelation, table_of
 from loadstone.channel import Worker
 from loadstone.engines.base import System
+from loadstone.engines.marks import Hold
 from loadstone.errors import EngineError, LoadstoneError, TimeLimitError, WorkerDiedError
 from loadstone.plan import Plan
 from loadstone.record import Load, Recorder
@@ -46,19 +48,27 @@ class VariantWorker:
         self._worker: Worker | None = None
         self._revivals = 0
         self._opened: dict[str, Any] = {"versions": {}, "terms": {}}
+        self._hold = Hold()
+        self._heir = claim.resumed
 
     def open(self) -> None:
         """Start a worker and its engine."""
         self._scratch.mkdir(parents=True, exist_ok=True)
-        self._worker = Worker(self.variant.name, self._benchmark.seam, self._log, self._claim.lock)
+        owner = self._claim.path.name
+        # Anew each time: a server that came back has forgotten who held what.
+        self._hold, before = self.engine.hold(self.variant, owner), self._hold
+        before.close()
+        held = (self._claim.lock, *self._hold.descriptors)
+        self._worker = Worker(self.variant.name, self._benchmark.seam, self._log, held)
         values = {
             "engine": self.variant.engine,
             "tactics": self.variant.tactics,
             "url": self.variant.url,
             "label": self.variant.label,
         }
+        heir, self._heir = self._heir, True
         reply = self._worker.ask(
-            "open", variant=values, scratch=str(self._scratch), owner=self._claim.path.name
+            "open", variant=values, scratch=str(self._scratch), owner=owner, heir=heir
         )
         self._opened = reply
 
@@ -192,9 +202,21 @@ class VariantWorker:
             self._worker = None
         self.engine.abandon(self._scratch)
         shutil.rmtree(self._scratch, ignore_errors=True)
-        if removed or self.variant.url is None or not self._opened["terms"]:
+        hold, self._hold = self._hold, Hold()
+        hold.close()
+        if removed or self.variant.url is None or not self._heir:
             return ""
-        name = self.variant.name
-        return (
-            f"{name}: what this run made there may be left; `loadstone clean` shows and removes it"
-        )
+        return self._removed_from_here(hold.name)
+
+    def _removed_from_here(self, name: str) -> str:
+        """Remove from the user's database what no worker did. Returns what the user must know."""
+        try:
+            for left in self.engine.sweep(self.variant):
+                if left.name == name or (not name and left.owner == self._claim.path.name):
+                    self.engine.clear(self.variant, left)
+        except LoadstoneError as error:
+            return (
+                f"{self.variant.name}: what this run made there may be left ({error.message}); see"
+                f" and remove it with: loadstone clean --on {shlex.quote(self.variant.bare_url)}"
+            )
+        return ""

@@ -32,9 +32,11 @@ class HostRequests(Requests):
             raise not_open()
         return self._system
 
-    def open(self, variant: dict[str, Any], scratch: str, owner: str) -> dict[str, Any]:
+    def open(
+        self, variant: dict[str, Any], scratch: str, owner: str, *, heir: bool = False
+    ) -> dict[str, Any]:
         """As every worker; the terms have what OO1's Table I asks for, too."""
-        reply = super().open(variant, scratch, owner)
+        reply = super().open(variant, scratch, owner, heir=heir)
         return {**reply, "terms": {**reportables(self.host.name), **reply["terms"]}}
 
     def load(self, source: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:

@@ -89,9 +89,9 @@ class Runner:
         finally:
             awake.close()
 
-    def close(self) -> list[str]:
-        """End all workers, each with what it made. Returns what may be left of it, and where."""
-        return [left for worker in self._crew.values() if (left := worker.close())]
+    def close(self) -> dict[str, str]:
+        """End all workers, each with what it made. Returns what may be left, by variant."""
+        return {name: left for name, worker in self._crew.items() if (left := worker.close())}
 
     def _describe(self, recorder: Recorder) -> None:
         notes = []

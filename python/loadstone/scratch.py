@@ -43,6 +43,8 @@ class Claim:
 
     path: Path
     lock: int
+    resumed: bool = False
+    """Whether sessions before this one may have left something of the run's."""
 
 
 def parent() -> Path:
@@ -75,7 +77,7 @@ def claim(owner: str) -> Path:
 
 
 @contextlib.contextmanager
-def claimed(owner: str) -> Iterator[Claim]:
+def claimed(owner: str, *, resumed: bool = False) -> Iterator[Claim]:
     """Have a run's folder alone; it is removed in the end.
 
     Waits for the workers of a killed runner, which are still tidying up. Raises `RecordError` where
@@ -85,7 +87,7 @@ def claimed(owner: str) -> Iterator[Claim]:
     lock = _locked(path, owner)
     try:
         claim(owner)
-        yield Claim(path, lock)
+        yield Claim(path, lock, resumed)
     finally:
         release(path)
         os.close(lock)

@@ -22,6 +22,8 @@ from loadstone.many_users import crowds
 from loadstone.plan import Cell, Choices, Plan, choices_from, read_choices
 from loadstone.planner import FLOOR, make_plan, seconds_estimated
 from loadstone.record import Recorder, Run, read
+from loadstone.record.model import Event
+from loadstone.record.writer import now
 from loadstone.report.terminal import Progress, print_summary
 from loadstone.role import Role
 from loadstone.runner import Runner, disturbed_groups, published_of
@@ -32,6 +34,10 @@ Variants = Mapping[str, tuple[Variant, type[System]]]
 
 QUICK = {"repeat": 5, "repeat_cold": 1, "rounds": 1}
 """What the quick panel chooses where the user does not."""
+
+
+LEFT_BEHIND = "left behind"
+"""The kind of the event that says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +129,8 @@ def start(planned: Planned, path: Path | None, *, page: bool) -> int:
         return Recorder.create(path, plan, published, run_id, __version__, command())
 
     with scratch.claimed(run_id) as claim:
-        outcome = _measure(planned, plan.cells, claim, create)
-    return _finish(path, outcome, page=page)
+        outcome, left = _measure(planned, plan.cells, claim, create)
+    return _finish(path, outcome, left, page=page)
 
 
 def resume(path: Path, chosen: Mapping[str, Any], *, page: bool) -> int:
@@ -142,16 +148,16 @@ def resume(path: Path, chosen: Mapping[str, Any], *, page: bool) -> int:
     benchmark = registry.load_benchmark(run.plan.benchmark)()
     if not _left(run, benchmark):
         say(f"{path} is complete: nothing to do")
-        return _finish(path, "complete", page=page)
+        return _finish(path, "complete", [], page=page)
     variants = _variants_again(run, chosen.get("on", ()), benchmark.seam)
     planned = Planned(run.plan, benchmark, variants)
-    with scratch.claimed(run.run_id) as claim:
+    with scratch.claimed(run.run_id, resumed=True) as claim:
         # Asked again: until the claim was ours, another session may have measured.
         run = read(path)
-        outcome = _measure(
+        outcome, left = _measure(
             planned, run.pending, claim, lambda: Recorder.resume(path, command()), run
         )
-    return _finish(path, outcome, page=page)
+    return _finish(path, outcome, left, page=page)
 
 
 def _left(run: Run, benchmark: Benchmark) -> bool:
@@ -180,8 +186,8 @@ def _measure(
     claim: scratch.Claim,
     record: Callable[[], Recorder],
     earlier: Run | None = None,
-) -> str:
-    """How the session ended: `complete` or `interrupted`."""
+) -> tuple[str, list[str]]:
+    """How the session ended, `complete` or `interrupted`; and what may be left of it, and where."""
     disturbed = disturbed_groups(earlier, planned.benchmark) if earlier else []
     progress = Progress(planned.plan, len(cells) + sum(map(len, disturbed)))
     watcher = Watcher(told=progress.told, ended=progress.ended)
@@ -191,6 +197,7 @@ def _measure(
     )
     start_ns = clock_ns()
     outcome = "failed"
+    left: list[str] = []
     recorder: Recorder | None = None
     try:
         progress.open()
@@ -204,14 +211,17 @@ def _measure(
         outcome = "interrupted"
     finally:
         progress.close()
-        for left in runner.close():
-            say(left)
+        for name, told in runner.close().items():
+            say(told)
+            left.append(told)
+            if recorder is not None:
+                recorder.event(Event(now(), LEFT_BEHIND, name, told))
         if recorder is not None:
             recorder.end(outcome, clock_ns() - start_ns)
-    return outcome
+    return outcome, left
 
 
-def _finish(path: Path, outcome: str, *, page: bool) -> int:
+def _finish(path: Path, outcome: str, left: Sequence[str], *, page: bool) -> int:
     run = read(path)
     target = None
     if page:
@@ -222,7 +232,7 @@ def _finish(path: Path, outcome: str, *, page: bool) -> int:
     if outcome == "interrupted":
         say(f"interrupted; continue with: loadstone run --resume {path}")
         return Exit.INTERRUPTED
-    return _judged(run)
+    return _judged(run) or (Exit.LEFT_BEHIND if left else Exit.OK)
 
 
 def _judged(run: Run) -> int:

@@ -54,6 +54,17 @@ class Variant:
         return (f"{base}?{query}" if query else base) + (TWIN if self.twin else "")
 
     @property
+    def bare_url(self) -> str:
+        """The user's URL without a password: as it is typed again. Empty where there is none."""
+        if self.url is None:
+            return ""
+        parts = urlsplit(self.url)
+        userinfo, at, place = parts.netloc.rpartition("@")
+        kept = [pair for pair in parse_qsl(parts.query) if "password" not in pair[0]]
+        query = f"?{urlencode(kept, quote_via=quote)}" if kept else ""
+        return f"{parts.scheme}://{userinfo.partition(':')[0]}{at}{place}{parts.path}{query}"
+
+    @property
     def slug(self) -> str:
         """A name safe for files and identifiers."""
         plain = "".join(c if c.isalnum() else "_" for c in self.name.lower())

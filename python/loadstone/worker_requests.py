@@ -26,12 +26,16 @@ class Requests(ABC):
         self._announce = announce
         self._system: System | None = None
 
-    def open(self, variant: dict[str, Any], scratch: str, owner: str) -> dict[str, Any]:
-        """Load exactly this engine's module, start it, and say what it is."""
+    def open(
+        self, variant: dict[str, Any], scratch: str, owner: str, *, heir: bool = False
+    ) -> dict[str, Any]:
+        """Load exactly this engine's module, start it, and say what it is; an `heir` comes after a
+        worker that may have left something."""
         variant["tactics"] = tuple((key, value) for key, value in variant["tactics"])
         asked = Variant(**variant)
         kind = registry.load_system(self.seam, asked.engine)
         self._system = kind(asked, Path(scratch), owner)
+        self._system.heir = heir
         self._system.start()
         return {"versions": dict(kind.versions()), "terms": dict(self._system.terms())}
 

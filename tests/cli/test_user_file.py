@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+from contextlib import closing
 
 import pytest
 from desk import Desk, children
@@ -15,6 +16,7 @@ CHOICES = ("--rows", "1000", "--repeat", "2", "--repeat-cold", "1", "--no-floor"
            "--operation", "select-1%-heap", "--operation", "append-indexed",
            "--record", "r.loadstone")  # fmt: skip
 JOURNALS = ("delete", "wal")
+NAME = r"loadstone_[0-9a-f]{8}_[0-9a-f]{8}"
 
 
 @pytest.fixture(params=JOURNALS)
@@ -88,6 +90,51 @@ def test_a_killed_run_is_resumed_and_leaves_nothing(desk: Desk):
     done = desk.run(*resume, "--on", user.url)
     assert done.returncode == 0, done.stderr
     assert desk.read().pending == ()
+    assert user.fingerprint() == before
+
+
+def ours(desk: Desk, name: str) -> bool:
+    return name.split("_")[1] == desk.read().run_id
+
+
+def test_what_a_run_cannot_remove_is_told_and_recorded(desk: Desk):
+    user = user_file(desk.folder / "u.db", analysed=False)
+    before = user.fingerprint()
+    process = desk.start("run", "--on", user.url, *CHOICES)
+    assert process.stderr is not None
+    told = process.stderr.readline()
+    process.send_signal(signal.SIGSTOP)
+    (mine,) = [name for name in user.names() if re.fullmatch(NAME, name) and ours(desk, name)]
+    with closing(user.open()) as db:
+        db.execute(f"CREATE VIEW theirs AS SELECT * FROM {mine}_t")
+    process.send_signal(signal.SIGCONT)
+    told += process.communicate()[1]
+    assert process.returncode == 7, told
+    assert "view theirs" in told
+    assert f"loadstone clean --on {user.url}" in told
+    (event,) = [event for event in desk.read().events if event.kind == "left behind"]
+    assert event.message in told
+    assert desk.run("clean", "--on", user.url, "--yes").returncode == 3
+    with closing(user.open()) as db:
+        db.execute("DROP VIEW theirs")
+    assert desk.run("clean", "--on", user.url, "--yes").returncode == 0
+    assert user.fingerprint() == before
+
+
+def test_a_run_is_safe_from_a_clean_that_does_not_see_its_folder(desk: Desk):
+    user = user_file(desk.folder / "u.db", analysed=False)
+    before = user.fingerprint()
+    process = desk.start("run", "--on", user.url, *CHOICES)
+    assert process.stderr is not None
+    process.stderr.readline()
+    process.send_signal(signal.SIGSTOP)  # or it is over before the other looks
+    elsewhere = {"LOADSTONE_SCRATCH": str(desk.folder / "elsewhere")}
+    done = desk.run("clean", "--on", user.url, "--yes", **elsewhere)
+    assert done.returncode == 0, done.stderr
+    assert "left alone" in done.stderr
+    process.send_signal(signal.SIGCONT)
+    told = process.communicate()[1]
+    assert process.returncode == 0, told
     assert user.fingerprint() == before
 
 

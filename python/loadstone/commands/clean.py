@@ -1,6 +1,6 @@
 """`loadstone clean`: what killed runs left behind; shown first, then removed if wished."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +19,7 @@ class Rubbish:
     kind: str
     name: str
     owner: str
+    holds: str
     remove: Callable[[], None]
 
 
@@ -49,11 +50,31 @@ def clean(
     for item in rubbish:
         table.add_row(item.kind, item.name, item.owner)
     Console(highlight=False, markup=False).print(table)
+    for item in filter(lambda item: item.holds, rubbish):
+        typer.echo(f"{item.name}: {item.holds}")
     if not yes and not typer.confirm(f"Remove {len(rubbish)}?"):
         return
+    _remove(rubbish)
+
+
+def _remove(rubbish: "Sequence[Rubbish]") -> None:
+    """One thing that cannot go keeps no other from going. Raises the first reason."""
+    from loadstone.diagnostics import say
+    from loadstone.errors import LoadstoneError
+
+    failures: list[LoadstoneError] = []
     for item in rubbish:
-        item.remove()
+        try:
+            item.remove()
+        except LoadstoneError as error:
+            failures.append(error)
+            say(f"not removed: {item.kind} {item.name}")
+            continue
         typer.echo(f"removed {item.kind} {item.name}")
+    for failure in failures[1:]:
+        say(f"loadstone: {failure.message}")
+    if failures:
+        raise failures[0]
 
 
 def _folder(folder: "Scratch") -> Rubbish:
@@ -61,35 +82,36 @@ def _folder(folder: "Scratch") -> Rubbish:
         from loadstone import registry, scratch
         from loadstone.errors import EngineError
 
-        for name in registry.engine_names():
+        seams = {"engines": registry.engine_names(), "hosts": registry.host_names()}
+        for seam, name in ((seam, name) for seam, names in seams.items() for name in names):
             try:
-                engine = registry.load_engine(name)
+                system = registry.load_system(seam, name)
             except EngineError:
                 continue  # what is not installed has left no process
             for variant in filter(lambda path: path.is_dir(), folder.path.iterdir()):
-                engine.abandon(variant)
+                system.abandon(variant)
         scratch.release(folder.path)
 
-    return Rubbish("scratch folder", str(folder.path), folder.owner, remove)
+    return Rubbish("scratch folder", str(folder.path), folder.owner, "", remove)
 
 
 def _marked(text: str, running: set[str]) -> list[Rubbish]:
     from loadstone import registry
+    from loadstone.diagnostics import say
     from loadstone.variant import parse_variant
 
     engine = registry.load_engine(registry.engine_of(text))
     variant = parse_variant(text, frozenset(engine.capabilities.tactics))
     engine.check(variant)
-    return [
-        Rubbish(
-            leftover.kind,
-            f"{leftover.name} on {variant.name}",
-            leftover.owner,
-            _removal(engine, variant, leftover),
-        )
-        for leftover in engine.sweep(variant)
-        if leftover.owner not in running
-    ]
+    found = []
+    for leftover in engine.sweep(variant):
+        name = f"{leftover.name} on {variant.name}"
+        if leftover.alive or leftover.owner in running:
+            say(f"left alone: {leftover.kind} {name}: run {leftover.owner} is being measured")
+            continue
+        remove = _removal(engine, variant, leftover)
+        found.append(Rubbish(leftover.kind, name, leftover.owner, leftover.detail, remove))
+    return found
 
 
 def _removal(

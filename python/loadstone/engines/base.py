@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from loadstone.errors import InputError, UnsupportedError
+from loadstone.engines.marks import Hold
+from loadstone.errors import EngineError, InputError, UnsupportedError
 from loadstone.owner import checked_owner
 from loadstone.role import Role
 
@@ -92,6 +93,16 @@ class Leftover:
     detail: str
     removal: str
     """The statement, or the path, whose execution or removal cleans it."""
+    alive: bool = False
+    """Whether a living run holds it, on whatever machine: it stays."""
+
+
+def in_use(leftover: Leftover) -> EngineError:
+    """What a run that lives holds is not cleaned away."""
+    return EngineError(
+        f"{leftover.kind} {leftover.name} is in use: run {leftover.owner} is being measured",
+        hint="let it end, or end it; it then removes this by itself",
+    )
 
 
 class System(ABC):
@@ -113,6 +124,9 @@ class System(ABC):
         self.variant = variant
         self.scratch = scratch
         self.owner = checked_owner(owner)
+        self.heir = False
+        """Whether workers before this one may have left something of the run's: `remove` may then
+        not say that there is nothing because it reaches nothing."""
 
     @classmethod
     def check(cls, variant: "Variant") -> None:
@@ -204,6 +218,14 @@ class System(ABC):
     def clear(cls, variant: "Variant", leftover: Leftover) -> None:
         """Remove one thing that `sweep` found, after looking at its mark once more."""
         raise UnsupportedError(f"{cls.name} leaves nothing behind: {variant.name} {leftover.name}")
+
+    @classmethod
+    def hold(cls, variant: "Variant", owner: str) -> Hold:
+        """Say in the user's own database that this run lives, so that `clean` keeps its hands off,
+        from whatever machine; from before the engine starts there until it has removed what it
+        made. Raises `EngineError`."""
+        del variant, owner
+        return Hold()
 
     @classmethod
     def abandon(cls, scratch: Path) -> Sequence[int]:

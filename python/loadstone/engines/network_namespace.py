@@ -16,9 +16,9 @@ from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
 from zlib import crc32
 
+from loadstone.engines.marks import mark_of, owner_of
 from loadstone.errors import EngineError
 
-MARK_PREFIX = "loadstone run "
 HINT = "place=remote takes root (CAP_SYS_ADMIN, CAP_NET_ADMIN) and `ip` of iproute2; place=tcp none"
 
 _ADDRESSES = IPv4Network("198.18.0.0/15")
@@ -37,7 +37,7 @@ class NetworkNamespace:
         self.address = ""
         """Of the far end, in the namespace; empty until it is open."""
         self._scratch = scratch
-        self._mark = MARK_PREFIX + owner
+        self._mark = mark_of(owner)
         self._descriptor = -1
 
     def open(self) -> None:
@@ -110,7 +110,7 @@ def link_name(scratch: Path) -> str:
 def remove_link(scratch: Path) -> None:
     """Remove the cable to the server of a scratch folder, if there is one and it bears our mark."""
     link = link_name(scratch)
-    if not _exists(link) or not _mark(link).startswith(MARK_PREFIX):
+    if not _exists(link) or owner_of(_mark(link)) is None:
         return
     command = [_program(), "link", "delete", link]
     done = subprocess.run(command, capture_output=True, check=False)

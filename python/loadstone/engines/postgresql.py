@@ -12,22 +12,24 @@ from copy import copy
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
-from zlib import crc32
 
 import psycopg
 from psycopg import sql
 
-from loadstone.engines.base import Capabilities, Engine, Leftover, Structure, Table
+from loadstone.engines.base import (
+    Capabilities,
+    Engine,
+    Leftover,
+    Structure,
+    Table,
+    in_use,
+)
+from loadstone.engines.marks import Hold, owner_of, space_name
 from loadstone.engines.network_namespace import remove_link
 from loadstone.engines.postgresql_load import fill, organise, read_rows
 from loadstone.engines.postgresql_server import PrivateServer, end_orphan
-from loadstone.engines.postgresql_session import (
-    MARK_PREFIX,
-    Address,
-    Space,
-    private_address,
-    user_address,
-)
+from loadstone.engines.postgresql_session import Address, private_address, user_address
+from loadstone.engines.postgresql_space import Space
 from loadstone.engines.postgresql_terms import (
     CACHE_BYTES_DEFAULT,
     read_terms,
@@ -70,16 +72,16 @@ class PostgresqlEngine(Engine):
         },
     )
 
-    def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:
+    def __init__(
+        self, variant: "Variant", scratch: Path, owner: str, *, space: str | None = None
+    ) -> None:
         super().__init__(variant, scratch, owner)
         self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
         self._address: Address | None = None
         self._server: PrivateServer | None = None
         self._entered = False
         self._gaps: dict[str, str] = {}
-        # Two variants of a run may share a server: each has a schema of its own.
-        digest = crc32(variant.name.encode())
-        self._space = Space(f"loadstone_{owner}_{digest:08x}", owner)
+        self._space = Space(space or space_name(owner, variant.name), owner)
 
     @classmethod
     def versions(cls) -> Mapping[str, str]:
@@ -126,10 +128,8 @@ class PostgresqlEngine(Engine):
 
     def tables(self) -> Sequence[str]:
         """All tables of our schema."""
-        query = "SELECT tablename FROM pg_catalog.pg_tables WHERE schemaname = %s ORDER BY 1"
         with self._where().errors():
-            rows = self._open().execute(query, (self._space.name,)).fetchall()
-        return [str(row[0]) for row in rows]
+            return self._space.tables(self._open())
 
     def load(self, table: Table, rows: "pa.RecordBatchReader") -> int:
         """CREATE TABLE and COPY in one transaction, then indexes and CLUSTER."""
@@ -198,7 +198,7 @@ class PostgresqlEngine(Engine):
     def size_bytes(self) -> int:
         """Tables, indexes and TOAST of our schema."""
         query = (
-            "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::int8"
+            "SELECT coalesce(pg_catalog.sum(pg_catalog.pg_total_relation_size(c.oid)), 0)::int8"
             " FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
             " WHERE n.nspname = %s AND c.relkind = 'r'"
         )
@@ -270,9 +270,9 @@ class PostgresqlEngine(Engine):
             try:
                 self._connection = self._where().connect()
             except LoadstoneError:
-                if self._entered:
+                if self._entered or self.heir:
                     raise
-                # Never reached: it holds nothing of this engine's, and `start` told the error.
+                # Never reached: it holds nothing of this run's, and `start` told the error.
                 return
         with self._where().errors(f"cannot drop {self._space.name}"):
             self._space.leave(self._open())
@@ -286,21 +286,37 @@ class PostgresqlEngine(Engine):
             return ()
         address = user_address(variant.url)
         query = (
-            "SELECT nspname, obj_description(oid, 'pg_namespace') FROM pg_catalog.pg_namespace"
-            " WHERE nspname LIKE 'loadstone\\_%' ORDER BY 1"
+            "SELECT nspname, pg_catalog.obj_description(oid, 'pg_namespace')"
+            " FROM pg_catalog.pg_namespace WHERE nspname LIKE 'loadstone\\_%' ORDER BY 1"
         )
         with address.errors("cannot look for schemas"), address.connect() as connection:
             rows = connection.execute(query).fetchall()
-        return [_leftover(name, comment) for name, comment in rows if _ours(name, comment)]
+            found = [Space(name, owner_of(told) or "") for name, told in rows if _ours(name, told)]
+            return [_leftover(space, connection) for space in found]
 
     @classmethod
     def clear(cls, variant: "Variant", leftover: Leftover) -> None:
-        """Drop a schema if it still bears its run's mark."""
+        """Drop a schema if it still bears its run's mark, and no living run holds it."""
         if variant.url is None:
             return
         address = user_address(variant.url)
+        space = Space(leftover.name, leftover.owner)
         with address.errors(f"cannot drop {leftover.name}"), address.connect() as connection:
-            Space(leftover.name, leftover.owner).leave(connection)
+            if not space.take(connection):
+                raise in_use(leftover)
+            space.leave(connection)
+
+    @classmethod
+    def hold(cls, variant: "Variant", owner: str) -> Hold:
+        """A session that holds the schema's lock: the worker's own end with every cold sample."""
+        if variant.url is None:
+            return Hold()
+        address = user_address(variant.url)
+        space = Space(space_name(owner, variant.name), owner)
+        with address.errors("cannot hold the schema"):
+            connection = address.connect()
+            space.hold(connection)
+        return Hold(space.name, connection.close)
 
     @classmethod
     def abandon(cls, scratch: Path) -> Sequence[int]:
@@ -374,16 +390,19 @@ class PostgresqlEngine(Engine):
 
 def _ours(schema: str, comment: str | None) -> bool:
     # Name and comment together, exactly as a run writes them: a user may write a note like it.
-    found = re.fullmatch("loadstone_([a-z0-9]+)_[0-9a-f]{8}", schema)
-    return found is not None and comment == MARK_PREFIX + found[1]
+    found = re.fullmatch(r"loadstone_([a-z0-9]+)_[0-9a-f]{8}", schema)
+    return found is not None and owner_of(comment or "") == found[1]
 
 
-def _leftover(schema: str, comment: str) -> Leftover:
-    quoted = '"' + schema.replace('"', '""') + '"'
+def _leftover(space: Space, connection: psycopg.Connection[tuple[Any, ...]]) -> Leftover:
+    tables = space.tables(connection)
+    alive = not space.take(connection)
+    drops = [f'DROP TABLE {space.quoted}."{table}"' for table in tables]
     return Leftover(
         kind="schema",
-        name=schema,
-        owner=comment.removeprefix(MARK_PREFIX),
-        detail=comment,
-        removal=f"DROP SCHEMA {quoted} CASCADE",
+        name=space.name,
+        owner=space.owner,
+        detail=", ".join(tables) or "no table",
+        removal="; ".join([*drops, f"DROP SCHEMA {space.quoted}"]),
+        alive=alive,
     )

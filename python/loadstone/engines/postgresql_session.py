@@ -8,13 +8,11 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import psycopg
-from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
 from loadstone.errors import EngineError, InputError, UnsupportedError
 
 CONNECT_S_DEFAULT = 10
-MARK_PREFIX = "loadstone run "
 
 _HINTS = (
     ("password authentication failed", "check the password: in the URL, PGPASSWORD or ~/.pgpass"),
@@ -43,7 +41,12 @@ class Address:
         """A connection on which each statement is its own transaction, always parsed afresh."""
         with self.errors(f"cannot connect to {self.place}"):
             # No automatic preparation: the sixth run of a statement must be like the first.
-            return psycopg.connect(**self.parameters, autocommit=True, prepare_threshold=None)
+            connection = psycopg.connect(**self.parameters, autocommit=True, prepare_threshold=None)
+            # First of all, and by a statement that calls nothing: until then names resolve where
+            # the server's owner, or whoever may create in `public`, has put something
+            # (CVE-2018-1058). Not by `options`: that would replace the user's PGOPTIONS.
+            connection.execute("SET search_path TO pg_catalog")
+            return connection
 
     @contextmanager
     def errors(self, doing: str = "") -> Iterator[None]:
@@ -98,50 +101,3 @@ def _scrub(text: str, secrets: Iterable[str]) -> str:
 def _query_secrets(query: str) -> set[str]:
     found = re.findall(r"(?:^|&)(?:ssl)?password=([^&]*)", query)
     return {*found, *map(unquote, found)}
-
-
-@dataclass(frozen=True, slots=True)
-class Space:
-    """Our schema on a server, told from the user's by its comment."""
-
-    name: str
-    owner: str
-
-    @property
-    def quoted(self) -> str:
-        """As written in a statement."""
-        return '"' + self.name.replace('"', '""') + '"'
-
-    @property
-    def mark(self) -> str:
-        """The comment that makes it ours."""
-        return MARK_PREFIX + self.owner
-
-    def enter(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
-        """Create the schema if there is none, refuse one that is not ours, look nowhere else."""
-        found, comment = self._look(connection)
-        if not found:
-            with connection.transaction():
-                connection.execute(f"CREATE SCHEMA {self.quoted}".encode())
-                mark = sql.Literal(self.mark).as_string(connection)
-                connection.execute(f"COMMENT ON SCHEMA {self.quoted} IS {mark}".encode())
-        elif comment != self.mark:
-            raise EngineError(
-                f"postgresql: the schema {self.name} exists and is not marked as ours",
-                hint="rename it, or start another run: every run has its own schema",
-            )
-        connection.execute(f"SET search_path TO {self.quoted}".encode())
-
-    def leave(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
-        """Drop the schema if it exists and bears our mark; touch nothing otherwise."""
-        found, comment = self._look(connection)
-        if found and comment == self.mark:
-            connection.execute(f"DROP SCHEMA {self.quoted} CASCADE".encode())
-
-    def _look(self, connection: psycopg.Connection[tuple[Any, ...]]) -> tuple[bool, str | None]:
-        query = (
-            "SELECT obj_description(oid, 'pg_namespace') FROM pg_catalog.pg_namespace"
-            " WHERE nspname = %s"
-        )
-        row = connection.execute(query, (self.name,)).fetchone()
-        return row is not None, row[0] if row else None

@@ -3,16 +3,26 @@
 Our file has a WAL journal. A user's file keeps the journal it has, and everything else.
 """
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
-from zlib import crc32
 
 import apsw
 
-from loadstone.engines import sqlite_session
-from loadstone.engines.base import Capabilities, Engine, Leftover, Structure, Table
+from loadstone.engines import sqlite_hold, sqlite_session
+from loadstone.engines.base import (
+    Capabilities,
+    Engine,
+    Leftover,
+    Structure,
+    Table,
+    in_use,
+)
+from loadstone.engines.marks import Hold, space_name
 from loadstone.engines.sqlite_session import Space, errors, transaction
 from loadstone.errors import EngineError, LoadstoneError, UnsupportedError
 
@@ -67,9 +77,7 @@ class SqliteEngine(Engine):
         self._entered = False
         self._space: Space | None = None
         if variant.url is not None:
-            # Two variants of a run may share a file: each has names of its own.
-            digest = crc32(variant.name.encode())
-            self._space = Space(f"loadstone_{owner}_{digest:08x}", owner)
+            self._space = Space(space_name(owner, variant.name), owner)
 
     @classmethod
     def check(cls, variant: "Variant") -> None:
@@ -258,9 +266,9 @@ class SqliteEngine(Engine):
         try:
             connection = sqlite_session.connect(self.path)
         except LoadstoneError:
-            if self._entered:
+            if self._entered or self.heir:
                 raise
-            # Never entered: it holds nothing of this engine's, and `start` told the error.
+            # Never entered: it holds nothing of this run's, and `start` told the error.
             return
         try:
             with errors(f"cannot drop {self._space.name} from {self.path}"):
@@ -279,22 +287,38 @@ class SqliteEngine(Engine):
         try:
             with errors(f"cannot look for tables in {path}"):
                 found = sqlite_session.spaces(connection)
-                return [space.leftover(connection) for space in found]
+                left = [space.leftover(connection) for space in found]
         finally:
             connection.close()
+        # Only now: see `sqlite_hold.is_held`.
+        return [replace(item, alive=sqlite_hold.is_held(path, item.name)) for item in left]
 
     @classmethod
     def clear(cls, variant: "Variant", leftover: Leftover) -> None:
-        """Drop a space if it still bears its run's mark."""
+        """Drop a space if it still bears its run's mark, and no living run holds it."""
         if variant.url is None:
             return
         path = sqlite_session.path_of(variant.url)
-        connection = sqlite_session.connect(path)
+        alone = sqlite_hold.take(path, leftover.name)
+        if alone is None:
+            raise in_use(leftover)
         try:
-            with errors(f"cannot drop {leftover.name} from {path}"):
+            doing = f"cannot drop {leftover.name} from {path}"
+            with closing(sqlite_session.connect(path)) as connection, errors(doing):
                 Space(leftover.name, leftover.owner).leave(connection)
         finally:
-            connection.close()
+            os.close(alone)
+
+    @classmethod
+    def hold(cls, variant: "Variant", owner: str) -> Hold:
+        """A lock on the user's file, which the worker inherits."""
+        if variant.url is None:
+            return Hold()
+        path = sqlite_session.path_of(variant.url)
+        sqlite_session.look(path)
+        name = space_name(owner, variant.name)
+        descriptor = sqlite_hold.hold(path, name)
+        return Hold(name, partial(os.close, descriptor), (descriptor,))
 
     def _lazy(self) -> bool:
         return self.tactic("durability") == "none"

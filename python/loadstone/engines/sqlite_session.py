@@ -16,10 +16,10 @@ from urllib.parse import unquote, urlsplit
 import apsw
 
 from loadstone.engines.base import Leftover
+from loadstone.engines.marks import mark_of
 from loadstone.errors import EngineError, InputError
 
 BUSY_MS_MAX = 5000
-MARK_PREFIX = "loadstone run "
 STATISTICS = ("sqlite_stat1", "sqlite_stat4")
 """What ANALYZE makes. SQLite itself removes the rows of a table that is dropped."""
 
@@ -91,7 +91,7 @@ def path_of(url: str) -> Path:
 
 def connect(path: Path) -> apsw.Connection:
     """Open a file of the user's that is there already; change nothing. Raises `EngineError`."""
-    _look(path)
+    look(path)
     with errors(f"cannot open {path}"):
         db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
@@ -105,8 +105,9 @@ def connect(path: Path) -> apsw.Connection:
     return db
 
 
-def _look(path: Path) -> None:
-    """Refuse what SQLite would make, hang on, or write to against its owner's wish."""
+def look(path: Path) -> None:
+    """Refuse what SQLite would make, hang on, or write to against its owner's wish. Raises
+    `EngineError`."""
     try:
         found = path.stat()
     except OSError as error:
@@ -144,7 +145,7 @@ class Space:
     @property
     def mark(self) -> str:
         """The words that make it ours."""
-        return MARK_PREFIX + self.owner
+        return mark_of(self.owner)
 
     def holds(self, table: str) -> bool:
         """Whether a table is ours by its name."""
@@ -168,10 +169,19 @@ class Space:
             db.execute(insert, (self.mark, " ".join(theirs)))
 
     def leave(self, db: apsw.Connection) -> None:
-        """Drop what is ours if it bears our mark, in one transaction; touch nothing otherwise."""
+        """Drop what is ours if it bears our mark, in one transaction; touch nothing otherwise.
+        Raises `EngineError`, and drops nothing, where something that is not ours would go or would
+        no longer work."""
         if self.mark_read(db) is None:
             return
         with transaction(db):
+            users = self._used_by(db)
+            if users:
+                raise EngineError(
+                    f"sqlite: {self.name} is kept whole: it is used by what is not ours:"
+                    f" {'; '.join(users)}",
+                    hint="drop that, then: loadstone clean --on URL",
+                )
             theirs = self.statistics_before(db)
             for table in [*self.tables(db), self.name]:
                 db.execute(f"DROP TABLE {quoted(table)}")
@@ -234,6 +244,15 @@ class Space:
         """The tables of statistics that were there before any of ours."""
         found = self.mark_read(db)
         return found[2].split() if found else ()
+
+    def _used_by(self, db: apsw.Connection) -> list[str]:
+        """What the user made on our tables, or with them: SQLite knows of no dependence, and drops
+        a table's triggers and indexes with it. Nobody else's text has our names in it."""
+        query = (
+            "SELECT type || ' ' || name FROM sqlite_schema WHERE instr(lower(sql), lower(?2)) AND"
+            " NOT (type IN ('table', 'index') AND substr(name, 1, ?1) = ?2) ORDER BY 1"
+        )
+        return [str(row[0]) for row in db.execute(query, (len(self.prefix), self.prefix))]
 
     @property
     def _definition(self) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from loadstone.engines.base import Capabilities, Leftover
+from loadstone.engines.marks import Hold, space_name
 from loadstone.engines.postgresql import PostgresqlEngine
 from loadstone.errors import UnsupportedError
 from loadstone.hosts.base import capabilities
@@ -45,7 +46,11 @@ class PostgresqlHost(RustHost):
     def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:
         super().__init__(variant, scratch, owner)
         own = tuple(pair for pair in variant.tactics if pair[0] in SERVER_TACTICS)
-        self._server = PostgresqlEngine(replace(variant, tactics=own), scratch, owner)
+        server = replace(variant, tactics=own)
+        # Named after the whole variant: two that differ in a tactic of the program only would else
+        # load and drop each other's tables.
+        space = space_name(owner, variant.name)
+        self._server = PostgresqlEngine(server, scratch, owner, space=space)
         self._password = ""
         self._round_trip = ""
 
@@ -177,6 +182,7 @@ class PostgresqlHost(RustHost):
     def remove(self) -> None:
         """Disconnect; delete the private server, or drop our schema from the user's."""
         super().stop()
+        self._server.heir = self.heir
         self._server.remove()
 
     @classmethod
@@ -188,6 +194,11 @@ class PostgresqlHost(RustHost):
     def clear(cls, variant: "Variant", leftover: Leftover) -> None:
         """Drop a schema if it still bears its run's mark."""
         PostgresqlEngine.clear(variant, leftover)
+
+    @classmethod
+    def hold(cls, variant: "Variant", owner: str) -> Hold:
+        """A session that holds the schema's lock."""
+        return PostgresqlEngine.hold(variant, owner)
 
     @classmethod
     def abandon(cls, scratch: Path) -> Sequence[int]:

@@ -1,0 +1,288 @@
+"""A server that is not ours, and not only friendly: what others made there is neither called nor
+dropped, and a run that lives keeps its schema."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from psycopg import sql
+from samples import rows, stream, table
+from user_server import UserServer, user_server
+
+from loadstone import registry, scratch
+from loadstone.crew import VariantWorker
+from loadstone.engines.postgresql import PostgresqlEngine
+from loadstone.errors import EngineError
+from loadstone.hosts.base import Database
+from loadstone.hosts.postgresql import PostgresqlHost
+from loadstone.session import plan_from
+from loadstone.variant import Variant, parse_variant
+
+TACTICS = frozenset(PostgresqlEngine.capabilities.tactics)
+
+# Whatever fits the arguments of a call better than what `pg_catalog` has is called in its place.
+TRAPS = (
+    ("obj_description", "oid, text", "text"),
+    ("pg_total_relation_size", "oid", "bigint"),
+    ("set_config", "text, text, text", "text"),
+    ("starts_with", "name, text", "boolean"),
+    ("sum", "integer", "bigint"),
+    ("min", "character", "character"),
+    ("pg_advisory_lock_shared", "integer", "void"),
+    ("version", "", "text"),
+    ("current_database", "", "name"),
+    ("unnest", "integer[]", "SETOF integer"),
+    ("count", "", "bigint"),
+)
+OPERATORS = (("~~", "name", "name"), ("=", "name", "text"), ("||", "text", "text"))
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[UserServer]:
+    with user_server() as running:
+        with running.owner() as connection:
+            connection.execute("CREATE TABLE public.sprung (trap text)")
+            connection.execute("GRANT INSERT ON public.sprung TO PUBLIC")
+            spring = "BEGIN INSERT INTO public.sprung VALUES ({}); RETURN{}; END"
+            for name, arguments, result in TRAPS:
+                value = "" if "SETOF" in result or result == "void" else " NULL"
+                body = spring.format(f"'{name}({arguments})'", value)
+                connection.execute(
+                    f"CREATE FUNCTION public.{name}({arguments}) RETURNS {result}"
+                    f" LANGUAGE plpgsql AS $${body}$$".encode()
+                )
+            for number, (name, left, right) in enumerate(OPERATORS):
+                body = spring.format(f"'{left} {name} {right}'", " true")
+                connection.execute(
+                    f"CREATE FUNCTION public.trap{number}({left}, {right}) RETURNS boolean"
+                    f" LANGUAGE plpgsql AS $${body}$$".encode()
+                )
+                connection.execute(
+                    f"CREATE OPERATOR public.{name} (LEFTARG = {left}, RIGHTARG = {right},"
+                    f" FUNCTION = public.trap{number})".encode()
+                )
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def nothing_sprang(server: UserServer) -> Iterator[None]:
+    yield
+    with server.owner() as connection:
+        assert connection.execute("SELECT DISTINCT trap FROM public.sprung").fetchall() == []
+
+
+Connect = Callable[..., PostgresqlEngine]
+
+
+@pytest.fixture
+def connect(server: UserServer, tmp_path: Path) -> Iterator[Connect]:
+    """Make engines on the user's server by URL."""
+    made: list[PostgresqlEngine] = []
+
+    def build(owner: str = "run1") -> PostgresqlEngine:
+        made.append(PostgresqlEngine(parse_variant(server.url(), TACTICS), tmp_path, owner))
+        return made[-1]
+
+    yield build
+    for engine in made:
+        engine.remove()
+
+
+def test_what_others_put_in_public_is_never_called(connect: Connect) -> None:
+    engine = connect()
+    engine.start()
+    engine.load(table(indexes=("unique1",)), stream(rows()))
+    engine.load(table("c", organisation="clustered", key="unique1"), stream(rows()))
+    engine.settle(["t", "c"])
+    engine.read('SELECT * FROM "t" WHERE "unique1" = 3')
+    engine.fetch('SELECT min("unique1") FROM "t"')
+    engine.run('DELETE FROM "t"')
+    assert engine.size_bytes() > 0
+    assert engine.terms()["durability"] == "none"  # this server does not sync
+    assert list(engine.tables()) == ["c", "t"]
+    with engine.another() as other:
+        other.fetch('SELECT count(*) FROM "c"')
+    (left,) = PostgresqlEngine.sweep(engine.variant)
+    assert left.alive
+    engine.remove()
+
+
+def test_nor_by_the_calling_program(server: UserServer, tmp_path: Path) -> None:
+    for tail in ("", "?statement=procedure"):
+        tactics = frozenset(PostgresqlHost.capabilities.tactics)
+        host = PostgresqlHost(parse_variant(server.url(tail=tail), tactics), tmp_path, "run2")
+        try:
+            host.start()
+            host.expect(Database(200))
+            host.load()
+            host.settle()
+            for measure in ("lookup", "traversal", "insert", "lookup-batch", "traversal-batch"):
+                host.measure(measure, 0)
+            host.terms()
+            assert host.size_bytes() > 0
+        finally:
+            host.remove()
+
+
+def test_two_programs_on_one_server_have_a_schema_each(server: UserServer, tmp_path: Path) -> None:
+    tactics = frozenset(PostgresqlHost.capabilities.tactics)
+    variants = [
+        parse_variant(server.url(tail=f"?hop={hop}"), tactics) for hop in ("lookup", "join")
+    ]
+    hosts = [PostgresqlHost(variant, tmp_path, "run3") for variant in variants]
+    try:
+        for host in hosts:
+            host.start()
+        assert len(PostgresqlHost.sweep(variants[0])) == 2
+    finally:
+        for host in hosts:
+            host.remove()
+
+
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        ("VIEW public.depends", "CREATE VIEW public.depends AS SELECT * FROM {}.t"),
+        ("TABLE public.depends", "CREATE TABLE public.depends (c {}.t)"),
+        ("TABLE public.depends", "CREATE TABLE public.depends (c int REFERENCES {}.k)"),
+        ("VIEW {}.depends", "CREATE VIEW {}.depends AS SELECT 1 AS one"),
+        ("TABLE {}.depends", "CREATE TABLE {}.depends AS SELECT 1 AS one"),
+        ("SEQUENCE {}.depends", "CREATE SEQUENCE {}.depends"),
+    ],
+    ids=["view", "column", "reference", "view-inside", "table-inside", "sequence-inside"],
+)
+def test_what_others_made_on_ours_or_in_it_is_kept_and_named(
+    server: UserServer, connect: Connect, theirs: tuple[str, str]
+) -> None:
+    what, make = theirs
+    engine = connect(owner="used")
+    engine.start()
+    engine.load(table(), stream(rows()))
+    engine.run('CREATE TABLE "k" (i integer PRIMARY KEY)')
+    schema = engine._space.quoted
+    with server.owner() as connection:
+        connection.execute(make.format(schema).encode())
+        with pytest.raises(EngineError, match="depends") as caught:
+            engine.remove()
+        assert "loadstone clean" in caught.value.hint
+        assert engine.tables() == ["k", "t"]
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT * FROM {what.split()[1].format(schema)}".encode())
+        connection.execute(f"DROP {what.format(schema)}".encode())
+    engine.remove()
+    assert list(PostgresqlEngine.sweep(engine.variant)) == []
+
+
+def test_a_living_run_keeps_its_schema_whoever_cleans(connect: Connect) -> None:
+    engine = connect(owner="living")
+    hold = PostgresqlEngine.hold(engine.variant, "living")
+    engine.start()
+    engine.load(table(), stream(rows()))
+    engine.stop()  # as for every cold sample
+    (left,) = PostgresqlEngine.sweep(engine.variant)
+    assert left.alive
+    with pytest.raises(EngineError, match="in use"):
+        PostgresqlEngine.clear(engine.variant, left)
+    hold.close()
+    (left,) = PostgresqlEngine.sweep(engine.variant)
+    assert not left.alive
+    PostgresqlEngine.clear(engine.variant, left)
+    assert list(PostgresqlEngine.sweep(engine.variant)) == []
+
+
+def test_a_schema_that_another_role_made_in_our_name_is_refused(
+    server: UserServer, connect: Connect
+) -> None:
+    engine = connect(owner="feigned")
+    space = engine._space
+    with server.owner() as connection:
+        connection.execute(f"CREATE SCHEMA {space.quoted}".encode())
+        connection.execute(f"GRANT ALL ON SCHEMA {space.quoted} TO alice".encode())
+        note = sql.SQL("COMMENT ON SCHEMA {} IS {}")
+        connection.execute(note.format(sql.Identifier(space.name), sql.Literal(space.mark)))
+        try:
+            with pytest.raises(EngineError, match="another role"):
+                engine.start()
+        finally:
+            connection.execute(f"DROP SCHEMA {space.quoted}".encode())
+
+
+def test_nobody_else_may_create_in_our_schema(server: UserServer, connect: Connect) -> None:
+    with server.owner() as connection:
+        connection.execute("CREATE ROLE mallory")
+        grant = "ALTER DEFAULT PRIVILEGES FOR ROLE alice GRANT ALL ON SCHEMAS TO mallory, PUBLIC"
+        connection.execute(grant.encode())
+        try:
+            engine = connect(owner="shared")
+            engine.start()
+            query = "SELECT has_schema_privilege('mallory', %s, 'CREATE')"
+            assert connection.execute(query, (engine._space.name,)).fetchone() == (False,)
+            engine.remove()
+        finally:
+            connection.execute(grant.replace("GRANT", "REVOKE").replace(" TO ", " FROM ").encode())
+            connection.execute("DROP ROLE mallory")
+
+
+def test_a_table_of_a_run_with_an_odd_name_is_dropped_by_it(connect: Connect) -> None:
+    engine = connect()
+    engine.start()
+    odd = 'a"b.c; DROP SCHEMA public; --'
+    engine.run(f"CREATE TABLE {engine.quote(odd)} (i integer)")
+    assert list(engine.tables()) == [odd]
+    engine.remove()
+    assert list(PostgresqlEngine.sweep(engine.variant)) == []
+
+
+def crew_of(url: str, claim: scratch.Claim, operation: str = "min-heap") -> VariantWorker:
+    chosen = {"rows": [1000], "on": [url], "operations": [operation], "floor": False}
+    planned = plan_from(chosen, None)
+    ((variant, engine),) = planned.variants.values()
+    return VariantWorker(variant, engine, claim, planned.plan, planned.benchmark)
+
+
+def test_what_cannot_be_reached_after_a_worker_was_replaced_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOADSTONE_SCRATCH", str(tmp_path))
+    with scratch.claimed("lost") as claim, user_server() as brief:
+        worker = crew_of(brief.url(), claim)
+        worker.open()
+        worker.abandon()
+        rules = "ALTER ROLE alice NOLOGIN"
+        with brief.owner() as connection:
+            connection.execute(rules.encode())
+        with pytest.raises(EngineError):
+            worker.open()
+        told = worker.close()
+        assert "may be left" in told
+        assert f"loadstone clean --on {brief.url(secret=None)}" in told
+        with brief.owner() as connection:
+            connection.execute("ALTER ROLE alice LOGIN")
+        again = crew_of(brief.url(), replace(claim, resumed=True))
+        again.open()
+        assert again.close() == ""
+        assert PostgresqlEngine.sweep(_variant(brief.url())) == []
+
+
+def test_a_worker_that_was_given_up_leaves_nothing(
+    server: UserServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOADSTONE_SCRATCH", str(tmp_path))
+    with scratch.claimed("givenup") as claim:
+        worker = crew_of(server.url(), claim)
+        worker.open()
+        assert len(PostgresqlEngine.sweep(_variant(server.url()))) == 1
+        worker.abandon()
+        assert worker.close() == ""
+    assert PostgresqlEngine.sweep(_variant(server.url())) == []
+
+
+def _variant(url: str) -> Variant:
+    return parse_variant(url, TACTICS)
+
+
+def test_the_engines_and_the_programs_of_a_name_hold_the_same_way() -> None:
+    for name in set(registry.engine_names()) & set(registry.host_names()):
+        system = registry.load_host(name)
+        assert system.takes_url == ("hold" in vars(system)), name
