@@ -63,4 +63,6 @@ class Meter:
 
 
 def _difference(before: int | None, after: int | None) -> int | None:
-    return None if before is None or after is None else after - before
+    if before is None or after is None or after < before:
+        return None  # also where a process that ended took its count with it
+    return after - before

@@ -8,7 +8,7 @@ import sqlite3
 
 import pytest
 
-from loadstone.record.schema import APPLICATION_ID, SCHEMA_VERSION, TABLES
+from loadstone.record.schema import APPLICATION_ID, SCHEMA_VERSION, definitions
 
 DOCUMENT = "docs/record.md"
 
@@ -26,7 +26,7 @@ def described(text: str) -> dict[str, list[str]]:
 
 def empty_record() -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:")
-    connection.executescript(TABLES)
+    connection.executescript(definitions())
     return connection
 
 

@@ -12,10 +12,19 @@ import pytest
 from loadstone.errors import RecordError
 from loadstone.plan import Cell, Plan
 from loadstone.record import CellResult, Recorder, Sample, read, writer
-from loadstone.record.model import AnswerCheck, ColdEvidence, Event, Load, StatementText, Term
+from loadstone.record.model import (
+    AnswerCheck,
+    ColdEvidence,
+    Event,
+    Load,
+    StatementText,
+    Term,
+)
 
 CELLS = tuple(Cell(f"operation-{i}", "sqlite", 1000, "warm", 2) for i in range(5))
 PLAN = Plan("wisconsin", "1993", ("sqlite",), (1000,), 1, 1, 1, 60.0, CELLS)
+
+AT = "2026-01-01T00:00:00+00:00"
 
 
 def result(cell, status="ok"):
@@ -23,7 +32,7 @@ def result(cell, status="ok"):
         cell=cell,
         status=status,
         reason="",
-        ended_at="2026-01-01T00:00:00",
+        ended_at=AT,
         samples=(Sample(0, 0, 0, 10, 20, None, None, 0, None), Sample(1, 0, 1, 30, 25)),
         answers=(AnswerCheck(0, 0, 1, "aa", 1, "aa"),),
         evidence=(ColdEvidence(0, True, "", "cachestat", 1, 4096, 1, 0, True),),
@@ -41,7 +50,7 @@ def test_what_is_written_is_read_back(tmp_path):
     recorder.machine({"cpu.count": 2, "cpu.governor": None})
     recorder.terms([Term("sqlite", "durability", "full", "FULL")])
     recorder.load(Load("sqlite", 1000, "tenktup1", "heap", 1000, 5, True))
-    recorder.event(Event("now", "worker lost", "sqlite", "it died"))
+    recorder.event(Event(AT, "worker lost", "sqlite", "it died"))
     recorder.cell(result(CELLS[0]))
     recorder.end("complete", 7)
     run = read(path)
@@ -88,7 +97,8 @@ def test_an_existing_file_is_never_overwritten(tmp_path):
 
 def test_a_run_that_ended_before_its_record_began_leaves_the_name_free(tmp_path, monkeypatch):
     path = tmp_path / "r.loadstone"
-    monkeypatch.setattr(writer, "TABLES", f"{writer.TABLES} CREATE TABLE run (twice);")
+    made = writer.definitions()
+    monkeypatch.setattr(writer, "definitions", lambda: f"{made} CREATE TABLE run (twice);")
     with pytest.raises(RecordError, match="cannot write the record"):
         fresh(path)
     with pytest.raises(RecordError, match="is empty: its run ended before it began"):
@@ -120,7 +130,7 @@ def test_sigkill_keeps_every_cell_that_had_ended(tmp_path):
         "for c in t.CELLS[:3]: r.cell(t.result(c))\n"
         # So large that half of it is in the file before its commit, and the journal beside it.
         "r._connection.execute('PRAGMA cache_size=1'); r._connection.execute('BEGIN')\n"
-        "r._insert('event', [(1, 'x', 'x', 'x', 'x' * 5000)] * 100)\n"
+        "r._insert('event', [(1, t.AT, 'x', 'x', 'x' * 5000)] * 100)\n"
         "print('ready', flush=True); sys.stdin.read()"
     )
     child = subprocess.Popen(

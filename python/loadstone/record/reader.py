@@ -4,12 +4,13 @@ import dataclasses
 import json
 import sqlite3
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from loadstone.errors import RecordError
-from loadstone.owner import checked_owner
 from loadstone.plan import Cell, Plan
+from loadstone.record.column import shown
 from loadstone.record.model import (
     AnswerCheck,
     CellResult,
@@ -26,7 +27,7 @@ from loadstone.record.model import (
     Term,
     UsersPoint,
 )
-from loadstone.record.schema import APPLICATION_ID, SCHEMA_VERSION
+from loadstone.record.schema import APPLICATION_ID, SCHEMA_VERSION, table
 
 
 def connect(path: Path, *, writable: bool = False) -> sqlite3.Connection:
@@ -77,94 +78,103 @@ def read(path: Path) -> Run:
     try:
         check_schema(connection, path)
         connection.execute("BEGIN")  # one snapshot, also beside a run that is still writing
-        return _run(connection, path)
+        version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+        return _run(_Source(connection, version))
+    except RecordError as error:
+        about = "" if str(path) in error.message else f"{path} is damaged: "
+        raise RecordError(about + error.message, hint=error.hint) from error
     except sqlite3.Error as error:
         raise RecordError(f"{path} is damaged: {error}") from error
     finally:
         connection.close()
 
 
-def _run(connection: sqlite3.Connection, path: Path) -> Run:
-    head = connection.execute("SELECT * FROM run").fetchone()
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Source:
+    """A record's tables as its schema has them, each row checked against what is declared."""
+
+    connection: sqlite3.Connection
+    version: int
+
+    def rows(self, name: str) -> Iterator[tuple[Any, ...]]:
+        """A table's rows in the order of writing, without the columns that are younger than the
+        record; none where the table is. Raises `RecordError`."""
+        declared = table(name)
+        if declared.since > self.version:
+            return
+        columns = ", ".join(column.name for column in declared.of_version(self.version))
+        # Names of ours, never input.
+        query = f"SELECT {columns} FROM {name} ORDER BY rowid"  # noqa: S608
+        yield from map(declared.checked, self.connection.execute(query))
+
+
+def _run(source: _Source) -> Run:
+    head = next(source.rows("run"), None)
     if head is None:
-        raise RecordError(f"{path} holds no run", hint="its run was killed before it began")
+        raise RecordError("it holds no run", hint="its run was killed before it began")
     run_id, created_at, version, _, plan_text, published = head
     plan = Plan.from_json(plan_text)
     return Run(
-        run_id=_owner(run_id, path),
+        run_id=run_id,
         created_at=created_at,
         loadstone_version=version,
         plan=plan,
         published=json.loads(published),
-        sessions=_sessions(connection),
+        sessions=_sessions(source),
         operations=_unique(
-            OperationText(*row)
-            for row in connection.execute("SELECT * FROM operation ORDER BY rows, ordinal")
+            sorted((OperationText(*row) for row in source.rows("operation")), key=_place)
         ),
-        results=_results(connection, plan),
-        loads=tuple(
-            Load(*(*known, bool(right)))
-            for _, *known, right in connection.execute("SELECT * FROM load")
-        ),
-        terms=tuple(Term(*row[1:]) for row in connection.execute("SELECT * FROM term")),
-        structure_notes=_unique(connection.execute("SELECT * FROM structure_note")),
-        sizes=_sizes(connection),
-        events=tuple(Event(*row[1:]) for row in connection.execute("SELECT * FROM event")),
-        users=tuple(_users_point(row[1:]) for row in _rows(connection, "users")),
+        results=_results(source, plan),
+        loads=tuple(Load(*(*known, bool(right))) for _, *known, right in source.rows("load")),
+        terms=tuple(Term(*row[1:]) for row in source.rows("term")),
+        structure_notes=_unique(source.rows("structure_note")),
+        sizes=_sizes(source),
+        events=tuple(Event(*row[1:]) for row in source.rows("event")),
+        users=tuple(_users_point(row[1:]) for row in source.rows("users")),
     )
 
 
-def _owner(run_id: Any, path: Path) -> str:
-    try:
-        return checked_owner(run_id)
-    except RecordError as error:
-        raise RecordError(f"{path}: {error.message}", hint=error.hint) from error
-
-
-def _rows(connection: sqlite3.Connection, table: str) -> list[Any]:
-    """A table's rows in the order of writing; none where the record is older than the table."""
-    known = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (table,)).fetchone()
-    # The table's name is one of ours, never input.
-    return connection.execute(f"SELECT * FROM {table} ORDER BY rowid").fetchall() if known else []  # noqa: S608
+def _place(text: OperationText) -> tuple[int, int]:
+    return text.rows, text.ordinal
 
 
 def _users_point(row: Any) -> UsersPoint:
     fields = [field.name for field in dataclasses.fields(UsersPoint)]
     texts = ("latency_ns", "lag_ns", "service_ns")
-    values = zip(fields, row, strict=True)
+    values = zip(fields, row, strict=False)
     return UsersPoint(**{name: json.loads(v) if name in texts else v for name, v in values})
 
 
-def _unique(rows: Any) -> tuple[Any, ...]:
+def _unique(rows: Iterable[Any]) -> tuple[Any, ...]:
     """Each session of a resumed run writes these again: the first of equals stands for all."""
     return tuple(dict.fromkeys(rows))
 
 
-def _sizes(connection: sqlite3.Connection) -> tuple[tuple[str, int, int], ...]:
+def _sizes(source: _Source) -> tuple[tuple[str, int, int], ...]:
     """The latest session's word on each variant and scale."""
-    latest = {
-        (variant, rows): size_bytes
-        for _, variant, rows, size_bytes in connection.execute("SELECT * FROM size ORDER BY rowid")
-    }
+    latest = {(variant, rows): size_bytes for _, variant, rows, size_bytes in source.rows("size")}
     return tuple((*key, size_bytes) for key, size_bytes in latest.items())
 
 
-def _sessions(connection: sqlite3.Connection) -> tuple[Session, ...]:
+def _sessions(source: _Source) -> tuple[Session, ...]:
     machine: dict[int, dict[str, Any]] = defaultdict(dict)
-    for session_id, key, value in connection.execute("SELECT * FROM machine"):
+    for session_id, key, value in source.rows("machine"):
         machine[session_id][key] = value
     calibration: dict[int, dict[str, Any]] = defaultdict(dict)
-    for session_id, key, value in _rows(connection, "calibration"):
+    for session_id, key, value in source.rows("calibration"):
         calibration[session_id][key] = value
-    query = "SELECT * FROM session LEFT JOIN session_end USING (session_id) ORDER BY session_id"
-    return tuple(
-        Session(*(*row, machine[row[0]], calibration[row[0]])) for row in connection.execute(query)
-    )
+    ends = {session_id: end for session_id, *end in source.rows("session_end")}
+    found = []
+    for session_id, *begin in source.rows("session"):
+        end = ends.get(session_id, [None, None, None])
+        values: list[Any] = [*begin, *end, machine[session_id], calibration[session_id]]
+        found.append(Session(session_id, *values))
+    return tuple(found)
 
 
-def _results(connection: sqlite3.Connection, plan: Plan) -> tuple[CellResult, ...]:
+def _results(source: _Source, plan: Plan) -> tuple[CellResult, ...]:
     parts: dict[str, dict[int, list[Any]]] = {}
-    for table, kind in (
+    for name, kind in (
         ("sample", Sample),
         ("answer", AnswerCheck),
         ("evidence", ColdEvidence),
@@ -173,18 +183,17 @@ def _results(connection: sqlite3.Connection, plan: Plan) -> tuple[CellResult, ..
         ("disturbance", Disturbance),
     ):
         grouped: dict[int, list[Any]] = defaultdict(list)
-        for cell_id, *values in _rows(connection, table):
-            grouped[cell_id].append(_evidence(values) if table == "evidence" else kind(*values))
-        parts[table] = grouped
+        for cell_id, *values in source.rows(name):
+            grouped[cell_id].append(_evidence(values) if name == "evidence" else kind(*values))
+        parts[name] = grouped
     planned = {cell.key: cell for cell in plan.cells}
     results: dict[str, CellResult] = {}
-    for cell_id, _, *identity, status, reason, ended_at in connection.execute(
-        "SELECT * FROM cell ORDER BY cell_id"
-    ):
+    for cell_id, _, *identity, status, reason, ended_at in source.rows("cell"):
         cell = Cell(*(*identity, 0))
-        cell = planned.get(cell.key, cell)
+        if cell.key not in planned:
+            raise RecordError(f"it holds the cell {shown(cell.key)}, which its plan has not")
         results[cell.key] = CellResult(
-            cell=cell,
+            cell=planned[cell.key],
             status=status,
             reason=reason,
             ended_at=ended_at,

@@ -1,90 +1,279 @@
-"""The record's tables. `docs/record.md` describes them in words; a test compares the two."""
+"""The record's tables: every column with what it may hold. `docs/record.md` describes them in
+words; a test compares the two."""
+
+from loadstone.owner import OWNER
+from loadstone.record.column import (
+    Column,
+    Table,
+    blob,
+    fact,
+    json_text,
+    matching,
+    name,
+    one_of,
+    real,
+    text,
+    whole,
+)
 
 APPLICATION_ID = 0x4C6F6164  # "Load": tells a record from any other SQLite file
 SCHEMA_VERSION = 4
 
-TABLES = """
-CREATE TABLE run (
-  run_id TEXT NOT NULL, created_at TEXT NOT NULL, loadstone_version TEXT NOT NULL,
-  plan_hash TEXT NOT NULL, plan TEXT NOT NULL, published TEXT NOT NULL
-);
-CREATE TABLE session (
-  session_id INTEGER PRIMARY KEY, started_at TEXT NOT NULL, command TEXT NOT NULL
-);
-CREATE TABLE session_end (
-  session_id INTEGER NOT NULL REFERENCES session, ended_at TEXT NOT NULL, outcome TEXT NOT NULL,
-  elapsed_ns INTEGER NOT NULL
-);
-CREATE TABLE machine (
-  session_id INTEGER NOT NULL REFERENCES session, key TEXT NOT NULL, value ANY
-) STRICT;
-CREATE TABLE calibration (
-  session_id INTEGER NOT NULL REFERENCES session, key TEXT NOT NULL, value ANY
-) STRICT;
-CREATE TABLE term (
-  session_id INTEGER NOT NULL REFERENCES session, variant TEXT NOT NULL, key TEXT NOT NULL,
-  asked TEXT, read_back TEXT
-);
-CREATE TABLE operation (
-  name TEXT NOT NULL, rows INTEGER NOT NULL, ordinal INTEGER NOT NULL, title TEXT NOT NULL,
-  query_group TEXT NOT NULL, query TEXT NOT NULL, design TEXT NOT NULL, storage TEXT NOT NULL,
-  destination TEXT NOT NULL, quel TEXT NOT NULL
-);
-CREATE TABLE structure_note (
-  variant TEXT NOT NULL, storage TEXT NOT NULL, note TEXT NOT NULL
-);
-CREATE TABLE load (
-  session_id INTEGER NOT NULL REFERENCES session, variant TEXT NOT NULL, rows INTEGER NOT NULL,
-  relation TEXT NOT NULL, design TEXT NOT NULL, tuples INTEGER NOT NULL,
-  elapsed_ns INTEGER NOT NULL, answer_ok INTEGER NOT NULL
-);
-CREATE TABLE size (
-  session_id INTEGER NOT NULL REFERENCES session, variant TEXT NOT NULL, rows INTEGER NOT NULL,
-  bytes INTEGER NOT NULL
-);
-CREATE TABLE cell (
-  cell_id INTEGER PRIMARY KEY, session_id INTEGER NOT NULL REFERENCES session,
-  operation TEXT NOT NULL, variant TEXT NOT NULL, rows INTEGER NOT NULL,
-  temperature TEXT NOT NULL, status TEXT NOT NULL, reason TEXT NOT NULL, ended_at TEXT NOT NULL
-);
-CREATE TABLE sample (
-  cell_id INTEGER NOT NULL REFERENCES cell, ordinal INTEGER NOT NULL, round INTEGER NOT NULL,
-  variation INTEGER NOT NULL, started_ns INTEGER NOT NULL, elapsed_ns INTEGER NOT NULL,
-  client_cpu_ns INTEGER, server_cpu_ns INTEGER, read_bytes INTEGER, written_bytes INTEGER,
-  commit_ns INTEGER
-);
-CREATE TABLE answer (
-  cell_id INTEGER NOT NULL REFERENCES cell, ordinal INTEGER NOT NULL, variation INTEGER NOT NULL,
-  expected_rows INTEGER NOT NULL, expected_checksum TEXT NOT NULL,
-  rows INTEGER NOT NULL, checksum TEXT NOT NULL
-);
-CREATE TABLE evidence (
-  cell_id INTEGER NOT NULL REFERENCES cell, ordinal INTEGER NOT NULL, proved INTEGER NOT NULL,
-  reason TEXT NOT NULL, method TEXT NOT NULL, files INTEGER NOT NULL, bytes INTEGER NOT NULL,
-  resident_before INTEGER, resident_after INTEGER, engine_dead INTEGER NOT NULL
-);
-CREATE TABLE condition (
-  cell_id INTEGER NOT NULL REFERENCES cell, stolen_share REAL, foreign_share REAL,
-  speed_drift REAL, yardstick_ns REAL
-);
-CREATE TABLE disturbance (
-  cell_id INTEGER NOT NULL REFERENCES cell, worked_share REAL, low_factor REAL NOT NULL,
-  high_factor REAL NOT NULL
-);
-CREATE TABLE statement (
-  cell_id INTEGER NOT NULL REFERENCES cell, variation INTEGER NOT NULL, text TEXT NOT NULL,
-  plan TEXT NOT NULL, access TEXT
-);
-CREATE TABLE users (
-  session_id INTEGER NOT NULL REFERENCES session, operation TEXT NOT NULL, variant TEXT NOT NULL,
-  rows INTEGER NOT NULL, host TEXT NOT NULL, model TEXT NOT NULL, users INTEGER NOT NULL,
-  rate_per_s REAL, elapsed_ns INTEGER NOT NULL, completed INTEGER NOT NULL,
-  failed INTEGER NOT NULL, late INTEGER NOT NULL, skipped INTEGER NOT NULL,
-  client_cpu_ns INTEGER, server_cpu_ns INTEGER, latency_ns TEXT NOT NULL, lag_ns TEXT NOT NULL,
-  service_ns TEXT NOT NULL, histogram BLOB NOT NULL, status TEXT NOT NULL, reason TEXT NOT NULL
-);
-CREATE TABLE event (
-  session_id INTEGER NOT NULL REFERENCES session, at TEXT NOT NULL, kind TEXT NOT NULL,
-  variant TEXT NOT NULL, message TEXT NOT NULL
-);
-"""
+STATUSES = ("ok", "failed", "gap", "disturbed", "invalid")
+
+ID = whole(1, 2**53)
+ORDINAL = whole(0, 10**9)
+COUNT = whole(0, 10**15)
+SCALE = whole(1, 10**12)
+TRUTH = whole(0, 1)
+NS = whole(0, 10**18)
+"""Some 31 years."""
+SHARE = real(0, 1)
+
+NAME = name(200)
+VARIANT = name(4_000)
+WORDS = text(2_000)
+MESSAGE = text(1 << 16)
+TEXT = text(1 << 20)
+FACT = fact(1 << 16)
+DIGEST = matching("[0-9a-f]{0,64}", "up to 64 hexadecimal digits")
+AT = matching(
+    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(\+00:00|Z)", "a time in UTC as ISO 8601 has it"
+)
+STATUS = one_of(STATUSES)
+PERCENTILES = json_text(1_000)
+"""An object from a percentile to ns."""
+
+SESSION = Column("session_id", ID, more="REFERENCES session")
+CELL = Column("cell_id", ID, more="REFERENCES cell")
+
+
+def _figure(column: str, *, since: int = 1) -> Column:
+    return Column(column, NS, null=True, since=since)
+
+
+TABLES = (
+    Table(
+        "run",
+        (
+            Column("run_id", matching(OWNER.pattern, "1 to 32 digits and small letters")),
+            Column("created_at", AT),
+            Column("loadstone_version", name(100)),
+            Column("plan_hash", matching("[0-9a-f]{12}", "12 hexadecimal digits")),
+            Column("plan", json_text(1 << 25)),
+            Column("published", json_text(1 << 22)),
+        ),
+    ),
+    Table(
+        "session",
+        (
+            Column("session_id", ID, more="PRIMARY KEY"),
+            Column("started_at", AT),
+            Column("command", MESSAGE),
+        ),
+    ),
+    Table(
+        "session_end",
+        (
+            SESSION,
+            Column("ended_at", AT),
+            Column("outcome", one_of(("complete", "interrupted", "failed"))),
+            Column("elapsed_ns", NS),
+        ),
+    ),
+    Table("machine", (SESSION, Column("key", NAME), Column("value", FACT, null=True)), strict=True),
+    Table(
+        "calibration",
+        (SESSION, Column("key", NAME), Column("value", FACT, null=True)),
+        since=2,
+        strict=True,
+    ),
+    Table(
+        "term",
+        (
+            SESSION,
+            Column("variant", VARIANT),
+            Column("key", NAME),
+            Column("asked", MESSAGE, null=True),
+            Column("read_back", MESSAGE, null=True),
+        ),
+    ),
+    Table(
+        "operation",
+        (
+            Column("name", NAME),
+            Column("rows", SCALE),
+            Column("ordinal", ORDINAL),
+            Column("title", WORDS),
+            Column("query_group", WORDS),
+            Column("query", WORDS),
+            Column("design", NAME),
+            Column("storage", NAME),
+            Column("destination", NAME),
+            Column("quel", TEXT),
+        ),
+    ),
+    Table(
+        "structure_note",
+        (Column("variant", VARIANT), Column("storage", NAME), Column("note", MESSAGE)),
+    ),
+    Table(
+        "load",
+        (
+            SESSION,
+            Column("variant", VARIANT),
+            Column("rows", SCALE),
+            Column("relation", NAME),
+            Column("design", NAME),
+            Column("tuples", COUNT),
+            Column("elapsed_ns", NS),
+            Column("answer_ok", TRUTH),
+        ),
+    ),
+    Table(
+        "size",
+        (SESSION, Column("variant", VARIANT), Column("rows", SCALE), Column("bytes", COUNT)),
+    ),
+    Table(
+        "cell",
+        (
+            Column("cell_id", ID, more="PRIMARY KEY"),
+            SESSION,
+            Column("operation", NAME),
+            Column("variant", VARIANT),
+            Column("rows", SCALE),
+            Column("temperature", NAME),
+            Column("status", STATUS),
+            Column("reason", MESSAGE),
+            Column("ended_at", AT),
+        ),
+    ),
+    Table(
+        "sample",
+        (
+            CELL,
+            Column("ordinal", ORDINAL),
+            Column("round", ORDINAL),
+            Column("variation", ORDINAL),
+            Column("started_ns", NS),
+            Column("elapsed_ns", NS),
+            _figure("client_cpu_ns"),
+            _figure("server_cpu_ns"),
+            Column("read_bytes", COUNT, null=True),
+            Column("written_bytes", COUNT, null=True),
+            _figure("commit_ns", since=2),
+        ),
+    ),
+    Table(
+        "answer",
+        (
+            CELL,
+            Column("ordinal", ORDINAL),
+            Column("variation", ORDINAL),
+            Column("expected_rows", COUNT),
+            Column("expected_checksum", DIGEST),
+            Column("rows", COUNT),
+            Column("checksum", DIGEST),
+        ),
+    ),
+    Table(
+        "evidence",
+        (
+            CELL,
+            Column("ordinal", ORDINAL),
+            Column("proved", TRUTH),
+            Column("reason", MESSAGE),
+            Column("method", NAME),
+            Column("files", COUNT),
+            Column("bytes", COUNT),
+            Column("resident_before", COUNT, null=True),
+            Column("resident_after", COUNT, null=True),
+            Column("engine_dead", TRUTH),
+        ),
+    ),
+    Table(
+        "condition",
+        (
+            CELL,
+            Column("stolen_share", SHARE, null=True),
+            Column("foreign_share", SHARE, null=True),
+            Column("speed_drift", real(-1, 1e9), null=True),
+            Column("yardstick_ns", real(0, 1e18), null=True, since=3),
+        ),
+        since=2,
+    ),
+    Table(
+        "disturbance",
+        (
+            CELL,
+            Column("worked_share", SHARE, null=True),
+            Column("low_factor", SHARE),
+            Column("high_factor", real(1, 1e12)),
+        ),
+        since=4,
+    ),
+    Table(
+        "statement",
+        (
+            CELL,
+            Column("variation", ORDINAL),
+            Column("text", TEXT),
+            Column("plan", TEXT),
+            Column(
+                "access", matching("[a-z,]{0,200}", "names joined by commas"), null=True, since=4
+            ),
+        ),
+    ),
+    Table(
+        "users",
+        (
+            SESSION,
+            Column("operation", NAME),
+            Column("variant", VARIANT),
+            Column("rows", SCALE),
+            Column("host", NAME),
+            Column("model", one_of(("closed", "open"))),
+            Column("users", whole(1, 10**6)),
+            Column("rate_per_s", real(0, 1e12), null=True),
+            Column("elapsed_ns", NS),
+            Column("completed", COUNT),
+            Column("failed", COUNT),
+            Column("late", COUNT),
+            Column("skipped", COUNT),
+            _figure("client_cpu_ns"),
+            _figure("server_cpu_ns"),
+            Column("latency_ns", PERCENTILES),
+            Column("lag_ns", PERCENTILES),
+            Column("service_ns", PERCENTILES),
+            Column("histogram", blob(1 << 22)),
+            Column("status", STATUS),
+            Column("reason", MESSAGE),
+        ),
+        since=2,
+    ),
+    Table(
+        "event",
+        (
+            SESSION,
+            Column("at", AT),
+            Column("kind", NAME),
+            Column("variant", VARIANT),
+            Column("message", MESSAGE),
+        ),
+    ),
+)
+
+
+def tables_of(version: int) -> tuple[Table, ...]:
+    """The tables that a schema has."""
+    return tuple(table for table in TABLES if table.since <= version)
+
+
+def definitions(version: int = SCHEMA_VERSION) -> str:
+    """The statements that make a schema's tables."""
+    return "".join(f"{table.sql(version)};\n" for table in tables_of(version))
+
+
+def table(name: str) -> Table:
+    """One of ours, by name."""
+    return next(table for table in TABLES if table.name == name)

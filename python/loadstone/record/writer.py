@@ -13,7 +13,7 @@ from loadstone.errors import RecordError
 from loadstone.plan import Plan
 from loadstone.record.model import CellResult, Event, Load, OperationText, Term, UsersPoint
 from loadstone.record.reader import check_schema, connect
-from loadstone.record.schema import APPLICATION_ID, SCHEMA_VERSION, TABLES
+from loadstone.record.schema import APPLICATION_ID, SCHEMA_VERSION, definitions, table
 
 
 def now() -> str:
@@ -56,11 +56,13 @@ class Recorder:
                 # One transaction: what ends it leaves an empty file or a record that holds its run.
                 connection.executescript(
                     f"BEGIN IMMEDIATE; PRAGMA application_id={APPLICATION_ID};"
-                    f"PRAGMA user_version={SCHEMA_VERSION}; {TABLES}"
+                    f"PRAGMA user_version={SCHEMA_VERSION}; {definitions()}"
                 )
                 connection.execute(
                     "INSERT INTO run VALUES (?,?,?,?,?,?)",
-                    (run_id, now(), version, plan.hash, plan.to_json(), json.dumps(published)),
+                    table("run").written(
+                        (run_id, now(), version, plan.hash, plan.to_json(), json.dumps(published))
+                    ),
                 )
                 connection.execute("COMMIT")
         except (OSError, sqlite3.Error) as error:
@@ -79,8 +81,9 @@ class Recorder:
         try:
             connection.execute("PRAGMA synchronous=FULL")
             connection.execute("PRAGMA foreign_keys=ON")
+            _, *begin = table("session").written((1, now(), command))
             cursor = connection.execute(
-                "INSERT INTO session (started_at, command) VALUES (?, ?)", (now(), command)
+                "INSERT INTO session (started_at, command) VALUES (?, ?)", begin
             )
         except sqlite3.Error as error:
             raise _cannot_write(path, error) from error
@@ -134,13 +137,14 @@ class Recorder:
         head = (self.session_id, cell.operation, cell.variant, cell.rows, cell.temperature,
                 result.status, result.reason, result.ended_at)  # fmt: skip
         with self._transaction():
+            _, *values = table("cell").written((1, *head))
             cursor = self._connection.execute(
                 "INSERT INTO cell (session_id, operation, variant, rows, temperature, status,"
                 " reason, ended_at) VALUES (?,?,?,?,?,?,?,?)",
-                head,
+                values,
             )
             cell_id = cursor.lastrowid
-            for table, items in (
+            for name, items in (
                 ("sample", result.samples),
                 ("answer", result.answers),
                 ("evidence", result.evidence),
@@ -148,22 +152,23 @@ class Recorder:
                 ("condition", [result.condition] if result.condition else []),
                 ("disturbance", [result.disturbance] if result.disturbance else []),
             ):
-                self._insert(table, [(cell_id, *dataclasses.astuple(item)) for item in items])
+                self._insert(name, [(cell_id, *dataclasses.astuple(item)) for item in items])
 
     def end(self, outcome: str, elapsed_ns: int) -> None:
         """End this session: `complete`, `interrupted` or `failed`."""
         self._many("session_end", [(self.session_id, now(), outcome, elapsed_ns)])
         self._connection.close()
 
-    def _many(self, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    def _many(self, name: str, rows: Sequence[tuple[Any, ...]]) -> None:
         with self._transaction():
-            self._insert(table, rows)
+            self._insert(name, rows)
 
-    def _insert(self, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    def _insert(self, name: str, rows: Sequence[tuple[Any, ...]]) -> None:
         if rows:
+            written = [table(name).written(row) for row in rows]
             marks = ",".join("?" * len(rows[0]))
             # The table's name is one of ours, never input.
-            self._connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)  # noqa: S608
+            self._connection.executemany(f"INSERT INTO {name} VALUES ({marks})", written)  # noqa: S608
 
     def _transaction(self) -> "_Transaction":
         return _Transaction(self._connection, self.path)

@@ -1,0 +1,188 @@
+"""What a column of the record may hold: declared once, for the file's schema, the writer and the
+reader. A record is untrusted input, and a value that is not declared is not believed.
+
+To add a column: a `Column` at the end of its table in `schema.py`, with `since` the version of the
+schema that has it first, a field with a default at the end of its class in `model.py`, and its line
+in `docs/record.md`. To add a table: a `Table` with `since`.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from loadstone.errors import RecordError
+
+SHOWN_LETTERS_MAX = 60
+"""Of a value in a message."""
+CUT = " … (cut)"
+"""Ends a text that was longer than its column allows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A set of values. `sql`: their type in the file; `allowed`: the set in words; `holds`: whether
+    a value is in it. `cut_to`: letters that a longer text is cut to when it is written."""
+
+    sql: str
+    allowed: str
+    holds: Callable[[Any], bool]
+    cut_to: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """`null`: whether it may be absent. `since`: the first version of the schema that has it."""
+
+    name: str
+    kind: Kind
+    null: bool = False
+    since: int = 1
+    more: str = ""
+    """What else stands in its definition."""
+
+    @property
+    def sql(self) -> str:
+        """Its definition."""
+        null = "" if self.null or "PRIMARY KEY" in self.more else " NOT NULL"
+        return f"{self.name} {self.kind.sql}{null}" + (f" {self.more}" if self.more else "")
+
+    def holds(self, value: Any) -> bool:
+        """Whether it may hold a value."""
+        return self.null if value is None else self.kind.holds(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table: its columns in order. `strict`: as SQLite means it."""
+
+    name: str
+    columns: tuple[Column, ...]
+    since: int = 1
+    strict: bool = False
+
+    def of_version(self, version: int) -> tuple[Column, ...]:
+        """The columns that a schema has."""
+        return tuple(column for column in self.columns if column.since <= version)
+
+    def sql(self, version: int) -> str:
+        """Its definition in a schema, as SQLite keeps it."""
+        columns = ", ".join(column.sql for column in self.of_version(version))
+        return f"CREATE TABLE {self.name} ({columns})" + (" STRICT" if self.strict else "")
+
+    def checked(self, row: Sequence[Any]) -> tuple[Any, ...]:
+        """The same row. Raises `RecordError` where a column holds what is not declared."""
+        for column, value in zip(self.columns, row, strict=False):
+            if not column.holds(value):
+                raise RecordError(
+                    f"{self.name}.{column.name} is {shown(value)}; allowed is"
+                    f" {column.kind.allowed}" + (" or NULL" if column.null else "")
+                )
+        return tuple(row)
+
+    def written(self, row: Sequence[Any]) -> tuple[Any, ...]:
+        """The row as it is to be written: `checked`, its long texts cut to what is allowed."""
+        return self.checked([_plain(c, v) for c, v in zip(self.columns, row, strict=True)])
+
+
+def shown(value: Any) -> str:
+    """A value in a message: on one line, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= SHOWN_LETTERS_MAX else f"{text[:SHOWN_LETTERS_MAX]}…"
+
+
+def _plain(column: Column, value: Any) -> Any:
+    """A value as the file keeps it: a truth as 0 or 1, a text with characters only."""
+    if isinstance(value, bool):
+        return int(value)
+    most = column.kind.cut_to
+    if most is None or not isinstance(value, str):
+        return value
+    value = value.replace("\0", "\N{REPLACEMENT CHARACTER}")
+    value = value.encode(errors="replace").decode()  # what is no character cannot be written
+    return value if len(value) <= most else value[: most - len(CUT)] + CUT
+
+
+def whole(low: int, high: int) -> Kind:
+    """A whole number."""
+    return Kind(
+        "INTEGER",
+        f"a whole number from {low:,} to {high:,}",
+        lambda value: type(value) is int and low <= value <= high,
+    )
+
+
+def real(low: float, high: float) -> Kind:
+    """A finite number."""
+    return Kind(
+        "REAL",
+        f"a number from {low:g} to {high:g}",
+        # SQLite keeps a whole number of a REAL column as one, and gives it back as a float.
+        lambda value: type(value) in (int, float) and low <= value <= high,
+    )
+
+
+def text(letters_max: int) -> Kind:
+    """A text of somebody's own; a longer one is cut."""
+    return Kind(
+        "TEXT",
+        f"a text of at most {letters_max:,} letters",
+        lambda value: isinstance(value, str) and len(value) <= letters_max and "\0" not in value,
+        letters_max,
+    )
+
+
+def json_text(letters_max: int) -> Kind:
+    """A JSON text, which whoever reads it takes apart and checks; it is never cut."""
+    return Kind(
+        "TEXT",
+        f"JSON of at most {letters_max:,} letters",
+        lambda value: isinstance(value, str) and len(value) <= letters_max,
+    )
+
+
+def name(letters_max: int) -> Kind:
+    """A name: one line of characters that can be printed; it is never cut."""
+    return Kind(
+        "TEXT",
+        f"a name of at most {letters_max:,} printable letters",
+        lambda value: isinstance(value, str) and len(value) <= letters_max and value.isprintable(),
+    )
+
+
+def matching(pattern: str, words: str) -> Kind:
+    """A text of a form; `words` says which."""
+    form = re.compile(pattern)
+    return Kind(
+        "TEXT", words, lambda value: isinstance(value, str) and form.fullmatch(value) is not None
+    )
+
+
+def one_of(values: Iterable[str]) -> Kind:
+    """One of some words."""
+    known = tuple(values)
+    return Kind("TEXT", f"one of {', '.join(known)}", lambda value: value in known)
+
+
+def blob(bytes_max: int) -> Kind:
+    """Bytes."""
+    return Kind(
+        "BLOB",
+        f"at most {bytes_max:,} bytes",
+        lambda value: isinstance(value, bytes) and len(value) <= bytes_max,
+    )
+
+
+def fact(letters_max: int) -> Kind:
+    """A number, or a text of one line or more."""
+    words = text(letters_max)
+
+    def holds(value: Any) -> bool:
+        if isinstance(value, float):
+            return math.isfinite(value)
+        return words.holds(value) or (
+            isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
+        )
+
+    return Kind("ANY", f"a finite number, or {words.allowed}", holds, letters_max)

@@ -1,0 +1,126 @@
+"""What a record may hold is declared column by column: the rest is neither written nor believed."""
+
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+from report_fixture import FEW, make_run, write_record
+from test_record import CELLS, fresh, result
+
+from loadstone.errors import RecordError
+from loadstone.record import Recorder, Sample, read
+from loadstone.record.model import Condition, Disturbance
+from loadstone.record.schema import APPLICATION_ID, TABLES, definitions, tables_of
+
+OLD = {
+    1: [("sample", "commit_ns"), ("calibration", None), ("condition", None), ("users", None)],
+    2: [("condition", "yardstick_ns")],
+    3: [],
+}
+"""What a record of an old schema has not."""
+
+
+def made_old(path, version):
+    """Turns a new record into one that the old Loadstone could have written."""
+    with closing(sqlite3.connect(path)) as connection:
+        rows = {
+            table.name: connection.execute(
+                f"SELECT {', '.join(c.name for c in table.of_version(version))} FROM {table.name}"
+            ).fetchall()
+            for table in tables_of(version)
+        }
+    path.unlink()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(
+            f"PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={version};"
+            # Old ones were written with line breaks in their definitions.
+            + definitions(version).replace(", ", ",\n  ")
+        )
+        for name, values in rows.items():
+            marks = ",".join("?" * len(values[0])) if values else ""
+            if values:
+                connection.executemany(f"INSERT INTO {name} VALUES ({marks})", values)
+        connection.commit()
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_an_old_record_is_read_and_what_it_has_not_is_absent(tmp_path, version):
+    path = tmp_path / "r.loadstone"
+    recorder = fresh(path)
+    recorder.calibration({"clock.cost_ns": 24.1})
+    recorder.cell(replace(result(CELLS[0]), condition=Condition(0.1, None, 0.0, 7.5)))
+    recorder.end("complete", 1)
+    made_old(path, version)
+    with closing(sqlite3.connect(path)) as connection:
+        for table, column in OLD[version]:
+            names = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+            assert column not in names
+            assert bool(names) == bool(column)
+    run = read(path)
+    assert run.results[0].samples == result(CELLS[0]).samples
+    assert (run.results[0].condition is None) == (version == 1)
+    assert bool(run.sessions[0].calibration) == (version > 1)
+    with pytest.raises(RecordError, match="continues records of"):
+        Recorder.resume(path)
+
+
+def test_a_text_too_long_is_cut_and_no_other_value_is_written_that_could_not_be_read(tmp_path):
+    path = tmp_path / "r.loadstone"
+    recorder = fresh(path)
+    long = replace(result(CELLS[0], "failed"), reason="x\0\ud800" * 100_000, samples=())
+    recorder.cell(long)
+    for bad in (Sample(0, 0, 0, 10, -1), Sample(0, 0, 0, 10, 1e308), Sample(0, 0, 0, 10, 1, 2.5)):
+        with pytest.raises(RecordError, match="allowed is a whole number") as caught:
+            recorder.cell(replace(result(CELLS[1]), samples=(bad,)))
+        assert "sample." in caught.value.message
+    (one,) = read(path).results
+    assert one.reason.startswith("x\N{REPLACEMENT CHARACTER}?")
+    assert one.reason.endswith("… (cut)")
+
+
+HOSTILE_VALUES = {
+    "INTEGER": [-1, 2**63 - 1, 1e308, float("inf"), "many", b"\x00\xff", None],
+    "REAL": [float("inf"), -1e308, "much", b"1"],
+    "TEXT": [b"\xff\xfe", b"", None, "\0", "x" * ((1 << 20) + 1), "[" * 100_000],
+    "BLOB": ["text", 7, b"x" * ((1 << 22) + 1)],
+    "ANY": [float("inf"), b"blob", "x" * ((1 << 16) + 1)],
+}
+
+
+@pytest.fixture(scope="module")
+def whole_record(tmp_path_factory):
+    """A record with rows in every table."""
+    path = tmp_path_factory.mktemp("whole") / "r.loadstone"
+    run = make_run(FEW[:1], repeat=1, scales=(10_000,))
+    write_record(run, path)
+    recorder = Recorder.resume(path)
+    for event in run.events:
+        recorder.event(event)
+    recorder.cell(replace(run.results[0], disturbance=Disturbance(0.5, 0.5, 1.5)))
+    recorder.end("complete", 1)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+def test_every_column_refuses_what_it_does_not_declare(tmp_path, whole_record, table):
+    """Each in turn is given what SQLite would keep there; the others stay as they were."""
+    path = tmp_path / "r.loadstone"
+    tried = 0
+    for column in table.columns:
+        for value in HOSTILE_VALUES[column.kind.sql]:
+            path.write_bytes(whole_record)
+            with closing(sqlite3.connect(path)) as connection:
+                assert connection.execute(f"SELECT count(*) FROM {table.name}").fetchone()[0]
+                if column.holds(value):
+                    continue
+                update = f"UPDATE {table.name} SET {column.name} = ? WHERE rowid = 1"
+                try:
+                    connection.execute(update, (value,))
+                except sqlite3.IntegrityError:
+                    continue  # SQLite itself does not keep it there
+                connection.commit()
+            tried += 1
+            with pytest.raises(RecordError, match=rf"{table.name}\.{column.name}|UTF-8"):
+                read(path)
+    assert tried
