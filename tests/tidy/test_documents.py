@@ -276,3 +276,14 @@ def test_a_missing_command_is_seen(line):
 )
 def test_a_command_that_exists_is_left_alone(line):
     assert missing_commands({"a.md": f"```sh\n{line} # why\n```\n`{line}`\n"}, COMMANDS) == []
+
+
+CITED = re.compile(r"(?:OO1|Cattell)[^.;|]{0,60}[Ss]ection \d\.\d")
+"""Its sections have no parts: such a number is out of another text."""
+
+
+def test_no_text_cites_a_part_of_a_section_of_the_paper_of_1992(texts):
+    assert CITED.search("INDEX (OO1, section 7.1): a parent")
+    lines = {path: " ".join(text.split()) for path, text in texts.items()}
+    own = "tests/tidy/test_documents.py"
+    assert not [path for path, text in lines.items() if path != own and CITED.search(text)]

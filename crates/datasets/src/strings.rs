@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(text, format!("O{}O{}O", "x".repeat(25), "x".repeat(24)));
     }
 
-    /// Seed, section 2: both printed string selections keep 1 % of 10,000 tuples.
+    /// The paper of 1983, section 3.1: both printed string selections keep 1 % of 10,000 tuples.
     #[test]
     fn string_ranges_of_1983_select_one_percent() {
         let at =

@@ -4,7 +4,7 @@ A worker process owns one host object and calls
 
     start -> load -> [measure]* -> remove
 
-with `stop`/`start` around every cold sample. The measures are OO1's (`oo1.md` section 4; the names
+with `stop`/`start` around every cold sample. The measures are OO1's (`docs/oo1.md`; the names
 are those of `_core.host_measures`); the program's loop is written once in Rust, and once in Python
 for engines that have only a Python interface. The host is named in every result.
 """

@@ -98,7 +98,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """The paper's argument (section 7): calls, times the cost of a call, beside the whole. `rung`
+    """The paper's argument (section 8): calls, times the cost of a call, beside the whole. `rung`
     is the highest below the look-up that was measured."""
 
     whole: str

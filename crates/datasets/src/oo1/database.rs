@@ -1,4 +1,4 @@
-//! The database of section 3.1 of the paper, by the literal rule.
+//! The database of section 3 of the paper, by the literal rule.
 
 use std::ops::{Range, RangeInclusive};
 

@@ -1,4 +1,4 @@
-//! `access=links`: OO1's INDEX (section 7.1). Parts and connections are records of two files; a
+//! `access=links`: OO1's INDEX (section 7). Parts and connections are records of two files; a
 //! connection is in two lists, that of the part which it leaves and that of the part which it leads
 //! to, and each list runs by references from the part through its connections back to the part.
 //! Parts are found by a B-tree on id.

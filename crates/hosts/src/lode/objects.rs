@@ -1,4 +1,4 @@
-//! `access=objects`: OO1's OODBMS (section 7.2). A part is one object, of variable length because
+//! `access=objects`: OO1's OODBMS (section 7). A part is one object, of variable length because
 //! of the parts that are connected to it; a connection is a reference in it, with its type and its
 //! length beside it. Parts are found by a hash index on id.
 //!

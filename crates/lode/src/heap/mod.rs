@@ -1,7 +1,7 @@
 //! Heaps: files of records, each under an id that it keeps wherever it moves.
 //!
 //! A record lives in a slot of a page ([`crate::slotted`]), and page and slot are its id, as in
-//! System R and in INDEX (OO1, section 7.1). A record that outgrows its page leaves a *forward* in
+//! System R and in INDEX (OO1, section 7). A record that outgrows its page leaves a *forward* in
 //! its slot and lives on as a *body* elsewhere; a forward leads to a body and never to another
 //! forward, so that a record is at most two pages away. In front of each record stands its label,
 //! which tells its id: so a scan takes a body where it lies, and a [`Reference`] can be checked

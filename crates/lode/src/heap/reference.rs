@@ -6,8 +6,8 @@
 //! bytes put in equal one by chance only, once in 2^64. So a label found is its record's, and it is
 //! enough to look there: nothing has to be undone when the page changes or goes, and nothing is
 //! kept in memory. The page's number gives its address ([`crate::buffer`]), the reference the rest.
-//! OO1's appendix A asks for the mechanism; Moss, "Working with Persistent Objects: To Swizzle or
-//! Not to Swizzle", 1992, has its kinds, of which this comes nearest to the direct one.
+//! OO1 (section 10) tells of a system that has it; Moss, "Working with Persistent Objects: To
+//! Swizzle or Not to Swizzle", 1992, has its kinds, of which this comes nearest to the direct one.
 
 use super::{Heap, LABEL_BYTES, RecordId};
 use crate::error::{LodeError, Result};

@@ -1,6 +1,6 @@
 //! Links: from a parent record to its children and from a child to its parent, by references.
 //!
-//! As in System R and in INDEX (OO1, section 7.1): a parent holds references to its first and its
+//! As in System R and in INDEX (OO1, section 7): a parent holds references to its first and its
 //! last child, a child holds references to its parent and to the next child. The list is a ring
 //! through the parent, so the last child's next is the parent.
 //!

@@ -17,7 +17,8 @@ named_tactic! {
     /// noted all the same.
     /// **What a crash can lose.** Nothing.
     /// **Do not combine with.** Nothing.
-    /// **Source.** Cattell and Skeen, "Object Operations Benchmark", TODS 1992, appendix A; White
+    /// **Source.** Cattell and Skeen, "Object Operations Benchmark", TODS 1992, sections 7 and 10;
+    /// White
     /// and DeWitt, "A Performance Study of Alternative Object Faulting and Pointer Swizzling
     /// Strategies", VLDB 1992.
     "swizzle" Swizzle {
