@@ -82,6 +82,13 @@ class PublishedTable:
     note: str = ""
     scale: int | None = None
     edition: str = ""
+    absent: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Row's label -> edition -> why an operation of that edition is not the paper's: then nothing
+    stands beside the row."""
+    only: Mapping[str, str] = field(default_factory=dict)
+    """Term -> value that a variant must read back to stand beside the table's one design."""
+    place: str = ""
+    """Where the paper's database was, `remote` or `local`; empty where it makes no difference."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,11 @@
 """A paper's tables beside today's figures. What survives forty years is the shape: the ratios.
 
-A table that names the scale it was measured at stands beside figures of that scale and no other,
-each row at the temperature it names; the others beside the one view nearest to the paper.
+A table stands beside figures of the scale it was measured at and of no other, each row at the
+temperature it names, or warm where it names none. A row beside which nothing corresponds says why.
 """
 
-import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -50,13 +49,16 @@ class PublishedValue:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRow:
-    """One row of a table. `gain` is the paper's best over today's best."""
+    """One row of a table. `gain` is the paper's best over today's best, and `gain_of` names them:
+    they may be of different designs. `absent` says why nothing of today corresponds."""
 
     label: str
     operation: str | None
     published: Mapping[str, PublishedValue]
     measured: Mapping[str, Today]
     gain: float | None
+    gain_of: tuple[str, str] | None = None
+    absent: str = ""
 
     @property
     def measured_today(self) -> bool:
@@ -107,8 +109,8 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Comparisons:
-    """All tables of the paper beside a run. `rows` and `temperature` are of the one view that is
-    beside all of them; None where tables and rows name their own. `revived` says as which
+    """All tables of the paper beside a run. `rows` and `temperature` are those of all of them; None
+    where tables and rows name their own. `revived` says as which
     variants systems of the paper run again, and which of these are not in the run."""
 
     citation: str
@@ -120,7 +122,7 @@ class Comparisons:
 
 
 PAPER_ROWS = 10_000
-"""The size of the papers' large relations, to which the nearest scale of a run is compared."""
+"""The scale of a table that names none: the size of the Wisconsin paper's large relations."""
 
 
 def comparisons(portrait: Portrait) -> Comparisons | None:
@@ -129,21 +131,28 @@ def comparisons(portrait: Portrait) -> Comparisons | None:
     tables = published.get("tables")
     if not tables or not portrait.views:
         return None
-    view = min(portrait.views, key=_distance)
-    own = any(table.get("scale") is not None for table in tables)
+    scales = {_scale(table) for table in tables}
+    own = len(scales) > 1 or any("@" in (row[1] or "") for t in tables for row in t["rows"])
+    view = _view(portrait, min(scales))
     editions = {table.get("edition") or "" for table in tables}
     return Comparisons(
         citation=str(published.get("citation", "")),
         systems={str(k): str(v) for k, v in (published.get("systems") or {}).items()},
-        rows=None if own else view.rows,
-        temperature=None if own else view.temperature,
-        tables=tuple(_table(table, portrait, view, editions) for table in tables),
+        rows=None if own else min(scales),
+        temperature=None if own else view.temperature if view else "warm",
+        tables=tuple(_table(table, portrait, editions) for table in tables),
         revived=_revived(portrait),
     )
 
 
-def _distance(view: View) -> tuple[float, int]:
-    return abs(math.log(view.rows / PAPER_ROWS)), 0 if view.temperature == "warm" else 1
+def _scale(table: Mapping[str, Any]) -> int:
+    return table.get("scale") or PAPER_ROWS
+
+
+def _view(portrait: Portrait, rows: int) -> View | None:
+    """What a row stands beside that names no temperature; None where the scale was not run."""
+    at = [view for view in portrait.views if view.rows == rows]
+    return min(at, key=lambda view: view.temperature != "warm", default=None)
 
 
 def _revived(portrait: Portrait) -> str:
@@ -156,35 +165,80 @@ def _revived(portrait: Portrait) -> str:
     return f"Of the paper's systems run again: {told}{missing}."
 
 
-def _table(
-    table: Mapping[str, Any], portrait: Portrait, nearest: View, editions: set[str]
-) -> Comparison:
+def _table(table: Mapping[str, Any], portrait: Portrait, editions: set[str]) -> Comparison:
     unit_ns = UNITS_NS.get(str(table["unit"]).lower())
-    scale = table.get("scale")
-    at = [view for view in portrait.views if scale is None or view.rows == scale]
-    view = nearest if scale is None or not at else min(at, key=_distance)
-    designs = _designs(table, portrait, view.rows)
-    missing, add = _missing(table, portrait, editions, asked=designs is not None)
+    view = _view(portrait, _scale(table))
+    absent = _absent(table, portrait)
+    designs = _designs(table, portrait, absent)
+    variants = _variants(table, portrait)
+    missing, add = _missing(table, portrait, editions, asked=designs is not None, variants=variants)
     apart = designs is not None and bool(designs & portrait.words.apart)
-    source = None if missing else Source(portrait, view, apart)
+    source = None if missing or view is None else Source(portrait, view, variants, apart)
+    rows = []
+    for label, operation, values in table["rows"]:
+        why = absent.get(label, "")
+        found = source.row(operation) if source and not why else {}
+        why = why or ("" if found or not source else source.why(operation))
+        rows.append(_row((label, operation, values), unit_ns, found, why))
+    note = (table.get("note") or "", "" if missing else _place(table, portrait))
     return Comparison(
         number=str(table["number"]),
         title=str(table["title"]),
         unit=str(table["unit"]),
-        note=str(table.get("note") or ""),
+        note=" ".join(filter(None, note)),
         systems=tuple(table["systems"]),
-        rows=tuple(
-            _row(label, operation, values, unit_ns, source.row(operation) if source else {})
-            for label, operation, values in table["rows"]
-        ),
+        rows=tuple(rows),
         missing=missing,
         add=add,
     )
 
 
-def _designs(table: Mapping[str, Any], portrait: Portrait, rows: int) -> frozenset[str] | None:
-    """The designs of a table's operations; None where none of them was planned at that scale."""
-    rated = (operation for _, operation, _ in table["rows"] if operation not in (None, SIZE, LOAD))
+def _absent(table: Mapping[str, Any], portrait: Portrait) -> Mapping[str, str]:
+    """Row's label -> why the run's edition has nothing that corresponds."""
+    told = table.get("absent") or {}
+    edition = portrait.run.plan.edition
+    return {
+        label: f"no counterpart: {why[edition]}" for label, why in told.items() if edition in why
+    }
+
+
+def _variants(table: Mapping[str, Any], portrait: Portrait) -> tuple[str, ...]:
+    """The columns whose variants are of the table's design."""
+    wanted = table.get("only") or {}
+    told = {(term.variant, term.key): term.read_back for term in portrait.run.terms}
+    return tuple(
+        variant
+        for variant in portrait.columns
+        if all(_is(told.get((variant, key)), value) for key, value in wanted.items())
+    )
+
+
+def _is(read_back: str | None, value: str) -> bool:
+    """An engine may say more of it: `objects: one value a part`."""
+    return read_back is not None and read_back.partition(":")[0].casefold() == value.casefold()
+
+
+def _place(table: Mapping[str, Any], portrait: Portrait) -> str:
+    """Whose database is across a network, where the paper's table is about one that is."""
+    if table.get("place") != "remote":
+        return ""
+    far = {term.variant for term in portrait.run.terms if _is(term.read_back, "remote")
+           and term.key == "place"}  # fmt: skip
+    names = listing(portrait.labels[variant] for variant in portrait.columns if variant in far)
+    local = "local: on the machine of the program"
+    return f"Today's are {local}{f', but for {names}' if names else ''}."
+
+
+def _designs(
+    table: Mapping[str, Any], portrait: Portrait, absent: Mapping[str, str]
+) -> frozenset[str] | None:
+    """The designs of a table's operations; None where none of them was planned at its scale."""
+    rows = _scale(table)
+    rated = [
+        operation
+        for label, operation, _ in table["rows"]
+        if operation not in (None, SIZE, LOAD) and label not in absent
+    ]
     names = {name for operation in rated for name in operation.partition("@")[0].split("+")}
     planned = {cell.operation for cell in portrait.run.plan.cells if cell.rows == rows}
     if names and not names & planned:
@@ -193,11 +247,17 @@ def _designs(table: Mapping[str, Any], portrait: Portrait, rows: int) -> frozens
 
 
 def _missing(
-    table: Mapping[str, Any], portrait: Portrait, editions: set[str], *, asked: bool
+    table: Mapping[str, Any],
+    portrait: Portrait,
+    editions: set[str],
+    *,
+    asked: bool,
+    variants: Sequence[str],
 ) -> tuple[str, str]:
     """Why a table has nothing beside it that could be compared, and what to add to the command;
-    empty where it may have. `asked`: some operation of its was planned at its scale."""
-    scale, edition = table.get("scale"), table.get("edition") or ""
+    empty where it may have. `asked`: some operation of its was planned at its scale; `variants`:
+    those of its design."""
+    scale, edition = _scale(table), table.get("edition") or ""
     # Tables without an edition are of the one that no table names.
     run_edition = portrait.run.plan.edition
     run_edition = run_edition if run_edition in editions else ""
@@ -205,11 +265,16 @@ def _missing(
         if not edition:
             return "not run in this edition: leave out --edition", ""
         return _add("not run in this edition", f"--edition {edition}")
-    if scale is not None and all(view.rows != scale for view in portrait.views):
+    if all(view.rows != scale for view in portrait.views):
         return _add(f"not run at {scale:,}", f"--rows {scale}")
     if not asked:
         missing, add = _add("its operations were not run", "--panel full")
         return f"{missing}, without --operation", add
+    if not variants:
+        wanted = "&".join(f"{key}={value}" for key, value in table["only"].items())
+        known = [v for v in portrait.words.revived.values() if v.endswith(f"?{wanted}")]
+        return _add(f"no variant with {wanted} was run", f"--on '{known[0]}'") if known else (
+            f"no variant with {wanted} was run", "")  # fmt: skip
     return "", ""
 
 
@@ -218,12 +283,12 @@ def _add(why: str, words: str) -> tuple[str, str]:
 
 
 def _row(
-    label: str,
-    operation: str | None,
-    values: Mapping[str, float | str],
+    row: tuple[str, str | None, Mapping[str, float | str]],
     unit_ns: float | None,
     measured: Mapping[str, Today],
+    absent: str,
 ) -> ComparisonRow:
+    label, operation, values = row
     size = operation == SIZE
     printed = {s: _size(value) if size else _printed(value, unit_ns) for s, value in values.items()}
     best = min((value.exact for value in printed.values() if value.exact), default=None)
@@ -231,9 +296,13 @@ def _row(
         system: replace(value, ratio=value.exact / best if value.exact and best else None)
         for system, value in printed.items()
     }
-    today = next((figure.quantity for figure in measured.values() if figure.best), None)
-    gain = best / today if best and today else None
-    return ComparisonRow(label, operation, published, measured, gain)
+    fastest = [(variant, figure.quantity) for variant, figure in measured.items() if figure.best]
+    variant, today = fastest[0] if fastest else ("", None)
+    if not best or not today:
+        return ComparisonRow(label, operation, published, measured, None, None, absent)
+    winners = listing(system for system, value in printed.items() if value.exact == best)
+    gain = best / today
+    return ComparisonRow(label, operation, published, measured, gain, (winners, variant), absent)
 
 
 def _size(value: float | str) -> PublishedValue:
@@ -242,7 +311,8 @@ def _size(value: float | str) -> PublishedValue:
 
 
 def _text(value: float | str) -> str:
-    return value if isinstance(value, str) else f"{value:g}"
+    """As printed: a number of the file keeps the digits that it is written with."""
+    return str(value)
 
 
 def _printed(value: float | str, unit_ns: float | None) -> PublishedValue:

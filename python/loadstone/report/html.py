@@ -23,6 +23,7 @@ from loadstone.report.json import encode
 from loadstone.report.ladder import BELOW_LOOKUP, LADDERS
 from loadstone.report.ladder_words import PAPER, hosts_line, ladder_sections, round_trips_line
 from loadstone.report.panel import STRIP_PX, panels
+from loadstone.report.paper_words import gain, nothing
 from loadstone.report.portrait import Figure, Portrait, portrait
 from loadstone.report.terms import terms
 from loadstone.report.unequal_words import unequal_lines
@@ -82,13 +83,16 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        extensions=["jinja2.ext.loopcontrols"],
         finalize=visible,
     )
     environment.filters |= {
         "count": figures.number,
         "digits": figures.digits,
         "duration": figures.duration,
+        "gain": gain,
         "letter": mark_letter,
+        "nothing": nothing,
         "percent": figures.percent,
         "plural": figures.plural,
         "shade": shade,

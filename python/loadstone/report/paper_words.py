@@ -1,6 +1,5 @@
 """The paper's tables beside today's figures, in words, the same for every format of plain text."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loadstone.record.model import BELIEVED
@@ -42,7 +41,13 @@ def paper_tables(found: Comparisons, portrait: Portrait) -> tuple[PaperTable, ..
 def unmeasured(found: Comparisons) -> tuple[str, ...]:
     """A line for each of the others: why, and what would fill it."""
     others = (table for table in found.tables if not table.measured)
-    return tuple(f"{table.heading}: {table.missing or 'no figure'}" for table in others)
+    return tuple(f"{table.heading}: {nothing(table)}" for table in others)
+
+
+def nothing(table: Comparison) -> str:
+    """Why a table has nothing beside it: for itself, or row by row."""
+    rows = [f"{row.label}: {row.absent}" for row in table.rows if row.absent]
+    return table.missing or "; ".join(rows) or "no figure"
 
 
 def lead(found: Comparisons, portrait: Portrait) -> str:
@@ -55,7 +60,7 @@ def lead(found: Comparisons, portrait: Portrait) -> str:
     )
     said = (
         f"{found.citation}. As published, beside this run, {at}; times the best of the same era. "
-        "Best over best: the paper's fastest over today's."
+        "Best over best: the paper's fastest over today's, both named; their designs may differ."
     )
     return " ".join(filter(None, (said, portrait.words.basis, found.revived)))
 
@@ -81,15 +86,26 @@ def _table(table: Comparison, portrait: Portrait) -> PaperTable:
     return PaperTable(
         f"{table.heading}; {table.unit}, as printed",
         (*table.systems, *today, "best over best"),
-        tuple((row.label, _cells(row, table, portrait.columns)) for row in table.rows),
+        tuple((row.label, _cells(row, table, portrait)) for row in table.rows),
         tuple(notes),
     )
 
 
-def _cells(row: ComparisonRow, table: Comparison, columns: Sequence[str]) -> tuple[PaperCell, ...]:
+def _cells(row: ComparisonRow, table: Comparison, portrait: Portrait) -> tuple[PaperCell, ...]:
+    columns = portrait.columns
     published = (_published(row, system) for system in table.systems)
-    today = (_today(row.measured.get(variant)) for variant in columns)
-    return (*published, *today, PaperCell(times(row.gain) if row.gain else ""))
+    today = [_today(row.measured.get(variant)) for variant in columns]
+    if row.absent and today:
+        today[0] = PaperCell(row.absent)
+    return (*published, *today, PaperCell(gain(row, portrait)))
+
+
+def gain(row: ComparisonRow, portrait: Portrait) -> str:
+    """How many times the paper's best is over today's, and which these are."""
+    if row.gain is None or row.gain_of is None:
+        return ""
+    system, variant = row.gain_of
+    return f"{times(row.gain)} {system} / {portrait.labels[variant]}"
 
 
 def _published(row: ComparisonRow, system: str) -> PaperCell:

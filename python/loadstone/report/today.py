@@ -56,10 +56,12 @@ class Today:
 @dataclass(frozen=True, slots=True)
 class Source:
     """Where a table's figures of today come from: a run at one scale. `view` is the one whose
-    temperature a row has that names none. `apart`: the table is of a database of its own."""
+    temperature a row has that names none, `variants` are those of the table's design. `apart`: the
+    table is of a database of its own."""
 
     portrait: Portrait
     view: View
+    variants: tuple[str, ...]
     apart: bool = False
 
     def row(self, operation: str | None) -> Mapping[str, Today]:
@@ -68,8 +70,9 @@ class Source:
             return {}
         if operation in (SIZE, LOAD):
             whole = (_sizes if operation == SIZE else _loads)(self.portrait, self.view.rows)
+            own = {variant: whole[variant] for variant in self.variants if variant in whole}
             # Those that a record tells are of the database that a run loads first.
-            return {} if self.apart else _ranked(whole, self.portrait.competitors)
+            return {} if self.apart else _ranked(own, self.portrait.competitors)
         names, _, temperature = operation.partition("@")
         view = self.portrait.view(self.view.rows, temperature or self.view.temperature)
         if view is None:
@@ -78,10 +81,20 @@ class Source:
         parts = [figures.get(name) or {} for name in names.split("+")]
         found = {
             variant: _sum([part[variant] for part in parts])
-            for variant in self.portrait.columns
+            for variant in self.variants
             if all(variant in part for part in parts)
         }
-        return found if len(parts) == 1 else _ranked(found, self.portrait.competitors)
+        if len(parts) == 1 and self.variants == self.portrait.columns:
+            return found
+        # A ratio of the portrait's is to the best of all, who may not stand in this table.
+        plain = {v: replace(one, ratio=None, best=False) for v, one in found.items()}
+        return _ranked(plain, self.portrait.competitors)
+
+    def why(self, operation: str | None) -> str:
+        """Why a row has nothing beside it."""
+        if operation in (SIZE, LOAD) and self.apart:
+            return "no counterpart: told only of the database that a run loads first"
+        return "no such measure here" if operation is None else "not in this run"
 
 
 def _sum(figures: Sequence[Figure]) -> Today:

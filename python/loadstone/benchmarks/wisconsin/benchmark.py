@@ -269,6 +269,8 @@ def _published() -> Published:
                 for row in table["rows"]
             ),
             note=table.get("note", ""),
+            scale=data["scale"],
+            absent={row["label"]: row["absent"] for row in table["rows"] if "absent" in row},
         )
         for table in data["table"]
     ]

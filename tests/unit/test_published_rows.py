@@ -1,0 +1,259 @@
+"""Every row of a paper's table stands beside what it is about, or says why nothing does."""
+
+import tomllib
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+from oo1_report_fixture import make_oo1_run
+from report_fixture import make_run
+
+import loadstone.benchmarks
+from loadstone import registry
+from loadstone.benchmarks.oo1.benchmark import Oo1Benchmark
+from loadstone.benchmarks.wisconsin.benchmark import WisconsinBenchmark
+from loadstone.record.model import Run, Term
+from loadstone.report.comparison import Comparison, comparisons
+from loadstone.report.paper_words import paper_tables, unmeasured
+from loadstone.report.portrait import portrait
+
+FOLDER = Path(loadstone.benchmarks.__file__).parent
+TUPLES = {
+    "100 of 10,000": 100, "1,000 of 10,000": 1_000, "1 of 10,000": 1,
+    "clustered index, 100 of 10,000": 100, "clustered index, 1,000 of 10,000": 1_000,
+    "non-clustered index, 100 of 10,000": 100, "non-clustered index, 1,000 of 10,000": 1_000,
+    "joinAselB": 1_000, "joinABprime": 1_000, "joinCselAselB": 1_000,
+    "sjoinAselB": 1_000, "sjoinABprime": 1_000, "sjoinCselAselB": 1_000,
+    "100/10,000": 100, "1,000/1,000": 1_000,
+    "MIN scalar": 1, "MIN, 100 partitions": 100, "SUM, 100 partitions": 100,
+}  # fmt: skip
+"""Label -> the result's tuples, as the paper says; what is not here changes one tuple."""
+KINDS = {
+    "1": ("select", "heap", "relation"), "2": ("select", "clustered", "relation"),
+    "3": ("select", "clustered", "host"), "4": ("join", "heap", "relation"),
+    "5": ("join", "clustered", "relation"), "6": ("join", "nonclustered", "relation"),
+    "7": ("project", "heap", "relation"), "8": ("m", "heap", "relation"),
+    "9": ("m", "indexed", "relation"), "10": ("update", "heap", "update"),
+    "11": ("update", "indexed", "update"),
+}  # fmt: skip
+"""Table -> what its operations are, on what structure, and where their results go."""
+UPDATES = {"append": "append", "delete": "delete", "modify": "modify"}
+MEASURES = {"lookup": "lookup", "traversal": "traversal", "traverse": "traversal",
+            "insert": "insert", "reverse traverse": "reverse"}  # fmt: skip
+
+
+def wisconsin_rows(edition: str):
+    for table in WisconsinBenchmark().published().tables:
+        for label, operation, _ in table.rows:
+            if edition not in table.absent.get(label, {}):
+                yield table, label, operation
+
+
+@pytest.mark.parametrize("edition", ["1983", "1993"])
+def test_a_wisconsin_row_gives_as_many_tuples_as_the_paper_says(edition: str) -> None:
+    paper = WisconsinBenchmark()
+    operations = {item.name: item for item in paper.operations(edition, 10_000)}
+    relations = sorted({item.relation for item in paper.stored_relations(edition)})
+    answers = paper.answers(edition, 10_000, relations)
+    for table, label, name in wisconsin_rows(edition):
+        assert table.scale == 10_000
+        if label in TUPLES:
+            assert answers.of(operations[name], 0)[0] == TUPLES[label], (table.number, label)
+        else:
+            assert label.split()[0] in UPDATES
+
+
+@pytest.mark.parametrize("edition", ["1983", "1993"])
+def test_a_wisconsin_row_is_of_the_tables_operation_and_structure(edition: str) -> None:
+    operations = {item.name: item for item in WisconsinBenchmark().operations(edition, 10_000)}
+    for table, label, name in wisconsin_rows(edition):
+        operation = operations[name]
+        kind, structure, destination = KINDS[table.number]
+        where = (edition, table.number, label)
+        if "non-clustered" in label:
+            structure = "nonclustered"
+        assert structure in (operation.storage, operation.design), where
+        assert operation.destination == destination, where
+        if kind == "update":
+            assert name.startswith(label.split()[0]), where
+            assert label.endswith("non-key") == ("nonkey" in name), where
+        elif kind == "m":
+            assert name.startswith(label[:3].lower()), where
+            assert ("partitions" in label) == ("partitions" in name), where
+        else:
+            assert name.startswith(kind), where
+        if kind == "join":
+            assert label.lstrip("s").removeprefix("join") == name.split("-")[1], where
+
+
+def test_only_the_edition_of_1983_projects_as_table_7_does() -> None:
+    rows = {(table.number, label) for table, label, _ in wisconsin_rows("1993")}
+    assert not any(number == "7" for number, _ in rows)
+    assert sum(table.number == "7" for table, _, _ in wisconsin_rows("1983")) == 2
+
+
+def test_an_oo1_row_is_of_its_measure_its_temperature_and_its_database() -> None:
+    measures = {item.name for item in Oo1Benchmark().operations("1992", 20_000)}
+    for table in Oo1Benchmark().published().tables:
+        assert table.scale == {"III": 200_000, "V, large": 200_000, "IV": 2_000_000}.get(
+            table.number, 20_000
+        )
+        assert table.place == ("local" if "local" in table.title.lower().split() else "remote")
+        end = "-no-locality" if "without locality" in table.title else ""
+        for label, operation, _ in table.rows:
+            measure, _, temperature = label.partition(", ")
+            if measure == "database size":
+                assert operation == "size"
+            elif measure.startswith(("load", "build")):
+                assert operation == "load"
+            else:
+                temperature = temperature or "cold"
+                assert temperature != "cold" or ", cold" in label or "cold" in table.title
+                names = ["lookup", "traversal", "insert"]
+                names = names if measure == "total" else [MEASURES[measure]]
+                names = [f"{name}{end}" for name in names]
+                assert operation == f"{'+'.join(names)}@{temperature}", (table.number, label)
+                assert set(names) <= measures
+
+
+def tables_of(run: Run) -> dict[str, Comparison]:
+    found = comparisons(portrait(run))
+    assert found is not None
+    return {table.number: table for table in found.tables}
+
+
+def with_published(run: Run, benchmark) -> Run:
+    import json
+
+    return replace(run, published=json.loads(json.dumps(asdict(benchmark.published()))))
+
+
+def reading(run: Run, **access: str) -> Run:
+    terms = tuple(Term(variant, "access", None, value) for variant, value in access.items())
+    return replace(run, terms=(*run.terms, *terms))
+
+
+def test_table_vii_stands_beside_b_trees_and_nothing_else() -> None:
+    run = with_published(make_oo1_run(), Oo1Benchmark())
+    seven = tables_of(run)["VII"]
+    assert not seven.measured
+    assert seven.missing == ("no variant with access=btree was run: add --on 'lode?access=btree'")
+    seven = tables_of(reading(run, sqlite="links", postgresql="btree: of connections"))["VII"]
+    shown = {variant for row in seven.rows for variant in row.measured}
+    assert shown == {"postgresql"}
+    for row in seven.rows:
+        assert [one.best for one in row.measured.values() if one.text] in ([True], [])
+        assert all(one.ratio is None or one.ratio.value == 1 for one in row.measured.values())
+    assert set(tables_of(run)["II"].rows[4].measured) == {
+        "sqlite", "postgresql", "zodb", "memory"
+    }  # fmt: skip
+
+
+def test_a_projection_of_1993_does_not_stand_beside_table_7() -> None:
+    run = with_published(make_run(("project-1%", "project-100%"), scales=(10_000,)),
+                         WisconsinBenchmark())  # fmt: skip
+    assert all(row.measured for row in tables_of(run)["7"].rows)
+    of_1993 = replace(run, plan=replace(run.plan, edition="1993"))
+    seven = tables_of(of_1993)["7"]
+    assert not seven.measured
+    found = comparisons(portrait(of_1993))
+    (line,) = (line for line in unmeasured(found) if line.startswith("Table 7"))
+    assert "100/10,000: no counterpart: Q18 projects on six attributes, and 400 tuples stay" in line
+    page = registry.load_report("html")().render(of_1993).decode()
+    assert "Q18 projects on six attributes" in page
+
+
+def test_a_row_without_a_counterpart_says_so_in_every_format() -> None:
+    run = with_published(make_oo1_run(), Oo1Benchmark())
+    size = tables_of(run)["VI"].rows[0]
+    assert size.absent == "no counterpart: told only of the database that a run loads first"
+    text = registry.load_report("md")().render(run).decode()
+    (row,) = (line for line in text.splitlines() if line.startswith("| database size, MB | **5.0"))
+    assert "no counterpart: told only of the database" in row
+    page = registry.load_report("html")().render(run).decode()
+    assert "no counterpart: told only of the database" in page
+    assert page.count(">not in this run</td>") == text.count("| not in this run |")
+    assert "no counterpart: not in this run" not in text
+
+
+@pytest.mark.parametrize("scale", [1_000, 100_000])
+def test_another_number_of_tuples_fills_no_row_of_the_paper(scale: int) -> None:
+    run = with_published(make_run(("select-1%-heap",), scales=(scale,)), WisconsinBenchmark())
+    assert not any(table.measured for table in tables_of(run).values())
+    assert {table.missing for table in tables_of(run).values()} == {
+        "not run at 10,000: add --rows 10000"
+    }
+
+
+def test_best_over_best_names_both() -> None:
+    run = with_published(make_oo1_run(), Oo1Benchmark())
+    whole = portrait(run)
+    table = next(t for t in paper_tables(comparisons(whole), whole) if "II. Small" in t.title)
+    cells = dict(table.rows)
+    assert cells["lookup, warm"][-1].text.endswith("× OODBMS / sqlite")  # noqa: RUF001
+    assert cells["traversal, cold"][-1].text.endswith("× INDEX and OODBMS / sqlite")  # noqa: RUF001
+
+
+def test_a_remote_table_says_that_todays_are_local() -> None:
+    run = with_published(make_oo1_run(), Oo1Benchmark())
+    tables = tables_of(run)
+    assert tables["II"].note.endswith("Today's are local: on the machine of the program.")
+    assert "Today's" not in tables["V, small"].note
+    far = replace(run, terms=(*run.terms, Term("postgresql", "place", "remote", "remote")))
+    assert tables_of(far)["II"].note.endswith("of the program, but for postgresql.")
+
+
+@pytest.mark.parametrize("benchmark", [Oo1Benchmark(), WisconsinBenchmark()])
+def test_a_published_number_keeps_its_digits(benchmark) -> None:
+    text = (FOLDER / benchmark.name / "published.toml").read_text(encoding="utf-8")
+    tables = tomllib.loads(text, parse_float=str)["table"]
+    run = with_published(make_oo1_run() if benchmark.name == "oo1" else make_run(), benchmark)
+    shown = tables_of(run)
+    several = 0
+    for table in tables:
+        for row, known in zip(table["rows"], shown[table["number"]].rows, strict=True):
+            printed = [str(value) for value in row["values"] if value != ""]
+            assert [value.text for value in known.published.values()] == printed
+            several += sum(value.endswith(".0") for value in printed)
+    assert several > 3
+
+
+SECTIONS = {
+    "4": {"lookup", "traversal", "reverse", "insert"},
+    "5": {"range", "scan", "reference", "group", "update"},
+    "9": {"ordered", "lookup-no-locality", "traversal-no-locality", "insert-no-locality"},
+    "4 and 7": {"lookup-batch", "traversal-batch", "reverse-batch"},
+    "8": {"nothing", "empty", "constant"},
+}
+"""Of the paper of 1992: its measures, those it dropped or considered, orders, batches, calls."""
+
+
+def test_an_operation_of_oo1_names_the_section_that_it_is_from() -> None:
+    operations = {item.name: item.query for item in Oo1Benchmark().operations("1992", 20_000)}
+    assert set(operations) == set().union(*SECTIONS.values())
+    document = (Path(__file__).parents[2] / "docs" / "oo1.md").read_text(encoding="utf-8")
+    for section, names in SECTIONS.items():
+        word = "sections" if "and" in section else "section"
+        for name in names:
+            assert operations[name].split(",")[0] == f"{word} {section}", name
+            (row,) = (
+                line
+                for line in document.splitlines()
+                if line.startswith("|") and f"`{name}`" in line and "section" in line
+            )
+            assert f"{word} {section}" in row.replace(", Table VI", ""), name
+
+
+def test_only_what_the_paper_recommends_is_called_recommended() -> None:
+    groups = {item.name: item.group for item in Oo1Benchmark().operations("1992", 20_000)}
+    recommended = {name for name, group in groups.items() if group == "Recommended"}
+    assert recommended == {"range", "scan", "update"}
+
+
+def test_the_calls_of_the_paper_belong_to_its_cold_total() -> None:
+    from loadstone.report.ladder_words import PAPER
+
+    tables = {table.number: table for table in Oo1Benchmark().published().tables}
+    total = next(values for label, _, values in tables["II"].rows if label == "total, cold")
+    assert f"its {total['RDBMS']} s" in PAPER
+    assert "section 8" in PAPER
