@@ -18,7 +18,7 @@ from loadstone.commands import (
     run,
     tactics,
 )
-from loadstone.diagnostics import guarded
+from loadstone.diagnostics import guarded, outlast_readers
 
 app = typer.Typer(
     name="loadstone",
@@ -63,6 +63,7 @@ app.command("doctor")(doctor.doctor)
 
 def main() -> None:
     """Run the `loadstone` command and exit with its code."""
+    outlast_readers()
     sys.exit(guarded(_invoke))
 
 

@@ -3,12 +3,14 @@
 A password that was typed into a URL is masked in whatever passes.
 """
 
+import io
 import os
 import re
 import sys
 import traceback
 from collections.abc import Callable
 from enum import IntEnum
+from typing import Any, TextIO
 
 from loadstone.errors import (
     DeadlockError,
@@ -34,6 +36,7 @@ class Exit(IntEnum):
     COMPARISON_INVALID = 6
     LEFT_BEHIND = 7
     NOTHING_USABLE = 8
+    UNDECIDED = 9
     INTERNAL = 70
     INTERRUPTED = 130
 
@@ -50,6 +53,7 @@ EXIT_OF_ERROR: dict[type[LoadstoneError], Exit] = {
 EXIT_OF_COMPARISON: dict[str, Exit] = {
     "no regression": Exit.OK,
     "regression": Exit.REGRESSION,
+    "undecided": Exit.UNDECIDED,
     "nothing compared": Exit.NOTHING_COMPARED,
     "invalid": Exit.COMPARISON_INVALID,
 }
@@ -62,6 +66,38 @@ def masked(text: str) -> str:
     """A text without the passwords of the URLs in it."""
     text = _PASSWORD_IN_AUTHORITY.sub(r"\1***@", text)
     return _PASSWORD_IN_QUERY.sub(r"\1***", text)
+
+
+class _Lasting(io.FileIO):
+    """An output whose reader may leave (`loadstone … | head`): what is written then goes nowhere,
+    and what the command does, and its exit code, stay what they are."""
+
+    def write(self, data: Any) -> int:
+        """All of it, or nothing that anybody misses."""
+        try:
+            return super().write(data) or 0
+        except BrokenPipeError:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self.fileno())
+            os.close(nowhere)
+            return memoryview(data).nbytes
+
+
+def outlast_readers() -> None:
+    """Let stdout and stderr outlive whoever reads them. Called once, by the command itself."""
+    sys.stdout, sys.stderr = _lasting(sys.stdout), _lasting(sys.stderr)
+
+
+def _lasting(stream: TextIO) -> TextIO:
+    try:
+        number = stream.fileno()
+        stream.flush()
+    except (AttributeError, OSError, ValueError):  # closed, or no file at all
+        return stream
+    buffered = io.BufferedWriter(_Lasting(number, "w", closefd=False))
+    return io.TextIOWrapper(
+        buffered, stream.encoding, "backslashreplace", line_buffering=stream.isatty() or number == 2
+    )
 
 
 def say(text: str) -> None:
@@ -83,10 +119,6 @@ def guarded(action: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         say("loadstone: interrupted")
         return Exit.INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our output has gone (`loadstone … | head`): nobody is left to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return Exit.OK
     except OSError as error:
         where = f" {error.filename}" if error.filename else ""
         say(f"loadstone: {error.strerror or error}{where}")

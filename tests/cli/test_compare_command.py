@@ -1,9 +1,13 @@
 """`loadstone compare` on real records: the result on stdout, notes on stderr, a code for CI."""
 
 import json
+import os
+import subprocess
 
 import pytest
-from desk import Desk
+from desk import COMMAND, Desk
+
+from loadstone.record import read
 
 RUN = ("run", "--on", "sqlite", "--on", "sqlite?durability=none", "--rows", "1000", "--repeat", "6",
        "--temperature", "warm", "--operation", "select-1%-heap", "--no-floor", "--no-limits",
@@ -46,6 +50,42 @@ def test_unequal_terms_are_refused_and_the_way_out_is_said(measured: Desk):
     done = measured.run(*sides, "--across", "durability", "--fail-on", "9999%")
     assert done.returncode == 0, done.stderr
     assert "Unequal terms, compared all the same: durability" in done.stdout
+
+
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("compare", RECORD, "--variants", "sqlite", "sqlite?durability=none"), 5),
+        (("compare", RECORD, RECORD), 0),
+        (("compare", RECORD, RECORD, "--format", "md"), 0),
+        (("report", RECORD, "--format", "md"), 0),
+        (("engines",), 0),
+        ((*RUN, "--record", "unread.loadstone"), 0),
+    ],
+)
+def test_a_reader_who_leaves_changes_no_exit_code(measured: Desk, arguments, code, both):
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as gone:
+        done = subprocess.run(
+            [*COMMAND, *arguments],
+            cwd=measured.folder,
+            env=measured.environment,
+            stdout=gone,
+            stderr=gone if both else subprocess.PIPE,
+            timeout=100,
+        )
+    assert done.returncode == code
+    if arguments[0] == "run":
+        assert read(measured.folder / "unread.loadstone").sessions[0].outcome == "complete"
+
+
+def test_equal_terms_are_one_line(measured: Desk):
+    done = measured.run("compare", RECORD, RECORD)
+    equal = [line for line in done.stdout.splitlines() if "isolation" in line or "cache" in line]
+    assert len(equal) == 2, "one of each variant"
+    assert all(line.startswith("Equal on both sides: ") for line in equal)
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import pytest
 from compared_runs import SQLITE, altered, calm_run
-from report_fixture import TWIN
+from report_fixture import TWIN, make_run
 
 from loadstone.comparison.cells import judge
-from loadstone.comparison.compare import compare
+from loadstone.comparison.compare import OUTCOMES, compare
 from loadstone.comparison.json import render
 from loadstone.comparison.threshold import DEFAULT
+from loadstone.comparison.words import advice
 from loadstone.diagnostics import EXIT_OF_COMPARISON
 from loadstone.estimate import Estimate
 from loadstone.pairs import paired_ratio
@@ -130,8 +131,40 @@ def test_a_wide_interval_is_undecided():
         ),
     )
     found = compare(calm_run(1), wild, variants=SQLITE)
-    assert found.outcome == "no regression"
+    assert found.outcome == "undecided"
     assert found.counts == {"same": 1, "undecided": 1}
+    assert "1 cell may be slower by more than 3.0 %: min-scalar" in advice(found)
+
+
+def test_where_nothing_is_decided_nobody_says_that_there_is_no_regression():
+    """Twice as wide apart as the threshold, in noise that hides it."""
+    dice = random.Random(5)
+
+    def noisy(run):
+        return replace(run, results=tuple(
+            replace(r, samples=tuple(
+                replace(s, elapsed_ns=round(s.elapsed_ns * dice.lognormvariate(0, 0.5)))
+                for s in r.samples))
+            for r in run.results))  # fmt: skip
+
+    found = compare(noisy(calm_run(1)), noisy(calm_run(2, factor=1.06)), variants=SQLITE)
+    assert found.counts == {"undecided": 2}
+    assert found.outcome == "undecided"
+    assert EXIT_OF_COMPARISON[found.outcome] != 0
+
+
+def test_what_may_only_be_faster_excludes_a_regression():
+    found = compare(calm_run(1), calm_run(2, factor=0.985), variants=SQLITE, threshold=0.01)
+    assert "slower" not in found.counts
+    assert all(pair.ratio.high < 1.01 for pair in found.pairs)
+    assert found.outcome == "no regression"
+
+
+def test_a_cell_without_an_interval_is_undecided_and_named():
+    run = make_run(("select-1%-clustered",), scales=(10_000,))
+    found = compare(run, run, variants=SQLITE)
+    assert found.outcome == "undecided"
+    assert "1 cell with too few samples for an interval: select-1%-clustered" in advice(found)
 
 
 def test_too_few_samples_for_an_interval_compare_nothing():
@@ -142,8 +175,9 @@ def test_too_few_samples_for_an_interval_compare_nothing():
 
 def test_every_outcome_has_its_own_exit_code():
     assert EXIT_OF_COMPARISON == {
-        "no regression": 0, "regression": 1, "nothing compared": 5, "invalid": 6,
+        "no regression": 0, "regression": 1, "undecided": 9, "nothing compared": 5, "invalid": 6,
     }  # fmt: skip
+    assert set(EXIT_OF_COMPARISON) == set(OUTCOMES)
 
 
 def with_noise(run: Run, *factors: float) -> Run:

@@ -18,9 +18,7 @@ def compare(
             help="Compare these two: of A and of B, or both of A. Default: each with itself.",
         ),
     ] = None,
-    fail_on: Annotated[
-        str, typer.Option(help="A cell is slower that surely is, and by more than this.")
-    ] = "3%",
+    fail_on: Annotated[str, typer.Option(help="Count a slowdown from this share on.")] = "3%",
     across: Annotated[
         list[str] | None,
         typer.Option(help="Compare although this term differs: durability, machine … (repeat)."),
@@ -29,8 +27,9 @@ def compare(
 ) -> int:
     """Compare like cells of two records, or of two variants of one. Records are only read.
 
-    Exit code 0: no regression; 1: a regression; 5: nothing could be compared; 6: some cells that
-    both sides planned could not.
+    Exit codes: 0 no regression, in any cell; 1 a regression; 9 undecided: an interval leaves room
+    for one; 5 nothing could be compared; 6 some cells that both sides planned could not; 2 and 4
+    an error.
     """
     import sys
 

@@ -72,6 +72,11 @@ def judge(ratio: Estimate, threshold: float) -> str:
     return SAME if below <= ratio.low and ratio.high <= above else UNDECIDED
 
 
+def may_be_slower(ratio: Estimate, threshold: float) -> bool:
+    """Whether its interval, or the lack of one, leaves room for a slowdown beyond the threshold."""
+    return ratio.high is None or ratio.high > 1 + threshold
+
+
 def pair_cells(
     match: Match, terms: Ledger, threshold: float
 ) -> tuple[tuple[Pair, ...], tuple[Unlike, ...]]:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from loadstone.comparison.cells import SLOWER, VERDICTS, Pair, Unlike, pair_cells
+from loadstone.comparison.cells import SLOWER, VERDICTS, Pair, Unlike, may_be_slower, pair_cells
 from loadstone.comparison.ledger import Ledger, crossable, ledger
 from loadstone.comparison.sides import Match, matches
 from loadstone.comparison.threshold import DEFAULT, Threshold
@@ -13,8 +13,8 @@ from loadstone.errors import InputError
 from loadstone.record.model import Run
 from loadstone.report.figures import number
 
-OUTCOMES = ("no regression", "regression", "nothing compared", "invalid")
-NO_REGRESSION, REGRESSION, NOTHING_COMPARED, INVALID = OUTCOMES
+OUTCOMES = ("no regression", "regression", "undecided", "nothing compared", "invalid")
+NO_REGRESSION, REGRESSION, UNDECIDED_YET, NOTHING_COMPARED, INVALID = OUTCOMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +54,21 @@ class Comparison:
     @property
     def outcome(self) -> str:
         """What it comes to. A regression is one whatever else is missing; without any interval
-        nothing was compared; a cell that is owed and missing makes the rest invalid."""
+        nothing was compared; a cell that is owed and missing makes the rest invalid. There is no
+        regression only where no interval leaves room for one."""
         if self.counts[SLOWER]:
             return REGRESSION
         if not any(pair.ratio.low is not None for pair in self.pairs):
             return NOTHING_COMPARED
-        return INVALID if any(cell.owed for cell in self.unlike) else NO_REGRESSION
+        if any(cell.owed for cell in self.unlike):
+            return INVALID
+        return UNDECIDED_YET if self.open else NO_REGRESSION
+
+    @property
+    def open(self) -> tuple[Pair, ...]:
+        """The pairs that may be slower by more than the threshold: nobody can tell yet."""
+        limit = self.threshold.in_force
+        return tuple(pair for pair in self.pairs if may_be_slower(pair.ratio, limit))
 
     def sentence(self) -> str:
         """The outcome and the counts in one line."""

@@ -9,11 +9,12 @@ from rich.text import Text
 
 from loadstone.comparison import words
 from loadstone.comparison.cells import FASTER, SLOWER, UNDECIDED
-from loadstone.comparison.compare import NO_REGRESSION, Comparison, Matched
-from loadstone.comparison.ledger import EQUAL, shown
+from loadstone.comparison.compare import NO_REGRESSION, UNDECIDED_YET, Comparison, Matched
+from loadstone.comparison.ledger import EQUAL, Entry, shown
 from loadstone.report.terminal import one_line
 
 STYLES = {SLOWER: "red", FASTER: "green", UNDECIDED: "yellow"}
+STYLES_OF_OUTCOME = {NO_REGRESSION: "bold", UNDECIDED_YET: "bold yellow"}
 VALUE_MAX = 32
 """Characters of a term's value: two of them and a mark fit a terminal's line."""
 WIDTH_PIPED = 120
@@ -28,7 +29,7 @@ def show(comparison: Comparison, out: TextIO) -> None:
 
 
 def _parts(comparison: Comparison) -> Iterable[RenderableType]:
-    style = "bold" if comparison.outcome == NO_REGRESSION else "bold red"
+    style = STYLES_OF_OUTCOME.get(comparison.outcome, "bold red")
     yield Text(comparison.sentence(), style=style)
     yield Text(words.runs(comparison), style="dim")
     for matched in comparison.matched:
@@ -41,8 +42,11 @@ def _parts(comparison: Comparison) -> Iterable[RenderableType]:
         for rest in words.remainders(matched):
             line = f"{rest.count} not compared: {rest.reason} ({rest.operations})"
             yield Text(one_line(line, 1000), style="yellow")
-        yield _terms(matched)
-        yield Text(words.equal_settings(matched), style="dim")
+        unequal = [e for e in words.terms(matched) if e.verdict != EQUAL]
+        if unequal:
+            yield _terms(unequal)
+        if equal := words.equal_terms(matched):
+            yield Text(one_line(equal, 400), style="dim")
 
 
 def _pairs(matched: Matched) -> Table:
@@ -59,12 +63,10 @@ def _pairs(matched: Matched) -> Table:
     return table
 
 
-def _terms(matched: Matched) -> Table:
+def _terms(unequal: Iterable[Entry]) -> Table:
     table = Table(*words.TERM_HEADINGS, box=None, pad_edge=False, header_style="dim")
-    for entry in words.terms(matched):
+    for entry in unequal:
         values = (Text(one_line(shown(side), VALUE_MAX)) for side in (entry.a, entry.b))
-        style = "dim" if entry.verdict == EQUAL else "yellow"
-        table.add_row(
-            Text(one_line(entry.key, 80)), *values, Text(words.MARKS[entry.verdict]), style=style
-        )
+        mark = Text(words.MARKS[entry.verdict])
+        table.add_row(Text(one_line(entry.key, 80)), *values, mark, style="yellow")
     return table

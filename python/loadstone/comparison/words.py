@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from loadstone.comparison.cells import Pair, Unlike
-from loadstone.comparison.compare import Comparison, Matched
+from loadstone.comparison.compare import UNDECIDED_YET, Comparison, Matched
 from loadstone.comparison.ledger import ACROSS, EQUAL, REFUSED, SHOWN, Entry
 from loadstone.estimate import Estimate
 from loadstone.plan import join_names
 from loadstone.record.model import Run
-from loadstone.report.figures import digits, duration, number, plural
+from loadstone.report.figures import digits, duration, number, percent, plural
 from loadstone.report.reasons import kind_of, together
 
 MARKS = {EQUAL: "", SHOWN: "≠", ACROSS: "≠ allowed by --across", REFUSED: "≠ refused"}
@@ -90,9 +90,45 @@ def remainders(matched: Matched) -> Iterable[Remainder]:
 
 
 def advice(comparison: Comparison) -> str:
-    """How to compare what unequal terms forbade; empty where none did, or nothing can."""
+    """What to do next: about what unequal terms forbade, or about what is open; empty where nothing
+    can be done."""
+    if comparison.outcome == UNDECIDED_YET:
+        return _how_to_decide(comparison)
     refused = [e for one in comparison.matched for e in one.ledger.with_verdict(REFUSED)]
     if not refused or not all(entry.name for entry in refused):
         return ""
     names = dict.fromkeys(entry.name for entry in refused)
     return f"to compare all the same: {' '.join(f'--across {name}' for name in names)}"
+
+
+def _how_to_decide(comparison: Comparison) -> str:
+    """Which cells are open, and how they can be decided."""
+    bare = [pair for pair in comparison.open if pair.ratio.high is None]
+    wide = [pair for pair in comparison.open if pair.ratio.high is not None]
+    said = []
+    if wide:
+        beyond = percent(comparison.threshold.in_force)
+        said.append(f"{plural(len(wide), 'cell')} may be slower by more than {beyond}: {_of(wide)}")
+        if comparison.a is comparison.b:
+            said.append("measure longer with --operation and --repeat-seconds, or raise --fail-on")
+        else:
+            said.append("measure both in one run, where they take turns, or raise --fail-on")
+    if bare:
+        said.append(
+            f"{plural(len(bare), 'cell')} with too few samples for an interval: {_of(bare)}"
+        )
+        said.append("run with --repeat-cold 6, --repeat 6, or without --temperature cold")
+    return "; ".join(said)
+
+
+def _of(pairs: Iterable[Pair]) -> str:
+    return join_names(list(dict.fromkeys(pair.operation for pair in pairs)), most=3)
+
+
+def equal_terms(matched: Matched) -> str:
+    """What is the same on both sides, in one line; empty where nothing is."""
+    keys = [e.key for e in matched.ledger.entries if e.verdict == EQUAL and not e.setting]
+    told = [join_names(keys, most=8)] if keys else []
+    settings = equal_settings(matched).removesuffix(" equal")
+    told += [settings] if settings else []
+    return f"Equal on both sides: {' and '.join(told)}" if told else ""
