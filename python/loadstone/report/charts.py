@@ -34,8 +34,6 @@ from loadstone.report.portrait import Portrait, Row, View
 ROW_PX = 22
 PLOT_PX = 250
 LABEL_MAX = 30
-STEEP = 1.2
-"""Exponents above this are drawn in the warning colour: clearly worse than linear."""
 SHORT_FROM = 100_000
 """A scale from which on the scales of a growth are written short."""
 
@@ -157,7 +155,7 @@ def growth_lines(
     low, high = domain
     sizes = sorted({size for line in lines for size in line.sizes})
     height = max(120, 14 * len(lines) + 20)
-    colours = [BAD if line.exponent > STEEP else colour_of(series) for line in lines]
+    colours = [BAD if line.steep else colour_of(series) for line in lines]
     points = [
         {"line": index, "x": size, "y": e.value / NS_PER_S, "colour": colours[index],
          "low": (e.low or e.value) / NS_PER_S, "high": (e.high or e.value) / NS_PER_S}
@@ -189,8 +187,8 @@ def _ends(lines: Sequence[Growth], low: float, high: float, height: int) -> list
     places = spread(wanted, [13.0] * len(lines), -6, height + 6)
     return [
         {"x": line.sizes[-1], "y": low * math.exp(place / scale),
-         "colour": BAD if line.exponent > STEEP else INK,
-         "text": f"{line.exponent:.2f}  {line.operation.name}".replace("-0.00", "0.00")}
+         "colour": BAD if line.steep else INK,
+         "text": f"{line.told}  {line.operation.name}"}
         for line, place in zip(lines, places, strict=True)
     ]  # fmt: skip
 

@@ -25,6 +25,7 @@ from loadstone.report.ladder_words import PAPER, hosts_line, ladder_sections, ro
 from loadstone.report.panel import STRIP_PX, panels
 from loadstone.report.paper_words import gain, nothing
 from loadstone.report.portrait import Figure, Portrait, portrait
+from loadstone.report.standing import behind
 from loadstone.report.terms import terms
 from loadstone.report.unequal_words import unequal_lines
 from loadstone.report.users import users_tables
@@ -65,9 +66,10 @@ class HtmlReport(Report):
 
 def shade(figure: Figure) -> int:
     """0 (the best) to 8 (a hundred times the best or worse), by the logarithm of the ratio."""
-    if figure.ratio is None or figure.ratio.value <= 1 or figure.tied:
+    ratio = behind(figure.ratio)
+    if ratio is None or ratio <= 1:
         return 0
-    share = math.log(figure.ratio.value) / math.log(SHADE_RATIO_MAX)
+    share = math.log(ratio) / math.log(SHADE_RATIO_MAX)
     return min(SHADES, max(1, round(share * SHADES)))
 
 

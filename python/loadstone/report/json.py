@@ -92,6 +92,8 @@ def _growth(line: Growth) -> dict[str, Any]:
         "elapsed_ns": [_estimate(estimate) for estimate in line.elapsed_ns],
         "exponent": line.exponent,
         "exponent_error": line.error,
+        "exponent_low": line.low,
+        "exponent_high": line.high,
     }
 
 

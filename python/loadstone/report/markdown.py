@@ -110,10 +110,7 @@ def _compared(number: str, within: str, figure: Figure) -> str:
         return f"{number} *unproved*"
     if figure.best:
         return f"**{number}**"
-    if figure.ratio is None:
-        return number
-    about = "≈" if figure.tied else ""
-    return f"{number} {about}{figures.times(figure.ratio.value)}"
+    return f"{number} {plain(figure.standing)}".rstrip()
 
 
 def unequal_marks(figure: Figure) -> list[str]:
@@ -175,14 +172,14 @@ def _ladder_cell(cell: LadderCell) -> str:
 
 
 def _growth(whole: Portrait) -> Iterable[str]:
-    steep = [line for line in growth(whole) if line.exponent > 1.2]
+    steep = [line for line in growth(whole) if line.steep]
     if steep:
         yield ""
         yield "Growing faster than the data (exponent of time over " + f"{whole.words.scale}):"
         yield ""
         for line in steep:
             name = f"{line.operation.title} ({line.operation.name}) on {line.variant}"
-            yield f"- {plain(name)}, {line.temperature}: {line.exponent:.2f}"
+            yield f"- {plain(name)}, {line.temperature}: {line.told}"
 
 
 def _reasons(whole: Portrait, status: str, heading: str) -> Iterable[str]:

@@ -130,4 +130,4 @@ def _today(figure: Today | None) -> PaperCell:
         return PaperCell(f"{text} ({figure.interval})")
     if figure.best or figure.ratio is None:
         return PaperCell(text, best=figure.best)
-    return PaperCell(text, times(figure.ratio.value))
+    return PaperCell(text, figure.standing)

@@ -28,6 +28,7 @@ from loadstone.record.model import (
     Sample,
 )
 from loadstone.report.figures import Unit, unit_for
+from loadstone.report.standing import standing
 from loadstone.report.unequal import Told, Unequal, planned_otherwise, told_terms, unequal
 from loadstone.report.words import VISITS_FEW, Words, words_of
 from loadstone.role import Role
@@ -102,6 +103,11 @@ class Figure:
         """Whether its ratio to the row's best cannot be told from 1."""
         ratio = self.ratio
         return not self.best and ratio is not None and ratio.low is not None and ratio.low <= 1
+
+    @property
+    def standing(self) -> str:
+        """Its ratio to the row's best as it is printed, or the sign for why there is none."""
+        return standing(self.ratio, best=self.best)
 
     @property
     def near_floor(self) -> bool:
@@ -300,7 +306,7 @@ def _row(
     floors = {hosts.get(v): f for v, f in plain.items() if f.role is Role.OVERHEAD and f.elapsed_ns}
     ranked = [figure for figure in plain.values() if figure.role is Role.COMPETITOR]
     fair = _fair(ranked) if ranks else []
-    best = min(fair, key=lambda figure: _median_ns(figure), default=None)
+    best = _fastest(fair)
     figures = {}
     for variant, figure in plain.items():
         fairly = figure in fair
@@ -328,6 +334,23 @@ def _on_terms(row: Row, told: Told, *, writes: bool) -> Row:
         v: replace(f, unequal=(*found.get(v, ()), *f.unequal)) for v, f in row.figures.items()
     }
     return replace(row, figures=figures)
+
+
+def _fastest(fair: Sequence[Figure]) -> Figure | None:
+    """By the medians, unless pairs convict it: whoever is certainly faster, repetition by
+    repetition, takes its place."""
+    best = min(fair, key=_median_ns, default=None)
+    for _ in fair:
+        ratios = {
+            place: ratio
+            for place, other in enumerate(fair)
+            if best is not None and other is not best
+            if (ratio := paired_ratio(other.samples, best.samples)) and (ratio.high or 1.0) < 1
+        }
+        if not ratios:
+            break
+        best = fair[min(ratios, key=lambda place: ratios[place].value)]
+    return best
 
 
 def _median_ns(figure: Figure) -> float:

@@ -14,7 +14,7 @@ from loadstone.plan import join_names
 from loadstone.record.model import Run
 from loadstone.report.calibration import calibration
 from loadstone.report.calibration_table import calibration_table, short
-from loadstone.report.charts import STEEP, largest_with
+from loadstone.report.charts import largest_with
 from loadstone.report.comparison import comparisons
 from loadstone.report.figures import listing, number, plural, times
 from loadstone.report.growth import growth
@@ -23,6 +23,7 @@ from loadstone.report.ladder_words import brief, hosts_line, round_trips_line
 from loadstone.report.paper_words import paper_line
 from loadstone.report.portrait import Portrait, Row, View, portrait
 from loadstone.report.reasons import kind_of, kinds, together
+from loadstone.report.standing import behind
 from loadstone.report.terminal import bar_of, one_line
 from loadstone.report.terminal_users import many_users
 from loadstone.report.terms import terms
@@ -115,7 +116,7 @@ def _groups(whole: Portrait, view: View) -> Table:
 
 def _ratio(rows: Sequence[Row], variant: str, *, bar: bool) -> Text:
     figures = [row.figures[variant] for row in rows if variant in row.figures]
-    ratios = [figure.ratio.value for figure in figures if figure.ratio]
+    ratios = [ratio for figure in figures if (ratio := behind(figure.ratio)) is not None]
     counts = {
         status: sum(figure.status == status for figure in figures)
         for status in ("failed", "disturbed", "invalid")
@@ -194,10 +195,10 @@ def _calls(whole: Portrait) -> list[str]:
 
 
 def _growth(whole: Portrait) -> list[str]:
-    steep = [line for line in growth(whole) if line.exponent > STEEP]
+    steep = [line for line in growth(whole) if line.steep]
     scale = whole.words.scale
     return [
-        f"{line.operation.name} on {line.variant}, {line.temperature}: {scale}^{line.exponent:.2f}"
+        f"{line.operation.name} on {line.variant}, {line.temperature}: {scale}^{line.told}"
         for line in sorted(steep, key=lambda line: -line.exponent)
     ]
 

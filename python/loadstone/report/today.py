@@ -9,6 +9,7 @@ from loadstone.record.model import BELIEVED
 from loadstone.report.arithmetic import over, total
 from loadstone.report.figures import digits, duration
 from loadstone.report.portrait import Figure, Portrait, View
+from loadstone.report.standing import standing
 from loadstone.report.unequal import Unequal
 
 SIZE = "size"
@@ -31,6 +32,11 @@ class Today:
     best: bool = False
     few_visits: bool = False
     unequal: tuple[Unequal, ...] = ()
+
+    @property
+    def standing(self) -> str:
+        """Its ratio to the row's best as it is printed, or the sign for why there is none."""
+        return standing(self.ratio, best=self.best, exact=self.size_bytes is not None)
 
     @property
     def quantity(self) -> float | None:

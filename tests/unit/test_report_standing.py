@@ -1,0 +1,144 @@
+"""What is printed of a ratio and of an exponent is what the samples leave certain."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from report_fixture import POSTGRESQL, make_run
+
+from loadstone import registry
+from loadstone.estimate import Estimate
+from loadstone.record.model import Run, Sample
+from loadstone.report.figures import TIMES, times
+from loadstone.report.growth import growth
+from loadstone.report.portrait import portrait
+from loadstone.report.standing import behind, standing
+
+OPERATION = "select-10%-heap"
+
+
+def spoken(run: Run, elapsed_ns: dict[str, list[int]]) -> Run:
+    """The same with the samples of each variant given, one a round."""
+    return replace(run, results=tuple(
+        replace(result, samples=tuple(
+            Sample(place, place, place % 10, 1_000 + place, ns)
+            for place, ns in enumerate(elapsed_ns[result.cell.variant])
+        ))
+        if result.cell.variant in elapsed_ns else result
+        for result in run.results
+    ))  # fmt: skip
+
+
+def one_row() -> Run:
+    return make_run((OPERATION,), scales=(10_000,))
+
+
+def warm(run: Run) -> dict:
+    figures = portrait(run).figures
+    return {v: figures[f"{OPERATION}|{v}|10000|warm"] for v in ("sqlite", "duckdb", POSTGRESQL)}
+
+
+@pytest.mark.parametrize(
+    ("ratio", "said"),
+    [
+        (Estimate(1.02, 0.97, 1.06), "≈"),
+        (Estimate(0.98, 0.95, 1.02), "≈"),
+        (Estimate(49.0, 0.9, 160.0), "?"),
+        (Estimate(1.05, 0.8, 1.4), "?"),
+        (Estimate(1.3, 1.1, 1.6), "1.3×"),  # noqa: RUF001
+        (Estimate(8.7), "~8.7×"),  # noqa: RUF001
+        (Estimate(0.95), "?"),
+        (Estimate(0.95, 0.9, 0.99), "?"),
+        (None, ""),
+    ],
+)
+def test_a_ratio_is_printed_where_it_is_one(ratio: Estimate | None, said: str) -> None:
+    assert standing(ratio) == said
+    assert standing(ratio, best=True) == ""
+
+
+@given(st.tuples(*[st.floats(1e-3, 1e3)] * 3).map(sorted))
+def test_no_ratio_whose_interval_holds_1_looks_like_one(bounds: list[float]) -> None:
+    low, value, high = bounds
+    ratio = Estimate(value, low, high)
+    if low <= 1 <= high:
+        assert TIMES not in standing(ratio)
+        assert behind(ratio) == 1
+    assert (behind(ratio) or 0) >= 1
+
+
+def test_whoever_is_certainly_faster_in_pairs_is_the_best() -> None:
+    """Its median is the higher one, and it is faster in every pair that both have."""
+    base = [100 * 2**place for place in range(10)]
+    elapsed = {
+        "sqlite": base,
+        "duckdb": [*[round(ns * 0.9) for ns in base], *[100_000] * 9],
+        POSTGRESQL: [9 * ns for ns in base],
+    }
+    shown = warm(spoken(one_row(), elapsed))
+    assert shown["duckdb"].elapsed_ns.value > shown["sqlite"].elapsed_ns.value
+    assert shown["duckdb"].best
+    assert shown["sqlite"].standing == times(1 / 0.9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(st.integers(1, 10**6), min_size=1, max_size=14), min_size=3, max_size=3))
+def test_nobody_but_the_best_is_shown_as_faster(samples: list[list[int]]) -> None:
+    shown = warm(spoken(one_row(), dict(zip(("sqlite", "duckdb", POSTGRESQL), samples,
+                                           strict=True))))  # fmt: skip
+    assert sum(figure.best for figure in shown.values()) == 1
+    for figure in shown.values():
+        said = figure.standing
+        assert (said == "") == figure.best
+        if TIMES in said:
+            assert float(said.strip("~" + TIMES).replace(",", "")) >= 1
+            assert figure.ratio.low is None or figure.ratio.low > 1
+
+
+@pytest.mark.parametrize("name", ["md", "html"])
+def test_every_format_leaves_undecided_ratios_out(name: str) -> None:
+    noisy = {"sqlite": [1, 10_000] * 5, "duckdb": [10_000, 1] * 5, POSTGRESQL: [50_000] * 10}
+    run = spoken(one_row(), noisy)
+    told = [f for f in warm(run).values() if f.standing == "?"]
+    assert told
+    text = registry.load_report(name)().render(run).decode()
+    assert not re.search(r"≈\d", text)
+    assert "?" in text
+
+
+def grown(exponent: float, samples: int, noise: float = 0.0) -> Run:
+    """The time of one operation grows by a law, with a spread of each cell's samples."""
+    run = make_run((OPERATION,))
+    return replace(run, results=tuple(
+        replace(result, condition=None, samples=tuple(
+            Sample(place, place % 2, place, 1_000 + place,
+                   round(1e3 * (result.cell.rows / 10_000) ** exponent * 1e3
+                         * (1 + noise * ((place % 5) - 2))))
+            for place in range(samples)
+        ))
+        for result in run.results
+    ))  # fmt: skip
+
+
+def steep(run: Run) -> list[str]:
+    return [line.told for line in growth(portrait(run)) if line.steep]
+
+
+@pytest.mark.parametrize("name", ["md", "html"])
+def test_single_samples_say_nothing_of_growth(name: str) -> None:
+    run = grown(1.5, samples=1)
+    assert steep(run) == []
+    assert {line.told for line in growth(portrait(run))} == {"\N{EN DASH}"}
+    text = registry.load_report(name)().render(run).decode()
+    assert "1.50" not in text
+    assert "Growing faster" not in text
+
+
+def test_growth_is_told_where_the_intervals_leave_no_doubt() -> None:
+    assert set(steep(grown(1.5, samples=10))) == {"1.50"}
+    assert steep(grown(1.5, samples=10, noise=0.4)) == []
+    assert steep(grown(1.1, samples=10)) == []
+    lines = growth(portrait(grown(1.5, samples=10, noise=0.05)))
+    assert all(line.low <= line.exponent <= line.high for line in lines)
