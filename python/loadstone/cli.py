@@ -18,7 +18,7 @@ from loadstone.commands import (
     run,
     tactics,
 )
-from loadstone.diagnostics import guarded, outlast_readers
+from loadstone.diagnostics import Exit, guarded, outlast_readers, say
 
 app = typer.Typer(
     name="loadstone",
@@ -63,6 +63,10 @@ app.command("doctor")(doctor.doctor)
 
 def main() -> None:
     """Run the `loadstone` command and exit with its code."""
+    if sys.platform != "linux":
+        say(f"loadstone: this is {sys.platform}; Loadstone runs on Linux only")
+        say("  it proves coldness, and counts work, by what Linux tells; use a virtual machine")
+        sys.exit(Exit.INPUT)
     outlast_readers()
     sys.exit(guarded(_invoke))
 

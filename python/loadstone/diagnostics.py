@@ -17,6 +17,7 @@ from loadstone.errors import (
     EngineError,
     InputError,
     LoadstoneError,
+    NotInstalledError,
     RecordError,
     TimeLimitError,
     WorkerDiedError,
@@ -44,6 +45,7 @@ class Exit(IntEnum):
 EXIT_OF_ERROR: dict[type[LoadstoneError], Exit] = {
     InputError: Exit.INPUT,
     DeadlockError: Exit.ENGINE,
+    NotInstalledError: Exit.ENGINE,
     EngineError: Exit.ENGINE,
     WorkerDiedError: Exit.ENGINE,
     TimeLimitError: Exit.ENGINE,

@@ -21,6 +21,10 @@ class EngineError(LoadstoneError):
     """An engine could not be found, started, reached, loaded, or refused a statement."""
 
 
+class NotInstalledError(EngineError):
+    """What an engine needs is not installed; the hint says how to install it."""
+
+
 class LodeError(EngineError):
     """lode, the reference engine, could not do something; what was committed is still there."""
 

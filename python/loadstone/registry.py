@@ -7,7 +7,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from loadstone.errors import EngineError, InputError
+from loadstone.errors import InputError, NotInstalledError
 from loadstone.variant import TWIN
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ def load_host(name: str) -> "type[HostedEngine]":
 
 
 def load_engine(name: str) -> "type[Engine]":
-    """Import one engine. `InputError` for an unknown name, `EngineError` where what it needs is
-    not installed."""
+    """Import one engine. `InputError` for an unknown name, `NotInstalledError` where what it needs
+    is not there."""
     kind: type[Engine] = _load("engines", name)
     return kind
 
@@ -96,7 +96,7 @@ def _load(kind: str, name: str) -> Any:
         return point.load()
     except ModuleNotFoundError as error:
         package = point.dist.name if point.dist else "loadstone"
-        raise EngineError(
+        raise NotInstalledError(
             f"{name} needs the module {error.name!r}, which is not installed",
             hint=f"install it with: pip install '{package}[{name}]'",
         ) from error

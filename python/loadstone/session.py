@@ -16,7 +16,7 @@ from loadstone._core import clock_ns
 from loadstone.benchmarks.base import Benchmark
 from loadstone.diagnostics import Exit, masked, say
 from loadstone.engines.base import System
-from loadstone.errors import InputError
+from loadstone.errors import InputError, NotInstalledError
 from loadstone.files import write_atomically
 from loadstone.many_users import crowds
 from loadstone.plan import Cell, Choices, Plan, choices_from, read_choices
@@ -61,14 +61,28 @@ def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
         merged = QUICK | merged
     choices = choices_from(merged, str(file or "the command line"))
     benchmark = registry.load_benchmark(choices.benchmark)()
-    on = choices.on or benchmark.default_variants
-    texts = [*on, *([FLOOR] if choices.floor and FLOOR not in on else [])]
-    parsed = [_variant(text, benchmark.seam) for text in texts]
+    parsed = [_variant(text, benchmark.seam) for text in choices.on]
+    parsed = parsed or _installed(benchmark)
+    if choices.floor and all(variant.name != FLOOR for variant, _ in parsed):
+        parsed.append(_variant(FLOOR, benchmark.seam))
     if choices.floor:
         parsed = _with_twin(parsed)
     capabilities = {variant.engine: engine.capabilities for variant, engine in parsed}
     plan = make_plan(choices, benchmark, [variant for variant, _ in parsed], capabilities)
     return Planned(plan, benchmark, {variant.name: (variant, kind) for variant, kind in parsed})
+
+
+def _installed(benchmark: Benchmark) -> list[tuple[Variant, type[System]]]:
+    """Those of a benchmark's own choice of variants that are installed; of the others it is said
+    that they are left out, and how to have them."""
+    found = []
+    for text in benchmark.default_variants:
+        try:
+            found.append(_variant(text, benchmark.seam))
+        except NotInstalledError as error:
+            say(f"loadstone: without {text}: {error.message}")
+            say(f"  {error.hint}")
+    return found
 
 
 def _with_twin(

@@ -26,6 +26,7 @@ from loadstone.engines.base import (
 )
 from loadstone.engines.marks import Hold, owner_of, space_name
 from loadstone.engines.network_namespace import remove_link
+from loadstone.engines.postgresql_binaries import require_server
 from loadstone.engines.postgresql_load import fill, organise, read_rows
 from loadstone.engines.postgresql_server import PrivateServer, end_orphan
 from loadstone.engines.postgresql_session import Address, private_address, user_address
@@ -82,6 +83,13 @@ class PostgresqlEngine(Engine):
         self._entered = False
         self._gaps: dict[str, str] = {}
         self._space = Space(space or space_name(owner, variant.name), owner)
+
+    @classmethod
+    def check(cls, variant: "Variant") -> None:
+        """As every engine's; and without a URL there must be a server to start."""
+        super().check(variant)
+        if variant.url is None:
+            require_server()
 
     @classmethod
     def versions(cls) -> Mapping[str, str]:

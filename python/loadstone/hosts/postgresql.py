@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar
 from loadstone.engines.base import Capabilities, Leftover
 from loadstone.engines.marks import Hold, space_name
 from loadstone.engines.postgresql import PostgresqlEngine
+from loadstone.engines.postgresql_binaries import require_server
 from loadstone.errors import UnsupportedError
 from loadstone.hosts.base import capabilities
 from loadstone.hosts.round_trip import round_trip_ns
@@ -53,6 +54,13 @@ class PostgresqlHost(RustHost):
         self._server = PostgresqlEngine(server, scratch, owner, space=space)
         self._password = ""
         self._round_trip = ""
+
+    @classmethod
+    def check(cls, variant: "Variant") -> None:
+        """As every host's; and without a URL there must be a server to start."""
+        super().check(variant)
+        if variant.url is None:
+            require_server()
 
     @classmethod
     def versions(cls) -> Mapping[str, str]:
