@@ -32,6 +32,7 @@ __all__ = [
     "answer_of_stream",
     "attributes",
     "build_profile",
+    "called_bytes",
     "clock_cost_ns",
     "clock_ns",
     "clock_resolution_ns",
@@ -50,13 +51,16 @@ __all__ = [
     "lode_connect",
     "lode_tactics",
     "lode_tactics_of",
+    "mapped_bytes",
     "oo1_checksum",
     "oo1_inputs",
     "outliers",
+    "page_out",
     "pretouch",
     "processor_times",
     "quel_format",
     "quel_parse",
+    "reads_past_calls",
     "relations",
     "resident_pages",
     "schedule",
@@ -460,6 +464,14 @@ def cpu_ns(pid: int) -> int | None:
 def io_bytes(pid: int) -> tuple[int, int] | None:
     """(read, written) bytes that a process and its live children moved to or from storage."""
 
+def called_bytes(pid: int) -> int | None:
+    """Bytes that calls to read returned to a process and its live children, wherever they came
+    from: storage, the page cache, a pipe. Reading through a mapping makes no call."""
+
+def reads_past_calls(pid: int) -> bool | None:
+    """Whether a process or one of its live children holds an io_uring or a context of asynchronous
+    calls, whose bytes `called_bytes` leaves out; None where that cannot be seen."""
+
 def schedule(seed: int, variants: int, rounds: int) -> list[list[int]]:
     """`rounds` random orders of `variants` numbers; the same seed gives the same orders."""
 
@@ -552,6 +564,14 @@ def resident_pages(path: str) -> tuple[int, int, str]:
 def evict(path: str) -> None:
     """Write a file back (fsync), then ask the kernel to drop its clean pages. Raises OSError if
     refused."""
+
+def mapped_bytes(pid: int, files: Sequence[str]) -> int:
+    """Bytes of these files that a process has in its mappings of them: what it touched, and the
+    pages that the kernel mapped beside. Raises OSError where that cannot be seen."""
+
+def page_out(files: Sequence[str]) -> None:
+    """Unmap the pages of these files from this process's shared mappings, and drop the clean ones.
+    Nothing is lost. Raises OSError where the kernel refuses."""
 
 @final
 class Awake:

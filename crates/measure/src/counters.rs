@@ -20,6 +20,8 @@ pub struct StorageBytes {
     pub read: u64,
     /// Sent, or made dirty to be sent later.
     pub written: u64,
+    /// Returned by calls that read, whether from storage, from memory, from a pipe or a socket.
+    pub called: u64,
 }
 
 /// The fields of `/proc/PID/stat` that are used here.
@@ -31,8 +33,8 @@ struct Stat {
 }
 
 /// What one member of a family answered.
-enum Reading {
-    Counted([u64; 2]),
+enum Reading<const N: usize> {
+    Counted([u64; N]),
     Gone,
     Refused,
 }
@@ -55,18 +57,40 @@ pub fn cpu_ns(pid: u32) -> Option<u64> {
 /// Bytes that `pid`, its live descendants, and the children each waited for moved to or from
 /// storage; `None` when `pid` is gone, or one of them belongs to a user whose traffic is hidden.
 pub fn storage_bytes(pid: u32) -> Option<StorageBytes> {
-    let [read, written] = sum_of_family(pid, |member| {
+    let [read, written, called] = sum_of_family(pid, |member| {
         match fs::read_to_string(format!("/proc/{member}/io")).ok().as_deref().and_then(parse_io) {
-            Some(pair) => Reading::Counted(pair),
+            Some(counted) => Reading::Counted(counted),
             // A sum that leaves out a living member would pass for the whole.
             None if stat(member).is_some() => Reading::Refused,
             None => Reading::Gone,
         }
     })?;
-    Some(StorageBytes { read, written })
+    Some(StorageBytes { read, written, called })
 }
 
-fn sum_of_family(pid: u32, read: impl Fn(u32) -> Reading) -> Option<[u64; 2]> {
+/// Whether `pid` or one of its live descendants holds a way to read whose bytes `called` leaves
+/// out: an `io_uring`, or a context of asynchronous calls. `None` where that cannot be seen.
+pub fn reads_past_calls(pid: u32) -> Option<bool> {
+    let [found] = sum_of_family(pid, |member| match holds_queue(member) {
+        Ok(holds) => Reading::Counted([u64::from(holds)]),
+        Err(_) if stat(member).is_some() => Reading::Refused,
+        Err(_) => Reading::Gone,
+    })?;
+    Some(found > 0)
+}
+
+fn holds_queue(pid: u32) -> std::io::Result<bool> {
+    for entry in fs::read_dir(format!("/proc/{pid}/fd"))? {
+        // One that was closed since the folder was read.
+        let Ok(target) = fs::read_link(entry?.path()) else { continue };
+        if target.to_string_lossy().contains("[io_uring]") {
+            return Ok(true);
+        }
+    }
+    Ok(fs::read_to_string(format!("/proc/{pid}/maps"))?.contains("/[aio]"))
+}
+
+fn sum_of_family<const N: usize>(pid: u32, read: impl Fn(u32) -> Reading<N>) -> Option<[u64; N]> {
     let mut members = family(pid)?;
     let mut walks = 1;
     loop {
@@ -80,11 +104,13 @@ fn sum_of_family(pid: u32, read: impl Fn(u32) -> Reading) -> Option<[u64; 2]> {
     }
 }
 
-fn sum(members: &[u32], read: impl Fn(u32) -> Reading) -> Option<[u64; 2]> {
-    let mut total = [0; 2];
+fn sum<const N: usize>(members: &[u32], read: impl Fn(u32) -> Reading<N>) -> Option<[u64; N]> {
+    let mut total = [0; N];
     for (position, &member) in members.iter().enumerate() {
         match read(member) {
-            Reading::Counted(pair) => total = [total[0] + pair[0], total[1] + pair[1]],
+            Reading::Counted(counted) => {
+                total.iter_mut().zip(counted).for_each(|(sum, more)| *sum += more);
+            }
             Reading::Gone if position > 0 => {}
             Reading::Gone | Reading::Refused => return None,
         }
@@ -159,12 +185,13 @@ fn parse_stat(line: &[u8]) -> Option<Stat> {
     })
 }
 
-fn parse_io(text: &str) -> Option<[u64; 2]> {
+/// As `StorageBytes` has them.
+fn parse_io(text: &str) -> Option<[u64; 3]> {
     let value = |name: &str| {
         text.lines()
             .find_map(|line| line.strip_prefix(name)?.strip_prefix(':')?.trim().parse().ok())
     };
-    Some([value("read_bytes")?, value("write_bytes")?])
+    Some([value("read_bytes")?, value("write_bytes")?, value("rchar")?])
 }
 
 #[cfg(test)]
@@ -195,17 +222,17 @@ mod tests {
     }
 
     #[test]
-    fn traffic_is_storage_not_system_calls() {
+    fn traffic_of_storage_and_of_calls_are_told_apart() {
         let text = "rchar: 9\nwchar: 8\nsyscr: 7\nsyscw: 6\nread_bytes: 4096\n\
                     write_bytes: 8192\ncancelled_write_bytes: 5\n";
-        assert_eq!(parse_io(text), Some([4096, 8192]));
+        assert_eq!(parse_io(text), Some([4096, 8192, 9]));
         assert_eq!(parse_io("read_bytes: 4096\n"), None);
     }
 
     #[test]
     fn the_vanished_are_skipped_but_the_refused_spoil_the_sum() {
         let counted = |member| Reading::Counted([u64::from(member), 1]);
-        let but = |odd: u32, make: fn() -> Reading| {
+        let but = |odd: u32, make: fn() -> Reading<2>| {
             move |member| if member == odd { make() } else { counted(member) }
         };
         assert_eq!(sum(&[5, 6, 7], counted), Some([18, 3]));

@@ -1,11 +1,12 @@
-//! The three questions to the kernel that rustix does not ask: the only unsafe code of the crate.
+//! What is asked of the kernel that rustix does not ask, or only by unsafe functions. The only
+//! unsafe code of the crate.
 
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::ptr;
 
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 
 /// `cachestat` has this number on every architecture that Rust's Linux targets cover.
 const SYS_CACHESTAT: libc::c_long = 451;
@@ -72,6 +73,18 @@ fn mincore_window(file: &File, offset: u64, bytes: usize, flags: &mut [u8]) -> i
         munmap(address, bytes)?;
         answer
     }
+}
+
+/// Ask for reclaim of a range of this process's memory (Linux 5.4).
+pub fn page_out(start: usize, length: usize) -> io::Result<()> {
+    let address = ptr::with_exposed_provenance_mut(start);
+    #[expect(unsafe_code, reason = "advice on memory is unsafe by nature")]
+    // SAFETY: this advice moves pages out of memory and changes nothing that a program reads: what
+    // is touched next comes back as it was, also where the range holds something else by now.
+    unsafe {
+        madvise(address, length, Advice::LinuxPageOut)?;
+    }
+    Ok(())
 }
 
 /// CPU time in ns that a process itself has used, dead threads included; `None` once it is gone.

@@ -8,6 +8,7 @@ pub mod clock;
 pub mod counters;
 pub mod eviction;
 mod kernel;
+pub mod mappings;
 pub mod memory;
 pub mod pace;
 pub mod processor;

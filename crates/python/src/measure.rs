@@ -14,7 +14,9 @@ use loadstone_measure::memory::MemoryError;
 use loadstone_measure::processor::ProcessorTimes;
 use loadstone_measure::residency::Residency;
 use loadstone_measure::yardstick;
-use loadstone_measure::{awake, clock, counters, eviction, memory, processor, residency, spin};
+use loadstone_measure::{
+    awake, clock, counters, eviction, mappings, memory, processor, residency, spin,
+};
 use pyo3::exceptions::{PyMemoryError, PyOSError};
 use pyo3::prelude::*;
 
@@ -28,11 +30,15 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(clock_cost_ns, module)?)?;
     module.add_function(wrap_pyfunction!(cpu_ns, module)?)?;
     module.add_function(wrap_pyfunction!(io_bytes, module)?)?;
+    module.add_function(wrap_pyfunction!(called_bytes, module)?)?;
+    module.add_function(wrap_pyfunction!(reads_past_calls, module)?)?;
     module.add_function(wrap_pyfunction!(schedule, module)?)?;
     module.add_function(wrap_pyfunction!(spin_ns, module)?)?;
     module.add_function(wrap_pyfunction!(processor_times, module)?)?;
     module.add_function(wrap_pyfunction!(resident_pages, module)?)?;
     module.add_function(wrap_pyfunction!(evict, module)?)?;
+    module.add_function(wrap_pyfunction!(mapped_bytes, module)?)?;
+    module.add_function(wrap_pyfunction!(page_out, module)?)?;
     module.add_function(wrap_pyfunction!(hold_awake, module)?)?;
     module.add_function(wrap_pyfunction!(pretouch, module)?)?;
     Ok(())
@@ -64,6 +70,16 @@ fn io_bytes(py: Python<'_>, pid: u32) -> Option<(u64, u64)> {
 }
 
 #[pyfunction]
+fn called_bytes(py: Python<'_>, pid: u32) -> Option<u64> {
+    py.detach(|| counters::storage_bytes(pid)).map(|bytes| bytes.called)
+}
+
+#[pyfunction]
+fn reads_past_calls(py: Python<'_>, pid: u32) -> Option<bool> {
+    py.detach(|| counters::reads_past_calls(pid))
+}
+
+#[pyfunction]
 fn schedule(seed: u64, variants: usize, rounds: usize) -> Vec<Vec<usize>> {
     loadstone_measure::schedule::orders(seed, variants, rounds)
 }
@@ -89,6 +105,18 @@ fn resident_pages(py: Python<'_>, path: PathBuf) -> PyResult<(u64, u64, &'static
 #[pyfunction]
 fn evict(py: Python<'_>, path: PathBuf) -> PyResult<()> {
     py.detach(|| eviction::evict(&path)).map_err(|error| os_error(&error, path))
+}
+
+#[pyfunction]
+fn mapped_bytes(py: Python<'_>, pid: u32, files: Vec<PathBuf>) -> PyResult<u64> {
+    let smaps = PathBuf::from(format!("/proc/{pid}/smaps"));
+    py.detach(|| mappings::mapped_bytes(pid, &files)).map_err(|error| os_error(&error, smaps))
+}
+
+#[pyfunction]
+fn page_out(py: Python<'_>, files: Vec<PathBuf>) -> PyResult<()> {
+    py.detach(|| mappings::page_out(&files))
+        .map_err(|error| os_error(&error, PathBuf::from("/proc/self/smaps")))
 }
 
 #[pyfunction]
