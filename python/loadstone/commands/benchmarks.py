@@ -14,10 +14,14 @@ WIDE_COLUMNS = 110
 
 
 def benchmarks(
-    name: Annotated[str | None, typer.Argument(help="List this one's operations.")] = None,
-    edition: Annotated[str | None, typer.Option(help="Only this edition.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="BENCHMARK", help="List the operations of this one.")
+    ] = None,
+    edition: Annotated[
+        str | None, typer.Option(metavar="NAME", help="List only this edition.")
+    ] = None,
 ) -> None:
-    """List the benchmarks, or the operations of one."""
+    """List the benchmarks and their operations."""
     from rich.console import Console
 
     from loadstone import registry

@@ -26,11 +26,17 @@ class Rubbish:
 def clean(
     on: Annotated[
         list[str] | None,
-        typer.Option(help="Look into this database, too: postgresql://… sqlite:///… (repeat)."),
+        typer.Option(
+            metavar="URL",
+            help="Look into this database, too: postgresql://…, sqlite:///…; repeatable.",
+        ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Remove without asking.")] = False,
 ) -> None:
-    """Remove what killed runs left: scratch folders, and what is marked as ours in databases."""
+    """Remove what killed runs left behind.
+
+    Scratch folders, and in databases what is marked as made by Loadstone; all of it is shown first.
+    """
     from rich.console import Console
     from rich.table import Table
 

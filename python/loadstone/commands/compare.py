@@ -7,25 +7,34 @@ import typer
 
 
 def compare(
-    a: Annotated[Path, typer.Argument(metavar="A", help="The record that is the baseline.")],
+    a: Annotated[Path, typer.Argument(metavar="A", help="Take this record as the baseline.")],
     b: Annotated[
-        Path | None, typer.Argument(metavar="[B]", help="The record that is judged against it.")
+        Path | None, typer.Argument(metavar="B", help="Judge this record against it.")
     ] = None,
     variants: Annotated[
         tuple[str, str] | None,
         typer.Option(
             metavar="A-VARIANT B-VARIANT",
-            help="Compare these two: of A and of B, or both of A. Default: each with itself.",
+            help="Compare these two: of A and of B, or both of A; by default each with itself.",
         ),
     ] = None,
-    fail_on: Annotated[str, typer.Option(help="Count a slowdown from this share on.")] = "3%",
+    fail_on: Annotated[
+        str, typer.Option(metavar="SHARE", help="Call a slowdown one from this share on.")
+    ] = "3%",
     across: Annotated[
         list[str] | None,
-        typer.Option(help="Compare although this term differs: durability, machine … (repeat)."),
+        typer.Option(
+            metavar="TERM",
+            help="Compare although this term differs: durability, machine …; repeatable.",
+        ),
     ] = None,
-    form: Annotated[str, typer.Option("--format", "-f", help="table, md or json.")] = "table",
+    form: Annotated[
+        str, typer.Option("--format", "-f", metavar="NAME", help="Print a table, md or json.")
+    ] = "table",
 ) -> int:
-    """Compare like cells of two records, or of two variants of one. Records are only read.
+    """Compare two records, or variants of one.
+
+    Only like cells are compared, on equal terms. Records are only read.
 
     Exit codes: 0 no regression, in any cell; 1 a regression; 9 undecided: an interval leaves room
     for one; 5 nothing could be compared; 6 some cells that both sides planned could not; 2 and 4

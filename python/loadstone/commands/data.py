@@ -102,40 +102,52 @@ class _Order:
 
 
 def data(
-    benchmark: Annotated[str, typer.Argument(help="Whose database: wisconsin or oo1.")],
-    out: Annotated[Path, typer.Option(help="Folder for the files; made if missing.")],
+    benchmark: Annotated[
+        str, typer.Argument(metavar="BENCHMARK", help="Write the database of wisconsin or oo1.")
+    ],
+    out: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Write into this folder; made if missing.")
+    ],
     edition: Annotated[
         str | None,
         typer.Option(
-            help="wisconsin: 1983 or 1993 (default); oo1: 1992 (default) or 1992-no-locality."
+            metavar="NAME",
+            help="Choose the edition. wisconsin: 1983 or 1993 (default); oo1: 1992 (default) or"
+            " 1992-no-locality.",
         ),
     ] = None,
     rows: Annotated[
         str | None,
         typer.Option(
-            help="Scale n, as 10000, 1e7 or 10k; oo1: parts. Default: 10000, oo1 20000."
-            " The sizes of 1983 are fixed."
+            metavar="N",
+            help="Choose the scale, as 10000, 1e7 or 10k, of oo1 in parts; by default 10000, of oo1"
+            " 20000. The sizes of 1983 are fixed.",
         ),
     ] = None,
     format_: Annotated[
-        Literal["csv", "parquet", "arrow"], typer.Option("--format", help="File format.")
+        Literal["csv", "parquet", "arrow"], typer.Option("--format", help="Choose the file format.")
     ] = "csv",
     relation: Annotated[
-        list[str] | None, typer.Option(help="Only this relation (repeat); default: all.")
+        list[str] | None, typer.Option(metavar="NAME", help="Write only this relation; repeatable.")
     ] = None,
     part: Annotated[
-        str, typer.Option(help="i/n: only the i-th of n parts, to split the work.")
+        str, typer.Option(metavar="I/N", help="Write only the I-th of N parts, to split the work.")
     ] = "1/1",
     threads: Annotated[
-        int | None, typer.Option(min=1, help="Default: one for each processor.")
+        int | None,
+        typer.Option(min=1, metavar="N", help="Use so many threads; by default one a processor."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="0 is the published order.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Draw another order; 0 is the published one.")
+    ] = 0,
     compression: Annotated[
         Literal["none", "snappy", "zstd"] | None,
-        typer.Option(help="Default: snappy for parquet, none for csv and arrow."),
+        typer.Option(help="Compress; by default snappy for parquet, none for csv and arrow."),
     ] = None,
 ) -> None:
-    """Write a benchmark's relations to files, in constant memory.
+    """Write a benchmark's relations to files.
+
+    In constant memory, whatever their size.
 
     Any split into parts and any number of threads give the same rows in the same order.
     """

@@ -18,10 +18,13 @@ _COLOURS = {"ok": "green", "limited": "yellow", "absent": "red"}
 
 def doctor(
     form: Annotated[
-        Literal["text", "json"], typer.Option("--format", "-f", help="text or json.")
+        Literal["text", "json"],
+        typer.Option("--format", "-f", metavar="NAME", help="Print text or json."),
     ] = "text",
 ) -> int:
-    """Say what this machine can prove, what it cannot, and what to do about it.
+    """Say what this machine can prove.
+
+    And what it cannot, and what to do about it.
 
     Takes a few seconds and some 64 MiB in the scratch folder, and leaves nothing behind.
     """

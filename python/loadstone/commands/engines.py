@@ -9,7 +9,10 @@ if TYPE_CHECKING:
 
 
 def engines() -> None:
-    """List the engines: versions, tactics, and what each has for the papers' structures."""
+    """List the engines and what each can do.
+
+    Versions, tactics, and what each has in the place of the papers' storage structures.
+    """
     from rich.console import Console
     from rich.table import Table
 

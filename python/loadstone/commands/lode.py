@@ -18,7 +18,7 @@ app = typer.Typer(no_args_is_help=True)
 
 @app.callback()
 def _lode() -> None:
-    """lode, the reference engine: serve a database to other programs."""
+    """Serve databases of the reference engine."""
 
 
 @app.command("serve")
@@ -47,9 +47,10 @@ def serve(
         ),
     ] = None,
 ) -> None:
-    """Serve a database to other programs until Ctrl-C or SIGTERM, which close it.
+    """Serve a database to other programs.
 
-    Says where on stdout once clients can come. Killed, it loses nothing that was committed.
+    Until Ctrl-C or SIGTERM, which close it. Says where on stdout once clients can come. Killed, it
+    loses nothing that was committed.
     """
     from loadstone.errors import InputError
     from loadstone.lode import Database

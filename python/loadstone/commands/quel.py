@@ -17,18 +17,33 @@ _ASK = ("retrieve", "append", "replace", "delete")
 
 def quel(
     text: Annotated[
-        str | None, typer.Argument(help='The program, or - for stdin: "range of t is …"')
+        str | None,
+        typer.Argument(metavar="TEXT", help='Read this program, or - for stdin: "range of t is …"'),
     ] = None,
     on: Annotated[
         list[str] | None,
-        typer.Option(help="Show the SQL for this engine (repeat); default: all installed."),
+        typer.Option(
+            metavar="ENGINE",
+            help="Show the SQL for this engine; repeatable; by default for all installed.",
+        ),
     ] = None,
-    file: Annotated[Path | None, typer.Option(help="Read the program from a file.")] = None,
-    benchmark: Annotated[str, typer.Option(help="Whose relations it speaks of.")] = "wisconsin",
-    edition: Annotated[str, typer.Option(help="Edition of the benchmark.")] = "1993",
-    rows: Annotated[str, typer.Option(help="Scale n of the relations.")] = "10000",
+    file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Read the program from a file.")
+    ] = None,
+    benchmark: Annotated[
+        str, typer.Option(metavar="NAME", help="Take the relations of this benchmark.")
+    ] = "wisconsin",
+    edition: Annotated[
+        str, typer.Option(metavar="NAME", help="Choose an edition of the benchmark.")
+    ] = "1993",
+    rows: Annotated[
+        str, typer.Option(metavar="N", help="Choose the scale of the relations.")
+    ] = "10000",
 ) -> None:
-    """Show the tree of a QUEL program, its SQL, and the answer that it must give."""
+    """Show what a QUEL program means.
+
+    Its tree, its SQL for each engine, and the answer that it must give.
+    """
     from rich.console import Console
 
     from loadstone.number import whole_number

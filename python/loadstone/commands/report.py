@@ -7,21 +7,25 @@ import typer
 
 
 def report(
-    record: Annotated[Path, typer.Argument(help="The record of a run.")],
+    record: Annotated[Path, typer.Argument(metavar="RECORD", help="Read the record of this run.")],
     form: Annotated[
-        str, typer.Option("--format", "-f", help="html, md, csv, json or parquet.")
+        str,
+        typer.Option(
+            "--format", "-f", metavar="NAME", help="Write html, md, csv, json or parquet."
+        ),
     ] = "html",
     out: Annotated[
         Path | None,
         typer.Option(
-            help="File to write; - is stdout. Default: stdout, or for html and parquet a"
-            " file beside the record, whose path is printed."
+            metavar="FILE",
+            help="Write this file; - is stdout. By default html and parquet go to a file beside"
+            " the record, and all else to stdout.",
         ),
     ] = None,
 ) -> int:
-    """Turn a record into a report. The record is only read, also while its run goes on.
+    """Turn a record into a report.
 
-    Text goes to stdout; html and parquet to a file beside the record, whose path is printed.
+    The record is only read, also while its run goes on. The path of a file is printed.
     """
     import sys
 

@@ -7,76 +7,152 @@ import typer
 
 Names = list[str] | None
 
+Name = Annotated[
+    str | None,
+    typer.Argument(metavar="BENCHMARK", help="Run this: wisconsin (the default) or oo1."),
+]
 On = Annotated[
     Names,
     typer.Option(
-        help="A variant: ENGINE, ENGINE?tactic=value, postgresql://…, sqlite:///… (repeat)."
+        metavar="VARIANT",
+        help="Measure this variant: ENGINE, ENGINE?tactic=value, postgresql://…, sqlite:///…;"
+        " repeatable.",
     ),
 ]
+Edition = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Choose an edition of the benchmark.")
+]
+Rows = Annotated[
+    Names, typer.Option(metavar="N", help="Choose a scale, as 10000 or 1e5; repeatable.")
+]
+Operations = Annotated[
+    Names, typer.Option(metavar="NAME", help="Measure only this operation; repeatable.")
+]
+Temperatures = Annotated[
+    Names, typer.Option(metavar="NAME", help="Measure warm, cold or hot; repeatable.")
+]
+Panel = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Choose the operations: default, quick or full."),
+]
+Quick = Annotated[bool, typer.Option("--quick", help="Choose the panel that takes seconds.")]
+Repeat = Annotated[
+    int | None, typer.Option(metavar="N", help="Time each warm or hot cell so often.")
+]
+RepeatCold = Annotated[int | None, typer.Option(metavar="N", help="Time each cold cell so often.")]
+WarmUp = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="Run each text so often unmeasured, before it is timed."),
+]
 RepeatMost = Annotated[
-    int | None, typer.Option(help="Samples of a cell whose comparison stays undecided.")
+    int | None,
+    typer.Option(metavar="N", help="Stop repeating an undecided comparison at so many samples."),
 ]
 RepeatSeconds = Annotated[
-    float | None, typer.Option(help="And so long, an operation: 0.3, or 20 for named ones.")
+    float | None,
+    typer.Option(
+        metavar="SECONDS",
+        help="Stop repeating it after this time for each operation: 0.3 by default, or 20 where"
+        " operations are named.",
+    ),
 ]
 Precision = Annotated[
-    float | None, typer.Option(help="Share at which an interval is narrow enough: 0.015.")
+    float | None,
+    typer.Option(
+        metavar="SHARE",
+        help="Repeat until a ratio is known this well: 0.015 by default, which is 1.5 %.",
+    ),
 ]
-Floor = Annotated[bool | None, typer.Option("--floor/--no-floor", help="Measure the harness, too.")]
+Rounds = Annotated[
+    int | None, typer.Option(metavar="N", help="Let the variants take so many turns each.")
+]
+Seed = Annotated[
+    int | None, typer.Option(metavar="N", help="Draw the order of the turns from this seed.")
+]
+TimeLimit = Annotated[
+    float | None, typer.Option(metavar="SECONDS", help="End a statement that takes longer.")
+]
+Floor = Annotated[
+    bool | None,
+    typer.Option("--floor/--no-floor", help="Measure the harness and its noise, too."),
+]
 Limits = Annotated[
-    bool | None, typer.Option("--limits/--no-limits", help="Beyond one, a cell is invalid.")
+    bool | None,
+    typer.Option("--limits/--no-limits", help="Mark cells beyond the quality limits."),
 ]
 Awake = Annotated[
     bool | None, typer.Option("--awake/--no-awake", help="Keep idle processors from sleeping.")
 ]
 Users = Annotated[
-    list[int] | None, typer.Option(help="So many at once, in closed and open loop (repeat).")
-]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan; run nothing.")]
-Page = Annotated[
-    bool, typer.Option("--report/--no-report", help="Write the HTML report afterwards.")
+    list[int] | None,
+    typer.Option(
+        metavar="N", help="Let so many users at once ask, in a closed and an open loop; repeatable."
+    ),
 ]
 Rate = Annotated[
-    float | None, typer.Option(help="Requests/s due in an open loop, all users together.")
+    float | None,
+    typer.Option(metavar="N", help="Send so many requests a second in open loops, all together."),
 ]
+LoopSeconds = Annotated[
+    float | None, typer.Option(metavar="SECONDS", help="Let each loop of users last so long.")
+]
+PlanFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Read these choices from a TOML file.")
+]
+Record = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Write the record here, not to runs/NAME.loadstone."),
+]
+Resume = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Continue this record: what is missing, then what was disturbed."
+    ),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan; run nothing.")]
+Page = Annotated[bool, typer.Option("--report/--no-report", help="Write the HTML report, too.")]
 
 
 def run(
-    benchmark: Annotated[str | None, typer.Argument(help="Default: wisconsin.")] = None,
+    benchmark: Name = None,
     on: On = None,
-    edition: Annotated[str | None, typer.Option(help="Edition of the benchmark.")] = None,
-    rows: Annotated[Names, typer.Option(help="Scale n, as 10000 or 1e5 (repeat).")] = None,
-    operation: Annotated[Names, typer.Option(help="Only this operation (repeat).")] = None,
-    temperature: Annotated[Names, typer.Option(help="warm, cold or hot (repeat).")] = None,
-    panel: Annotated[str | None, typer.Option(help="default, quick or full.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="The panel that takes seconds.")] = False,
-    repeat: Annotated[int | None, typer.Option(help="Samples of a warm or hot cell.")] = None,
-    repeat_cold: Annotated[int | None, typer.Option(help="Samples of a cold cell.")] = None,
-    warm_up: Annotated[int | None, typer.Option(help="Unmeasured rounds before it.")] = None,
+    edition: Edition = None,
+    rows: Rows = None,
+    operation: Operations = None,
+    temperature: Temperatures = None,
+    panel: Panel = None,
+    quick: Quick = False,
+    repeat: Repeat = None,
+    repeat_cold: RepeatCold = None,
+    warm_up: WarmUp = None,
     repeat_most: RepeatMost = None,
     repeat_seconds: RepeatSeconds = None,
     precision: Precision = None,
-    rounds: Annotated[int | None, typer.Option(help="Interleaved blocks of a cell.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the interleaving.")] = None,
-    time_limit: Annotated[float | None, typer.Option(help="Seconds for one statement.")] = None,
+    rounds: Rounds = None,
+    seed: Seed = None,
+    time_limit: TimeLimit = None,
     floor: Floor = None,
     limits: Limits = None,
     awake: Awake = None,
     users: Users = None,
     rate: Rate = None,
-    loop_seconds: Annotated[float | None, typer.Option(help="How long a loop is: 2.")] = None,
-    plan: Annotated[Path | None, typer.Option(help="A TOML file of the same choices.")] = None,
-    record: Annotated[Path | None, typer.Option(help="Default: runs/NAME.loadstone.")] = None,
-    resume: Annotated[Path | None, typer.Option(help="Continue this record's run.")] = None,
+    loop_seconds: LoopSeconds = None,
+    plan: PlanFile = None,
+    record: Record = None,
+    resume: Resume = None,
     dry_run: DryRun = False,
     page: Page = True,
 ) -> int:
-    """Run a benchmark, check every answer, write a record and its report.
+    """Run a benchmark and write its report.
 
-    Without options: Wisconsin (1993 edition) on SQLite, DuckDB and PostgreSQL, warm and cold.
+    Every answer is checked, and every cell is in the record as soon as it ends. Without options:
+    Wisconsin (1993 edition) on SQLite, DuckDB and, where it is installed, PostgreSQL, warm and
+    cold.
+
+    Exit codes: 0 all is well; 1 some cell failed; 2 a wrong option; 3 an engine is missing or
+    broken; 4 the record cannot be written; 7 something may be left in a database of yours; 8 no
+    figure is usable; 130 interrupted.
     """
-    from loadstone import session
-
     given: dict[str, Any] = {
         "benchmark": benchmark,
         "edition": edition,
@@ -103,7 +179,17 @@ def run(
     }
     chosen = {name: value for name, value in given.items() if value not in (None, [])}
     if resume is not None:
+        from loadstone import session
+
         return session.resume(resume, chosen, page=page)
+    return _start(chosen, plan, record, dry_run=dry_run, page=page)
+
+
+def _start(
+    chosen: dict[str, Any], plan: Path | None, record: Path | None, *, dry_run: bool, page: bool
+) -> int:
+    from loadstone import session
+
     planned = session.plan_from(chosen, plan)
     if dry_run:
         typer.echo(session.describe(planned.plan))

@@ -25,13 +25,18 @@ LEADS = {
 
 
 def tactics(
-    engine: Annotated[str | None, typer.Argument(help="Say what this one's tactics are.")] = None,
-    tactic: Annotated[str | None, typer.Argument(help="Only this tactic.")] = None,
+    engine: Annotated[
+        str | None, typer.Argument(metavar="ENGINE", help="List the tactics of this engine.")
+    ] = None,
+    tactic: Annotated[
+        str | None, typer.Argument(metavar="TACTIC", help="List only this tactic.")
+    ] = None,
     form: Annotated[
-        Literal["text", "json"], typer.Option("--format", "-f", help="text or json.")
+        Literal["text", "json"],
+        typer.Option("--format", "-f", metavar="NAME", help="Print text or json."),
     ] = "text",
 ) -> None:
-    """List the engines by what can be switched on them, or the tactics of one.
+    """List what can be switched on engines.
 
     Of lode, the reference engine, also what each does, buys and costs, what a crash can lose, what
     it must not be combined with, and where it is from.

@@ -1,0 +1,61 @@
+"""The help of every command, as a user meets it: nothing cut, what to do in the imperative, and no
+word that only Python knows."""
+
+import re
+
+import pytest
+from typer.main import get_command
+
+from loadstone.cli import app
+
+ROOT = get_command(app)
+VERBS = re.compile(
+    r"(Call|Choose|Compare|Compress|Continue|Draw|End|Install|Judge|Keep|Let|List|Look|Mark|Measure"
+    r"|Print|Read|Remove|Repeat|Run|Say|Send|Serve|Show|Stop|Take|Time|Turn|Use|Write)\b"
+)
+LEFT_TO_LODE = {"serve"}
+"""The server's own options are described beside the server."""
+
+
+def visited(command=ROOT, path=()):
+    yield path, command
+    for name, child in getattr(command, "commands", {}).items():
+        yield from visited(child, (*path, name))
+
+
+def helped(path, width):
+    context = None
+    command = ROOT
+    for name in (None, *path):
+        if name is not None:
+            command = command.commands[name]
+        context = command.make_context(
+            name or "loadstone", [], parent=context, resilient_parsing=True, terminal_width=width,
+            max_content_width=width,
+        )  # fmt: skip
+    return command.get_help(context)
+
+
+COMMANDS = [pytest.param(path, command, id=" ".join(("loadstone", *path)))
+            for path, command in visited()]  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [60, 80])
+@pytest.mark.parametrize(("path", "command"), COMMANDS)
+def test_nothing_is_cut_and_nothing_is_too_wide(path, command, width):
+    text = helped(path, width)
+    assert "..." not in text.replace("[ARGS]...", "")
+    assert not [line for line in text.splitlines() if len(line) > width]
+
+
+@pytest.mark.parametrize(("path", "command"), COMMANDS)
+def test_help_tells_what_to_do_and_names_no_type(path, command):
+    assert not re.search(r"--[\w-]+ <(list|str|int|float|path|bool)\b", helped(path, 80))
+    if path and path[-1] in LEFT_TO_LODE:
+        return
+    assert not path or VERBS.match(command.help), command.help
+    for parameter in command.params:
+        said = getattr(parameter, "help", None)
+        assert said, f"{parameter.name} says nothing"
+        assert VERBS.match(said), said
+        assert said.endswith((".", '"range of t is …"')), said
