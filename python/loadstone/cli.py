@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from loadstone import secret
 from loadstone.commands import (
     benchmarks,
     clean,
@@ -68,7 +69,12 @@ def main() -> None:
         say("  it proves coldness, and counts work, by what Linux tells; use a virtual machine")
         sys.exit(Exit.INPUT)
     outlast_readers()
-    sys.exit(guarded(_invoke))
+    sys.exit(guarded(_enter))
+
+
+def _enter() -> int:
+    secret.at_the_door(say)
+    return _invoke()
 
 
 def _invoke() -> int:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import Any, TextIO
 
+from loadstone import secret
 from loadstone.errors import (
     DeadlockError,
     EngineError,
@@ -60,13 +61,17 @@ EXIT_OF_COMPARISON: dict[str, Exit] = {
     "invalid": Exit.COMPARISON_INVALID,
 }
 
-_PASSWORD_IN_AUTHORITY = re.compile(r"(://[^\s:/@]*:)\S+@")
-_PASSWORD_IN_QUERY = re.compile(r"(password=)[^\s&'\"]+", re.IGNORECASE)
+_PASSWORD_IN_AUTHORITY = re.compile(r"(:/+[^\s:/@]*:)\S+@")
+_PASSWORD_IN_USERINFO = re.compile(r"((?:^|[\s'\"(=])[^\s:/@'\"(=]+:)(?!/)\S+@")
+_PASSWORD_IN_QUERY = re.compile(r"(password\s*=\s*)('[^']*'?|[^\s&'\"]+)", re.IGNORECASE)
 
 
 def masked(text: str) -> str:
-    """A text without the passwords of the URLs in it."""
+    """A text without the secrets that are known, and without the passwords of URLs in it."""
+    for one in secret.known():
+        text = text.replace(one, secret.STARS)
     text = _PASSWORD_IN_AUTHORITY.sub(r"\1***@", text)
+    text = _PASSWORD_IN_USERINFO.sub(r"\1***@", text)
     return _PASSWORD_IN_QUERY.sub(r"\1***", text)
 
 

@@ -3,9 +3,9 @@
 Listing names imports none of them; loading imports exactly the one asked for.
 """
 
+import re
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from loadstone.errors import InputError, NotInstalledError
 from loadstone.variant import TWIN
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from loadstone.report.base import Report
 
 _SCHEMES = {"postgres": "postgresql"}
+_NAME = re.compile(r"[A-Za-z0-9_.+-]{1,40}")
 
 
 def engine_names() -> list[str]:
@@ -36,10 +37,15 @@ def report_names() -> list[str]:
 
 def engine_of(variant: str) -> str:
     """The engine that a variant's text names: `sqlite?cache=…`, `postgres://…`."""
-    if "://" in variant:
-        scheme = urlsplit(variant).scheme
-        return _SCHEMES.get(scheme, scheme)
-    return variant.removesuffix(TWIN).partition("?")[0].strip()
+    name = variant.partition("://")[0] if "://" in variant else variant.removesuffix(TWIN)
+    name = name.partition("?")[0].strip()
+    if not _NAME.fullmatch(name):
+        # Not shown: what was mistyped may hold a password.
+        raise InputError(
+            "cannot tell the engine of a variant",
+            hint="write ENGINE, ENGINE?tactic=value or ENGINE://USER@HOST:PORT/DATABASE",
+        )
+    return _SCHEMES.get(name, name)
 
 
 def host_names() -> list[str]:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from loadstone import __version__, registry, scratch
+from loadstone import __version__, registry, scratch, secret
 from loadstone._core import clock_ns
 from loadstone.benchmarks.base import Benchmark
 from loadstone.diagnostics import Exit, masked, say
@@ -61,7 +61,7 @@ def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
         merged = QUICK | merged
     choices = choices_from(merged, str(file or "the command line"))
     benchmark = registry.load_benchmark(choices.benchmark)()
-    parsed = [_variant(text, benchmark.seam) for text in choices.on]
+    parsed = [_variant(secret.admitted(text), benchmark.seam) for text in choices.on]
     parsed = parsed or _installed(benchmark)
     if choices.floor and all(variant.name != FLOOR for variant, _ in parsed):
         parsed.append(_variant(FLOOR, benchmark.seam))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit
 from zlib import crc32
 
+from loadstone import secret
 from loadstone.errors import InputError
 
 TWIN = "#2"
@@ -58,10 +59,10 @@ class Variant:
         """The user's URL without a password: as it is typed again. Empty where there is none."""
         if self.url is None:
             return ""
-        parts = urlsplit(self.url)
+        parts = urlsplit(secret.shown(self.url))
         userinfo, at, place = parts.netloc.rpartition("@")
-        kept = [pair for pair in parse_qsl(parts.query) if "password" not in pair[0]]
-        query = f"?{urlencode(kept, quote_via=quote)}" if kept else ""
+        kept = "&".join(pair for pair in parts.query.split("&") if secret.STARS not in pair)
+        query = f"?{kept}" if kept else ""
         return f"{parts.scheme}://{userinfo.partition(':')[0]}{at}{place}{parts.path}{query}"
 
     @property
@@ -80,8 +81,14 @@ class Variant:
 
 def parse_variant(text: str, tactics: frozenset[str]) -> Variant:
     """Read a variant. Query keys in `tactics` are tactics; in a URL the others stay in the URL."""
-    if not text.strip():
+    text = secret.typed(text).strip()
+    if not text:
         raise InputError("an empty variant", hint="name an engine: --on sqlite")
+    if any(letter.isspace() or not letter.isprintable() for letter in text):
+        raise InputError(
+            "a variant with a blank or a control character in it",
+            hint="write ENGINE, ENGINE?tactic=value or a URL, and a blank in a URL as %20",
+        )
     if is_twin(text) and "://" not in text:
         return replace(parse_variant(text.removesuffix(TWIN), tactics), twin=True)
     if "://" not in text:
@@ -95,7 +102,8 @@ def parse_variant(text: str, tactics: frozenset[str]) -> Variant:
     url = f"{parts.scheme}://{parts.netloc}{parts.path}" + (f"?{theirs}" if theirs else "")
     engine = {"postgres": "postgresql"}.get(parts.scheme, parts.scheme)
     place = parts.netloc.rpartition("@")[2]
-    return Variant(engine, ours, url, f"{engine}://{place}{parts.path}")
+    # The path is shown: what a mistyped secret in it would look like is not.
+    return Variant(engine, ours, url, secret.shown(f"{engine}://{place}{parts.path}"))
 
 
 def _parts(url: str) -> SplitResult:
@@ -115,6 +123,11 @@ def _parts(url: str) -> SplitResult:
                 hint="write # as %23, ? as %3F and % as %25",
             )
         return parts
+    if f":{secret.STARS}@" in url or f"={secret.STARS}" in url:
+        raise InputError(
+            f"{secret.STARS} in a URL stands for a password that was not shown",
+            hint="write the password in its place, or leave it out and set PGPASSWORD",
+        )
     userinfo = parts.netloc.rpartition("@")[0]
     if parts.fragment or any("@" in part for part in (userinfo, parts.path, parts.query)):
         raise InputError(
@@ -132,16 +145,15 @@ def _pairs(
     try:
         pairs = parse_qsl(query, strict_parsing=True, keep_blank_values=False)
     except ValueError:
-        shown = text.partition("?")[0].rpartition("@")[2]
         raise InputError(
-            f"cannot read the tactics of {shown!r}",
+            f"cannot read the tactics of {secret.shown(text.partition('?')[0])!r}",
             hint="write them as ENGINE?tactic=value&tactic=value",
         ) from None
     unknown = [key for key, _ in pairs if key not in tactics] if only_tactics else []
     if unknown:
         known = ", ".join(sorted(tactics)) or "none"
         raise InputError(
-            f"{text.partition('?')[0]} has no tactic {unknown[0]!r}",
+            f"{secret.shown(text.partition('?')[0])} has no tactic {unknown[0][:40]!r}",
             hint=f"it can switch: {known}",
         )
     return tuple(sorted(pairs))

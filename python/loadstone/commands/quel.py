@@ -146,9 +146,10 @@ def _dialects(on: Sequence[str] | None) -> list[tuple[str, str]]:
     from loadstone.errors import EngineError
 
     found = []
-    for name in on or registry.engine_names():
+    # By the engine's name alone: a URL is nothing to show.
+    for name in map(registry.engine_of, on) if on else registry.engine_names():
         try:
-            engine = registry.load_engine(registry.engine_of(name))
+            engine = registry.load_engine(name)
         except EngineError:
             if on:
                 raise

@@ -263,8 +263,18 @@ class PostgresqlEngine(Engine):
             self._open().execute(statement)
 
     def parameters(self) -> dict[str, Any]:
-        """How another driver reaches our schema; may hold a secret."""
-        return {**self._where().parameters, "schema": self._space.name}
+        """How another driver reaches our schema, as URL, environment and libpq's files had it;
+        holds the secret that was used."""
+        found = self._open().info
+        return {
+            **found.get_parameters(),
+            "host": found.host,
+            "port": str(found.port),
+            "user": found.user,
+            "dbname": found.dbname,
+            "password": found.password,
+            "schema": self._space.name,
+        }
 
     def remove(self) -> None:
         """Delete the private server, or drop our schema from the user's."""

@@ -1,16 +1,16 @@
 """Reaching a PostgreSQL server, ours or the user's, and saying what went wrong without a secret."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from loadstone.errors import EngineError, InputError, UnsupportedError
+from loadstone.secret import scrubbed, secrets_in
 
 CONNECT_S_DEFAULT = 10
 
@@ -54,7 +54,7 @@ class Address:
         try:
             yield
         except psycopg.Error as error:
-            text = _scrub("; ".join(str(error).strip().splitlines()), self.secrets)
+            text = scrubbed("; ".join(str(error).strip().splitlines()), self.secrets)
             message = f"postgresql: {doing}: {text}" if doing else f"postgresql: {text}"
             if isinstance(error, psycopg.errors.FeatureNotSupported):
                 raise UnsupportedError(message) from None
@@ -72,32 +72,25 @@ def private_address(parameters: Mapping[str, Any]) -> Address:
 
 def user_address(url: str) -> Address:
     """Read the user's URL. Whatever it lacks, libpq takes from PG* variables and ~/.pgpass."""
-    parts = urlsplit(url)
-    secret = parts.netloc.rpartition("@")[0].partition(":")[2]
-    found = {secret, unquote(secret), *_query_secrets(parts.query)} - {""}
-    # The longest first: one may hold another.
-    secrets = tuple(sorted(found, key=len, reverse=True))
+    secrets = secrets_in(url)
     try:
         parameters = conninfo_to_dict(url)
     except psycopg.Error as error:
+        # Its words hold pieces of the URL, cut where libpq stumbled: only a parameter's name is
+        # safe to tell.
+        named = re.search(r'invalid URI query parameter: "([a-z_]{1,32})"', str(error))
+        told = (
+            f"it has no parameter {named[1]!r}" if named else "see the hint for how it is written"
+        )
         raise InputError(
-            f"libpq cannot read the URL: {_scrub(str(error).strip(), secrets)}",
+            f"libpq cannot read the URL: {scrubbed(told, secrets)}",
             hint="write postgresql://USER@HOST:PORT/DATABASE?parameter=value",
         ) from None
     host, port = parameters.get("host", "localhost"), parameters.get("port", "5432")
+    if "service" in parameters:
+        host, port = f"service {parameters['service']}", "its port"
     parameters["client_encoding"] = "UTF8"
     parameters.setdefault("connect_timeout", CONNECT_S_DEFAULT)
     parameters.setdefault("fallback_application_name", "loadstone")
     place = f"{host}:{port}/{parameters.get('dbname', '')}"
     return Address(parameters, place, secrets)
-
-
-def _scrub(text: str, secrets: Iterable[str]) -> str:
-    for secret in secrets:
-        text = text.replace(secret, "***")
-    return text
-
-
-def _query_secrets(query: str) -> set[str]:
-    found = re.findall(r"(?:^|&)(?:ssl)?password=([^&]*)", query)
-    return {*found, *map(unquote, found)}

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 SERVER_TACTICS = ("durability", "cache", "parallelism")
 SESSION_TACTICS = ("durability", "parallelism")
 BY_TCP = ("tcp", "remote")
+ENCRYPTED = ("require", "verify-ca", "verify-full")
+"""Values of libpq's `sslmode`, from wherever it has it, with which nothing goes in clear."""
 
 
 class PostgresqlHost(RustHost):
@@ -155,6 +157,12 @@ class PostgresqlHost(RustHost):
     def address(self) -> tuple[str, str | None]:
         """A connection string for the program; it never leaves this process."""
         parameters = self._server.parameters()
+        encryption = str(parameters.get("sslmode", "prefer"))
+        if self.variant.url is not None and encryption in ENCRYPTED:
+            raise UnsupportedError(
+                f"postgresql: the program speaks no TLS, and sslmode={encryption} asks for it",
+                hint="say sslmode=disable where the way to the server needs none",
+            )
         if self._own_place() in BY_TCP:
             parameters |= {"host": self._server.interface, "password": self._password}
         known = ("host", "port", "user", "dbname", "password", "schema")
