@@ -55,6 +55,11 @@ class ColdEvidence:
     resident_after: int | None
     engine_dead: bool
 
+    @property
+    def holds(self) -> bool:
+        """Whether what was seen is what `proved` says: a dead engine, and no page left."""
+        return self.proved and self.engine_dead and not self.resident_after
+
 
 @dataclass(frozen=True, slots=True)
 class StatementText:
@@ -167,12 +172,19 @@ class CellResult:
     disturbance: Disturbance | None = None
 
     @property
+    def read_nothing(self) -> bool:
+        """Whether the system tells that no sample read anything from storage."""
+        return bool(self.samples) and all(sample.read_bytes == 0 for sample in self.samples)
+
+    @property
     def temperature_shown(self) -> str:
-        """The label that the evidence allows; of a cell that was not measured, the planned one."""
+        """The label that the evidence allows; of a cell that was not measured, the planned one.
+        What read nothing may have met all it needed in memory, whatever was seen before."""
         if self.cell.temperature != "cold" or self.status not in MEASURED:
             return self.cell.temperature
-        proved = self.evidence and all(item.proved for item in self.evidence)
-        return "cold" if proved and len(self.evidence) >= len(self.samples) else "unproved"
+        proved = bool(self.evidence) and all(item.holds for item in self.evidence)
+        proved = proved and len(self.evidence) >= len(self.samples) and not self.read_nothing
+        return "cold" if proved else "unproved"
 
 
 @dataclass(frozen=True, slots=True)

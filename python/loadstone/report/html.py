@@ -17,6 +17,7 @@ from loadstone.report.base import Report
 from loadstone.report.calibration import calibration
 from loadstone.report.calibration_table import calibration_table
 from loadstone.report.comparison import Comparison, Comparisons, comparisons
+from loadstone.report.consistency import busy
 from loadstone.report.drawing import svg_of
 from loadstone.report.growth import Growth, growth
 from loadstone.report.json import encode
@@ -256,12 +257,17 @@ def _machine(run: Run) -> dict[str, Any]:
     return {key: value for session in run.sessions for key, value in session.machine.items()}
 
 
-def _busy(whole: Portrait) -> list[tuple[str, float | None, float | None]]:
-    """(variant, client CPU, server CPU) as shares of the elapsed time, over all its cells."""
+def _busy(whole: Portrait) -> list[tuple[str, str]]:
+    """(variant, how much of the elapsed time its client and its server computed, over all cells
+    whose counters can be believed)."""
+    told = {t.variant: t.read_back for t in whole.run.terms if t.key == "parallelism"}
     rows = []
     for variant in whole.columns:
-        own = [f for f in whole.figures.values() if f.cell.variant == variant and f.samples]
-        rows.append((variant, _total(own, "client_cpu_ns"), _total(own, "server_cpu_ns")))
+        own = [f for f in whole.figures.values() if f.cell.variant == variant]
+        client = _total([f for f in own if f.client_cpu_share is not None], "client_cpu_ns")
+        server = _total([f for f in own if f.server_cpu_share is not None], "server_cpu_ns")
+        if client is not None:
+            rows.append((variant, busy(client, server, told.get(variant))))
     return rows
 
 
@@ -272,4 +278,5 @@ def _total(own: Sequence[Figure], field: str) -> float | None:
         for sample in figure.samples
         if getattr(sample, field) is not None
     ]
-    return sum(part for part, _ in known) / sum(w for _, w in known) if known else None
+    elapsed_ns = sum(whole for _, whole in known)
+    return sum(part for part, _ in known) / elapsed_ns if elapsed_ns else None

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from markupsafe import escape
 
 from loadstone.record.model import CellResult, OperationText
+from loadstone.report.consistency import answers_words, proof_words, samples_checked
 from loadstone.report.figures import Unit, unit_for
 from loadstone.report.portrait import Figure, Portrait
 from loadstone.role import Role
@@ -210,21 +211,13 @@ def _cut(text: str, most: int) -> str:
 def _proofs(results: Iterable[CellResult]) -> Iterable[tuple[str, str]]:
     """(variant, what was seen) for every cold cell."""
     for result in results:
-        evidence = result.evidence
-        if not evidence:
-            continue
-        proved = sum(item.proved for item in evidence)
-        why = next((item.reason for item in evidence if not item.proved), "")
-        last = evidence[-1]
-        pages = (
-            f"{last.resident_before} pages in memory before eviction, {last.resident_after} after"
-        )
-        said = f"{proved} of {len(evidence)} samples proved by {last.method}: {pages}"
-        yield result.cell.variant, f"{said}; {why}" if why else said
+        if result.evidence:
+            yield result.cell.variant, proof_words(result)
 
 
-def _expected(results: Iterable[CellResult], unit: str) -> str:
+def _expected(results: Sequence[CellResult], unit: str) -> str:
     answer = next((answer for result in results for answer in result.answers), None)
     if answer is None:
         return ""
-    return f"{answer.expected_rows:,} {unit}, checksum {answer.expected_checksum}"
+    words = answers_words(*samples_checked(results))
+    return f"{words}: {answer.expected_rows:,} {unit}, checksum {answer.expected_checksum}"

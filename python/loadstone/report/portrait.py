@@ -27,6 +27,7 @@ from loadstone.record.model import (
     Run,
     Sample,
 )
+from loadstone.report.consistency import believable, consistent, processors
 from loadstone.report.figures import Unit, unit_for
 from loadstone.report.standing import standing
 from loadstone.report.unequal import Told, Unequal, planned_otherwise, told_terms, unequal
@@ -241,6 +242,7 @@ class Portrait:
 
 def portrait(run: Run) -> Portrait:
     """Summarise a run."""
+    run, most = consistent(run), processors(run)
     results = {result.cell.key: result for result in run.results}
     texts = {(text.name, text.rows): text for text in run.operations}
     hosts, words, told = hosts_of(run), words_of(run.plan.benchmark), told_terms(run)
@@ -262,6 +264,7 @@ def portrait(run: Run) -> Portrait:
                     run.plan.role_of(cell.variant),
                     text,
                     results.get(cell.key),
+                    most,
                 )
                 for cell in named[name]
             ]
@@ -318,10 +321,19 @@ def _row(
     return Row(text, text.rows, temperature, figures, unit)
 
 
-def _placed(figure: Figure, role: Role, text: OperationText, result: CellResult | None) -> Figure:
-    """A figure with what its variant is for, and whether its plan uses what its row names."""
+def _placed(
+    figure: Figure, role: Role, text: OperationText, result: CellResult | None, most: float
+) -> Figure:
+    """A figure with what its variant is for, and whether its plan uses what its row names; without
+    shares of more than `most` processors."""
     statements = result.statements if result and figure.elapsed_ns else ()
-    return replace(figure, role=role, unequal=planned_otherwise(statements, text.storage))
+    return replace(
+        figure,
+        role=role,
+        unequal=planned_otherwise(statements, text.storage),
+        client_cpu_share=believable(figure.client_cpu_share, most),
+        server_cpu_share=believable(figure.server_cpu_share, most),
+    )
 
 
 def _on_terms(row: Row, told: Told, *, writes: bool) -> Row:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from statistics import median, quantiles
 
 from loadstone.limits import TWIN_RATIO_MAX
-from loadstone.record.model import CellResult, Run
+from loadstone.record.model import MEASURED, CellResult, Run
 from loadstone.report.figures import lapse, listing, number, percent, plural, size
 from loadstone.report.noise import Noise, noise_of
 from loadstone.report.portrait import Portrait
@@ -57,7 +57,11 @@ class Verdict:
         """The verdict in short clauses, each with whether it is as it should be."""
         right = self.answers_right == self.answers_checked
         answers = f"{number(self.answers_right)} of {plural(self.answers_checked, 'answer')} right"
-        clauses = [(answers, right)]
+        cells = plural(self.planned, "cell")
+        clauses = [
+            (f"{number(self.statuses['ok'])} of {cells} measured and in order", True),
+            (answers, right),
+        ]
         if self.cold_measured:
             proved = self.cold_proved == self.cold_measured
             cells = plural(self.cold_measured, "cold cell")
@@ -75,8 +79,6 @@ class Verdict:
                 word = "declared gap" if status == "gap" and count == 1 else words
                 word += self._why(status)
                 clauses.append((f"{number(count)} {word}", status == "gap"))
-        if not (self.statuses["failed"] or self.statuses["invalid"]):
-            clauses.insert(-1 if self.statuses["gap"] else len(clauses), ("no cell failed", True))
         return clauses
 
     def _noise(self) -> list[tuple[str, bool]]:
@@ -110,7 +112,9 @@ def verdict(portrait: Portrait) -> Verdict:
     statuses = Counter(figure.status for figure in portrait.figures.values())
     answers = [answer for result in run.results for answer in result.answers]
     cold = [
-        result for result in run.results if result.cell.temperature == "cold" and result.samples
+        result
+        for result in run.results
+        if result.cell.temperature == "cold" and result.status in MEASURED
     ]
     differences = sorted(filter(None, (_between_rounds(result) for result in _noisy(run))))
     disturbed, invalid = (_commonest(portrait, status) for status in ("disturbed", "invalid"))
