@@ -11,6 +11,7 @@ from typing import Any
 from loadstone.errors import RecordError
 from loadstone.plan import Cell, Plan
 from loadstone.record.column import shown
+from loadstone.record.door import opened
 from loadstone.record.model import (
     AnswerCheck,
     CellResult,
@@ -27,62 +28,17 @@ from loadstone.record.model import (
     Term,
     UsersPoint,
 )
-from loadstone.record.schema import APPLICATION_ID, SCHEMA_VERSION, table
-
-
-def connect(path: Path, *, writable: bool = False) -> sqlite3.Connection:
-    """Open an existing record. Raises `RecordError` saying what is wrong with it."""
-    if not path.is_file():
-        raise RecordError(f"there is no record {path}", hint="`loadstone run` writes one")
-    try:
-        # For reading, too: only so can a transaction that a kill cut short be rolled back. SQLite
-        # itself falls back to reading where the file may not be written.
-        connection = sqlite3.connect(
-            f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None
-        )
-        connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-        connection.execute(f"PRAGMA query_only={int(not writable)}")
-    except sqlite3.Error as error:
-        raise RecordError(
-            f"{path} is not a readable record: {error}", hint="it may be truncated or not ours"
-        ) from error
-    return connection
-
-
-def check_schema(connection: sqlite3.Connection, path: Path, *, writable: bool = False) -> None:
-    """Refuse files that are not records, records of a newer schema, and, for writing, of an
-    older one."""
-    application = connection.execute("PRAGMA application_id").fetchone()[0]
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if not path.stat().st_size:
-        raise RecordError(
-            f"{path} is empty: its run ended before it began", hint="start the run again"
-        )
-    if application != APPLICATION_ID:
-        raise RecordError(f"{path} is a SQLite file, but not a Loadstone record")
-    if version > SCHEMA_VERSION:
-        raise RecordError(
-            f"{path} has schema {version}; this Loadstone reads up to {SCHEMA_VERSION}",
-            hint="read it with the newer Loadstone that wrote it",
-        )
-    if writable and version < SCHEMA_VERSION:
-        raise RecordError(
-            f"{path} has schema {version}; this Loadstone continues records of {SCHEMA_VERSION}",
-            hint="continue it with the Loadstone that wrote it; this one can report it",
-        )
+from loadstone.record.schema import table
 
 
 def read(path: Path) -> Run:
-    """Read a whole record. Raises `RecordError` where the file is damaged."""
-    connection = connect(path)
+    """Read a whole record, also while its run goes on. Raises `RecordError` saying what is wrong
+    with it: whatever it holds, it is read, checked, and left as it is."""
+    connection, version = opened(path)
     try:
-        check_schema(connection, path)
-        connection.execute("BEGIN")  # one snapshot, also beside a run that is still writing
-        version = int(connection.execute("PRAGMA user_version").fetchone()[0])
         return _run(_Source(connection, version))
     except RecordError as error:
-        about = "" if str(path) in error.message else f"{path} is damaged: "
-        raise RecordError(about + error.message, hint=error.hint) from error
+        raise RecordError(f"{path} is damaged: {error.message}", hint=error.hint) from error
     except sqlite3.Error as error:
         raise RecordError(f"{path} is damaged: {error}") from error
     finally:

@@ -11,8 +11,8 @@ from typing import Any
 
 from loadstone.errors import RecordError
 from loadstone.plan import Plan
+from loadstone.record.door import check_beside, owned
 from loadstone.record.model import CellResult, Event, Load, OperationText, Term, UsersPoint
-from loadstone.record.reader import check_schema, connect
 from loadstone.record.schema import APPLICATION_ID, SCHEMA_VERSION, definitions, table
 
 
@@ -50,6 +50,11 @@ class Recorder:
                 f"{path} exists already",
                 hint="continue it with --resume, or name another with --record",
             )
+        if path.exists() and not path.is_file():
+            raise RecordError(
+                f"cannot write the record {path}: it is not a file", hint="name another"
+            )
+        check_beside(path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(path, isolation_level=None)) as connection:
@@ -72,9 +77,7 @@ class Recorder:
     @classmethod
     def resume(cls, path: Path, command: str = "") -> "Recorder":
         """Open an existing record for another session."""
-        connection = connect(path, writable=True)
-        check_schema(connection, path, writable=True)
-        return cls._session(path, connection, command)
+        return cls._session(path, owned(path), command)
 
     @classmethod
     def _session(cls, path: Path, connection: sqlite3.Connection, command: str) -> "Recorder":

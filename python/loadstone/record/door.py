@@ -1,0 +1,250 @@
+"""The one door through which a record comes in. It may have been made by anybody.
+
+The bytes are read once, under the lock that a writer respects, and are then looked at in memory:
+SQLite never opens the file, nor what lies beside it, and nothing is written. Before any other
+statement runs, the definitions in it must be ours, one for one: no view, no trigger, no other
+table. What is in the tables is checked by whoever reads them, against what `schema` declares.
+"""
+
+import errno
+import fcntl
+import os
+import re
+import sqlite3
+import stat
+import struct
+import time
+from contextlib import closing
+from pathlib import Path
+
+from loadstone.errors import RecordError
+from loadstone.record.journal import FILE_BYTES_MAX, MAGIC, names_a_file, rolled_back
+from loadstone.record.schema import APPLICATION_ID, SCHEMA_VERSION, definitions, tables_of
+
+STEPS_MAX = 1_000_000
+"""Of SQLite's programs, in thousands, before a statement is given up as one that does not end."""
+LOCK_TRIES, LOCK_PAUSE_S = 500, 0.01
+_SQLITE = b"SQLite format 3\0"
+_RESERVED_BYTE, _SHARED_FIRST, _SHARED_BYTES = 0x40000001, 0x40000002, 510
+"""Where SQLite locks a file (os.h): a writer at work, and readers."""
+_FLOCK = struct.Struct("@hhqqi")
+"""What `fcntl` calls `struct flock`."""
+
+
+def opened(path: Path) -> tuple[sqlite3.Connection, int]:
+    """A record's content, in memory and for reading, and the version of its schema. Raises
+    `RecordError` saying what is wrong with it."""
+    return _looked_at(content(path), path)
+
+
+def owned(path: Path) -> sqlite3.Connection:
+    """A record opened for writing by the run that owns it: first looked at as `opened` does, and
+    what a killed run left beside it is rolled back by SQLite. Raises `RecordError`."""
+    data = content(path)
+    in_memory, version = _looked_at(data, path)
+    in_memory.close()
+    if version < SCHEMA_VERSION:
+        raise RecordError(
+            f"{path} has schema {version}; this Loadstone continues records of {SCHEMA_VERSION}",
+            hint="continue it with the Loadstone that wrote it; this one can report it",
+        )
+    check_beside(path)
+    try:
+        connection = sqlite3.connect(
+            f"{_real(path).as_uri()}?mode=rw", uri=True, isolation_level=None
+        )
+        connection.execute("PRAGMA trusted_schema=OFF")
+        check_definitions(connection, version, path)
+    except sqlite3.Error as error:
+        raise RecordError(
+            f"cannot write the record {path}: {error}", hint="make it and its folder writable"
+        ) from error
+    if content(path) != data:
+        connection.close()
+        raise RecordError(
+            f"{path} changed while it was opened", hint="does another program write to it?"
+        )
+    return connection
+
+
+def _looked_at(data: bytes, path: Path) -> tuple[sqlite3.Connection, int]:
+    version = _version(data, path)
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        _confine(connection)
+        connection.deserialize(data)
+        check_definitions(connection, version, path)
+        if (found := connection.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
+            raise RecordError(f"{path} is damaged: {found}", hint="it may be truncated")
+    except sqlite3.Error as error:
+        connection.close()
+        raise RecordError(f"{path} is damaged: {error}", hint="it may be truncated") from error
+    except RecordError:
+        connection.close()
+        raise
+    return connection, version
+
+
+def check_beside(path: Path) -> None:
+    """Refuse to write a record whose name SQLite's own files beside it do not leave free: what is
+    called so and is none of its journals would be overwritten or removed. Raises `RecordError`."""
+    path = _real(path)
+    for suffix in ("-journal", "-wal", "-shm"):
+        beside = _beside(path, suffix)
+        try:
+            found = beside.lstat()
+        except OSError:
+            continue
+        if suffix == "-journal" and stat.S_ISREG(found.st_mode):
+            start = _bytes(beside)
+            if not start.strip(b"\0") or (start.startswith(MAGIC) and not names_a_file(start)):
+                continue
+        raise RecordError(
+            f"{beside} is in the way: a record writes its own file of that name, and this is none",
+            hint="move it away, or name another record",
+        )
+
+
+def content(path: Path) -> bytes:
+    """A record's bytes as the last transaction that ended left them. Raises `RecordError`."""
+    real = _real(path)
+    try:
+        descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise RecordError(f"there is no record {path}", hint="`loadstone run` writes one") from None
+    except OSError as error:
+        raise RecordError(f"cannot read the record {path}: {error.strerror}") from error
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise RecordError(f"{path} is not a file, and so no record")
+        if found.st_size > FILE_BYTES_MAX:
+            raise RecordError(
+                f"{path} has more than {FILE_BYTES_MAX:,} bytes, the most of a record"
+            )
+        _lock(descriptor, path)
+        data = _all(descriptor, FILE_BYTES_MAX)
+        left = b"" if _being_written(descriptor) else _bytes(_beside(real, "-journal"))
+    finally:
+        os.close(descriptor)  # which gives the lock back
+    try:
+        return rolled_back(data, left) if data and left.strip(b"\0") else data
+    except RecordError as error:
+        raise RecordError(f"{path} cannot be read: {error.message}") from error
+
+
+def check_definitions(connection: sqlite3.Connection, version: int, path: Path) -> None:
+    """Refuse a file that defines anything but the tables of its schema. Raises `RecordError`."""
+    query = "SELECT type, name, tbl_name, sql FROM sqlite_schema LIMIT ?"
+    found = connection.execute(query, (len(tables_of(version)) + 1,)).fetchall()
+    with closing(sqlite3.connect(":memory:")) as ours:
+        ours.executescript(definitions(version))
+        wanted = ours.execute(query, (-1,)).fetchall()
+    if sorted(map(_normal, found)) != sorted(map(_normal, wanted)):
+        raise RecordError(
+            f"{path} does not have the tables of a record of schema {version}",
+            hint="it is damaged, or was made by another program",
+        )
+
+
+def _normal(row: tuple[object, ...]) -> tuple[str, ...]:
+    """A definition, whatever its line breaks: releases have written them differently."""
+    *names, sql = map(str, row)
+    return (*names, re.sub(r"\s*([(),])\s*", r"\1", " ".join(sql.split())))
+
+
+def _version(data: bytes, path: Path) -> int:
+    """Of the schema, as the header of the file says. Refuses what is no record of ours."""
+    if not data:
+        raise RecordError(
+            f"{path} is empty: its run ended before it began", hint="start the run again"
+        )
+    if not data.startswith(_SQLITE) or len(data) < 512:
+        raise RecordError(
+            f"{path} is not a readable record: file is not a database",
+            hint="it may be truncated or not ours",
+        )
+    version, application = (int.from_bytes(data[place : place + 4]) for place in (60, 68))
+    if application != APPLICATION_ID:
+        raise RecordError(f"{path} is a SQLite file, but not a Loadstone record")
+    if version > SCHEMA_VERSION:
+        raise RecordError(
+            f"{path} has schema {version}; this Loadstone reads up to {SCHEMA_VERSION}",
+            hint="read it with the newer Loadstone that wrote it",
+        )
+    if version < 1:
+        raise RecordError(f"{path} is damaged: there is no schema {version}")
+    if data[18:20] != b"\1\1":
+        raise RecordError(
+            f"{path} was put into WAL mode by another program",
+            hint="sqlite3 FILE 'PRAGMA journal_mode=DELETE' puts it back",
+        )
+    return version
+
+
+def _confine(connection: sqlite3.Connection) -> None:
+    """Nothing that a file says may reach further than its own tables, or go on without end."""
+    steps = iter(range(STEPS_MAX))
+    connection.set_progress_handler(lambda: next(steps, None) is None, 1_000)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 1 << 27)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    connection.execute("PRAGMA trusted_schema=OFF")
+    connection.execute("PRAGMA cell_size_check=ON")
+    connection.execute("PRAGMA query_only=ON")
+
+
+def _lock(descriptor: int, path: Path) -> None:
+    """SQLite's shared lock, so that no commit is half read. Closing the file gives it back."""
+    for _ in range(LOCK_TRIES):
+        try:
+            fcntl.lockf(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB, _SHARED_BYTES, _SHARED_FIRST)
+        except OSError as error:
+            if error.errno not in (errno.EACCES, errno.EAGAIN):
+                return  # a file system without locks: then nobody writes beside us, either
+            # Another process's lock tells nobody when it goes: it can only be asked again.
+            time.sleep(LOCK_PAUSE_S)  # noqa: TID251
+        else:
+            return
+    raise RecordError(f"{path} is locked: another program writes to it", hint="try again")
+
+
+def _being_written(descriptor: int) -> bool:
+    """Whether a process holds SQLite's lock of a writer: then what lies beside is its own."""
+    asked = _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, _RESERVED_BYTE, 1, 0)
+    try:
+        kind, *_ = _FLOCK.unpack(fcntl.fcntl(descriptor, fcntl.F_GETLK, asked))
+    except OSError:
+        return False
+    return bool(kind != fcntl.F_UNLCK)
+
+
+def _real(path: Path) -> Path:
+    """Where it lies: a journal is named after the file, not after a link to it."""
+    return Path(os.path.realpath(path))
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(path.name + suffix)
+
+
+def _bytes(path: Path) -> bytes:
+    """A file's bytes; none where there is no file of that name, or something else has it."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ELOOP, errno.ENXIO, errno.ENAMETOOLONG):
+            return b""
+        raise RecordError(f"cannot read {path}: {error.strerror}") from error
+    try:
+        ours = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        return _all(descriptor, FILE_BYTES_MAX) if ours else b""
+    finally:
+        os.close(descriptor)
+
+
+def _all(descriptor: int, bytes_max: int) -> bytes:
+    parts = []
+    while bytes_max > 0 and (part := os.read(descriptor, min(bytes_max, 1 << 24))):
+        parts.append(part)
+        bytes_max -= len(part)
+    return b"".join(parts)

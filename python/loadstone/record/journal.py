@@ -1,0 +1,92 @@
+"""What a killed run left beside its record: a rollback journal, applied to a copy of the bytes.
+
+A record may come from anybody, and so may a journal beside it. SQLite, given both, rolls the file
+back in place, and removes any file whose name a crafted journal holds. Here nothing is written,
+and a journal that names a file is refused. The format is that of https://sqlite.org/fileformat.html,
+section 3, "The Rollback Journal"; only whole records that their checksum confirms are believed.
+"""
+
+import struct
+
+from loadstone.errors import RecordError
+
+FILE_BYTES_MAX = 1 << 30
+"""Of a record: it is read as a whole."""
+MAGIC = bytes.fromhex("d9d505f920a163d7")
+_HEADER = struct.Struct(">8sIIIII")
+_ALL = 0xFFFFFFFF
+"""In the place of a count: as many as the file holds."""
+_PENDING_BYTE = 0x40000000
+"""The page it lies on is never in a journal."""
+_PAGES = frozenset(1 << power for power in range(9, 17))
+_SECTORS = frozenset(1 << power for power in range(5, 17))
+
+
+def names_a_file(journal: bytes) -> bool:
+    """Whether it belongs to a transaction over several files, which no record is written in:
+    SQLite would remove the file that it names."""
+    return journal.endswith(MAGIC) and len(journal) > _HEADER.size
+
+
+def rolled_back(data: bytes, journal: bytes) -> bytes:
+    """The content before the transaction that the journal belongs to, as SQLite would restore it.
+
+    Raises `RecordError` where the journal is none of ours.
+    """
+    if names_a_file(journal):
+        raise RecordError("the journal beside it names another file: no record's does")
+    content = bytearray(data)
+    offset, page_bytes, sector_bytes, pages = 0, 0, 512, 0
+    while offset + max(sector_bytes, _HEADER.size) <= len(journal):
+        magic, count, nonce, first_pages, sector, page = _HEADER.unpack_from(journal, offset)
+        if magic != MAGIC:
+            break
+        if offset == 0:
+            if page not in _PAGES or sector not in _SECTORS:
+                break
+            page_bytes, sector_bytes, pages = page, sector, first_pages
+            _resize(content, pages * page_bytes)
+        offset += sector_bytes
+        if count == _ALL:
+            count = (len(journal) - sector_bytes) // (page_bytes + 8)
+        taken, whole = _take(content, journal, offset, count, nonce, page_bytes, pages)
+        if not whole:
+            break
+        offset += taken
+        offset += -offset % sector_bytes
+    return bytes(content)
+
+
+def _resize(content: bytearray, size_bytes: int) -> None:
+    if size_bytes > FILE_BYTES_MAX:
+        raise RecordError("the journal beside it makes it larger than a record can be")
+    del content[size_bytes:]
+    content.extend(bytes(size_bytes - len(content)))
+
+
+def _take(
+    content: bytearray, journal: bytes, offset: int, count: int, nonce: int, page_bytes: int,
+    pages: int,
+) -> tuple[int, bool]:  # fmt: skip
+    """Put back a segment's pages. Returns how many bytes that took, and whether all were whole."""
+    size = page_bytes + 8
+    locked = _PENDING_BYTE // page_bytes + 1
+    for place in range(count):
+        start = offset + place * size
+        if start + size > len(journal):
+            return place * size, False
+        number = int.from_bytes(journal[start : start + 4])
+        if number in (0, locked):
+            return place * size, False
+        if number > pages:
+            continue
+        page = journal[start + 4 : start + 4 + page_bytes]
+        if int.from_bytes(journal[start + size - 4 : start + size]) != _checksum(page, nonce):
+            return place * size, False
+        end = number * page_bytes
+        content[end - page_bytes : end] = page
+    return count * size, True
+
+
+def _checksum(page: bytes, nonce: int) -> int:
+    return (nonce + sum(page[place] for place in range(len(page) - 200, 0, -200))) & 0xFFFFFFFF

@@ -1,0 +1,212 @@
+"""A record comes in by one door: nothing that one holds, or that lies beside one, is carried out.
+
+`hypothesis` prints the example that failed, and keeps it for the next run.
+"""
+
+import os
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from test_record import CELLS, fresh, result
+
+from loadstone.errors import RecordError
+from loadstone.record import Recorder, read
+from loadstone.record.journal import MAGIC, rolled_back
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Path:
+    path = tmp_path / "r.loadstone"
+    recorder = fresh(path)
+    recorder.cell(result(CELLS[0]))
+    recorder.end("interrupted", 1)
+    return path
+
+
+def listing(folder: Path) -> dict[str, object]:
+    """Everything in a folder, with what it is."""
+    return {
+        path.name: path.read_bytes()
+        if path.is_file() and not path.is_symlink()
+        else path.lstat()[:3]
+        for path in folder.iterdir()
+    }
+
+
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+SCHEMAS = {
+    "a view that does not end": "ALTER TABLE sample RENAME TO s; CREATE VIEW sample AS "
+    f"{ENDLESS} SELECT s.* FROM s, n",
+    "a view of the run": f"ALTER TABLE run RENAME TO r; CREATE VIEW run AS {ENDLESS} SELECT r.* "
+    "FROM r, n WHERE i > 1000000000000",
+    "a trigger": "CREATE TRIGGER t AFTER INSERT ON session BEGIN DELETE FROM cell; END",
+    "another table": "CREATE TABLE notes (a)",
+    "an index": "CREATE INDEX i ON cell (status)",
+    "a virtual table": "CREATE VIRTUAL TABLE v USING fts5(a)",
+    "a column more": "ALTER TABLE cell ADD COLUMN more TEXT",
+    "a generated column": "ALTER TABLE cell ADD COLUMN more AS (hex(zeroblob(1000000000)))",
+    "a table less": "DROP TABLE answer",
+    "a check": "PRAGMA writable_schema=ON; UPDATE sqlite_schema SET sql = replace(sql, "
+    "'answer_ok INTEGER NOT NULL', 'answer_ok INTEGER NOT NULL CHECK (load_extension(''x''))')",
+    "no SQL at all": "PRAGMA writable_schema=ON; UPDATE sqlite_schema SET sql = 'CREATE TABLE' || "
+    "zeroblob(9)",
+    "two tables in one place": "PRAGMA writable_schema=ON; UPDATE sqlite_schema SET rootpage = 2",
+}
+
+
+@pytest.mark.parametrize("change", SCHEMAS.values(), ids=SCHEMAS)
+def test_a_file_that_defines_anything_else_is_refused_unread(record: Path, change: str):
+    with closing(sqlite3.connect(record)) as connection:
+        connection.executescript(change)
+    before = listing(record.parent)
+    for door in (read, Recorder.resume):
+        with pytest.raises(RecordError, match=r"does not have the tables|damaged"):
+            door(record)
+    assert listing(record.parent) == before
+
+
+def crafted(name: Path, page_bytes: int = 4096) -> bytes:
+    """A journal that makes SQLite remove the file `name`, whose transaction it belongs to."""
+    encoded = str(name).encode()
+    header = MAGIC + bytes(4) + bytes(4) + (1).to_bytes(4) + (512).to_bytes(4)
+    header += page_bytes.to_bytes(4) + bytes(512 - 28)
+    checksum = sum(encoded).to_bytes(4)
+    locked = (0x40000000 // page_bytes + 1).to_bytes(4)
+    return header + locked + encoded + len(encoded).to_bytes(4) + checksum + MAGIC
+
+
+def test_a_journal_that_names_a_file_removes_none(record: Path):
+    victim = record.with_name("thesis")
+    victim.write_bytes(b"")  # a list of journals that is empty: nobody needs it any more
+    record.with_name(f"{record.name}-journal").write_bytes(crafted(victim))
+    before = listing(record.parent)
+    for door in (read, Recorder.resume):
+        with pytest.raises(RecordError, match="names another file"):
+            door(record)
+    assert listing(record.parent) == before
+
+
+@pytest.mark.parametrize("suffix", ["-journal", "-wal", "-shm"])
+@pytest.mark.parametrize("kind", ["text", "link", "folder", "fifo"])
+def test_what_lies_in_the_way_of_a_record_is_kept(record: Path, suffix: str, kind: str):
+    victim = record.with_name("thesis")
+    victim.write_text("years of work")
+    beside = record.with_name(record.name + suffix)
+    if kind == "text":
+        beside.write_text("years of work")
+    elif kind == "link":
+        beside.symlink_to(victim)
+    elif kind == "folder":
+        beside.mkdir()
+    else:
+        os.mkfifo(beside)
+    before = listing(record.parent)
+    assert len(read(record).results) == 1
+    with pytest.raises(RecordError, match="is in the way"):
+        Recorder.resume(record)
+    assert listing(record.parent) == before
+    record.unlink()
+    with pytest.raises(RecordError, match="is in the way"):
+        fresh(record)
+    assert victim.read_text() == "years of work"
+    assert os.path.lexists(beside)
+
+
+def test_only_a_file_is_a_record(record: Path):
+    fifo, folder = record.with_name("fifo"), record.with_name("folder")
+    loop, link = record.with_name("loop"), record.with_name("link")
+    os.mkfifo(fifo)
+    folder.mkdir()
+    loop.symlink_to(loop)
+    link.symlink_to(record)
+    for path in (fifo, folder, loop, Path("/dev/zero"), Path("/dev/null"), record / "below"):
+        for door in (read, Recorder.resume):
+            with pytest.raises(RecordError):
+                door(path)
+        if path != loop:
+            with pytest.raises(RecordError):
+                fresh(path)
+    assert read(link) == read(record)
+
+
+def test_a_file_in_wal_mode_is_refused_and_its_log_left_alone(record: Path):
+    with closing(sqlite3.connect(record)) as connection:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("DELETE FROM cell")
+        connection.commit()
+        before = listing(record.parent)
+        with pytest.raises(RecordError, match="WAL mode"):
+            read(record)
+        assert listing(record.parent) == before
+
+
+def cut_short(folder: Path, pages: int) -> tuple[bytes, bytes]:
+    """A file in the middle of a transaction that has overflowed its cache, and its journal."""
+    path = folder / "cut"
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("CREATE TABLE t (a)")
+        db.execute("INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
+                   f" LIMIT {pages}) SELECT zeroblob(3000) FROM n")  # fmt: skip
+        db.execute("PRAGMA cache_size=3")
+        db.execute("BEGIN")
+        db.execute("UPDATE t SET a = randomblob(3000)")
+        db.execute("INSERT INTO t SELECT randomblob(3000) FROM t LIMIT 20")
+        taken = path.read_bytes(), path.with_name("cut-journal").read_bytes()
+        db.execute("ROLLBACK")
+    path.unlink()
+    return taken
+
+
+def restored(folder: Path, data: bytes, journal: bytes) -> bytes:
+    """What SQLite itself makes of them."""
+    path = folder / "restored"
+    path.write_bytes(data)
+    beside = path.with_name("restored-journal")
+    beside.write_bytes(journal)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+    beside.unlink(missing_ok=True)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("pages", [1, 2, 10, 60])
+def test_what_a_kill_cut_short_is_rolled_back_as_sqlite_does(tmp_path: Path, pages: int):
+    data, journal = cut_short(tmp_path, pages)
+    assert rolled_back(data, journal) == restored(tmp_path, data, journal)
+    assert pages < 10 or rolled_back(data, journal) != data
+
+
+@settings(
+    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(changes=st.data())
+def test_a_damaged_journal_is_believed_as_far_as_sqlite_believes_it(tmp_path: Path, changes):
+    kept = tmp_path / "kept"
+    if not kept.exists():
+        kept.mkdir()
+        for name, content in zip(("data", "journal"), cut_short(tmp_path, 12), strict=True):
+            (kept / name).write_bytes(content)
+    data, journal = (kept / "data").read_bytes(), bytearray((kept / "journal").read_bytes())
+    places = st.integers(0, len(journal) - 1) | st.integers(0, 40) | st.integers(512, 520)
+    for place in changes.draw(st.lists(places, max_size=4)):
+        journal[place] = changes.draw(st.integers(0, 255))
+    cut = changes.draw(st.just(len(journal)) | st.integers(1, len(journal)))
+    try:
+        ours = rolled_back(data, bytes(journal[:cut]))
+    except RecordError as error:
+        assert "larger than" in error.message
+        return
+    folder = tmp_path / "tried"
+    folder.mkdir()
+    try:
+        theirs = restored(folder, data, bytes(journal[:cut]))
+    except sqlite3.Error:
+        return  # what it cannot restore, it does not open, and neither do we
+    finally:
+        shutil.rmtree(folder)
+    assert ours == theirs
