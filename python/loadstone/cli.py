@@ -95,8 +95,23 @@ def _invoke() -> int:
             typer.echo(context.get_help() if context else "")
             return 0
         command = context.command_path if context else "loadstone"
-        raise InputError(error.format_message(), hint=f"see {command} --help") from error
+        raise InputError(_plain(error.format_message()), hint=f"see {command} --help") from error
     return code if isinstance(code, int) else 0
+
+
+_PARSER_S_WORDS = (
+    ("Input should be a valid integer, unable to parse string as an integer", "no whole number"),
+    ("Input should be a valid number, unable to parse string as a number", "no number"),
+    ("Value error, ", ""),
+    ("Possible options:", "did you mean"),
+)
+"""What the parser of options says, and what a person would."""
+
+
+def _plain(message: str) -> str:
+    for theirs, ours in _PARSER_S_WORDS:
+        message = message.replace(theirs, ours)
+    return message
 
 
 if __name__ == "__main__":

@@ -190,32 +190,63 @@ def _checked(choices: Choices, source: str) -> Choices:
     ):
         value = getattr(choices, name)
         if value is not None and not low <= value <= high:
-            raise InputError(f"{source}: {name} must be between {low} and {high}, not {value}")
+            raise InputError(
+                f"{_named(source, name)} must be between {low:,} and {high:,}, not {value:,}"
+            )
     if not 0 <= choices.precision < 1:
         raise InputError(
-            f"{source}: precision must be a share from 0 to below 1, not {choices.precision:g}"
+            f"{_named(source, 'precision')} must be a share from 0 to below 1,"
+            f" not {choices.precision:g}"
         )
     if choices.time_limit_s <= 0:
-        raise InputError(f"{source}: time_limit_s must be positive, not {choices.time_limit_s:g}")
+        raise InputError(
+            f"{_named(source, 'time_limit_s')} must be positive, not {choices.time_limit_s:g}"
+        )
     _check_users(choices, source)
     for temperature in choices.temperature:
         if temperature not in TEMPERATURES:
             known = ", ".join(TEMPERATURES)
-            raise InputError(f"{source}: no temperature {temperature!r}", hint=f"known: {known}")
+            raise InputError(
+                f"{_named(source, 'temperature')}: there is no temperature {temperature!r}",
+                hint=f"known: {known}",
+            )
     return choices
+
+
+COMMAND_LINE = "the command line"
+"""Where choices stand that are options."""
+_OPTIONS = {
+    "operations": "operation",
+    "rate_per_s": "rate",
+    "loop_s": "loop-seconds",
+    "repeat_s": "repeat-seconds",
+    "time_limit_s": "time-limit",
+}
+
+
+def _named(source: str, name: str) -> str:
+    """A choice as its user wrote it: an option, or a name in a file."""
+    if source == COMMAND_LINE:
+        return f"--{_OPTIONS.get(name, name.replace('_', '-'))}"
+    return f"{source}: {name}"
 
 
 def _check_users(choices: Choices, source: str) -> None:
     for users in choices.users:
         if not 1 <= users <= USERS_MAX:
-            raise InputError(f"{source}: users must be between 1 and {USERS_MAX}, not {users}")
+            raise InputError(
+                f"{_named(source, 'users')} must be between 1 and {USERS_MAX}, not {users}"
+            )
     rate_per_s, loop_s = choices.rate_per_s, choices.loop_s
     if rate_per_s is not None and not 0 < rate_per_s <= RATE_PER_S_MAX:
         raise InputError(
-            f"{source}: rate_per_s must be above 0, to {RATE_PER_S_MAX:,}, not {rate_per_s:g}"
+            f"{_named(source, 'rate_per_s')} must be above 0, to {RATE_PER_S_MAX:,},"
+            f" not {rate_per_s:g}"
         )
     if not 0 < loop_s <= LOOP_S_MAX:
-        raise InputError(f"{source}: loop_s must be above 0, to {LOOP_S_MAX}, not {loop_s:g}")
+        raise InputError(
+            f"{_named(source, 'loop_s')} must be above 0, to {LOOP_S_MAX}, not {loop_s:g}"
+        )
 
 
 def join_names(names: Sequence[str], most: int = 8) -> str:

@@ -1,6 +1,7 @@
 """From choices to a plan: which cells there are, in which order, with the declared gaps."""
 
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 
 from loadstone.benchmarks.base import Benchmark, Operation
 from loadstone.engines.base import Capabilities
@@ -56,7 +57,9 @@ def make_plan(
         )
         for rows in scales
         for temperature in choices.temperature
-        for operation in _chosen(choices, benchmark.operations(edition, rows), temperature)
+        for operation in _chosen(
+            choices, benchmark.operations(edition, rows), temperature, benchmark.name
+        )
         for variant in variants
         if (temperature == "warm" or capabilities[variant.engine].answers)
         and (
@@ -126,10 +129,14 @@ def seconds_estimated(plan: Plan) -> float:
     for cell in plan.cells:
         if cell.gap or cell.variant == FLOOR:
             continue
-        once_s = 0.006 + cell.rows * 1.6e-6
+        once_s = 0.002 + cell.rows * 0.5e-6
         passes = cell.samples + (plan.warm_up * cell.samples if cell.temperature == "warm" else 0)
-        total_s += passes * once_s + (0.35 * cell.samples if cell.temperature == "cold" else 0.0)
-    return total_s
+        total_s += passes * once_s + (0.1 * cell.samples if cell.temperature == "cold" else 0.0)
+    warm = {cell.operation for cell in plan.cells if cell.temperature != "cold"}
+    if plan.repeat_most > max(cell.samples for cell in plan.cells):
+        total_s += 0.5 * plan.repeat_s * len(warm)
+    loops = sum(len(plan.variants) for _ in plan.users) * 2 * plan.loop_s
+    return total_s + loops
 
 
 def _edition(choices: Choices, benchmark: Benchmark) -> str:
@@ -149,7 +156,7 @@ def _scales(choices: Choices, benchmark: Benchmark, edition: str) -> tuple[int, 
 
 
 def _chosen(
-    choices: Choices, operations: Sequence[Operation], temperature: str
+    choices: Choices, operations: Sequence[Operation], temperature: str, benchmark: str
 ) -> Sequence[Operation]:
     """The operations of a panel; those named by the user instead, if any."""
     if choices.panel not in PANELS:
@@ -160,8 +167,11 @@ def _chosen(
         known = {operation.name: operation for operation in operations}
         unknown = [name for name in choices.operations if name not in known]
         if unknown:
+            near = get_close_matches(unknown[0], known, n=3, cutoff=0.4)
+            meant = f"did you mean {' or '.join(near)}? " if near else ""
             raise InputError(
-                f"there is no operation {unknown[0]!r}", hint=f"known: {join_names([*known], 60)}"
+                f"there is no operation {unknown[0]!r}",
+                hint=f"{meant}loadstone benchmarks {benchmark} lists all {len(known)}",
             )
         return [known[name] for name in choices.operations]
     if choices.panel != "full":
@@ -177,7 +187,7 @@ def _measured_again(
     choices: Choices, benchmark: Benchmark, edition: str, rows: int
 ) -> frozenset[str]:
     """The operations that a twin measures, too: those of the quick panel first."""
-    operations = _chosen(choices, benchmark.operations(edition, rows), "warm")
+    operations = _chosen(choices, benchmark.operations(edition, rows), "warm", benchmark.name)
     ranked = sorted(operations, key=lambda operation: "quick" not in operation.panels)
     return frozenset(operation.name for operation in ranked[:TWIN_OPERATIONS])
 

@@ -94,8 +94,15 @@ def _names(kind: str) -> list[str]:
 def _load(kind: str, name: str) -> Any:
     points = _points(kind)
     if name not in points:
-        what = "engine with a calling program" if kind == "hosts" else kind.removesuffix("s")
-        known = ", ".join(sorted(points)) or f"none; is loadstone installed in this {what}?"
+        what = "engine" if kind == "hosts" else kind.removesuffix("s")
+        known = ", ".join(sorted(points)) or "nothing: is Loadstone itself installed?"
+        other = {"engines": "hosts", "hosts": "engines"}.get(kind)
+        if other and name in _points(other):
+            whose = {"engines": "wisconsin", "hosts": "oo1"}[other]
+            raise InputError(
+                f"{name} is no engine for this benchmark, but for {whose}",
+                hint=f"this one's engines: {known}",
+            )
         raise InputError(f"there is no {what} {name!r}", hint=f"installed: {known}")
     point = points[name]
     try:

@@ -19,7 +19,7 @@ from loadstone.engines.base import System
 from loadstone.errors import InputError, NotInstalledError
 from loadstone.files import write_atomically
 from loadstone.many_users import crowds
-from loadstone.plan import Cell, Choices, Plan, choices_from, read_choices
+from loadstone.plan import COMMAND_LINE, Cell, Choices, Plan, choices_from, read_choices
 from loadstone.planner import FLOOR, make_plan, seconds_estimated
 from loadstone.record import Recorder, Run, read
 from loadstone.record.model import Event
@@ -59,7 +59,7 @@ def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
     merged = base | dict(chosen)
     if merged.get("panel") == "quick":
         merged = QUICK | merged
-    choices = choices_from(merged, str(file or "the command line"))
+    choices = choices_from(merged, str(file or COMMAND_LINE))
     benchmark = registry.load_benchmark(choices.benchmark)()
     parsed = [_variant(secret.admitted(text), benchmark.seam) for text in choices.on]
     parsed = parsed or _installed(benchmark)

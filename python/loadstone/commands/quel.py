@@ -111,6 +111,8 @@ class _Relations:
         asked = [statement["kind"] for statement in program if statement["kind"] in _ASK]
         if not asked:
             return "none: the program asks nothing"
+        for relation in _mentioned(program)[:1]:
+            self.attributes(relation)  # later ones may be the program's own
         oracle = _core.Oracle()
         try:
             for relation in dict.fromkeys(_mentioned(program)):

@@ -1,0 +1,28 @@
+"""What a user is told who mistypes: in the words of the command line, and what to do instead."""
+
+import pytest
+from desk import Desk
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told", "never"),
+    [
+        (("run", "--repeat", "x"), "'--repeat': no whole number", "Input should be"),
+        (("run", "--repeat", "0"), "--repeat must be between 1 and 100,000, not 0", "command line"),
+        (("run", "--rate", "-1"), "--rate must be above 0", "rate_per_s"),
+        (("run", "--time-limit", "0"), "--time-limit must be positive", "time_limit_s"),
+        (("run", "--loop-seconds", "0"), "--loop-seconds must be above 0", "loop_s"),
+        (("run", "--temperature", "luke"), "--temperature: there is no temperature", "command"),
+        (("run", "--operation", "slect-1%"), "did you mean select-1%-heap", "known:"),
+        (("run", "--on", "lmdb"), "for oo1", "there is no engine"),
+        (("run", "oo1", "--on", "fixed"), "for wisconsin", "there is no engine"),
+        (("doctor", "--format", "xml"), "'xml' is not one of", "Value error"),
+        (("run", "--bogus"), "did you mean --", "Possible options"),
+        (("quel", "range of t is nope retrieve (t.x)"), "it has onektup", "there are no relations"),
+    ],
+)
+def test_an_error_speaks_the_user_s_language(desk: Desk, arguments, told, never):
+    done = desk.run(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
+    assert never not in done.stderr
