@@ -1,7 +1,10 @@
 """Processes killed in the middle: what was committed is there again, and nothing stays behind."""
 
+import contextlib
 import os
+import random
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -158,7 +161,69 @@ def test_a_folder_the_server_cannot_enter_is_told(scratch: Path) -> None:
 
 
 def test_a_server_that_will_not_start_says_why(make: MakeEngine) -> None:
-    engine = make("postgresql", cache=str(2**50))
-    with pytest.raises(EngineError, match="shared_buffers") as caught:
+    engine = make("postgresql")
+    engine.start()
+    engine.stop()
+    with (engine.scratch / "postgresql" / "data" / "postgresql.conf").open("a") as settings:
+        settings.write("nonsense = 1\n")
+    with pytest.raises(EngineError, match="nonsense") as caught:
         engine.start()
     assert "server.log" in caught.value.hint
+
+
+def of_the_kernel() -> set[str]:
+    """Shared memory of PostgreSQL servers on this machine that no process uses."""
+    lines = Path("/proc/sysvipc/shm").read_text().splitlines()[1:]
+    segments = {line.split()[1] for line in lines if line.split()[6] == "0"}
+    files = {path.name for path in Path("/dev/shm").glob("PostgreSQL.*")}  # noqa: S108
+    for process in Path("/proc").glob("[0-9]*/maps"):
+        with contextlib.suppress(OSError):
+            used = process.read_text()
+            files = {name for name in files if name not in used}
+    return segments | files
+
+
+MAKER = """
+import sys
+from pathlib import Path
+from loadstone.engines.postgresql_server import PrivateServer
+print(flush=True)
+PrivateServer(Path(sys.argv[1])).launch({})
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("how", ["worker", "group", "everything"])
+def test_a_server_killed_anywhere_leaves_no_memory(scratch: Path, how: str) -> None:
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")  # noqa: T201 - pytest shows it where the test fails
+    chance = random.Random(seed)
+    before = of_the_kernel()
+    for number in range(4):
+        folder = scratch / str(number)
+        folder.mkdir(mode=0o755)
+        process = subprocess.Popen(
+            [sys.executable, "-c", MAKER, str(folder)], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, start_new_session=True,
+        )  # fmt: skip
+        assert process.stdout is not None
+        process.stdout.readline()
+        select.select([], [], [], chance.random())  # any point of its making, or a running server
+        pids = descendants(process.pid)
+        if how == "group":
+            os.killpg(process.pid, signal.SIGKILL)
+        for pid in [process.pid, *(pids if how == "everything" else ())]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        process.communicate()
+        PostgresqlEngine.abandon(folder)
+        shutil.rmtree(folder)
+    assert of_the_kernel() <= before
+
+
+def descendants(pid: int) -> list[int]:
+    try:
+        found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return []
+    return [one for child in map(int, found) for one in (child, *descendants(child))]

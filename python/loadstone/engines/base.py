@@ -8,12 +8,14 @@ with `stop`/`start` around every cold sample. An engine never sees a clock, a pl
 Everything it makes lies in its scratch folder or in a schema it created and marked.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from loadstone import bounds
 from loadstone.engines.marks import Hold
 from loadstone.errors import EngineError, InputError, UnsupportedError
 from loadstone.owner import checked_owner
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from loadstone.variant import Variant
+
+_NUMBER = re.compile(r"0*[1-9][0-9]{0,17}", re.ASCII)
 
 STORAGES = ("heap", "clustered", "hash", "nonclustered")
 
@@ -97,6 +101,17 @@ class Leftover:
     """Whether a living run holds it, on whatever machine: it stays."""
 
 
+def _most(variant: "Variant", name: str, kind: str) -> tuple[int, str]:
+    """The largest number that a tactic takes, and why it is that."""
+    if kind == "<bytes>":
+        return bounds.memory_bytes(), "the bytes of memory that this machine gives us are"
+    if name != "parallelism":
+        return bounds.NUMBER_MAX, "the largest number that it takes is"
+    if variant.url is not None:
+        return bounds.SERVER_THREADS_MAX, "the most that any server takes is"
+    return bounds.threads(), "the most that this machine's processors are given is"
+
+
 def in_use(leftover: Leftover) -> EngineError:
     """What a run that lives holds is not cleaned away."""
     return EngineError(
@@ -148,12 +163,19 @@ class System(ABC):
             known = ", ".join(sorted(cls.capabilities.tactics)) or "nothing"
             raise InputError(f"{cls.name} has no tactic {name!r}", hint=f"it can switch: {known}")
         value = variant.tactic(name, values[0])
-        words = [shown for shown in values if not shown.startswith("<")]
-        numeric = len(words) < len(values)
-        if value not in words and not (numeric and value.isdecimal() and int(value) > 0):
+        kinds = [shown for shown in values if shown.startswith("<")]
+        if value in values and value not in kinds:
+            return value
+        if not kinds or not _NUMBER.fullmatch(value):
             raise InputError(
-                f"{cls.name} cannot set {name} to {value!r}",
+                f"{cls.name} cannot set {name} to {value[:40]!r}",
                 hint=f"it takes: {', '.join(values)}",
+            )
+        most, of_what = _most(variant, name, kinds[0])
+        if int(value) > most:
+            raise InputError(
+                f"{cls.name} cannot set {name} to {value}: {of_what} {most}",
+                hint=f"ask for at most {name}={most}",
             )
         return value
 

@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from loadstone.engines import postgresql_memory
 from loadstone.engines.network_namespace import NetworkNamespace
 from loadstone.engines.postgresql_binaries import Account, binaries, server_account
 from loadstone.errors import EngineError
@@ -26,6 +27,9 @@ LOOPBACK = "127.0.0.1"
 USER = "loadstone"
 DATABASE = "postgres"
 STOP_S_MAX = 60.0
+GONE_S_MAX = 5.0
+MAKE_S_MAX = 20.0
+"""An `initdb` that was told to end has ended by then; it takes half a second in all."""
 
 _FOLDER = "postgresql"
 # sun_path holds 108 bytes, the last one zero (unix(7)).
@@ -210,6 +214,8 @@ class PrivateServer:
         command += ["--auth-host=scram-sha-256"]
         # Nothing is in it yet that a crash of the machine could lose: the load syncs what counts.
         command += ["--no-sync", "--locale=C", "--encoding=UTF8", "--no-instructions"]
+        # In a session of its own, and told to end: killed at once, its server would leave its
+        # shared memory in the kernel, where nobody would find out whose it was.
         done = subprocess.run(
             command,
             check=False,
@@ -217,6 +223,8 @@ class PrivateServer:
             text=True,
             cwd="/",
             env=_environment(),
+            start_new_session=True,
+            preexec_fn=_end_with_parent,
             **account.process_options,
         )
         if done.returncode != 0:
@@ -231,6 +239,44 @@ class PrivateServer:
 def end_orphan(scratch: Path) -> Sequence[int]:
     """End a server whose worker was killed. Returns the process ids that were ended."""
     data = scratch / _FOLDER / "data"
+    ended = [*_end_makers(data), *_end_postmaster(scratch, data)]
+    for pid in _working_in(data):
+        if not _gone_within(pid, GONE_S_MAX):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            _gone_within(pid, GONE_S_MAX)
+    # When nobody has it any more, and before the folder goes, by which it is known as ours.
+    postgresql_memory.free(data)
+    return ended
+
+
+def _end_makers(data: Path) -> list[int]:
+    """Let an `initdb` end whose worker was killed; kill what does not follow."""
+    argument = os.fsencode(data)
+    makers = [pid for pid in _processes() if _is_maker(_command(pid), argument)]
+    for pid in makers:
+        if not _gone_within(pid, MAKE_S_MAX):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+    return makers
+
+
+def _is_maker(command: list[bytes], data: bytes) -> bool:
+    return bool(command) and command[0].endswith(b"/initdb") and data in command
+
+
+def _processes() -> list[int]:
+    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+
+
+def _command(pid: int) -> list[bytes]:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return []
+
+
+def _end_postmaster(scratch: Path, data: Path) -> Sequence[int]:
     pid = _postmaster(data)
     if pid is None:
         _forget_zombie(data)
@@ -271,10 +317,10 @@ def _forget_zombie(data: Path) -> None:
 def _working_in(data: Path) -> list[int]:
     """Processes whose working folder is the data folder, as every server process's is."""
     found = []
-    for entry in Path("/proc").iterdir():
+    for pid in _processes():
         with contextlib.suppress(OSError):
-            if entry.name.isdigit() and (entry / "cwd").readlink() == data:
-                found.append(int(entry.name))
+            if Path(f"/proc/{pid}/cwd").readlink() == data:
+                found.append(pid)
     return found
 
 
@@ -293,10 +339,9 @@ def _postmaster(data: Path) -> int | None:
     """The live server of a data folder, told by its pid file and its command line."""
     try:
         pid = int((data / "postmaster.pid").read_text().split("\n", 1)[0])
-        command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     except (OSError, ValueError):
         return None
-    return pid if os.fsencode(data) in command else None
+    return pid if os.fsencode(data) in _command(pid) else None
 
 
 def _children(pid: int) -> list[int]:
@@ -318,6 +363,12 @@ def _remove_socket(home: Path) -> None:
 def _environment() -> dict[str, str]:
     """Nothing of the caller's: neither PG* variables nor a locale may steer the server."""
     return {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}
+
+
+def _end_with_parent() -> None:
+    # As below. `initdb` lets its server end, and removes what it made.
+    if _LIBC is not None:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM))
 
 
 def _die_with_parent() -> None:

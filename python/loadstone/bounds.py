@@ -1,0 +1,36 @@
+"""How much of this machine a tactic may ask for."""
+
+import os
+from pathlib import Path
+
+THREADS_EACH = 4
+"""Threads that a tactic may ask for on each processor: enough to see that more do not help."""
+THREADS_MIN = 8
+SERVER_THREADS_MAX = 1024
+"""Of a server that is not ours, whose machine is not known: PostgreSQL's own limit
+(max_parallel_workers_per_gather)."""
+NUMBER_MAX = 10**9
+"""Of a tactic that is neither threads nor bytes."""
+
+_CGROUPS = (
+    Path("/sys/fs/cgroup/memory.max"),
+    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+)
+
+
+def threads() -> int:
+    """Threads that one engine may be given."""
+    return max(THREADS_MIN, THREADS_EACH * len(os.sched_getaffinity(0)))
+
+
+def memory_bytes() -> int:
+    """The memory that this machine has, or that our group of processes may take."""
+    found = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    for path in _CGROUPS:
+        try:
+            told = path.read_text(encoding="ascii").strip()
+        except OSError:
+            continue
+        if told.isdecimal():
+            found.append(int(told))
+    return min(found)

@@ -1,0 +1,43 @@
+"""What a tactic asks for is a number, and no more than the machine has."""
+
+import pytest
+
+from loadstone import bounds
+from loadstone.engines.duckdb import DuckdbEngine
+from loadstone.engines.postgresql import PostgresqlEngine
+from loadstone.engines.sqlite import SqliteEngine
+from loadstone.errors import InputError
+from loadstone.hosts.lode import LodeHost
+from loadstone.variant import parse_variant
+
+KINDS = (DuckdbEngine, PostgresqlEngine, SqliteEngine, LodeHost)
+
+
+def check(kind: type, text: str) -> None:
+    kind.check(parse_variant(text, frozenset(kind.capabilities.tactics)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_tactic_takes_more_than_the_machine_has(kind: type) -> None:
+    most = {"<bytes>": bounds.memory_bytes(), "<n>": bounds.threads()}
+    for name, values in kind.capabilities.tactics.items():
+        limit = next((most[value] for value in values if value in most), None)
+        if limit is None:
+            continue
+        check(kind, f"{kind.name}?{name}={limit}")
+        for wrong in (limit + 1, 10**17, 10**30, 10**5000):
+            with pytest.raises(InputError) as caught:
+                check(kind, f"{kind.name}?{name}={'9' * 5000 if wrong > 10**4000 else wrong}")
+            assert caught.value.hint
+
+
+def test_a_server_elsewhere_has_processors_of_its_own() -> None:
+    check(PostgresqlEngine, f"postgresql://db/app?parallelism={bounds.threads() + 1}")
+    with pytest.raises(InputError, match="1024"):
+        check(PostgresqlEngine, "postgresql://db/app?parallelism=100000")
+
+
+@pytest.mark.parametrize("value", ["0", "00", "-1", "1.5", "٣", "1e3", "²", "+2", "1_000"])
+def test_what_is_no_number_is_refused(value: str) -> None:
+    with pytest.raises(InputError):
+        check(DuckdbEngine, f"duckdb?parallelism={value}")
