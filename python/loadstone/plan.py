@@ -110,6 +110,10 @@ class Plan:
     loop_s: float = 2.0
     roles: tuple[tuple[str, str], ...] = ()
     """(variant, role) of every variant that is no competitor, as its engine declares it."""
+    panel: str = "default"
+    operations: tuple[str, ...] = ()
+    """Those that the user named, and the panel where none was: what a temperature's cells follow
+    from. An older plan tells no panel: it is empty."""
 
     def role_of(self, variant: str) -> Role:
         """What a variant is for."""
@@ -129,8 +133,9 @@ class Plan:
         """Read back what `to_json` wrote."""
         data = json.loads(text)
         data["cells"] = tuple(Cell(**cell) for cell in data["cells"])
-        for name in ("variants", "rows", "users"):
+        for name in ("variants", "rows", "users", "operations"):
             data[name] = tuple(data.get(name, ()))
+        data.setdefault("panel", "")
         names = (*data["variants"], *(cell.variant for cell in data["cells"]))
         told = data.get("roles")
         data["roles"] = roles_before(names) if told is None else tuple(map(tuple, told))
@@ -139,13 +144,19 @@ class Plan:
 
 def read_choices(path: Path) -> Choices:
     """Read a plan file (TOML, the fields of `Choices`)."""
+    return choices_from(read_given(path), str(path))
+
+
+def read_given(path: Path) -> dict[str, Any]:
+    """What a plan file says, and nothing that it leaves to a default; checked by name and type."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"cannot read the plan {path}: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is not a TOML file: {error}") from error
-    return choices_from(data, str(path))
+    checked = choices_from(data, str(path))
+    return {name: getattr(checked, name) for name in data}
 
 
 def choices_from(data: Mapping[str, Any], source: str) -> Choices:

@@ -89,6 +89,8 @@ def make_plan(
         rate_per_s=choices.rate_per_s,
         loop_s=choices.loop_s,
         roles=_roles(variants, capabilities),
+        panel=choices.panel,
+        operations=choices.operations,
     )
     if plan.users and not any(shared_operations(plan, benchmark, rows) for rows in plan.rows):
         known = [item.name for item in benchmark.operations(edition, scales[0]) if item.many_users]

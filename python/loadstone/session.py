@@ -19,7 +19,7 @@ from loadstone.engines.base import System
 from loadstone.errors import InputError, NotInstalledError
 from loadstone.files import write_atomically
 from loadstone.many_users import crowds
-from loadstone.plan import COMMAND_LINE, Cell, Choices, Plan, choices_from, read_choices
+from loadstone.plan import COMMAND_LINE, Cell, Plan, choices_from, read_given
 from loadstone.planner import FLOOR, make_plan, seconds_estimated
 from loadstone.record import Recorder, Run, read
 from loadstone.record.model import Event
@@ -53,9 +53,8 @@ def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
     """Options, on top of the plan file, on top of the panel's defaults. Raises `InputError`."""
     base: dict[str, Any] = {}
     if file is not None:
-        defaults = dataclasses.asdict(Choices())
-        read_values = dataclasses.asdict(read_choices(file))
-        base = {name: v for name, v in read_values.items() if v != defaults[name]}
+        # What it says counts, also where that is the default: a panel may have another.
+        base = read_given(file)
     merged = base | dict(chosen)
     if merged.get("panel") == "quick":
         merged = QUICK | merged
@@ -63,6 +62,8 @@ def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
     benchmark = registry.load_benchmark(choices.benchmark)()
     parsed = [_variant(secret.admitted(text), benchmark.seam) for text in choices.on]
     parsed = parsed or _installed(benchmark)
+    # As a plan names them: a twin that was asked for is known by its name.
+    choices = dataclasses.replace(choices, on=tuple(variant.name for variant, _ in parsed))
     if choices.floor and all(variant.name != FLOOR for variant, _ in parsed):
         parsed.append(_variant(FLOOR, benchmark.seam))
     if choices.floor:

@@ -9,7 +9,7 @@ from loadstone.record.model import Term
 from loadstone.report.comparison import comparisons
 from loadstone.report.growth import growth
 from loadstone.report.portrait import portrait
-from loadstone.report.reproduce import command, plan_toml
+from loadstone.report.reproduce import command, plan_toml, typed
 from loadstone.report.terms import TermValue, terms
 
 
@@ -109,12 +109,12 @@ def test_the_plan_file_is_a_plan(tmp_path) -> None:
     file = tmp_path / "plan.toml"
     file.write_text(plan_toml(run), encoding="utf-8")
     choices = read_choices(file)
-    assert choices.operations == FEW
-    assert choices.on == ("sqlite", "sqlite#2", "duckdb", POSTGRESQL)
+    assert choices.on == ("sqlite", "sqlite#2", "duckdb", POSTGRESQL, "null")
     assert choices.rows == (10_000, 100_000)
-    assert (choices.repeat, choices.repeat_cold, choices.floor) == (7, 3, True)
+    assert (choices.repeat, choices.repeat_cold, choices.floor) == (7, 3, False)
     assert (choices.precision, choices.limits) == (0.0, True)
-    assert command(run) == "loadstone run wisconsin --on sqlite"
+    assert typed(run) == "loadstone run wisconsin --on sqlite"
+    assert command(run).startswith("loadstone run wisconsin --edition 1983 --on sqlite --on")
 
 
 def test_what_one_engine_alone_tells_is_its_setting() -> None:

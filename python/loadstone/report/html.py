@@ -151,6 +151,7 @@ def _context(whole: Portrait) -> dict[str, Any]:
         "busy": _busy(whole),
         "calibration": calibration_table(calibration(whole), whole.labels),
         "command": reproduce.command(run),
+        "typed": reproduce.typed(run),
         "plan": reproduce.plan_toml(run),
         "record_href": _data_url(encode(whole)),
         "record_name": f"loadstone-{run.run_id}.json.gz",

@@ -1,58 +1,116 @@
-"""How to run it again: the command that was given, and the plan as a file."""
+"""How to run it again: the plan as a command, and as a file. Either gives the plan's own hash."""
 
 import json
-from collections.abc import Sequence
+import shlex
+from typing import Any
 
+from loadstone.plan import Choices, Plan
 from loadstone.record.model import Run
 from loadstone.role import Role
 
+OPTIONS = {
+    "on": "--on", "edition": "--edition", "rows": "--rows", "operations": "--operation",
+    "temperature": "--temperature", "panel": "--panel", "repeat": "--repeat",
+    "repeat_cold": "--repeat-cold", "warm_up": "--warm-up", "repeat_most": "--repeat-most",
+    "repeat_s": "--repeat-seconds", "precision": "--precision", "rounds": "--rounds",
+    "seed": "--seed", "time_limit_s": "--time-limit", "floor": "--floor", "limits": "--limits",
+    "awake": "--awake", "users": "--users", "rate_per_s": "--rate", "loop_s": "--loop-seconds",
+}  # fmt: skip
+"""Choice -> the option of `loadstone run` that makes it."""
+SELDOM = ("warm_up", "precision", "seed", "time_limit_s", "floor", "limits", "awake", "loop_s")
+"""Left out of a command where they are what nobody chose; no panel has another default for them."""
+
+
+def typed(run: Run) -> str:
+    """The first session's command line; the others only continued it."""
+    return next((session.command for session in run.sessions if session.command), "")
+
 
 def command(run: Run) -> str:
-    """The first session's command line; the others only continued it."""
-    said = next((session.command for session in run.sessions if session.command), "")
-    return said or "loadstone run --plan plan.toml"
+    """A command that plans the same again, on the same engines."""
+    chosen, plain = choices_of(run.plan), Choices()
+    words = ["loadstone", "run", str(chosen.pop("benchmark"))]
+    for name, value in chosen.items():
+        if name in SELDOM and value == getattr(plain, name):
+            continue
+        option = OPTIONS[name]
+        if isinstance(value, bool):
+            words.append(option if value else f"--no-{option.removeprefix('--')}")
+        else:
+            items = value if isinstance(value, list) else [value]
+            words += [word for item in items for word in (option, str(item))]
+    return shlex.join(words)
 
 
 def plan_toml(run: Run) -> str:
     """The plan as a TOML file for `loadstone run --plan`, with every choice made explicit."""
-    plan = run.plan
+    lines = [f"# plan {run.plan.hash}"]
+    if not run.plan.panel:
+        lines.append("# An older record: it does not tell its panel, and cold cells may be others.")
+    lines += [f"{name} = {_toml(value)}" for name, value in choices_of(run.plan).items()]
+    return "\n".join(lines) + "\n"
+
+
+def choices_of(plan: Plan) -> dict[str, Any]:
+    """The choices that give a plan, by the fields of `Choices`, in an order to be read."""
     cells = plan.cells
-    temperatures = list(dict.fromkeys(cell.temperature for cell in cells))
-    floor = any(plan.role_of(cell.variant) is Role.OVERHEAD for cell in cells)
-    engines = [v for v in plan.variants if plan.role_of(v) is not Role.OVERHEAD]
-    cold = next((cell.samples for cell in cells if cell.temperature == "cold"), None)
     # Scales differ in it where nobody chose: then the default says it best.
     warm = {cell.samples for cell in cells if cell.temperature != "cold"}
-    lines = [
-        f"# plan {plan.hash}",
-        f"benchmark = {_text(plan.benchmark)}",
-        f"edition = {_text(plan.edition)}",
-        f"on = {_list(engines)}",
-        f"rows = [{', '.join(f'{rows:_}' for rows in plan.rows)}]",
-        f"temperature = {_list(temperatures)}",
-        *([f"repeat = {warm.pop()}"] if len(warm) == 1 else []),
-        *([f"repeat_cold = {cold}"] if cold is not None else []),
-        *([f"repeat_most = {plan.repeat_most}"] if plan.repeat_most else []),
-        f"repeat_s = {plan.repeat_s}",
-        f"precision = {float(plan.precision)}",
-        f"warm_up = {plan.warm_up}",
-        f"rounds = {plan.rounds}",
-        f"seed = {plan.seed}",
-        f"time_limit_s = {float(plan.time_limit_s)}",
-        f"floor = {str(floor).lower()}",
-        f"limits = {str(plan.limits).lower()}",
-        f"awake = {str(plan.awake).lower()}",
-        f"operations = {_list(list(dict.fromkeys(cell.operation for cell in cells)))}",
-    ]
-    return "\n".join(lines) + "\n"
+    cold = next((cell.samples for cell in cells if cell.temperature == "cold"), None)
+    operations = list(plan.operations)
+    if not plan.panel:
+        operations = list(dict.fromkeys(cell.operation for cell in cells))
+    chosen: dict[str, Any] = {
+        "benchmark": plan.benchmark,
+        "edition": plan.edition,
+        "on": _engines(plan),
+        "rows": list(plan.rows),
+        "temperature": list(dict.fromkeys(cell.temperature for cell in cells)),
+        "panel": plan.panel or None,
+        "operations": operations,
+        "repeat": warm.pop() if len(warm) == 1 else None,
+        "repeat_cold": cold,
+        "repeat_most": plan.repeat_most or None,
+        "repeat_s": float(plan.repeat_s),
+        "precision": float(plan.precision),
+        "warm_up": plan.warm_up,
+        "rounds": plan.rounds,
+        "seed": plan.seed,
+        "time_limit_s": float(plan.time_limit_s),
+        # The harness comes with a control. Without one, what was named says it all.
+        "floor": bool(plan.twin),
+        "limits": plan.limits,
+        "awake": plan.awake,
+        "users": list(plan.users),
+        "rate_per_s": plan.rate_per_s,
+        "loop_s": float(plan.loop_s),
+    }
+    return {name: value for name, value in chosen.items() if value not in (None, [])}
+
+
+def _engines(plan: Plan) -> list[str]:
+    """What was named: without the control and the harness that came with it, at the end."""
+    named = [variant for variant in plan.variants if variant != plan.twin]
+    if plan.twin and plan.role_of(named[-1]) is Role.OVERHEAD and "?" not in named[-1]:
+        named.pop()
+    return named
+
+
+def _toml(value: object) -> str:
+    match value:
+        case bool():
+            return str(value).lower()
+        case str():
+            return _text(value)
+        case list():
+            items = [_toml(item) for item in value]
+            plain = f"[{', '.join(items)}]"
+            return plain if len(plain) < 90 else "[\n" + "".join(f"  {i},\n" for i in items) + "]"
+        case int():
+            return f"{value:_}"
+    return str(value)
 
 
 def _text(value: str) -> str:
     # A JSON string is a TOML basic string, but for DEL, which JSON leaves bare.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _list(values: Sequence[str]) -> str:
-    if sum(map(len, values)) < 70:
-        return f"[{', '.join(_text(value) for value in values)}]"
-    return "[\n" + "".join(f"  {_text(value)},\n" for value in values) + "]"

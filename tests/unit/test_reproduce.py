@@ -1,0 +1,132 @@
+"""What a page says to run gives the page's own plan, whatever had been chosen."""
+
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from report_fixture import make_run
+from typer.testing import CliRunner
+
+from loadstone import registry, session
+from loadstone.cli import app
+from loadstone.plan import Choices, Plan
+from loadstone.record.model import Run
+from loadstone.report.reproduce import OPTIONS, choices_of, command, plan_toml
+
+BASE = make_run(("select-1%-heap",), scales=(10_000,))
+ENGINES = {
+    "wisconsin": ("sqlite", "sqlite?durability=none", "sqlite#2", "duckdb", "null",
+                  "fixed?time_us=20"),
+    "oo1": ("memory", "sqlite", "lmdb", "lode?access=links", "sqlite#2", "null", "python-null"),
+}  # fmt: skip
+NAMED = {
+    "wisconsin": ("select-1%-heap", "select-one-clustered-host", "min-heap"),
+    "oo1": ("lookup", "range", "nothing"),
+}
+EDITIONS = {"wisconsin": ("1983", "1993"), "oo1": ("1992", "1992-no-locality")}
+TEMPERATURES = st.lists(st.sampled_from(("warm", "cold", "hot")), min_size=1, unique=True)
+
+
+@st.composite
+def chosen(draw: st.DrawFn) -> dict:
+    """What a user may choose, each of it or none."""
+    name = draw(st.sampled_from(("wisconsin", "oo1")))
+    edition = draw(st.sampled_from(EDITIONS[name]))
+    scales = (10_000,) if edition == "1983" else (10_000, 20_000)
+    fields = {
+        "on": st.lists(st.sampled_from(ENGINES[name]), min_size=1, max_size=4, unique=True),
+        "rows": st.lists(st.sampled_from(scales), min_size=1, unique=True),
+        "operations": st.lists(st.sampled_from(NAMED[name]), min_size=1, unique=True),
+        "temperature": TEMPERATURES,
+        "panel": st.sampled_from(("default", "quick", "full")),
+        "repeat": st.integers(1, 12), "repeat_cold": st.integers(1, 4),
+        "repeat_most": st.integers(1, 2_000), "repeat_s": st.floats(0, 30),
+        "precision": st.floats(0, 0.99), "warm_up": st.integers(0, 3),
+        "rounds": st.integers(1, 4), "seed": st.integers(0, 10**6),
+        "time_limit_s": st.floats(0.1, 1e4), "floor": st.booleans(), "limits": st.booleans(),
+        "awake": st.booleans(), "users": st.lists(st.integers(1, 256), max_size=3),
+        "rate_per_s": st.floats(1, 1e5), "loop_s": st.floats(0.1, 300),
+    }  # fmt: skip
+    kept = draw(st.lists(st.sampled_from(sorted(fields)), unique=True))
+    given = {field: draw(fields[field]) for field in kept}
+    given.setdefault("on", ["sqlite", "duckdb"])
+    return {"benchmark": name, "edition": edition, **given}
+
+
+def of(plan: Plan) -> Run:
+    return replace(BASE, plan=plan)
+
+
+def planned(choices: dict, file: Path | None = None) -> Plan:
+    from loadstone.errors import InputError
+
+    try:
+        return session.plan_from(choices, file).plan
+    except InputError as error:
+        assert file is None, error
+        return BASE.plan
+
+
+@settings(max_examples=150, deadline=None)
+@given(chosen())
+def test_the_plan_as_a_file_is_the_same_plan(tmp_path_factory, choices: dict) -> None:
+    plan = planned(choices)
+    if plan is BASE.plan:
+        return
+    file = tmp_path_factory.mktemp("plan") / "plan.toml"
+    file.write_text(plan_toml(of(plan)), encoding="utf-8")
+    assert planned({}, file).to_json() == plan.to_json()
+
+
+@settings(max_examples=60, deadline=None)
+@given(chosen())
+def test_the_command_plans_the_same(choices: dict) -> None:
+    plan = planned(choices)
+    if plan is BASE.plan:
+        return
+    words = shlex.split(command(of(plan)))
+    assert words[0] == "loadstone"
+    told = CliRunner().invoke(app, [*words[1:], "--dry-run"])
+    assert told.exit_code == 0, told.output
+    assert told.output.startswith(f"plan {plan.hash}: "), (command(of(plan)), told.output[:200])
+
+
+def test_what_nobody_chose_is_not_listed_as_chosen() -> None:
+    plan = planned({"benchmark": "oo1", "on": ["sqlite", "lmdb"], "panel": "quick"})
+    assert plan.variants == ("sqlite", "sqlite#2", "lmdb", "null")
+    assert choices_of(plan)["on"] == ["sqlite", "lmdb"]
+    users = planned({"benchmark": "oo1", "on": ["sqlite"], "users": [1, 8], "rate_per_s": 50.0,
+                     "loop_s": 3.0})  # fmt: skip
+    said = plan_toml(of(users))
+    for line in ("users = [1, 8]", "rate_per_s = 50.0", "loop_s = 3.0"):
+        assert line in said
+
+
+def test_every_choice_has_an_option() -> None:
+    import dataclasses
+
+    fields = {field.name for field in dataclasses.fields(Choices)}
+    assert set(OPTIONS) | {"benchmark"} == fields
+    told = CliRunner().invoke(app, ["run", "--help"]).output
+    assert all(option in told for option in OPTIONS.values())
+
+
+@pytest.mark.parametrize("name", ["md", "html"])
+def test_the_page_says_the_command_of_its_plan(name: str) -> None:
+    import html
+
+    plan = planned({"benchmark": "wisconsin", "on": ["sqlite"], "panel": "quick"})
+    text = html.unescape(registry.load_report(name)().render(of(plan)).decode())
+    assert command(of(plan)) in text
+    assert f"plan {plan.hash}" in text
+
+
+def test_an_older_plan_says_what_it_does_not_tell() -> None:
+    plan = planned({"benchmark": "oo1", "on": ["sqlite"], "panel": "quick"})
+    older = replace(plan, panel="", operations=())
+    said = plan_toml(of(older))
+    assert "it does not tell its panel" in said
+    assert "operations = [" in said
