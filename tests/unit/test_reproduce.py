@@ -130,3 +130,12 @@ def test_an_older_plan_says_what_it_does_not_tell() -> None:
     said = plan_toml(of(older))
     assert "it does not tell its panel" in said
     assert "operations = [" in said
+
+
+def test_a_files_own_value_counts_also_where_it_is_the_default(tmp_path: Path) -> None:
+    """The quick panel has other defaults."""
+    plan = planned({"benchmark": "wisconsin", "on": ["sqlite"], "panel": "quick", "rounds": 2})
+    assert (plan.rounds, Choices().rounds) == (2, 2)
+    file = tmp_path / "plan.toml"
+    file.write_text(plan_toml(of(plan)), encoding="utf-8")
+    assert planned({}, file).rounds == 2
