@@ -43,9 +43,7 @@ def make_plan(
     names = [variant.name for variant in variants]
     twin = next((v.name for v in variants if v.twin and v.name not in choices.on), "")
     again = _measured_again(choices, benchmark, edition, scales[0])
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise InputError(f"the variant {twice[0]} is named twice", hint="name each --on once")
+    _check_names(names)
     cells = [
         _cell(
             operation,
@@ -100,6 +98,12 @@ def make_plan(
             hint=f"choose one of {join_names(known)}, or leave out --users",
         )
     return plan
+
+
+def _check_names(names: Sequence[str]) -> None:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InputError(f"the variant {twice[0]} is named twice", hint="name each --on once")
 
 
 def _roles(
