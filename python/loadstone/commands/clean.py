@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from loadstone.engines.base import Engine, Leftover
     from loadstone.scratch import Scratch
     from loadstone.variant import Variant
@@ -85,20 +87,31 @@ def _remove(rubbish: "Sequence[Rubbish]") -> None:
 
 def _folder(folder: "Scratch") -> Rubbish:
     def remove() -> None:
-        from loadstone import registry, scratch
+        from loadstone import scratch
         from loadstone.errors import EngineError
 
-        seams = {"engines": registry.engine_names(), "hosts": registry.host_names()}
-        for seam, name in ((seam, name) for seam, names in seams.items() for name in names):
-            try:
-                system = registry.load_system(seam, name)
-            except EngineError:
-                continue  # what is not installed has left no process
-            for variant in filter(lambda path: path.is_dir(), folder.path.iterdir()):
-                system.abandon(variant)
-        scratch.release(folder.path)
+        if not scratch.release(folder.path, lambda: _abandon(folder.path)):
+            raise EngineError(
+                f"{folder.path} is in use, or cannot be removed whole",
+                hint="look into it; it keeps its mark, and `loadstone clean` tries again",
+            )
 
     return Rubbish("scratch folder", str(folder.path), folder.owner, "", remove)
+
+
+def _abandon(folder: "Path") -> None:
+    """End what a killed run left running for its engines, and for its calling programs."""
+    from loadstone import registry
+    from loadstone.errors import EngineError
+
+    seams = {"engines": registry.engine_names(), "hosts": registry.host_names()}
+    for seam, name in ((seam, name) for seam, names in seams.items() for name in names):
+        try:
+            system = registry.load_system(seam, name)
+        except EngineError:
+            continue  # what is not installed has left no process
+        for variant in filter(lambda path: path.is_dir(), folder.iterdir()):
+            system.abandon(variant)
 
 
 def _marked(text: str, running: set[str]) -> list[Rubbish]:

@@ -76,13 +76,10 @@ def _workplace() -> Iterator[Path]:
     """
     parent = scratch.parent()
     made = [path for path in (parent, *parent.parents) if not path.exists()]
-    folder = None
     try:
-        folder = scratch.claim(f"doctor{os.getpid()}")
-        yield folder
+        with scratch.claimed(f"doctor{os.getpid()}") as claim:
+            yield claim.path
     finally:
-        if folder:
-            scratch.release(folder)
         for path in made:
             with contextlib.suppress(OSError):
                 path.rmdir()
