@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from loadstone.record.model import Run
 from loadstone.report.base import Report
+from loadstone.report.legible import inert
 from loadstone.report.portrait import Figure, Portrait, Row, portrait
 
 
@@ -20,7 +21,9 @@ class CsvReport(Report):
         rows = list(cell_rows(portrait(run)))
         writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows(
+            {name: inert(v) if isinstance(v, str) else v for name, v in row.items()} for row in rows
+        )
         return text.getvalue().encode()
 
 

@@ -3,7 +3,6 @@
 import base64
 import gzip
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -23,6 +22,7 @@ from loadstone.report.growth import Growth, growth
 from loadstone.report.json import encode
 from loadstone.report.ladder import BELOW_LOOKUP, LADDERS
 from loadstone.report.ladder_words import PAPER, hosts_line, ladder_sections, round_trips_line
+from loadstone.report.legible import legible_run
 from loadstone.report.panel import STRIP_PX, panels
 from loadstone.report.paper_words import gain, nothing
 from loadstone.report.portrait import Figure, Portrait, portrait
@@ -34,7 +34,6 @@ from loadstone.report.verdict import circumstances, headline, verdict
 from loadstone.report.words import VISITS_FEW
 from loadstone.role import Role
 
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]")
 RECORD_BYTES_MAX = 400_000
 """Of the record inside the page, which must stay under 2 MB."""
 SHADES = 8
@@ -62,7 +61,7 @@ class HtmlReport(Report):
     def render(self, run: Run) -> bytes:
         """The page, UTF-8."""
         template = _environment().get_template("page.html.j2")
-        return template.render(_context(portrait(run))).encode()
+        return template.render(_context(run)).encode()
 
 
 def shade(figure: Figure) -> int:
@@ -87,7 +86,6 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         extensions=["jinja2.ext.loopcontrols"],
-        finalize=visible,
     )
     environment.filters |= {
         "count": figures.number,
@@ -106,14 +104,8 @@ def _environment() -> Environment:
     return environment
 
 
-def visible(value: object) -> object:
-    """Text with its control characters made visible, as a browser shows none of them."""
-    if not isinstance(value, str) or not CONTROL.search(value):
-        return value
-    return CONTROL.sub(lambda found: chr(0x2400 + ord(found[0])), value)
-
-
-def _context(whole: Portrait) -> dict[str, Any]:
+def _context(record: Run) -> dict[str, Any]:
+    whole = portrait(legible_run(record))
     run = whole.run
     folded = panels(whole)
     compared = comparisons(whole)
@@ -153,7 +145,9 @@ def _context(whole: Portrait) -> dict[str, Any]:
         "command": reproduce.command(run),
         "typed": reproduce.typed(run),
         "plan": reproduce.plan_toml(run),
-        "record_href": _data_url(encode(whole)),
+        # To go on with: every text as it is.
+        "record_href": _data_url(encode(portrait(record))),
+        "plan_hash": record.plan.hash,
         "record_name": f"loadstone-{run.run_id}.json.gz",
     }
 

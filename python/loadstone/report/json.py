@@ -59,7 +59,8 @@ def encode(whole: Portrait) -> bytes:
         "published": run.published,
     }
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text.encode() + b"\n"
+    # Half of a pair, which JSON can tell and UTF-8 cannot, becomes a question mark.
+    return text.encode(errors="replace") + b"\n"
 
 
 def _plan(run: Run) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from loadstone.report.ladder_words import (
     ladder_sections,
     round_trips_line,
 )
+from loadstone.report.legible import legible_run
 from loadstone.report.paper_words import PaperCell, PaperTable, lead, paper_tables, unmeasured
 from loadstone.report.portrait import Figure, Portrait, Row, View, portrait
 from loadstone.report.terms import terms
@@ -35,10 +36,10 @@ class MarkdownReport(Report):
 
     def render(self, run: Run) -> bytes:
         """UTF-8, GitHub's Markdown."""
-        return ("\n".join(_lines(portrait(run))) + "\n").encode()
+        return ("\n".join(_lines(portrait(legible_run(run)), run.plan.hash)) + "\n").encode()
 
 
-def _lines(whole: Portrait) -> Iterable[str]:
+def _lines(whole: Portrait, plan_hash: str) -> Iterable[str]:
     run = whole.run
     yield f"**{plain(headline(whole))}**  "
     yield f"{plain(circumstances(run))}  "
@@ -62,8 +63,7 @@ def _lines(whole: Portrait) -> Iterable[str]:
         yield f"Terms that are not equal: {plain(', '.join(unequal))}."
     yield from (f"- ≠ {plain(line)}" for line in unequal_lines(whole, marks=True))
     yield ""
-    command = reproduce.command(run).replace("`", "'")
-    yield f"Again: `{command}` · run {run.run_id}, plan {run.plan.hash}"
+    yield f"Again: {code(reproduce.command(run))} · run {plain(run.run_id)}, plan {plan_hash}"
 
 
 def plain(text: str) -> str:
@@ -72,9 +72,18 @@ def plain(text: str) -> str:
     return re.sub(r"([\\`*_\[\]|~])", r"\\\1", text)
 
 
+def code(text: str) -> str:
+    """Text as a span of code: one line, fenced by more backticks than it has in a row."""
+    line = " ".join(text.split())
+    fence = "`" * (max((len(run) for run in re.findall("`+", line)), default=0) + 1)
+    space = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{fence}{space}{line}{space}{fence}"
+
+
 def _view(whole: Portrait, view: View) -> Iterable[str]:
     scale = whole.words.scale
-    yield f"{figures.number(view.rows)} {scale}, {view.temperature}; median, times the row's best"
+    at = f"{figures.number(view.rows)} {scale}, {plain(view.temperature)}"
+    yield f"{at}; median, times the row's best"
     yield ""
     yield f"| operation | unit | {' | '.join(map(plain, _columns(whole)))} |"
     yield f"|---|---|{'--:|' * len(whole.columns)}"
@@ -200,7 +209,7 @@ def _calibration(whole: Portrait) -> Iterable[str]:
         words = plain(remark.text)
         yield from (words if remark.fine else f"**{words}**", "")
     if table.measured:
-        yield f"| before the first cell | {' | '.join(table.headings)} | limit |"
+        yield f"| before the first cell | {' | '.join(map(plain, table.headings))} | limit |"
         yield f"|---|{'---|' * len(table.headings)}---|"
         yield from map(_calibration_row, table.measured)
         yield ""

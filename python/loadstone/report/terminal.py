@@ -130,7 +130,8 @@ class Progress:
         from rich.console import Group
         from rich.text import Text
 
-        return Group(self._table(), Text(self._status(), style="bold"), Text(self._doing, "dim"))
+        doing = Text(one_line(self._doing, 200), "dim")
+        return Group(self._table(), Text(self._status(), style="bold"), doing)
 
     def _status(self) -> str:
         done = sum(self._done.values())

@@ -20,6 +20,7 @@ from loadstone.report.figures import listing, number, plural, times
 from loadstone.report.growth import growth
 from loadstone.report.ladder import ladders
 from loadstone.report.ladder_words import brief, hosts_line, round_trips_line
+from loadstone.report.legible import legible, legible_run
 from loadstone.report.paper_words import paper_line
 from loadstone.report.portrait import Portrait, Row, View, portrait
 from loadstone.report.reasons import kind_of, kinds, together
@@ -44,6 +45,7 @@ LINES_MAX = 4
 
 def summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | Table]:
     """The parts of the summary, from top to bottom."""
+    run = legible_run(run, lines=False)
     whole = portrait(run)
     yield Text(headline(whole), style="bold")
     yield Text(circumstances(run), style="dim")
@@ -72,14 +74,16 @@ def summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | Table]
     yield from _block("", [*_cold(whole), *_terms(whole), *_calibration(whole)], "")
     yield Text("")
     yield from _report(whole, record, page)
-    yield Text(f"record  {record}")
+    yield Text(f"record  {legible(str(record))}")
 
 
 def _report(whole: Portrait, record: Path, page: Path | None) -> Iterable[Text]:
     """Where to read on, and what of the paper is there: its tables are no matter of one screen."""
     tables = paper_line(comparisons(whole))
     if page is not None or tables:
-        line = Text("report  ").append(str(page or f"loadstone report {record}"), style="bold")
+        line = Text("report  ").append(
+            legible(str(page or f"loadstone report {record}")), style="bold"
+        )
         yield line.append(f", with {tables}" if tables else "")
 
 

@@ -1,0 +1,68 @@
+"""Text of a record as people may see it: what would steer a terminal, or hide or reorder what
+stands beside it, becomes visible. Line ends and tabs stay; a format decides about them.
+
+Names, errors, plans and settings come from engines, from files and from who named a variant. Every
+format that people read passes its record through here, once.
+"""
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from loadstone.record.model import Condition, Run, Sample
+
+STEERING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]"
+)
+"""Controls, but for tab and line feed; what sets the direction of writing; separators of lines that
+only some programs know; characters without width; halves of pairs, which no file can hold."""
+PICTURES = 0x2400
+"""Where Unicode has pictures of the first 32 controls."""
+FORMULA = re.compile(r"^[\s'\"]*[=+\-@]|^[\t\r\n]")
+"""What a spreadsheet would compute."""
+NUMBERS_ONLY = (Sample, Condition)
+
+
+def legible(text: str) -> str:
+    """The same with every such character shown: ESC as its picture, others by their number."""
+    return STEERING.sub(_shown, text)
+
+
+def _shown(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if code < 32:
+        return chr(PICTURES + code)
+    return f"\\u{code:04x}"
+
+
+def legible_run(run: Run, *, lines: bool = True) -> Run:
+    """A record of which every text is legible; without `lines` each is of one line."""
+    mended: Run = _mend(run, legible if lines else _flat)
+    return mended
+
+
+def _flat(text: str) -> str:
+    return legible(text).replace("\n", " ").replace("\t", " ")
+
+
+def _mend(value: Any, how: Callable[[str], str]) -> Any:
+    match value:
+        case str():
+            return how(value)
+        case tuple() | list():
+            return type(value)(_mend(item, how) for item in value)
+        case Mapping():
+            return {_mend(key, how): _mend(item, how) for key, item in value.items()}
+    if not dataclasses.is_dataclass(value) or isinstance(value, (*NUMBERS_ONLY, type)):
+        return value
+    fields = dataclasses.fields(value)
+    return dataclasses.replace(
+        value, **{field.name: _mend(getattr(value, field.name), how) for field in fields}
+    )
+
+
+def inert(text: str) -> str:
+    """One line that a spreadsheet takes for text: an apostrophe stands before a formula."""
+    line = legible(text).replace("\n", "\N{SYMBOL FOR NEWLINE}").replace("\t", " ")
+    return f"'{line}" if FORMULA.match(text) else line
