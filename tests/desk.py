@@ -37,8 +37,9 @@ class Desk:
             check=False,
         )
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
+    def start(self, *arguments: str, announced: bool = True) -> subprocess.Popen[str]:
+        """Begin a command. `announced`: of a new run the line that announces it has been read."""
+        process = subprocess.Popen(
             [*COMMAND, *arguments],
             cwd=self.folder,
             env=self.environment,
@@ -48,6 +49,10 @@ class Desk:
             # A shell's background job ignores Ctrl-C, and so would everything it starts.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
+        if announced and arguments[0] == "run" and "--resume" not in arguments:
+            assert process.stderr is not None
+            assert "the record: " in process.stderr.readline()
+        return process
 
     def read(self) -> Run:
         return read(self.record)

@@ -159,9 +159,11 @@ class VariantWorker:
         kind = "time limit" if hung else "worker lost"
         message = f"a statement took {failure.message}" if hung else failure.message
         recorder.event(Event(now(), kind, self.variant.name, message))
+        if self.given_up:
+            return  # with the reason that it has
         self._revivals += 1
         if self._revivals > REVIVALS_MAX:
-            self.given_up = f"given up after {REVIVALS_MAX} lost workers"
+            self.given_up = f"given up after {REVIVALS_MAX} lost workers, the last: {message}"
         while not self.given_up:
             self.abandon()
             try:

@@ -19,7 +19,7 @@ from loadstone.engines.base import System
 from loadstone.errors import InputError, NotInstalledError
 from loadstone.files import write_atomically
 from loadstone.many_users import crowds
-from loadstone.plan import COMMAND_LINE, Cell, Plan, choices_from, read_given
+from loadstone.plan import COMMAND_LINE, Cell, Plan, choices_from, join_names, read_given
 from loadstone.planner import FLOOR, make_plan, seconds_estimated
 from loadstone.record import Recorder, Run, read
 from loadstone.record.model import Event
@@ -138,6 +138,7 @@ def start(planned: Planned, path: Path | None, *, page: bool) -> int:
         stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
         path = Path("runs") / f"{plan.benchmark}-{plan.edition}-{stamp}.loadstone"
     run_id = secrets.token_hex(4)
+    say(_announced(plan, path))
 
     def create() -> Recorder:
         published = published_of(planned.benchmark)
@@ -146,6 +147,15 @@ def start(planned: Planned, path: Path | None, *, page: bool) -> int:
     with scratch.claimed(run_id) as claim:
         outcome, left = _measure(planned, plan.cells, claim, create)
     return _finish(path, outcome, left, page=page)
+
+
+def _announced(plan: Plan, path: Path) -> str:
+    """What is about to happen, before anything of it does."""
+    named = [v for v in plan.variants if plan.role_of(v) in (Role.COMPETITOR, Role.LIMIT)]
+    count = sum(not cell.gap for cell in plan.cells)
+    about = f"{plan.benchmark} {plan.edition} on {join_names(named)}: {count:,} cells"
+    lapse_s = max(round(seconds_estimated(plan), -1), 10)
+    return f"{about}, about {lapse_s:.0f} s; the record: {path}"
 
 
 def resume(path: Path, chosen: Mapping[str, Any], *, page: bool) -> int:

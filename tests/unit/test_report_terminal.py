@@ -8,6 +8,7 @@ import pytest
 from report_fixture import ALL, make_run
 from rich.console import Console
 
+from loadstone.record.model import Run
 from loadstone.report.terminal import Progress, print_summary
 
 RUN = replace(make_run(ALL), users=())
@@ -30,11 +31,44 @@ def test_one_line_for_each_finished_operation() -> None:
     progress.close()
     lines = screen.file.getvalue().splitlines()
     units = {(r.cell.rows, r.cell.temperature, r.cell.operation) for r in RUN.results}
-    assert len(lines) == len(units) - 1  # one operation is pending on one engine
+    reasons = [line for line in lines if line.startswith("  ")]
+    assert len(lines) - len(reasons) == len(units) - 1  # one operation is pending on one engine
+    assert len(reasons) == 2, "those that are too long for a table, each once"
+    wrong = "postgresql?parallelism=2 failed: wrong answer: 99 tuples, 100 expected"
+    assert wrong in reasons[0]
     first = next(line for line in lines if line.startswith("10,000 warm select-1%-heap:"))
     for name in ("sqlite", "duckdb", "postgresql", "null"):
         assert name in first
     assert not any("\x1b" in line for line in lines)
+
+
+def failing(reason: str) -> Run:
+    """A run of which every cell of one engine failed for the same reason, but for a number."""
+
+    def change(place, result):
+        if result.cell.variant != "duckdb" or result.cell.gap:
+            return result
+        return replace(result, status="failed", reason=f"{reason} {place}", samples=())
+
+    return replace(RUN, results=tuple(change(i, r) for i, r in enumerate(RUN.results)))
+
+
+def test_a_reason_is_told_in_full_the_first_time_and_once_in_the_end() -> None:
+    reason = (
+        "could not be started again: duckdb: Could not write file: No space left on device, try"
+    )
+    run = failing(reason)
+    screen = console(terminal=False)
+    progress = Progress(run.plan, len(run.plan.cells), screen)
+    for result in run.results:
+        progress.ended(result)
+    assert screen.file.getvalue().count(reason) == 1
+    summary = console(terminal=False)
+    print_summary(run, Path("r.loadstone"), None, summary)
+    told = " ".join(summary.file.getvalue().split())
+    assert told.count(reason) == 1
+    assert "116 cells failed, the first select-1%-heap on duckdb, 10,000 tuples, warm: " in told
+    assert "To do: make room for the scratch folder, or set LOADSTONE_SCRATCH" in told
 
 
 @pytest.mark.parametrize("height", [12, 24, 40])

@@ -15,6 +15,7 @@ from loadstone.plan import Cell, Plan
 from loadstone.record.model import CellResult, Run
 from loadstone.report.figures import NS_PER_S, duration, number
 from loadstone.report.portrait import Figure, figure_of
+from loadstone.report.reasons import kind_of
 from loadstone.report.words import words_of
 from loadstone.role import Role
 from loadstone.variant import is_twin
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 REDRAW_NS = 100_000_000
 """Between two drawings of the live table, at least."""
 LIVE_ROWS_MAX = 30
+BRIEF_CHARACTERS = 24
+"""A longer reason for a failure has no room in a table: half of it would say nothing."""
 Unit = tuple[int, str, str]
 """(rows, temperature, operation): what ends together."""
 
@@ -47,6 +50,7 @@ class Progress:
         self._doing = ""
         self._drawn_ns = 0
         self._begun_ns = self._turned_ns = clock_ns()
+        self._told: set[tuple[str, str]] = set()
         self._rows: dict[Unit, dict[str, Figure]] = {}
         self._expected: dict[Unit, int] = defaultdict(int)
         for cell in plan.cells:
@@ -97,6 +101,17 @@ class Progress:
         else:
             return
         self._console.print(line, soft_wrap=True)
+        for name in [variant] if again else figures:
+            self._say_why(name, figures[name])
+
+    def _say_why(self, variant: str, figure: Figure) -> None:
+        """A reason in full, the first time it is met."""
+        told = variant, kind_of(figure.reason)
+        long = len(figure.reason) > BRIEF_CHARACTERS
+        if figure.status == "failed" and long and told not in self._told:
+            self._told.add(told)
+            reason = one_line(f"  {variant} failed: {figure.reason}", 300)
+            self._console.print(reason, style="red", soft_wrap=True)
 
     def close(self) -> None:
         """Stop showing; the terminal is as it was."""
@@ -193,7 +208,8 @@ def _brief(figure: Figure | None) -> "Text":
         unproved = figure.temperature == "unproved"
         return Text(f"{shown} unproved" if unproved else shown, "yellow" if unproved else "")
     if figure.status == "failed":
-        return Text(one_line(figure.reason, 24), style="red")
+        brief = len(figure.reason) <= BRIEF_CHARACTERS
+        return Text(one_line(figure.reason, BRIEF_CHARACTERS) if brief else "failed", style="red")
     return Text(figure.status, style="dim")
 
 

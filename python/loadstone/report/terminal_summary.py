@@ -1,6 +1,7 @@
 """After a run: the page's order, on one screen of text."""
 
 import math
+import re
 import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -31,6 +32,8 @@ from loadstone.report.terms import terms
 from loadstone.report.unequal_words import unequal_lines
 from loadstone.report.verdict import circumstances, headline, verdict
 
+FULL = re.compile(r"no space left|disk is full|disk full", re.IGNORECASE)
+"""What engines say where a disk is full."""
 BAR_WIDTH = 7
 BAR_RATIO_MAX = 100.0
 BARS_MAX = 5
@@ -65,7 +68,7 @@ def summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | Table]
     beyond = [*_beyond(whole, "disturbed"), *_beyond(whole, "invalid")]
     if failures or beyond:
         yield from (Text(""), Text("What went wrong", style="bold"))
-        yield from _lines(failures, "red")
+        yield from _lines(failures, "red", cut=False)
         yield from _lines(beyond, "yellow", cut=False)
         if any(figure.disturbance for figure in whole.figures.values()):
             again = Text("To measure the disturbed ones again: ")
@@ -157,12 +160,20 @@ def _lines(lines: Sequence[str], style: str, *, cut: bool = True) -> Iterable[Te
 
 
 def _failures(whole: Portrait) -> list[str]:
-    return [
-        f"{figure.cell.operation} on {figure.cell.variant}, {number(figure.cell.rows)} "
-        f"{whole.words.scale}, {figure.cell.temperature}: {one_line(figure.reason, 90)}"
-        for figure in whole.figures.values()
-        if figure.status == "failed"
-    ]
+    """Why cells failed, how many for each reason, the commonest first; and what to do about it."""
+    failed = [figure for figure in whole.figures.values() if figure.status == "failed"]
+    said = []
+    for kind, reasons in kinds(figure.reason for figure in failed).items():
+        own = [figure.cell for figure in failed if kind_of(figure.reason) == kind]
+        cell = own[0]
+        where = f"{cell.operation} on {cell.variant}, {number(cell.rows)} {whole.words.scale}, "
+        where += cell.temperature
+        if len(own) > 1:
+            where = f"{plural(len(own), 'cell')} failed, the first {where}"
+        said.append(f"{where}: {one_line(together(reasons), 160)}")
+        if FULL.search(reasons[0]):
+            said[-1] += ". To do: make room for the scratch folder, or set LOADSTONE_SCRATCH"
+    return said
 
 
 def _beyond(whole: Portrait, status: str) -> list[str]:
