@@ -76,17 +76,21 @@ impl Database {
 
     fn checkpoint_among_others(&self) -> Result<()> {
         let log = self.changes().log();
+        // Before a page is written, because of whoever runs now something may be logged meanwhile
+        // that takes it back. All that it logs must be read then, from its beginning to its end,
+        // which may be close: it may have been told that it is committed when the pages are there.
+        let writers = self.active().writers();
         // Whatever was logged before this is in pages that are written now.
         let start = log.end();
-        self.buffer().write_dirty()?;
-        let mut writers = self.active().writers();
         let oldest = writers.begun.values().copied().min();
         let needed_from = oldest.map_or(start, |oldest| oldest.min(start));
         let transactions: Vec<TransactionNumber> =
             writers.begun.keys().copied().take(NAMED_MAX).collect();
-        let length = log.end().0 - log.first().0;
-        writers.wanted_none = length > LOG_LENGTHS_MAX * self.tactics().checkpoint.0;
         drop(writers);
+        self.buffer().write_dirty()?;
+        let length = log.end().0 - log.first().0;
+        self.active().writers().wanted_none =
+            length > LOG_LENGTHS_MAX * self.tactics().checkpoint.0;
         // How the transactions ended that are not among these must be durable before what takes
         // them back is forgotten; the record makes it so.
         let lsn = log.append(&Body::Checkpoint { needed_from, transactions }, 0)?;
