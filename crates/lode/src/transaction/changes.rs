@@ -50,6 +50,13 @@ pub(super) struct Changed {
     pub(super) told: bool,
 }
 
+impl Changed {
+    /// Whether the log has to say how the transaction ended, because of this page.
+    pub(super) const fn is_told(&self) -> bool {
+        self.told || !self.undo.is_empty()
+    }
+}
+
 impl Changes {
     pub(crate) fn new(log: Log, logging: Logging) -> Self {
         Self { log, logging, table: Mutex::default(), broken: OnceLock::new() }
@@ -154,7 +161,7 @@ impl Changes {
     pub(super) fn is_told(&self, pages: &[PageNumber]) -> bool {
         let table = self.table();
         let changed = pages.iter().filter_map(|page| table.changed.get(page));
-        changed.into_iter().any(|changed| changed.told || !changed.undo.is_empty())
+        changed.into_iter().any(Changed::is_told)
     }
 
     /// What it takes to restore a page: from now on it counts as not changed.

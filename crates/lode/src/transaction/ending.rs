@@ -96,10 +96,13 @@ impl Writing<'_> {
 
     fn restore(&mut self) -> Result<()> {
         let changes = self.database.changes();
-        let told = changes.is_told(&self.changed);
+        let mut told = false;
         for page in mem::take(&mut self.changed) {
             let mut latched = self.buffer.latch(page)?;
             if let Some(changed) = changes.take(page) {
+                // Asked of each page when it is latched: until then another thread may write it,
+                // and log what takes the changes back.
+                told |= changed.is_told();
                 restore_page(changes.log(), self.number, page, &mut latched, &changed)?;
             }
         }
