@@ -157,11 +157,23 @@ impl Changes {
         self.table().changed.get(&page).is_some_and(|changed| changed.fresh)
     }
 
-    /// Whether the log has to say how a transaction ended that changed these pages.
-    pub(super) fn is_told(&self, pages: &[PageNumber]) -> bool {
-        let table = self.table();
-        let changed = pages.iter().filter_map(|page| table.changed.get(page));
-        changed.into_iter().any(Changed::is_told)
+    /// Log that a transaction is committed that has changed these pages; `None` if the log says
+    /// nothing of it. From then on they count as not changed, at once: whoever writes one of them
+    /// would otherwise log what takes it back, behind the word that it is committed, and
+    /// recovery might begin to read in between.
+    pub(super) fn commit(
+        &self,
+        transaction: TransactionNumber,
+        pages: &[PageNumber],
+    ) -> Result<Option<Lsn>> {
+        let mut table = self.table();
+        let mut changed = pages.iter().filter_map(|page| table.changed.get(page));
+        if !changed.any(Changed::is_told) {
+            return Ok(None);
+        }
+        let commit = self.log.append(&Body::Commit, transaction)?;
+        table.forget(pages);
+        Ok(Some(commit))
     }
 
     /// What it takes to restore a page: from now on it counts as not changed.
@@ -169,13 +181,9 @@ impl Changes {
         self.table().changed.remove(&page)
     }
 
-    /// The transaction that changed these pages is committed.
+    /// The transaction that changed these pages has ended.
     pub(super) fn forget(&self, pages: &[PageNumber]) {
-        let mut table = self.table();
-        for page in pages {
-            let shadow = table.changed.remove(page).and_then(|changed| changed.shadow);
-            table.spare(shadow);
-        }
+        self.table().forget(pages);
     }
 
     fn log_before_write(&self, pages: &[(PageNumber, &PageBytes)]) -> Result<()> {
@@ -242,6 +250,13 @@ impl Table {
         let Some(mut copy) = self.spare.pop() else { return Box::new(*page) };
         copy.copy_from_slice(page);
         copy
+    }
+
+    fn forget(&mut self, pages: &[PageNumber]) {
+        for page in pages {
+            let shadow = self.changed.remove(page).and_then(|changed| changed.shadow);
+            self.spare(shadow);
+        }
     }
 
     fn spare(&mut self, shadow: Option<Box<PageBytes>>) {

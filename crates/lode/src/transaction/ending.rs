@@ -59,10 +59,7 @@ impl Writing<'_> {
                 changes.log_redo(page, &*self.buffer.latch(page)?)?;
             }
         }
-        if !changes.is_told(&self.changed) {
-            return Ok(None);
-        }
-        changes.log().append(&Body::Commit, self.number).map(Some)
+        changes.commit(self.number, &self.changed)
     }
 
     fn wait_for(&mut self, commit: Lsn, sync: LogSync) -> Result<()> {
