@@ -55,6 +55,14 @@ impl Changed {
     pub(super) const fn is_told(&self) -> bool {
         self.told || !self.undo.is_empty()
     }
+
+    /// The log has an image of the page. Its shadow, which is answered, has done its duty: an undo
+    /// record says the same, and the page cannot change until it is written.
+    const fn note_image(&mut self) -> Option<Box<PageBytes>> {
+        self.fresh = false;
+        self.told = true;
+        self.shadow.take()
+    }
 }
 
 impl Changes {
@@ -190,14 +198,18 @@ impl Changes {
         self.check_usable()?;
         let mut last = None;
         for &(page, bytes) in pages {
+            let image = Body::Image { page, bytes: Box::new(*bytes) };
             let mut table = self.table();
             if let Some(changed) = table.changed.get_mut(&page) {
-                let shadow = self.log_undo(page, bytes, changed)?;
+                self.log_undo(page, bytes, changed)?;
+            }
+            last = Some(self.log.append(&image, 0)?);
+            // Only now, and nobody could ask in between: whoever commits what the image shows logs
+            // no redo of it, so the image has to stand before his commit.
+            if let Some(changed) = table.changed.get_mut(&page) {
+                let shadow = changed.note_image();
                 table.spare(shadow);
             }
-            drop(table);
-            let body = Body::Image { page, bytes: Box::new(*bytes) };
-            last = Some(self.log.append(&body, 0)?);
         }
         let Some(last) = last else { return Ok(()) };
         self.log.make_durable(last, LogSync::Group)?;
@@ -208,15 +220,8 @@ impl Changes {
         Ok(())
     }
 
-    /// A page is to be written that its transaction has not committed. Its shadow, which is
-    /// answered, has done its duty then: the undo record says the same, and the page cannot change
-    /// until it is written.
-    fn log_undo(
-        &self,
-        page: PageNumber,
-        bytes: &PageBytes,
-        changed: &mut Changed,
-    ) -> Result<Option<Box<PageBytes>>> {
+    /// A page is to be written that its transaction has not committed.
+    fn log_undo(&self, page: PageNumber, bytes: &PageBytes, changed: &mut Changed) -> Result<()> {
         if let Some(shadow) = &changed.shadow {
             let runs = difference(bytes, shadow);
             if !runs.is_empty() {
@@ -224,9 +229,7 @@ impl Changes {
                 changed.undo.push(self.log.append(&body, changed.transaction)?);
             }
         }
-        changed.fresh = false;
-        changed.told = true;
-        Ok(changed.shadow.take())
+        Ok(())
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
