@@ -1,6 +1,7 @@
-"""Writing a result file so that nobody ever sees half of it."""
+"""Result files written whole or not at all, and small files of the user's read with a limit."""
 
 import os
+import stat
 import tempfile
 from pathlib import Path
 
@@ -22,4 +23,27 @@ def write_atomically(path: Path, content: bytes) -> None:
             Path(temporary).unlink(missing_ok=True)
         raise InputError(
             f"cannot write {path}: {error.strerror}", hint="name another place with --out"
+        ) from error
+
+
+def read_text(path: Path, bytes_max: int, what: str) -> str:
+    """A text file's content; `what` names it in the message. Raises `InputError`, also for what
+    never ends, as a device or a pipe nobody writes to."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise InputError(f"cannot read {what} {path}: it is not a file")
+            content = os.read(descriptor, bytes_max + 1)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise InputError(f"cannot read {what} {path}: {error.strerror}") from error
+    if len(content) > bytes_max:
+        raise InputError(f"{what} {path} is longer than {bytes_max:,} bytes")
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path} is not a text in UTF-8: byte {error.start + 1} is {content[error.start]:#04x}"
         ) from error

@@ -11,10 +11,12 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, get_args, get_origin
 
 from loadstone.errors import InputError
+from loadstone.files import read_text
 from loadstone.role import Role, roles_before
+from loadstone.shape import OneOf, Within, fields_of, shaped, strict_json
 
 TEMPERATURES = ("warm", "cold", "hot")
 
@@ -22,6 +24,24 @@ USERS_MAX = 256
 RATE_PER_S_MAX = 100_000
 LOOP_S_MAX = 300
 """Long enough for a p99.99 of a slow server; and a worker may be silent for three times that."""
+NAME_LETTERS_MAX, NAME_LETTERS_SHOWN = 4_000, 60
+FILE_BYTES_MAX = 1 << 20
+"""Of a plan file."""
+
+# What a choice may be, wherever it is made: an option, a plan file, the plan in a record.
+Rows = Annotated[int, Within(1, 10**12)]
+Temperature = Annotated[str, OneOf(TEMPERATURES)]
+Repeat = Annotated[int, Within(1, 100_000)]
+RepeatCold = Annotated[int, Within(1, 1_000)]
+WarmUp = Annotated[int, Within(0, 1_000)]
+Rounds = Annotated[int, Within(1, 1_000)]
+Seed = Annotated[int, Within(0, 2**63 - 1)]
+Seconds = Annotated[float, Within(0, 86_400)]
+TimeLimit = Annotated[float, Within(0, 1e6, above=True)]
+Precision = Annotated[float, Within(0, 1, below=True)]
+Users = Annotated[int, Within(1, USERS_MAX)]
+Rate = Annotated[float, Within(0, RATE_PER_S_MAX, above=True)]
+LoopSeconds = Annotated[float, Within(0, LOOP_S_MAX, above=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,27 +62,27 @@ class Choices:
     benchmark: str = "wisconsin"
     edition: str | None = None
     on: tuple[str, ...] = ()
-    rows: tuple[int, ...] | None = None
+    rows: tuple[Rows, ...] | None = None
     operations: tuple[str, ...] = ()
-    temperature: tuple[str, ...] = ("warm", "cold")
+    temperature: tuple[Temperature, ...] = ("warm", "cold")
     panel: str = "default"
-    repeat: int | None = None
-    repeat_cold: int | None = None
-    warm_up: int = 1
-    rounds: int = 2
-    seed: int = 1983
-    repeat_most: int | None = None
-    repeat_s: float | None = None
-    precision: float = 0.015
-    time_limit_s: float = 60.0
+    repeat: Repeat | None = None
+    repeat_cold: RepeatCold | None = None
+    warm_up: WarmUp = 1
+    rounds: Rounds = 2
+    seed: Seed = 1983
+    repeat_most: Repeat | None = None
+    repeat_s: Seconds | None = None
+    precision: Precision = 0.015
+    time_limit_s: TimeLimit = 60.0
     floor: bool = True
     limits: bool = True
     awake: bool = True
-    users: tuple[int, ...] = ()
+    users: tuple[Users, ...] = ()
     """How many at once, for each operation whose rows go to the host: none, unless named."""
-    rate_per_s: float | None = None
+    rate_per_s: Rate | None = None
     """Of an open loop's requests, all users together; by default a share of the closed loop's."""
-    loop_s: float = 2.0
+    loop_s: LoopSeconds = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +91,9 @@ class Cell:
 
     operation: str
     variant: str
-    rows: int
-    temperature: str
-    samples: int
+    rows: Rows
+    temperature: Temperature
+    samples: Annotated[int, Within(0, 100_000)]
     gap: str = ""
     """Why the variant's engine cannot run it: declared, shown, never attempted."""
 
@@ -90,25 +110,25 @@ class Plan:
     benchmark: str
     edition: str
     variants: tuple[str, ...]
-    rows: tuple[int, ...]
-    seed: int
-    warm_up: int
-    rounds: int
-    time_limit_s: float
+    rows: tuple[Rows, ...]
+    seed: Seed
+    warm_up: WarmUp
+    rounds: Rounds
+    time_limit_s: TimeLimit
     cells: tuple[Cell, ...]
-    precision: float = 0.0
+    precision: Precision = 0.0
     """Repetition goes on until a ratio's interval is within this share; 0: not at all."""
-    repeat_most: int = 0
-    repeat_s: float = 0.0
+    repeat_most: Annotated[int, Within(0, 100_000)] = 0
+    repeat_s: Seconds = 0.0
     twin: str = ""
     """The variant that was added to be measured twice: its noise is that of planned samples, so an
     undecided comparison with it is not repeated."""
     limits: bool = True
     awake: bool = True
-    users: tuple[int, ...] = ()
-    rate_per_s: float | None = None
-    loop_s: float = 2.0
-    roles: tuple[tuple[str, str], ...] = ()
+    users: tuple[Users, ...] = ()
+    rate_per_s: Rate | None = None
+    loop_s: LoopSeconds = 2.0
+    roles: tuple[tuple[str, Annotated[str, OneOf(tuple(Role))]], ...] = ()
     """(variant, role) of every variant that is no competitor, as its engine declares it."""
     panel: str = "default"
     operations: tuple[str, ...] = ()
@@ -130,16 +150,35 @@ class Plan:
 
     @staticmethod
     def from_json(text: str) -> "Plan":
-        """Read back what `to_json` wrote."""
-        data = json.loads(text)
-        data["cells"] = tuple(Cell(**cell) for cell in data["cells"])
-        for name in ("variants", "rows", "users", "operations"):
-            data[name] = tuple(data.get(name, ()))
-        data.setdefault("panel", "")
-        names = (*data["variants"], *(cell.variant for cell in data["cells"]))
-        told = data.get("roles")
-        data["roles"] = roles_before(names) if told is None else tuple(map(tuple, told))
-        return Plan(**data)
+        """Read back what `to_json` wrote. Raises `InputError` where it is no plan."""
+        data = strict_json(text)
+        plan: Plan = shaped(data, Plan, "the plan")
+        if "panel" not in data:
+            plan = dataclasses.replace(plan, panel="")
+        if "roles" not in data:
+            names = (*plan.variants, *(cell.variant for cell in plan.cells))
+            plan = dataclasses.replace(plan, roles=roles_before(names))
+        plan.check()
+        return plan
+
+    def check(self) -> None:
+        """Raise `InputError` where its parts contradict each other, or a name is none."""
+        names = [self.benchmark, self.edition, *self.variants]
+        names += [name for cell in self.cells for name in (cell.operation, cell.variant)]
+        for name in dict.fromkeys(names):
+            if not name.isprintable() or not 1 <= len(name) <= NAME_LETTERS_MAX:
+                raise InputError(f"the plan: {name[:NAME_LETTERS_SHOWN]!r} is no name")
+        for what, values in (
+            ("variants", self.variants),
+            ("rows", self.rows),
+            ("cells", [cell.key for cell in self.cells]),
+        ):
+            if not values or len(set(values)) < len(values):
+                raise InputError(f"the plan: {what} must be a list of one or more, none twice")
+        known = {(variant, rows) for variant in self.variants for rows in self.rows}
+        for cell in self.cells:
+            if (cell.variant, cell.rows) not in known:
+                raise InputError(f"the plan: {cell.key} is of no variant or scale that it has")
 
 
 def read_choices(path: Path) -> Choices:
@@ -149,79 +188,28 @@ def read_choices(path: Path) -> Choices:
 
 def read_given(path: Path) -> dict[str, Any]:
     """What a plan file says, and nothing that it leaves to a default; checked by name and type."""
+    text = read_text(path, FILE_BYTES_MAX, "the plan")
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot read the plan {path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        data = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is not a TOML file: {error}") from error
     checked = choices_from(data, str(path))
     return {name: getattr(checked, name) for name in data}
 
 
 def choices_from(data: Mapping[str, Any], source: str) -> Choices:
-    """Check names and types of choices given as plain values; `source` says where they stand."""
-    fields = {field.name: field for field in dataclasses.fields(Choices)}
-    unknown = sorted(set(data) - set(fields))
+    """Check names, types and bounds of choices given as plain values; `source` says where they
+    stand. A single item may stand for a list."""
+    hints = fields_of(Choices)
+    unknown = sorted(set(data) - set(hints))
     if unknown:
-        known = ", ".join(sorted(fields))
+        known = ", ".join(sorted(hints))
         raise InputError(f"{source}: no such choice: {unknown[0]}", hint=f"known are: {known}")
-    values = {name: _typed(value, fields[name].type, source, name) for name, value in data.items()}
-    return _checked(Choices(**values), source)
-
-
-def _typed(value: Any, annotation: Any, source: str, name: str) -> Any:
-    """A value of the type that a field of `Choices` wants; a single item may stand for a list."""
-    plain = annotation.__name__ if isinstance(annotation, type) else str(annotation)
-    kind = plain.removesuffix(" | None")
-    if kind.startswith("tuple"):
-        items = tuple(value) if isinstance(value, list | tuple) else (value,)
-        wanted: type = int if "int" in kind else str
-        _expect(all(type(item) is wanted for item in items), source, name, kind)
-        return items
-    if kind == "float" and type(value) is int:
-        return float(value)
-    _expect(type(value).__name__ == kind, source, name, kind)
-    return value
-
-
-def _expect(holds: bool, source: str, name: str, kind: str) -> None:
-    if not holds:
-        raise InputError(f"{source}: {name} must be {kind}")
-
-
-def _checked(choices: Choices, source: str) -> Choices:
-    """Bounds that hold whatever the benchmark."""
-    for name, low, high in (
-        ("repeat", 1, 100_000),
-        ("repeat_cold", 1, 1_000),
-        ("warm_up", 0, 1_000),
-        ("rounds", 1, 1_000),
-        ("repeat_most", 1, 100_000),
-    ):
-        value = getattr(choices, name)
-        if value is not None and not low <= value <= high:
-            raise InputError(
-                f"{_named(source, name)} must be between {low:,} and {high:,}, not {value:,}"
-            )
-    if not 0 <= choices.precision < 1:
-        raise InputError(
-            f"{_named(source, 'precision')} must be a share from 0 to below 1,"
-            f" not {choices.precision:g}"
-        )
-    if choices.time_limit_s <= 0:
-        raise InputError(
-            f"{_named(source, 'time_limit_s')} must be positive, not {choices.time_limit_s:g}"
-        )
-    _check_users(choices, source)
-    for temperature in choices.temperature:
-        if temperature not in TEMPERATURES:
-            known = ", ".join(TEMPERATURES)
-            raise InputError(
-                f"{_named(source, 'temperature')}: there is no temperature {temperature!r}",
-                hint=f"known: {known}",
-            )
-    return choices
+    values = {}
+    for name, value in data.items():
+        alone = _is_list(hints[name]) and not isinstance(value, list | tuple)
+        values[name] = shaped((value,) if alone else value, hints[name], _named(source, name))
+    return Choices(**values)
 
 
 COMMAND_LINE = "the command line"
@@ -242,22 +230,9 @@ def _named(source: str, name: str) -> str:
     return f"{source}: {name}"
 
 
-def _check_users(choices: Choices, source: str) -> None:
-    for users in choices.users:
-        if not 1 <= users <= USERS_MAX:
-            raise InputError(
-                f"{_named(source, 'users')} must be between 1 and {USERS_MAX}, not {users}"
-            )
-    rate_per_s, loop_s = choices.rate_per_s, choices.loop_s
-    if rate_per_s is not None and not 0 < rate_per_s <= RATE_PER_S_MAX:
-        raise InputError(
-            f"{_named(source, 'rate_per_s')} must be above 0, to {RATE_PER_S_MAX:,},"
-            f" not {rate_per_s:g}"
-        )
-    if not 0 < loop_s <= LOOP_S_MAX:
-        raise InputError(
-            f"{_named(source, 'loop_s')} must be above 0, to {LOOP_S_MAX}, not {loop_s:g}"
-        )
+def _is_list(annotation: Any) -> bool:
+    kinds = (annotation, *get_args(annotation))
+    return any(get_origin(kind) is tuple for kind in kinds)
 
 
 def join_names(names: Sequence[str], most: int = 8) -> str:

@@ -117,6 +117,24 @@ def _roles(
     return tuple((name, r.value) for name, r in roles.items() if r is not Role.COMPETITOR)
 
 
+def check_plan(plan: Plan, benchmark: Benchmark) -> None:
+    """Raise `InputError` where a plan from a record asks for what its benchmark has not."""
+    if plan.edition not in benchmark.editions:
+        raise InputError(
+            f"{benchmark.name} has no edition {plan.edition!r}",
+            hint=f"it has: {', '.join(benchmark.editions)}",
+        )
+    for rows in plan.rows:
+        benchmark.check_scale(plan.edition, rows)
+        known = {operation.name for operation in benchmark.operations(plan.edition, rows)}
+        for cell in plan.cells:
+            if cell.rows == rows and cell.operation not in known:
+                raise InputError(
+                    f"{benchmark.name} {plan.edition} has no operation {cell.operation!r}",
+                    hint="continue the record with the Loadstone that wrote it",
+                )
+
+
 def shared_operations(plan: Plan, benchmark: Benchmark, rows: int) -> list[str]:
     """Names of a plan's operations of a scale that many users can run, in the plan's order."""
     host = {

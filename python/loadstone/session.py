@@ -20,7 +20,7 @@ from loadstone.errors import InputError, NotInstalledError
 from loadstone.files import write_atomically
 from loadstone.many_users import crowds
 from loadstone.plan import COMMAND_LINE, Cell, Plan, choices_from, join_names, read_given
-from loadstone.planner import FLOOR, make_plan, seconds_estimated
+from loadstone.planner import FLOOR, check_plan, make_plan, seconds_estimated
 from loadstone.record import Recorder, Run, read
 from loadstone.record.model import Event
 from loadstone.record.writer import now
@@ -171,6 +171,7 @@ def resume(path: Path, chosen: Mapping[str, Any], *, page: bool) -> int:
         )
     run = read(path)
     benchmark = registry.load_benchmark(run.plan.benchmark)()
+    check_plan(run.plan, benchmark)
     if not _left(run, benchmark):
         say(f"{path} is complete: nothing to do")
         return _finish(path, "complete", [], page=page)

@@ -84,7 +84,10 @@ def test_a_plan_file_says_the_same_as_options(desk: Desk):
         (("run", "--rows", "ten"), "--rows: 'ten' is not a whole number"),
         (("run", "--rows", "5"), "rows"),
         (("run", "--edition", "1984"), "no edition '1984'"),
-        (("run", "--temperature", "tepid"), "no temperature 'tepid'"),
+        (
+            ("run", "--temperature", "tepid"),
+            "temperature must be one of warm, cold, hot, not 'tepid'",
+        ),
         (("run", "--operation", "selekt"), "no operation 'selekt'"),
         (("run", "--repeat", "many"), "--repeat"),
         (("run", "--plan", "absent.toml"), "cannot read the plan"),

@@ -1,18 +1,19 @@
 """Reading a record back as plain values, whatever happened to the run that wrote it."""
 
 import dataclasses
-import json
+import hashlib
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from loadstone.errors import RecordError
+from loadstone.errors import InputError, RecordError
 from loadstone.plan import Cell, Plan
 from loadstone.record.column import shown
 from loadstone.record.door import opened
 from loadstone.record.model import (
+    PERCENTILES,
     AnswerCheck,
     CellResult,
     ColdEvidence,
@@ -28,7 +29,9 @@ from loadstone.record.model import (
     Term,
     UsersPoint,
 )
+from loadstone.record.published import Published
 from loadstone.record.schema import table
+from loadstone.shape import OneOf, Within, shaped, strict_json
 
 
 def read(path: Path) -> Run:
@@ -37,12 +40,16 @@ def read(path: Path) -> Run:
     connection, version = opened(path)
     try:
         return _run(_Source(connection, version))
-    except RecordError as error:
+    except (RecordError, InputError) as error:
         raise RecordError(f"{path} is damaged: {error.message}", hint=error.hint) from error
     except sqlite3.Error as error:
         raise RecordError(f"{path} is damaged: {error}") from error
     finally:
         connection.close()
+
+
+Percentile = Annotated[str, OneOf((*(f"{p:g}" for p in PERCENTILES), "max"))]
+Nanoseconds = Annotated[int, Within(0, 10**18)]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -68,14 +75,16 @@ def _run(source: _Source) -> Run:
     head = next(source.rows("run"), None)
     if head is None:
         raise RecordError("it holds no run", hint="its run was killed before it began")
-    run_id, created_at, version, _, plan_text, published = head
+    run_id, created_at, version, plan_hash, plan_text, published = head
+    if hashlib.sha256(plan_text.encode()).hexdigest()[: len(plan_hash)] != plan_hash:
+        raise RecordError("its plan is not the one that run.plan_hash is of")
     plan = Plan.from_json(plan_text)
     return Run(
         run_id=run_id,
         created_at=created_at,
         loadstone_version=version,
         plan=plan,
-        published=json.loads(published),
+        published=shaped(strict_json(published), Published, "run.published"),
         sessions=_sessions(source),
         operations=_unique(
             sorted((OperationText(*row) for row in source.rows("operation")), key=_place)
@@ -98,7 +107,17 @@ def _users_point(row: Any) -> UsersPoint:
     fields = [field.name for field in dataclasses.fields(UsersPoint)]
     texts = ("latency_ns", "lag_ns", "service_ns")
     values = zip(fields, row, strict=False)
-    return UsersPoint(**{name: json.loads(v) if name in texts else v for name, v in values})
+    found: dict[str, Any] = {
+        name: _percentiles(v, name) if name in texts else v for name, v in values
+    }
+    return UsersPoint(**found)
+
+
+def _percentiles(text: str, name: str) -> dict[str, int]:
+    found: dict[str, int] = shaped(
+        strict_json(text), dict[Percentile, Nanoseconds], f"users.{name}"
+    )
+    return found
 
 
 def _unique(rows: Iterable[Any]) -> tuple[Any, ...]:

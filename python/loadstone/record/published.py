@@ -1,0 +1,31 @@
+"""The shape of a paper's own numbers in a record: as `benchmarks.base.Published` writes them."""
+
+from typing import Annotated, Required, TypedDict
+
+from loadstone.shape import Within
+
+Value = Annotated[float, Within(-1e15, 1e15)]
+
+
+class Table(TypedDict, total=False):
+    """A table of the paper: its rows are (label, operation or None, {system: value or text})."""
+
+    number: Required[str]
+    title: Required[str]
+    unit: Required[str]
+    systems: Required[tuple[str, ...]]
+    rows: Required[tuple[tuple[str, str | None, dict[str, Value | str]], ...]]
+    note: str
+    scale: Annotated[int, Within(1, 10**12)] | None
+    edition: str
+    absent: dict[str, dict[str, str]]
+    only: dict[str, str]
+    place: str
+
+
+class Published(TypedDict, total=False):
+    """A paper's numbers; a record may have none."""
+
+    citation: str
+    tables: tuple[Table, ...]
+    systems: dict[str, str]

@@ -1,0 +1,58 @@
+"""Values out of JSON and TOML are what is declared; what is wrong is said in the file's words."""
+
+import dataclasses
+from typing import Annotated
+
+import pytest
+
+from loadstone.benchmarks.base import Published as Declared
+from loadstone.benchmarks.base import PublishedTable
+from loadstone.errors import InputError
+from loadstone.record.published import Published, Table
+from loadstone.shape import OneOf, Within, fields_of, shaped, strict_json
+
+
+@pytest.mark.parametrize("text", [
+    "NaN", "[Infinity]", "-Infinity", "1e999", "[" * 100_000, "1" * 5000, '"\\ud800"',
+    '{"\\ud800": 1}', "", "{", "[1,]",
+])  # fmt: skip
+def test_json_is_finite_numbers_and_characters(text):
+    with pytest.raises(InputError, match="not JSON"):
+        strict_json(text)
+
+
+@pytest.mark.parametrize(("value", "wanted", "message"), [
+    ("7", int, "it must be a whole number, not '7'"),
+    (True, int, "it must be a whole number, not true"),
+    (1, bool, "it must be true or false, not 1"),
+    (float("nan"), float, "it must be a number, not nan"),
+    (2**70, float, "it must be a number"),
+    (7, tuple[int, ...], "it must be a list, not 7"),
+    ([1, "a"], tuple[int, ...], "it must be a whole number, not 'a'"),
+    ([1], tuple[int, int], "it must be a list of 2"),
+    (0, Annotated[int, Within(1, 9)], "it must be between 1 and 9, not 0"),
+    (0.0, Annotated[float, Within(0, 1, above=True)], "it must be above 0, to 1, not 0.0"),
+    (1.0, Annotated[float, Within(0, 1, below=True)], "it must be from 0, to below 1, not 1.0"),
+    ("hot", Annotated[str, OneOf(("warm", "cold"))], "it must be one of warm, cold, not 'hot'"),
+    ({"a": "x"}, dict[str, int], "it must be a whole number, not 'x'"),
+    ({"more": 1}, Published, "it: no such key: 'more'"),
+    ({"tables": [{}]}, Published, "it.tables: number is missing"),
+    ("x" * 999, int, "x…"),
+])  # fmt: skip
+def test_what_is_wrong_is_said_with_its_value_and_what_is_allowed(value, wanted, message):
+    with pytest.raises(InputError) as caught:
+        shaped(value, wanted, "it")
+    assert message in caught.value.message
+    assert "tuple" not in caught.value.message
+
+
+def test_what_is_right_is_taken():
+    assert shaped([1, 2], tuple[int, ...] | None, "it") == (1, 2)
+    assert shaped(None, tuple[int, ...] | None, "it") is None
+    assert shaped([["a", None, {"s": 1, "t": "x"}]], fields_of(Table)["rows"], "it")
+    assert shaped(3, Annotated[float, Within(0, 9)], "it") == 3.0
+
+
+def test_a_record_keeps_the_papers_numbers_as_a_benchmark_declares_them():
+    for kept, declared in ((Published, Declared), (Table, PublishedTable)):
+        assert list(kept.__annotations__) == [field.name for field in dataclasses.fields(declared)]
