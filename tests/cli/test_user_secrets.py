@@ -61,11 +61,11 @@ def test_a_run_leaves_no_trace_of_its_password(
     desk: Desk, server: UserServer, password: str, place: str
 ):
     url = PLACES[place].format(encoded=quote(password, safe=""), port=server.port)
-    process = desk.start("run", "--on", url, *CHOICES)
+    process = desk.start("run", "--on", url, *CHOICES, announced=False)
     assert process.stderr is not None
     told = process.stderr.readline()
     assert "PGPASSWORD" in told  # a warning, and then the program starts again without it
-    told += process.stderr.readline()
+    told += process.stderr.readline() + process.stderr.readline()
     process.send_signal(signal.SIGSTOP)
     pids = [process.pid, *children(process.pid)]
     absent(password, *map(command_line, pids), everything(desk.folder))
@@ -165,10 +165,10 @@ def test_a_mistake_does_not_show_the_password_either(desk: Desk, arguments: tupl
 
 def test_the_second_start_hands_no_descriptor_on(desk: Desk, server: UserServer, password: str):
     url = server.url(password)
-    process = desk.start("run", "--on", url, *CHOICES)
+    process = desk.start("run", "--on", url, *CHOICES, announced=False)
     assert process.stderr is not None
-    process.stderr.readline()
-    process.stderr.readline()
+    for _ in ("a warning", "what is about to run", "its first cells"):
+        process.stderr.readline()
     process.send_signal(signal.SIGSTOP)
     for pid in [process.pid, *children(process.pid)]:
         open_files = [str(path.readlink()) for path in Path(f"/proc/{pid}/fd").iterdir()]
