@@ -148,7 +148,11 @@ def _result(cell: Cell, each_us: float | None) -> CellResult:
         for s in samples
     )
     evidence = tuple(
-        ColdEvidence(s.ordinal, True, "", "cachestat", 2, 4_000_000, 977, 0, True) for s in samples
+        ColdEvidence(
+            *(s.ordinal, True, "", "cachestat", 2, 4_000_000, 977, 0, True),
+            *(705, 0, 2_887_680, 83_737, 3_900_000),
+        )
+        for s in samples
     )
     cold = cell.temperature == "cold"
     return CellResult(

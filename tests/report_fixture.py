@@ -219,7 +219,8 @@ def _result(cell: Cell, operation: tuple) -> CellResult:
         proved = key not in UNPROVED
         evidence = tuple(
             ColdEvidence(s.ordinal, proved, "" if proved else "3 pages stayed resident",
-                         "cachestat", 2, 4_000_000, 977, 0 if proved else 3, True)
+                         "cachestat", 2, 4_000_000, 977, 0 if proved else 3, True,
+                         705, 0 if proved else 3, 2_887_680, 83_737, 3_900_000)
             for s in samples
         )  # fmt: skip
     status, reason = ("invalid", INVALID[key]) if key in INVALID else ("ok", "")

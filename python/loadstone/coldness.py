@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loadstone import machine
-from loadstone._core import clock_ns, evict, resident_pages
+from loadstone._core import clock_ns, evict, page_out, resident_pages
 
 # Pages under write-back survive an eviction; the fsync of the next attempt has waited for them.
 ATTEMPTS = 4
@@ -94,6 +94,11 @@ def evict_files(paths: Iterable[str | Path], *, engine_dead: bool = False) -> Ev
     )
 
 
+def resident(files: Sequence[Path]) -> int | None:
+    """Pages of files in the page cache now; None where nobody can tell."""
+    return _census(files).resident if files else 0
+
+
 def wait_until_dead(pids: Sequence[int], limit_s: float) -> bool:
     """Wait until none of the processes runs; False if one still does after `limit_s` seconds.
 
@@ -156,6 +161,7 @@ def _evict(
     after = _Census(0, None, "none", "", tuple(lingering))
     for _ in range(ATTEMPTS):
         refusals = [told for file in after.lingering if (told := _refusal(file))]
+        _unmap(after.lingering)
         after = _census(files)
         if not after.resident:
             break
@@ -178,6 +184,14 @@ def _refusal(file: Path) -> str:
     except OSError as error:
         return _told(file, error)
     return ""
+
+
+def _unmap(files: Sequence[Path]) -> None:
+    """Let go of what this process itself has mapped: an eviction passes over such pages. Whether it
+    helped is for the census to say."""
+    if files:
+        with contextlib.suppress(OSError):
+            page_out([str(file) for file in files])
 
 
 def _census(files: Sequence[Path]) -> _Census:

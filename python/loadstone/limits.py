@@ -8,7 +8,14 @@ from statistics import median
 
 from loadstone.disturbance import SPAN_MAX, span
 from loadstone.pairs import paired, paired_ratio
-from loadstone.record.model import Condition, Disturbance, Sample
+from loadstone.record.model import (
+    AnswerCheck,
+    ColdEvidence,
+    Condition,
+    Disturbance,
+    Sample,
+    refuted,
+)
 
 STOLEN_SHARE_MAX = 0.05
 FOREIGN_SHARE_MAX = 0.20
@@ -30,6 +37,7 @@ ADVICE = (
     ("measured twice", "name it with --operation, so that it is measured longer"),
     ("the clock's own", "choose a larger --rows: it is over too soon to be timed"),
     ("the harness alone", "choose a larger --rows: it is over too soon for this harness"),
+    ("nothing was read", "ask loadstone doctor whether reads are counted on this disk"),
     ("the client's headroom", "fewer --users, or a lower --rate: the client is the bottleneck"),
 )
 """How each reason of this module begins, and what to do about it."""
@@ -67,6 +75,15 @@ def of_instrument(samples: Sequence[Sample], floor: Sequence[Sample], clock_ns: 
         share = median(sample.elapsed_ns for sample in floor) / max(middle_ns, 1)
         if share > FLOOR_SHARE_MAX:
             return f"the harness alone takes {share:.0%} of it"
+    return ""
+
+
+def of_coldness(
+    samples: Sequence[Sample], answers: Sequence[AnswerCheck], evidence: Sequence[ColdEvidence]
+) -> str:
+    """Why neither the proof of cold nor the counters of a cell can be believed."""
+    if wrong := refuted(samples, answers, evidence):
+        return f"nothing was read from the device in {len(wrong)} samples that were proved cold"
     return ""
 
 

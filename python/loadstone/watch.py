@@ -2,7 +2,7 @@
 of cold.
 
     for each sample:  clear what an earlier one left -> [cold: stop, wait until dead, evict, prove,
-                      start] -> the sample
+                      start, evict, prove] -> the sample
 """
 
 from abc import ABC, abstractmethod
@@ -13,6 +13,7 @@ from typing import Any
 from loadstone import coldness
 from loadstone.engines.base import System
 from loadstone.errors import UnsupportedError
+from loadstone.opening import Opening, complaint
 from loadstone.record.model import AnswerCheck, ColdEvidence, Sample, StatementText
 
 DEATH_S_MAX = 30.0
@@ -93,23 +94,37 @@ class Watch(ABC):
         """Time one; look at its answer outside the clock."""
 
     def _cool(self, ordinal: int) -> ColdEvidence:
-        """Stop the engine, see it dead, evict its files, prove it, start it again."""
-        files = tuple(self.system.files())
+        """Stop the engine, see it dead, evict its files, prove it, start it again; then evict what
+        its opening brought in, and look again. Nothing comes between that look and the sample."""
+        data_bytes = self.system.size_bytes()
+        files = self.system.files()
         try:
             pids = self.system.stop()
         except UnsupportedError as error:
             return ColdEvidence(ordinal, False, error.message, "none", 0, 0, None, None, False)
         dead = coldness.wait_until_dead(pids, limit_s=DEATH_S_MAX)
-        found = coldness.evict_files(files, engine_dead=dead)
+        found = coldness.evict_files([*files, *self.system.files()], engine_dead=dead)
+        opening = Opening()
         self.system.start()
+        files = self.system.files()
+        resident = coldness.resident(files)
+        opened = opening.ended(self.system, files, resident)
+        at_clock = coldness.evict_files(files, engine_dead=dead)
+        later = at_clock.reason and f"once the engine was open, {at_clock.reason}"
+        reason = found.reason or later or complaint(opened.kept_bytes, data_bytes)
         return ColdEvidence(
             ordinal=ordinal,
-            proved=found.proved,
-            reason=found.reason,
-            method=found.method,
-            files=found.files,
-            bytes=found.bytes,
+            proved=not reason,
+            reason=reason,
+            method="+".join(sorted({*found.method.split("+"), *at_clock.method.split("+")})),
+            files=at_clock.files,
+            bytes=at_clock.bytes,
             resident_before=found.resident_before,
             resident_after=found.resident_after,
             engine_dead=found.engine_dead,
+            resident_opened=resident,
+            resident_at_clock=at_clock.resident_after,
+            opening_read_bytes=opened.read_bytes,
+            kept_bytes=opened.kept_bytes,
+            data_bytes=data_bytes,
         )

@@ -56,7 +56,11 @@ def record():
     for cell_id, ordinal, elapsed_ns in [(1, 0, 9e6), (1, 1, 1e6), (1, 2, 2e6), (3, 0, 5e6)]:
         values = (cell_id, ordinal, 0, 0, 0, int(elapsed_ns), None, None, None, None, None)
         connection.execute("INSERT INTO sample VALUES (?,?,?,?,?,?,?,?,?,?,?)", values)
-    connection.execute("INSERT INTO evidence VALUES (3,0,0,'3 pages stayed','mincore',1,9,4,3,1)")
+    connection.execute(
+        "INSERT INTO evidence (cell_id, ordinal, proved, reason, method, files, bytes,"
+        " resident_before, resident_after, engine_dead)"
+        " VALUES (3,0,0,'3 pages stayed','mincore',1,9,4,3,1)"
+    )
     return connection
 
 

@@ -35,7 +35,9 @@ def result(cell, status="ok"):
         ended_at=AT,
         samples=(Sample(0, 0, 0, 10, 20, None, None, 0, None), Sample(1, 0, 1, 30, 25)),
         answers=(AnswerCheck(0, 0, 1, "aa", 1, "aa"),),
-        evidence=(ColdEvidence(0, True, "", "cachestat", 1, 4096, 1, 0, True),),
+        evidence=(
+            ColdEvidence(0, True, "", "cachestat", 1, 4096, 1, 0, True, 1, 0, 4096, 9, 4096),
+        ),
         statements=(StatementText(0, "SELECT 1", "a plan"),),
     )
 
@@ -61,6 +63,19 @@ def test_what_is_written_is_read_back(tmp_path):
     assert run.sessions[0].outcome == "complete"
     assert run.loads[0].answer_ok is True
     assert run.events[0].kind == "worker lost"
+
+
+@pytest.mark.parametrize("at_clock", [None, 1])
+def test_pages_that_nobody_counted_at_the_clock_are_no_proof(tmp_path, at_clock):
+    """Neither of a record of an older Loadstone nor of one whose own figures contradict it."""
+    path = tmp_path / "r.loadstone"
+    recorder = fresh(path)
+    recorder.cell(result(CELLS[0]))
+    with closing(sqlite3.connect(path)) as record, record:
+        record.execute("UPDATE evidence SET resident_at_clock = ?", (at_clock,))
+    ((evidence,),) = (item.evidence for item in read(path).results)
+    assert not evidence.proved
+    assert "when the clock started" in evidence.reason
 
 
 def test_absent_is_none_and_zero_is_zero(tmp_path):

@@ -127,7 +127,7 @@ def test_cold_stops_waits_evicts_and_starts_before_the_clock(watch, log, monkeyp
     monkeypatch.setattr(coldness, "wait_until_dead", wait)
     reply = watch.take(block("host", HOST, temperature="cold"))
     assert log == [
-        "stop", "wait", "evict (dead: True)", "start",
+        "stop", "wait", "evict (dead: True)", "start", "evict (dead: True)",
         "statement", "CLOCK", "fetch SELECT", "CLOCK", "ended",
     ]  # fmt: skip
     assert reply["evidence"][0]["proved"] is True

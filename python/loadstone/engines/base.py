@@ -211,8 +211,21 @@ class System(ABC):
 
     @abstractmethod
     def files(self) -> Sequence[Path]:
-        """Files that hold our data: what must leave the page cache before a cold sample. Answers
-        whether started or stopped; empty where they are on a server that is not ours."""
+        """Files that hold our data: what must leave the page cache before a cold sample, and be out
+        of it when the clock starts. Answers whether started or stopped; empty where they are on a
+        server that is not ours. Not what opening makes anew for locks: that is no data."""
+
+    def relation_files(self) -> Sequence[Path]:
+        """Those of `files` that hold our relations and indexes and nothing else, where the engine
+        keeps its own catalogs in other files and reads all of them through the page cache: what it
+        read of our data can then be seen there. Empty where data and catalogs share a file."""
+        return ()
+
+    def header_bytes(self) -> int:
+        """Bytes of `files` that every opening has to read and that hold no tuple by the file's
+        format: headers, the first of the catalog. What opening reads beyond them counts as data,
+        so a file with more of the kind is not helped by it."""
+        return 0
 
     @property
     def can_stop(self) -> bool:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 CACHE_BYTES_DEFAULT = 256 * 1024 * 1024
+HEADER_BYTES = 3 * 4096 + 262_144
+"""One main and two database headers, and the block that the catalog begins in: metadata has blocks
+of its own. See https://duckdb.org/docs/stable/internals/storage."""
 
 _ACCESS_PATHS = {"Type: Index Scan": "nonclustered", "Type: Sequential Scan": "heap"}
 _FSYNC_MODES = {"full": "STANDARD", "none": "NONE"}
@@ -201,6 +204,10 @@ class DuckdbEngine(Engine):
     def files(self) -> Sequence[Path]:
         """The database and its WAL."""
         return [path for path in (self.path, self._wal) if path.exists()]
+
+    def header_bytes(self) -> int:
+        """Of its storage format, with blocks of the default size."""
+        return HEADER_BYTES
 
     @contextmanager
     def another(self) -> Iterator[Engine]:

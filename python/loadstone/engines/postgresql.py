@@ -223,6 +223,10 @@ class PostgresqlEngine(Engine):
         found = (f"{at}/{name}" for walk in walks for at, _, names in walk for name in names)
         return [Path(path) for path in sorted(found)]
 
+    def relation_files(self) -> Sequence[Path]:
+        """Those that are numbered like what users make; the catalogs' numbers lie below."""
+        return [path for path in self.files() if _is_relation(path)]
+
     def processes(self) -> Sequence[int]:
         """The private server's postmaster, parent of all its processes."""
         pid = self._server.pid if self._server is not None else None
@@ -404,6 +408,13 @@ class PostgresqlEngine(Engine):
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
+
+
+def _is_relation(path: Path) -> bool:
+    """Whether a file of the data folder is a relation's or an index's that was made after `initdb`
+    (`FirstNormalObjectId` of access/transam.h): `base/5/16391.1`, `base/5/16391_vm`."""
+    number = re.match(r"\d+", path.name)
+    return path.parent.parent.name == "base" and number is not None and int(number[0]) >= 16384
 
 
 def _ours(schema: str, comment: str | None) -> bool:

@@ -237,9 +237,10 @@ class SqliteEngine(Engine):
             return pages * _number(db, "page_size")
 
     def files(self) -> Sequence[Path]:
-        """The database and its WAL; and the WAL's index, which stays in memory as long as another
-        program has a user's file open."""
-        family = self._family() if self._space is not None else self._family()[:2]
+        """The database and its WAL; and, of a user's file and while it is closed here, the WAL's
+        index, which is there and in memory as long as another program has the file open."""
+        theirs = self._space is not None and self._connection is None
+        family = self._family() if theirs else self._family()[:2]
         return [path for path in family if path.exists()]
 
     def stored_name(self, name: str) -> str:

@@ -146,6 +146,10 @@ class PostgresqlHost(RustHost):
         """The private server's data."""
         return self._server.files()
 
+    def relation_files(self) -> Sequence[Path]:
+        """As the server's lie in its data folder."""
+        return self._server.relation_files()
+
     def processes(self) -> Sequence[int]:
         """The private server's postmaster."""
         return self._server.processes()

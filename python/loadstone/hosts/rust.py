@@ -36,6 +36,8 @@ class RustHost(HostedEngine):
     host: ClassVar[str] = "rust"
     file: ClassVar[str] = ""
     """The name of the database in the scratch folder; empty for an engine without files."""
+    lock_file: ClassVar[str] = ""
+    """How the name of a file ends that every opening makes anew, for locks: no data."""
 
     _program: _core.Host | None = None
 
@@ -107,15 +109,14 @@ class RustHost(HostedEngine):
             return self._open().size_bytes()
 
     def files(self) -> Sequence[Path]:
-        """Everything in the scratch folder that is named after the database."""
-        if not self.file:
-            return ()
-        return sorted(path for path in self.scratch.glob(f"{self.file}*") if path.is_file())
+        """What is in the scratch folder under the database's name, but for locks."""
+        lock = self.file + self.lock_file
+        return [path for path in self._family() if not self.lock_file or path.name != lock]
 
     def remove(self) -> None:
         """Close and delete."""
         self.stop()
-        for path in self.files():
+        for path in self._family():
             path.unlink(missing_ok=True)
 
     def address(self) -> tuple[str, str | None]:
@@ -125,6 +126,12 @@ class RustHost(HostedEngine):
     def program_tactics(self) -> Sequence[tuple[str, str]]:
         """The tactics that were asked of the program; its defaults are its own."""
         return self.variant.tactics
+
+    def _family(self) -> Sequence[Path]:
+        """Everything in the scratch folder that is named after the database."""
+        if not self.file:
+            return ()
+        return sorted(path for path in self.scratch.glob(f"{self.file}*") if path.is_file())
 
     def _open(self) -> _core.Host:
         if self._program is None:
@@ -180,6 +187,7 @@ class SqliteHost(RustHost):
 
     name: ClassVar[str] = "sqlite"
     file: ClassVar[str] = "oo1.sqlite"
+    lock_file: ClassVar[str] = "-shm"
     capabilities: ClassVar[Capabilities] = capabilities(
         {},
         {
@@ -208,6 +216,7 @@ class LmdbHost(RustHost):
 
     name: ClassVar[str] = "lmdb"
     file: ClassVar[str] = "oo1.lmdb"
+    lock_file: ClassVar[str] = "-lock"
     capabilities: ClassVar[Capabilities] = capabilities(
         ONE_KEY, {"access": ("objects", "links"), "durability": ("full", "none")}
     )
@@ -246,6 +255,10 @@ class DuckdbHost(RustHost):
             "cache": str(round(float(size) * BYTES[unit])),
             "parallelism": told["parallelism"].removeprefix("threads "),
         }
+
+    def header_bytes(self) -> int:
+        """One main and two database headers, and the block that the catalog begins in."""
+        return 3 * 4 * KIB + 256 * KIB
 
     def address(self) -> tuple[str, str | None]:
         """The wheel's extension module: it needs the symbols of a Python process."""

@@ -1,6 +1,6 @@
 """What a record holds, as plain values. Reports and findings see this and nothing else."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,7 +43,11 @@ class AnswerCheck:
 
 @dataclass(frozen=True, slots=True)
 class ColdEvidence:
-    """Why one sample may be called cold, or why not. Pages are those of the engine's files."""
+    """Why one sample may be called cold, or why not. Pages are those of the engine's files in the
+    page cache: before they were evicted and after, both while the engine was dead; once it had
+    opened; and, evicted again, immediately before the clock. Opening read `opening_read_bytes` from
+    the device, and may have left `kept_bytes` of the `data_bytes` in the engine's own memory: an
+    upper bound. None where the system does not tell."""
 
     ordinal: int
     proved: bool
@@ -54,11 +58,18 @@ class ColdEvidence:
     resident_before: int | None
     resident_after: int | None
     engine_dead: bool
+    resident_opened: int | None = None
+    resident_at_clock: int | None = None
+    opening_read_bytes: int | None = None
+    kept_bytes: int | None = None
+    data_bytes: int | None = None
 
     @property
     def holds(self) -> bool:
-        """Whether what was seen is what `proved` says: a dead engine, and no page left."""
-        return self.proved and self.engine_dead and not self.resident_after
+        """Whether what was seen is what `proved` says: a dead engine, and no page left, neither
+        then nor when the clock started."""
+        seen = self.engine_dead and not self.resident_after
+        return self.proved and seen and self.resident_at_clock == 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +194,29 @@ class CellResult:
         if self.cell.temperature != "cold" or self.status not in MEASURED:
             return self.cell.temperature
         proved = bool(self.evidence) and all(item.holds for item in self.evidence)
-        proved = proved and len(self.evidence) >= len(self.samples) and not self.read_nothing
-        return "cold" if proved else "unproved"
+        proved = proved and len(self.evidence) >= len(self.samples)
+        return "cold" if proved and not (self.read_nothing or self.refuted) else "unproved"
+
+    @property
+    def refuted(self) -> tuple[int, ...]:
+        """As `refuted` below."""
+        return refuted(self.samples, self.answers, self.evidence)
+
+
+def refuted(
+    samples: Sequence[Sample], answers: Sequence[AnswerCheck], evidence: Sequence[ColdEvidence]
+) -> tuple[int, ...]:
+    """Ordinals of samples whose evidence and counters contradict each other: nothing of the data
+    was in memory, and yet nothing came from the device while the answer was made. One of the two is
+    wrong. What has no answer (a calibration engine, a rung of a ladder) need not touch the data;
+    counters that the system does not tell say nothing."""
+    proved = {item.ordinal for item in evidence if item.proved and item.bytes > 0}
+    answered = {answer.ordinal for answer in answers if answer.expected_rows > 0}
+    return tuple(
+        sample.ordinal
+        for sample in samples
+        if sample.read_bytes == 0 and sample.ordinal in proved & answered
+    )
 
 
 @dataclass(frozen=True, slots=True)

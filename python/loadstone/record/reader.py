@@ -33,6 +33,8 @@ from loadstone.record.published import Published
 from loadstone.record.schema import table
 from loadstone.shape import OneOf, Within, shaped, strict_json
 
+NOT_AT_CLOCK = "its pages were not counted when the clock started, but before the engine opened"
+
 
 def read(path: Path) -> Run:
     """Read a whole record, also while its run goes on. Raises `RecordError` saying what is wrong
@@ -184,6 +186,12 @@ def _results(source: _Source, plan: Plan) -> tuple[CellResult, ...]:
 
 def _evidence(values: list[Any]) -> ColdEvidence:
     evidence = ColdEvidence(*values)
+    proved, reason = bool(evidence.proved), evidence.reason
+    if proved and evidence.resident_at_clock is None:
+        # Before schema 5 nobody looked once the engine had opened.
+        proved, reason = False, NOT_AT_CLOCK
+    elif proved and evidence.resident_at_clock:
+        proved, reason = False, f"{evidence.resident_at_clock} pages when the clock started"
     return dataclasses.replace(
-        evidence, proved=bool(evidence.proved), engine_dead=bool(evidence.engine_dead)
+        evidence, proved=proved, reason=reason, engine_dead=bool(evidence.engine_dead)
     )

@@ -17,7 +17,7 @@ from loadstone.record.column import (
 )
 
 APPLICATION_ID = 0x4C6F6164  # "Load": tells a record from any other SQLite file
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 STATUSES = ("ok", "failed", "gap", "disturbed", "invalid")
 
@@ -189,6 +189,11 @@ TABLES = (
             Column("resident_before", COUNT, null=True),
             Column("resident_after", COUNT, null=True),
             Column("engine_dead", TRUTH),
+            Column("resident_opened", COUNT, null=True, since=5),
+            Column("resident_at_clock", COUNT, null=True, since=5),
+            Column("opening_read_bytes", COUNT, null=True, since=5),
+            Column("kept_bytes", COUNT, null=True, since=5),
+            Column("data_bytes", COUNT, null=True, since=5),
         ),
     ),
     Table(

@@ -1,0 +1,126 @@
+"""Real engines are cold when the clock starts: counted here once more, by other means than theirs.
+
+On a disk that reads far ahead, opening a small LMDB or DuckDB file brings in all of it.
+"""
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from engine_kinds import ENGINES
+from test_hosts import build
+
+from loadstone import _core, coldness, machine
+from loadstone.benchmarks.base import table_of
+from loadstone.engines.base import Attribute, System, Table
+from loadstone.host_watch import HostWatch
+from loadstone.hosts.base import Database
+from loadstone.record.model import AnswerCheck, ColdEvidence, Sample, refuted
+from loadstone.stopwatch import Stopwatch
+from loadstone.variant import Variant
+from loadstone.watch import Block, Variation, Watch
+
+PARTS = 20_000
+"""Their headers, catalogs and root pages are a small share of the smallest database of OO1's."""
+ROWS = 10_000
+HOSTS = ("sqlite", "lmdb", "lmdb?access=links", "lode", "lode?disk=direct", "duckdb", "postgresql")
+OPENS_WITH_MUCH = ("ladybug",)
+"""Their opening reads a good part of so small a database into their own memory."""
+QUERY = "range of t is tenktup1 retrieve (t.all) where t.unique1 = 7"
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="loadstone-test-") as name:
+        path = Path(name)
+        path.chmod(0o755)
+        mount = machine.mount_of(path)
+        if mount is None or mount.type not in coldness.PAGE_CACHED:
+            pytest.skip("no file system with a page cache")
+        yield path
+
+
+class Count:
+    """Pages of a system's files in the page cache whenever a clock starts."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.pages: list[int] = []
+
+    def __call__(self, kind: str) -> None:
+        if kind == "statement":
+            files = self.system.files()
+            assert files
+            self.pages.append(sum(_core.resident_pages(str(file))[0] for file in files))
+
+
+def cold(watch: Watch, variations: Sequence[Variation], destination: str = "host") -> ColdEvidence:
+    block = Block("wisconsin", "1993", ROWS, "heap", destination, "cold", list(variations), 0, 0, 0)
+    reply = watch.take(block)
+    evidence = [ColdEvidence(**item) for item in reply["evidence"]]
+    samples = [Sample(**item) for item in reply["samples"]]
+    answers = [AnswerCheck(**item) for item in reply["answers"]]
+    assert not refuted(samples, answers, evidence), samples
+    return evidence[-1]
+
+
+def assert_proved(found: ColdEvidence, counted: Count) -> None:
+    assert counted.pages == [0] * len(counted.pages)
+    assert (found.proved, found.reason) == (True, "")
+    assert found.resident_at_clock == 0
+    assert found.resident_opened is not None
+
+
+@pytest.mark.parametrize("text", HOSTS)
+def test_a_program_meets_none_of_its_data_in_memory(text: str, folder: Path) -> None:
+    host = build(text, folder)
+    host.expect(Database(PARTS))
+    try:
+        host.start()
+        host.load()
+        host.settle()
+        counted = Count(host)
+        found = cold(HostWatch(host, counted), [(0, "lookup 0", "", 1000, "unknown")])
+        assert_proved(found, counted)
+    finally:
+        host.remove()
+
+
+@pytest.mark.parametrize("text", OPENS_WITH_MUCH)
+def test_what_opening_takes_into_its_own_memory_is_seen(text: str, folder: Path) -> None:
+    host = build(text, folder)
+    host.expect(Database(PARTS))
+    try:
+        host.start()
+        host.load()
+        host.settle()
+        counted = Count(host)
+        found = cold(HostWatch(host, counted), [(0, "lookup 0", "", 1000, "unknown")])
+        assert counted.pages == [0]
+        assert not found.proved
+        assert "in its own memory" in found.reason
+    finally:
+        host.remove()
+
+
+@pytest.mark.parametrize("name", sorted(ENGINES))
+def test_a_statement_meets_none_of_its_data_in_memory(name: str, folder: Path) -> None:
+    engine = ENGINES[name](Variant(name), folder, "run1")
+    attributes = tuple(
+        Attribute(*pair) for pair in _core.attributes("wisconsin", "1993", "tenktup1")
+    )
+    table = Table(table_of("tenktup1", "heap", ROWS), attributes)
+    engine.start()
+    try:
+        rows = pa.RecordBatchReader.from_stream(
+            _core.RelationStream("wisconsin", "1993", "tenktup1", ROWS)
+        )
+        assert engine.load(table, rows) == ROWS
+        engine.settle([table.name])
+        counted = Count(engine)
+        variations = [(i, QUERY, "", 1, "unknown") for i in range(2)]
+        assert_proved(cold(Stopwatch(engine, counted), variations), counted)
+    finally:
+        engine.remove()
