@@ -25,7 +25,9 @@ BELOW_ONE = re.compile(rf"(?<![\d.,])0\.\d+{chr(215)}(?! [^<|]* / )")
 DRAWING = re.compile(r"<svg.*?</svg>", re.DOTALL)
 SIGNED_RATIO = re.compile(rf"[≈?] ?{NUMBER}{chr(215)}")
 SHARE = re.compile(rf"({NUMBER}) % of the elapsed time")
-PROOF = re.compile(rf"({NUMBER}) of ({NUMBER}) samples proved by [^:<]*: [^;<]*?, ({NUMBER}) after")
+PROOF = re.compile(
+    rf"({NUMBER}) of ({NUMBER}) samples? proved by [^:<]*: ({NUMBER}) pages? in memory when"
+)
 NS = {"ns": 1.0, "µs": 1e3, "ms": 1e6, "s": 1e9}
 
 
@@ -104,7 +106,8 @@ def _cold(run: Run, table: str) -> Iterator[str]:
         if len(result.evidence) < len(result.samples):
             yield f"{key}: cold, but with less evidence than samples"
         for item in result.evidence:
-            if not item.proved or not item.engine_dead or item.resident_after:
+            pages = item.resident_after, item.resident_at_clock
+            if not item.proved or not item.engine_dead or pages != (0, 0):
                 yield f"{key}: cold, but {item}"
 
 
@@ -114,7 +117,7 @@ def _panels(page: str) -> Iterator[str]:
             yield "a panel has cold beside 0 B"
     for proved, whole, after in PROOF.findall(page):
         if value(proved) > value(whole) or (proved == whole and value(after) > 0):
-            yield f"{proved} of {whole} proved beside {after} pages after"
+            yield f"{proved} of {whole} proved beside {after} pages when the clock started"
 
 
 def _intervals(page: str, table: str) -> Iterator[str]:

@@ -37,6 +37,7 @@ STABLE = (
     "disk.model",
     "disk.driver",
     "disk.size_bytes",
+    "disk.read_ahead_bytes",
 )
 # Mount options that change what is measured; the others may hold folders.
 OPTIONS = re.compile(

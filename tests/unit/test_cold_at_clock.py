@@ -227,6 +227,12 @@ def test_what_cannot_be_bounded_is_no_proof(disk, monkeypatch):
     assert "cannot be told" in found.reason
 
 
+def test_the_document_states_the_limit():
+    text = (Path(__file__).parents[2] / "docs/method.md").read_text(encoding="utf-8")
+    stated = f"at most {opening.KEPT_SHARE_MAX * 100:.0f} % of the data in the engine's own memory"
+    assert stated in " ".join(text.split())
+
+
 def result(read_bytes, *, expected=100, proved=True, size_bytes=4096, status="ok"):
     cell = Cell("min-heap", "sqlite", 1000, "cold", 1)
     samples = tuple(Sample(i, 0, i, 0, 1000, read_bytes=read_bytes[i]) for i in range(2))
@@ -244,8 +250,8 @@ def result(read_bytes, *, expected=100, proved=True, size_bytes=4096, status="ok
         (result((4096, 0)), (1,), "unproved"),
         (result((0, 0)), (0, 1), "unproved"),
         (result((None, None)), (), "cold"),
-        (result((0, 0), expected=0), (), "cold"),
-        (result((0, 0), size_bytes=0), (), "cold"),
+        (result((0, 0), expected=0), (), "unproved"),
+        (result((0, 0), size_bytes=0), (), "unproved"),
         (result((0, 0), proved=False), (), "unproved"),
     ],
     ids=["read", "once", "never", "uncounted", "no answer", "no data", "unproved"],

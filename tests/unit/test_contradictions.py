@@ -62,7 +62,15 @@ def test_what_read_nothing_is_not_called_cold() -> None:
     assert portrait(run).figures["select-1%-heap|sqlite|10000|cold"].temperature == "cold"
 
 
-@pytest.mark.parametrize("odd", [{"engine_dead": False}, {"resident_after": 3}])
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"engine_dead": False},
+        {"resident_after": 3},
+        {"resident_at_clock": 3},
+        {"resident_at_clock": None},
+    ],
+)
 def test_evidence_that_contradicts_itself_proves_nothing(odd: dict[str, object]) -> None:
     cold = of(BASE, "select-1%-heap", "sqlite", "cold")
     evidence = tuple(replace(item, **odd) for item in cold.evidence)
@@ -147,7 +155,7 @@ EVIDENCE = st.builds(
     ColdEvidence, ordinal=st.integers(0, 3), proved=st.booleans(), reason=st.just(""),
     method=st.just("mincore"), files=st.just(1), bytes=st.just(1),
     resident_before=st.none() | st.integers(0, 9), resident_after=st.none() | st.integers(0, 9),
-    engine_dead=st.booleans(),
+    engine_dead=st.booleans(), resident_at_clock=st.none() | st.integers(0, 2),
 )  # fmt: skip
 
 

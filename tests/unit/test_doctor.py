@@ -32,6 +32,7 @@ GOOD = {
     "transparent_huge_pages": "madvise",
     "filesystem.type": "ext4",
     "filesystem.free_bytes": 50 << 30,
+    "disk.read_ahead_bytes": 128 << 10,
 }
 BAD = {
     "clock.source": "acpi_pm",
@@ -51,6 +52,7 @@ BAD = {
     "transparent_huge_pages": "always",
     "filesystem.type": "tmpfs",
     "filesystem.free_bytes": 1 << 20,
+    "disk.read_ahead_bytes": 8 << 20,
 }
 PROVED = Evidence(1, 64 << 20, 16_384, 0, "cachestat", engine_dead=True, proved=True, reason="")
 STAYED = replace(PROVED, resident_after=16_384, proved=False, reason="files lie on tmpfs")
@@ -75,6 +77,7 @@ def all_of(facts, probe, *, held, trips, uring, traffic, cpu_ns=10**8):
         kernel.io_uring(uring),
         disk.scratch_folder(facts),
         disk.eviction(probe.evidence),
+        disk.read_ahead(facts),
         kernel.storage_traffic(traffic, MOVED),
         disk.bandwidth(probe),
         disk.sync_latency(probe),
@@ -116,6 +119,7 @@ def test_a_machine_that_shows_nothing_has_no_figures():
             processor.virtualisation,
             memory.memory,
             memory.huge_pages,
+            disk.read_ahead,
         )
     ]
     shown += [processor.wake_up(None), kernel.cpu_time(None), kernel.storage_traffic(None, MOVED)]
@@ -292,7 +296,7 @@ def test_the_worst_machine_fits_one_screen(bad, capsys):
     useless = [Check(name, Verdict.ABSENT, "", "", "how " * 30) for name in ("a", "b")]
     command._print([*bad.values(), *usable, *useless])
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) <= 40
+    assert len(lines) <= 42
     assert max(map(len, lines)) <= command.COLUMNS_MAX
 
 

@@ -95,7 +95,7 @@ def test_an_invalid_cell_is_called_cold_only_with_proof(status, proofs, shown):
     measured = status in ("ok", "disturbed", "invalid")
     samples = tuple(Sample(i, 0, i, 0, 1000) for i in range(2)) if measured else ()
     evidence = tuple(
-        ColdEvidence(i, proved, "", "mincore", 1, 1, 1, 0, engine_dead=True)
+        ColdEvidence(i, proved, "", "mincore", 1, 1, 1, 0, True, resident_at_clock=0)
         for i, proved in enumerate(proofs)
     )
     result = CellResult(cell, status, "", "", samples, evidence=evidence)

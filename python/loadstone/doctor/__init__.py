@@ -62,6 +62,7 @@ def _disk(folder: Path, facts: Mapping[str, machine.Fact]) -> list[Check]:
     return [
         disk.scratch_folder(facts),
         disk.eviction(probe.evidence),
+        disk.read_ahead(facts),
         kernel.storage_traffic(probe.counted, moved),
         disk.bandwidth(probe),
         disk.sync_latency(probe),

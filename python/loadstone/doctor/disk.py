@@ -22,6 +22,8 @@ COMMIT_NS_MIN = 10_000
 """No device over a bus has written and confirmed a page sooner; memory has."""
 FREE_BYTES_MIN = 2 << 30
 """The default panel's relations in all their physical designs on three engines, with logs."""
+READ_AHEAD_BYTES_MAX = 1 << 20
+"""Eight times the kernel's default, and less than the smallest database of a default panel."""
 ELSEWHERE = "name a folder on a real disk in LOADSTONE_SCRATCH"
 
 
@@ -87,6 +89,21 @@ def eviction(evidence: Evidence) -> Check:
     return Check(
         "eviction", verdict, f"{shown} ({evidence.method})", "cold cells will be unproved",
         f"{cause}: {ELSEWHERE}",
+    )  # fmt: skip
+
+
+def read_ahead(facts: Mapping[str, Fact]) -> Check:
+    """How much of a file comes into memory with its first page: at a small scale, all of it."""
+    ahead_bytes = quantity(facts, "disk.read_ahead_bytes")
+    if ahead_bytes is None:
+        return Check(
+            "read-ahead", Verdict.ABSENT, "cannot be read", "what cold reads bring in is unknown"
+        )
+    if ahead_bytes <= READ_AHEAD_BYTES_MAX:
+        return Check("read-ahead", Verdict.OK, size(ahead_bytes), "cold reads stay near what asks")
+    return Check(
+        "read-ahead", Verdict.LIMITED, size(ahead_bytes), "one cold read may bring in all",
+        "as root: echo 128 > /sys/block/DISK/queue/read_ahead_kb",
     )  # fmt: skip
 
 

@@ -4,11 +4,11 @@ A record is believed where it convicts itself least: a wrong answer over a statu
 over a label. Nothing here mends a record; it decides what a report may say of it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from loadstone.record.model import MEASURED, CellResult, Run
-from loadstone.report.figures import digits, percent
+from loadstone.record.model import MEASURED, CellResult, ColdEvidence, Run
+from loadstone.report.figures import digits, percent, plural, size
 
 NOTHING_READ = "but nothing was read from storage inside the clock, so that nothing shows it"
 SINGLE = "1"
@@ -69,21 +69,57 @@ def answers_words(checked: int, samples: int) -> str:
 
 
 def proof_words(result: CellResult) -> str:
-    """What the evidence of a cold cell shows, and why it does not do, where it does not."""
+    """What the evidence of a cold cell shows, of the samples that met most, and why it does not do,
+    where it does not."""
     evidence = result.evidence
-    proved = sum(item.holds for item in evidence)
+    proved = sum(item.holds and item.ordinal not in result.refuted for item in evidence)
     why = next((item.reason or "it contradicts itself" for item in evidence if not item.holds), "")
-    last = evidence[-1]
-    after = _count(last.resident_after)
-    pages = f"{_count(last.resident_before)} pages in memory before eviction, {after} after"
-    said = [f"{proved} of {len(evidence)} samples proved by {last.method}: {pages}"]
+    methods = "+".join(sorted({item.method for item in evidence}))
+    said = [f"{proved} of {plural(len(evidence), 'sample')} proved by {methods}: {_seen(evidence)}"]
+    said += [*_opening(evidence), *_read(result)]
     said += [why] if why else []
-    said += [NOTHING_READ] if not why and result.read_nothing else []
+    said += [NOTHING_READ] if not why and (result.read_nothing or result.refuted) else []
     return "; ".join(said)
 
 
+def _seen(evidence: Sequence[ColdEvidence]) -> str:
+    """Pages when the clock started; after opening, which brings some in again; before eviction."""
+    at_clock = _most(item.resident_at_clock for item in evidence)
+    shown = "an unknown number of pages" if at_clock is None else plural(at_clock, "page")
+    opened = _count(_most(item.resident_opened for item in evidence))
+    before = _count(_most(item.resident_before for item in evidence))
+    return (
+        f"{shown} in memory when the clock started, {opened} after opening,"
+        f" {before} before eviction"
+    )
+
+
+def _opening(evidence: Sequence[ColdEvidence]) -> Iterator[str]:
+    """What opening read, and what of the data may be in the engine's memory since."""
+    read = _most(item.opening_read_bytes for item in evidence)
+    if read is not None:
+        yield f"opening read {size(read)} from the device"
+    kept = _most(item.kept_bytes for item in evidence)
+    data = [item.data_bytes for item in evidence if item.data_bytes is not None]
+    if kept is not None and data:
+        yield f"it left at most {size(kept)} of {size(min(data))} in the engine's own memory"
+
+
+def _read(result: CellResult) -> Iterator[str]:
+    """What the samples read themselves: the least of them."""
+    read = [sample.read_bytes for sample in result.samples if sample.read_bytes is not None]
+    if read:
+        yield f"each sample then read {size(min(read))}" + (" or more" if len(read) > 1 else "")
+
+
+def _most(figures: Iterable[int | None]) -> int | None:
+    """The most of figures; None where one is unknown."""
+    known = list(figures)
+    return None if None in known else max(item or 0 for item in known)
+
+
 def _count(pages: int | None) -> str:
-    return "an unknown number of" if pages is None else f"{pages:,}"
+    return "an unknown number" if pages is None else f"{pages:,}"
 
 
 def samples_checked(results: Sequence[CellResult]) -> tuple[int, int]:

@@ -54,9 +54,11 @@ def growth(portrait: Portrait) -> tuple[Growth, ...]:
             texts[row.operation.name] = row.operation
             for variant in portrait.competitors:
                 figure = row.figures.get(variant)
-                if figure and figure.status == "ok" and figure.elapsed_ns:
+                elapsed_ns = figure and figure.status == "ok" and figure.elapsed_ns
+                # A time of 0, which a record may hold, has no logarithm.
+                if figure and elapsed_ns and elapsed_ns.value > 0:
                     key = (figure.temperature, row.operation.name, variant)
-                    points.setdefault(key, {})[view.rows] = figure.elapsed_ns
+                    points.setdefault(key, {})[view.rows] = elapsed_ns
     return tuple(
         found
         for (temperature, name, variant), estimates in points.items()
