@@ -58,11 +58,13 @@ class Watch(ABC):
             for variation in self._warming(block):
                 self._clear(block, variation)
                 self._sample(block, variation, -1, check=False)
+        cold = block.temperature == "cold"
+        data_bytes = self.system.size_bytes() if cold else 0
         for offset, variation in enumerate(block.variations):
             ordinal = block.first_ordinal + offset
             self._clear(block, variation)
-            if block.temperature == "cold":
-                evidence.append(self._cool(ordinal))
+            if cold:
+                evidence.append(self._cool(ordinal, data_bytes))
             sample, answer = self._sample(block, variation, ordinal)
             samples.append(sample)
             if answer is not None:
@@ -93,10 +95,9 @@ class Watch(ABC):
     ) -> tuple[Sample, AnswerCheck | None]:
         """Time one; look at its answer outside the clock."""
 
-    def _cool(self, ordinal: int) -> ColdEvidence:
+    def _cool(self, ordinal: int, data_bytes: int) -> ColdEvidence:
         """Stop the engine, see it dead, evict its files, prove it, start it again; then evict what
         its opening brought in, and look again. Nothing comes between that look and the sample."""
-        data_bytes = self.system.size_bytes()
         files = self.system.files()
         try:
             pids = self.system.stop()

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import remembering
 import undying
 from desk import COMMAND, Desk
 from user_file import UserFile, user_file
@@ -210,6 +211,32 @@ def test_a_server_that_did_not_die(desk: Desk):
     result = cells(desk, undying.NAME, **variables)[undying.NAME]
     assert_unproved(result, "the engine was not seen to end first")
     assert result.evidence[0].resident_after == 0, "its files alone would have told of nothing"
+
+
+@pytest.mark.usefixtures("provable")
+def test_an_engine_that_answers_without_reading_is_not_cold(desk: Desk):
+    """No page in memory, nothing read when it opened: only the counters tell."""
+    variables = remembering.register(desk.folder)
+    words = [word for word in COLD if word != "--no-limits"]
+    words[words.index("select-1%-heap")] = "select-one-clustered-host"
+    done = subprocess.run(
+        [*covered(desk), *COMMAND, *words, "--on", remembering.NAME, "--on", "sqlite"],
+        cwd=desk.folder,
+        env={**desk.environment, **variables},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    found = {result.cell.variant: result for result in desk.read().results}
+    result, honest = found[remembering.NAME], found["sqlite"]
+    assert [item.proved for item in result.evidence] == [True], done.stderr
+    assert [item.read_bytes for item in result.samples] == [0]
+    assert result.status == "invalid"
+    assert "nothing was read from the device" in result.reason
+    assert result.temperature_shown == "unproved"
+    assert honest.temperature_shown == "cold"
+    assert honest.refuted == ()
 
 
 def test_a_file_system_without_the_call(desk: Desk):
