@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from loadstone import machine
-from loadstone._core import clock_ns, evict, page_out, resident_pages
+from loadstone import _core, machine
+from loadstone._core import clock_ns, evict, resident_pages
 
 # Pages under write-back survive an eviction; the fsync of the next attempt has waited for them.
 ATTEMPTS = 4
@@ -191,7 +191,7 @@ def _unmap(files: Sequence[Path]) -> None:
     helped is for the census to say."""
     if files:
         with contextlib.suppress(OSError):
-            page_out([str(file) for file in files])
+            _core.page_out([str(file) for file in files])
 
 
 def _census(files: Sequence[Path]) -> _Census:

@@ -192,6 +192,15 @@ def test_the_journal_stays_and_the_terms_say_which(user: UserFile, connect: Conn
         engine.remove()
 
 
+OTHER = """
+import sqlite3, sys
+other = sqlite3.connect(sys.argv[1])
+other.execute("SELECT count(*) FROM customers").fetchall()
+print("open", flush=True)
+sys.stdin.read()
+"""
+
+
 @pytest.mark.parametrize("journal", ["delete", "wal"])
 def test_another_program_that_has_the_file_mapped_is_no_proof_of_cold(
     tmp_path: Path, connect: Connect, journal: str
@@ -201,11 +210,15 @@ def test_another_program_that_has_the_file_mapped_is_no_proof_of_cold(
     engine = connect(user)
     engine.start()
     engine.stop()
-    with closing(user.open()) as other:
-        other.execute("SELECT count(*) FROM customers").fetchall()
+    with subprocess.Popen(
+        [sys.executable, "-c", OTHER, str(user.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"open\n"
         names = {path.name for path in engine.files()}
         assert ("u.db-shm" in names) == (journal == "wal")
         found = coldness.evict_files(engine.files(), engine_dead=True)
+        other.communicate()
         if journal == "wal":
             assert not found.proved
             assert found.reason
