@@ -39,17 +39,18 @@ RECORD_BYTES_MAX = 400_000
 SHADES = 8
 SHADE_RATIO_MAX = 100.0
 """A ratio that gets the darkest shade."""
-SECTIONS = (
-    "portrait",
-    "paper",
-    "ladder",
-    "growth",
-    "temperatures",
-    "users",
-    "terms",
-    "machine",
-    "reproduce",
-)
+SECTIONS = {
+    "portrait": "The portrait",
+    "paper": "The paper\N{RIGHT SINGLE QUOTATION MARK}s tables",
+    "ladder": "The cost ladder",
+    "growth": "Growth",
+    "temperatures": "Cold against warm",
+    "users": "Many users",
+    "terms": "The terms",
+    "machine": "Calibration and the machine",
+    "reproduce": "Run it again",
+}
+"""Of the page, with their headings. A section that has nothing to show is not there."""
 
 
 class HtmlReport(Report):
@@ -61,7 +62,8 @@ class HtmlReport(Report):
     def render(self, run: Run) -> bytes:
         """The page, UTF-8."""
         template = _environment().get_template("page.html.j2")
-        return template.render(_context(run)).encode()
+        context = _context(run)
+        return template.render(context, contents=_contents(context)).encode()
 
 
 def shade(figure: Figure) -> int:
@@ -115,7 +117,7 @@ def _context(record: Run) -> dict[str, Any]:
         "verdict": verdict(whole),
         "headline": headline(whole),
         "circumstances": circumstances(run),
-        "sections": SECTIONS,
+        "sections": tuple(SECTIONS),
         "scales": list(dict.fromkeys(view.rows for view in whole.views)),
         "temperatures": list(dict.fromkeys(view.temperature for view in whole.views)),
         "panels": folded,
@@ -124,7 +126,7 @@ def _context(record: Run) -> dict[str, Any]:
         "notes": notes(whole),
         "marks": {note[:2]: number for number, note in enumerate(notes(whole))},
         "compared": compared,
-        "paper_charts": _paper_charts(compared, whole.names),
+        "paper_charts": _paper_charts(compared, _ranked_names(whole)),
         "growths": _growths(whole),
         "temperature_charts": _temperature_charts(whole),
         "ladder": ladder_sections(whole),
@@ -162,6 +164,17 @@ def notes(whole: Portrait) -> list[tuple[str, str, str]]:
     ]
 
 
+def _contents(context: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """(id, heading) of the sections that the page has."""
+    terms_told = context["terms"].rows or context["terms"].settings
+    there = {
+        "paper": context["compared"], "ladder": context["ladder"], "growth": context["growths"],
+        "temperatures": context["temperature_charts"], "users": context["users"],
+        "terms": terms_told,
+    }  # fmt: skip
+    return [(name, title) for name, title in SECTIONS.items() if there.get(name, True)]
+
+
 UNRANKED = {
     Role.LIMIT: "no database: it keeps nothing and commits nothing, and is ranked with nothing",
     Role.CONTROL: "an engine whose time is known, to hold the instrument against; not ranked",
@@ -193,6 +206,11 @@ def _paper_charts(
                 drawings.append(_draw(charts.paper_shape(table, names)))
             drawn[table.number] = drawings
     return drawn
+
+
+def _ranked_names(whole: Portrait) -> Mapping[str, str]:
+    """Of the drawings: what is not ranked stands in the tables, where its heading says so."""
+    return {variant: whole.names[variant] for variant in whole.competitors}
 
 
 def _draw(chart: charts.Chart) -> Markup:

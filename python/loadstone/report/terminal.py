@@ -31,6 +31,8 @@ REDRAW_NS = 100_000_000
 LIVE_ROWS_MAX = 30
 BRIEF_CHARACTERS = 24
 """A longer reason for a failure has no room in a table: half of it would say nothing."""
+NAME_MOST = 240
+"""Characters of a name, over all its lines."""
 Unit = tuple[int, str, str]
 """(rows, temperature, operation): what ends together."""
 
@@ -164,7 +166,7 @@ class Progress:
         for heading in (self._words.scale, "", "operation"):
             table.add_column(heading, style="dim", no_wrap=True)
         for variant in variants:
-            table.add_column(variant, justify="right", no_wrap=True, overflow="ellipsis")
+            table.add_column(folded(variant, 14), justify="right", no_wrap=True)
         room = max(3, min(LIVE_ROWS_MAX, self._console.height - 5))
         for unit in list(self._rows)[-room:]:
             rows, temperature, operation = unit
@@ -217,6 +219,17 @@ def one_line(text: str, most: int) -> str:
     """Without control characters, cut to fit."""
     clean = "".join(c if c.isprintable() else " " for c in text)
     return clean if len(clean) <= most else f"{clean[: most - 1]}…"
+
+
+def folded(name: str, width: int) -> str:
+    """A variant's name over lines of at most so many characters, broken at its tactics first.
+    Never cut: what is last in a name is often all that differs."""
+    clean = one_line(name, NAME_MOST).replace("?", "?\n").replace("&", "&\n")
+    return "\n".join(
+        part[start : start + width]
+        for part in clean.split("\n")
+        for start in range(0, max(len(part), 1), width)
+    )
 
 
 def bar_of(share: float, width: int, *, pad: bool = False) -> str:

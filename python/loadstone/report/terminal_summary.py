@@ -26,7 +26,7 @@ from loadstone.report.paper_words import paper_line
 from loadstone.report.portrait import Portrait, Row, View, portrait
 from loadstone.report.reasons import kind_of, kinds, together
 from loadstone.report.standing import behind
-from loadstone.report.terminal import bar_of, one_line
+from loadstone.report.terminal import bar_of, folded, one_line
 from loadstone.report.terminal_users import many_users
 from loadstone.report.terms import terms
 from loadstone.report.unequal_words import unequal_lines
@@ -112,8 +112,8 @@ def _groups(whole: Portrait, view: View) -> Table:
         "", min_width=max((min(len(group), 18) for group, _ in view.groups), default=0)
     )
     crowded = len(whole.competitors) > BARS_MAX
-    for name in whole.names.values():
-        table.add_column(one_line(name, 14 if crowded else 24), no_wrap=True)
+    for variant in whole.competitors:
+        table.add_column(folded(whole.names[variant], 10 if crowded else 20), no_wrap=True)
     for group, rows in view.groups:
         table.add_row(
             one_line(group, 32), *(_ratio(rows, v, bar=not crowded) for v in whole.competitors)
@@ -133,7 +133,7 @@ def _ratio(rows: Sequence[Row], variant: str, *, bar: bool) -> Text:
     if ratios:
         middle = median(ratios)
         share = math.log(middle) / math.log(BAR_RATIO_MAX) if middle > 1 else 0.0
-        text.append(f"{times(middle) + mark:>6} ")
+        text.append(f"{times(middle) + mark:>6} ", style="")
         text.append(bar_of(share, BAR_WIDTH) if bar else "", style="blue")
     elif not any(counts.values()):
         text.append(figures[0].status if figures else "", style="dim")

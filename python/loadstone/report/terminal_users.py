@@ -65,5 +65,5 @@ def _table(table: UsersTable, heading: str, rows: Sequence[UsersRow]) -> Table:
     for row in rows:
         texts = (row.texts[place] for place in figures)
         style = STYLES.get(row.point.status, "")
-        shown.add_row(one_line(row.point.variant, NAME_CHARACTERS), *texts, style=style)
+        shown.add_row(one_line(row.point.variant, 120), *texts, style=style)
     return shown
