@@ -1,7 +1,9 @@
 """What `crates/python` adds to `crates/measure`: types, defaults, errors."""
 
+import mmap
 import os
 import subprocess
+import sys
 import time
 
 import pytest
@@ -78,6 +80,61 @@ def test_counters_are_none_for_a_process_that_is_gone():
     used = _core.cpu_ns(os.getpid())
     assert used is not None
     assert used > 0
+
+
+def test_what_is_read_by_calls_and_by_mappings_is_told_apart(tmp_path):
+    own, size = os.getpid(), 64 * os.sysconf("SC_PAGE_SIZE")
+    path = tmp_path / "a file of\ntwo lines"
+    path.write_bytes(bytes(size))
+    before = _core.called_bytes(own)
+    assert len(path.read_bytes()) == size
+    assert before is not None
+    assert _core.called_bytes(own) >= before + size
+    names = [str(path), str(tmp_path / "missing")]
+    assert _core.mapped_bytes(own, names) == 0
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapped:
+        seen = mapped[:]
+        assert _core.mapped_bytes(own, names) == size
+        assert _core.mapped_bytes(own, names[1:]) == 0
+        os.sync()
+        _core.page_out(names)
+        assert _core.mapped_bytes(own, names) == 0
+        assert mapped[:] == seen, "what comes back is what was there"
+    with pytest.raises(FileNotFoundError):
+        _core.mapped_bytes(2**22 + 1, names)
+    assert _core.called_bytes(2**22 + 1) is None
+    assert _core.reads_past_calls(2**22 + 1) is None
+
+
+def test_a_private_mapping_keeps_its_changes(tmp_path):
+    """Pages of it that were written are in no file."""
+    path = tmp_path / "file"
+    path.write_bytes(b"x" * mmap.PAGESIZE)
+    with path.open("r+b") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY) as mapped:
+        mapped[:5] = b"mine!"
+        _core.page_out([str(path)])
+        assert mapped[:5] == b"mine!"
+        assert _core.mapped_bytes(os.getpid(), [str(path)]) == mmap.PAGESIZE
+
+
+def test_reads_that_no_call_shows_are_noticed():
+    """An io_uring, also one of a child."""
+    opened = (
+        "import ctypes, sys\n"
+        "ring = ctypes.CDLL(None).syscall(425, 1, ctypes.create_string_buffer(120))\n"
+        "print(ring, flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    assert _core.reads_past_calls(os.getpid()) is False
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", opened], stdin=pipe, stdout=pipe) as child:
+        assert child.stdout is not None
+        ring = int(child.stdout.readline())
+        found = _core.reads_past_calls(child.pid), _core.reads_past_calls(os.getpid())
+        child.communicate()
+    if ring < 0:
+        pytest.skip("no io_uring may be set up here")
+    assert found == (True, True)
 
 
 def test_staying_awake_ends_with_its_block():

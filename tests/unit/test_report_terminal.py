@@ -104,6 +104,27 @@ def summary(*, terminal: bool) -> str:
     return screen.file.getvalue()
 
 
+def test_what_was_not_proved_cold_is_not_told_as_cold() -> None:
+    """Of an engine with proof of no cell, nothing is said of cold over warm."""
+
+    def doubted(result):
+        if result.cell.variant != "duckdb":
+            return result
+        evidence = tuple(replace(e, proved=False, reason="warm") for e in result.evidence)
+        return replace(result, evidence=evidence)
+
+    def line(run: Run) -> str:
+        screen = console(terminal=False)
+        print_summary(run, Path("runs/a.loadstone"), None, screen)
+        text = " ".join(screen.file.getvalue().split())
+        return text.partition("Cold over warm")[2].partition("Terms not equal")[0]
+
+    assert "duckdb" in line(RUN)
+    told = line(replace(RUN, results=tuple(map(doubted, RUN.results))))
+    assert "sqlite" in told
+    assert "duckdb" not in told
+
+
 def test_the_summary_fits_one_screen_and_says_what_matters() -> None:
     text = summary(terminal=False)
     assert len(text.splitlines()) <= 40

@@ -109,7 +109,9 @@ def _read(result: CellResult) -> Iterator[str]:
     """What the samples read themselves: the least of them."""
     read = [sample.read_bytes for sample in result.samples if sample.read_bytes is not None]
     if read:
-        yield f"each sample then read {size(min(read))}" + (" or more" if len(read) > 1 else "")
+        several = len(result.samples) > 1
+        told = f"{size(min(read))}{' or more' if several else ''}"
+        yield f"{'each' if several else 'the'} sample then read {told}"
 
 
 def _most(figures: Iterable[int | None]) -> int | None:

@@ -219,7 +219,8 @@ def _growth(whole: Portrait) -> list[str]:
 
 
 def _cold(whole: Portrait) -> list[str]:
-    """What a cold start costs each variant, in the middle of its operations."""
+    """What a cold start costs each variant, in the middle of its operations that were proved
+    cold."""
     cold = largest_with(whole, "cold")
     warm = whole.view(cold.rows, "warm") if cold else None
     if cold is None or warm is None:
@@ -237,6 +238,8 @@ def _cold(whole: Portrait) -> list[str]:
             now = row.figures.get(variant)
             if not (now and then and now.status == then.status == "ok"):
                 continue
+            if now.temperature != "cold":
+                continue  # unproved
             if now.elapsed_ns and then.elapsed_ns:
                 ratios.append(now.elapsed_ns.value / then.elapsed_ns.value)
         if ratios:
