@@ -2,7 +2,10 @@
 
 import json
 import os
+import re
+import shlex
 import subprocess
+from pathlib import Path
 
 import pytest
 from desk import COMMAND, Desk
@@ -50,6 +53,16 @@ def test_unequal_terms_are_refused_and_the_way_out_is_said(measured: Desk):
     done = measured.run(*sides, "--across", "durability", "--fail-on", "9999%")
     assert done.returncode == 0, done.stderr
     assert "Unequal terms, compared all the same: durability" in done.stdout
+
+
+def test_the_example_of_the_document_compares(measured: Desk):
+    text = (Path(__file__).parents[2] / "docs/method.md").read_text(encoding="utf-8")
+    example = re.search(r"`loadstone (compare A --variants [^`]+)`", text)
+    assert example is not None
+    words = [RECORD if word == "A" else word for word in shlex.split(example[1])]
+    done = measured.run(*words, "--fail-on", "9999%")
+    assert done.returncode == 0, done.stderr
+    assert "B / A" in done.stdout
 
 
 @pytest.mark.parametrize("both", [False, True])

@@ -1,0 +1,46 @@
+"""Every command that a document shows does what it says: here, that each `run` is a plan, and each
+of the others is understood as far as it can be without what it works on."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from loadstone.cli import app
+
+ROOT = Path(__file__).parents[2]
+BLOCK = re.compile(r"^```(?:sh|bash|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+SPAN = re.compile(r"(?<!`)`(loadstone [^`\n]+)`(?!`)")
+
+
+def shown(word: str) -> list[list[str]]:
+    """The words of every command of that name in the documents, comments left out."""
+    found = {}
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        text = path.read_text(encoding="utf-8")
+        lines = [line for block in BLOCK.findall(text) for line in block.splitlines()]
+        for line in [*lines, *SPAN.findall(BLOCK.sub("", text))]:
+            words = shlex.split(line, comments=True)
+            if words[:2] == ["loadstone", word]:
+                found[" ".join(words)] = words[1:]
+    return list(found.values())
+
+
+@pytest.mark.parametrize(
+    "words", [w for w in shown("run") if "--resume" not in w and w != ["run", "RUN"]], ids=" ".join
+)
+def test_each_run_is_a_plan(words, capsys):
+    assert not app([*words, *(["--dry-run"] if "--dry-run" not in words else [])],
+                   standalone_mode=False)  # fmt: skip
+    planned = capsys.readouterr().out.splitlines()
+    assert re.search(r"[1-9]\d* cells", planned[-1])
+    for at, word in enumerate(words):
+        if word == "--on" and "://" not in words[at + 1]:
+            assert any(words[at + 1] in line for line in planned[1:])
+        if word in ("--operation", "--edition"):
+            assert any(words[at + 1] in line for line in planned)
+
+
+def test_documents_show_runs():
+    assert len(shown("run")) > 10
