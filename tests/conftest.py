@@ -10,3 +10,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--kills", default="6", metavar="N", help="kill the run at N points (tests/cli, default 6)"
     )
+    parser.addoption(
+        "--tries", default="60", metavar="N", help="mutate a record N times (unit, default 60)"
+    )

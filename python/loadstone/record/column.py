@@ -174,6 +174,15 @@ def blob(bytes_max: int) -> Kind:
     )
 
 
+def figure() -> Kind:
+    """A finite number, whole or not, of a column that has no type of its own."""
+    return Kind(
+        "ANY",
+        "a finite number",
+        lambda value: type(value) in (int, float) and math.isfinite(value) and abs(value) < 2**63,
+    )
+
+
 def fact(letters_max: int) -> Kind:
     """A number, or a text of one line or more."""
     words = text(letters_max)

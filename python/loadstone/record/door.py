@@ -76,7 +76,7 @@ def _looked_at(data: bytes, path: Path) -> tuple[sqlite3.Connection, int]:
         check_definitions(connection, version, path)
         if (found := connection.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
             raise RecordError(f"{path} is damaged: {found}", hint="it may be truncated")
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         connection.close()
         raise RecordError(f"{path} is damaged: {error}", hint="it may be truncated") from error
     except RecordError:

@@ -44,7 +44,7 @@ def read(path: Path) -> Run:
         return _run(_Source(connection, version))
     except (RecordError, InputError) as error:
         raise RecordError(f"{path} is damaged: {error.message}", hint=error.hint) from error
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise RecordError(f"{path} is damaged: {error}") from error
     finally:
         connection.close()

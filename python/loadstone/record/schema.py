@@ -7,6 +7,7 @@ from loadstone.record.column import (
     Table,
     blob,
     fact,
+    figure,
     json_text,
     matching,
     name,
@@ -84,7 +85,7 @@ TABLES = (
     Table("machine", (SESSION, Column("key", NAME), Column("value", FACT, null=True)), strict=True),
     Table(
         "calibration",
-        (SESSION, Column("key", NAME), Column("value", FACT, null=True)),
+        (SESSION, Column("key", NAME), Column("value", figure(), null=True)),
         since=2,
         strict=True,
     ),
