@@ -36,7 +36,8 @@ bench: $(VENV)/.installed $(VENV)/.tools ## our speed beside our peers', interle
 calibrate: $(VENV)/.installed $(VENV)/.tools ## does the instrument find what is there, no more
 	$(BIN)/python selfbench/calibrate.py
 
-torture: ## lode under 100,000 crashes, all tactics together, every byte flipped
+torture: ## lode: a million histories of threads, 100,000 crashes, all tactics, every byte flipped
+	LODE_HISTORIES=1000000 cargo test -p lode --release --locked --lib simulation:: -- --nocapture
 	LODE_CRASH_IMAGES=100000 LODE_RUNS=5000 cargo test -p lode --release --locked \
 	  --test reliability --test transactions -- --include-ignored --show-output
 

@@ -58,9 +58,12 @@ pub mod pages;
 pub mod recovery;
 pub mod remote;
 pub mod server;
+#[cfg(test)]
+mod simulation;
 pub mod slotted;
 pub mod space;
 pub mod superblock;
+mod sync;
 pub mod tactics;
 pub mod transaction;
 pub mod view;

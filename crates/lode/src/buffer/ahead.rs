@@ -13,9 +13,9 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard};
 
 use crate::page::{PAGE_BYTES, PageNumber};
+use crate::sync::{Condvar, Mutex, MutexGuard};
 
 /// The longest run that is read as one: 512 KiB. On a cloud machine's disk, four hands with these
 /// came to nine tenths of its bandwidth, with runs twice or half as long to eight.

@@ -27,11 +27,9 @@ mod state;
 mod tests;
 mod write_back;
 
-use std::hint::spin_loop;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, Weak};
-use std::thread::yield_now;
+use std::sync::{Arc, OnceLock, Weak};
 
 pub use self::counters::Counters;
 pub use self::hands::Hands;
@@ -51,6 +49,7 @@ use crate::disk::Disk;
 use crate::error::{LodeError, Result};
 use crate::page::{PAGE_BYTES, PageNumber};
 use crate::pages::Stamp;
+use crate::sync::{Mutex, let_others_run};
 use crate::view::View;
 
 /// The smallest cache: what one operation may need at once, a few times over.
@@ -332,11 +331,8 @@ impl<'a> Wait<'a> {
         if self.rounds == 0 {
             self.buffer.events.latch_waits.add(1);
         }
-        if self.rounds < SPINS_MAX {
-            self.rounds += 1;
-            spin_loop();
-        } else {
-            yield_now();
-        }
+        let spins = self.rounds < SPINS_MAX;
+        self.rounds += u32::from(spins);
+        let_others_run(spins);
     }
 }

@@ -2,13 +2,13 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::reservation::Reservation;
 use super::room::{Room, Slot};
 use crate::error::Result;
 use crate::page::PageNumber;
+use crate::sync::Mutex;
 
 /// The tactic by which pages are evicted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,9 +1,9 @@
 //! The cap: how many pages may be in memory, and which ones are.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use crate::page::PageNumber;
+use crate::sync::Mutex;
 
 /// A place in the list of resident pages.
 pub(super) type Slot = u32;

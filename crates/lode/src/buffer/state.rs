@@ -28,6 +28,7 @@
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 use crate::pages::Stamp;
+use crate::sync::point;
 
 /// Somebody owns the page alone: it is being read from disk, changed, or evicted.
 const LATCHED: u64 = 1 << 0;
@@ -60,16 +61,19 @@ impl Atomic for AtomicU64 {
 
     #[inline]
     fn store(&self, value: u64, ordering: Ordering) {
+        point();
         self.store(value, ordering);
     }
 
     #[inline]
     fn exchange(&self, old: u64, new: u64, success: Ordering) -> bool {
+        point();
         self.compare_exchange(old, new, success, Ordering::Relaxed).is_ok()
     }
 
     #[inline]
     fn fence(ordering: Ordering) {
+        point();
         fence(ordering);
     }
 }

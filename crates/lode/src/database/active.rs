@@ -1,11 +1,12 @@
 //! Transactions that may change something, and have not ended.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use crate::lock::TransactionNumber;
 use crate::lock::numbers::NumberMap;
 use crate::log::Lsn;
+use crate::sync::{Condvar, Mutex, MutexGuard};
 
 /// How long a beginning transaction stands back for the log to begin anew: longer than short
 /// transactions take. Bounded, because whom it waits for may in turn wait for this thread.

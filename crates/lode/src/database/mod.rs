@@ -10,7 +10,7 @@ mod opening;
 mod tests;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use crate::buffer::{self, Buffer, Hands};
 use crate::error::Result;
@@ -20,6 +20,7 @@ use crate::log;
 use crate::page::{FileNumber, PageNumber};
 use crate::recovery::Recovery;
 use crate::superblock::Superblock;
+use crate::sync::Mutex;
 use crate::tactics::Tactics;
 use crate::transaction::{Changes, Reading, Writing};
 

@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::hash::{BuildHasher, Hasher};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Arc, Mutex};
 
 use super::{Active, Database};
 use crate::buffer::{Buffer, BufferOptions, Hands, Replacement, WriteBack};
@@ -18,6 +18,7 @@ use crate::log::{Log, Sizes};
 use crate::page::{PAGE_BYTES, PageNumber};
 use crate::recovery::{Recovery, recover};
 use crate::superblock::{self, Superblock};
+use crate::sync::Mutex;
 use crate::tactics::{self, HugePages, Opening, Tactics};
 use crate::transaction::Changes;
 use crate::{catalog, space};

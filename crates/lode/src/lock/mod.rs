@@ -10,11 +10,11 @@ mod tests;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, ThreadId};
+use std::sync::{Arc, PoisonError};
 
 use crate::error::{LodeError, Result};
 use crate::page::PageNumber;
+use crate::sync::{Condvar, Mutex, MutexGuard, ThreadId, thread_id};
 use numbers::NumberMap;
 use queue::{Claim, Queue};
 
@@ -103,7 +103,7 @@ impl Locks {
         mode: Mode,
     ) -> Result<()> {
         let mut table = self.table();
-        let thread = thread::current().id();
+        let thread = thread_id();
         table.threads.insert(transaction, thread);
         let claim = Claim { transaction, mode };
         let is_doomed = table.doomed.contains(&transaction);

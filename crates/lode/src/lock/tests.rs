@@ -1,6 +1,9 @@
 use std::sync::Barrier;
 use std::sync::atomic::AtomicUsize;
 
+use std::sync::Mutex;
+use std::thread;
+
 use super::*;
 
 const A: Resource = Resource::Page(7);

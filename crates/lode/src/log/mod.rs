@@ -28,7 +28,7 @@ mod tests;
 mod writer;
 
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::Arc;
 
 use blocks::BLOCK_BYTES;
 use header::{Header, Slots};
@@ -40,6 +40,7 @@ pub use runs::{Runs, apply, difference};
 
 use crate::disk::Disk;
 use crate::error::{LodeError, Result};
+use crate::sync::{Condvar, Mutex, MutexGuard};
 
 /// A position in the log: a count of bytes that never goes back. 0 is before every record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

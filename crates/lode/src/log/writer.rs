@@ -1,7 +1,6 @@
 //! Appending, writing and syncing.
 
 use std::io;
-use std::sync::MutexGuard;
 
 use super::blocks::{BLOCK_BYTES, Blocks, block_of};
 use super::record::{self, Body, RECORD_BYTES_MAX};
@@ -9,6 +8,7 @@ use super::state::{State, error_of};
 use super::tail::Piece;
 use super::{Log, Lsn, Sync};
 use crate::error::{LodeError, Result};
+use crate::sync::MutexGuard;
 
 /// Zeros are written, and what was there is written again, in pieces of this.
 const CLEAR_BYTES: usize = 1 << 20;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{OnceLock, PoisonError};
 
 use crate::buffer::WriteBack;
 use crate::error::{LodeError, Result};
@@ -10,6 +10,7 @@ use crate::lock::TransactionNumber;
 use crate::lock::numbers::{NumberHasher, NumberMap};
 use crate::log::{Body, IMAGE_BYTES, Log, Lsn, Runs, Sync as LogSync, difference};
 use crate::page::{PageBytes, PageNumber};
+use crate::sync::{Mutex, MutexGuard};
 use crate::tactics::Logging;
 
 /// The changes of all transactions, beside the log that tells of them.

@@ -1,0 +1,82 @@
+//! Whole histories of the engine, of which each is a pure function of a seed: threads take turns at
+//! every lock, latch, and call of a disk, and the machine stops in between.
+//!
+//! ```text
+//! scheduler     who goes on, and when the machine stops: drawn
+//! primitives    the mutex, the condition variable and the thread's name behind crate::sync
+//! disk          a call of the disk begins and ends, and others run in between
+//! history       what the threads do, under tactics that are drawn, too
+//! model         who had been told what, and so what may be found afterwards
+//! ```
+//!
+//! `LODE_HISTORIES=n` plays so many, `LODE_SEED=n` begins there, and both together play one again.
+
+mod disk;
+mod history;
+mod model;
+pub(crate) mod primitives;
+mod scheduler;
+
+use std::io::{Write as _, stderr};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use disk::Lie;
+use history::{Seen, play};
+
+/// In `make test`; `make torture` plays a million.
+const HISTORIES: u64 = 400;
+
+const TELL_EVERY: u64 = 50_000;
+
+fn setting(name: &str) -> Option<u64> {
+    let value = std::env::var(name).ok()?;
+    Some(value.parse().unwrap_or_else(|_| panic!("{name}={value} is no number")))
+}
+
+fn tell(text: &str) {
+    stderr().write_all(text.as_bytes()).expect("a test can speak");
+}
+
+#[test]
+fn no_history_loses_what_was_acknowledged() {
+    let first = setting("LODE_SEED").unwrap_or(1);
+    let count = setting("LODE_HISTORIES").unwrap_or(HISTORIES);
+    let mut seen = Seen::default();
+    for seed in first..first + count {
+        let played = catch_unwind(AssertUnwindSafe(|| play(seed, None, &mut seen)));
+        if !matches!(played, Ok(None)) {
+            tell(&format!("play it again with LODE_SEED={seed} LODE_HISTORIES=1\n"));
+        }
+        match played {
+            Ok(None) => {}
+            Ok(Some(problem)) => panic!("{problem}"),
+            Err(panic) => resume_unwind(panic),
+        }
+        if seen.histories.is_multiple_of(TELL_EVERY) {
+            tell(&format!("{seen:?}\n"));
+        }
+    }
+    tell(&format!("{seen:?}\n"));
+    if count >= HISTORIES {
+        // What never happened was not tested.
+        let Seen { commits, rollbacks, deadlocks, checkpoints, uncertain, .. } = seen;
+        let Seen { crashes, crashes_again, recoveries, taken_back, failures, .. } = seen;
+        let often = [commits, rollbacks, checkpoints, crashes, recoveries];
+        let rare = [deadlocks, crashes_again, taken_back, failures];
+        assert!(often.iter().all(|&count| count > HISTORIES / 2), "{seen:?}");
+        assert!(rare.iter().all(|&count| count > 10) && uncertain > 0, "{seen:?}");
+    }
+}
+
+/// How many histories it takes to see that a disk lies.
+fn histories_until_seen(lie: Lie) -> Option<u64> {
+    (1..=HISTORIES).find(|&seed| play(seed, Some(lie), &mut Seen::default()).is_some())
+}
+
+#[test]
+fn a_disk_that_lies_is_seen() {
+    for lie in [Lie::Synced, Lie::Written(7)] {
+        let histories = histories_until_seen(lie);
+        assert!(histories.is_some(), "{lie:?} was not seen");
+    }
+}
