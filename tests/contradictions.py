@@ -20,7 +20,7 @@ SPAN = re.compile(rf"({NUMBER})</td><td class=\"n\">({NUMBER}) … ({NUMBER})</t
 TITLE = re.compile(rf": ({NUMBER}) (ns|µs|ms|s) \(({NUMBER}) … ({NUMBER}) (ns|µs|ms|s)\), \d")
 OF = re.compile(rf"({NUMBER}) of ({NUMBER}) (?:cells?|answers?|cold cells?|samples)\b")
 COUNT = re.compile(r"([\d,]+) (failed|disturbed|invalid|not run|declared gaps?)\b")
-BELOW_ONE = re.compile(rf"(?<![\d.,])0\.\d+{chr(215)}(?! [^<|]* / )")
+BELOW_ONE = re.compile(rf"(?<![\d.,(])0\.\d+{chr(215)}(?! [^<|]* / )")
 """But of the paper's best over today's, which may be smaller: both are named behind it."""
 DRAWING = re.compile(r"<svg.*?</svg>", re.DOTALL)
 SIGNED_RATIO = re.compile(rf"[≈?] ?{NUMBER}{chr(215)}")

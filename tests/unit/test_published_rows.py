@@ -257,3 +257,26 @@ def test_the_calls_of_the_paper_belong_to_its_cold_total() -> None:
     total = next(values for label, _, values in tables["II"].rows if label == "total, cold")
     assert f"its {total['RDBMS']} s" in PAPER
     assert "section 8" in PAPER
+
+
+@pytest.mark.parametrize("name", ["md", "html"])
+def test_an_invalid_figure_stands_in_grey_beside_the_papers(name: str) -> None:
+    """On a busy machine a table of the word alone says nothing."""
+    run = with_published(make_oo1_run(), Oo1Benchmark())
+    spoiled = tuple(
+        replace(r, status="invalid", reason="busy")
+        if (r.cell.operation, r.cell.variant, r.cell.temperature) == ("lookup", "zodb", "warm")
+        else r
+        for r in run.results
+    )
+    run = replace(run, results=spoiled)
+    row = next(r for r in tables_of(run)["II"].rows if r.label == "lookup, warm")
+    figure = row.measured["zodb"]
+    assert (figure.status, figure.text, figure.standing) == ("invalid", "900 µs", "")
+    assert not figure.best
+    text = registry.load_report(name)().render(run).decode()
+    wanted = {
+        "md": "(900 µs) invalid",
+        "html": '<span class="n">900 µs</span><span class="x"><i>inv',
+    }
+    assert wanted[name] in text

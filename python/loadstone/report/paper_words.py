@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from loadstone.record.model import BELIEVED
+from loadstone.record.model import MEASURED
 from loadstone.report.comparison import Comparison, ComparisonRow, Comparisons
 from loadstone.report.figures import listing, number, plural, times
 from loadstone.report.portrait import Portrait
@@ -121,11 +121,13 @@ def _published(row: ComparisonRow, system: str) -> PaperCell:
 def _today(figure: Today | None) -> PaperCell:
     if figure is None:
         return PaperCell("")
-    if figure.status not in BELIEVED or not figure.text:
+    if figure.status not in MEASURED or not figure.text:
         return PaperCell("not run" if figure.status == "pending" else figure.status)
     unproved = "unproved " if figure.temperature == "unproved" else ""
     marks = "".join(f" ≠{term.mark}" for term in figure.unequal)
     text = f"{unproved}{figure.text}{FEW if figure.few_visits else ''}{marks}"
+    if figure.status == "invalid":
+        return PaperCell(f"({text}) invalid")
     if figure.status == "disturbed":
         return PaperCell(f"{text} ({figure.interval})")
     if figure.best or figure.ratio is None:

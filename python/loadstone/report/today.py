@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from loadstone.estimate import Estimate
-from loadstone.record.model import BELIEVED
+from loadstone.record.model import BELIEVED, MEASURED
 from loadstone.report.arithmetic import over, total
 from loadstone.report.figures import digits, duration
 from loadstone.report.portrait import Figure, Portrait, View
@@ -115,7 +115,8 @@ def _sum(figures: Sequence[Figure]) -> Today:
         unequal=tuple(dict.fromkeys(term for figure in figures for term in figure.unequal)),
     )
     elapsed = [figure.elapsed_ns for figure in figures if figure.elapsed_ns]
-    if len(elapsed) < len(figures) or worst.status not in BELIEVED:
+    whole = BELIEVED if len(figures) > 1 else MEASURED
+    if len(elapsed) < len(figures) or worst.status not in whole:
         return told
     if len(figures) == 1:
         return replace(told, elapsed_ns=elapsed[0], ratio=worst.ratio, best=worst.best)
