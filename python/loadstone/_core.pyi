@@ -21,6 +21,7 @@ __all__ = [
     "LodeRemote",
     "LodeServer",
     "LodeTransaction",
+    "Meter",
     "Oo1Oracle",
     "Oracle",
     "QuelError",
@@ -195,16 +196,27 @@ class Host:
     def load(self) -> int:
         """Create the OO1 database in place of any other; elapsed ns, indexes and commit
         included."""
-    def measure(self, measure: str, iteration: int) -> tuple[int, int, int, str, int]:
+    def measure(
+        self, measure: str, iteration: int, servers: Sequence[int] = ()
+    ) -> tuple[int, int, int, str, int, tuple[int | None, int | None], _Work]:
         """Run a measure once: (elapsed ns, of these the commit's, visits, checksum, calls made
-        into the client). The iteration's number draws the inputs. What it wrote is taken back."""
+        into the client, (statements sent to the engine, round trips to a server), work as
+        `Meter.read` gives it). The iteration's number draws the inputs. What it wrote is looked at
+        and taken back, which is in none of the figures. `servers`: processes that are the
+        engine."""
     def users(
-        self, readers: int, writers: int, duration_ns: int, starts_ns: Sequence[int] | None = None
-    ) -> tuple[int, Tally, Tally]:
+        self,
+        readers: int,
+        writers: int,
+        duration_ns: int,
+        starts_ns: Sequence[int] | None = None,
+        servers: Sequence[int] = (),
+    ) -> tuple[int, Tally, Tally, int, _Work]:
         """Many users at once, each a thread with a client of its own: readers look up, writers
         insert, one part a request. A closed loop for that long, or an open one with requests due
         at `starts_ns` (offsets in ns, ascending; for each kind). Inserted links are checked both
-        ways and taken back. Returns (elapsed ns, tally of the readers, tally of the writers)."""
+        ways and taken back. Returns (elapsed ns, tally of the readers, tally of the writers, links
+        found both ways, work as `Meter.read` gives it)."""
     def size_bytes(self) -> int:
         """Bytes that the database takes where it is kept, log included."""
     def terms(self) -> list[tuple[str, str]]:
@@ -456,6 +468,18 @@ def clock_resolution_ns() -> int:
 
 def clock_cost_ns() -> float:
     """Mean cost of one clock read."""
+
+_Work = tuple[int | None, int | None, int | None, int | None, int | None, int | None]
+"""(client's CPU ns, its threads, servers' CPU ns, their threads, bytes read, bytes written)."""
+
+@final
+class Meter:
+    """Counts from its making to its reading what this process and its servers do; the time that
+    the counting takes is in no figure."""
+
+    def __new__(cls, servers: Sequence[int]) -> Self: ...
+    def read(self) -> _Work | None:
+        """The work since it was made; None the second time."""
 
 def cpu_ns(pid: int) -> int | None:
     """User + system CPU time of a process, its live children and those it waited for; None when

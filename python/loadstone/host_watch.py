@@ -5,7 +5,6 @@ from dataclasses import asdict
 
 from loadstone._core import clock_ns
 from loadstone.hosts.base import HostedEngine
-from loadstone.meter import Meter
 from loadstone.record.model import AnswerCheck, Sample, StatementText
 from loadstone.watch import Block, Variation, Watch
 
@@ -13,9 +12,13 @@ from loadstone.watch import Block, Variation, Watch
 class HostWatch(Watch):
     """Runs blocks of measures. A variation's text is `MEASURE ITERATION`."""
 
-    def __init__(self, host: HostedEngine, announce: Callable[[str], None]) -> None:
+    def __init__(
+        self, host: HostedEngine, announce: Callable[[str], None], *, fresh: bool = True
+    ) -> None:
+        """`fresh`: nothing but a load was asked of the engine since it was started."""
         super().__init__(announce)
         self.system = self.host = host
+        self._fresh = fresh
 
     def explain(self, block: Block) -> Sequence[StatementText]:
         """A program has no plan."""
@@ -23,8 +26,9 @@ class HostWatch(Watch):
         return ()
 
     def _warming(self, block: Block) -> Sequence[Variation]:
-        """One iteration: OO1's warm runs draw parts that no earlier one drew."""
-        return block.variations[:1]
+        """Of an engine just started all that there is; one of them where it is warm already."""
+        warming = super()._warming(block)
+        return warming if self._fresh else [warming[block.round % len(warming)]]
 
     def _clear(self, block: Block, variation: Variation) -> None:
         """A measure takes back what it wrote before it returns."""
@@ -34,12 +38,10 @@ class HostWatch(Watch):
     ) -> tuple[Sample, AnswerCheck | None]:
         number, text, _, expected_visits, expected_checksum = variation
         measure, _, iteration = text.partition(" ")
-        meter = Meter(self.host.processes())
         self._announce("statement")
         start = clock_ns()
         found = self.host.measure(measure, int(iteration))
         self._announce("ended")
-        work = meter.read()
         sample = Sample(
             ordinal=ordinal,
             round=block.round,
@@ -47,7 +49,10 @@ class HostWatch(Watch):
             started_ns=start,
             elapsed_ns=found.elapsed_ns,
             commit_ns=found.commit_ns or None,
-            **asdict(work),
+            calls=found.calls,
+            statements=found.statements,
+            round_trips=found.round_trips,
+            **asdict(found.work),
         )
         if not (check and expected_checksum and self.host.capabilities.answers):
             return sample, None

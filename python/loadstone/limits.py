@@ -26,6 +26,11 @@ TWIN_RATIO_MAX = 1.10
 TWIN_RATIO_BELIEVED = 2.0
 """Of a variant and its twin further apart than this, neither is known to be measured at all."""
 CLIENT_SHARE_MAX = 0.95
+WORK_SHARE_SLACK = 0.02
+"""By which CPU time may exceed the elapsed time of each thread: two clocks are read, not one."""
+CLIENT_SLACK_NS, SERVER_SLACK_NS = 20_000, 10_000_000
+"""The same for a sample as a whole: what lies between reading the one clock and the other; and a
+tick, in which the kernel counts what processes used that a server waited for."""
 PAIRS_MIN = 3
 """Fewer pairs that all lie to one side are chance."""
 
@@ -38,6 +43,7 @@ ADVICE = (
     ("the clock's own", "choose a larger --rows: it is over too soon to be timed"),
     ("the harness alone", "choose a larger --rows: it is over too soon for this harness"),
     ("nothing was read", "ask loadstone doctor whether reads are counted on this disk"),
+    ("the instrument is wrong", "keep the record and report it: this is a bug of Loadstone"),
     ("the client's headroom", "fewer --users, or a lower --rate: the client is the bottleneck"),
 )
 """How each reason of this module begins, and what to do about it."""
@@ -84,6 +90,25 @@ def of_coldness(
     """Why neither the proof of cold nor the counters of a cell can be believed."""
     if wrong := refuted(samples, answers, evidence):
         return f"nothing was read from the device in {len(wrong)} samples that were proved cold"
+    return ""
+
+
+def of_work(samples: Sequence[Sample]) -> str:
+    """Why the instrument contradicts itself: a thread cannot compute for longer than the clock ran,
+    so more CPU time than that was counted outside of what was timed."""
+    for sample in samples:
+        for who, used_ns, threads, slack_ns in (
+            ("client", sample.client_cpu_ns, sample.client_threads, CLIENT_SLACK_NS),
+            ("server", sample.server_cpu_ns, sample.server_threads, SERVER_SLACK_NS),
+        ):
+            if used_ns is None or threads is None:
+                continue
+            if used_ns > (1 + WORK_SHARE_SLACK) * sample.elapsed_ns * threads + slack_ns:
+                share = used_ns / (sample.elapsed_ns or 1)
+                return (
+                    f"the instrument is wrong: the {who}'s {threads} thread(s) cannot have computed"
+                    f" for {share:.0%} of the elapsed time (sample {sample.ordinal})"
+                )
     return ""
 
 

@@ -258,9 +258,11 @@ class Unit:
                 continue
             # What answers nothing (a rung of a ladder) is there to measure the harness.
             below = floor if item.answers else []
-            reason = limits.of_coldness(
-                item.samples, item.answers, item.evidence
-            ) or limits.of_instrument(item.samples, below, self._clock_ns)
+            reason = (
+                limits.of_coldness(item.samples, item.answers, item.evidence)
+                or limits.of_work(item.samples)
+                or limits.of_instrument(item.samples, below, self._clock_ns)
+            )
             if reason:
                 item.status, item.reason = "invalid", reason
                 continue

@@ -35,6 +35,26 @@ def test_the_machine_convicts_what_was_measured_on_it(condition, words):
     assert bool(reason) == bool(words)
 
 
+@pytest.mark.parametrize(
+    ("elapsed_ns", "work", "words"),
+    [
+        (95_000, {"client_cpu_ns": 307_000, "client_threads": 1}, "client's 1 thread(s)"),
+        (95_000, {"client_cpu_ns": 307_000, "client_threads": 4}, ""),
+        (95_000, {"client_cpu_ns": 100_000, "client_threads": 1}, ""),
+        (95_000, {"client_cpu_ns": None, "client_threads": 1}, ""),
+        (95_000, {"client_cpu_ns": 307_000, "client_threads": None}, ""),
+        (10**9, {"server_cpu_ns": 3 * 10**9, "server_threads": 2}, "server's 2 thread(s)"),
+        (10**9, {"server_cpu_ns": 2 * 10**9, "server_threads": 2}, ""),
+    ],
+)
+def test_more_cpu_time_than_threads_had_convicts_the_instrument(elapsed_ns, work, words):
+    """What was counted lies outside of what was timed: an insert once had its checking counted."""
+    reason = limits.of_work([*samples(elapsed_ns), Sample(1, 0, 1, 0, elapsed_ns, **work)])
+    assert words in reason
+    assert bool(reason) == bool(words)
+    assert not reason or limits.advice(reason)
+
+
 def test_a_cell_near_the_floor_or_the_clock_is_too_short():
     assert not limits.of_instrument(samples(1000, 1000), samples(500, 500), 50)
     assert "harness alone takes 51%" in limits.of_instrument(samples(1000), samples(510), 50)
@@ -113,6 +133,7 @@ def test_the_document_states_the_limits():
         limits.FOREIGN_SHARE_MAX,
         limits.SPEED_DRIFT_MAX,
         limits.FLOOR_SHARE_MAX,
+        limits.WORK_SHARE_SLACK,
         limits.CLOCK_SHARE_MAX,
         pytest.approx(limits.TWIN_RATIO_MAX - 1),
     ]

@@ -1,36 +1,80 @@
-"""The meter tells whose work a statement was, and says nothing where the system does not."""
+"""The meter tells whose work a sample was, nothing where the system does not, and nothing that lies
+outside of the sample."""
 
-import pytest
+import resource
+import subprocess
+import sys
 
-from loadstone import meter
-from loadstone.meter import Meter, Work
+from loadstone.meter import Meter
 
-
-@pytest.fixture
-def system(monkeypatch):
-    """Readings of an imagined machine: process 1 is the worker, 7 and 8 are servers."""
-    readings = {"cpu": {}, "io": {}}
-    monkeypatch.setattr(meter.os, "getpid", lambda: 1)
-    monkeypatch.setattr(meter, "cpu_ns", lambda pid: readings["cpu"].get(pid))
-    monkeypatch.setattr(meter, "io_bytes", lambda pid: readings["io"].get(pid))
-    return readings
-
-
-def test_an_embedded_engine_is_the_worker(system):
-    system["cpu"], system["io"] = {1: 100}, {1: (10, 20)}
-    running = Meter(())
-    system["cpu"], system["io"] = {1: 150}, {1: (10, 27)}
-    assert running.read() == Work(50, None, 0, 7)
+BUSY = """
+import sys, time
+sys.stdin.readline()
+until = time.process_time() + 0.05
+while time.process_time() < until:
+    pass
+print("done", flush=True)
+sys.stdin.readline()
+"""
 
 
-def test_a_servers_work_is_not_its_clients(system):
-    system["cpu"], system["io"] = {1: 1000, 7: 300, 8: 10}, {1: (5, 5), 7: (1, 1), 8: (2, 2)}
-    running = Meter((7, 8))
-    system["cpu"], system["io"] = {1: 1900, 7: 900, 8: 110}, {1: (9, 9), 7: (4, 1), 8: (2, 9)}
-    assert running.read() == Work(200, 700, 3, 7)
+def own_ns() -> int:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return round((used.ru_utime + used.ru_stime) * 1e9)
 
 
-def test_what_is_not_told_is_absent_and_not_zero(system):
-    system["cpu"], system["io"] = {1: 1}, {}
-    running = Meter((7,))
-    assert running.read() == Work(0, None, None, None)
+def spin(length_ns: int) -> None:
+    until_ns = own_ns() + length_ns
+    while own_ns() < until_ns:
+        pass
+
+
+def test_an_embedded_engine_is_the_worker():
+    meter = Meter(())
+    spin(20_000_000)
+    work = meter.read()
+    assert work.client_cpu_ns is not None
+    assert work.client_cpu_ns >= 19_000_000
+    assert (work.server_cpu_ns, work.server_threads) == (None, None)
+    assert work.client_threads
+    assert work.read_bytes is None or work.read_bytes >= 0
+
+
+def test_what_comes_before_and_after_is_no_work_of_the_sample():
+    spin(20_000_000)
+    meter = Meter(())
+    work = meter.read()
+    spin(20_000_000)
+    assert work.client_cpu_ns is not None
+    assert work.client_cpu_ns < 5_000_000
+
+
+def test_a_servers_work_is_not_its_clients():
+    with subprocess.Popen(
+        [sys.executable, "-c", BUSY], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        meter = Meter((server.pid,))
+        server.stdin.write("go\n")
+        server.stdin.flush()
+        server.stdout.readline()
+        work = meter.read()
+        server.stdin.write("end\n")
+    assert work.server_cpu_ns is not None
+    assert work.server_cpu_ns >= 45_000_000
+    assert work.client_cpu_ns is not None
+    assert work.client_cpu_ns < work.server_cpu_ns
+    assert work.server_threads == 1
+
+
+def test_what_is_not_told_is_absent_and_not_zero():
+    work = Meter((2**31 - 2,)).read()
+    assert (work.server_cpu_ns, work.server_threads) == (None, None)
+    assert (work.read_bytes, work.written_bytes) == (None, None)
+
+
+def test_a_meter_is_read_once():
+    meter = Meter(())
+    meter.read()
+    assert meter.read().client_cpu_ns is None

@@ -189,7 +189,7 @@ def test_an_engine_with_one_session_is_a_gap():
 )  # fmt: skip
 def test_a_client_without_headroom_makes_a_loop_invalid(monkeypatch, users, share, asked, status):
     busy_ns = round(share * 2 * SECOND_NS)
-    used = SimpleNamespace(read=lambda: Work(busy_ns, None, None, None))
+    used = SimpleNamespace(read=lambda: Work(busy_ns, 1, None, None, None, None))
     monkeypatch.setattr("loadstone.users.Meter", lambda _: used)
     engine = Answering(*[RIGHT] * 200_000)
     reply = work(engine, ManualClock(), users=users, requests=[REQUEST], limits=asked)

@@ -3,6 +3,7 @@
 use std::ops::{Range, RangeInclusive};
 
 use crate::error::HostError;
+use crate::measure::Sent;
 use crate::part::Part;
 use crate::visits::Visits;
 use loadstone_datasets::oo1::{Database, NewPart};
@@ -137,11 +138,18 @@ pub trait Client: Send + Sized {
         Err(Self::unsupported("constant", "it has no statements"))
     }
 
+    /// What it has sent to the engine since it was opened; `None` where it speaks no statements.
+    fn sent(&self) -> Option<Sent> {
+        None
+    }
+
     /// Bytes that the database takes where it is kept, log included.
     fn size_bytes(&mut self) -> Result<u64, HostError>;
 
     /// What the engine says about itself, read back from it: version, durability, indexes, what a
-    /// read transaction spans.
+    /// read transaction spans; and each tactic of this program under its own name, found out by
+    /// what is done ([`crate::habits`]) or by what lies in the database, never from what was asked.
+    /// Of an empty database the latter are left out.
     fn terms(&mut self) -> Result<Vec<(String, String)>, HostError>;
 
     /// A part that the engine does not have.

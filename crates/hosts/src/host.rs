@@ -2,6 +2,7 @@
 
 use loadstone_datasets::oo1::Database;
 use loadstone_measure::clock::now_ns;
+use loadstone_measure::work::Meter;
 
 use crate::client::Client;
 use crate::error::HostError;
@@ -18,8 +19,19 @@ pub trait Host: Send {
     /// commit included.
     fn load(&mut self) -> Result<u64, HostError>;
 
-    /// Run a measure once; the iteration number draws its inputs.
-    fn measure(&mut self, measure: Measure, iteration: u32) -> Result<Outcome, HostError>;
+    /// Run a measure once; the iteration number draws its inputs. `meter` knows the servers whose
+    /// work is the engine's.
+    fn metered(
+        &mut self,
+        measure: Measure,
+        iteration: u32,
+        meter: &Meter,
+    ) -> Result<Outcome, HostError>;
+
+    /// The same with an engine in this process, or where nobody asks what its server does.
+    fn measure(&mut self, measure: Measure, iteration: u32) -> Result<Outcome, HostError> {
+        self.metered(measure, iteration, &Meter::default())
+    }
 
     /// Bytes that the database takes where it is kept.
     fn size_bytes(&mut self) -> Result<u64, HostError>;
@@ -27,8 +39,14 @@ pub trait Host: Send {
     /// What the engine says about itself.
     fn terms(&mut self) -> Result<Vec<(String, String)>, HostError>;
 
-    /// Let many users loose on the loaded database, each with a client of its own.
-    fn users(&mut self, users: &Users) -> Result<Served, HostError>;
+    /// Let many users loose on the loaded database, each with a client of its own. `meter` knows
+    /// the servers whose work is the engine's.
+    fn metered_users(&mut self, users: &Users, meter: &Meter) -> Result<Served, HostError>;
+
+    /// The same where nobody asks what a server does.
+    fn users(&mut self, users: &Users) -> Result<Served, HostError> {
+        self.metered_users(users, &Meter::default())
+    }
 
     /// Another program on the same database with the same tactics.
     fn another(&self) -> Result<Box<dyn Host>, HostError>;
@@ -57,8 +75,13 @@ impl<C: Client + 'static> Host for Program<C> {
         Ok(now_ns() - start_ns)
     }
 
-    fn measure(&mut self, measure: Measure, iteration: u32) -> Result<Outcome, HostError> {
-        loops::run(&mut self.client, &self.database, measure, iteration)
+    fn metered(
+        &mut self,
+        measure: Measure,
+        iteration: u32,
+        meter: &Meter,
+    ) -> Result<Outcome, HostError> {
+        loops::run(&mut self.client, &self.database, measure, iteration, meter)
     }
 
     fn size_bytes(&mut self) -> Result<u64, HostError> {
@@ -69,8 +92,8 @@ impl<C: Client + 'static> Host for Program<C> {
         self.client.terms()
     }
 
-    fn users(&mut self, users: &Users) -> Result<Served, HostError> {
-        users::run(&mut self.client, &self.database, users)
+    fn metered_users(&mut self, users: &Users, meter: &Meter) -> Result<Served, HostError> {
+        users::run(&mut self.client, &self.database, users, meter)
     }
 
     fn another(&self) -> Result<Box<dyn Host>, HostError> {

@@ -2,17 +2,19 @@
 //!
 //! Inside the clock: the transaction around the measure, the calls, the null procedure and the
 //! checksum. Outside: the drawing of inputs, the look at what a writing measure left in the
-//! database (which is its answer), and taking that back.
+//! database (which is its answer), and taking that back. What is metered and counted is what is
+//! inside the clock, and nothing else.
 
 use std::hint::black_box;
 
 use loadstone_datasets::oo1::database::{BUILD_FIRST_S, BUILD_SPAN_S};
 use loadstone_datasets::oo1::{Database, NewPart};
 use loadstone_measure::clock::now_ns;
+use loadstone_measure::work::Meter;
 
 use crate::client::{Client, Direction};
 use crate::error::HostError;
-use crate::measure::{Measure, Outcome};
+use crate::measure::{Measure, Outcome, Sent};
 use crate::visits::Visits;
 
 /// Connections followed one after another in a traversal.
@@ -30,66 +32,80 @@ pub fn run<C: Client>(
     database: &Database,
     measure: Measure,
     iteration: u32,
+    meter: &Meter,
 ) -> Result<Outcome, HostError> {
+    let mut program = Asked { client, meter };
+    let asked = &mut program;
     match measure {
-        Measure::Lookup => lookup(client, database, iteration),
-        Measure::Traversal => traversal(client, database, iteration, Direction::Forward),
-        Measure::Reverse => traversal(client, database, iteration, Direction::Reverse),
-        Measure::Insert => insert(client, database, iteration),
+        Measure::Lookup => lookup(asked, database, iteration),
+        Measure::Traversal => traversal(asked, database, iteration, Direction::Forward),
+        Measure::Reverse => traversal(asked, database, iteration, Direction::Reverse),
+        Measure::Insert => insert(asked, database, iteration),
         Measure::Range => {
             let (first_s, end_s) = database.build_range(iteration);
-            one_call(client, |client, visits| client.range(first_s..end_s, visits))
+            one_call(asked, |client, visits| client.range(first_s..end_s, visits))
         }
-        Measure::Scan => one_call(client, C::scan),
-        Measure::Reference => reference(client, database, iteration),
-        Measure::Group => group(client, database, iteration),
-        Measure::Update => update(client, database, iteration),
-        Measure::Ordered => ordered(client, database, iteration),
+        Measure::Scan => one_call(asked, C::scan),
+        Measure::Reference => reference(asked, database, iteration),
+        Measure::Group => group(asked, database, iteration),
+        Measure::Update => update(asked, database, iteration),
+        Measure::Ordered => ordered(asked, database, iteration),
         Measure::LookupBatch => {
             let ids = database.lookup_ids(iteration);
-            one_call(client, |client, visits| client.find_batch(&ids, visits))
+            one_call(asked, |client, visits| client.find_batch(&ids, visits))
         }
-        Measure::TraversalBatch => batch(client, database, iteration, Direction::Forward),
-        Measure::ReverseBatch => batch(client, database, iteration, Direction::Reverse),
-        Measure::Nothing => rung(C::nothing, client),
-        Measure::Empty => rung(C::empty, client),
+        Measure::TraversalBatch => batch(asked, database, iteration, Direction::Forward),
+        Measure::ReverseBatch => batch(asked, database, iteration, Direction::Reverse),
+        Measure::Nothing => rung(C::nothing, asked),
+        Measure::Empty => rung(C::empty, asked),
         Measure::Constant => {
-            rung(|client| client.constant().map(|value| _ = black_box(value)), client)
+            rung(|client| client.constant().map(|value| _ = black_box(value)), asked)
         }
     }
 }
 
+/// The client that is asked, and the meter of what that costs.
+struct Asked<'a, C> {
+    client: &'a mut C,
+    meter: &'a Meter,
+}
+
 /// Read inside one clock and one read transaction; `read` answers the number of its calls.
 fn reading<C: Client>(
-    client: &mut C,
+    asked: &mut Asked<'_, C>,
     read: impl FnOnce(&mut C, &mut Visits) -> Result<u64, HostError>,
 ) -> Result<Outcome, HostError> {
+    let client = &mut *asked.client;
     let mut visits = Visits::default();
+    let sent = client.sent();
+    let begun = asked.meter.begin();
     let start_ns = now_ns();
     client.begin()?;
     let answered = read(client, &mut visits);
     let ended = client.end();
     let elapsed_ns = now_ns() - start_ns;
+    let work = begun.end();
+    let sent = Sent::since(sent, client.sent());
     let calls = answered?;
     ended?;
     let Visits { count, checksum } = visits;
-    Ok(Outcome { elapsed_ns, commit_ns: 0, visits: count, checksum, calls })
+    Ok(Outcome { elapsed_ns, commit_ns: 0, visits: count, checksum, calls, sent, work })
 }
 
 fn one_call<C: Client>(
-    client: &mut C,
+    asked: &mut Asked<'_, C>,
     read: impl FnOnce(&mut C, &mut Visits) -> Result<(), HostError>,
 ) -> Result<Outcome, HostError> {
-    reading(client, |client, visits| read(client, visits).map(|()| 1))
+    reading(asked, |client, visits| read(client, visits).map(|()| 1))
 }
 
 fn lookup<C: Client>(
-    client: &mut C,
+    asked: &mut Asked<'_, C>,
     database: &Database,
     iteration: u32,
 ) -> Result<Outcome, HostError> {
     let ids = database.lookup_ids(iteration);
-    reading(client, |client, visits| {
+    reading(asked, |client, visits| {
         for &id in &ids {
             visits.part(&client.find(id)?.1);
         }
@@ -105,14 +121,14 @@ fn start(database: &Database, iteration: u32, direction: Direction) -> u32 {
 }
 
 fn traversal<C: Client>(
-    client: &mut C,
+    asked: &mut Asked<'_, C>,
     database: &Database,
     iteration: u32,
     direction: Direction,
 ) -> Result<Outcome, HostError> {
     let start = start(database, iteration, direction);
     let mut links = Vec::with_capacity(1 << 10);
-    reading(client, |client, visits| {
+    reading(asked, |client, visits| {
         let (handle, part) = client.find(start)?;
         visits.part(&part);
         let expanded = descend(client, handle, DEPTH, direction, &mut links, visits)?;
@@ -145,13 +161,13 @@ fn descend<C: Client>(
 }
 
 fn ordered<C: Client>(
-    client: &mut C,
+    asked: &mut Asked<'_, C>,
     database: &Database,
     iteration: u32,
 ) -> Result<Outcome, HostError> {
     let start = database.start(iteration);
     let mut links = Vec::with_capacity(1 << 10);
-    reading(client, |client, visits| {
+    reading(asked, |client, visits| {
         let (handle, part) = client.find(start)?;
         visits.part_in_order(&part);
         let expanded = descend_in_order(client, handle, DEPTH, &mut links, visits)?;
@@ -181,24 +197,24 @@ fn descend_in_order<C: Client>(
 }
 
 fn batch<C: Client>(
-    client: &mut C,
+    asked: &mut Asked<'_, C>,
     database: &Database,
     iteration: u32,
     direction: Direction,
 ) -> Result<Outcome, HostError> {
     let start = start(database, iteration, direction);
-    one_call(client, |client, visits| client.traverse_batch(start, DEPTH, direction, visits))
+    one_call(asked, |client, visits| client.traverse_batch(start, DEPTH, direction, visits))
 }
 
 fn reference<C: Client>(
-    client: &mut C,
+    asked: &mut Asked<'_, C>,
     database: &Database,
     iteration: u32,
 ) -> Result<Outcome, HostError> {
     let numbers = database.reference_numbers(iteration);
     let connections: Vec<_> =
         numbers.into_iter().map(|number| database.connection(number)).collect();
-    reading(client, |client, visits| {
+    reading(asked, |client, visits| {
         for connection in &connections {
             visits.part(&client.reference(connection.from, connection.to)?);
         }
@@ -207,12 +223,12 @@ fn reference<C: Client>(
 }
 
 fn group<C: Client>(
-    client: &mut C,
+    asked: &mut Asked<'_, C>,
     database: &Database,
     iteration: u32,
 ) -> Result<Outcome, HostError> {
     let ids = database.group_ids(iteration);
-    reading(client, |client, visits| {
+    reading(asked, |client, visits| {
         for &id in &ids {
             client.group(id, visits)?;
         }
@@ -220,21 +236,40 @@ fn group<C: Client>(
     })
 }
 
-/// Write inside one clock; answers (elapsed, of that commit).
+/// Write inside one clock. What was written is no answer yet: it has to be looked at.
 fn writing<C: Client>(
-    client: &mut C,
+    asked: &mut Asked<'_, C>,
     write: impl FnOnce(&mut C) -> Result<(), HostError>,
-) -> Result<(u64, u64), HostError> {
+) -> Result<Outcome, HostError> {
+    let client = &mut *asked.client;
+    let sent = client.sent();
+    let begun = asked.meter.begin();
     let start_ns = now_ns();
     let written = client.begin_write().and_then(|()| write(client));
     let written_ns = now_ns();
-    if let Err(error) = written.and_then(|()| client.commit()) {
+    let committed = written.and_then(|()| client.commit());
+    let ended_ns = now_ns();
+    let work = begun.end();
+    if let Err(error) = committed {
         // The first error is the one to tell of.
         _ = client.rollback();
         return Err(error);
     }
-    let ended_ns = now_ns();
-    Ok((ended_ns - start_ns, ended_ns - written_ns))
+    let sent = Sent::since(sent, client.sent());
+    let (elapsed_ns, commit_ns) = (ended_ns - start_ns, ended_ns - written_ns);
+    Ok(Outcome { elapsed_ns, commit_ns, sent, work, ..Outcome::default() })
+}
+
+/// Take back what a measure wrote: nobody's time, and nobody's work.
+fn take_back<C: Client>(
+    client: &mut C,
+    write: impl FnOnce(&mut C) -> Result<(), HostError>,
+) -> Result<(), HostError> {
+    let written = client.begin_write().and_then(|()| write(client));
+    written.and_then(|()| client.commit()).inspect_err(|_| {
+        // The first error is the one to tell of.
+        _ = client.rollback();
+    })
 }
 
 /// OO1 has the program's own procedure make x and y of each new part.
@@ -244,7 +279,7 @@ fn supply(new: &NewPart) -> NewPart {
 }
 
 fn insert<C: Client>(
-    client: &mut C,
+    asked: &mut Asked<'_, C>,
     database: &Database,
     iteration: u32,
 ) -> Result<Outcome, HostError> {
@@ -253,13 +288,13 @@ fn insert<C: Client>(
         return Ok(Outcome::default());
     };
     let ids = first.part.id..=last.part.id;
-    let (elapsed_ns, commit_ns) =
-        writing(client, |client| parts.iter().try_for_each(|new| client.insert(&supply(new))))?;
-    let seen = look_at_inserted(client, &parts);
-    writing(client, |client| client.remove(ids))?;
+    let written =
+        writing(asked, |client| parts.iter().try_for_each(|new| client.insert(&supply(new))))?;
+    let seen = look_at_inserted(asked.client, &parts);
+    take_back(asked.client, |client| client.remove(ids))?;
     let Visits { count, checksum } = seen?;
     let calls = parts.len() as u64;
-    Ok(Outcome { elapsed_ns, commit_ns, visits: count, checksum, calls })
+    Ok(Outcome { visits: count, checksum, calls, ..written })
 }
 
 /// Each new part by id, by build time, and with its neighbours both ways: every access path.
@@ -291,18 +326,18 @@ fn look_at_inserted<C: Client>(client: &mut C, parts: &[NewPart]) -> Result<Visi
 }
 
 fn update<C: Client>(
-    client: &mut C,
+    asked: &mut Asked<'_, C>,
     database: &Database,
     iteration: u32,
 ) -> Result<Outcome, HostError> {
     let ids = database.update_ids(iteration);
     let turn = |client: &mut C| ids.iter().try_for_each(|&id| client.update(id, BUILD_SUM_S));
-    let (elapsed_ns, commit_ns) = writing(client, turn)?;
-    let seen = look_at_updated(client, database, &ids);
-    writing(client, turn)?;
+    let written = writing(asked, turn)?;
+    let seen = look_at_updated(asked.client, database, &ids);
+    take_back(asked.client, turn)?;
     let Visits { count, checksum } = seen?;
     let calls = ids.len() as u64;
-    Ok(Outcome { elapsed_ns, commit_ns, visits: count, checksum, calls })
+    Ok(Outcome { visits: count, checksum, calls, ..written })
 }
 
 /// Each part by id, and by its old and its new build time.
@@ -326,9 +361,9 @@ fn look_at_updated<C: Client>(
 
 fn rung<C: Client>(
     step: impl Fn(&mut C) -> Result<(), HostError>,
-    client: &mut C,
+    asked: &mut Asked<'_, C>,
 ) -> Result<Outcome, HostError> {
-    reading(client, |client, _| {
+    reading(asked, |client, _| {
         for _ in 0..RUNG_CALLS {
             step(client)?;
         }

@@ -1,5 +1,7 @@
 //! OO1's measures by name, and what running one gives.
 
+use loadstone_measure::work::Work;
+
 use crate::error::HostError;
 
 /// What a host can be asked to run. The paper's four, those it dropped or recommends, those it
@@ -98,4 +100,29 @@ pub struct Outcome {
     pub checksum: u64,
     /// Calls that the loop made into the client inside the clock.
     pub calls: u64,
+    /// What the client sent to the engine inside the clock; `None` where it speaks no statements.
+    pub sent: Option<Sent>,
+    /// CPU time and storage traffic inside the clock.
+    pub work: Work,
+}
+
+/// What a client sent to its engine, counted where it is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Sent {
+    /// Statements executed, those of a transaction's begin and end included.
+    pub statements: u64,
+    /// Times that the program waited for a server; `None` where there is none.
+    pub round_trips: Option<u64>,
+}
+
+impl Sent {
+    /// What was sent between two readings.
+    pub fn since(before: Option<Self>, after: Option<Self>) -> Option<Self> {
+        let (before, after) = before.zip(after)?;
+        let trips = before.round_trips.zip(after.round_trips);
+        Some(Self {
+            statements: after.statements - before.statements,
+            round_trips: trips.map(|(before, after)| after - before),
+        })
+    }
 }

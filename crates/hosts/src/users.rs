@@ -12,6 +12,7 @@ use std::time::Duration;
 use loadstone_datasets::oo1::{Database, NewPart};
 use loadstone_measure::clock::now_ns;
 use loadstone_measure::tally::Tally;
+use loadstone_measure::work::{Meter, Work};
 
 use crate::client::{Client, Direction};
 use crate::error::HostError;
@@ -66,6 +67,8 @@ pub struct Served {
     pub inserts: Tally,
     /// Connections of inserted parts that were found from both ends afterwards.
     pub links_found: u64,
+    /// What the requests cost: neither the look at what was inserted nor its taking back.
+    pub work: Work,
 }
 
 /// One kind of users' place in the list of starts.
@@ -116,6 +119,7 @@ pub fn run<C: Client>(
     client: &mut C,
     database: &Database,
     users: &Users,
+    meter: &Meter,
 ) -> Result<Served, HostError> {
     // All are connected before the first request.
     let open = |count| (0..count).map(|_| client.another()).collect::<Result<Vec<C>, _>>();
@@ -133,6 +137,7 @@ pub fn run<C: Client>(
     let mut served = Served::default();
     let mut inserted = Vec::new();
     let mut failed = None;
+    let begun = meter.begin();
     thread::scope(|scope| {
         let spawn_reader = |(user, mut client): (usize, C)| {
             let (start, to_read) = (&start, &to_read);
@@ -168,6 +173,7 @@ pub fn run<C: Client>(
         }
     });
     served.elapsed_ns = now_ns() - begin_ns.load(Ordering::Relaxed);
+    served.work = begun.end();
     let looked = look(client, database, &inserted);
     take_back(client, database, &inserted)?;
     served.links_found = looked?;

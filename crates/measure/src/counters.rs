@@ -90,6 +90,16 @@ fn holds_queue(pid: u32) -> std::io::Result<bool> {
     Ok(fs::read_to_string(format!("/proc/{pid}/maps"))?.contains("/[aio]"))
 }
 
+/// Threads of `pid` and of its live descendants; `None` when `pid` is gone.
+pub fn threads(pid: u32) -> Option<u32> {
+    let [threads] =
+        sum_of_family(pid, |member| match fs::read_dir(format!("/proc/{member}/task")) {
+            Ok(tasks) => Reading::Counted([tasks.count() as u64]),
+            Err(_) => Reading::Gone,
+        })?;
+    u32::try_from(threads).ok()
+}
+
 fn sum_of_family<const N: usize>(pid: u32, read: impl Fn(u32) -> Reading<N>) -> Option<[u64; N]> {
     let mut members = family(pid)?;
     let mut walks = 1;

@@ -18,6 +18,7 @@ pub mod schedule;
 pub mod spin;
 pub mod statistics;
 pub mod tally;
+pub mod work;
 pub mod yardstick;
 
 use std::fs::{File, OpenOptions};

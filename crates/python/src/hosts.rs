@@ -6,13 +6,16 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use loadstone_hosts::oracle::Oracle;
-use loadstone_hosts::users::{Pacing, Users};
-use loadstone_hosts::{Address, Database, ENGINES, HostError as Failure, Measure, Tactics, open};
+use loadstone_hosts::users::{self, Pacing, Users};
+use loadstone_hosts::{
+    Address, Database, ENGINES, HostError as Failure, Measure, Outcome, Tactics, open,
+};
+use loadstone_measure::work;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::measure::Tally;
+use crate::measure::{Metered, Tally, metered};
 
 create_exception!(
     loadstone._core,
@@ -62,7 +65,9 @@ fn host_measures() -> Vec<&'static str> {
     Measure::ALL.iter().map(|(name, _)| *name).collect()
 }
 
-type Measured = (u64, u64, u64, String, u64);
+type Counted = (Option<u64>, Option<u64>);
+type Measured = (u64, u64, u64, String, u64, Counted, Metered);
+type Served = (u64, Tally, Tally, u64, Metered);
 
 /// A calling program with one engine at the other side of its seam.
 #[pyclass(frozen, module = "loadstone._core")]
@@ -98,16 +103,26 @@ impl Host {
         self.with(py, |host| host.load())
     }
 
-    /// Run a measure: (elapsed ns, of it the commit, visits, checksum, calls).
-    fn measure(&self, py: Python<'_>, measure: &str, iteration: u32) -> PyResult<Measured> {
+    /// Run a measure: see `_core.pyi`.
+    #[pyo3(signature = (measure, iteration, servers=Vec::new()))]
+    fn measure(
+        &self,
+        py: Python<'_>,
+        measure: &str,
+        iteration: u32,
+        servers: Vec<u32>,
+    ) -> PyResult<Measured> {
         let asked = Measure::named(measure).map_err(|error| failure(&error))?;
-        let found = self.with(py, |host| host.measure(asked, iteration))?;
-        let checksum = format!("{:016x}", found.checksum);
-        Ok((found.elapsed_ns, found.commit_ns, found.visits, checksum, found.calls))
+        let meter = work::Meter::new(servers);
+        let found = self.with(py, |host| host.metered(asked, iteration, &meter))?;
+        let Outcome { elapsed_ns, commit_ns, visits, checksum, calls, sent, work } = found;
+        let checksum = format!("{checksum:016x}");
+        let counted = (sent.map(|sent| sent.statements), sent.and_then(|sent| sent.round_trips));
+        Ok((elapsed_ns, commit_ns, visits, checksum, calls, counted, metered(work)))
     }
 
-    /// Many users at once: (elapsed ns, the readers' tally, the writers').
-    #[pyo3(signature = (readers, writers, duration_ns, starts_ns=None))]
+    /// Many users at once: see `_core.pyi`.
+    #[pyo3(signature = (readers, writers, duration_ns, starts_ns=None, servers=Vec::new()))]
     fn users(
         &self,
         py: Python<'_>,
@@ -115,14 +130,17 @@ impl Host {
         writers: u32,
         duration_ns: u64,
         starts_ns: Option<Vec<u64>>,
-    ) -> PyResult<(u64, Tally, Tally)> {
+        servers: Vec<u32>,
+    ) -> PyResult<Served> {
         let pacing = match starts_ns {
             None => Pacing::Closed { duration_ns },
             Some(starts_ns) => Pacing::Open { starts_ns, duration_ns },
         };
         let asked = Users { readers, writers, pacing };
-        let served = self.with(py, |host| host.users(&asked))?;
-        Ok((served.elapsed_ns, Tally(served.lookups), Tally(served.inserts)))
+        let meter = work::Meter::new(servers);
+        let served = self.with(py, |host| host.metered_users(&asked, &meter))?;
+        let users::Served { elapsed_ns, lookups, inserts, links_found, work } = served;
+        Ok((elapsed_ns, Tally(lookups), Tally(inserts), links_found, metered(work)))
     }
 
     /// Bytes that the database takes.

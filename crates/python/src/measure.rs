@@ -2,9 +2,11 @@
 //! loops have a file each.
 
 mod loops;
+mod meter;
 mod statistics;
 
 pub use loops::Tally;
+pub use meter::{Metered, metered};
 
 use std::ffi::OsString;
 use std::io;
@@ -24,6 +26,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     statistics::register(module)?;
     loops::register(module)?;
     module.add_class::<Awake>()?;
+    module.add_class::<meter::Meter>()?;
     module.add_class::<Yardstick>()?;
     module.add_function(wrap_pyfunction!(clock_ns, module)?)?;
     module.add_function(wrap_pyfunction!(clock_resolution_ns, module)?)?;

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, ClassVar
 from loadstone._core import Tally, host_measures
 from loadstone.engines.base import Capabilities, Structure, System
 from loadstone.errors import UnsupportedError
+from loadstone.meter import Work
 
 if TYPE_CHECKING:
     from loadstone.variant import Variant
@@ -39,13 +40,31 @@ NONE = Database(200)
 @dataclass(frozen=True, slots=True)
 class Measured:
     """One run of a measure. `commit_ns` is the part of the time that the commit took; `calls` went
-    from the program into the client; `visits` and `checksum` are the answer."""
+    from the program into the client, `statements` from the client to the engine, in so many
+    `round_trips` to a server, each counted where it is made (None: there are none to count);
+    `visits` and `checksum` are the answer. `work` is that of the elapsed time alone: neither the
+    look at what a measure wrote nor its taking back."""
 
     elapsed_ns: int
     commit_ns: int
     visits: int
     checksum: str
     calls: int
+    statements: int | None
+    round_trips: int | None
+    work: Work
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What many users got: a tally of all look-ups, one of all inserts; and how many connections of
+    inserted parts were found from both ends afterwards. A link that is not is an error."""
+
+    elapsed_ns: int
+    lookups: Tally
+    inserts: Tally
+    links_checked: int
+    work: Work
 
 
 class HostedEngine(System):
@@ -77,11 +96,11 @@ class HostedEngine(System):
 
     def users(
         self, readers: int, writers: int, duration_ns: int, starts_ns: Sequence[int] | None
-    ) -> tuple[int, Tally, Tally]:
+    ) -> Served:
         """Many users at once, each a thread of the program with a client of its own, one part a
         request, which readers look up and writers insert: a closed loop, or an open one whose
-        requests are due at `starts_ns`. Returns the elapsed ns, and what became of all look-ups
-        and of all inserts."""
+        requests are due at `starts_ns`, for readers and for writers. Raises `EngineError` where a
+        connection of an inserted part is not found from both ends."""
         del readers, writers, duration_ns, starts_ns
         raise UnsupportedError(f"{self.name}: one user at a time")
 

@@ -88,7 +88,7 @@ class DictionaryClient(ObjectClient):
         return {
             "durability": "none: the objects are lost when the program ends",
             "isolation": "none: no rollback, one user",
-            "access": "references; dict on id, list in order of build",
+            "setting.access": "references; dict on id, list in order of build",
         }
 
 

@@ -17,6 +17,8 @@ from loadstone.hosts.base import Database, capabilities
 from loadstone.hosts.loops import BUILD_SUM_S, DEPTH, PLACE_MAX, Client, NewPart, Row
 from loadstone.hosts.python import PythonHost, connection_table, part_table
 
+FIRST = 1
+"""A part that every database has, and that leads to three others."""
 CACHE_BYTES_DEFAULT = 256 * 1024 * 1024
 SCHEMA = (
     "CREATE NODE TABLE part(id INT32 PRIMARY KEY, type STRING, x INT32, y INT32, build INT64)",
@@ -72,6 +74,7 @@ class LadybugClient(Client):
         self._joins = tactics["hop"] == "join"
         self._spans = tactics["transaction"] == "measure"
         self._levels = tactics["statement"] == "levels"
+        self._executed = 0
         self._open()
 
     def _open(self) -> None:
@@ -98,13 +101,24 @@ class LadybugClient(Client):
                 raise RuntimeError(statement.get_error_message())
             self._statements[name] = statement
 
+    def _execute(
+        self, what: "str | ladybug.PreparedStatement", parameters: dict[str, Any] | None = None
+    ) -> Any:
+        """Every statement goes this way, and is counted."""
+        self._executed += 1
+        return self._connection.execute(what, parameters)
+
+    def sent(self) -> int:
+        """As counted."""
+        return self._executed
+
     def ask(self, text: str, **parameters: Any) -> list[Any]:
         """The rows of a statement that is not prepared."""
         return self._all(text, parameters)
 
     def _all(self, what: str | ladybug.PreparedStatement, parameters: dict[str, Any]) -> list[Any]:
         # Several results come of several statements in one text, which no text here has.
-        result: Any = self._connection.execute(what, parameters)
+        result: Any = self._execute(what, parameters)
         rows: list[Any] = result.get_all()
         return rows
 
@@ -136,12 +150,12 @@ class LadybugClient(Client):
     def begin(self) -> None:
         """A read transaction, if the tactics have one around a measure."""
         if self._spans:
-            self._connection.execute("BEGIN TRANSACTION READ ONLY")
+            self._execute("BEGIN TRANSACTION READ ONLY")
 
     def end(self) -> None:
         """Its end."""
         if self._spans:
-            self._connection.execute("COMMIT")
+            self._execute("COMMIT")
 
     def find(self, number: int) -> tuple[Any, Row]:
         """By the primary key's hash index."""
@@ -197,38 +211,38 @@ class LadybugClient(Client):
 
     def begin_write(self) -> None:
         """One writer at a time."""
-        self._connection.execute("BEGIN TRANSACTION")
+        self._execute("BEGIN TRANSACTION")
 
     def insert(self, new: NewPart) -> None:
         """A node, and three relationships: four statements."""
         number, x, y, kind, build_s, links = new
-        self._connection.execute(
+        self._execute(
             self._statements["insert"],
             {"id": number, "type": kind, "x": x, "y": y, "build": build_s},
         )
         for target, length, link_kind in links:
-            self._connection.execute(
+            self._execute(
                 self._statements["connect"],
                 {"id": number, "to": target, "type": link_kind, "length": length},
             )
 
     def update(self, number: int) -> None:
         """In one statement."""
-        self._connection.execute(self._statements["update"], {"id": number})
+        self._execute(self._statements["update"], {"id": number})
 
     def remove(self, first: int, last: int) -> None:
         """Node by node, with its relationships."""
         for number in range(first, last + 1):
-            self._connection.execute(self._statements["remove"], {"id": number})
+            self._execute(self._statements["remove"], {"id": number})
 
     def commit(self) -> None:
         """The log is synced."""
-        self._connection.execute("COMMIT")
+        self._execute("COMMIT")
 
     def rollback(self) -> None:
         """Nothing is left to roll back after an error that already did."""
         with suppress(RuntimeError):
-            self._connection.execute("ROLLBACK")
+            self._execute("ROLLBACK")
 
     def find_batch(self, numbers: Sequence[int]) -> Iterable[Row]:
         """One statement over a list."""
@@ -261,19 +275,49 @@ class LadybugClient(Client):
         def setting(name: str) -> str:
             return str(self.ask(f"CALL current_setting('{name}') RETURN *")[0][0])
 
+        within = self._spans_measure()
         return {
-            **self._tactics,
+            **self._habits(),
             "version": str(self.ask("CALL db_version() RETURN *")[0][0]),
             "durability": "full: the log is synced at commit; no setting",
             "isolation": "serializable: one writer at a time",
-            "read transaction": "one measure" if self._spans else "one call",
+            "transaction": "measure" if within else "call",
+            "read transaction": "one measure" if within else "one call",
             "cache": str(self.ask("CALL bm_info() RETURN *")[0][0]),
             "parallelism": setting("threads"),
-            "access": "hash index on id; relationships both ways; build by a scan",
+            "setting.access": ", ".join(
+                f"{kind.lower()} on {table} ({', '.join(columns)})"
+                for table, _, kind, columns, *_ in self.ask("CALL show_indexes() RETURN *")
+            ),
             "setting.recursive_pattern_semantic": setting("recursive_pattern_semantic"),
             "setting.auto_checkpoint": setting("auto_checkpoint"),
             "setting.checkpoint_threshold": setting("checkpoint_threshold"),
         }
+
+    def _spans_measure(self) -> bool:
+        """Whether a transaction is open after `begin`: the engine ends none that is not."""
+        self.begin()
+        try:
+            self._execute("COMMIT")
+        except RuntimeError:
+            return False
+        return True
+
+    def _habits(self) -> Mapping[str, str]:
+        """The tactics `hop` and `statement`, by what is sent; nothing of an empty database."""
+        if not self._statements or not self.ask("MATCH (p:part) RETURN p.id LIMIT 1"):
+            return {}
+        handle, _ = self.find(FIRST)
+        ends = list(self.links(handle))
+        before = self._executed
+        for end in ends:
+            self.read(end)
+        hop = "lookup" if self._executed > before else "join"
+        before = self._executed
+        list(self.traverse_batch(FIRST, DEPTH, back=False))
+        # The start is a statement of its own either way.
+        levels = self._executed - before > 2
+        return {"hop": hop, "statement": "levels" if levels else "path"}
 
 
 def _level(count: int, *, back: bool) -> str:

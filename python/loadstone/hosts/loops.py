@@ -2,17 +2,20 @@
 
 Inside the clock: the transaction around the measure, the calls, the null procedure, and the
 keeping of what was visited. Outside: the drawing of inputs, the checksum of what was visited, the
-look at what a writing measure left (which is its answer), and taking that back.
+look at what a writing measure left (which is its answer), and taking that back. What is metered and
+counted is what is inside the clock.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from loadstone import _core
 from loadstone._core import clock_ns
 from loadstone.errors import UnsupportedError
 from loadstone.hosts.base import Database, Measured
+from loadstone.meter import Meter
 
 DEPTH = 7
 RUNG_CALLS = 1000
@@ -127,6 +130,10 @@ class Client(ABC):
         """A traversal in one call, or one a level: every path counted, the start included."""
         raise UnsupportedError(f"{type(self).__name__} cannot go {depth} deep: {start}, {back}")
 
+    def sent(self) -> int | None:
+        """Statements executed since it was opened; None where it speaks none."""
+        return None
+
     def nothing(self) -> int:
         """The ladder's first rung: a call that reaches the client and goes no further."""
         return 0
@@ -158,6 +165,8 @@ def run(client: Client, database: Database, measure: str, iteration: int) -> Mea
 def _reading(client: Client, read: Callable[[Visited], int], kind: str = "part") -> Measured:
     """Read inside one clock and one read transaction; `read` answers the number of its calls."""
     visited: Visited = []
+    sent = client.sent()
+    meter = Meter(())
     start_ns = clock_ns()
     client.begin()
     try:
@@ -165,7 +174,14 @@ def _reading(client: Client, read: Callable[[Visited], int], kind: str = "part")
     finally:
         client.end()
     elapsed_ns = clock_ns() - start_ns
-    return Measured(elapsed_ns, 0, *_core.oo1_checksum(kind, visited), calls)
+    work = meter.read()
+    statements = _statements(sent, client.sent())
+    answer = _core.oo1_checksum(kind, visited)
+    return Measured(elapsed_ns, 0, *answer, calls, statements, None, work)
+
+
+def _statements(before: int | None, after: int | None) -> int | None:
+    return None if before is None or after is None else after - before
 
 
 def _lookup(client: Client, numbers: list[int]) -> Measured:
@@ -255,8 +271,10 @@ def _group(client: Client, numbers: list[int]) -> Measured:
     return _reading(client, read, "link")
 
 
-def _writing(client: Client, write: Callable[[], None]) -> tuple[int, int]:
-    """Write inside one clock; answers (elapsed, of that commit)."""
+def _writing(client: Client, write: Callable[[], None], calls: int) -> Measured:
+    """Write inside one clock. What was written is no answer yet: it has to be looked at."""
+    sent = client.sent()
+    meter = Meter(())
     start_ns = clock_ns()
     written = False
     try:
@@ -265,11 +283,19 @@ def _writing(client: Client, write: Callable[[], None]) -> tuple[int, int]:
         written_ns = clock_ns()
         client.commit()
         written = True
+        ended_ns = clock_ns()
+        work = meter.read()
     finally:
         if not written:
             client.rollback()
-    ended_ns = clock_ns()
-    return ended_ns - start_ns, ended_ns - written_ns
+    statements = _statements(sent, client.sent())
+    commit_ns = ended_ns - written_ns
+    return Measured(ended_ns - start_ns, commit_ns, 0, "", calls, statements, None, work)
+
+
+def _take_back(client: Client, write: Callable[[], None]) -> None:
+    """Undo what a measure wrote: nobody's time, and nobody's work."""
+    _writing(client, write, 0)
 
 
 def _insert(client: Client, parts: list[NewPart]) -> Measured:
@@ -277,12 +303,12 @@ def _insert(client: Client, parts: list[NewPart]) -> Measured:
         for new in parts:
             client.insert(supply(new))
 
-    elapsed_ns, commit_ns = _writing(client, write)
+    written = _writing(client, write, len(parts))
     try:
-        seen = _look(client, lambda: _inserted(client, parts))
+        visits, checksum = _look(client, lambda: _inserted(client, parts))
     finally:
-        _writing(client, lambda: client.remove(parts[0][0], parts[-1][0]))
-    return Measured(elapsed_ns, commit_ns, *seen, len(parts))
+        _take_back(client, lambda: client.remove(parts[0][0], parts[-1][0]))
+    return replace(written, visits=visits, checksum=checksum)
 
 
 def _inserted(client: Client, parts: list[NewPart]) -> tuple[Visited, Visited]:
@@ -306,12 +332,12 @@ def _update(client: Client, before: list[tuple[int, int]]) -> Measured:
         for number, _ in before:
             client.update(number)
 
-    elapsed_ns, commit_ns = _writing(client, turn)
+    written = _writing(client, turn, len(before))
     try:
-        seen = _look(client, lambda: _updated(client, before))
+        visits, checksum = _look(client, lambda: _updated(client, before))
     finally:
-        _writing(client, turn)
-    return Measured(elapsed_ns, commit_ns, *seen, len(before))
+        _take_back(client, turn)
+    return replace(written, visits=visits, checksum=checksum)
 
 
 def _updated(client: Client, before: list[tuple[int, int]]) -> tuple[Visited, Visited]:

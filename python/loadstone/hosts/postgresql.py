@@ -138,7 +138,7 @@ class PostgresqlHost(RustHost):
             "durability": "none" if "off" in (told["fsync"], commit) else "full",
             "setting.synchronous_commit": commit,
             "cache": server["cache"],
-            "parallelism": server["parallelism"] if own else "as the server has it",
+            "parallelism": told["parallelism"] if own else "as the server has it",
             "place": "tcp" if told["transport"] == "TCP" else "socket",
         }
 

@@ -1,16 +1,16 @@
 """OO1's Table I: what a complete result says of a system, and no system tells of itself.
 
-Versions, caches, durability, isolation, indexes, sizes and the machine are read back and stand
-elsewhere in the record; these are facts of each engine's own documentation.
+Versions, caches, durability, isolation, access methods, sizes and the machine are read back and
+stand elsewhere in the record; these are facts of each engine's own documentation.
 """
 
 from collections.abc import Mapping
 
 ITEMS = (
-    "transactions", "concurrency", "recovery", "architecture", "security", "protocol", "access",
+    "transactions", "concurrency", "recovery", "architecture", "security", "protocol",
 )  # fmt: skip
 """Atomicity and read consistency; what is locked and how long; log and recovery; processes; who is
-admitted; how program and engine speak; the access methods in use."""
+admitted; how program and engine speak."""
 
 _IN_PROCESS = "in the program's own process"
 _NO_USERS = "none of its own: who may open the file"
@@ -24,7 +24,6 @@ REPORTABLES: Mapping[str, Mapping[str, str]] = {
         "architecture": _IN_PROCESS,
         "security": "none",
         "protocol": "pointers",
-        "access": "hash map on id, pointers both ways, B-tree on build",
     },
     "sqlite": {
         "transactions": "atomic; readers see the database as it was when they began",
@@ -33,7 +32,6 @@ REPORTABLES: Mapping[str, Mapping[str, str]] = {
         "architecture": _IN_PROCESS,
         "security": _NO_USERS,
         "protocol": _CALLS,
-        "access": "B-trees on id, both ends of a connection, and build",
     },
     "lmdb": {
         "transactions": "atomic; readers see the database as it was when they began",
@@ -42,7 +40,6 @@ REPORTABLES: Mapping[str, Mapping[str, str]] = {
         "architecture": f"{_IN_PROCESS}, the file mapped",
         "security": _NO_USERS,
         "protocol": _CALLS,
-        "access": "B-trees",
     },
     "lode": {
         "transactions": "atomic; serializable",
@@ -51,7 +48,6 @@ REPORTABLES: Mapping[str, Mapping[str, str]] = {
         "architecture": f"{_IN_PROCESS}, with a page cache of its own",
         "security": _NO_USERS,
         "protocol": _CALLS,
-        "access": "as the design says: objects, parent-child lists, B-trees, hash indexes",
     },
     "duckdb": {
         "transactions": "atomic; snapshots",
@@ -60,7 +56,6 @@ REPORTABLES: Mapping[str, Mapping[str, str]] = {
         "architecture": _IN_PROCESS,
         "security": _NO_USERS,
         "protocol": _CALLS,
-        "access": "columns with zone maps; ART indexes on id and both ends of a connection",
     },
     "postgresql": {
         "transactions": "atomic; each statement sees what was committed when it began",
@@ -69,7 +64,6 @@ REPORTABLES: Mapping[str, Mapping[str, str]] = {
         "architecture": "a server process for each connection, and helpers",
         "security": "roles and passwords (SCRAM); the private server's socket is closed to others",
         "protocol": "PostgreSQL's, version 3, over a Unix socket or TCP",
-        "access": "heaps in key order; B-trees on id, both ends of a connection, and build",
     },
     "python-dict": {
         "transactions": "none",
@@ -78,7 +72,6 @@ REPORTABLES: Mapping[str, Mapping[str, str]] = {
         "architecture": _IN_PROCESS,
         "security": "none",
         "protocol": "references",
-        "access": "a dict on id, references both ways",
     },
     "zodb": {
         "transactions": "atomic; a connection sees the database as it was when it began",
@@ -87,7 +80,6 @@ REPORTABLES: Mapping[str, Mapping[str, str]] = {
         "architecture": _IN_PROCESS,
         "security": _NO_USERS,
         "protocol": "attribute access; objects are fetched when first touched",
-        "access": "references between objects; B-trees of objects on id and build",
     },
     "ladybug": {
         "transactions": "atomic; serializable by its documentation",
@@ -96,7 +88,6 @@ REPORTABLES: Mapping[str, Mapping[str, str]] = {
         "architecture": f"{_IN_PROCESS}, threads of its own",
         "security": _NO_USERS,
         "protocol": f"Cypher texts, prepared, by {_CALLS}",
-        "access": "columns; a hash index on id, adjacency lists both ways",
     },
 }
 

@@ -9,7 +9,8 @@ from typing import ClassVar
 from loadstone import _core
 from loadstone.engines.base import Capabilities
 from loadstone.errors import EngineError, UnsupportedError
-from loadstone.hosts.base import Database, HostedEngine, Measured, capabilities
+from loadstone.hosts.base import Database, HostedEngine, Measured, Served, capabilities
+from loadstone.meter import Work
 from loadstone.role import Role
 
 NO_LANGUAGE = "it has no query language"
@@ -70,30 +71,36 @@ class RustHost(HostedEngine):
     def measure(self, measure: str, iteration: int) -> Measured:
         """In Rust, the interpreter released."""
         with host_errors(self.name):
-            return Measured(*self._open().measure(measure, iteration))
+            elapsed_ns, commit_ns, visits, checksum, calls, sent, work = self._open().measure(
+                measure, iteration, self.processes()
+            )
+        return Measured(elapsed_ns, commit_ns, visits, checksum, calls, *sent, Work(*work))
 
     def users(
         self, readers: int, writers: int, duration_ns: int, starts_ns: Sequence[int] | None
-    ) -> tuple[int, _core.Tally, _core.Tally]:
+    ) -> Served:
         """Threads in Rust: no interpreter between them."""
         with host_errors(self.name):
-            return self._open().users(readers, writers, duration_ns, starts_ns)
+            elapsed_ns, lookups, inserts, links, work = self._open().users(
+                readers, writers, duration_ns, starts_ns, self.processes()
+            )
+        return Served(elapsed_ns, lookups, inserts, links, Work(*work))
 
     def terms(self) -> Mapping[str, str]:
-        """As the client reads them back, in the words of the contract; the program's own tactics
-        are what it does, and the engine cannot be asked for them."""
+        """As the client reads them back, in the words of the contract: settings from the engine,
+        designs from the database, and the program's own tactics from what it is seen to do. None
+        is what was asked for: a tactic that nothing tells is not among them."""
         with host_errors(self.name):
             told = dict(self._open().terms())
-        spans = told.pop("read transaction", "")
+        trees = told.pop("indexes", "")
+        spans = told.pop("read transaction", told.get("transaction", ""))
         common = {key: told.pop(key) for key in COMMON_TERMS if key in told}
+        tactics = [name for name in self.capabilities.tactics if name in told]
         return {
             "host": self.host,
             **({"read transaction": SPANS["measure" in spans]} if spans else {}),
-            **{
-                name: self.tactic(name)
-                for name in self.capabilities.tactics
-                if name not in COMMON_TERMS
-            },
+            **{name: told.pop(name) for name in tactics},
+            **({"setting.access": trees} if trees else {}),
             **common,
             **{f"setting.{name}": value for name, value in told.items()},
             **self.in_common_words({**told, **common}),
@@ -175,7 +182,7 @@ class NullHost(RustHost):
 
     def users(
         self, readers: int, writers: int, duration_ns: int, starts_ns: Sequence[int] | None
-    ) -> tuple[int, _core.Tally, _core.Tally]:
+    ) -> Served:
         """Look-ups only: what users inserted is looked at afterwards."""
         if writers:
             raise UnsupportedError("null keeps no part that a user inserts")
@@ -202,11 +209,12 @@ class SqliteHost(RustHost):
         synchronous, pages = told["synchronous"], int(told["cache_size"])
         synced = told["journal_mode"] == "wal" and synchronous in ("2", "3")
         bytes_each = -KIB if pages < 0 else int(told["page_size"])
+        uncommitted = told["read_uncommitted"] != "0"
         return {
             "durability": "full" if synced else {"0": "none"}.get(synchronous, synchronous),
-            "isolation": "serializable",
+            "isolation": "read uncommitted" if uncommitted else "serializable",
             "cache": str(pages * bytes_each),
-            "parallelism": "1",
+            "parallelism": str(1 + int(told["threads"])),
         }
 
 
@@ -248,10 +256,12 @@ class DuckdbHost(RustHost):
     )
 
     def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
-        """Of its settings; the log is synced at each commit."""
+        """Of its settings."""
         size, unit = told["cache"].removeprefix("memory_limit ").split()
+        synced = told["durability"].removeprefix("fsync_mode ")
         return {
-            "durability": "full" if "synced" in told["durability"] else told["durability"],
+            "durability": "none" if synced == "NONE" else "full",
+            "setting.fsync_mode": synced,
             "cache": str(round(float(size) * BYTES[unit])),
             "parallelism": told["parallelism"].removeprefix("threads "),
         }

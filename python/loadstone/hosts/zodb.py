@@ -118,9 +118,19 @@ class ZodbClient(ObjectClient):
             "isolation": "snapshot",
             "read transaction": "one measure",
             "cache": str(self._database.getCacheSizeBytes()),
-            "access": "swizzled references; B-trees on id and build",
-            "file": "append-only, not packed",
+            **self._containers(),
+            "setting.file": "append-only, not packed",
         }
+
+    def _containers(self) -> Mapping[str, str]:
+        """By which a part is found, as the file's root has them; none of an empty file."""
+        self.begin()
+        root = self._connection.root()
+        found = [
+            f"{name}: {type(root[name]).__name__}" for name in (BY_ID, BY_BUILD) if name in root
+        ]
+        self.end()
+        return {"setting.access": ", ".join([*found, "references"])} if found else {}
 
 
 class ZodbHost(PythonHost):

@@ -10,7 +10,9 @@ from loadstone.plan import Cell, Plan
 @dataclass(frozen=True, slots=True)
 class Sample:
     """One timed repetition. CPU and device figures are None where the system does not tell;
-    `commit_ns` is the commit's part of the time, where a calling program tells it apart."""
+    `commit_ns` is the commit's part of the time, where a calling program tells it apart; `calls`,
+    `statements` and `round_trips` are what such a program counted of its calls into the client, of
+    statements sent to the engine, and of waits for a server."""
 
     ordinal: int
     round: int
@@ -22,6 +24,11 @@ class Sample:
     read_bytes: int | None = None
     written_bytes: int | None = None
     commit_ns: int | None = None
+    client_threads: int | None = None
+    server_threads: int | None = None
+    calls: int | None = None
+    statements: int | None = None
+    round_trips: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +160,11 @@ class UsersPoint:
     histogram: bytes
     status: str
     reason: str
+    beside: str = ""
+    """Who else was at work at the same time (`2 users on insert`); empty: nobody."""
+    links_checked: int | None = None
+    """Connections of inserted parts that were found from both ends after the loop, all that were
+    looked at; None where nobody inserted. One that is not found makes the loop a failed one."""
 
 
 MEASURED = ("ok", "disturbed", "invalid")

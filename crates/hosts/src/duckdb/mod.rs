@@ -16,6 +16,8 @@ use self::handles::{Chunk, Connection, Statement, Value};
 use self::queries::{Hop, Query};
 use crate::client::{Client, Direction};
 use crate::error::HostError;
+use crate::habits::{self, Habits};
+use crate::measure::Sent;
 use crate::part::{Kind, Link, Part};
 use crate::tactics::{Address, Tactics};
 use crate::visits::Visits;
@@ -47,6 +49,8 @@ pub struct DuckDb {
     connection: Connection,
     path: String,
     choices: Choices,
+    /// Statements executed so far.
+    executed: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -86,7 +90,7 @@ impl DuckDb {
     }
 
     fn on(connection: Connection, path: String, choices: Choices) -> Result<Self, HostError> {
-        let mut client = Self { statements: Vec::new(), connection, path, choices };
+        let mut client = Self { statements: Vec::new(), connection, path, choices, executed: 0 };
         if schema::is_loaded(&client.connection)? {
             client.prepare()?;
         }
@@ -113,6 +117,7 @@ impl DuckDb {
             let message = "there is no OO1 database in its file: load one";
             HostError::engine(ENGINE, "looking for its statements", message)
         })?;
+        self.executed += 1;
         let mut rows = statement.execute(parameters)?;
         while let Some(chunk) = rows.fetch() {
             (0..chunk.size()).for_each(|row| visit(&chunk, row));
@@ -141,6 +146,12 @@ impl DuckDb {
             }
         })?;
         malformed
+    }
+
+    /// A text that is nobody's prepared statement.
+    fn run(&mut self, text: &str) -> Result<(), HostError> {
+        self.executed += 1;
+        self.connection.run(text)
     }
 
     fn step(
@@ -258,7 +269,7 @@ impl Client for DuckDb {
     }
 
     fn begin_write(&mut self) -> Result<(), HostError> {
-        self.connection.run("BEGIN TRANSACTION")
+        self.run("BEGIN TRANSACTION")
     }
 
     fn insert(&mut self, new: &NewPart) -> Result<(), HostError> {
@@ -288,11 +299,11 @@ impl Client for DuckDb {
     }
 
     fn commit(&mut self) -> Result<(), HostError> {
-        self.connection.run("COMMIT")
+        self.run("COMMIT")
     }
 
     fn rollback(&mut self) -> Result<(), HostError> {
-        match self.connection.run("ROLLBACK") {
+        match self.run("ROLLBACK") {
             // Nothing was begun, or a commit that failed has given it up already.
             Err(HostError::Engine { message, .. }) if message.contains("no transaction") => Ok(()),
             done => done,
@@ -358,10 +369,23 @@ impl Client for DuckDb {
         schema::size_bytes(&self.path)
     }
 
+    fn sent(&self) -> Option<Sent> {
+        Some(Sent { statements: self.executed, round_trips: None })
+    }
+
     fn terms(&mut self) -> Result<Vec<(String, String)>, HostError> {
-        let spans = if self.choices.spans_measure { "a measure" } else { "a call" };
         let mut terms = schema::terms(&self.connection)?;
-        terms.push(("read transaction".to_owned(), spans.to_owned()));
+        self.begin()?;
+        let within = schema::in_transaction(&self.connection);
+        self.end()?;
+        terms.push(("transaction".to_owned(), habits::transaction(within?).to_owned()));
+        if schema::is_loaded(&self.connection)?
+            && let Some(habits) = Habits::of(self)?
+        {
+            let style = if habits.goes_by_levels() { "batch" } else { "prepared" };
+            terms.push(("statement".to_owned(), style.to_owned()));
+            terms.push(("hop".to_owned(), habits.hop().to_owned()));
+        }
         Ok(terms)
     }
 }

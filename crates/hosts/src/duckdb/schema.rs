@@ -30,8 +30,9 @@ const INDEXES: &str = "
 ";
 
 /// What a term is called, and the query that reads it back as one text.
-const TERMS: [(&str, &str); 6] = [
+const TERMS: [(&str, &str); 7] = [
     ("version", "SELECT version()"),
+    ("durability", "SELECT 'fsync_mode ' || current_setting('fsync_mode')::VARCHAR"),
     ("parallelism", "SELECT 'threads ' || current_setting('threads')::VARCHAR"),
     ("cache", "SELECT 'memory_limit ' || current_setting('memory_limit')"),
     (
@@ -101,10 +102,19 @@ pub fn size_bytes(path: &str) -> Result<u64, HostError> {
     Ok(bytes)
 }
 
+/// Whether a transaction is open: without one, each statement has a number of its own.
+pub fn in_transaction(connection: &Connection) -> Result<bool, HostError> {
+    let number = || {
+        let query = "SELECT txid_current()::VARCHAR";
+        let mut rows = connection.prepare(query, &[Column::Text])?.execute(&[])?;
+        Ok(rows.fetch().map(|chunk| chunk.text(0, 0).to_vec()))
+    };
+    Ok(number()? == number()?)
+}
+
 /// What the engine says about itself.
 pub fn terms(connection: &Connection) -> Result<Vec<(String, String)>, HostError> {
-    let durability = "log synced to disk at each commit (there is no switch for it)";
-    let mut terms = vec![("durability".to_owned(), durability.to_owned())];
+    let mut terms = Vec::with_capacity(TERMS.len());
     for (name, query) in TERMS {
         let mut rows = connection.prepare(query, &[Column::Text])?.execute(&[])?;
         let value = rows.fetch().map(|chunk| chunk.text(0, 0).to_vec()).unwrap_or_default();

@@ -299,6 +299,6 @@ impl Client for Links {
     }
 
     fn terms(&mut self) -> Result<Vec<(String, String)>, HostError> {
-        self.store.terms("links: a B-tree on id, one of each direction's connections, one on build")
+        self.store.terms()
     }
 }

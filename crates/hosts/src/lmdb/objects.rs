@@ -223,6 +223,6 @@ impl Client for Objects {
     }
 
     fn terms(&mut self) -> Result<Vec<(String, String)>, HostError> {
-        self.store.terms("objects: one value a part, both directions in it; B-tree on build")
+        self.store.terms()
     }
 }

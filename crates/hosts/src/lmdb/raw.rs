@@ -27,6 +27,9 @@ const READERS_MAX: c_uint = 256;
 /// Tables of all designs together.
 const TABLES_MAX: c_uint = 8;
 
+/// The tables of all designs.
+const TABLES: [&CStr; 6] = [c"build", c"constant", c"object", c"part", c"to", c"from"];
+
 /// An open environment: one for each file and process, as LMDB demands.
 pub struct Environment {
     raw: NonNull<ffi::MDB_env>,
@@ -135,6 +138,39 @@ impl Environment {
         }
         writer.commit()?;
         Ok(tables)
+    }
+
+    /// The tables that hold something, with how many values each, as LMDB counts them.
+    pub fn filled(self: &Arc<Self>) -> Result<Vec<(String, usize)>, HostError> {
+        // Tables are opened by one transaction of a process at a time.
+        let _alone = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let writer = Writer::begin(self)?;
+        let mut filled = Vec::new();
+        for name in TABLES {
+            let mut table = Table(0);
+            #[expect(unsafe_code, reason = "the C interface")]
+            // SAFETY: the transaction is alive, the name ends in zero, the table's place takes it.
+            let status = unsafe {
+                ffi::mdb_dbi_open(writer.transaction(), name.as_ptr(), 0, &raw mut table.0)
+            };
+            if status == ffi::MDB_NOTFOUND {
+                continue;
+            }
+            done(status, "opening a table")?;
+            #[expect(unsafe_code, reason = "the C interface")]
+            // SAFETY: all zeros are numbers.
+            let mut counted: ffi::MDB_stat = unsafe { std::mem::zeroed() };
+            #[expect(unsafe_code, reason = "the C interface")]
+            // SAFETY: the transaction is alive, the table is its own, `counted` takes the answer.
+            let status = unsafe { ffi::mdb_stat(writer.transaction(), table.0, &raw mut counted) };
+            done(status, "counting a table's values")?;
+            if counted.ms_entries > 0 {
+                filled.push((name.to_string_lossy().into_owned(), counted.ms_entries));
+            }
+        }
+        // Committed, so that the tables that were opened stay so.
+        writer.commit()?;
+        Ok(filled)
     }
 
     /// Where the file is.

@@ -156,19 +156,34 @@ impl<const N: usize> Store<N> {
         length.map_err(|error| HostError::engine(ENGINE, "measuring the file", error))
     }
 
-    pub fn terms(&self, access: &str) -> Result<Vec<(String, String)>, HostError> {
+    pub fn terms(&self) -> Result<Vec<(String, String)>, HostError> {
         let syncs = self.environment.syncs()?;
         let durability = if syncs { "synchronous commit" } else { "no sync" };
         let version = version();
+        let filled = self.environment.filled()?;
+        let tables = filled
+            .iter()
+            .map(|(name, entries)| format!("B-tree {name} of {entries} values"))
+            .collect::<Vec<_>>()
+            .join(", ");
+        let has = |wanted: &str| filled.iter().any(|(name, _)| name == wanted);
+        let design = match (has("object"), has("to")) {
+            (true, false) => Some("objects"),
+            (false, true) => Some("links"),
+            (true, true) => Some("objects and links, both loaded"),
+            (false, false) => None,
+        };
         let terms = [
             ("version", version.as_str()),
             ("durability", durability),
-            ("access", access),
+            ("indexes", tables.as_str()),
             ("read transaction", "one measure: a snapshot"),
             ("empty statement", "a key that is not there"),
             ("constant", "the only value of a table"),
         ];
-        Ok(terms.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec())
+        let access = design.map(|design| ("access", design));
+        let terms = terms.into_iter().chain(access);
+        Ok(terms.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
     }
 }
 

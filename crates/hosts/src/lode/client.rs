@@ -4,7 +4,7 @@ use std::ops::{Range, RangeInclusive};
 
 use loadstone_datasets::oo1::{Database, NewPart};
 use lode::Pages;
-use lode::catalog::CATALOG_PAGE;
+use lode::catalog::{self, CATALOG_PAGE};
 
 use super::ENGINE;
 use super::design::Design;
@@ -296,6 +296,24 @@ impl<D: Design, P: Place> Client for Lode<D, P> {
     }
 
     fn terms(&mut self) -> Result<Vec<(String, String)>, HostError> {
-        self.store.terms(D::ACCESS)
+        let mut terms = self.store.terms(D::ACCESS)?;
+        let reader = P::reader(self.store.database()?);
+        let files = catalog::all(P::pages(&reader));
+        drop(reader);
+        let files =
+            files.map_err(|error| HostError::engine(ENGINE, "reading its catalog", error))?;
+        let named = |entry: &catalog::Entry| format!("{} ({:?})", entry.name, entry.kind);
+        let list: Vec<String> = files.iter().map(named).collect();
+        terms.push(("indexes".to_owned(), list.join(", ")));
+        let mut designs: Vec<_> = files
+            .iter()
+            .filter_map(|entry| entry.name.split_once('.'))
+            .map(|(one, _)| one)
+            .collect();
+        designs.dedup();
+        if !designs.is_empty() {
+            terms.push(("access".to_owned(), designs.join(" and ")));
+        }
+        Ok(terms)
     }
 }

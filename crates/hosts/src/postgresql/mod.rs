@@ -24,9 +24,11 @@ use self::queries::{Hop, Query, Style};
 use self::row::Row;
 use self::session::Session;
 use self::statement::{Prepared, Value};
-use self::wire::WireError;
+use self::wire::{Wire, WireError};
 use crate::client::{Client, Direction};
 use crate::error::HostError;
+use crate::habits::{self, Habits};
+use crate::measure::Sent;
 use crate::part::{Kind, Link, Part};
 use crate::tactics::{Address, Tactics};
 use crate::visits::Visits;
@@ -109,8 +111,12 @@ impl PostgreSql {
         Ok(client)
     }
 
+    /// Nothing where each statement is sent as text.
     fn prepare(&mut self) -> Result<(), HostError> {
         self.statements.clear();
+        if self.choices.statement == Style::Text {
+            return Ok(());
+        }
         for query in Query::ALL {
             let sql = query.sql(self.choices.statement, self.choices.hop);
             let name = format!("{query:?}");
@@ -174,10 +180,32 @@ impl PostgreSql {
             Handle::Fetched(part) => part.id,
             Handle::Id(id) => id,
         })];
-        if self.choices.hop == Hop::Lookup && self.choices.statement != Style::Procedure {
+        if self.choices.hop == Hop::Lookup {
             return self.ask(query, &from, |mut row| out.push(Handle::Id(row.int() as u32)));
         }
         self.parts(query, &from, |part| out.push(Handle::Fetched(part)))
+    }
+}
+
+impl PostgreSql {
+    /// The tactics `statement` and `hop`, by what the server has prepared of this session and by
+    /// what is sent; nothing of an empty database.
+    fn found_habits(&mut self) -> Result<Vec<(String, String)>, HostError> {
+        let doing = failed("reading its terms");
+        if !schema::is_loaded(&mut self.session).map_err(doing)? {
+            return Ok(Vec::new());
+        }
+        let Some(habits) = Habits::of(self)? else { return Ok(Vec::new()) };
+        let prepared = schema::prepared(&mut self.session, &format!("{:?}", Query::Find));
+        let style = match prepared.map_err(doing)? {
+            None => "text",
+            Some(text) if text.contains("oo1_") => "procedure",
+            Some(_) if habits.sends_each() => "pipeline",
+            Some(_) if habits.goes_by_levels() => "batch",
+            Some(_) => "prepared",
+        };
+        let found = [("statement", style), ("hop", habits.hop())];
+        Ok(found.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec())
     }
 }
 
@@ -380,14 +408,18 @@ impl Client for PostgreSql {
         schema::size_bytes(&mut self.session).map_err(failed("measuring its size"))
     }
 
+    fn sent(&self) -> Option<Sent> {
+        let Wire { statements, sends, .. } = self.session.wire;
+        Some(Sent { statements, round_trips: Some(sends) })
+    }
+
     fn terms(&mut self) -> Result<Vec<(String, String)>, HostError> {
         let mut terms = schema::terms(&mut self.session).map_err(failed("reading its terms"))?;
-        let spans = match self.choices.transaction {
-            Span::Call => "a call",
-            Span::Measure => "a measure, repeatable read",
-        };
-        terms.push(("read transaction".to_owned(), spans.to_owned()));
-        terms.push(("clustering".to_owned(), "loaded in order of id and of frm".to_owned()));
+        self.begin()?;
+        let within = self.session.in_transaction;
+        self.end()?;
+        terms.push(("transaction".to_owned(), habits::transaction(within).to_owned()));
+        terms.extend(self.found_habits()?);
         Ok(terms)
     }
 }

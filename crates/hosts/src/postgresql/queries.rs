@@ -105,7 +105,13 @@ impl Query {
     /// Its SQL.
     pub const fn sql(self, style: Style, hop: Hop) -> &'static str {
         match (style, hop) {
-            (Style::Procedure, _) => match self {
+            (Style::Procedure, Hop::Lookup) => match self {
+                Self::Forward => "SELECT * FROM oo1_forward_ids($1)",
+                Self::Reverse => "SELECT * FROM oo1_reverse_ids($1)",
+                Self::Ordered => "SELECT too FROM connection WHERE frm = $1 ORDER BY length, too",
+                _ => self.sql(Style::Procedure, Hop::Join),
+            },
+            (Style::Procedure, Hop::Join) => match self {
                 Self::Find => "SELECT * FROM oo1_part($1)",
                 Self::Forward => "SELECT * FROM oo1_forward($1)",
                 Self::Reverse => "SELECT * FROM oo1_reverse($1)",

@@ -30,30 +30,49 @@ const FINISH: [&str; 6] = [
     "VACUUM (ANALYZE) connection",
 ];
 
+/// What a function's rows are: parts, or ids of parts.
+const PART_ROWS: &str = "id int4, x int4, y int4, type varchar";
+const ID_ROWS: &str = "id int4";
+
 /// PL/pgSQL, since a function in SQL would be merged into its caller: no procedure were left.
 /// The body sees the tables of the schema that it was made in.
-const FUNCTIONS: [(&str, &str); 6] = [
+const FUNCTIONS: [(&str, &str, &str); 8] = [
     (
         "oo1_part(wanted int4)",
+        PART_ROWS,
         "BEGIN RETURN QUERY SELECT p.id, p.x, p.y, p.type FROM part p WHERE p.id = wanted; END",
     ),
     (
         "oo1_parts(wanted int4[])",
+        PART_ROWS,
         "BEGIN RETURN QUERY SELECT p.id, p.x, p.y, p.type FROM unnest(wanted) AS w(id) \
          JOIN part p ON p.id = w.id; END",
     ),
     (
         "oo1_forward(start int4)",
+        PART_ROWS,
         "BEGIN RETURN QUERY SELECT p.id, p.x, p.y, p.type FROM connection c \
          JOIN part p ON p.id = c.too WHERE c.frm = start; END",
     ),
     (
         "oo1_reverse(start int4)",
+        PART_ROWS,
         "BEGIN RETURN QUERY SELECT p.id, p.x, p.y, p.type FROM connection c \
          JOIN part p ON p.id = c.frm WHERE c.too = start; END",
     ),
     (
+        "oo1_forward_ids(start int4)",
+        ID_ROWS,
+        "BEGIN RETURN QUERY SELECT c.too FROM connection c WHERE c.frm = start; END",
+    ),
+    (
+        "oo1_reverse_ids(start int4)",
+        ID_ROWS,
+        "BEGIN RETURN QUERY SELECT c.frm FROM connection c WHERE c.too = start; END",
+    ),
+    (
         "oo1_traverse_forward(start int4, depth int4)",
+        PART_ROWS,
         "DECLARE level int4[] := ARRAY[start]; BEGIN FOR step IN 0 .. depth LOOP \
          RETURN QUERY SELECT p.id, p.x, p.y, p.type FROM unnest(level) AS l(id) \
          JOIN part p ON p.id = l.id; \
@@ -62,6 +81,7 @@ const FUNCTIONS: [(&str, &str); 6] = [
     ),
     (
         "oo1_traverse_reverse(start int4, depth int4)",
+        PART_ROWS,
         "DECLARE level int4[] := ARRAY[start]; BEGIN FOR step IN 0 .. depth LOOP \
          RETURN QUERY SELECT p.id, p.x, p.y, p.type FROM unnest(level) AS l(id) \
          JOIN part p ON p.id = l.id; \
@@ -71,7 +91,7 @@ const FUNCTIONS: [(&str, &str); 6] = [
 ];
 
 /// What a term is called, and the query that reads it back.
-const TERMS: [(&str, &str); 14] = [
+const TERMS: [(&str, &str); 16] = [
     ("version", "SHOW server_version"),
     ("durability", "SELECT 'synchronous_commit ' || current_setting('synchronous_commit')"),
     ("fsync", "SHOW fsync"),
@@ -86,6 +106,15 @@ const TERMS: [(&str, &str); 14] = [
         "encryption",
         "SELECT CASE WHEN ssl THEN 'TLS' ELSE 'none' END FROM pg_stat_ssl \
          WHERE pid = pg_backend_pid()",
+    ),
+    ("parallelism", "SELECT (current_setting('max_parallel_workers_per_gather')::int4 + 1)::text"),
+    (
+        // The statistics tell how far the rows lie in the order of a column.
+        "order of rows",
+        "SELECT coalesce(string_agg(tablename || ' by ' || attname || ' ' || \
+         round(correlation::numeric, 3), ', ' ORDER BY tablename), 'not known') FROM pg_stats \
+         WHERE schemaname = current_schema() AND (tablename, attname) \
+         IN (('part', 'id'), ('connection', 'frm'))",
     ),
     ("schema", "SELECT current_schema()"),
     (
@@ -127,10 +156,10 @@ pub fn load(session: &mut Session, schema: &str, database: &Database) -> Result<
     for statement in FINISH {
         session.execute(statement)?;
     }
-    for (head, body) in FUNCTIONS {
+    for (head, rows, body) in FUNCTIONS {
         session.execute(&format!(
-            "CREATE OR REPLACE FUNCTION {head} RETURNS TABLE (id int4, x int4, y int4, \
-             type varchar) LANGUAGE plpgsql STABLE SET search_path FROM CURRENT AS $${body}$$"
+            "CREATE OR REPLACE FUNCTION {head} RETURNS TABLE ({rows}) \
+             LANGUAGE plpgsql STABLE SET search_path FROM CURRENT AS $${body}$$"
         ))?;
     }
     match session.execute("CHECKPOINT") {
@@ -176,6 +205,11 @@ fn timestamp(seconds: i64) -> String {
 pub fn size_bytes(session: &mut Session) -> Result<u64, WireError> {
     let size = "SELECT pg_total_relation_size('part') + pg_total_relation_size('connection')";
     Ok(session.value(size)?.and_then(|text| text.parse().ok()).unwrap_or(0))
+}
+
+/// The text that the server has under that name for this session; `None` where it has none.
+pub fn prepared(session: &mut Session, name: &str) -> Result<Option<String>, WireError> {
+    session.value(&format!("SELECT statement FROM pg_prepared_statements WHERE name = '{name}'"))
 }
 
 /// What the server says about itself.

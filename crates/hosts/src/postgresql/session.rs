@@ -22,12 +22,15 @@ pub struct Session {
     pub wire: Wire,
     /// Kept for the text protocol, so that a statement is no allocation.
     pub text: Vec<u8>,
+    /// Whether a transaction is open, as the server said when it was last ready.
+    pub in_transaction: bool,
 }
 
 impl Session {
     /// Connect and authenticate.
     pub fn open(address: &Address) -> Result<Self, WireError> {
-        let mut session = Self { wire: Wire::connect(address)?, text: Vec::new() };
+        let wire = Wire::connect(address)?;
+        let mut session = Self { wire, text: Vec::new(), in_transaction: false };
         let greeting = [
             ("user", address.user.as_str()),
             ("database", address.database.as_str()),
@@ -46,6 +49,7 @@ impl Session {
     /// Run one statement by the simple protocol; its rows, as text, go to `visit`.
     pub fn query(&mut self, sql: &str, visit: impl FnMut(Row<'_>)) -> Result<(), WireError> {
         frontend::query(sql, &mut self.wire.output)?;
+        self.wire.statements += 1;
         self.wire.flush()?;
         self.until_ready(visit)
     }
@@ -114,7 +118,10 @@ impl Session {
             };
             match frame.tag {
                 DATA_ROW_TAG => visit(Row::new(self.wire.body(&frame), format)),
-                READY_FOR_QUERY_TAG => return failure.map_or(Ok(()), Err),
+                READY_FOR_QUERY_TAG => {
+                    self.in_transaction = self.wire.body(&frame) != b"I";
+                    return failure.map_or(Ok(()), Err);
+                }
                 ERROR_RESPONSE_TAG => {
                     let error = self.wire.error(&frame);
                     failure.get_or_insert(error);

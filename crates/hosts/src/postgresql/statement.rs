@@ -60,6 +60,7 @@ impl Session {
     /// Append a call with one `int4` to what [`Session::finish`] sends.
     #[inline]
     pub fn queue(&mut self, statement: &Prepared, parameter: i32) {
+        self.wire.statements += 1;
         let output = &mut self.wire.output;
         let hole = output.len() + statement.hole;
         output.extend_from_slice(&statement.template);
@@ -77,6 +78,7 @@ impl Session {
             self.queue(statement, number);
             return Ok(());
         }
+        self.wire.statements += 1;
         bind(&statement.name, parameters, &mut self.wire.output)?;
         frontend::execute("", 0, &mut self.wire.output)?;
         Ok(())

@@ -24,6 +24,7 @@ impl Session {
         let words = std::str::from_utf8(&text).expect("made of strings");
         frontend::query(words, &mut self.wire.output)?;
         self.text = text;
+        self.wire.statements += 1;
         self.wire.flush()?;
         self.until_ready(visit)
     }

@@ -64,6 +64,10 @@ pub struct Wire {
     input: Vec<u8>,
     start: usize,
     end: usize,
+    /// Statements put into `output` so far: what is executed, not what is only prepared.
+    pub statements: u64,
+    /// Times that `output` was sent, after each of which the program waits.
+    pub sends: u64,
 }
 
 impl Wire {
@@ -87,11 +91,14 @@ impl Wire {
             input: vec![0; INPUT_BYTES],
             start: 0,
             end: 0,
+            statements: 0,
+            sends: 0,
         })
     }
 
     /// Send all that was written to `output`.
     pub fn flush(&mut self) -> Result<(), WireError> {
+        self.sends += 1;
         let mut sent = 0;
         let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
         while sent < self.output.len() {

@@ -6,6 +6,8 @@ use std::io::ErrorKind;
 
 use super::raw::{Connection, ENGINE, Statement, version};
 use crate::error::HostError;
+use crate::habits;
+use crate::measure::Sent;
 use crate::tactics::{Address, Tactics};
 
 /// Pages kept by each connection: as many bytes as the other engines keep. `SQLite`'s own default
@@ -129,6 +131,11 @@ impl File {
         Ok(value)
     }
 
+    /// As `SQLite` counts.
+    pub fn sent(&self) -> Sent {
+        Sent { statements: self.connection.runs(), round_trips: None }
+    }
+
     /// Of the file and its log.
     pub fn size_bytes(&self) -> u64 {
         let length = |ending| fs::metadata(format!("{}{ending}", self.choices.path));
@@ -136,15 +143,23 @@ impl File {
     }
 
     /// Read back from the connection, never from the tactics.
-    pub fn terms(&self) -> Result<Vec<(String, String)>, HostError> {
+    pub fn terms(&mut self) -> Result<Vec<(String, String)>, HostError> {
         let mut terms = vec![("version".to_owned(), version())];
-        for name in ["journal_mode", "synchronous", "page_size", "cache_size", "mmap_size"] {
+        for name in [
+            "journal_mode",
+            "synchronous",
+            "page_size",
+            "cache_size",
+            "mmap_size",
+            "read_uncommitted",
+            "threads",
+        ] {
             let value = self.connection.value(&format!("pragma {name}"))?;
             terms.push((name.to_owned(), value));
         }
         let options = "select compile_options from pragma_compile_options";
         let of = |name| format!("{options} where compile_options like '{name}%'");
-        terms.push(("threads".to_owned(), self.connection.value(&of("THREADSAFE"))?));
+        terms.push(("threadsafe".to_owned(), self.connection.value(&of("THREADSAFE"))?));
         let stat4 = !self.connection.value(&of("ENABLE_STAT4"))?.is_empty();
         let statistics = "select count(*) from sqlite_schema where name like 'sqlite_stat%'";
         let tables = self.connection.value(statistics)?;
@@ -152,11 +167,31 @@ impl File {
         terms.push(("statistics".to_owned(), format!("{tables} tables, {built}")));
         let schema = "select group_concat(sql, '; ') from sqlite_schema where sql is not null";
         terms.push(("schema".to_owned(), self.connection.value(schema)?));
-        let spans = if self.choices.spans_measure { "one measure" } else { "one call" };
-        terms.push(("read transaction".to_owned(), spans.to_owned()));
+        terms.push(("indexes".to_owned(), self.connection.value(INDEXES)?));
+        let access = self.connection.value(ACCESS)?;
+        if !access.is_empty() {
+            terms.push(("access".to_owned(), access));
+        }
+        self.begin()?;
+        let within = self.connection.in_transaction();
+        self.end()?;
+        terms.push(("transaction".to_owned(), habits::transaction(within).to_owned()));
         Ok(terms)
     }
 }
+
+/// Every B-tree, by what it is ordered.
+const INDEXES: &str = "select coalesce(group_concat(name || ' (' || columns || ')', ', '), 'none') \
+     from (select tree.name as name, (select group_concat(coalesce(name, 'rowid'), ', ') \
+     from pragma_index_info(tree.name)) as columns from sqlite_schema as tree \
+     where tree.type = 'index' union all select name, case when sql like '%without rowid%' \
+     then 'primary key' else 'rowid' end from sqlite_schema \
+     where type = 'table' and name not like 'sqlite_%' order by 1)";
+
+/// The design of the tables that are there; nothing of an empty file.
+const ACCESS: &str = "select case when name = 'object' then 'objects' \
+     when sql like '%without rowid%' then 'clustered' else 'rowid' end from sqlite_schema \
+     where type = 'table' and name in ('object', 'connection')";
 
 /// What a client says that was used before it was loaded.
 pub fn not_loaded() -> HostError {

@@ -8,6 +8,7 @@ use super::file::{File, not_loaded};
 use super::raw::{Connection, ENGINE, Statement};
 use crate::client::{Client, Direction};
 use crate::error::HostError;
+use crate::measure::Sent;
 use crate::object::{self, Held, Object};
 use crate::part::Part;
 use crate::tactics::{Address, Tactics};
@@ -264,6 +265,10 @@ impl Client for Objects {
 
     fn size_bytes(&mut self) -> Result<u64, HostError> {
         Ok(self.file.size_bytes())
+    }
+
+    fn sent(&self) -> Option<Sent> {
+        Some(self.file.sent())
     }
 
     fn terms(&mut self) -> Result<Vec<(String, String)>, HostError> {

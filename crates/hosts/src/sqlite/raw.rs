@@ -133,6 +133,26 @@ impl Connection {
         autocommit == 0
     }
 
+    /// Statements run so far, as `SQLite` itself counts the runs of each that is prepared. One
+    /// that is dropped takes its runs with it.
+    pub fn runs(&self) -> u64 {
+        let mut runs = 0;
+        let mut statement = ptr::null_mut();
+        loop {
+            #[expect(unsafe_code, reason = "the C interface")]
+            // SAFETY: the connection is open, and each statement is one of its own that is alive.
+            // The last argument of 0 leaves the count as it is.
+            let counted = unsafe {
+                statement = ffi::sqlite3_next_stmt(self.raw.as_ptr(), statement);
+                if statement.is_null() {
+                    return runs;
+                }
+                ffi::sqlite3_stmt_status(statement, ffi::SQLITE_STMTSTATUS_RUN, 0)
+            };
+            runs += u64::from(counted.cast_unsigned());
+        }
+    }
+
     fn failure(&self, doing: &'static str) -> HostError {
         HostError::engine(ENGINE, doing, self.message())
     }

@@ -11,6 +11,7 @@ use super::file::{File, not_loaded};
 use super::raw::{Connection, ENGINE, Statement};
 use crate::client::{Client, Direction};
 use crate::error::HostError;
+use crate::measure::Sent;
 use crate::part::{Kind, Link, Part};
 use crate::tactics::{Address, Tactics};
 use crate::visits::Visits;
@@ -374,6 +375,10 @@ impl Client for Relational {
 
     fn size_bytes(&mut self) -> Result<u64, HostError> {
         Ok(self.file.size_bytes())
+    }
+
+    fn sent(&self) -> Option<Sent> {
+        Some(self.file.sent())
     }
 
     fn terms(&mut self) -> Result<Vec<(String, String)>, HostError> {

@@ -1,0 +1,133 @@
+"""What is read back is what is there: it follows a change behind the lab's back, and it does not
+follow what was asked."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import permutations
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from engine_kinds import MakeEngine
+from test_hosts import DEFAULTS, PARTS, build, hosted
+
+from loadstone.engines.base import System
+from loadstone.errors import EngineError
+
+BEHIND: Mapping[str, tuple[tuple[str, str, str], ...]] = {
+    "sqlite": (
+        ("PRAGMA synchronous = OFF", "durability", "none"),
+        ("PRAGMA cache_size = -2048", "cache", str(2048 * 1024)),
+    ),
+    "duckdb": (
+        ("SET threads = 3", "parallelism", "3"),
+        ("SET memory_limit = '64MiB'", "cache", str(64 * 1024 * 1024)),
+    ),
+    "postgresql": (
+        ("SET synchronous_commit = off", "durability", "none"),
+        ("SET max_parallel_workers_per_gather = 4", "parallelism", "5"),
+        ("SET enable_hashjoin = off; SET enable_mergejoin = off", "join", "nested-loops"),
+        ("SET default_transaction_isolation = 'serializable'", "isolation", "serializable"),
+    ),
+}
+"""Engine -> (statement, term, what it must read back then)."""
+
+
+@pytest.mark.parametrize(
+    ("name", "statement", "term", "expected"),
+    [(name, *case) for name, cases in BEHIND.items() for case in cases],
+)
+def test_a_setting_changed_behind_the_engine_is_read_back(
+    make: MakeEngine, name: str, statement: str, term: str, expected: str
+) -> None:
+    engine = make(name)
+    engine.start()
+    assert engine.terms()[term] != expected
+    engine._open().execute(statement)  # type: ignore[attr-defined]
+    assert engine.terms()[term] == expected
+
+
+def others(system: System) -> Iterator[tuple[str, str]]:
+    """Every declared value of a tactic that was not asked for."""
+    for tactic, values in system.capabilities.tactics.items():
+        numbers = ("7",) if any(value.startswith("<") for value in values) else ()
+        for value in (*values, *numbers):
+            if not value.startswith("<") and value != system.tactic(tactic):
+                yield tactic, value
+
+
+@pytest.mark.parametrize("text", DEFAULTS)
+def test_the_terms_of_a_program_are_no_echo_of_what_was_asked(text: str) -> None:
+    with hosted(text) as host:
+        asked = host.variant
+        tactics = host.capabilities.tactics
+        before = {name: host.terms().get(name) for name in tactics}
+        followed = []
+        for tactic, value in others(host):
+            # The way to the server decides whom to ask, not what is said.
+            if tactic == "place":
+                continue
+            host.variant = replace(asked, tactics=(*dict(asked.tactics).items(), (tactic, value)))
+            if host.terms().get(tactic) != before[tactic]:
+                followed.append((tactic, value))
+        host.variant = asked
+        assert followed == []
+
+
+DESIGNS = {
+    "sqlite": ("rowid", "clustered", "objects"),
+    "lmdb": ("objects", "links"),
+    "lode": ("objects", "links", "btree", "hash"),
+}
+
+
+@pytest.mark.parametrize(
+    ("engine", "loaded", "asked"),
+    [(engine, *pair) for engine, designs in DESIGNS.items() for pair in permutations(designs, 2)],
+)
+def test_a_design_is_read_from_the_database_that_is_there(
+    engine: str, loaded: str, asked: str
+) -> None:
+    with TemporaryDirectory(prefix="loadstone-test-") as name:
+        first = build(f"{engine}?access={loaded}", Path(name))
+        first.start()
+        first.load()
+        first.stop()
+        second = build(f"{engine}?access={asked}", Path(name))
+        try:
+            second.start()
+        except EngineError as refused:
+            assert "design" in refused.message
+        else:
+            assert second.terms()["access"] == loaded
+        second.remove()
+
+
+def test_a_programs_session_is_asked_not_the_one_that_set_it_up() -> None:
+    with hosted("postgresql") as host:
+        assert host.terms()["durability"] == "full"
+        server = host._server  # type: ignore[attr-defined]
+        server.run("ALTER ROLE CURRENT_USER SET synchronous_commit TO off")
+        server.run("ALTER ROLE CURRENT_USER SET max_parallel_workers_per_gather TO 3")
+        host._program = None  # type: ignore[attr-defined]
+        told = host.terms()
+        assert (told["durability"], told["parallelism"]) == ("none", "4")
+
+
+def test_an_index_that_is_gone_is_not_told() -> None:
+    with hosted("postgresql") as host:
+        assert "part_build (build)" in host.terms()["setting.access"]
+        server = host._server  # type: ignore[attr-defined]
+        server.run("DROP INDEX part_build")
+        assert "part_build" not in host.terms()["setting.access"]
+
+
+@pytest.mark.parametrize("hop", ["lookup", "join"])
+def test_a_procedure_does_what_hop_says(hop: str) -> None:
+    """Asked for ids, a procedure once joined all the same, and was told to look up."""
+    with hosted(f"postgresql?hop={hop}&statement=procedure") as host:
+        assert host.terms()["hop"] == hop
+        assert host.terms()["statement"] == "procedure"
+        statements = host.measure("traversal", 1).statements
+        assert statements == (1_094 if hop == "join" else 4_373)
+        assert host.database.parts == PARTS

@@ -1,0 +1,163 @@
+"""A block of a program's measures: what is warmed up, and what is metered."""
+
+import resource
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loadstone import limits
+from loadstone.benchmarks.oo1.benchmark import Oo1Benchmark, call_of
+from loadstone.host_requests import HostRequests
+from loadstone.hosts.base import Database
+from loadstone.hosts.loops import run
+from loadstone.hosts.python_null import NullClient
+from loadstone.record.model import Sample
+
+PARTS = 200
+OPERATIONS = {item.name: item for item in Oo1Benchmark().operations("1992", PARTS)}
+SPIN_NS = 1_000_000
+
+
+def worker_in(folder: Path, engine: str = "sqlite") -> HostRequests:
+    worker = HostRequests(lambda kind: None)
+    worker.open({"engine": engine, "tactics": []}, str(folder), "owner")
+    worker.load({"parts": PARTS, "locality": True, "seed": 1}, {})
+    return worker
+
+
+def block(operation: str, first: int, count: int, **values: Any) -> dict[str, Any]:
+    """As the runner asks for it."""
+    texts = OPERATIONS[operation].texts[first : first + count]
+    warming = [(-1, text, "", 0, "") for text in OPERATIONS[operation].warming]
+    return {
+        "benchmark": "oo1",
+        "edition": "1992",
+        "rows": PARTS,
+        "design": "oo1",
+        "destination": "host",
+        "temperature": "warm",
+        "variations": [(first + at, text, "", 0, "") for at, text in enumerate(texts)],
+        "warm_up": 1,
+        "first_ordinal": first,
+        "round": 0,
+        "warming": warming,
+        **values,
+    }
+
+
+def asked_by(worker: HostRequests) -> list[tuple[str, int]]:
+    """Every measure from here on, warm-up included."""
+    asked: list[tuple[str, int]] = []
+    measure = worker.host.measure
+
+    def listen(name: str, iteration: int) -> Any:
+        asked.append((name, iteration))
+        return measure(name, iteration)
+
+    worker.host.measure = listen  # type: ignore[method-assign]
+    return asked
+
+
+def test_no_sample_repeats_what_was_asked_before_it(tmp_path: Path) -> None:
+    worker = worker_in(tmp_path)
+    asked = asked_by(worker)
+    for number in range(8):
+        worker.block(block("lookup", 4 * number, 4, round=number))
+    sampled = [call_of(OPERATIONS["lookup"].texts[number]) for number in range(32)]
+    warmed = [each for each in asked if each not in sampled]
+    assert [each for each in asked if each in sampled] == sampled
+    assert len(warmed) == 3 + 7, "all of them for an engine that was just loaded, then one a block"
+    worker.remove()
+
+
+def test_an_engine_that_was_started_is_warmed_up_anew(tmp_path: Path) -> None:
+    worker = worker_in(tmp_path)
+    asked = asked_by(worker)
+    counts = []
+    for number, restarted in enumerate((False, False, True, False)):
+        if restarted:
+            worker.restart()
+        asked.clear()
+        worker.block(block("lookup", number, 1, round=number))
+        counts.append(len(asked) - 1)
+    assert counts == [3, 1, 3, 1]
+    worker.remove()
+
+
+def test_a_hot_block_is_warmed_up_on_its_own_input(tmp_path: Path) -> None:
+    worker = worker_in(tmp_path)
+    asked = asked_by(worker)
+    worker.block(block("lookup", 0, 1, temperature="hot", warming=[]))
+    assert asked == [("lookup", 1), ("lookup", 1)]
+    worker.remove()
+
+
+class Thinker(NullClient):
+    """Writes at once; computes when it is looked at, and when what it wrote is taken back."""
+
+    def find(self, number: int) -> Any:
+        spin()
+        return super().find(number)
+
+    def remove(self, first: int, last: int) -> None:
+        spin()
+
+
+def spin() -> None:
+    until_ns = own_ns() + SPIN_NS
+    while own_ns() < until_ns:
+        pass
+
+
+def own_ns() -> int:
+    used = resource.getrusage(resource.RUSAGE_THREAD)
+    return round((used.ru_utime + used.ru_stime) * 1e9)
+
+
+@pytest.mark.parametrize("measure", ["insert", "update"])
+def test_the_look_at_what_was_written_is_nobodys_work(measure: str) -> None:
+    before_ns = own_ns()
+    found = run(Thinker(), Database(PARTS), measure, 1)
+    assert own_ns() - before_ns >= 100 * SPIN_NS, "it was not looked at"
+    assert found.work.client_cpu_ns is not None
+    assert found.work.client_cpu_ns < 20 * SPIN_NS
+
+
+@pytest.mark.parametrize("engine", ["memory", "sqlite", "lmdb", "lode"])
+@pytest.mark.parametrize("measure", ["insert", "update", "lookup"])
+def test_no_thread_computes_for_longer_than_the_clock_ran(
+    engine: str, measure: str, tmp_path: Path
+) -> None:
+    worker = worker_in(tmp_path, engine)
+    reply = worker.block(block(measure, 0, 10))
+    samples = [Sample(**values) for values in reply["samples"]]
+    assert all(sample.client_cpu_ns for sample in samples)
+    assert limits.of_work(samples) == ""
+    worker.remove()
+
+
+def test_what_a_program_counted_is_in_each_sample(tmp_path: Path) -> None:
+    worker = worker_in(tmp_path)
+    found = {
+        measure: Sample(**worker.block(block(measure, 0, 1))["samples"][0])
+        for measure in ("lookup", "traversal", "insert", "nothing")
+    }
+    # SQLite's own: BEGIN and COMMIT around each, and a part and three connections a new part.
+    assert {name: sample.statements for name, sample in found.items()} == {
+        "lookup": 1_002, "traversal": 3_280 + 1_093 + 2, "insert": 402, "nothing": 2,
+    }  # fmt: skip
+    assert {sample.round_trips for sample in found.values()} == {None}
+    assert (found["lookup"].calls, found["traversal"].calls) == (1_000, 4_373)
+    worker.remove()
+
+
+def test_terms_are_of_the_loaded_database(tmp_path: Path) -> None:
+    worker = HostRequests(lambda kind: None)
+    worker.open({"engine": "sqlite", "tactics": [("access", "objects")]}, str(tmp_path), "owner")
+    assert worker.terms()["terms"]["setting.access"] == "none"
+    worker.load({"parts": PARTS, "locality": True, "seed": 1}, {})
+    told = worker.terms()["terms"]
+    assert told["setting.access"] == "object (rowid), object_build (build)"
+    assert told["access"] == "objects"
+    worker.remove()
