@@ -67,6 +67,8 @@ class Scale:
         self._units = 0
         self._one_session = benchmark.one_session
         self._restart_ns: dict[str, int] = {}
+        self._restarted: set[str] = set()
+        """Variants whose engine has been asked nothing since: whatever it had in memory is gone."""
         self._conditions = conditions
         self._clock_ns = _core.clock_resolution_ns() + _core.clock_cost_ns()
 
@@ -166,8 +168,10 @@ class Scale:
 
     def _take(self, item: OpenCell, worker: VariantWorker, block: range, number: int) -> None:
         asked = self._block(item.cell, block, number)
-        if self._one_session and number and item.samples[-1].elapsed_ns > REWARM_NS_MAX:
+        long = bool(item.samples) and item.samples[-1].elapsed_ns > REWARM_NS_MAX
+        if self._one_session and long and item.cell.variant not in self._restarted:
             asked["warm_up"] = 0
+        self._restarted.discard(item.cell.variant)
         item.add(worker.ask("block", block=asked))
 
     def _renew(self, items: Sequence[OpenCell], hurried: bool) -> None:
@@ -193,6 +197,7 @@ class Scale:
         del item
         start_ns = _core.clock_ns()
         worker.ask("restart")
+        self._restarted.add(worker.variant.name)
         self._restart_ns[worker.variant.name] = _core.clock_ns() - start_ns
 
     def _explain(self, item: OpenCell, worker: VariantWorker) -> None:
@@ -210,6 +215,7 @@ class Scale:
             expected = self._answers.of(operation, variation)
             variations.append((variation, operation.texts[variation], undo, *expected))
         cold = cell.temperature == "cold"
+        warming = operation.warming if cell.temperature == "warm" else ()
         return {
             "benchmark": self._plan.benchmark,
             "edition": self._plan.edition,
@@ -221,6 +227,7 @@ class Scale:
             "warm_up": 0 if cold else self._plan.warm_up,
             "first_ordinal": ordinals.start,
             "round": number,
+            "warming": [(-1, text, "", 0, "") for text in warming],
             "storage": operation.storage,
         }
 

@@ -7,7 +7,7 @@ of cold.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from loadstone import coldness
@@ -39,6 +39,8 @@ class Block:
     round: int
     storage: str = ""
     """The storage structure that the operation is about."""
+    warming: list[Variation] = field(default_factory=list)
+    """Inputs that no sample has, for the warm-up; none: it runs the block's variations."""
 
 
 class Watch(ABC):
@@ -82,8 +84,9 @@ class Watch(ABC):
         """Each variation's statement and plan; one isolated pass, nothing is executed."""
 
     def _warming(self, block: Block) -> Sequence[Variation]:
-        """What is run unmeasured before a warm block: each of its variations."""
-        return block.variations
+        """What is run unmeasured before a warm block: inputs that it does not sample, where the
+        benchmark has such; else, and before a hot block, its own variations."""
+        return block.warming or block.variations
 
     @abstractmethod
     def _clear(self, block: Block, variation: Variation) -> None:

@@ -62,6 +62,9 @@ class Operation:
     unit: str = ""
     """Operations of one unit are set against each other, and so measured in the same rounds; empty:
     this one by itself."""
+    warming: tuple[str, ...] = ()
+    """What a warm block runs unmeasured before its samples: inputs that no sample has. Empty: the
+    block's own texts, so that each sample repeats what was run just before."""
     many_users: bool = False
     """Whether many users can run it at once, each without changing what the others see."""
 
@@ -119,6 +122,9 @@ class Benchmark(ABC):
     """Where it meets a system under test: `engines` take statements, `hosts` run its program."""
     cold_samples: ClassVar[int] = 3
     """Samples of a cold cell, where the user does not choose."""
+    mixed: ClassVar[tuple[str, str] | None] = None
+    """The operations of users who read and of users who write at the same time; None where no mix
+    is defined."""
     one_session: ClassVar[bool] = False
     """Whether the paper has all planned samples of a cell taken in one session of the engine."""
 
