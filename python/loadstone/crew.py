@@ -88,7 +88,8 @@ class VariantWorker:
         self.ask("learn", known=known)
 
     def terms(self) -> list[Term]:
-        """Every tactic as asked and as the engine read it back when it was opened."""
+        """Every tactic as asked, and as the engine read it back: when it was last loaded or, where
+        it was not, when it was opened."""
         reply = self._opened
         asked = {name: values[0] for name, values in self.engine.capabilities.tactics.items()}
         asked |= dict(self.variant.tactics)
@@ -115,6 +116,8 @@ class VariantWorker:
                 recorder.load(load)
         names = [table_of(item.relation, item.design, rows) for item in items]
         reply = self.ask("settle", tables=names)
+        # What the database consists of can be read only now that there is one.
+        self._opened["terms"] = self.ask("terms")["terms"]
         if sized:
             recorder.size(self.variant.name, rows, reply["size_bytes"])
 

@@ -8,7 +8,6 @@ from loadstone.host_watch import HostWatch
 from loadstone.hosts.base import Database, HostedEngine
 from loadstone.hosts.reportables import reportables
 from loadstone.loop_figures import loop_figures, no_figures
-from loadstone.meter import Meter
 from loadstone.record.model import AnswerCheck
 from loadstone.users import Loop
 from loadstone.watch import Block
@@ -25,6 +24,9 @@ class HostRequests(Requests):
     shows that one is there, sees no connection. So another worker's database is doubtful, and one
     that took the place of another: parts are the same with locality and without."""
 
+    _fresh = True
+    """Whether the engine was started, or loaded, and nothing measured in it since."""
+
     @property
     def host(self) -> HostedEngine:
         """The host, once opened."""
@@ -35,9 +37,19 @@ class HostRequests(Requests):
     def open(
         self, variant: dict[str, Any], scratch: str, owner: str, *, heir: bool = False
     ) -> dict[str, Any]:
+        """As every worker."""
+        self._fresh = True
+        return super().open(variant, scratch, owner, heir=heir)
+
+    def restart(self) -> dict[str, Any]:
+        """As every worker; nothing is warm afterwards."""
+        self._fresh = True
+        return super().restart()
+
+    def terms(self) -> dict[str, Any]:
         """As every worker; the terms have what OO1's Table I asks for, too."""
-        reply = super().open(variant, scratch, owner, heir=heir)
-        return {**reply, "terms": {**reportables(self.host.name), **reply["terms"]}}
+        told = super().terms()["terms"]
+        return {"terms": {**reportables(self.host.name), **told}}
 
     def load(self, source: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:
         """Parts and connections together."""
@@ -46,6 +58,7 @@ class HostRequests(Requests):
         self.host.expect(database)
         elapsed_ns = self.host.load()
         self._doubtful = False
+        self._fresh = True
         return {"tuples": 4 * database.parts, "elapsed_ns": elapsed_ns}
 
     def settle(self, tables: list[str]) -> dict[str, Any]:
@@ -73,37 +86,47 @@ class HostRequests(Requests):
         """As for all; what a failure or a wrong answer leaves is not trusted."""
         self._doubtful = True
         reply = super().block(block)
+        self._fresh = Block(**block).temperature == "cold"
         self._doubtful = not all(AnswerCheck(**answer).right for answer in reply["answers"])
         return reply
 
     def users(self, block: dict[str, Any], loop: dict[str, Any]) -> dict[str, Any]:
-        """Many users at once on the measure of a block, one part a request."""
+        """Many users at once on the measure of a block, one part a request; and writers beside
+        readers, whose figures stand under `beside`."""
         asked = Loop(**loop)
         inserting = Block(**block).variations[0][1].startswith("insert ")
         starts = None
+        both: dict[str, Any]
         if asked.model == "open":
             starts = intended_starts(asked.seed, asked.rate_per_s or 0.0, asked.duration_ns)
-        meter = Meter(self.host.processes())
         self._doubtful = True
         # The loop has an end of its own, and the runner waits for replies without a limit.
         try:
-            elapsed_ns, *tallies = self.host.users(
-                *((0, asked.users) if inserting else (asked.users, 0)), asked.duration_ns, starts
+            served = self.host.users(
+                *((0, asked.users) if inserting else (asked.users, asked.writers)),
+                asked.duration_ns,
+                starts,
             )
         except UnsupportedError as gap:
             self._doubtful = False
             return {**no_figures("gap", gap.message), "host": self.host.host}
         self._doubtful = False
-        work = meter.read()
+        closed = starts is None
+        written = inserting or asked.writers > 0
+        both = {"links_checked": served.links_checked if written else None}
+        tally = served.inserts if inserting else served.lookups
+        if asked.writers:
+            both["beside"] = loop_figures(served.inserts, 0, closed=closed)
         return {
-            **loop_figures(tallies[inserting], 0, closed=starts is None),
+            **both,
+            **loop_figures(tally, 0, closed=closed),
             "host": self.host.host,
             "status": "ok",
             "reason": "",
-            "elapsed_ns": elapsed_ns,
-            "client_cpu_ns": work.client_cpu_ns,
-            "server_cpu_ns": work.server_cpu_ns,
+            "elapsed_ns": served.elapsed_ns,
+            "client_cpu_ns": served.work.client_cpu_ns,
+            "server_cpu_ns": served.work.server_cpu_ns,
         }
 
     def _watch(self) -> HostWatch:
-        return HostWatch(self.host, self._announce)
+        return HostWatch(self.host, self._announce, fresh=self._fresh)

@@ -16,7 +16,8 @@ from loadstone.many_users import Crowd, ManyUsers, crowds
 from loadstone.plan import Cell, Plan
 from loadstone.planner import FLOOR
 from loadstone.record import CellResult, Recorder, Run
-from loadstone.record.model import OperationText, UsersPoint
+from loadstone.record.model import Event, OperationText, Term, UsersPoint
+from loadstone.record.writer import now
 from loadstone.scale import Scale, Watcher
 from loadstone.variant import Variant
 
@@ -59,6 +60,9 @@ class Runner:
             for name, (variant, engine) in variants.items()
         }
 
+        self._terms: dict[str, list[Term]] = {}
+        """Of each variant, as recorded last."""
+
     def open(self) -> None:
         """Bring every engine up, side by side, before anything is written or measured."""
         self._watcher.told(f"starting {', '.join(self._crew)}")
@@ -86,6 +90,7 @@ class Runner:
             self._describe(recorder)
             for rows in self._plan.rows:
                 self._scale(rows, recorder, conditions)
+            self._tell_terms(recorder, self._crew)
         finally:
             awake.close()
 
@@ -96,11 +101,24 @@ class Runner:
     def _describe(self, recorder: Recorder) -> None:
         notes = []
         for name, worker in self._crew.items():
-            recorder.terms(worker.terms())
             for storage, structure in worker.engine.capabilities.structures.items():
                 if structure.supported and structure.note:
                     notes.append((name, storage, structure.note))
         recorder.structure_notes(notes)
+
+    def _tell_terms(self, recorder: Recorder, names: Iterable[str]) -> None:
+        """Record the terms of variants once they are loaded, or were not to be; and, should an
+        engine tell other ones later, these and that they changed."""
+        for name in names:
+            terms = self._crew[name].terms()
+            before = self._terms.get(name)
+            changed = sorted({term.key for term in {*terms} - {*(before or terms)}})
+            if changed:
+                message = f"it tells other terms than before: {', '.join(changed)}"
+                recorder.event(Event(now(), "terms changed", name, message))
+            if before is None or changed:
+                recorder.terms(terms)
+            self._terms[name] = terms
 
     def _scale(self, rows: int, recorder: Recorder, conditions: Conditions) -> None:
         """Stage by stage, and in each in the plan's order; a stage with nothing left to measure is
@@ -122,7 +140,10 @@ class Runner:
             scale = Scale(self._plan, rows, stage, self._benchmark, self._crew, recorder,
                           self._watcher, conditions)  # fmt: skip
             repeated = [result.cell for group in again for result in group]
-            scale.load([*own, *repeated, *(crowd.cell for crowd in users)], sized=place == 0)
+            needed = [*own, *repeated, *(crowd.cell for crowd in users)]
+            scale.load(needed, sized=place == 0)
+            loaded = {cell.variant for cell in needed if not cell.gap}
+            self._tell_terms(recorder, sorted(loaded, key=self._plan.variants.index))
             self._measure(scale, own, again, users, recorder)
 
     def _measure(

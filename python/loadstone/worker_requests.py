@@ -37,7 +37,11 @@ class Requests(ABC):
         self._system = kind(asked, Path(scratch), owner)
         self._system.heir = heir
         self._system.start()
-        return {"versions": dict(kind.versions()), "terms": dict(self._system.terms())}
+        return {"versions": dict(kind.versions()), **self.terms()}
+
+    def terms(self) -> dict[str, Any]:
+        """What the system says of itself now."""
+        return {"terms": dict(self._opened().terms())}
 
     def calibrate(self) -> dict[str, Any]:
         """What the instrument measures of itself, in a process like those that measure engines."""
