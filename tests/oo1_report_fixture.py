@@ -27,8 +27,8 @@ VISITS = (6917, 1058, 3280, 42, 3280, 3280, 3280, 3280, 3280, 3280)
 
 TABLE = """
 lookup|The measures|60 330 16000 900 14
-traversal|The measures|70 1400 52000 3300 50
-reverse|The measures|80 1500 54000 3400 50
+traversal|The measures|70 1400 68000 3300 50
+reverse|The measures|80 1500 70000 3400 50
 insert|The measures|40 4000 22000 9000 1
 group|Recommended|250 2400 19000 2000 1
 lookup-batch|Future work|- 300 1400 - -
@@ -38,6 +38,12 @@ constant|The cost ladder|- 26 14500 - -
 lookup-no-locality|Without locality|62 340 16500 950 14
 """
 """operation|group|warm microseconds for each variant, - where it is a gap"""
+CALLS = {"lookup": 1_000, "traversal": 4_373, "insert": 100, "group": 1_000, "lookup-batch": 1}
+STATEMENTS = {
+    "lookup": 1_000, "traversal": 4_373, "insert": 202, "group": 1_000, "lookup-batch": 1,
+    "nothing": 0,
+}  # fmt: skip
+"""Of SQLite and PostgreSQL; rungs make a thousand of either."""
 COLD = ("lookup", "traversal", "reverse", "insert")
 APART = "-no-locality"
 
@@ -143,6 +149,7 @@ def _result(cell: Cell, each_us: float | None) -> CellResult:
     )
     if cell.operation == "insert" and cell.variant != "null":
         samples = tuple(replace(s, commit_ns=s.elapsed_ns * 3 // 5) for s in samples)
+    samples = tuple(replace(s, **_counts(cell)) for s in samples)
     answers = tuple(
         AnswerCheck(s.ordinal, s.variation, visits[s.variation], "5e", visits[s.variation], "5e")
         for s in samples
@@ -158,6 +165,14 @@ def _result(cell: Cell, each_us: float | None) -> CellResult:
     return CellResult(
         cell, "ok", "", ended, samples, answers if known else (), evidence if cold else ()
     )
+
+
+def _counts(cell: Cell) -> dict[str, int | None]:
+    operation = cell.operation.removesuffix(APART)
+    speaks = cell.variant in ("sqlite", "postgresql")
+    sent = STATEMENTS.get(operation, 1_000) if speaks else None
+    waits = sent if cell.variant == "postgresql" else None
+    return {"calls": CALLS.get(operation, 1_000), "statements": sent, "round_trips": waits}
 
 
 def _elapsed_ns(cell: Cell, each_us: float, place: int) -> int:

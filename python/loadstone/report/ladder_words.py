@@ -125,7 +125,9 @@ def _accounts(own: Sequence[Ladder], names: Sequence[str]) -> tuple[LadderTable,
         fullest = sorted((account.parts for account in found.values()), key=len, reverse=True)
         lines = dict.fromkeys(part.name for parts in fullest for part in parts)
         rows = [(line, tuple(_part(found.get(name), line) for name in names)) for line in lines]
-        rows.append((UNEXPLAINED, tuple(_left(found.get(name)) for name in names)))
+        why = {name: dict(ladder.unclosed) for name, ladder in zip(names, own, strict=True)}
+        left = (_left(found.get(name), why[name].get(kind, "")) for name in names)
+        rows.append((UNEXPLAINED, tuple(left)))
         rows.append(("whole", tuple(_whole(found.get(name)) for name in names)))
         tables.append(LadderTable(f"What {kind} is made of", ("", *names), tuple(rows)))
     return tuple(tables)
@@ -142,9 +144,9 @@ def _part(account: Account | None, name: str) -> LadderCell:
     return _shared(account, part.elapsed_ns, f"{part.of}{bounds}")
 
 
-def _left(account: Account | None) -> LadderCell:
+def _left(account: Account | None, unclosed: str) -> LadderCell:
     if account is None:
-        return NONE
+        return LadderCell("not taken apart", title=unclosed, status="gap") if unclosed else NONE
     if account.by_difference:
         last = account.parts[-1].name
         return LadderCell("not told apart", title=f"it is in {last}, the rest", status="gap")
@@ -177,7 +179,7 @@ def _said(own: Sequence[Ladder], names: Sequence[str]) -> list[str]:
 def sentence(argument: Argument) -> str:
     """One argument: calls times cost, its share, and the grade that the interval allows."""
     each = f"{duration(argument.each_ns.value)} ({argument.rung.name})"
-    return f"{argument.calls:,} calls of {each} are {_of(argument)}"
+    return f"{argument.calls:,} {argument.unit} of {each} are {_of(argument)}"
 
 
 def brief(argument: Argument) -> str:
