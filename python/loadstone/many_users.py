@@ -2,7 +2,8 @@
 
 For each operation whose rows go to the host (users who make relations would get into each other's
 way), each number of users and each variant: a closed loop, then an open one, whose rate follows
-from the closed one unless the plan has it. How a loop works is `users.py`.
+from the closed one unless the plan has it. Where the plan has writers, a closed loop more: these
+beside the users who read. How a loop works is `users.py`.
 """
 
 import base64
@@ -26,21 +27,43 @@ REQUESTS_MAX = 5_000_000
 
 _FOUND_OUT = ("host", "status", "reason", "elapsed_ns", "completed", "failed", "late",
               "skipped", "client_cpu_ns", "server_cpu_ns", "latency_ns", "lag_ns",
-              "service_ns")  # fmt: skip
+              "service_ns", "links_checked")  # fmt: skip
 """What a worker's reply has of a point."""
+
+
+Key = tuple[str, str, int, int, str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """Some users on an operation of a variant: two loops, one of either model."""
+    """Some users on an operation of a variant: two loops, one of either model. With `writers`
+    beside them, a closed one: what is due in an open one would be due for both."""
 
     cell: Cell
     """One of the plan's cells of this operation, variant and scale."""
     users: int
+    writers: int = 0
+    writing: str = ""
+    """The operation of the writers."""
 
-    def key(self, model: str) -> tuple[str, str, int, int, str]:
+    @property
+    def models(self) -> Sequence[str]:
+        """Of its loops."""
+        return MODELS[:1] if self.writers else MODELS
+
+    @property
+    def beside(self) -> str:
+        """Who is at work at the same time."""
+        return _beside(self.writers, self.writing) if self.writers else ""
+
+    def key(self, model: str) -> Key:
         """A loop's identity in a record."""
-        return (self.cell.operation, self.cell.variant, self.cell.rows, self.users, model)
+        cell = self.cell
+        return (cell.operation, cell.variant, cell.rows, self.users, model, self.beside)
+
+
+def _beside(users: int, operation: str) -> str:
+    return f"{users} user{'s' if users > 1 else ''} on {operation}"
 
 
 def crowds(
@@ -65,8 +88,15 @@ def crowds(
             for variant in plan.variants
             if (operation, variant) in cells
         ]
+        reading, writing = (benchmark.mixed or ("", "")) if plan.writers else ("", "")
+        found += [
+            Crowd(cells[reading, variant], users, plan.writers, writing)
+            for users in plan.users
+            for variant in plan.variants
+            if (reading, variant) in cells
+        ]
     return tuple(
-        crowd for crowd in found if not done.issuperset(crowd.key(model) for model in MODELS)
+        crowd for crowd in found if not done.issuperset(crowd.key(model) for model in crowd.models)
     )
 
 
@@ -87,25 +117,42 @@ class ManyUsers:
         self._points = {_key(point): point for point in recorded}
 
     def measure(self, crowd: Crowd) -> None:
-        """Both loops, but for those that the record holds."""
-        for model in MODELS:
+        """Its loops, but for those that the record holds. Of writers beside readers the writers'
+        point is first: where there is the readers', there are both."""
+        for model in crowd.models:
             key = crowd.key(model)
             if key not in self._points:
-                self._points[key] = self._point(crowd, model)
-                self._recorder.users(self._points[key])
+                for point in self._found(crowd, model):
+                    self._points[_key(point)] = point
+                    self._recorder.users(point)
 
-    def _point(self, crowd: Crowd, model: str) -> UsersPoint:
+    def _found(self, crowd: Crowd, model: str) -> Sequence[UsersPoint]:
+        if not crowd.writers:
+            return [self._point(crowd, model)[0]]
+        point, written = self._point(crowd, model)
+        writers = dataclasses.replace(
+            point,
+            operation=crowd.writing,
+            users=crowd.writers,
+            beside=_beside(crowd.users, crowd.cell.operation),
+            histogram=base64.b64decode(written.get("histogram", "")),
+            **{name: written[name] for name in _FOUND_OUT if name in written},
+        )
+        return [writers, point]
+
+    def _point(self, crowd: Crowd, model: str) -> tuple[UsersPoint, Mapping[str, Any]]:
+        """The point of a crowd, and the figures of the writers beside it."""
         if crowd.cell.gap:
-            return _without_times(crowd, model, "gap", crowd.cell.gap)
+            return _without_times(crowd, model, "gap", crowd.cell.gap), {}
         rate_per_s = None
         if model == "open":
             closed = self._points[crowd.key("closed")]
             if closed.status == "gap":
-                return dataclasses.replace(closed, model=model)
+                return dataclasses.replace(closed, model=model), {}
             rate_per_s = self._rate_per_s(closed)
             if rate_per_s is None:
                 reason = "no rate follows from a closed loop that failed: give one with --rate"
-                return _without_times(crowd, model, "failed", reason)
+                return _without_times(crowd, model, "failed", reason), {}
         loop = {
             "model": model,
             "users": crowd.users,
@@ -113,12 +160,14 @@ class ManyUsers:
             "seed": self._plan.seed,
             "rate_per_s": rate_per_s,
             "limits": self._plan.limits,
+            "writers": crowd.writers,
         }
         reply = self._ask(crowd.cell, loop)
         blank = _without_times(crowd, model, "failed", "")
         found = {name: reply[name] for name in _FOUND_OUT if name in reply}
         histogram = base64.b64decode(reply.get("histogram", ""))
-        return dataclasses.replace(blank, rate_per_s=rate_per_s, histogram=histogram, **found)
+        point = dataclasses.replace(blank, rate_per_s=rate_per_s, histogram=histogram, **found)
+        return point, reply.get("beside", {})
 
     def _rate_per_s(self, closed: UsersPoint) -> float | None:
         if self._plan.rate_per_s is not None:
@@ -129,8 +178,10 @@ class ManyUsers:
         return min(RATE_SHARE * throughput_per_s, REQUESTS_MAX / self._plan.loop_s)
 
 
-def _key(point: UsersPoint) -> tuple[str, str, int, int, str]:
-    return (point.operation, point.variant, point.rows, point.users, point.model)
+def _key(point: UsersPoint) -> Key:
+    return (
+        point.operation, point.variant, point.rows, point.users, point.model, point.beside
+    )  # fmt: skip
 
 
 def _without_times(crowd: Crowd, model: str, status: str, reason: str) -> UsersPoint:
@@ -155,4 +206,5 @@ def _without_times(crowd: Crowd, model: str, status: str, reason: str) -> UsersP
         histogram=b"",
         status=status,
         reason=reason,
+        beside=crowd.beside,
     )

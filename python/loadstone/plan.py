@@ -40,6 +40,7 @@ Seconds = Annotated[float, Within(0, 86_400)]
 TimeLimit = Annotated[float, Within(0, 1e6, above=True)]
 Precision = Annotated[float, Within(0, 1, below=True)]
 Users = Annotated[int, Within(1, USERS_MAX)]
+Writers = Annotated[int, Within(0, USERS_MAX)]
 Rate = Annotated[float, Within(0, RATE_PER_S_MAX, above=True)]
 LoopSeconds = Annotated[float, Within(0, LOOP_S_MAX, above=True)]
 
@@ -83,6 +84,9 @@ class Choices:
     rate_per_s: Rate | None = None
     """Of an open loop's requests, all users together; by default a share of the closed loop's."""
     loop_s: LoopSeconds = 2.0
+    writers: Writers = 0
+    """So many users who insert, beside each of the numbers of `users` who look up, in loops of
+    their own; none, unless named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +132,7 @@ class Plan:
     users: tuple[Users, ...] = ()
     rate_per_s: Rate | None = None
     loop_s: LoopSeconds = 2.0
+    writers: Writers = 0
     roles: tuple[tuple[str, Annotated[str, OneOf(tuple(Role))]], ...] = ()
     """(variant, role) of every variant that is no competitor, as its engine declares it."""
     panel: str = "default"

@@ -86,17 +86,12 @@ def make_plan(
         users=tuple(dict.fromkeys(choices.users)),
         rate_per_s=choices.rate_per_s,
         loop_s=choices.loop_s,
+        writers=choices.writers,
         roles=_roles(variants, capabilities),
         panel=choices.panel,
         operations=choices.operations,
     )
-    if plan.users and not any(shared_operations(plan, benchmark, rows) for rows in plan.rows):
-        known = [item.name for item in benchmark.operations(edition, scales[0]) if item.many_users]
-        raise InputError(
-            "none of the operations can be run by many users at once: they would get into each"
-            " other's way",
-            hint=f"choose one of {join_names(known)}, or leave out --users",
-        )
+    _check_users(plan, benchmark)
     return plan
 
 
@@ -133,6 +128,36 @@ def check_plan(plan: Plan, benchmark: Benchmark) -> None:
                     f"{benchmark.name} {plan.edition} has no operation {cell.operation!r}",
                     hint="continue the record with the Loadstone that wrote it",
                 )
+
+
+def _check_users(plan: Plan, benchmark: Benchmark) -> None:
+    """Raise `InputError` where many users would have nothing to do."""
+    if plan.writers and not plan.users:
+        raise InputError("writers are beside users who look up", hint="say how many: --users 8")
+    if plan.writers:
+        _check_mix(plan, benchmark)
+    if plan.users and not any(shared_operations(plan, benchmark, rows) for rows in plan.rows):
+        first = benchmark.operations(plan.edition, plan.rows[0])
+        known = [item.name for item in first if item.many_users]
+        raise InputError(
+            "none of the operations can be run by many users at once: they would get into each"
+            " other's way",
+            hint=f"choose one of {join_names(known)}, or leave out --users",
+        )
+
+
+def _check_mix(plan: Plan, benchmark: Benchmark) -> None:
+    planned = {cell.operation for cell in plan.cells}
+    if benchmark.mixed is None:
+        raise InputError(
+            f"{benchmark.name} has no readers and writers at once", hint="leave out --writers"
+        )
+    missing = [name for name in benchmark.mixed if name not in planned]
+    if missing:
+        raise InputError(
+            f"readers and writers at once need the operation {missing[0]}",
+            hint=" ".join(f"--operation {name}" for name in benchmark.mixed),
+        )
 
 
 def shared_operations(plan: Plan, benchmark: Benchmark, rows: int) -> list[str]:

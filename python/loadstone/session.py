@@ -126,6 +126,11 @@ def describe(plan: Plan) -> str:
         " to the host, on each variant"
         for users in plan.users
     ]
+    lines += [
+        f"{users:>3} users who look up beside {plan.writers} who insert: a closed loop of"
+        f" {plan.loop_s:g} s"
+        for users in (plan.users if plan.writers else ())
+    ]
     gaps = sum(bool(cell.gap) for cell in plan.cells)
     estimate = f"about {seconds_estimated(plan):.0f} s on two cores"
     return "\n".join([*lines, f"{len(plan.cells)} cells, {gaps} declared gaps; {estimate}"])

@@ -45,6 +45,8 @@ class Loop:
     seed: int
     rate_per_s: float | None = None
     limits: bool = True
+    writers: int = 0
+    """Users who insert at the same time, where the others look up."""
 
 
 @dataclass(frozen=True, slots=True)

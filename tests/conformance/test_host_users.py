@@ -102,15 +102,19 @@ def test_users_at_once_are_all_answered_and_leave_no_trace(host: HostedEngine) -
     starts = _core.intended_starts(1, 500.0, DURATION_NS)
     for readers, writers in ((READERS, 0), (0, WRITERS)):
         users, inserting = readers + writers, bool(writers)
-        elapsed_ns, *tallies = host.users(readers, writers, DURATION_NS, None)
+        served = host.users(readers, writers, DURATION_NS, None)
+        tallies = (served.lookups, served.inserts)
         tally, nobody = tallies[inserting], tallies[not inserting]
-        assert elapsed_ns >= DURATION_NS
+        assert served.elapsed_ns >= DURATION_NS
+        # Three connections of each of the last thousand parts of a writer, and of all if fewer.
+        assert served.links_checked <= 3 * served.inserts.completed
+        assert served.links_checked >= 3 * min(served.inserts.completed, 1_000)
         assert nobody.completed == 0
         # Each user that began asked at least once.
         assert tally.completed >= users
         assert tally.skipped == 0
-        elapsed_ns, *tallies = host.users(readers, writers, DURATION_NS, starts)
-        tally = tallies[inserting]
+        served = host.users(readers, writers, DURATION_NS, starts)
+        tally = (served.lookups, served.inserts)[inserting]
         assert tally.completed + tally.skipped == len(starts)
         assert tally.completed > 0
         # Each is timed from when it was due.
@@ -124,9 +128,10 @@ def test_users_at_once_are_all_answered_and_leave_no_trace(host: HostedEngine) -
 @pytest.mark.parametrize("host", TOGETHER, indirect=True)
 def test_readers_and_writers_at_once_are_all_answered(host: HostedEngine) -> None:
     # Long enough for a writer to get its turn on a busy machine.
-    _, read, written = host.users(READERS, WRITERS, 10 * DURATION_NS, None)
-    assert read.completed > 0
-    assert written.completed > 0
+    served = host.users(READERS, WRITERS, 10 * DURATION_NS, None)
+    assert served.lookups.completed > 0
+    assert served.inserts.completed > 0
+    assert served.links_checked > 0
     assert_as_loaded(host)
 
 
@@ -137,8 +142,8 @@ def test_readers_and_writers_of_two_programs_do_not_disturb_each_other(host: Hos
     other = _core.Host(host.name, database, host.program_tactics(), PARTS, library=library)
     with ThreadPoolExecutor(1) as pool:
         reading = pool.submit(other.users, READERS, 0, DURATION_NS, None)
-        _, _, written = host.users(0, WRITERS, DURATION_NS, None)
-        _, read, _ = reading.result()
+        written = host.users(0, WRITERS, DURATION_NS, None).inserts
+        _, read, *_ = reading.result()
     assert read.completed >= READERS
     assert written.completed >= WRITERS
     assert_as_loaded(host)
@@ -194,7 +199,7 @@ def test_what_has_room_for_one_user_says_so(host: HostedEngine) -> None:
 
 @pytest.mark.parametrize("host", ["null"], indirect=True)
 def test_the_floor_has_users_that_look_and_none_that_insert(host: HostedEngine) -> None:
-    _, tally, _ = host.users(READERS, 0, DURATION_NS, None)
+    tally = host.users(READERS, 0, DURATION_NS, None).lookups
     assert tally.completed >= READERS
     with pytest.raises(UnsupportedError, match="keeps no part"):
         host.users(0, WRITERS, DURATION_NS, None)

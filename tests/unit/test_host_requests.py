@@ -55,3 +55,23 @@ def test_what_another_worker_left_is_loaded_again(tmp_path) -> None:
     worker.load(**LOCAL)
     assert contents(worker, LOCAL) == SCAN
     worker.remove()
+
+
+def test_readers_and_writers_at_once_are_told_apart(tmp_path) -> None:
+    worker = worker_in(tmp_path)
+    worker.load(**LOCAL)
+    block = {
+        "benchmark": "oo1", "edition": "1992", "rows": PARTS, "design": "oo1",
+        "destination": "host", "temperature": "warm", "variations": [(0, "lookup 1", "", 0, "")],
+        "warm_up": 0, "first_ordinal": 0, "round": 0,
+    }  # fmt: skip
+    loop = {"model": "closed", "users": 2, "duration_ns": 300_000_000, "seed": 1, "writers": 1}
+    reply = worker.users(block, loop)
+    assert reply["status"] == "ok"
+    assert reply["completed"] > 0
+    written = reply["beside"]["completed"]
+    assert written > 0
+    assert reply["links_checked"] == 3 * min(written, 1_000)
+    alone = worker.users(block, {**loop, "writers": 0})
+    assert (alone["links_checked"], "beside" in alone) == (None, False)
+    worker.remove()

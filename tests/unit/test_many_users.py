@@ -23,6 +23,7 @@ class Three:
     default_edition = "first"
     default_scales = (1000, 10000)
     cold_samples = 3
+    mixed = ("look", "probe")
 
     def check_scale(self, edition, rows):
         pass
@@ -121,6 +122,39 @@ def test_a_plan_keeps_its_users_and_an_older_one_has_none():
     assert Plan.from_json(made.to_json()) == made
     older = plan(("look",), ()).to_json().replace('"users":[],', "")
     assert Plan.from_json(older).users == ()
+
+
+def test_writers_beside_readers_are_a_loop_of_their_own_with_a_point_for_either():
+    desk = Desk()
+    desk.reply |= {"links_checked": 30, "beside": {"completed": 10, "histogram": "AAE="}}
+    made = plan(("look", "probe"), (2, 4), writers=3)
+    desk.measure(made)
+    mixed = [point for point in desk.points if point.beside]
+    assert [(p.operation, p.users, p.beside, p.model, p.completed) for p in mixed] == [
+        point
+        for users in (2, 4)
+        for _ in ("a", "b")
+        for point in (
+            ("probe", 3, f"{users} users on look", "closed", 10),
+            ("look", users, "3 users on probe", "closed", 500),
+        )
+    ]
+    assert {point.links_checked for point in mixed} == {30}
+    assert crowds(made, Three(), desk.points) == ()
+    assert Plan.from_json(made.to_json()).writers == 3
+
+
+@pytest.mark.parametrize(
+    ("operations", "values", "message"),
+    [
+        (("look",), {"writers": 1}, "need the operation probe"),
+        (("look", "probe"), {"writers": 300}, "writers must be"),
+    ],
+)
+def test_a_mix_that_cannot_be_is_refused(operations, values, message):
+    with pytest.raises(InputError, match=message):
+        choices_from({"users": [1], **values}, "here")
+        plan(operations, (1,), **values)
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,10 @@ Rate = Annotated[
     float | None,
     typer.Option(metavar="N", help="Send so many requests a second in open loops, all together."),
 ]
+Writers = Annotated[
+    int | None,
+    typer.Option(help="Beside each number of --users, let so many insert at the same time."),
+]
 LoopSeconds = Annotated[
     float | None, typer.Option(metavar="SECONDS", help="Let each loop of users last so long.")
 ]
@@ -136,6 +140,7 @@ def run(
     awake: Awake = None,
     users: Users = None,
     rate: Rate = None,
+    writers: Writers = None,
     loop_seconds: LoopSeconds = None,
     plan: PlanFile = None,
     record: Record = None,
@@ -176,20 +181,25 @@ def run(
         "users": users,
         "rate_per_s": rate,
         "loop_s": loop_seconds,
+        "writers": writers,
     }
     chosen = {name: value for name, value in given.items() if value not in (None, [])}
-    if resume is not None:
-        from loadstone import session
-
-        return session.resume(resume, chosen, page=page)
-    return _start(chosen, plan, record, dry_run=dry_run, page=page)
+    return _start(chosen, plan, record, resume, dry_run=dry_run, page=page)
 
 
 def _start(
-    chosen: dict[str, Any], plan: Path | None, record: Path | None, *, dry_run: bool, page: bool
+    chosen: dict[str, Any],
+    plan: Path | None,
+    record: Path | None,
+    resume: Path | None,
+    *,
+    dry_run: bool,
+    page: bool,
 ) -> int:
     from loadstone import session
 
+    if resume is not None:
+        return session.resume(resume, chosen, page=page)
     planned = session.plan_from(chosen, plan)
     if dry_run:
         typer.echo(session.describe(planned.plan))

@@ -15,9 +15,11 @@ OPTIONS = {
     "repeat_s": "--repeat-seconds", "precision": "--precision", "rounds": "--rounds",
     "seed": "--seed", "time_limit_s": "--time-limit", "floor": "--floor", "limits": "--limits",
     "awake": "--awake", "users": "--users", "rate_per_s": "--rate", "loop_s": "--loop-seconds",
+    "writers": "--writers",
 }  # fmt: skip
 """Choice -> the option of `loadstone run` that makes it."""
-SELDOM = ("warm_up", "precision", "seed", "time_limit_s", "floor", "limits", "awake", "loop_s")
+SELDOM = ("warm_up", "precision", "seed", "time_limit_s", "floor", "limits", "awake", "loop_s",
+          "writers")  # fmt: skip
 """Left out of a command where they are what nobody chose; no panel has another default for them."""
 
 
@@ -84,6 +86,7 @@ def choices_of(plan: Plan) -> dict[str, Any]:
         "users": list(plan.users),
         "rate_per_s": plan.rate_per_s,
         "loop_s": float(plan.loop_s),
+        "writers": plan.writers,
     }
     return {name: value for name, value in chosen.items() if value not in (None, [])}
 

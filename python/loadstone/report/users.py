@@ -41,7 +41,8 @@ class UsersTable:
     def notes(self) -> tuple[str, ...]:
         """Why a loop is not ok, or which of its requests failed."""
         return tuple(
-            f"{row.point.operation} on {row.point.variant}, {plural(row.point.users, 'user')}, "
+            f"{row.point.operation} on {row.point.variant}, {plural(row.point.users, 'user')}"
+            f"{f' beside {row.point.beside}' if row.point.beside else ''}, "
             f"{self.model} loop: {row.point.status}: {row.point.reason}"
             for row in self.rows
             if row.point.reason
@@ -82,7 +83,7 @@ def _names(scale: str) -> Sequence[Column]:
 
 def _figures(model: str) -> Sequence[Column]:
     always: list[Column] = [
-        ("users", lambda point: number(point.users)),
+        ("users", _crowd),
         ("status", lambda point: point.status),
     ]
     done: Column = ("answered/s", lambda point: _rate(throughput_per_s(point)))
@@ -98,6 +99,11 @@ def _figures(model: str) -> Sequence[Column]:
         ("late", lambda point: number(point.late)),
         ("skipped", lambda point: number(point.skipped)),
     ]
+
+
+def _crowd(point: UsersPoint) -> str:
+    """How many, and who else was at work."""
+    return number(point.users) + (f", beside {point.beside}" if point.beside else "")
 
 
 LATENCIES = {f"p{percentile:g}": f"{percentile:g}" for percentile in PERCENTILES} | {"max": "max"}
