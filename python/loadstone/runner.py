@@ -16,7 +16,7 @@ from loadstone.many_users import Crowd, ManyUsers, crowds
 from loadstone.plan import Cell, Plan
 from loadstone.planner import FLOOR
 from loadstone.record import CellResult, Recorder, Run
-from loadstone.record.model import Event, OperationText, Term, UsersPoint
+from loadstone.record.model import Event, InputText, OperationText, Term, UsersPoint
 from loadstone.record.writer import now
 from loadstone.scale import Scale, Watcher
 from loadstone.variant import Variant
@@ -30,6 +30,9 @@ AGAIN_VAIN_MAX = 3
 
 Group = Sequence[CellResult]
 """Cells that were measured in turns with each other."""
+
+INPUTS_RECORDED = 10
+"""Variations of each operation whose input is in the record: a thousand ids are six kilobytes."""
 
 
 class Runner:
@@ -132,6 +135,7 @@ class Runner:
         edition = self._plan.edition
         operations = {item.name: item for item in self._benchmark.operations(edition, rows)}
         recorder.operations(_texts(operations, rows, self._plan))
+        recorder.inputs(_inputs(self._benchmark, operations, rows, self._plan))
         for place, stage in enumerate(self._benchmark.stages(edition)):
             names = {name for name, item in operations.items() if item.design in stage}
             own = [cell for cell in cells if cell.operation in names]
@@ -215,6 +219,21 @@ def _texts(operations: Mapping[str, Operation], rows: int, plan: Plan) -> list[O
         )
         for ordinal, operation in enumerate(operations.values())
         if operation.name in planned
+    ]
+
+
+def _inputs(
+    benchmark: Benchmark, operations: Mapping[str, Operation], rows: int, plan: Plan
+) -> list[InputText]:
+    """Of the first variations of what is planned: the others can be printed."""
+    planned: dict[str, int] = {}
+    for cell in plan.cells:
+        if cell.rows == rows:
+            planned[cell.operation] = max(planned.get(cell.operation, 0), cell.samples)
+    return [
+        InputText(name, rows, number, benchmark.input(plan.edition, rows, operations[name], number))
+        for name, samples in planned.items()
+        for number in range(min(samples, INPUTS_RECORDED, len(operations[name].texts)))
     ]
 
 

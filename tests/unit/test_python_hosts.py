@@ -192,7 +192,7 @@ def test_terms_are_told_and_tactics_among_them(opened: Open, engine: str) -> Non
     host = opened(engine)
     terms = host.terms()
     assert terms["host"] == "python"
-    assert {"durability", "isolation", "access"} <= set(terms)
+    assert {"durability", "isolation", "setting.access"} <= set(terms)
     for tactic, (default, *_) in host.capabilities.tactics.items():
         expected = {"transaction": "measure"}.get(tactic, default)
         assert terms[tactic] == expected, tactic

@@ -146,6 +146,11 @@ class Benchmark(ABC):
     def operations(self, edition: str, rows: int) -> Sequence[Operation]:
         """All operations at a scale, in the paper's order. Names are unique."""
 
+    def input(self, edition: str, rows: int, operation: Operation, variation: int) -> str:
+        """What a variation asks for, constants and all: its text, unless that only names it."""
+        del edition, rows
+        return operation.texts[variation]
+
     @abstractmethod
     def published(self) -> Published:
         """The paper's own numbers."""

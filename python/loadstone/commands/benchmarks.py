@@ -20,6 +20,16 @@ def benchmarks(
     edition: Annotated[
         str | None, typer.Option(metavar="NAME", help="List only this edition.")
     ] = None,
+    inputs: Annotated[
+        str | None,
+        typer.Option(metavar="OPERATION", help="Print what each variation of this one asks for."),
+    ] = None,
+    rows: Annotated[
+        str | None, typer.Option(metavar="N", help="With --inputs: at this scale.")
+    ] = None,
+    count: Annotated[
+        int, typer.Option(metavar="N", min=1, help="With --inputs: of so many variations.")
+    ] = 10,
 ) -> None:
     """List the benchmarks and their operations."""
     from rich.console import Console
@@ -35,8 +45,30 @@ def benchmarks(
         console.print("loadstone benchmarks NAME lists the operations of one.")
         return
     benchmark = registry.load_benchmark(name)()
+    if inputs is not None:
+        _print_inputs(benchmark, edition or benchmark.default_edition, inputs, rows, count)
+        return
     for one in [edition] if edition else benchmark.editions:
         console.print(_operations(benchmark, one, wide=console.width >= WIDE_COLUMNS))
+
+
+def _print_inputs(
+    benchmark: "Benchmark", edition: str, name: str, rows: str | None, count: int
+) -> None:
+    """A line for each variation: its number, and its input."""
+    from loadstone.errors import InputError
+    from loadstone.number import whole_number
+
+    scale = whole_number(rows, "--rows") if rows else _scale(benchmark, edition)
+    operations = {item.name: item for item in benchmark.operations(edition, scale)}
+    if name not in operations:
+        raise InputError(
+            f"{benchmark.name} {edition} has no operation {name!r}",
+            hint=f"loadstone benchmarks {benchmark.name} lists them",
+        )
+    operation = operations[name]
+    for variation in range(min(count, len(operation.texts))):
+        typer.echo(f"{variation}\t{benchmark.input(edition, scale, operation, variation)}")
 
 
 def _names() -> list[str]:

@@ -248,6 +248,16 @@ class OperationText:
 
 
 @dataclass(frozen=True, slots=True)
+class InputText:
+    """What a variation of an operation asks for at one scale, constants and all."""
+
+    operation: str
+    rows: int
+    variation: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Load:
     """One relation loaded into one physical design: outside every cell, shown for information."""
 
@@ -316,6 +326,8 @@ class Run:
     """(variant, rows, bytes) after loading."""
     events: tuple[Event, ...]
     users: tuple[UsersPoint, ...] = ()
+    inputs: tuple[InputText, ...] = ()
+    """Of the first variations of each operation; empty in a record of before there were any."""
 
     @property
     def pending(self) -> tuple[Cell, ...]:

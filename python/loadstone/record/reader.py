@@ -20,6 +20,7 @@ from loadstone.record.model import (
     Condition,
     Disturbance,
     Event,
+    InputText,
     Load,
     OperationText,
     Run,
@@ -98,6 +99,7 @@ def _run(source: _Source) -> Run:
         sizes=_sizes(source),
         events=tuple(Event(*row[1:]) for row in source.rows("event")),
         users=tuple(_users_point(row[1:]) for row in source.rows("users")),
+        inputs=_unique(InputText(*row) for row in source.rows("input")),
     )
 
 

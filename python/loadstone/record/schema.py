@@ -115,6 +115,16 @@ TABLES = (
         ),
     ),
     Table(
+        "input",
+        (
+            Column("operation", NAME),
+            Column("rows", SCALE),
+            Column("variation", ORDINAL),
+            Column("text", TEXT),
+        ),
+        since=5,
+    ),
+    Table(
         "structure_note",
         (Column("variant", VARIANT), Column("storage", NAME), Column("note", MESSAGE)),
     ),

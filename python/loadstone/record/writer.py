@@ -12,7 +12,15 @@ from typing import Any
 from loadstone.errors import RecordError
 from loadstone.plan import Plan
 from loadstone.record.door import check_beside, owned
-from loadstone.record.model import CellResult, Event, Load, OperationText, Term, UsersPoint
+from loadstone.record.model import (
+    CellResult,
+    Event,
+    InputText,
+    Load,
+    OperationText,
+    Term,
+    UsersPoint,
+)
 from loadstone.record.schema import APPLICATION_ID, SCHEMA_VERSION, definitions, table
 
 
@@ -116,6 +124,10 @@ class Recorder:
     def operations(self, operations: Sequence[OperationText]) -> None:
         """The operations of a scale, in the paper's order."""
         self._many("operation", [dataclasses.astuple(operation) for operation in operations])
+
+    def inputs(self, inputs: Sequence[InputText]) -> None:
+        """What variations of a scale's operations ask for."""
+        self._many("input", [dataclasses.astuple(item) for item in inputs])
 
     def structure_notes(self, notes: Sequence[tuple[str, str, str]]) -> None:
         """(variant, storage, note)."""

@@ -5,6 +5,7 @@ draws: each sample of a cell has one of its own, the same for all variants. The 
 the oracle are in `crates/hosts`; the papers' own numbers in `published.toml`.
 """
 
+import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -157,6 +158,15 @@ class Oo1Benchmark(Benchmark):
     def request(self, edition: str, item: StoredRelation, rows: int) -> Mapping[str, Any]:
         """The database that the calling program makes."""
         return {"source": _database(edition, item.relation, rows), "table": {}}
+
+    def input(self, edition: str, rows: int, operation: Operation, variation: int) -> str:
+        """What the iteration's number draws, as JSON."""
+        source = _database(edition, relation_of(operation.design), rows)
+        measure, iteration = call_of(operation.texts[variation])
+        drawn = _core.oo1_inputs(
+            source["parts"], source["seed"], source["locality"], measure, iteration
+        )
+        return json.dumps(drawn, separators=(",", ":"))
 
     def answers(self, edition: str, rows: int, relations: Sequence[str]) -> Answers:
         """By plain evaluation in memory."""
