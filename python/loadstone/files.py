@@ -1,16 +1,45 @@
 """Result files written whole or not at all, and small files of the user's read with a limit."""
 
 import os
+import re
 import stat
 import tempfile
 from pathlib import Path
 
 from loadstone.errors import InputError
 
+HEAD_BYTES, TAIL_BYTES = 1 << 12, 1 << 16
+"""Of a file, where a report's mark is looked for."""
+
+
+def check_replaceable(path: Path, mark: re.Pattern[bytes] | None, source: Path) -> None:
+    """Refuse to write where something lies that is not ours to replace: only a file that bears a
+    report's `mark` is, or an empty one; never a folder, a device, or the record that is read
+    (`source`). Raises `InputError`."""
+    hint = "name another file, or move it away; nothing but a report is replaced by one"
+    if not os.path.lexists(os.path.realpath(path)):
+        return
+    if path.exists() and source.exists() and path.samefile(source):
+        raise InputError(f"{path} is the record itself", hint="name another file with --out")
+    if not path.is_file():
+        raise InputError(f"cannot write {path}: it is there, and is not a file", hint=hint)
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(HEAD_BYTES)
+            stream.seek(max(path.stat().st_size - TAIL_BYTES, 0))
+            tail = stream.read(TAIL_BYTES)
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}", hint=hint) from error
+    if head and not (mark and (mark.search(head) or mark.search(tail))):
+        raise InputError(
+            f"{path} is there already, and is no report of that format by Loadstone", hint=hint
+        )
+
 
 def write_atomically(path: Path, content: bytes) -> None:
     """Write beside the target and rename over it. On failure the old file stays as it was."""
     temporary = ""
+    path = Path(os.path.realpath(path))  # a link stays one
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

@@ -17,7 +17,7 @@ from loadstone.benchmarks.base import Benchmark
 from loadstone.diagnostics import Exit, masked, say
 from loadstone.engines.base import System
 from loadstone.errors import InputError, NotInstalledError
-from loadstone.files import write_atomically
+from loadstone.files import check_replaceable, write_atomically
 from loadstone.many_users import crowds
 from loadstone.plan import COMMAND_LINE, Cell, Plan, choices_from, join_names, read_given
 from loadstone.planner import FLOOR, check_plan, make_plan, seconds_estimated
@@ -142,6 +142,8 @@ def start(planned: Planned, path: Path | None, *, page: bool) -> int:
     if path is None:
         stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
         path = Path("runs") / f"{plan.benchmark}-{plan.edition}-{stamp}.loadstone"
+    if page:
+        _page_of(path)  # before anything is measured: what is in its way is told now
     run_id = secrets.token_hex(4)
     say(_announced(plan, path))
 
@@ -175,6 +177,8 @@ def resume(path: Path, chosen: Mapping[str, Any], *, page: bool) -> int:
             hint="start a new run for other choices",
         )
     run = read(path)
+    if page:
+        _page_of(path)
     benchmark = registry.load_benchmark(run.plan.benchmark)()
     check_plan(run.plan, benchmark)
     if not _left(run, benchmark):
@@ -252,13 +256,25 @@ def _measure(
     return outcome, left
 
 
+def _page_of(path: Path) -> Path:
+    """Where a record's page goes. Raises `InputError` where something else is there."""
+    report = registry.load_report("html")
+    if not path.name or path.suffix == report.suffix:
+        raise InputError(
+            f"the record {path} and its page cannot have one name",
+            hint="name the record otherwise with --record, or leave out the page: --no-report",
+        )
+    target = path.with_suffix(report.suffix)
+    check_replaceable(target, report.mark, path)
+    return target
+
+
 def _finish(path: Path, outcome: str, left: Sequence[str], *, page: bool) -> int:
     run = read(path)
     target = None
     if page:
-        report = registry.load_report("html")()
-        target = path.with_suffix(report.suffix)
-        write_atomically(target, report.render(run))
+        target = _page_of(path)
+        write_atomically(target, registry.load_report("html")().render(run))
     print_summary(run, path, target)
     if outcome == "interrupted":
         say(f"interrupted; continue with: loadstone run --resume {path}")

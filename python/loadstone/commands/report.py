@@ -30,8 +30,7 @@ def report(
     import sys
 
     from loadstone import registry
-    from loadstone.errors import InputError
-    from loadstone.files import write_atomically
+    from loadstone.files import check_replaceable, write_atomically
     from loadstone.record import read
 
     renderer = registry.load_report(form)()
@@ -41,8 +40,7 @@ def report(
         sys.stdout.buffer.flush()
         return 0
     target = out or record.with_suffix(renderer.suffix)
-    if target.resolve() == record.resolve():
-        raise InputError(f"{target} is the record itself", hint="name another file with --out")
+    check_replaceable(target, renderer.mark, record)
     write_atomically(target, data)
     typer.echo(target)
     return 0

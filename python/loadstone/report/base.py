@@ -1,5 +1,6 @@
 """The contract of a report format: a pure function from a record to bytes."""
 
+import re
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
@@ -15,6 +16,9 @@ class Report(ABC):
 
     suffix: ClassVar[str]
     """Of a file that holds it, with the dot."""
+    mark: ClassVar[re.Pattern[bytes] | None] = None
+    """Found at the beginning or the end of every file of this format, and of no other: only a file
+    that bears it is replaced. None: nothing is."""
     printable: ClassVar[bool] = True
     """Whether `loadstone report` prints it by default; the others go to a file."""
 

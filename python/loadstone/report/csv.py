@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from typing import Any, ClassVar
 
 from loadstone.record.model import Run
@@ -14,6 +15,7 @@ class CsvReport(Report):
     """For spreadsheets and data frames. The columns are in `docs/report.md`."""
 
     suffix: ClassVar[str] = ".csv"
+    mark: ClassVar[re.Pattern[bytes] | None] = re.compile(rb"^run_id,benchmark,edition,")
 
     def render(self, run: Run) -> bytes:
         """UTF-8, comma-separated, lines ending in LF."""

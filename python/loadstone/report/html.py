@@ -3,6 +3,7 @@
 import base64
 import gzip
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -57,6 +58,9 @@ class HtmlReport(Report):
     """For people: everything, on one page."""
 
     suffix: ClassVar[str] = ".html"
+    mark: ClassVar[re.Pattern[bytes] | None] = re.compile(
+        rb'<meta name="generator" content="loadstone '
+    )
     printable: ClassVar[bool] = False
 
     def render(self, run: Run) -> bytes:

@@ -3,6 +3,7 @@
 import base64
 import dataclasses
 import json
+import re
 from typing import Any, ClassVar
 
 from loadstone.estimate import Estimate
@@ -21,6 +22,7 @@ class JsonReport(Report):
     """For programs. The schema is in `docs/report.md`; it only ever gains members."""
 
     suffix: ClassVar[str] = ".json"
+    mark: ClassVar[re.Pattern[bytes] | None] = re.compile(rb'^\{"schema":"loadstone-report-')
 
     def render(self, run: Run) -> bytes:
         """UTF-8, one line."""

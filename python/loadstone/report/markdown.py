@@ -33,6 +33,7 @@ class MarkdownReport(Report):
     """For people who read a diff: compact, no colours, no charts."""
 
     suffix: ClassVar[str] = ".md"
+    mark: ClassVar[re.Pattern[bytes] | None] = re.compile(rb", plan [0-9a-f]{12}\s*\Z")
 
     def render(self, run: Run) -> bytes:
         """UTF-8, GitHub's Markdown."""

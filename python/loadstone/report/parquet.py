@@ -5,6 +5,7 @@ not lost on the way.
 """
 
 import dataclasses
+import re
 from typing import Any, ClassVar
 
 import pyarrow as pa
@@ -61,6 +62,7 @@ class ParquetReport(Report):
     """For notebooks and query engines: every raw sample."""
 
     suffix: ClassVar[str] = ".parquet"
+    mark: ClassVar[re.Pattern[bytes] | None] = re.compile(rb"plan_hash\x18\x0c[0-9a-f]{12}")
     printable: ClassVar[bool] = False
 
     def render(self, run: Run) -> bytes:
