@@ -6,13 +6,16 @@ from dataclasses import replace
 
 import pytest
 from compared_runs import SQLITE, altered, calm_run
+from report_fixture import write_record
 
 from loadstone import limits
 from loadstone._core import interval_of_median
 from loadstone.comparison.cells import SAME, SLOWER
 from loadstone.comparison.compare import compare
 from loadstone.disturbance import UNDISTURBED, disturbance, interval, ratio_between, span
+from loadstone.errors import RecordError
 from loadstone.estimate import Estimate
+from loadstone.record import read
 from loadstone.record.model import Condition, Disturbance, Sample
 from loadstone.report.portrait import portrait
 from loadstone.report.today import Source
@@ -123,13 +126,24 @@ def test_a_disturbed_figure_is_shown_with_its_interval_and_never_ranked():
     assert figure.ratio is None
     assert not figure.best
     assert figure.elapsed_ns.low < 0.6 * figure.elapsed_ns.value
-    today = Source(whole, whole.views[0]).row("min-scalar")[SQLITE[0]]
+    today = Source(whole, whole.views[0], whole.competitors).row("min-scalar")[SQLITE[0]]
     assert (today.status, today.ratio) == ("disturbed", None)
     assert "…" in today.interval
 
 
 def test_a_sum_with_a_disturbed_part_is_as_uncertain_as_that_part():
     whole = portrait(shaken(calm_run(1), Disturbance(0.5, 0.5, 1.0)))
-    total = Source(whole, whole.views[0]).row("select-1%-heap+min-scalar")[SQLITE[0]]
+    total = Source(whole, whole.views[0], whole.competitors).row("select-1%-heap+min-scalar")[SQLITE[0]]
     assert total.status == "disturbed"
     assert total.elapsed_ns.low < 0.85 * total.elapsed_ns.value
+
+
+def test_a_record_keeps_a_disturbance_and_one_that_lacks_it_is_refused(tmp_path):
+    found = Disturbance(0.5, 0.5, 1.0)
+    run = shaken(calm_run(1), found)
+    write_record(run, tmp_path / "r.loadstone")
+    kept = [r.disturbance for r in read(tmp_path / "r.loadstone").results if r.disturbance]
+    assert kept == [found]
+    write_record(shaken(run, None), tmp_path / "bare.loadstone")
+    with pytest.raises(RecordError, match="is disturbed, and it does not say by what"):
+        read(tmp_path / "bare.loadstone")

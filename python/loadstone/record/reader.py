@@ -171,6 +171,10 @@ def _results(source: _Source, plan: Plan) -> tuple[CellResult, ...]:
         cell = Cell(*(*identity, 0))
         if cell.key not in planned:
             raise RecordError(f"it holds the cell {shown(cell.key)}, which its plan has not")
+        if status == "disturbed" and not parts["disturbance"][cell_id]:
+            raise RecordError(
+                f"its cell {shown(cell.key)} is disturbed, and it does not say by what"
+            )
         results[cell.key] = CellResult(
             cell=planned[cell.key],
             status=status,
