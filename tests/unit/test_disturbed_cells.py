@@ -119,6 +119,10 @@ def test_a_ratio_over_something_unknown_has_no_interval():
     assert ratio_between(Estimate(2.0, 1.9, 2.1), None, nothing) == Estimate(2.0)
 
 
+def source_of(whole):
+    return Source(whole, whole.views[0], whole.competitors)
+
+
 def test_a_disturbed_figure_is_shown_with_its_interval_and_never_ranked():
     run = shaken(calm_run(1), Disturbance(0.5, 0.5, 1.0))
     whole = portrait(run)
@@ -126,14 +130,14 @@ def test_a_disturbed_figure_is_shown_with_its_interval_and_never_ranked():
     assert figure.ratio is None
     assert not figure.best
     assert figure.elapsed_ns.low < 0.6 * figure.elapsed_ns.value
-    today = Source(whole, whole.views[0], whole.competitors).row("min-scalar")[SQLITE[0]]
+    today = source_of(whole).row("min-scalar")["sqlite"]
     assert (today.status, today.ratio) == ("disturbed", None)
     assert "…" in today.interval
 
 
 def test_a_sum_with_a_disturbed_part_is_as_uncertain_as_that_part():
     whole = portrait(shaken(calm_run(1), Disturbance(0.5, 0.5, 1.0)))
-    total = Source(whole, whole.views[0], whole.competitors).row("select-1%-heap+min-scalar")[SQLITE[0]]
+    total = source_of(whole).row("select-1%-heap+min-scalar")["sqlite"]
     assert total.status == "disturbed"
     assert total.elapsed_ns.low < 0.85 * total.elapsed_ns.value
 
