@@ -4,6 +4,8 @@ from typing import Annotated, Required, TypedDict
 
 from loadstone.shape import Within
 
+Whole = Annotated[int, Within(-(10**15), 10**15)]
+"""A number that the paper printed without a point: it is printed so again."""
 Value = Annotated[float, Within(-1e15, 1e15)]
 
 
@@ -14,7 +16,7 @@ class Table(TypedDict, total=False):
     title: Required[str]
     unit: Required[str]
     systems: Required[tuple[str, ...]]
-    rows: Required[tuple[tuple[str, str | None, dict[str, Value | str]], ...]]
+    rows: Required[tuple[tuple[str, str | None, dict[str, Whole | Value | str]], ...]]
     note: str
     scale: Annotated[int, Within(1, 10**12)] | None
     edition: str
