@@ -23,6 +23,7 @@ from loadstone.engines.base import (
     in_use,
 )
 from loadstone.engines.marks import Hold, space_name
+from loadstone.engines.sqlite_durability import SYNCHRONOUS, durability
 from loadstone.engines.sqlite_session import Space, errors, transaction
 from loadstone.errors import EngineError, LoadstoneError, UnsupportedError
 
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 CACHE_BYTES_DEFAULT = 256 * 1024 * 1024
 
-_SYNCHRONOUS = {"0": "OFF", "1": "NORMAL", "2": "FULL", "3": "EXTRA"}
 _SETTINGS = (
     "journal_mode",
     "page_size",
@@ -133,16 +133,16 @@ class SqliteEngine(Engine):
         """Read back by PRAGMA; what was decided at compile time from the compile options."""
         db = self._open()
         with errors():
-            synchronous = _SYNCHRONOUS[str(db.pragma("synchronous"))]
+            synchronous = str(db.pragma("synchronous"))
             options = apsw.compile_options
             statistics = "sqlite_stat1 + stat4" if "ENABLE_STAT4" in options else "sqlite_stat1"
             return {
                 "version": apsw.sqlite_lib_version(),
-                "durability": _durability(synchronous, str(db.pragma("journal_mode"))),
+                "durability": durability(synchronous, str(db.pragma("journal_mode"))),
                 "isolation": "serializable",
                 "cache": str(_cache_bytes(db)),
                 "parallelism": "1",
-                "setting.synchronous": synchronous,
+                "setting.synchronous": SYNCHRONOUS[synchronous],
                 "setting.statistics": statistics,
                 "setting.threadsafe": next(o for o in options if o.startswith("THREADSAFE")),
                 **{f"setting.{name}": str(db.pragma(name)) for name in _SETTINGS},
@@ -360,13 +360,6 @@ def _access_path(step: str) -> str:
         return "clustered"
     by_index = " USING INDEX " in step or " USING COVERING INDEX " in step
     return "nonclustered" if by_index else "heap"
-
-
-def _durability(synchronous: str, journal: str) -> str:
-    """`full` where a commit outlives a loss of power: https://sqlite.org/pragma.html#pragma_synchronous."""
-    if synchronous == "EXTRA" or (synchronous == "FULL" and journal == "wal"):
-        return "full"
-    return "none" if synchronous == "OFF" else f"synchronous={synchronous}"
 
 
 def _cache_bytes(db: apsw.Connection) -> int:

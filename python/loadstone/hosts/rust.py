@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from loadstone import _core
 from loadstone.engines.base import Capabilities
+from loadstone.engines.sqlite_durability import durability
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.hosts.base import Database, HostedEngine, Measured, Served, capabilities
 from loadstone.meter import Work
@@ -205,13 +206,12 @@ class SqliteHost(RustHost):
     )
 
     def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
-        """Of its pragmas. With a WAL, `synchronous=FULL` (2) syncs it at each commit."""
-        synchronous, pages = told["synchronous"], int(told["cache_size"])
-        synced = told["journal_mode"] == "wal" and synchronous in ("2", "3")
+        """Of its pragmas."""
+        pages = int(told["cache_size"])
         bytes_each = -KIB if pages < 0 else int(told["page_size"])
         uncommitted = told["read_uncommitted"] != "0"
         return {
-            "durability": "full" if synced else {"0": "none"}.get(synchronous, synchronous),
+            "durability": durability(told["synchronous"], told["journal_mode"]),
             "isolation": "read uncommitted" if uncommitted else "serializable",
             "cache": str(pages * bytes_each),
             "parallelism": str(1 + int(told["threads"])),
