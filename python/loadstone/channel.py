@@ -17,6 +17,7 @@ from typing import Any
 
 from loadstone._core import clock_ns
 from loadstone.board import Board
+from loadstone.descendants import KILL_S_MAX, Descendants
 from loadstone.errors import (
     EngineError,
     LoadstoneError,
@@ -27,6 +28,8 @@ from loadstone.errors import (
 
 UNTIMED_LIMIT_S = 900.0
 """Loading, checking and explaining may take this long before a worker counts as hung."""
+CLOSE_S_MAX = 30.0
+"""A worker that was told to end, and has nothing left to remove, has ended by then."""
 
 
 class Worker:
@@ -42,6 +45,8 @@ class Worker:
         self.name = name
         self._log = log
         self._buffer = b""
+        self._asked = 0
+        self._closed = False
         requests, self._down = os.pipe()
         self._up, replies = os.pipe()
         self._board, board = Board.make()
@@ -66,12 +71,16 @@ class Worker:
         Raises `TimeLimitError`, `WorkerDiedError`, or the error the worker reported. After the
         first two the worker is of no more use: call `kill`.
         """
-        line = json.dumps({"request": request, **values}).encode() + b"\n"
+        self._asked += 1
+        line = json.dumps({"request": request, "number": self._asked, **values}).encode() + b"\n"
         try:
             _write_all(self._down, line)
         except BrokenPipeError:
             raise self._died() from None
-        reply = self._reply(clock_ns(), limit_s)
+        asked_ns = clock_ns()
+        reply = self._reply(asked_ns, limit_s)
+        while reply.get("number") != self._asked:  # of a request whose runner was interrupted
+            reply = self._reply(asked_ns, limit_s)
         if reply.get("reply") == "error":
             raise _error_from(reply)
         return reply
@@ -111,21 +120,37 @@ class Worker:
             return "none"
         return text.splitlines()[-1][:300] if text else "none"
 
-    def kill(self) -> None:
-        """End the worker and everything in its session, at once."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-        self._close()
+    def strike(self) -> None:
+        """Kill the worker and its group, and do no more: whoever waits for its reply sees it die.
+        For another thread than that one."""
+        if self._process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
 
-    def close(self) -> None:
-        """Let the worker end by itself: it sees the end of its requests."""
+    def kill(self) -> list[int]:
+        """End the worker, and every process that it or its engine started, at once. Returns those
+        that could not be ended."""
+        below = Descendants(self._process.pid)
+        self.strike()
+        remain = []
+        try:
+            self._process.wait(timeout=KILL_S_MAX)
+        except subprocess.TimeoutExpired:  # in the kernel, where no signal reaches it
+            remain = [self._process.pid]
+        remain += below.end()
+        self._close()
+        return remain
+
+    def close(self) -> list[int]:
+        """Let the worker end by itself: it sees the end of its requests; else kill it.
+        Returns processes that could not be ended."""
         self._close(up=False)
         try:
-            self._process.wait(timeout=30)
+            self._process.wait(timeout=CLOSE_S_MAX)
         except subprocess.TimeoutExpired:
-            self.kill()
+            return self.kill()
         self._close()
+        return []
 
     def _close(self, *, up: bool = True) -> None:
         for name in ("_down", "_up") if up else ("_down",):
@@ -133,7 +158,8 @@ class Worker:
             if descriptor >= 0:
                 os.close(descriptor)
                 setattr(self, name, -1)
-        if up:
+        if up and not self._closed:
+            self._closed = True
             self._board.close()
 
 

@@ -7,6 +7,7 @@ takes over, checks what the old one left, and mends it.
 import shlex
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from loadstone.answers import Answers
@@ -49,6 +50,8 @@ class VariantWorker:
         self._revivals = 0
         self._opened: dict[str, Any] = {"versions": {}, "terms": {}}
         self._hold = Hold()
+        self._remain: list[int] = []
+        self._gone = False
         self._heir = claim.resumed
 
     def open(self) -> None:
@@ -189,9 +192,35 @@ class VariantWorker:
     def abandon(self) -> None:
         """End the worker at once, and whatever server it left behind."""
         if self._worker is not None:
-            self._worker.kill()
+            self._remain += self._worker.kill()
             self._worker = None
         self.engine.abandon(self._scratch)
+        if self.variant.url is not None and self._heir:
+            # A server works on for a client that is gone, and its successor would wait for it.
+            hold, self._hold = self._hold, Hold()
+            hold.close()
+            with suppress(LoadstoneError):
+                self.engine.end_sessions(self.variant, self._claim.path.name)
+
+    def strike(self) -> None:
+        """Kill the worker for which another thread is waiting."""
+        worker = self._worker
+        if worker is not None:
+            worker.strike()
+
+    def kill(self) -> str:
+        """End the worker at once, and whatever server it left behind; what it made in a database of
+        the user's stays there. Returns as `close`."""
+        if self._gone:
+            return ""
+        if self._worker is not None:
+            self._remain += self._worker.kill()
+            self._worker = None
+        told = self._swept()
+        self._hold.close()
+        if self.variant.url is not None and self._heir:
+            told.append(self._may_be_left("it was ended at once"))
+        return "; ".join(told)
 
     def close(self) -> str:
         """Let the engine remove what it made and the worker end. Returns what the user must know:
@@ -199,29 +228,47 @@ class VariantWorker:
         removed = False
         if self._worker is not None:
             try:
-                self._worker.ask("remove")
-                self._worker.close()
+                # Behind a statement in flight, where the run was interrupted.
+                self._worker.ask("remove", limit_s=self._plan.time_limit_s)
+                self._remain += self._worker.close()
                 removed = True
             except LoadstoneError:
-                self._worker.kill()
+                self._remain += self._worker.kill()
             self._worker = None
-        self.engine.abandon(self._scratch)
-        shutil.rmtree(self._scratch, ignore_errors=True)
+        told = self._swept()
         hold, self._hold = self._hold, Hold()
         hold.close()
-        if removed or self.variant.url is None or not self._heir:
-            return ""
-        return self._removed_from_here(hold.name)
+        if not removed and self.variant.url is not None and self._heir:
+            told += self._removed_from_here(hold.name)
+        self._gone = True
+        return "; ".join(told)
 
-    def _removed_from_here(self, name: str) -> str:
+    def _swept(self) -> list[str]:
+        """End what the worker left running, and remove its files. Returns what did not end."""
+        told = []
+        try:
+            self.engine.abandon(self._scratch)
+        except LoadstoneError as error:
+            told.append(f"{self.variant.name}: {error.message}")
+        shutil.rmtree(self._scratch, ignore_errors=True)
+        if self._remain:
+            pids = ", ".join(map(str, self._remain))
+            told.append(f"{self.variant.name}: these processes could not be ended: {pids}")
+        return told
+
+    def _removed_from_here(self, name: str) -> list[str]:
         """Remove from the user's database what no worker did. Returns what the user must know."""
         try:
+            self.engine.end_sessions(self.variant, self._claim.path.name)
             for left in self.engine.sweep(self.variant):
                 if left.name == name or (not name and left.owner == self._claim.path.name):
                     self.engine.clear(self.variant, left)
         except LoadstoneError as error:
-            return (
-                f"{self.variant.name}: what this run made there may be left ({error.message}); see"
-                f" and remove it with: loadstone clean --on {shlex.quote(self.variant.bare_url)}"
-            )
-        return ""
+            return [self._may_be_left(error.message)]
+        return []
+
+    def _may_be_left(self, reason: str) -> str:
+        return (
+            f"{self.variant.name}: what this run made there may be left ({reason}); see"
+            f" and remove it with: loadstone clean --on {shlex.quote(self.variant.bare_url)}"
+        )

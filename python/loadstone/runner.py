@@ -1,7 +1,7 @@
 """Executes a plan: opens the workers, loads, measures scale by scale, records every cell."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import asdict
 from math import inf
 from typing import Any
@@ -72,7 +72,14 @@ class Runner:
         for worker in self._crew.values():
             worker.abandon()
         with ThreadPoolExecutor(len(self._crew)) as pool:
-            opened = [pool.submit(worker.open) for worker in self._crew.values()]
+            try:
+                opened = [pool.submit(worker.open) for worker in self._crew.values()]
+                wait(opened)
+            except BaseException:
+                # Interrupted: the threads are waiting for engines, and we for them.
+                for worker in self._crew.values():
+                    worker.strike()
+                raise
         for each in opened:
             each.result()  # the first failure in the order of the plan is the one that is told
 
@@ -100,6 +107,10 @@ class Runner:
     def close(self) -> dict[str, str]:
         """End all workers, each with what it made. Returns what may be left, by variant."""
         return {name: left for name, worker in self._crew.items() if (left := worker.close())}
+
+    def kill(self) -> dict[str, str]:
+        """End all workers at once, what they started with them. Returns as `close`."""
+        return {name: left for name, worker in self._crew.items() if (left := worker.kill())}
 
     def _describe(self, recorder: Recorder) -> None:
         notes = []

@@ -18,6 +18,7 @@ from loadstone.diagnostics import Exit, masked, say
 from loadstone.engines.base import System
 from loadstone.errors import InputError, NotInstalledError
 from loadstone.files import check_replaceable, write_atomically
+from loadstone.interrupts import Interrupts
 from loadstone.many_users import crowds
 from loadstone.plan import COMMAND_LINE, Cell, Plan, choices_from, join_names, read_given
 from loadstone.planner import FLOOR, check_plan, make_plan, seconds_estimated
@@ -151,8 +152,8 @@ def start(planned: Planned, path: Path | None, *, page: bool) -> int:
         published = published_of(planned.benchmark)
         return Recorder.create(path, plan, published, run_id, __version__, command())
 
-    with scratch.claimed(run_id) as claim:
-        outcome, left = _measure(planned, plan.cells, claim, create)
+    with Interrupts() as interrupts, scratch.claimed(run_id) as claim:
+        outcome, left = _measure(planned, plan.cells, claim, create, interrupts)
     return _finish(path, outcome, left, page=page)
 
 
@@ -186,12 +187,11 @@ def resume(path: Path, chosen: Mapping[str, Any], *, page: bool) -> int:
         return _finish(path, "complete", [], page=page)
     variants = _variants_again(run, chosen.get("on", ()), benchmark.seam)
     planned = Planned(run.plan, benchmark, variants)
-    with scratch.claimed(run.run_id, resumed=True) as claim:
+    with Interrupts() as interrupts, scratch.claimed(run.run_id, resumed=True) as claim:
         # Asked again: until the claim was ours, another session may have measured.
         run = read(path)
-        outcome, left = _measure(
-            planned, run.pending, claim, lambda: Recorder.resume(path, command()), run
-        )
+        record = lambda: Recorder.resume(path, command())  # noqa: E731 - as `create` above
+        outcome, left = _measure(planned, run.pending, claim, record, interrupts, run)
     return _finish(path, outcome, left, page=page)
 
 
@@ -220,6 +220,7 @@ def _measure(
     cells: Sequence[Cell],
     claim: scratch.Claim,
     record: Callable[[], Recorder],
+    interrupts: Interrupts,
     earlier: Run | None = None,
 ) -> tuple[str, list[str]]:
     """How the session ended, `complete` or `interrupted`; and what may be left of it, and where."""
@@ -245,8 +246,7 @@ def _measure(
             raise
         outcome = "interrupted"
     finally:
-        progress.close()
-        for name, told in runner.close().items():
+        for name, told in _ended(runner, progress, interrupts).items():
             say(told)
             left.append(told)
             if recorder is not None:
@@ -267,6 +267,17 @@ def _page_of(path: Path) -> Path:
     target = path.with_suffix(report.suffix)
     check_replaceable(target, report.mark, path)
     return target
+
+
+def _ended(runner: Runner, progress: Progress, interrupts: Interrupts) -> dict[str, str]:
+    """End all workers, in good order unless the user is in a hurry. Returns what may be left."""
+    try:
+        with interrupts.removing():
+            progress.close()
+            return runner.close()
+    except KeyboardInterrupt:
+        say("interrupted again: the workers are ended at once")
+        return runner.kill()
 
 
 def _finish(path: Path, outcome: str, left: Sequence[str], *, page: bool) -> int:

@@ -40,14 +40,16 @@ def serve(seam: str, requests: int, replies: int, board: int) -> None:
     process = requests_of(seam)(Board(board).post)
     try:
         for request in _lines(requests):
-            name = request.pop("request")
+            name, number = request.pop("request"), request.pop("number")
             try:
-                send({"reply": "done", **getattr(process, name)(**request)})
+                reply = {"reply": "done", **getattr(process, name)(**request)}
             except LoadstoneError as error:
                 kind = type(error).__name__
-                send({"reply": "error", "kind": kind, "message": error.message, "hint": error.hint})
+                reply = {"reply": "error", "kind": kind, "message": error.message,
+                         "hint": error.hint}  # fmt: skip
             except Exception as error:  # noqa: BLE001 - whatever an engine throws is a result
-                send({"reply": "error", "message": f"{type(error).__name__}: {error}"})
+                reply = {"reply": "error", "message": f"{type(error).__name__}: {error}"}
+            send({**reply, "number": number})
     except BrokenPipeError:
         pass  # the runner is gone, in the middle of a request
     finally:

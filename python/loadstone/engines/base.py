@@ -263,6 +263,12 @@ class System(ABC):
         return Hold()
 
     @classmethod
+    def end_sessions(cls, variant: "Variant", owner: str) -> None:
+        """End the sessions that a killed worker left in a user's server, where its statement would
+        go on. Raises `EngineError`."""
+        del variant, owner
+
+    @classmethod
     def abandon(cls, scratch: Path) -> Sequence[int]:
         """End what a killed worker left running for this scratch folder, and remove what it made
         outside of it. Returns the process ids that were ended. Knows no variant and no owner: the

@@ -341,6 +341,16 @@ class PostgresqlEngine(Engine):
         return Hold(space.name, connection.close)
 
     @classmethod
+    def end_sessions(cls, variant: "Variant", owner: str) -> None:
+        """Those that hold our schema's lock, and nobody else's."""
+        if variant.url is None:
+            return
+        address = user_address(variant.url)
+        space = Space(space_name(owner, variant.name), owner)
+        with address.errors("cannot end a session"), address.connect() as connection:
+            space.end_sessions(connection)
+
+    @classmethod
     def abandon(cls, scratch: Path) -> Sequence[int]:
         """End the server that a killed worker left, and the way to it; its data stays."""
         ended = end_orphan(scratch)

@@ -42,6 +42,15 @@ SELECT p.proname, pg_catalog.pg_get_function_identity_arguments(p.oid) FROM pg_c
  WHERE n.nspname = %s AND p.proowner = n.nspowner
    AND pg_catalog.starts_with(p.proname::pg_catalog.text, %s) ORDER BY 1
 """
+_END = """
+SELECT pg_catalog.pg_terminate_backend(pid, %s::pg_catalog.int8) FROM pg_catalog.pg_locks
+ WHERE locktype = 'advisory' AND objsubid = 1 AND pid <> pg_catalog.pg_backend_pid()
+   AND classid = %s::pg_catalog.int8::pg_catalog.oid
+   AND objid = %s::pg_catalog.int8::pg_catalog.oid
+   AND database = (SELECT oid FROM pg_catalog.pg_database
+                    WHERE datname = pg_catalog.current_database())
+"""
+END_MS_MAX = 10_000
 _LACKING = (
     psycopg.errors.UndefinedFunction,
     psycopg.errors.FeatureNotSupported,
@@ -130,6 +139,12 @@ class Space:
         except _LACKING:
             return True
         return bool(row and row[0])
+
+    def end_sessions(self, connection: Connection) -> None:
+        """End all sessions that hold the schema, and wait until they are gone."""
+        key = lock_key(self.name)
+        with contextlib.suppress(*_LACKING):
+            connection.execute(_END, (END_MS_MAX, key >> 32, key & 0xFFFFFFFF))
 
     def _make(self, connection: Connection) -> None:
         with connection.transaction():

@@ -221,6 +221,12 @@ class PostgresqlHost(RustHost):
         return PostgresqlEngine.hold(variant, owner)
 
     @classmethod
+    def end_sessions(cls, variant: "Variant", owner: str) -> None:
+        """Those that hold our schema's lock; the program's own session holds none, and ends with
+        its statement."""
+        PostgresqlEngine.end_sessions(variant, owner)
+
+    @classmethod
     def abandon(cls, scratch: Path) -> Sequence[int]:
         """End the server that a killed worker left."""
         return PostgresqlEngine.abandon(scratch)

@@ -1,0 +1,56 @@
+"""Ctrl-C, SIGTERM and SIGHUP while a run is measured: what each of them ends.
+
+The first ends the measuring; the engines then remove what they made. The second ends the workers at
+once, and what they could not remove is told. What is left to do then takes a moment, and no other
+interrupts it.
+"""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Interrupts:
+    """A context in which the signals raise `KeyboardInterrupt`: once where something is measured,
+    and once more while what it made is removed."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._raises_at = 1
+        """So many signals raise; 0: none does any more."""
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> "Interrupts":
+        if threading.current_thread() is threading.main_thread():
+            for number in SIGNALS:
+                # Who ignores one (nohup, a shell's background job) goes on to ignore it.
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    self._before[number] = signal.signal(number, self._heard)
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        for number, before in self._before.items():
+            signal.signal(number, before)
+
+    @contextmanager
+    def removing(self) -> Iterator[None]:
+        """While what was made is removed: the second signal raises, also one that came before."""
+        self._raises_at = 2
+        try:
+            if self._count >= self._raises_at:
+                raise KeyboardInterrupt
+            yield
+        finally:
+            self._raises_at = 0
+
+    def _heard(self, number: int, frame: FrameType | None) -> None:
+        del number, frame
+        self._count += 1
+        if self._raises_at and self._count >= self._raises_at:
+            self._raises_at = 0
+            raise KeyboardInterrupt

@@ -1,0 +1,107 @@
+"""Whatever signal ends a run, at whatever point: nothing runs on, and nothing is left that is not
+told, or that `loadstone clean` does not find."""
+
+import os
+import random
+import select
+import signal
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+from desk import Desk
+from user_file import user_file
+from user_server import SECRET, UserServer, user_server
+
+from loadstone.coldness import wait_until_dead
+
+CHOICES = ("--rows", "1000", "--repeat", "2", "--repeat-cold", "1", "--no-floor", "--no-limits",
+           "--no-report", "--operation", "select-1%-heap", "--operation", "append-indexed",
+           "--record", "r.loadstone")  # fmt: skip
+WAYS = {
+    "ctrl-c": (signal.SIGINT,),
+    "ctrl-c-twice": (signal.SIGINT, signal.SIGINT),
+    "ctrl-c-thrice": (signal.SIGINT, signal.SIGINT, signal.SIGINT),
+    "terminated": (signal.SIGTERM,),
+    "hung-up": (signal.SIGHUP,),
+    "both": (signal.SIGHUP, signal.SIGTERM),
+    "killed": (signal.SIGKILL,),
+}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[UserServer]:
+    with user_server() as running:
+        yield running
+
+
+def below(pid: int) -> list[int]:
+    found: list[int] = []
+    for listed in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):
+            found += [int(child) for child in listed.read_text().split()]
+    return [one for child in found for one in (child, *below(child))]
+
+
+@pytest.mark.parametrize("way", sorted(WAYS))
+def test_a_run_ended_by_a_signal_leaves_nothing_unseen(desk: Desk, server: UserServer, way: str):
+    seed = random.randrange(2**32)
+    print(f"seed {seed}")  # noqa: T201 - pytest shows it where the test fails
+    chance = random.Random(seed)
+    desk.environment["PGPASSWORD"] = SECRET
+    user = user_file(desk.folder / "u.db", analysed=False)
+    before = (user.fingerprint(), server.fingerprint())
+    url = server.url(secret=None)
+    on = ("--on", "postgresql", "--on", user.url, "--on", url)
+    process = desk.start("run", *on, *CHOICES)
+    assert process.stderr is not None
+    told = process.stderr.readline() if chance.random() < 0.7 else ""
+    # Any point of its start, of its measuring, or of its end.
+    select.select([], [], [], chance.random() * (2.0 if told else 6.0))
+    started = below(process.pid)
+    for number in WAYS[way]:
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, number)
+        select.select([], [], [], chance.random() * 0.3)
+        started += below(process.pid)
+    told += process.communicate(timeout=90)[1]
+    assert "Traceback" not in told
+    # By the signal itself before there was anything to remove.
+    assert process.returncode in (0, 1, 8, 130, *(-number for number in WAYS[way])), told
+    assert wait_until_dead(started, limit_s=30)
+    if way != "killed":
+        assert desk.leftovers() == []
+    for where, now in ((user.url, user.fingerprint), (url, server.fingerprint)):
+        if now() != before[where == url]:
+            assert way == "killed" or f"loadstone clean --on {where}" in told
+    done = desk.run("clean", "--yes", "--on", user.url, "--on", url)
+    assert done.returncode == 0, done.stderr
+    assert desk.leftovers() == []
+    assert (user.fingerprint(), server.fingerprint()) == before
+
+
+def test_a_run_interrupted_in_a_statement_removes_what_it_made(desk: Desk, server: UserServer):
+    """The reply to the statement is none to the request that comes after it."""
+    desk.environment["PGPASSWORD"] = SECRET
+    before = server.fingerprint()
+    url = server.url(secret=None)
+    process = desk.start("run", "--on", url, *CHOICES)
+    assert process.stderr is not None
+    told = process.stderr.readline()
+    with closing(server.owner()) as owner, owner.transaction():
+        (schema,) = owner.execute(
+            "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'loadstone\\_%\\_%'"
+        ).fetchone() or ("",)
+        tables = owner.execute("SELECT tablename FROM pg_tables WHERE schemaname = %s", (schema,))
+        for (table,) in tables.fetchall():
+            lock = f'LOCK TABLE "{schema}"."{table}" IN ACCESS EXCLUSIVE MODE'
+            owner.execute(lock.encode())
+        # Its next statement waits for us, and so does what it has to drop.
+        query = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+        while owner.execute(query).fetchone() == (0,):
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+    told += process.communicate(timeout=90)[1]
+    assert process.returncode == 130, told
+    assert server.fingerprint() == before

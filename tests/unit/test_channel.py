@@ -1,0 +1,76 @@
+"""The pipe to a worker: each request gets its own reply, and a worker that is ended takes along all
+that it started."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from loadstone import channel
+from loadstone.channel import Worker
+from loadstone.coldness import wait_until_dead
+from loadstone.descendants import Descendants
+from loadstone.errors import EngineError
+
+
+@pytest.fixture
+def worker(tmp_path: Path) -> Iterator[Worker]:
+    made = Worker("one", "engines", tmp_path / "log", ())
+    yield made
+    made.kill()
+
+
+def test_a_reply_to_an_interrupted_request_is_not_taken_for_the_next(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(self: Worker, asked_ns: int, limit_s: float) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Worker, "_reply", interrupted)
+        worker.ask("remove")
+    with pytest.raises(EngineError, match="no engine yet"):
+        worker.ask("restart")
+
+
+# A child in a session of its own, as servers are, which has one, too, and will not end.
+PARENT = """
+import signal, subprocess, sys
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+deeper = int(sys.argv[1])
+if deeper:
+    subprocess.Popen([sys.executable, "-c", sys.argv[2], str(deeper - 1), sys.argv[2]],
+                     start_new_session=True)
+else:
+    print(flush=True)
+signal.pause()
+"""
+
+
+def test_what_a_process_started_is_ended_in_whatever_session(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("loadstone.descendants.QUIT_S_MAX", 0.1)
+    command = [sys.executable, "-c", PARENT, "2", PARENT]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        below = Descendants(process.pid)
+        pids = [*below._watched]
+        assert len(pids) == 2
+        process.kill()
+        assert below.end() == []
+        assert wait_until_dead(pids, limit_s=10)
+
+
+def test_a_worker_that_does_not_end_is_ended(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(channel, "CLOSE_S_MAX", 0.1)
+    pid = worker._process.pid
+    os.kill(pid, 19)  # stopped: it sees no end of its requests
+    assert worker.close() == []
+    assert wait_until_dead([pid], limit_s=10)
