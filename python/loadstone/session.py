@@ -24,7 +24,7 @@ from loadstone.plan import COMMAND_LINE, Cell, Plan, choices_from, join_names, r
 from loadstone.planner import FLOOR, check_plan, make_plan, seconds_estimated
 from loadstone.record import Recorder, Run, read
 from loadstone.record.model import Event
-from loadstone.record.writer import now
+from loadstone.record.writer import now, refuse_existing
 from loadstone.report.terminal import Progress, print_summary
 from loadstone.role import Role
 from loadstone.runner import Runner, disturbed_groups, published_of
@@ -145,6 +145,7 @@ def start(planned: Planned, path: Path | None, *, page: bool) -> int:
         path = Path("runs") / f"{plan.benchmark}-{plan.edition}-{stamp}.loadstone"
     if page:
         _page_of(path)  # before anything is measured: what is in its way is told now
+    refuse_existing(path)  # before an engine is started for nothing
     run_id = secrets.token_hex(4)
     say(_announced(plan, path))
 

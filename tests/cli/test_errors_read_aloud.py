@@ -30,3 +30,11 @@ def test_an_error_speaks_the_user_s_language(desk: Desk, arguments, told, never)
     assert (done.returncode, done.stdout) == (2, "")
     assert told in done.stderr
     assert never not in done.stderr
+
+
+def test_a_record_that_exists_is_told_before_anything_is_started(desk: Desk):
+    desk.record.write_bytes(b"something")
+    done = desk.run("run", "--quick", "--record", "r.loadstone")
+    assert done.returncode == 4
+    assert done.stderr.startswith("loadstone: r.loadstone exists already")
+    assert not desk.scratch.exists()

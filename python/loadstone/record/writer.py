@@ -29,6 +29,17 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
+def refuse_existing(path: Path) -> None:
+    """Raise `RecordError` where a new record would stand in the place of something."""
+    if path.exists() and path.stat().st_size:
+        raise RecordError(
+            f"{path} exists already",
+            hint="continue it with --resume, or name another with --record",
+        )
+    if path.exists() and not path.is_file():
+        raise RecordError(f"cannot write the record {path}: it is not a file", hint="name another")
+
+
 class Recorder:
     """One session's hold on a record. Rows are only ever added.
 
@@ -53,15 +64,7 @@ class Recorder:
     ) -> "Recorder":
         """Start a new record; an existing file is never overwritten. `command` is what the user
         typed, without secrets."""
-        if path.exists() and path.stat().st_size:
-            raise RecordError(
-                f"{path} exists already",
-                hint="continue it with --resume, or name another with --record",
-            )
-        if path.exists() and not path.is_file():
-            raise RecordError(
-                f"cannot write the record {path}: it is not a file", hint="name another"
-            )
+        refuse_existing(path)
         check_beside(path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
