@@ -6,12 +6,11 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from desk import COMMAND, Desk, command_line
+from desk import Desk, command_line
+from serving import serving
 
 from loadstone import lode
 from loadstone.coldness import wait_until_dead
@@ -29,29 +28,6 @@ with connect(sys.argv[1]) as remote:
             writing.btree("numbers").put(number.to_bytes(8, "big"), b"there")
         print(number, flush=True)
 """
-
-
-@contextmanager
-def serving(desk: Desk, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """The command at work, with the address that it says."""
-    with subprocess.Popen(
-        [*COMMAND, "lode", "serve", *arguments],
-        cwd=desk.folder,
-        env=desk.environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        # A shell's background job ignores Ctrl-C.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    ) as process:
-        assert process.stdout is not None
-        try:
-            line = process.stdout.readline().rstrip()
-            said, _, address = line.rpartition(" at ")
-            assert said == f"serving {arguments[0]}", process.communicate()
-            yield process, address if ":" in address else str(desk.folder / address)
-        finally:
-            process.kill()
 
 
 def numbers(transaction: lode.Transaction) -> list[int]:
@@ -95,7 +71,7 @@ def test_several_processes_read_and_write_one_database(desk: Desk):
             with remote.reading() as reading:
                 assert numbers(reading) == [*range(20), 99]
             assert remote.counters()["traffic"]["round_trips"] > 0
-        with pytest.raises(LodeError, match="open in another process"):
+        with pytest.raises(LodeError, match="is open already"):
             lode.Database(desk.folder / "a.lode")
 
 
@@ -171,7 +147,7 @@ def test_what_is_in_the_way_is_told(desk: Desk):
             (Exit.INPUT, "full, group, none", "b.lode", "--tactic", "durability=often"),
             (Exit.INPUT, "tactics lode", "b.lode", "--tactic", "durabilty=full"),
             (Exit.ENGINE, "no lode database", "no.lode"),
-            (Exit.ENGINE, "open in another process", "a.lode", "--listen", "other"),
+            (Exit.ENGINE, "is open already", "a.lode", "--listen", "other"),
             (Exit.ENGINE, "stop it, or name another", "b.lode", "--listen", at),
             (Exit.ENGINE, "that file is no socket", "b.lode", "--listen", "file"),
             (Exit.ENGINE, "loopback", "b.lode", "--listen", "0.0.0.0:0"),

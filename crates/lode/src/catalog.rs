@@ -88,7 +88,7 @@ pub fn format(pages: &mut impl Pages) -> Result<()> {
 }
 
 /// Give a new file a name and a number. [`LodeError::Exists`] if the name is taken,
-/// [`LodeError::TooLong`] if it does not fit, [`LodeError::Full`] at the 85th file.
+/// [`LodeError::TooLong`] if it does not fit, [`LodeError::Limit`] at the 85th file.
 pub fn create(pages: &mut impl Pages, name: &str, kind: FileKind) -> Result<Entry> {
     check_name(name)?;
     let files = all(pages)?;
@@ -96,7 +96,11 @@ pub fn create(pages: &mut impl Pages, name: &str, kind: FileKind) -> Result<Entr
         return Err(LodeError::Exists { what: format!("file called `{name}`") });
     }
     if files.len() == FILES_MAX {
-        return Err(LodeError::Full { what: "the catalog" });
+        let what = format!(
+            "a database holds {FILES_MAX} files, not more, so there is no room for `{name}`: put \
+             it into another database"
+        );
+        return Err(LodeError::Limit { what });
     }
     let is_free = |&number: &FileNumber| files.iter().all(|entry| entry.file != number);
     let file = (1..=FILES_MAX as FileNumber).find(is_free);

@@ -27,6 +27,8 @@ impl Database {
     ///
     /// What the log or the volume say; the database must be opened again then.
     pub fn checkpoint(&self) -> Result<()> {
+        // Before the lock: in a child of the process nobody may be there to release it.
+        self.changes().check_owner()?;
         let _one_at_a_time = self.checkpointing.lock().unwrap_or_else(PoisonError::into_inner);
         self.make_checkpoint()
     }

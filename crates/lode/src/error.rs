@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use rustix::io::Errno;
+
 use crate::page::PageNumber;
 
 /// Something that lode could not do. Whatever it was, what had been committed is still there.
@@ -17,13 +19,22 @@ pub enum LodeError {
         source: io::Error,
     },
     /// There is no room left for the volume or the log.
-    #[error("no room left for {what}: free some space and run the transaction again")]
+    #[error(
+        "no room left on the disk for {what}: free some space there, then do it again; nothing \
+         that was committed is lost"
+    )]
     Full {
         /// The volume or the log.
         what: &'static str,
     },
+    /// More than lode's files can hold, however large the disk.
+    #[error("{what}")]
+    Limit {
+        /// What is at its end, and what to do.
+        what: String,
+    },
     /// Bytes that are not as they were written.
-    #[error("{what} is damaged ({how}): restore the database from a copy")]
+    #[error("{what} is damaged ({how}): restore the database from a backup")]
     Corrupt {
         /// Which page or record.
         what: String,
@@ -38,28 +49,55 @@ pub enum LodeError {
         /// How that is seen.
         how: String,
     },
+    /// The volume and the log that are there are not the two files of one database.
+    #[error("{what}")]
+    Files {
+        /// Which is missing or another's, and what to do.
+        what: String,
+    },
     /// A file of another version of the format.
-    #[error("the database has format {found}, this program reads {known}: load it again")]
+    #[error(
+        "the database has format {found}, this program reads {known}: load it again with this \
+         program, or open it with the one that wrote it"
+    )]
     Version {
         /// The version in the file.
         found: u32,
         /// The version in this program.
         known: u32,
     },
-    /// Another process has the database open.
-    #[error("{path} is open in another process: close it there, or serve it with `lode serve`")]
+    /// Somebody has the database open: another process, or this one already.
+    #[error(
+        "{path} is open already, in another process or in this one: close it there, or have it \
+         served (`loadstone lode serve`) and connect to it"
+    )]
     InUse {
         /// The database.
         path: PathBuf,
     },
-    /// A write to a database that was opened for reading.
-    #[error("the database is open for reading only")]
+    /// What was inherited by `fork` belongs to the process that forked.
+    #[error(
+        "{what} belongs to the process that this one was forked from: connect here to a server of \
+         the database (`loadstone lode serve` and Database.serve are one)"
+    )]
+    Forked {
+        /// The database or the connection.
+        what: &'static str,
+    },
+    /// A write in a transaction, or to a database, that is for reading.
+    #[error(
+        "the transaction or the database is for reading only: begin a transaction for writing, \
+         in a database that is opened for writing"
+    )]
     ReadOnly,
     /// This transaction was chosen to end a deadlock; it is rolled back.
     #[error("deadlock: this transaction was rolled back, run it again")]
     Deadlock,
     /// A transaction of which an operation failed cannot be committed; it is rolled back.
-    #[error("an operation of this transaction failed, so it was rolled back: run it again")]
+    #[error(
+        "an operation of this transaction failed, so it was rolled back: do what that operation's \
+         error says, then run the transaction again"
+    )]
     RolledBack,
     /// The log could not be synced when a transaction was to be committed.
     #[error(
@@ -123,16 +161,35 @@ pub enum LodeError {
     },
 }
 
+const BEYOND: &str = "it lies beyond the end of the volume";
+
 /// What to do about an error of the operating system.
 fn advice(source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::NotFound => "look whether the path is right, or create the database",
         io::ErrorKind::AlreadyExists => "open it, or choose another name",
+        io::ErrorKind::NotADirectory => "what stands before the last `/` must be a folder",
+        io::ErrorKind::InvalidFilename => "choose a shorter name",
+        io::ErrorKind::InvalidInput => "choose another name or address",
+        io::ErrorKind::AddrNotAvailable => "choose an address of this machine",
+        io::ErrorKind::OutOfMemory => "free some memory, or choose a smaller `cache=`",
+        io::ErrorKind::FileTooLarge => "let this process write larger files (`ulimit -f`)",
         io::ErrorKind::PermissionDenied => "let this user read and write it",
         io::ErrorKind::ReadOnlyFilesystem => {
             "open the database for reading only, or make the place writable"
         }
-        _ => "what was committed is there again when the disk answers",
+        _ => match Errno::from_io_error(source) {
+            Some(Errno::MFILE | Errno::NFILE) => {
+                "close files and connections, or let the process have more of them (`ulimit -n`)"
+            }
+            Some(Errno::AGAIN) => "let the user have more threads (`ulimit -u`)",
+            Some(Errno::LOOP) => "the path's symbolic links lead in a circle: mend them",
+            Some(Errno::NOLCK | Errno::OPNOTSUPP) => "put the database on a local file system",
+            _ => {
+                "what was committed is in the files: look what the system's log (`dmesg`) says of \
+                 the device, then open the database again"
+            }
+        },
     }
 }
 
@@ -146,8 +203,23 @@ impl LodeError {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 Self::Full { what: "the database" }
             }
-            _ => Self::Io { doing: doing.into(), source },
+            // What a disk of our own had to say in the system's words.
+            _ => match source.downcast::<Self>() {
+                Ok(told) => told,
+                Err(source) => Self::Io { doing: doing.into(), source },
+            },
         }
+    }
+
+    /// A page that the volume does not have.
+    pub(crate) fn beyond(page: PageNumber) -> Self {
+        Self::corrupt_page(page, BEYOND)
+    }
+
+    /// Whether this says that the volume does not have that page.
+    pub(crate) fn is_beyond(&self, page: PageNumber) -> bool {
+        let Self::Corrupt { what, how } = self else { return false };
+        how == BEYOND && *what == format!("page {page}")
     }
 
     /// A damaged page.

@@ -53,6 +53,7 @@ pub mod lock;
 pub mod log;
 pub mod named;
 pub mod objects;
+pub mod owner;
 pub mod page;
 pub mod pages;
 pub mod recovery;

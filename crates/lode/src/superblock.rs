@@ -75,7 +75,10 @@ impl Superblock {
     pub fn open(disk: &dyn Disk, path: &Path, mend: bool) -> Result<Self> {
         let len_bytes = disk.len_bytes().map_err(|source| LodeError::io("opening", source))?;
         if len_bytes < u64::from(COPIES) * PAGE_BYTES as u64 {
-            let how = format!("it has {len_bytes} bytes");
+            let how = format!(
+                "it has {len_bytes} bytes; if making it was cut short, remove it and its log, and \
+                 make it anew"
+            );
             return Err(LodeError::NotADatabase { path: path.to_owned(), how });
         }
         let copies = Self::read(disk)?;
@@ -105,7 +108,7 @@ impl Superblock {
         if copies.iter().any(|copy| matches!(copy, Copy::Damaged)) {
             return LodeError::corrupt_page(0, "neither copy of the superblock is whole");
         }
-        let how = "it does not begin as one".to_owned();
+        let how = "it does not begin as one; name another file".to_owned();
         LodeError::NotADatabase { path: path.to_owned(), how }
     }
 

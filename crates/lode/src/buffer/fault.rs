@@ -262,5 +262,5 @@ impl Drop for Claim<'_> {
 /// The error for a page that the volume does not have.
 #[cold]
 pub(super) fn beyond(page: PageNumber) -> LodeError {
-    LodeError::corrupt_page(page, "it lies beyond the end of the volume")
+    LodeError::beyond(page)
 }

@@ -117,7 +117,7 @@ impl Buffer {
         let pages_total = PageNumber::try_from(bytes / PAGE_BYTES as u64)
             .ok()
             .filter(|&total| total <= pages_max && pages_max > 0)
-            .ok_or(LodeError::Full { what: "the volume's addresses" })?;
+            .ok_or_else(|| too_long(pages_max))?;
         let room = Room::new(pages.min(u64::from(pages_max).max(PAGES_MIN)) as usize);
         let read_ahead_max = (room.pages_max() / READ_AHEAD_DIVISOR) as PageNumber;
         let read_ahead_pages = options.read_ahead_pages.clamp(1, read_ahead_max);
@@ -240,11 +240,11 @@ impl Buffer {
 
     /// Make the volume hold at least that many pages; new ones are zeros. The new length is durable
     /// before anything can name the pages, so that a volume without them is known to have been cut.
-    /// [`LodeError::Full`] beyond what was reserved.
+    /// [`LodeError::Limit`] beyond what was reserved.
     pub fn grow(&self, pages_total: PageNumber) -> Result<()> {
         let mut pages_durable = self.growing.lock().expect("nothing panics under this lock");
         if pages_total > self.pages_max {
-            return Err(LodeError::Full { what: "the volume's addresses" });
+            return Err(too_long(self.pages_max));
         }
         if pages_total > *pages_durable {
             // Also where the file is as long already: a killed process may have grown it.
@@ -335,4 +335,10 @@ impl<'a> Wait<'a> {
         self.rounds += u32::from(spins);
         let_others_run(spins);
     }
+}
+
+fn too_long(pages_max: PageNumber) -> LodeError {
+    let mib = u64::from(pages_max) * PAGE_BYTES as u64 >> 20;
+    let what = format!("a volume holds {mib} MiB, not more: put the rest into another database");
+    LodeError::Limit { what }
 }

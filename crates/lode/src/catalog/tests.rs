@@ -67,7 +67,8 @@ fn the_85th_file_is_refused_and_a_place_that_was_freed_is_used_again() {
         create(&mut pages, &format!("file {number}"), FileKind::Heap).unwrap();
     }
     let full = create(&mut pages, "one more", FileKind::Heap);
-    assert!(matches!(full, Err(LodeError::Full { what: "the catalog" })));
+    let Err(LodeError::Limit { what }) = full else { panic!("{full:?}") };
+    assert!(what.contains("84 files") && what.contains("`one more`"), "{what}");
     assert_eq!(remove(&mut pages, "file 17").unwrap().file, 18);
     assert_eq!(create(&mut pages, "one more", FileKind::Heap).unwrap().file, 18);
     assert_eq!(all(&pages).unwrap().len(), FILES_MAX);

@@ -25,11 +25,12 @@ use crate::tactics::Tactics;
 use crate::transaction::{Changes, Reading, Writing};
 
 pub(crate) use active::Active;
-pub(crate) use opening::{PAGES_MAX, replacement};
+pub(crate) use opening::{Files, PAGES_MAX, create_files, remove_files, replacement};
 
 /// An open database, for all threads.
 ///
-/// Dropping it closes it as well as it can; [`Database::close`] says whether that went well.
+/// Dropping it closes it as well as it can; [`Database::close`] says whether that went well. In a
+/// child made by `fork` it does nothing and ends without a trace: the files are the parent's.
 pub struct Database {
     buffer: Arc<Buffer>,
     /// Only where the database is in files: what reads ahead by itself, reads at any time.
@@ -122,6 +123,7 @@ impl Database {
     }
 
     fn finish(&self) -> Result<()> {
+        self.changes.check_owner()?;
         if self.closed.swap(true, Ordering::Relaxed) || self.read_only {
             return Ok(());
         }

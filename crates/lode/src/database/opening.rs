@@ -4,6 +4,7 @@ use std::collections::hash_map::RandomState;
 use std::ffi::OsString;
 use std::fs;
 use std::hash::{BuildHasher, Hasher};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -33,9 +34,9 @@ const LOG_GROWTH_BYTES_MIN: u64 = 64 << 10;
 const LOG_GROWTH_BYTES_MAX: u64 = 1 << 20;
 
 /// The two files.
-struct Files {
-    volume: Arc<dyn Disk>,
-    log: Arc<dyn Disk>,
+pub(crate) struct Files {
+    pub(crate) volume: Arc<dyn Disk>,
+    pub(crate) log: Arc<dyn Disk>,
 }
 
 impl Database {
@@ -47,13 +48,8 @@ impl Database {
     /// [`LodeError::Io`] if one of the files is there already; what the tactics or the disk say.
     pub fn create(path: &Path, tactics: &Tactics) -> Result<Self> {
         tactics.check()?;
-        let volume = create_file(path, tactics.disk)?;
-        let log_path = log_path(path);
-        let log = create_file(&log_path, tactics.disk).inspect_err(|_| remove(path))?;
-        let created = Self::format(&Files { volume, log }, tactics).inspect_err(|_| {
-            remove(path);
-            remove(&log_path);
-        });
+        let files = Files::create(path, tactics.disk)?;
+        let created = Self::format(&files, tactics).inspect_err(|_| remove_files(path));
         created.map(Self::with_hands)
     }
 
@@ -64,17 +60,12 @@ impl Database {
     /// [`LodeError::InUse`] if another process has it open; [`LodeError::NotADatabase`],
     /// [`LodeError::Version`] or [`LodeError::Corrupt`] for what it is instead.
     pub fn open(path: &Path, tactics: &Tactics) -> Result<Self> {
-        let (volume, log) = match tactics.disk {
-            Opening::Buffered => {
-                let volume = BufferedFile::open(path)?;
-                files(volume, BufferedFile::open(&log_path(path))?)
-            }
-            Opening::Direct => {
-                let volume = DirectFile::open(path)?;
-                files(volume, DirectFile::open(&log_path(path))?)
-            }
+        let open: Open = match tactics.disk {
+            Opening::Buffered => |path| Ok(Arc::new(BufferedFile::open(path)?)),
+            Opening::Direct => |path| Ok(Arc::new(DirectFile::open(path)?)),
         };
-        Self::assemble(&Files { volume, log }, path, tactics, false).map(Self::with_hands)
+        let files = Files::open(path, open)?;
+        Self::assemble(&files, path, tactics, false).map(Self::with_hands)
     }
 
     /// Open a database only to read it; several processes may do so at once.
@@ -83,17 +74,12 @@ impl Database {
     ///
     /// As [`Database::open`], and [`LodeError::Unrecovered`] if it was not closed.
     pub fn open_read_only(path: &Path, tactics: &Tactics) -> Result<Self> {
-        let (volume, log) = match tactics.disk {
-            Opening::Buffered => {
-                let volume = BufferedFile::open_read_only(path)?;
-                files(volume, BufferedFile::open_read_only(&log_path(path))?)
-            }
-            Opening::Direct => {
-                let volume = DirectFile::open_read_only(path)?;
-                files(volume, DirectFile::open_read_only(&log_path(path))?)
-            }
+        let open: Open = match tactics.disk {
+            Opening::Buffered => |path| Ok(Arc::new(BufferedFile::open_read_only(path)?)),
+            Opening::Direct => |path| Ok(Arc::new(DirectFile::open_read_only(path)?)),
         };
-        Self::assemble(&Files { volume, log }, path, tactics, true).map(Self::with_hands)
+        let files = Files::open(path, open)?;
+        Self::assemble(&files, path, tactics, true).map(Self::with_hands)
     }
 
     /// The database on these disks: a new one if the volume is empty. The tactic `disk` decides
@@ -131,6 +117,10 @@ impl Database {
     fn assemble(files: &Files, path: &Path, tactics: &Tactics, read_only: bool) -> Result<Self> {
         tactics.check()?;
         let superblock = Superblock::open(&*files.volume, path, !read_only)?;
+        // The extent is what it was created with, whatever was asked for now: what depends on it
+        // is known here, before anything is written.
+        let extent = tactics::ExtentPages(superblock.extent_pages);
+        Tactics { extent, ..*tactics }.check()?;
         let sizes = log_sizes(tactics);
         let log = Log::open_sized(Arc::clone(&files.log), superblock.identity, sizes)?;
         let recovery = if log.end() == log.first() {
@@ -209,14 +199,97 @@ fn create_file(path: &Path, opening: Opening) -> Result<Arc<dyn Disk>> {
     })
 }
 
+/// The two files of a database that is yet to be written.
+pub(crate) fn create_files(path: &Path) -> Result<Files> {
+    Files::create(path, Opening::Buffered)
+}
+
+/// Remove them again.
+pub(crate) fn remove_files(path: &Path) {
+    remove(path);
+    remove(&log_path(path));
+}
+
 /// Remove a file that was just created. Who learns why it is not wanted need not learn that it
 /// could not be removed either.
 fn remove(path: &Path) {
     let _ = fs::remove_file(path);
 }
 
-fn files(volume: impl Disk + 'static, log: impl Disk + 'static) -> (Arc<dyn Disk>, Arc<dyn Disk>) {
-    (Arc::new(volume), Arc::new(log))
+/// How one of the files is opened.
+type Open = fn(&Path) -> Result<Arc<dyn Disk>>;
+
+impl Files {
+    /// Two new files, or none.
+    fn create(path: &Path, opening: Opening) -> Result<Self> {
+        let volume = create_file(path, opening).map_err(|error| not_created(path, error))?;
+        let log_path = log_path(path);
+        let log = create_file(&log_path, opening)
+            .inspect_err(|_| remove(path))
+            .map_err(|error| log_not_created(path, &log_path, error))?;
+        Ok(Self { volume, log })
+    }
+
+    /// The volume of that name, and its log.
+    fn open(path: &Path, open: Open) -> Result<Self> {
+        let volume = open(path)?;
+        let log_path = log_path_of(path);
+        match open(&log_path) {
+            Ok(log) => Ok(Self { volume, log }),
+            Err(LodeError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                // What is no volume has no log.
+                Superblock::open(&*volume, path, false)?;
+                let what = format!(
+                    "the log {} is not there, without which {} is half a database: put it back \
+                     beside it, or restore both files from a backup",
+                    log_path.display(),
+                    path.display()
+                );
+                Err(LodeError::Files { what })
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Where the log lies of a volume that is there: beside it. Where the volume was named by a
+/// symbolic link with no log beside it, beside what the link leads to.
+fn log_path_of(path: &Path) -> PathBuf {
+    let beside = log_path(path);
+    if beside.exists() {
+        return beside;
+    }
+    let led = path.canonicalize().map(|led| log_path(&led));
+    led.ok().filter(|led| led.exists()).unwrap_or(beside)
+}
+
+/// Why the volume could not be made, and what helps.
+fn not_created(path: &Path, error: LodeError) -> LodeError {
+    let LodeError::Io { source, .. } = &error else { return error };
+    let name = path.display();
+    let what = match source.kind() {
+        io::ErrorKind::NotFound => format!("{name} cannot be made: make its folder first"),
+        io::ErrorKind::AlreadyExists if !path.exists() => {
+            format!("{name} is a symbolic link that leads nowhere: remove it, or choose another")
+        }
+        _ => return error,
+    };
+    LodeError::Files { what }
+}
+
+/// The same of the log, while there was no volume.
+fn log_not_created(path: &Path, log_path: &Path, error: LodeError) -> LodeError {
+    match &error {
+        LodeError::Io { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => {
+            let (path, log_path) = (path.display(), log_path.display());
+            let what = format!(
+                "the log {log_path} is there, its volume {path} is not: put the volume back beside \
+                 it; if nobody needs what was in it, remove the log"
+            );
+            LodeError::Files { what }
+        }
+        _ => error,
+    }
 }
 
 fn log_path(path: &Path) -> PathBuf {

@@ -36,7 +36,7 @@ impl BufferedFile {
     /// pages are dropped. A request: pages that others hold mapped or locked stay.
     pub fn evict(&self) -> io::Result<()> {
         self.0.sync()?;
-        Ok(rustix::fs::fadvise(self.0.file(), 0, None, Advice::DontNeed)?)
+        Ok(rustix::fs::fadvise(self.0.file()?, 0, None, Advice::DontNeed)?)
     }
 }
 
@@ -46,7 +46,7 @@ impl Disk for BufferedFile {
     }
 
     fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
-        self.0.file().read_exact_at(into, offset)
+        self.0.file()?.read_exact_at(into, offset)
     }
 
     fn write(&self, offset: u64, from: &[u8]) -> io::Result<()> {
@@ -96,7 +96,7 @@ mod tests {
     fn is_cached(file: &BufferedFile) -> Option<bool> {
         let mut byte = [0];
         let mut into = [IoSliceMut::new(&mut byte)];
-        match preadv2(file.0.file(), &mut into, 0, ReadWriteFlags::NOWAIT) {
+        match preadv2(file.0.file().unwrap(), &mut into, 0, ReadWriteFlags::NOWAIT) {
             Ok(_) => Some(true),
             Err(Errno::AGAIN) => Some(false),
             Err(_) => None,

@@ -43,12 +43,8 @@ impl DirectFile {
     fn opened(path: &Path, opening: Opening) -> Result<Self> {
         match LockedFile::open(path, opening, OFlags::DIRECT) {
             Ok(file) => Ok(Self { file, rings: Rings::new() }),
-            // What the kernel says of O_DIRECT where there is none (open(2)): and the file has
-            // been created by then.
+            // What the kernel says of O_DIRECT where there is none: open(2), fcntl(2).
             Err(LodeError::Io { source, .. }) if source.kind() == io::ErrorKind::InvalidInput => {
-                if opening == Opening::Create {
-                    let _ = std::fs::remove_file(path);
-                }
                 let path = path.display();
                 let what = format!("the file system of {path} has no direct I/O: disk=buffered");
                 Err(LodeError::Tactic { what })
@@ -80,7 +76,7 @@ impl Disk for DirectFile {
 
     fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
         check_aligned(offset, into)?;
-        self.rings.read(self.file.file(), offset, into)
+        self.rings.read(self.file.file()?, offset, into)
     }
 
     fn write(&self, offset: u64, from: &[u8]) -> io::Result<()> {

@@ -1,7 +1,7 @@
 //! A regular file that one process at a time may write: what the buffered and the direct disk
 //! share.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -11,6 +11,7 @@ use rustix::fs::{FallocateFlags, FlockOperation, OFlags};
 use rustix::io::Errno;
 
 use crate::error::{LodeError, Result};
+use crate::owner::Owner;
 
 /// Bytes written at once where zeros must be written because the file system cannot allocate.
 const ZEROS_BYTES: usize = 256 * 1024;
@@ -32,37 +33,71 @@ pub(super) enum Opening {
     Read,
 }
 
-/// An open file and its lock (`flock`: exclusive for a writer, shared for readers), which the
-/// kernel releases when the file is closed or the process dies.
+/// An open file and its lock (`flock`: exclusive for a writer, shared for readers).
+///
+/// The lock is the open file's and not the process's: a child that was forked has it, too, until
+/// it starts another program or ends. So whoever opened the file gives the lock back before he
+/// closes it, and does not wait for his children; only where he is killed do they keep it.
 #[derive(Debug)]
 pub(super) struct LockedFile {
     file: File,
     writable: bool,
+    owner: Owner,
     sync_failed: AtomicBool,
 }
 
 impl LockedFile {
-    /// Open with these flags of the kernel beside our own. A created file's name is made durable.
+    /// Open with these flags of the kernel beside our own. A created file's name is made durable;
+    /// where creating fails there is no file.
     pub(super) fn open(path: &Path, opening: Opening, flags: OFlags) -> Result<Self> {
-        let doing = || format!("opening {}", path.display());
-        if opening != Opening::Create {
-            // Before opening, because to open a FIFO is to wait for its other end.
-            let about = path.metadata().map_err(|error| LodeError::io(doing(), error))?;
-            if !about.is_file() {
-                let how = "it is no regular file".to_owned();
-                return Err(LodeError::NotADatabase { path: path.to_owned(), how });
-            }
+        if opening == Opening::Create {
+            return Self::create(path, flags);
         }
+        let failed = |error| LodeError::io(format!("opening {}", path.display()), error);
+        // Before opening, because to open a FIFO is to wait for its other end.
+        if !path.metadata().map_err(failed)?.is_file() {
+            let how = "it is no regular file; name another".to_owned();
+            return Err(LodeError::NotADatabase { path: path.to_owned(), how });
+        }
+        let writable = opening == Opening::Write;
         let file = OpenOptions::new()
             .read(true)
-            .write(opening != Opening::Read)
-            .create_new(opening == Opening::Create)
+            .write(writable)
             .custom_flags(flags.bits().cast_signed())
             .open(path)
-            .map_err(|error| LodeError::io(doing(), error))?;
-        let lock = match opening {
-            Opening::Read => FlockOperation::NonBlockingLockShared,
-            Opening::Create | Opening::Write => FlockOperation::NonBlockingLockExclusive,
+            .map_err(failed)?;
+        Self::locked(file, path, writable)
+    }
+
+    /// The flags come once the file is there: a file system that knows no such flag would make the
+    /// file first and refuse then, and nobody could say whose it is.
+    fn create(path: &Path, flags: OFlags) -> Result<Self> {
+        let failed = |error| LodeError::io(format!("creating {}", path.display()), error);
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(path)
+            .map_err(failed)?;
+        let finish = || {
+            if !flags.is_empty() {
+                let flags = rustix::fs::fcntl_getfl(&file)? | flags;
+                rustix::fs::fcntl_setfl(&file, flags)?;
+            }
+            sync_folder_of(path)
+        };
+        let created = finish().map_err(failed).and_then(|()| Self::locked(file, path, true));
+        created.inspect_err(|_| {
+            // Who learns why it is not wanted need not learn that it could not be removed either.
+            let _ = fs::remove_file(path);
+        })
+    }
+
+    fn locked(file: File, path: &Path, writable: bool) -> Result<Self> {
+        let lock = if writable {
+            FlockOperation::NonBlockingLockExclusive
+        } else {
+            FlockOperation::NonBlockingLockShared
         };
         match rustix::fs::flock(&file, lock) {
             Ok(()) => {}
@@ -71,15 +106,22 @@ impl LockedFile {
                 return Err(LodeError::io(format!("locking {}", path.display()), error.into()));
             }
         }
-        if opening == Opening::Create {
-            sync_folder_of(path).map_err(|error| LodeError::io(doing(), error))?;
-        }
-        let writable = opening != Opening::Read;
-        Ok(Self { file, writable, sync_failed: AtomicBool::new(false) })
+        let owner = Owner::here();
+        Ok(Self { file, writable, owner, sync_failed: AtomicBool::new(false) })
     }
 
-    pub(super) const fn file(&self) -> &File {
-        &self.file
+    /// The file, for reading.
+    ///
+    /// # Errors
+    ///
+    /// [`LodeError::Forked`] in a child of the process that opened it.
+    pub(super) fn file(&self) -> io::Result<&File> {
+        self.check_owner()?;
+        Ok(&self.file)
+    }
+
+    fn check_owner(&self) -> io::Result<()> {
+        self.owner.check("the file").map_err(io::Error::other)
     }
 
     pub(super) fn len_bytes(&self) -> io::Result<u64> {
@@ -95,6 +137,7 @@ impl LockedFile {
     /// once, takes the pages for clean and drops them, so that a second sync would succeed without
     /// what was lost (Rebello et al., "Can Applications Recover from fsync Failures?", 2020).
     pub(super) fn sync(&self) -> io::Result<()> {
+        self.check_owner()?;
         if self.sync_failed.load(Ordering::Acquire) {
             return Err(io::Error::other(
                 "an earlier sync failed, and what was written before it may be lost",
@@ -146,10 +189,20 @@ impl LockedFile {
     }
 
     fn check_writable(&self) -> io::Result<()> {
+        self.check_owner()?;
         if self.writable {
             return Ok(());
         }
         Err(io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "the file is open for reading only"))
+    }
+}
+
+impl Drop for LockedFile {
+    fn drop(&mut self) {
+        if self.owner.is_here() {
+            // Where this fails, closing does it, unless a child has the file, too.
+            let _ = rustix::fs::flock(&self.file, FlockOperation::Unlock);
+        }
     }
 }
 
@@ -170,6 +223,7 @@ fn sync_folder_of(path: &Path) -> io::Result<()> {
 mod tests {
     use super::*;
     use crate::disk::test_folder;
+    use crate::owner::in_a_child;
 
     fn opened(path: &Path, opening: Opening) -> Result<LockedFile> {
         LockedFile::open(path, opening, OFlags::empty())
@@ -188,6 +242,32 @@ mod tests {
         let _reader = opened(&path, Opening::Read).unwrap();
         let _second = opened(&path, Opening::Read).unwrap();
         assert!(matches!(opened(&path, Opening::Write), Err(LodeError::InUse { .. })));
+    }
+
+    /// As a process has it that was forked meanwhile and has not started its program yet.
+    #[test]
+    fn a_closed_file_is_free_whoever_has_its_descriptor() {
+        let folder = test_folder();
+        let path = folder.path().join("volume");
+        let file = opened(&path, Opening::Create).unwrap();
+        let _inherited = file.file.try_clone().unwrap();
+        drop(file);
+        drop(opened(&path, Opening::Write).unwrap());
+    }
+
+    #[test]
+    fn a_child_changes_nothing_and_unlocks_nothing() {
+        let folder = test_folder();
+        let path = folder.path().join("volume");
+        let file = opened(&path, Opening::Create).unwrap();
+        file.write(0, &[7; 4096]).unwrap();
+        assert!(in_a_child(|| {
+            let refused = [file.write(0, &[1]), file.sync(), file.set_len(0), file.set_len(8192)];
+            let is_refused = refused.iter().all(Result::is_err) && file.file().is_err();
+            drop(file);
+            is_refused && matches!(opened(&path, Opening::Write), Err(LodeError::InUse { .. }))
+        }));
+        assert_eq!(fs::read(&path).unwrap(), [7; 4096]);
     }
 
     #[test]
@@ -224,7 +304,7 @@ mod tests {
         file.set_len(4096).unwrap();
         file.set_len(600_000).unwrap();
         let mut bytes = vec![1; 600_000];
-        file.file().read_exact_at(&mut bytes, 0).unwrap();
+        file.file().unwrap().read_exact_at(&mut bytes, 0).unwrap();
         assert!(bytes[4000..4096].iter().all(|&byte| byte == 7));
         assert!(bytes[..4000].iter().chain(&bytes[4096..]).all(|&byte| byte == 0));
     }
@@ -238,7 +318,7 @@ mod tests {
         file.append_zeros(100, len_bytes).unwrap();
         assert_eq!(file.len_bytes().unwrap(), len_bytes);
         let mut bytes = vec![1; len_bytes as usize];
-        file.file().read_exact_at(&mut bytes, 0).unwrap();
+        file.file().unwrap().read_exact_at(&mut bytes, 0).unwrap();
         assert!(bytes[..100].iter().all(|&byte| byte == 7));
         assert!(bytes[100..].iter().all(|&byte| byte == 0));
     }

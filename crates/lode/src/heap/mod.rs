@@ -92,7 +92,8 @@ impl Heap {
         mut look: impl FnMut(View<'_>, usize, usize) -> R,
     ) -> Result<R> {
         let label = label(id, pages.label_key());
-        match pages.read(id.page, |view| self.see(view, id.slot, label, &mut look))? {
+        let seen = pages.read(id.page, |view| self.see(view, id.slot, label, &mut look));
+        match seen.map_err(|error| nowhere(id, error))? {
             Seen::Record(result) => Ok(result),
             Seen::Forward(body) => {
                 let seen =
@@ -285,7 +286,8 @@ impl Heap {
     /// Where the record of an id lies if it has moved.
     fn body_of(self, pages: &impl Pages, id: RecordId) -> Result<Option<RecordId>> {
         let label = label(id, pages.label_key());
-        match pages.read(id.page, |view| self.see(view, id.slot, label, &mut |_, _, _| ()))? {
+        let seen = pages.read(id.page, |view| self.see(view, id.slot, label, &mut |_, _, _| ()));
+        match seen.map_err(|error| nowhere(id, error))? {
             Seen::Record(()) => Ok(None),
             Seen::Nothing => Err(missing(id)),
             Seen::Damaged(damaged) => Err(damaged.on(id.page)),
@@ -344,6 +346,12 @@ fn copy(pages: &impl Pages, page: PageNumber) -> Result<Box<PageBytes>> {
 
 fn is_done(fit: Fit) -> bool {
     matches!(fit, Fit::Done(_))
+}
+
+/// An id may be anybody's number: that the volume does not reach so far is no damage to it.
+#[cold]
+fn nowhere(id: RecordId, error: LodeError) -> LodeError {
+    if error.is_beyond(id.page) { missing(id) } else { error }
 }
 
 fn missing(id: RecordId) -> LodeError {

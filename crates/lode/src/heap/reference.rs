@@ -9,7 +9,7 @@
 //! OO1 (section 10) tells of a system that has it; Moss, "Working with Persistent Objects: To
 //! Swizzle or Not to Swizzle", 1992, has its kinds, of which this comes nearest to the direct one.
 
-use super::{Heap, LABEL_BYTES, RecordId};
+use super::{Heap, LABEL_BYTES, RecordId, nowhere};
 use crate::error::{LodeError, Result};
 use crate::page::PageNumber;
 use crate::pages::Pages;
@@ -152,7 +152,8 @@ impl Heap {
     /// [`LodeError::Missing`] where there is no such record.
     pub fn reference(self, pages: &impl Pages, id: RecordId) -> Result<Reference> {
         let label = label(id, pages.label_key());
-        match pages.read(id.page, |view| self.home(view, id, label))? {
+        let home = pages.read(id.page, |view| self.home(view, id, label));
+        match home.map_err(|error| nowhere(id, error))? {
             Some(at) => Ok(Reference::new(id, (at - LABEL_BYTES) as u16)),
             None => self.read(pages, id, |_, _, _| ()).map(|()| Reference::to(id)),
         }

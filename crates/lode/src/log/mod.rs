@@ -126,8 +126,8 @@ impl Log {
     /// Open the log of the volume with that identity, and find its end. Nothing is written before
     /// the first append, unless the file is not a whole number of blocks.
     ///
-    /// [`LodeError::Corrupt`] if it is no log or another volume's, or was durable further than it
-    /// is whole.
+    /// [`LodeError::Files`] if it is another volume's, [`LodeError::Corrupt`] if it is no log, or
+    /// was durable further than it is whole.
     pub fn open(disk: Arc<dyn Disk>, identity: [u8; 16]) -> Result<Self> {
         Self::open_sized(disk, identity, Sizes::default())
     }
@@ -142,7 +142,9 @@ impl Log {
         }
         let (slots, header) = Slots::read(&*disk)?;
         if header.identity != identity {
-            return Err(damaged("it belongs to another volume"));
+            let what = "the log is another volume's: put the volume's own log beside it (a \
+                        database's two files are copied and moved together)";
+            return Err(LodeError::Files { what: what.to_owned() });
         }
         if header.checkpoint.0 - header.first.0 > room_bytes - header::RECORDS_OFFSET {
             return Err(damaged("the file ends before the checkpoint that it names"));

@@ -7,9 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
 use crate::error::{LodeError, Result};
+use crate::owner::Owner;
 use crate::page::{PageBytes, PageNumber};
-use crate::server::Address;
 use crate::server::wire::{self, Hello, Link, Reply, Request, Welcome};
+use crate::server::{Address, Stream, unreached};
 
 /// What went between a client and its server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -41,6 +42,7 @@ pub(super) struct Connections {
     welcome: Welcome,
     pool: Mutex<Pool>,
     counted: Arc<Counted>,
+    owner: Owner,
 }
 
 #[derive(Default)]
@@ -64,7 +66,8 @@ impl Connections {
         let (connection, welcome) = Connection::dial(address, hello, &counted)?;
         let idle = vec![Arc::new(Mutex::new(connection))];
         let pool = Mutex::new(Pool { idle, used: HashMap::new() });
-        Ok(Self { address: address.clone(), welcome, pool, counted })
+        let owner = Owner::here();
+        Ok(Self { address: address.clone(), welcome, pool, counted, owner })
     }
 
     /// What the server said of itself.
@@ -84,6 +87,7 @@ impl Connections {
 
     /// A transaction of this thread begins: the thread's connection.
     pub(super) fn enter(&self) -> Result<Shared> {
+        self.owner.check(CONNECTION)?;
         let thread = thread::current().id();
         let mut pool = self.pool();
         if let Some(used) = pool.used.get_mut(&thread) {
@@ -105,6 +109,9 @@ impl Connections {
 
     /// A transaction of this thread has ended.
     pub(super) fn leave(&self) {
+        if !self.owner.is_here() {
+            return;
+        }
         let thread = thread::current().id();
         let mut pool = self.pool();
         let Some(used) = pool.used.get_mut(&thread) else { return };
@@ -117,6 +124,11 @@ impl Connections {
         {
             pool.idle.push(used.connection);
         }
+    }
+
+    /// Whether this is the process that connected, and no child of it.
+    pub(super) fn is_here(&self) -> bool {
+        self.owner.is_here()
     }
 
     fn dial(&self) -> Result<Shared> {
@@ -132,14 +144,20 @@ impl Connections {
     }
 }
 
+const CONNECTION: &str = "the connection";
+
 /// The connection, which one thread alone uses; the lock is for the compiler.
 pub(super) fn lock(connection: &Shared) -> MutexGuard<'_, Connection> {
     connection.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A conversation with the server.
+///
+/// In a child made by `fork` nothing is said on it: the parent is talking there.
 pub(super) struct Connection {
+    owner: Owner,
     link: Link,
+    stream: Arc<Stream>,
     slots: u32,
     /// A page that came with its lock: for the reading of it that follows at once.
     arrived: Option<(PageNumber, u64, Box<PageBytes>)>,
@@ -149,11 +167,12 @@ pub(super) struct Connection {
 
 impl Connection {
     fn dial(address: &Address, hello: Hello, counted: &Arc<Counted>) -> Result<(Self, Welcome)> {
-        let stream = address.dial().map_err(|error| LodeError::Server {
-            what: format!("is not to be found at {address} ({error}): start it, or name its place"),
-        })?;
+        let stream = address.dial().map_err(|error| unreached(address, &error))?;
+        let stream = Arc::new(stream);
         let mut connection = Self {
-            link: Link::over(Arc::new(stream)),
+            owner: Owner::here(),
+            link: Link::over(Arc::clone(&stream)),
+            stream,
             slots: 0,
             arrived: None,
             broken: false,
@@ -178,7 +197,14 @@ impl Connection {
         self.counted.round_trips.fetch_add(1, Ordering::Relaxed);
         self.arrived = None;
         self.check()?;
-        let reply = self.link.send_request(request).and_then(|()| self.link.receive_reply());
+        let sent = self.link.send_request(request);
+        // A server that turns a client away says so and hangs up: that may be there to be read
+        // although nothing can be sent any more.
+        let reply = self.link.receive_reply();
+        let reply = match (sent, reply) {
+            (Err(error), Ok(None) | Err(_)) => Err(error),
+            (_, reply) => reply,
+        };
         self.count();
         match reply {
             Ok(Some(Reply::Refused(refusal))) => Err(refusal.into()),
@@ -228,6 +254,7 @@ impl Connection {
     }
 
     fn check(&self) -> Result<()> {
+        self.owner.check(CONNECTION)?;
         if self.broken { Err(LodeError::Server { what: gone("since before") }) } else { Ok(()) }
     }
 
@@ -235,6 +262,15 @@ impl Connection {
         let (sent, received) = self.link.take_traffic();
         self.counted.sent_bytes.fetch_add(sent, Ordering::Relaxed);
         self.counted.received_bytes.fetch_add(received, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        if self.owner.is_here() {
+            // A child that was forked has the socket, too, and would keep the server waiting.
+            self.stream.shut();
+        }
     }
 }
 

@@ -140,6 +140,9 @@ impl<'a> Held<'a> {
 impl Drop for Held<'_> {
     /// Give everything back.
     fn drop(&mut self) {
+        if !self.remote.connections.is_here() {
+            return;
+        }
         if let Some(Session { connection, slot }) = self.session.get() {
             // Where this fails there is nobody who keeps a lock for us.
             let _ = lock(connection).tell(&Request::End { slot: *slot });

@@ -29,7 +29,7 @@ pub use writing::RemoteWriting;
 
 use crate::buffer::{self, Buffer, BufferOptions};
 use crate::database::{self, PAGES_MAX};
-use crate::error::{LodeError, Result};
+use crate::error::Result;
 use crate::lock::numbers::NumberMap;
 use crate::page::{self, FileNumber, PageNumber};
 use crate::server::Address;
@@ -39,7 +39,7 @@ use connections::Connections;
 /// A database at a page server, for all threads of this process.
 ///
 /// A thread has a connection of its own as long as it runs transactions. When the server is gone,
-/// everything answers [`LodeError::Server`]; one connects anew then.
+/// everything answers [`crate::LodeError::Server`]; one connects anew then.
 pub struct Remote {
     buffer: Buffer,
     disk: Arc<RemoteDisk>,
@@ -65,7 +65,7 @@ impl Remote {
     ///
     /// # Errors
     ///
-    /// [`LodeError::Server`] if there is none or it speaks otherwise; what the tactics say.
+    /// [`crate::LodeError::Server`] if there is none or it speaks otherwise; what the tactics say.
     pub fn connect(address: &Address, tactics: &Tactics) -> Result<Self> {
         Self::connect_to(address, tactics, [0; 16])
     }
@@ -74,7 +74,7 @@ impl Remote {
     ///
     /// # Errors
     ///
-    /// As [`Remote::connect`], and [`LodeError::Server`] if another is served.
+    /// As [`Remote::connect`], and [`crate::LodeError::Server`] if another is served.
     pub fn connect_to(address: &Address, tactics: &Tactics, identity: [u8; 16]) -> Result<Self> {
         let connections = Arc::new(Connections::to(address, identity)?);
         let welcome = connections.welcome();
@@ -168,14 +168,5 @@ impl Remote {
 
     fn set_near(&self, file: FileNumber, page: PageNumber) {
         self.near.lock().unwrap_or_else(PoisonError::into_inner).insert(file, page);
-    }
-}
-
-/// The server's own words, where a disk's error has wrapped them.
-fn unwrapped(error: LodeError) -> LodeError {
-    let LodeError::Io { doing, source } = error else { return error };
-    match source.downcast::<LodeError>() {
-        Ok(told) => told,
-        Err(source) => LodeError::Io { doing, source },
     }
 }

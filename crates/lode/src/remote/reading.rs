@@ -1,7 +1,7 @@
 //! A transaction at a page server that only looks.
 
+use super::Remote;
 use super::held::Held;
-use super::{Remote, unwrapped};
 use crate::buffer::Buffer;
 use crate::error::Result;
 use crate::heap;
@@ -49,7 +49,7 @@ impl Pages for RemoteReading<'_> {
     #[inline]
     fn read<R>(&self, page: PageNumber, look: impl FnMut(View<'_>) -> R) -> Result<R> {
         self.lock(page)?;
-        self.buffer.read(page, look).map_err(unwrapped)
+        self.buffer.read(page, look)
     }
 
     #[inline]
@@ -78,7 +78,7 @@ impl Pages for RemoteReading<'_> {
         look: impl FnMut(View<'_>) -> R,
     ) -> Result<(R, Stamp)> {
         self.lock(page)?;
-        self.buffer.read_and_stamp(page, look).map_err(unwrapped)
+        self.buffer.read_and_stamp(page, look)
     }
 
     #[inline]

@@ -2,9 +2,9 @@
 
 use std::mem;
 
+use super::Remote;
 use super::connections::lock;
 use super::held::Held;
-use super::{Remote, unwrapped};
 use crate::error::{LodeError, Result};
 use crate::heap;
 use crate::lock::Mode;
@@ -144,7 +144,7 @@ impl<'a> RemoteWriting<'a> {
     /// Note that an operation failed.
     #[inline]
     fn noted<T>(&self, outcome: Result<T>) -> Result<T> {
-        outcome.map_err(|error| self.note(unwrapped(error)))
+        outcome.map_err(|error| self.note(error))
     }
 
     #[cold]
@@ -239,7 +239,7 @@ impl Pages for RemoteWriting<'_> {
         self.lock(page, Mode::Exclusive)?;
         match self.copy_of(page) {
             Ok(copy) => Ok(change(&mut copy.0)),
-            Err(error) => Err(self.note(unwrapped(error))),
+            Err(error) => Err(self.note(error)),
         }
     }
 

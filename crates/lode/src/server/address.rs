@@ -9,8 +9,12 @@ use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::time::Duration;
+
+use rustix::io::Errno;
 
 use crate::error::{LodeError, Result};
+use crate::owner::Owner;
 
 /// Only who runs the server may speak to it.
 const SOCKET_MODE: u32 = 0o600;
@@ -48,6 +52,13 @@ impl FromStr for Address {
         match numbers.as_deref().unwrap_or(text).parse::<SocketAddr>() {
             Ok(address) if !address.ip().is_loopback() => Err(beyond_loopback(address)),
             Ok(address) => Ok(Self::Tcp(address)),
+            Err(_) if text.is_empty() || looks_like_a_port(text) => {
+                let what = format!(
+                    "is found at a socket's path, or at a port of this machine as 127.0.0.1:4711; \
+                     `{text}` is neither"
+                );
+                Err(LodeError::Server { what })
+            }
             Err(_) => Ok(Self::Unix(PathBuf::from(text))),
         }
     }
@@ -60,6 +71,47 @@ impl fmt::Display for Address {
             Self::Tcp(address) => address.fmt(formatter),
         }
     }
+}
+
+/// Whether a text that is no port was meant as one: a socket of such a name is `./name:1`.
+fn looks_like_a_port(text: &str) -> bool {
+    let port = text.rsplit_once(':').map(|(_, port)| port);
+    !text.contains('/') && port.is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// A path that is too long for a socket, in words that go on after what was tried.
+const TOO_LONG: &str =
+    "a socket's path has at most 107 bytes: name a shorter one, or a port as 127.0.0.1:0";
+
+/// Why nobody answers at an address, and what helps.
+pub(crate) fn unreached(address: &Address, error: &io::Error) -> LodeError {
+    let file = match address {
+        Address::Unix(path) => {
+            fs::metadata(path).ok().filter(|about| !about.file_type().is_socket())
+        }
+        Address::Tcp(_) => None,
+    };
+    let what = match error.kind() {
+        _ if file.is_some() => format!(
+            "is not to be found at {address}, which is no socket: a database's server listens at \
+             its name with -socket behind, unless it was told otherwise"
+        ),
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => format!(
+            "is not to be found at {address} ({error}): start it (`loadstone lode serve`), or name \
+             its place"
+        ),
+        io::ErrorKind::PermissionDenied => format!(
+            "cannot be reached at {address} ({error}): a socket is its owner's alone, so run as \
+             that user"
+        ),
+        io::ErrorKind::InvalidInput => format!("is not to be found at {address}: {TOO_LONG}"),
+        _ if Errno::from_io_error(error) == Some(Errno::MFILE) => format!(
+            "cannot be reached at {address} ({error}): close files or connections of this process, \
+             or let it have more of them (`ulimit -n`)"
+        ),
+        _ => format!("cannot be reached at {address} ({error}): look whether it runs, try again"),
+    };
+    LodeError::Server { what }
 }
 
 fn beyond_loopback(address: SocketAddr) -> LodeError {
@@ -75,6 +127,7 @@ fn beyond_loopback(address: SocketAddr) -> LodeError {
 pub struct Listener {
     socket: Socket,
     address: Address,
+    owner: Owner,
 }
 
 #[derive(Debug)]
@@ -100,18 +153,26 @@ impl Listener {
             io::ErrorKind::AlreadyExists => LodeError::Server {
                 what: format!("cannot listen at {address}: that file is no socket, name another"),
             },
+            io::ErrorKind::InvalidInput => {
+                LodeError::Server { what: format!("cannot listen at {address}: {TOO_LONG}") }
+            }
+            io::ErrorKind::NotFound => {
+                let what = format!("cannot listen at {address}: make its folder, or name another");
+                LodeError::Server { what }
+            }
             _ => LodeError::io(format!("listening at {address}"), source),
         };
+        let owner = Owner::here();
         match address {
             Address::Unix(path) => {
                 let socket = bind_unix(path).map_err(failed)?;
-                Ok(Self { socket: Socket::Unix(socket), address: address.clone() })
+                Ok(Self { socket: Socket::Unix(socket), address: address.clone(), owner })
             }
             Address::Tcp(wanted) if !wanted.ip().is_loopback() => Err(beyond_loopback(*wanted)),
             Address::Tcp(wanted) => {
                 let socket = TcpListener::bind(wanted).map_err(failed)?;
                 let address = Address::Tcp(socket.local_addr().map_err(failed)?);
-                Ok(Self { socket: Socket::Tcp(socket), address })
+                Ok(Self { socket: Socket::Tcp(socket), address, owner })
             }
         }
     }
@@ -126,7 +187,8 @@ impl Listener {
             Socket::Unix(socket) => Ok(Stream::Unix(socket.accept()?.0)),
             Socket::Tcp(socket) => {
                 let (stream, _) = socket.accept()?;
-                stream.set_nodelay(true)?;
+                // It fails if the client has gone, which the next reading tells.
+                let _ = stream.set_nodelay(true);
                 Ok(Stream::Tcp(stream))
             }
         }
@@ -145,7 +207,9 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        if let Address::Unix(path) = &self.address {
+        if let Address::Unix(path) = &self.address
+            && self.owner.is_here()
+        {
             // Somebody else may have removed it.
             let _ = fs::remove_file(path);
         }
@@ -183,6 +247,22 @@ pub enum Stream {
 }
 
 impl Stream {
+    /// From now on nothing is waited for.
+    pub(super) fn set_nonblocking(&self) -> io::Result<()> {
+        match self {
+            Self::Unix(stream) => stream.set_nonblocking(true),
+            Self::Tcp(stream) => stream.set_nonblocking(true),
+        }
+    }
+
+    /// Reading answers [`io::ErrorKind::WouldBlock`] when nothing has come for so long.
+    pub(super) fn set_read_timeout(&self, timeout: Duration) -> io::Result<()> {
+        match self {
+            Self::Unix(stream) => stream.set_read_timeout(Some(timeout)),
+            Self::Tcp(stream) => stream.set_read_timeout(Some(timeout)),
+        }
+    }
+
     /// Wake who reads or writes; nothing more is said.
     pub(crate) fn shut(&self) {
         // It fails if the other end has done so.

@@ -5,6 +5,7 @@ use std::io;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 
@@ -15,6 +16,7 @@ use crate::lock::TransactionNumber;
 use crate::log::apply;
 use crate::page::{PAGE_BYTES, PageNumber};
 use crate::pages::Pages;
+use crate::space;
 use crate::superblock;
 use crate::tactics::Grain;
 use crate::transaction::{Reading, Writing};
@@ -22,6 +24,13 @@ use crate::view::View;
 
 /// Transactions of one connection at once, which is one thread of the client's.
 const TRANSACTIONS_MAX: usize = 64;
+
+/// Who has connected says hello within this time, or is somebody else's client.
+const HELLO_PATIENCE: Duration = Duration::from_secs(10);
+
+/// A message that has begun ends within this time. Between messages a client is silent for as long
+/// as it likes.
+const FRAME_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Do what a client asks, until it has left or cannot be understood. Then nothing is left of what
 /// it has not committed, and its locks are free.
@@ -33,8 +42,9 @@ pub(super) fn serve_client(served: &Served, stream: &Arc<Stream>) {
         let watching = thread::Builder::new().name("lode-watch".to_owned());
         if watching.spawn_scoped(scope, || watch(served, stream, &fate)).is_ok() {
             let mut connection = Connection { served, fate: &fate, open: HashMap::new() };
+            let mut link = Link::over(Arc::clone(stream)).impatient(FRAME_PATIENCE);
             // Whoever cannot be understood, or has gone, is told nothing.
-            let _ = connection.converse(&mut Link::over(Arc::clone(stream)));
+            let _ = connection.converse(&mut link);
         }
     });
 }
@@ -130,6 +140,7 @@ impl Drop for Connection<'_> {
 
 impl<'a> Connection<'a> {
     fn converse(&mut self, link: &mut Link) -> io::Result<()> {
+        link.expect_within(HELLO_PATIENCE);
         let Some(Request::Hello(hello)) = link.receive_request()? else { return Ok(()) };
         let welcome = self.greet(&hello);
         let is_welcome = welcome.is_ok();
@@ -263,6 +274,16 @@ impl<'a> Connection<'a> {
         if !self.open.values().any(|open| matches!(open, Open::Writing { .. })) {
             return Err(out_of_order());
         }
+        // One number of four bytes must not take the whole disk.
+        let growth = space::growth_pages_max(database.extent_pages());
+        let pages_max = database.buffer().pages_total().saturating_add(growth);
+        if pages_total > pages_max {
+            let what = format!(
+                "makes the volume {growth} pages longer at once, not more: {pages_total} pages are \
+                 asked for, {pages_max} are the most"
+            );
+            return Err(LodeError::Server { what });
+        }
         database.buffer().grow(pages_total)?;
         Ok(Reply::Grown { pages_total: database.buffer().pages_total() })
     }
@@ -294,6 +315,10 @@ impl<'a> Connection<'a> {
 }
 
 fn make(writing: &mut Writing<'_>, change: &Change) -> Result<()> {
+    if change.runs.is_empty() {
+        // To keep a page that does not change would take memory for many with one short frame.
+        return Ok(());
+    }
     if change.page < superblock::COPIES {
         let what = "changes no superblock for a client".to_owned();
         return Err(LodeError::Server { what });

@@ -23,30 +23,31 @@
 mod address;
 mod carried;
 mod connection;
+mod door;
 mod history;
 pub mod wire;
 
 use std::hash::{BuildHasher, Hasher};
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::{collections::hash_map::RandomState, io};
+use std::{collections::hash_map::RandomState, mem};
 
+pub(crate) use address::unreached;
 pub use address::{Address, Listener, Stream};
 pub use carried::Carried;
 pub(crate) use history::History;
 
 use crate::database::Database;
 use crate::error::{LodeError, Result};
-use crate::lock::numbers::NumberMap;
+use crate::owner::Owner;
 use connection::serve_client;
+use door::{Came, Door, Visit};
 
-/// Clients' connections at once: below the number of files that a process may open by default.
-const CONNECTIONS_MAX: usize = 512;
-
-/// A server at work. Dropping it stops it, as [`Server::stop`] does.
+/// A server at work. Dropping it stops it, as [`Server::stop`] does; in a child made by `fork`
+/// nothing happens then: the server is the parent's.
 pub struct Server {
+    owner: Owner,
     door: Arc<Door>,
     accepting: Option<JoinHandle<Result<()>>>,
     /// Its other end is the accepting thread's, and goes with it.
@@ -60,16 +61,6 @@ struct Served {
     /// A number that no other life of a server has: what a client knows of one means nothing to
     /// the next.
     session: u64,
-}
-
-/// Where clients come in.
-struct Door {
-    listener: Listener,
-    closing: AtomicBool,
-    /// Whether the database is left as a crash would leave it.
-    abandoning: AtomicBool,
-    inside: Mutex<NumberMap<u64, Arc<Stream>>>,
-    numbers: AtomicU64,
 }
 
 /// Serve a database until the process ends or something fails that ends the listening.
@@ -96,13 +87,8 @@ impl Server {
         listener: Listener,
         history: History,
     ) -> Result<Self> {
-        let door = Arc::new(Door {
-            listener,
-            closing: AtomicBool::new(false),
-            abandoning: AtomicBool::new(false),
-            inside: Mutex::default(),
-            numbers: AtomicU64::new(1),
-        });
+        database.changes().check_owner()?;
+        let door = Arc::new(Door::new(listener));
         let session = RandomState::new().build_hasher().finish().max(1);
         let served = Arc::new(Served { database, history, session });
         let failed = |source| LodeError::io("starting to serve", source);
@@ -114,12 +100,13 @@ impl Server {
                 run(&door, served)
             }
         });
-        Ok(Self { door, accepting: Some(accepting.map_err(failed)?), ending })
+        let accepting = Some(accepting.map_err(failed)?);
+        Ok(Self { owner: Owner::here(), door, accepting, ending })
     }
 
     /// Where it listens.
     pub fn address(&self) -> &Address {
-        self.door.listener.address()
+        self.door.address()
     }
 
     /// A stream on which nothing ever comes, and which ends when the serving does, whoever ended
@@ -129,6 +116,7 @@ impl Server {
     ///
     /// [`LodeError::Io`] if the process has no more descriptors.
     pub fn ending(&self) -> Result<UnixStream> {
+        self.owner.check("the server")?;
         self.ending.try_clone().map_err(|source| LodeError::io("watching the server", source))
     }
 
@@ -139,14 +127,16 @@ impl Server {
     ///
     /// What closing says.
     pub fn stop(mut self) -> Result<()> {
+        self.owner.check("the server")?;
         self.door.close();
         self.end()
     }
 
     /// Send all clients away and let go of the files as they are, as a crash would. For tests.
     pub fn abandon(mut self) {
-        self.door.abandoning.store(true, Ordering::Relaxed);
-        self.door.close();
+        if self.owner.is_here() {
+            self.door.abandon();
+        }
         // There is nothing to be closed that could fail.
         let _ = self.end();
     }
@@ -157,6 +147,7 @@ impl Server {
     }
 
     fn end(&mut self) -> Result<()> {
+        self.owner.check("the server")?;
         let Some(accepting) = self.accepting.take() else { return Ok(()) };
         accepting.join().unwrap_or_else(|_| {
             Err(LodeError::Server { what: "has failed: start it again".to_owned() })
@@ -166,75 +157,40 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
+        if !self.owner.is_here() {
+            // The thread is not here: there is nothing to be let go of.
+            mem::forget(self.accepting.take());
+            return;
+        }
         self.door.close();
         // Who wants to know calls `stop`.
         let _ = self.end();
     }
 }
 
-impl Door {
-    fn close(&self) {
-        self.closing.store(true, Ordering::SeqCst);
-        self.listener.shut();
-        for stream in self.inside().values() {
-            stream.shut();
-        }
-    }
-
-    /// Note a client; `None` if it must go again.
-    fn enter(&self, stream: Stream) -> Option<(u64, Arc<Stream>)> {
-        let mut inside = self.inside();
-        // Under the lock: either this sees that the door is closing, or who closes it sees this.
-        if self.closing.load(Ordering::SeqCst) || inside.len() >= CONNECTIONS_MAX {
-            return None;
-        }
-        let number = self.numbers.fetch_add(1, Ordering::Relaxed);
-        let stream = Arc::new(stream);
-        inside.insert(number, Arc::clone(&stream));
-        Some((number, stream))
-    }
-
-    fn leave(&self, number: u64) {
-        if let Some(stream) = self.inside().remove(&number) {
-            stream.shut();
-        }
-    }
-
-    fn inside(&self) -> MutexGuard<'_, NumberMap<u64, Arc<Stream>>> {
-        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Someone who is inside, until dropped.
-struct Visit<'a>(&'a Door, u64);
-
-impl Drop for Visit<'_> {
-    fn drop(&mut self) {
-        self.0.leave(self.1);
-    }
-}
-
 /// Let clients in until the door is closed; then close the database, when all have gone.
 fn run(door: &Arc<Door>, served: Arc<Served>) -> Result<()> {
     let mut threads: Vec<JoinHandle<()>> = Vec::new();
+    let mut spare = door::spare();
     let outcome = loop {
-        let stream = match door.listener.accept() {
-            Ok(stream) => stream,
-            Err(_) if door.closing.load(Ordering::SeqCst) => break Ok(()),
-            Err(error) if is_the_clients(&error) => continue,
-            Err(error) => break Err(LodeError::io("waiting for clients", error)),
+        let (number, stream) = match door.next(&mut spare) {
+            Came::Client(number, stream) => (number, stream),
+            Came::Nobody => continue,
+            Came::End(outcome) => break outcome,
         };
         threads.retain(|thread| !thread.is_finished());
-        let Some((number, stream)) = door.enter(stream) else { continue };
-        let (visited, served) = (Arc::clone(door), Arc::clone(&served));
+        let (visited, served, visitor) =
+            (Arc::clone(door), Arc::clone(&served), Arc::clone(&stream));
         let thread = thread::Builder::new().name("lode-client".to_owned()).spawn(move || {
             let _visit = Visit(&visited, number);
-            serve_client(&served, &stream);
+            serve_client(&served, &visitor);
         });
         match thread {
             Ok(thread) => threads.push(thread),
-            // The next may have more luck.
-            Err(_) => door.leave(number),
+            Err(error) => {
+                door::turn_away(&stream, format!("has no thread for another client ({error})"));
+                door.leave(number);
+            }
         }
     };
     door.close();
@@ -243,13 +199,9 @@ fn run(door: &Arc<Door>, served: Arc<Served>) -> Result<()> {
         let _ = thread.join();
     }
     let Some(Served { database, .. }) = Arc::into_inner(served) else { return outcome };
-    if door.abandoning.load(Ordering::Relaxed) {
+    if door.is_abandoning() {
         database.abandon();
         return outcome;
     }
     outcome.and(database.close())
-}
-
-fn is_the_clients(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted)
 }

@@ -1,5 +1,6 @@
 //! Extents: finding one with room, taking a new one, going through those of a file.
 
+use crate::catalog::CATALOG_PAGE;
 use crate::error::{LodeError, Result};
 use crate::page::{self, FileNumber, NO_PAGE, PageNumber};
 use crate::pages::Pages;
@@ -10,6 +11,12 @@ use crate::space::{PROBES_MAX, SPACE_PAGE};
 /// The volume grows by an eighth, so that a large load asks the operating system seldom; by this
 /// many extents at most, so that little lies idle.
 const GROWTH_EXTENTS_MAX: usize = 64;
+
+/// Pages by which a volume grows at most for one transaction's next extent, its group's first
+/// extent and the rounding of whoever keeps the file ([`crate::buffer`]) included.
+pub(crate) const fn growth_pages_max(extent_pages: u32) -> u32 {
+    (GROWTH_EXTENTS_MAX as u32 + 2) * extent_pages + 64
+}
 
 /// The free page of an extent that comes first behind `index`, or first at all.
 fn room(geometry: Geometry, entry: Entry, index: u32) -> Option<u32> {
@@ -237,4 +244,34 @@ pub fn usage(pages: &impl Pages, extent_pages: u32) -> Result<Usage> {
         usage.pages_used += seen.pages_used;
     }
     Ok(usage)
+}
+
+/// Each page that holds something, in the order of their numbers: the catalog, the space pages, and
+/// those of all files. Superblocks are no transaction's to read, and the other reserved pages hold
+/// nothing.
+pub(crate) fn each_used(
+    pages: &impl Pages,
+    extent_pages: u32,
+    mut see: impl FnMut(PageNumber) -> Result<()>,
+) -> Result<()> {
+    let geometry = Geometry::of(extent_pages)?;
+    for group in 0..=last_group(pages, geometry)? {
+        if group == 0 {
+            see(CATALOG_PAGE)?;
+        }
+        see(geometry.space_page(group)?)?;
+        let mut from = 0;
+        loop {
+            let owned = |entry: Entry| entry.file != 0;
+            let found = read_group(pages, geometry, group, |group| group.find(from, owned))?;
+            let Some((extent, entry)) = found else { break };
+            from = extent + 1;
+            let mut used = entry.used & !Geometry::reserved(extent);
+            while used != 0 {
+                see(geometry.page(Place { group, extent, index: used.trailing_zeros() })?)?;
+                used &= used - 1;
+            }
+        }
+    }
+    Ok(())
 }

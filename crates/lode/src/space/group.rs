@@ -83,12 +83,14 @@ impl Geometry {
         }
     }
 
-    /// The number of the page there; `Full` where numbers end.
+    /// The number of the page there; `Limit` where numbers end.
     pub(super) fn page(self, place: Place) -> Result<PageNumber> {
         let first = u64::from(place.group) * u64::from(self.group_pages());
         let page = first + place.extent as u64 * u64::from(self.extent_pages);
         let page = page + u64::from(place.index);
-        PageNumber::try_from(page).map_err(|_| LodeError::Full { what: "the volume" })
+        PageNumber::try_from(page).map_err(|_| LodeError::Limit {
+            what: "page numbers end here: put the rest into another database".to_owned(),
+        })
     }
 
     /// How many pages there are up to the end of that many extents of a group.

@@ -9,6 +9,7 @@ use crate::error::{LodeError, Result};
 use crate::lock::TransactionNumber;
 use crate::lock::numbers::{NumberHasher, NumberMap};
 use crate::log::{Body, IMAGE_BYTES, Log, Lsn, Runs, Sync as LogSync, difference};
+use crate::owner::Owner;
 use crate::page::{PageBytes, PageNumber};
 use crate::sync::{Mutex, MutexGuard};
 use crate::tactics::Logging;
@@ -20,6 +21,7 @@ use crate::tactics::Logging;
 pub(crate) struct Changes {
     log: Log,
     logging: Logging,
+    owner: Owner,
     table: Mutex<Table>,
     broken: OnceLock<String>,
 }
@@ -68,7 +70,8 @@ impl Changed {
 
 impl Changes {
     pub(crate) fn new(log: Log, logging: Logging) -> Self {
-        Self { log, logging, table: Mutex::default(), broken: OnceLock::new() }
+        let owner = Owner::here();
+        Self { log, logging, owner, table: Mutex::default(), broken: OnceLock::new() }
     }
 
     pub(crate) const fn log(&self) -> &Log {
@@ -85,18 +88,29 @@ impl Changes {
         self.broken.get_or_init(|| "it was abandoned".to_owned());
     }
 
+    /// Whether nothing may be done any more, and nothing is to be tidied up: what a child of the
+    /// process has inherited is the process's.
     pub(crate) fn is_broken(&self) -> bool {
-        self.broken.get().is_some()
+        self.broken.get().is_some() || !self.owner.is_here()
     }
 
     /// # Errors
     ///
-    /// [`LodeError::Reopen`] after a failure that only recovery can mend.
+    /// [`LodeError::Reopen`] after a failure that only recovery can mend, and
+    /// [`LodeError::Forked`] in a child of the process that opened the database.
     pub(crate) fn check_usable(&self) -> Result<()> {
+        self.check_owner()?;
         match self.broken.get() {
             None => Ok(()),
             Some(why) => Err(LodeError::Reopen { why: why.clone() }),
         }
+    }
+
+    /// # Errors
+    ///
+    /// [`LodeError::Forked`] in a child of the process that opened the database.
+    pub(crate) fn check_owner(&self) -> Result<()> {
+        self.owner.check("the database")
     }
 
     /// A transaction is about to change a page that it has locked and latched: keep what it is

@@ -47,6 +47,7 @@ impl Writing<'_> {
     ///
     /// [`LodeError::Reopen`] if that failed; opening the database again takes them back.
     pub fn rollback(mut self) -> Result<()> {
+        self.database.changes().check_owner()?;
         self.roll_back()
     }
 
@@ -143,6 +144,9 @@ fn restore_page(
 
 impl Drop for Writing<'_> {
     fn drop(&mut self) {
+        if self.database.changes().check_owner().is_err() {
+            return;
+        }
         if self.begun.get() || !self.changed.is_empty() {
             // What failed here is told by whatever is done next.
             let _ = self.roll_back();

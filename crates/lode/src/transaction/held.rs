@@ -5,12 +5,14 @@ use std::cell::{Cell, RefCell};
 use crate::error::Result;
 use crate::lock::numbers::NumberMap;
 use crate::lock::{Locks, Mode, Resource, TransactionNumber};
+use crate::owner::Owner;
 use crate::page::PageNumber;
 use crate::tactics::Grain;
 
 /// What a transaction has locked, so that it asks the lock table once for each thing.
 pub(super) struct Held<'a> {
     locks: &'a Locks,
+    owner: Owner,
     transaction: TransactionNumber,
     grain: Grain,
     /// The mode in which this transaction locks the whole volume under `locks=table`.
@@ -27,7 +29,7 @@ impl<'a> Held<'a> {
         mode: Mode,
     ) -> Self {
         let (whole, pages) = (Cell::new(false), RefCell::default());
-        Self { locks, transaction, grain, mode, whole, pages }
+        Self { locks, owner: Owner::here(), transaction, grain, mode, whole, pages }
     }
 
     /// Whose locks these are.
@@ -59,6 +61,9 @@ impl<'a> Held<'a> {
 
     /// Give everything back.
     pub(super) fn release(&self) {
+        if !self.owner.is_here() {
+            return;
+        }
         let pages = self.pages.take();
         if self.whole.replace(false) {
             self.locks.release(self.transaction, [Resource::Volume]);

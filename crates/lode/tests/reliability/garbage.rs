@@ -92,7 +92,7 @@ fn use_all(
     let mut refused = false;
     let mut ended = |outcome: Result<(), LodeError>| match outcome {
         Ok(()) | Err(LodeError::Missing { .. } | LodeError::TooLong { .. }) => {}
-        Err(LodeError::Corrupt { .. } | LodeError::Exists { .. } | LodeError::Full { .. }) => {
+        Err(LodeError::Corrupt { .. } | LodeError::Exists { .. } | LodeError::Limit { .. }) => {
             refused = true;
         }
         Err(error) => panic!("{error}"),

@@ -100,11 +100,14 @@ fn what_is_no_whole_database_is_refused_and_says_what_to_do() {
             fs::write(&path, what).unwrap();
             real.refused("volume", &["parts", "is no lode database"]);
             fs::write(&log_path, what).unwrap();
-            real.refused("log", &["the log", "restore the database from a copy"]);
+            real.refused("log", &["the log", "restore the database from a backup"]);
         }
-        for (which, word) in [(&path, "parts"), (&log_path, "parts-log")] {
+        for (which, word, hint) in [
+            (&path, "parts", "look whether the path is right"),
+            (&log_path, "parts-log", "put it back"),
+        ] {
             fs::remove_file(which).unwrap();
-            real.refused("missing", &[word, "look whether the path is right"]);
+            real.refused("missing", &[word, hint]);
             fs::remove_file(which).unwrap();
             fs::create_dir(which).unwrap();
             real.refused("folder", &[word, "is no regular file"]);

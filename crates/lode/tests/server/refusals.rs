@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 
+use lode::disk::Disk;
 use lode::page::PageKind;
 use lode::remote::Remote;
 use lode::server::wire::{
@@ -122,6 +123,34 @@ fn requests_out_of_order_harm_nobody() {
         say(&mut stream, &hello());
         assert_eq!(hear(&mut stream), None, "one says hello once");
     }
+    is_well(&bank);
+}
+
+/// A number of four bytes does not take the disk, and an empty change no memory.
+#[test]
+fn one_frame_takes_little() {
+    let bank = Bank::open("");
+    let mut stream = dial(&bank);
+    say(&mut stream, &hello());
+    let Some(Reply::Welcome(welcome)) = hear(&mut stream) else { panic!("it is not welcome") };
+    say(&mut stream, &lock_to_write(bank.accounts[0]));
+    hear(&mut stream).unwrap();
+    let before = bank.volume.len_bytes().unwrap();
+    for pages_total in [1 << 20, u32::MAX, welcome.pages_total + 66 * 16 + 65] {
+        say(&mut stream, &Request::Grow { pages_total });
+        let Some(Reply::Refused(refusal)) = hear(&mut stream) else { panic!("it has grown") };
+        let text = LodeError::from(refusal).to_string();
+        assert!(text.contains("pages longer at once"), "{text}");
+        assert_eq!(bank.volume.len_bytes().unwrap(), before);
+    }
+    say(&mut stream, &Request::Grow { pages_total: welcome.pages_total + 66 * 16 + 64 });
+    assert!(matches!(hear(&mut stream), Some(Reply::Grown { .. })));
+    let nothing = lode::log::Runs::default();
+    let change = |page| Change { page, runs: nothing.clone() };
+    let changes = (3..welcome.pages_total).map(change).collect();
+    say(&mut stream, &Request::Commit { slot: 1, changes });
+    assert!(matches!(hear(&mut stream), Some(Reply::Committed { .. })));
+    drop(stream);
     is_well(&bank);
 }
 

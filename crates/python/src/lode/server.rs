@@ -3,6 +3,7 @@
 use std::io::{ErrorKind, Read};
 use std::sync::{Mutex, PoisonError};
 
+use lode::owner::Owner;
 use lode::server;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -13,6 +14,7 @@ use super::error::failure;
 #[pyclass(frozen, module = "loadstone._core", name = "LodeServer")]
 pub struct Server {
     address: String,
+    owner: Owner,
     /// None when stopped.
     serving: Mutex<Option<server::Server>>,
 }
@@ -20,15 +22,18 @@ pub struct Server {
 impl Server {
     pub fn new(server: server::Server) -> Self {
         let address = server.address().to_string();
-        Self { address, serving: Mutex::new(Some(server)) }
+        Self { address, owner: Owner::here(), serving: Mutex::new(Some(server)) }
     }
 
     fn with<R: Send>(
         &self,
         py: Python<'_>,
         act: impl FnOnce(&mut Option<server::Server>) -> R + Send,
-    ) -> R {
-        py.detach(|| act(&mut self.serving.lock().unwrap_or_else(PoisonError::into_inner)))
+    ) -> PyResult<R> {
+        // Before the lock: in a child of the process nobody may be there to release it.
+        self.owner.check("the server").map_err(|error| failure(&error))?;
+        let act = || act(&mut self.serving.lock().unwrap_or_else(PoisonError::into_inner));
+        Ok(py.detach(act))
     }
 }
 
@@ -43,7 +48,7 @@ impl Server {
     /// Wait until it has been stopped, or has failed. A signal's handler runs meanwhile, and what
     /// it raises ends the waiting.
     fn wait(&self, py: Python<'_>) -> PyResult<()> {
-        let ending = self.with(py, |serving| serving.as_ref().map(server::Server::ending));
+        let ending = self.with(py, |serving| serving.as_ref().map(server::Server::ending))?;
         let Some(ending) = ending else { return Ok(()) };
         let mut ending = ending.map_err(|error| failure(&error))?;
         py.check_signals()?;
@@ -59,8 +64,8 @@ impl Server {
     /// Send all clients away, which takes back what they have not committed, and close the
     /// database. Stopping twice is harmless.
     fn stop(&self, py: Python<'_>) -> PyResult<()> {
-        let stopped = self.with(py, |serving| serving.take().map_or(Ok(()), server::Server::stop));
-        stopped.map_err(|error| failure(&error))
+        let stop = |serving: &mut Option<server::Server>| serving.take().map(server::Server::stop);
+        self.with(py, stop)?.unwrap_or(Ok(())).map_err(|error| failure(&error))
     }
 
     fn __enter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {

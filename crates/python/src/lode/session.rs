@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use lode::error::Result;
+use lode::owner::Owner;
 use lode::page::{FileNumber, PageBytes, PageKind, PageNumber};
 use lode::pages::{Pages, Stamp};
 use lode::remote::{Remote, RemoteReading, RemoteWriting};
@@ -63,6 +64,7 @@ pub enum End {
 pub struct Session {
     owned: Mutex<Option<Owned>>,
     writes: bool,
+    owner: Owner,
 }
 
 impl Session {
@@ -71,7 +73,7 @@ impl Session {
             Place::Here(database) => Some(Either::Reading(database.reading())),
             Place::There(remote) => Some(Either::RemoteReading(Carried::reading(remote))),
         });
-        Arc::new(Self { owned: Mutex::new(Some(owned)), writes: false })
+        Arc::new(Self { owned: Mutex::new(Some(owned)), writes: false, owner: Owner::here() })
     }
 
     pub fn writing(place: Place) -> Arc<Self> {
@@ -79,7 +81,7 @@ impl Session {
             Place::Here(database) => Some(Either::Writing(database.writing())),
             Place::There(remote) => Some(Either::RemoteWriting(Carried::writing(remote))),
         });
-        Arc::new(Self { owned: Mutex::new(Some(owned)), writes: true })
+        Arc::new(Self { owned: Mutex::new(Some(owned)), writes: true, owner: Owner::here() })
     }
 
     /// Whether it may change something.
@@ -93,6 +95,7 @@ impl Session {
         py: Python<'_>,
         ask: impl FnOnce(&mut Either<'_>) -> Result<R> + Send,
     ) -> PyResult<R> {
+        self.check_owner()?;
         let answer = py.detach(|| {
             // After a panic in lode nothing is done any more; dropping takes the changes back.
             let mut owned = self.owned.lock().ok()?;
@@ -106,6 +109,7 @@ impl Session {
 
     /// End the transaction; the share of the database is given back in any case.
     pub fn end(&self, py: Python<'_>, end: End) -> PyResult<()> {
+        self.check_owner()?;
         let outcome = py.detach(|| {
             let mut owned = self.owned.lock().ok()?.take()?;
             let either = owned.with_dependent_mut(|_, slot| match (slot.take()?, end) {
@@ -122,6 +126,11 @@ impl Session {
             either
         });
         outcome.ok_or_else(|| over(ENDED))?.map_err(|error| failure(&error))
+    }
+
+    /// Before the lock: in a child of the process nobody may be there to release it.
+    fn check_owner(&self) -> PyResult<()> {
+        self.owner.check("the transaction").map_err(|error| failure(&error))
     }
 
     /// Whether it has ended.

@@ -80,7 +80,7 @@ fn a_page_beyond_the_volume_is_corrupt_until_the_volume_grows() {
     buffer.grow(20).unwrap();
     buffer.grow(15).unwrap();
     assert_eq!((buffer.pages_total(), word(&buffer, 19)), (20, 0));
-    assert!(matches!(buffer.grow(1025), Err(LodeError::Full { .. })));
+    assert!(matches!(buffer.grow(1025), Err(LodeError::Limit { .. })));
     assert_eq!(buffer.pages_total(), 20);
 }
 
@@ -151,7 +151,7 @@ fn a_cache_of_fewer_than_sixteen_pages_is_refused() {
     let error = Buffer::new(disk.clone(), &few).err().unwrap();
     assert!(matches!(error, LodeError::CacheTooSmall { .. }), "{error}");
     let small = BufferOptions { pages_max: 9, ..options(Replacement::Clock) };
-    assert!(matches!(Buffer::new(disk, &small).err(), Some(LodeError::Full { .. })));
+    assert!(matches!(Buffer::new(disk, &small).err(), Some(LodeError::Limit { .. })));
 }
 
 #[test]

@@ -125,5 +125,59 @@ fn other_files_and_other_versions_are_told_apart() {
     let other = folder.path().join("other");
     Database::create(&other, &all).unwrap().close().unwrap();
     fs::copy(folder.path().join("other-log"), folder.path().join("parts-log")).unwrap();
-    assert!(matches!(Database::open(&path, &all), Err(LodeError::Corrupt { .. })));
+    assert!(matches!(Database::open(&path, &all), Err(LodeError::Files { .. })));
+}
+
+/// The extent is what the database was created with, also where none is asked for.
+#[test]
+fn a_cache_too_small_for_its_extents_is_refused_before_anything_is_written() {
+    let folder = test_folder();
+    let path = folder.path().join("parts");
+    Database::create(&path, &tactics("extent=64")).unwrap().close().unwrap();
+    let (files, small) = (fs::read(&path).unwrap(), tactics("readahead=on&cache=1040384"));
+    for open in [Database::open, Database::open_read_only] {
+        let refused = open(&path, &small).err().unwrap().to_string();
+        assert!(refused.contains("1048576 bytes") && refused.contains("`cache=`"), "{refused}");
+        open(&path, &tactics("readahead=on&cache=1048576")).unwrap();
+    }
+    assert!(files == fs::read(&path).unwrap());
+}
+
+/// Two files belong together, and each way in which they do not is told.
+#[test]
+fn half_a_database_says_which_half_is_missing() {
+    let folder = test_folder();
+    let path = |name: &str| folder.path().join(name);
+    for name in ["parts", "other"] {
+        Database::create(&path(name), &tactics("")).unwrap().close().unwrap();
+    }
+    let told = |outcome: crate::error::Result<Database>| outcome.err().unwrap().to_string();
+    fs::rename(path("parts-log"), path("kept")).unwrap();
+    let text = told(Database::open(&path("parts"), &tactics("")));
+    assert!(text.contains("parts-log is not there") && text.contains("put it back"), "{text}");
+    fs::copy(path("other-log"), path("parts-log")).unwrap();
+    let text = told(Database::open(&path("parts"), &tactics("")));
+    assert!(text.contains("another volume's") && !text.contains("restore"), "{text}");
+    fs::rename(path("kept"), path("parts-log")).unwrap();
+    fs::rename(path("parts"), path("kept")).unwrap();
+    let text = told(Database::create(&path("parts"), &tactics("")));
+    assert!(text.contains("parts-log is there") && !path("parts").exists(), "{text}");
+    fs::rename(path("kept"), path("parts")).unwrap();
+    Database::open(&path("parts"), &tactics("")).unwrap();
+}
+
+#[test]
+fn a_link_leads_to_the_volume_and_its_log() {
+    let folder = test_folder();
+    let path = |name: &str| folder.path().join(name);
+    let database = Database::create(&path("parts"), &tactics("")).unwrap();
+    let pages = allocate(&database, 1);
+    database.close().unwrap();
+    std::os::unix::fs::symlink(path("parts"), path("link")).unwrap();
+    let database = Database::open(&path("link"), &tactics("")).unwrap();
+    assert_eq!(values(&database, &pages), [0]);
+    let twice = Database::open(&path("parts"), &tactics(""));
+    assert!(matches!(twice, Err(LodeError::InUse { .. })));
+    drop(database);
+    assert!(!path("link-log").exists());
 }

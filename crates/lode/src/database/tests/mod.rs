@@ -3,6 +3,7 @@
 mod cold;
 mod failures;
 mod files;
+mod forks;
 mod transactions;
 
 use std::sync::Arc;

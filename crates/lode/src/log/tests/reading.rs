@@ -176,7 +176,7 @@ fn what_is_no_log_is_refused() {
     both[2_048 + 30] ^= 1;
     damaged(both);
     let other = crate::log::Log::open(disk as _, [0; 16]).map(drop);
-    assert!(matches!(other, Err(LodeError::Corrupt { .. })));
+    assert!(matches!(other, Err(LodeError::Files { .. })));
     assert_ne!(IDENTITY, [0; 16]);
 }
 

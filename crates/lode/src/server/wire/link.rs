@@ -2,12 +2,16 @@
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::{HEAD_BYTES, Reply, Request, decode_reply, decode_request, frame_bytes};
 use crate::server::Stream;
 
 /// Read from the system at once: a few small frames, or what a large one begins with.
 const READ_BYTES: usize = 16 * 1024;
+
+/// How long at most one waits before one looks at the time.
+const GLANCE: Duration = Duration::from_secs(1);
 
 /// One end of a conversation.
 pub struct Link {
@@ -17,6 +21,10 @@ pub struct Link {
     start: usize,
     end: usize,
     outgoing: Vec<u8>,
+    /// How long a frame may take that has begun, where that is limited.
+    patience: Option<Duration>,
+    /// When the frame must be there that is waited for.
+    deadline: Option<Instant>,
     sent_bytes: u64,
     received_bytes: u64,
 }
@@ -30,9 +38,25 @@ impl Link {
             start: 0,
             end: 0,
             outgoing: Vec::new(),
+            patience: None,
+            deadline: None,
             sent_bytes: 0,
             received_bytes: 0,
         }
+    }
+
+    /// From now on a frame that has begun must be whole within this time: somebody who stops halfway,
+    /// or sends a byte now and then, is not waited for.
+    pub fn impatient(mut self, patience: Duration) -> Self {
+        // Where it fails, the other end has gone, which the next reading tells.
+        let _ = self.stream.set_read_timeout(patience.min(GLANCE));
+        self.patience = Some(patience);
+        self
+    }
+
+    /// The next frame must be whole within this time, also if nothing of it has come.
+    pub fn expect_within(&mut self, patience: Duration) {
+        self.deadline = Some(soon(patience));
     }
 
     /// Bytes sent and received since this was asked last.
@@ -84,27 +108,112 @@ impl Link {
         }
         let said = decode(&self.incoming[self.start..][..length]).ok_or_else(nonsense)?;
         self.start += length;
+        self.deadline = None;
         self.received_bytes += length as u64;
         Ok(Some(said))
     }
 
-    /// Have at least so many bytes; `false` where the stream ends before.
+    /// Have at least so many bytes; `false` where the stream ends before. Takes memory for twice
+    /// what has come, and not for what is said to come.
     fn fill(&mut self, count: usize) -> io::Result<bool> {
         if self.incoming.len() - self.start < count {
             self.incoming.copy_within(self.start..self.end, 0);
             self.end -= self.start;
             self.start = 0;
-            let length = self.incoming.len().max(count).max(READ_BYTES);
-            self.incoming.resize(length, 0);
         }
         while self.end - self.start < count {
+            if self.end == self.incoming.len() {
+                let length = (2 * self.end).clamp(READ_BYTES, READ_BYTES.max(count));
+                self.incoming.resize(length.max(self.end + 1), 0);
+            }
             match (&*self.stream).read(&mut self.incoming[self.end..]) {
                 Ok(0) => return Ok(false),
                 Ok(read) => self.end += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => return Err(error),
+            }
+            if self.end - self.start < count {
+                self.check_time()?;
             }
         }
         Ok(true)
+    }
+
+    /// A part of a frame is here, or nothing yet.
+    fn check_time(&mut self) -> io::Result<()> {
+        let Some(patience) = self.patience else { return Ok(()) };
+        if self.deadline.is_none() && self.end > self.start {
+            self.deadline = Some(soon(patience));
+        }
+        match self.deadline {
+            Some(deadline) if deadline <= soon(Duration::ZERO) => {
+                Err(io::Error::new(io::ErrorKind::TimedOut, "the rest of a frame did not come"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The moment that is so far away.
+#[expect(clippy::disallowed_methods, reason = "a deadline for who is silent measures nothing")]
+fn soon(patience: Duration) -> Instant {
+    Instant::now() + patience
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+    use crate::server::wire::FRAME_BYTES_MAX;
+
+    fn pair() -> (UnixStream, Link) {
+        let (there, here) = UnixStream::pair().unwrap();
+        (there, Link::over(Arc::new(Stream::Unix(here))).impatient(Duration::from_millis(1)))
+    }
+
+    /// The head of the longest frame.
+    fn head() -> [u8; HEAD_BYTES] {
+        let mut head = [0; HEAD_BYTES];
+        head[8..12].copy_from_slice(&(FRAME_BYTES_MAX as u32).to_le_bytes());
+        head
+    }
+
+    #[test]
+    fn the_rest_of_a_frame_is_not_awaited_for_ever() {
+        for sent in [&head()[..1], &head()] {
+            let (mut there, mut link) = pair();
+            there.write_all(sent).unwrap();
+            assert_eq!(link.receive_request().unwrap_err().kind(), io::ErrorKind::TimedOut);
+        }
+    }
+
+    #[test]
+    fn a_hello_is_not_awaited_for_ever() {
+        let (_there, mut link) = pair();
+        link.expect_within(Duration::from_millis(1));
+        assert_eq!(link.receive_request().unwrap_err().kind(), io::ErrorKind::TimedOut);
+    }
+
+    /// Nothing of a frame is here: that there was nothing to read is no reason to leave.
+    #[test]
+    fn a_client_may_be_silent_between_frames() {
+        let (mut there, mut link) = pair();
+        let mut frame = Vec::new();
+        Request::End { slot: 1 }.encode(&mut frame);
+        there.write_all(&frame).unwrap();
+        assert!(matches!(link.receive_request(), Ok(Some(Request::End { slot: 1 }))));
+        (0..3).for_each(|_| link.check_time().unwrap());
+        there.write_all(&frame).unwrap();
+        assert!(matches!(link.receive_request(), Ok(Some(Request::End { slot: 1 }))));
+    }
+
+    #[test]
+    fn memory_is_taken_for_what_came_and_not_for_what_is_said_to_come() {
+        let (mut there, mut link) = pair();
+        there.write_all(&head()).unwrap();
+        link.receive_request().unwrap_err();
+        assert!(link.incoming.len() <= READ_BYTES, "{}", link.incoming.len());
     }
 }

@@ -1,0 +1,148 @@
+"""What lode says when something is wrong: what, where, and what helps. Nothing is said to be
+damaged that is not, no disk to be full that is not, and no traceback ends anything."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from loadstone.lode import Database, LodeError, connect
+
+LONG = "x" * 200
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """With a database `a.lode` of two files, closed."""
+    monkeypatch.chdir(tmp_path)
+    with Database("a.lode") as database, database.writing() as writing:
+        writing.heap("parts").insert(b"wheel")
+    return tmp_path
+
+
+def told(act: Callable[[], object]) -> str:
+    with pytest.raises(LodeError) as error:
+        act()
+    text = str(error.value)
+    for misleading in ("restore", "free some", "run the transaction", "disk answers", "`lode "):
+        assert misleading not in text, text
+    return text
+
+
+@pytest.mark.parametrize("number", [5 << 40, 123456789, (1 << 48) - 1])
+def test_an_id_that_nobody_gave_is_no_damage(folder: Path, number: int):
+    with Database("a.lode") as database, database.reading() as reading:
+        assert "there is no record" in told(lambda: reading.heap("parts").get(number))
+    for change in ("update", "delete"):
+        arguments = (number, b"spoke") if change == "update" else (number,)
+        with Database("a.lode") as database, database.writing() as writing:
+            parts = writing.heap("parts")
+            assert "there is no record" in told(lambda: getattr(parts, change)(*arguments))  # noqa: B023
+            writing.rollback()
+
+
+def test_a_full_catalog_is_no_full_disk(folder: Path):
+    with Database("a.lode") as database, database.writing() as writing:
+        for number in range(83):
+            writing.heap(f"file {number}")
+        assert "84 files, not more" in told(lambda: writing.heap("one more"))
+        writing.rollback()
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("a.lode", "which is no socket: a database's server listens at its name with -socket"),
+        (".", "which is no socket"),
+        (LONG, "at most 107 bytes"),
+        ("none", "start it (`loadstone lode serve`)"),
+        ("127.0.0.1:1", "start it (`loadstone lode serve`)"),
+        ("127.0.0.1:99999", "is neither"),
+        ("example.com:80", "is neither"),
+        ("", "is neither"),
+        ("192.0.2.1:80", "loopback"),
+    ],
+)
+def test_an_address_without_a_server_says_what_it_is(folder: Path, address: str, words: str):
+    assert words in told(lambda: connect(address))
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [(LONG, "at most 107 bytes"), ("none/socket", "make its folder"), (".", "no socket"),
+     ("127.0.0.1:99999", "is neither")],
+)  # fmt: skip
+def test_a_place_where_nobody_can_listen_says_why(folder: Path, address: str, words: str):
+    with Database("a.lode") as database:
+        assert words in told(lambda: database.serve(address))
+        assert database.tactics
+
+
+def cut_short() -> None:
+    for name in ("a.lode", "a.lode-log"):
+        Path(name).write_bytes(b"")
+
+
+def another_log() -> None:
+    Database("b.lode").close()
+    shutil.copy("b.lode-log", "a.lode-log")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda: Path("a.lode-log").rename("kept"), "a.lode-log is not there"),
+        (lambda: Path("a.lode").rename("kept"), "a.lode-log is there, its volume a.lode is not"),
+        (another_log, "the log is another volume's"),
+        (cut_short, "it has 0 bytes; if making it was cut short"),
+        (lambda: Path("a.lode").write_text("a letter " * 2000), "is no lode database"),
+    ],
+)
+def test_two_files_that_are_no_database_say_which(folder: Path, spoil, words: str):
+    spoil()
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    text = ""
+    try:
+        Database("a.lode").close()
+    except LodeError as error:
+        text = str(error)
+    assert words in text
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("none/a.lode", "make its folder first"),
+        ("a.lode/b.lode", "must be a folder"),
+        ("x" * 300, "choose a shorter name"),
+        ("x" * 253, "choose a shorter name"),
+        (".", "is no regular file"),
+        ("/dev/null", "is no regular file"),
+        ("fifo", "is no regular file"),
+        ("loop", "leads nowhere"),
+        ("dangling", "leads nowhere"),
+    ],
+)
+def test_a_path_that_can_be_no_database_says_why(folder: Path, path: str, words: str):
+    os.mkfifo("fifo")
+    Path("loop").symlink_to("loop")
+    Path("dangling").symlink_to("none")
+    before = sorted(Path().iterdir())
+    assert words in told(lambda: Database(path))
+    assert sorted(Path().iterdir()) == before
+
+
+def test_a_database_that_is_open_says_so_wherever_it_is_open(folder: Path):
+    with Database("a.lode"):
+        assert "in another process or in this one" in told(lambda: Database("a.lode"))
+
+
+def test_a_symbolic_link_leads_to_both_files(folder: Path):
+    Path("link").symlink_to("a.lode")
+    with Database("link") as database, database.reading() as reading:
+        assert reading.files() == [("parts", "heap")]
+        told(lambda: Database("a.lode"))
+    assert not Path("link-log").exists()
