@@ -1,7 +1,7 @@
 """lode, the reference engine, for programs in Python: `docs/lode.md` has an example.
 
-Nothing but short names for what `_core.pyi` describes. Everything raises
-`loadstone.errors.LodeError`; after a `DeadlockError` the transaction can be run again.
+Nothing but short names for what `_core.pyi` describes. Everything raises `LodeError`; after a
+`DeadlockError`, which is one, the transaction can be run again.
 """
 
 from loadstone._core import LodeBtree as Btree
@@ -16,13 +16,16 @@ from loadstone._core import LodeTransaction as Transaction
 from loadstone._core import lode_connect as connect
 from loadstone._core import lode_tactics as tactics
 from loadstone._core import lode_tactics_of as tactics_of
+from loadstone.errors import DeadlockError, LodeError
 
 __all__ = [
     "Btree",
     "Database",
+    "DeadlockError",
     "Hash",
     "Heap",
     "Links",
+    "LodeError",
     "Objects",
     "Remote",
     "Server",

@@ -1,13 +1,17 @@
 """lode from Python: files by name, transactions, what ends them, and the document's examples."""
 
+import os
 import re
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
 import pytest
 
-from loadstone.errors import DeadlockError, EngineError, LodeError
-from loadstone.lode import Database, tactics, tactics_of
+from loadstone import _core, errors, lode
+from loadstone.errors import EngineError
+from loadstone.lode import Database, DeadlockError, LodeError, tactics, tactics_of
 
 ROOT = Path(__file__).parents[2]
 LINKS = bytes(32)
@@ -38,6 +42,29 @@ def test_the_documents_examples_run(tmp_path, monkeypatch, capsys):
     for example in examples:
         exec(compile(example, "docs/lode.md", "exec"), {})  # noqa: S102 - that is the test
     assert capsys.readouterr().out == "spoke\n"
+
+
+def test_the_documents_examples_are_typed(tmp_path):
+    for number, example in enumerate(blocks((ROOT / "docs/lode.md").read_text(), "python")):
+        (tmp_path / f"example{number}.py").write_text(example)
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--config-file=", *tmp_path.glob("*.py")],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "MYPYPATH": str(ROOT / "python"), "MYPY_CACHE_DIR": str(tmp_path)},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_all_that_a_program_needs_is_under_one_name():
+    """Every class and function of lode's, and what it raises: a program imports nothing else."""
+    short = {name.removeprefix("Lode").removeprefix("lode_")
+             for name in _core.__all__ if name.lower().startswith("lode")}  # fmt: skip
+    raised = {name for name, kind in vars(errors).items()
+              if isinstance(kind, type) and issubclass(kind, errors.LodeError)}  # fmt: skip
+    assert set(lode.__all__) == short | raised
 
 
 def test_the_documents_example_in_rust_is_the_doctest():
