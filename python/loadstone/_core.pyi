@@ -257,13 +257,16 @@ def lode_tactics_of(text: str) -> list[tuple[str, str]]:
 
 def lode_connect(address: str, **tactics: str | int) -> LodeRemote:
     """Use the database that a page server has open at `address`: the path of a Unix socket, or a
-    port of this machine, `127.0.0.1:4711`. `cache`, `replacement`, `swizzle` and `readahead` are
-    the client's to choose; the other tactics are the server's."""
+    port of this machine, `127.0.0.1:4711`. `cache`, `hugepages`, `replacement`, `swizzle` and
+    `readahead` are the client's to choose; the other tactics are the server's."""
 
 @final
 class LodeDatabase:
     """A lode database, for all threads: the volume at `path`, and beside it its log, `path` with
     `-log` behind. As a context manager it is closed at the end of the block.
+
+    It is the process's that opened it, and a child that `os.fork` makes can do nothing with it but
+    let it go: whatever is asked raises there, and the files stay the parent's.
 
     `mode`: `create` makes a new one, `open` takes one that is there (and recovers it if it was not
     closed), `any` does whichever fits, `read` opens one only to read, beside other readers. Each
@@ -298,6 +301,11 @@ class LodeDatabase:
         while a transaction has not ended."""
     def checkpoint(self) -> None:
         """Write all changed pages to their places."""
+    def backup(self, path: str | PathLike[str]) -> dict[str, int]:
+        """Copy what is committed to a new database at `path`, whoever goes on meanwhile, and read
+        the copy again: how many `pages` are in use, and its `volume_bytes`. It waits for whoever is
+        changing something, so not within a transaction of the same thread. Where it fails no copy
+        is left; after a DeadlockError do it again."""
     def forget(self) -> None:
         """The same, and drop every page from memory: what comes next is cold for the engine."""
     def close(self) -> None:
@@ -345,6 +353,9 @@ class LodeRemote:
     def counters(self) -> dict[str, dict[str, int]]:
         """What has happened since one connected, under `buffer` as of a database, and under
         `traffic`: round_trips, one_way messages, sent_bytes, received_bytes."""
+    def backup(self, path: str | PathLike[str]) -> dict[str, int]:
+        """Copy what is committed to a new database at `path`, which this process makes: as
+        `LodeDatabase.backup`."""
     def forget(self) -> None:
         """Drop every page from the client's memory: what comes next is fetched again."""
     def close(self) -> None:

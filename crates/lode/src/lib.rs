@@ -39,6 +39,7 @@
 //! # wheel_and_spoke(&folder.path().join("parts.lode")).expect("it works");
 //! ```
 
+pub mod backup;
 pub mod btree;
 pub mod buffer;
 pub mod catalog;

@@ -18,7 +18,7 @@ app = typer.Typer(no_args_is_help=True)
 
 @app.callback()
 def _lode() -> None:
-    """Serve databases of the reference engine."""
+    """Serve databases of the reference engine, or copy one."""
 
 
 @app.command("serve")
@@ -69,6 +69,39 @@ def serve(
         asked = _asked_to_end(server)
     if asked == signal.SIGINT:
         raise KeyboardInterrupt
+
+
+@app.command("backup")
+def backup(
+    source: Annotated[
+        str,
+        typer.Argument(help="The database; of one that is served, the address of its server."),
+    ],
+    target: Annotated[Path, typer.Argument(help="The new database, which must not be there yet.")],
+) -> None:
+    """Copy a database to a new one, also while others use it through its server.
+
+    The copy is what one transaction sees, needs no recovery, and is read again before this ends.
+    Where that fails no copy is left.
+    """
+    from loadstone.errors import InputError, LodeError
+    from loadstone.lode import Database, connect
+
+    path = Path(source)
+    if path.is_socket() or (":" in source and not path.exists()):
+        with connect(source, readahead="on") as remote:
+            copied = remote.backup(target)
+    elif not path.exists():
+        raise InputError(f"there is no database {source}", hint="name its file or its server")
+    else:
+        try:
+            database = Database(path, "read")
+        except LodeError as error:
+            hint = f"of one that is served, name the server: loadstone lode backup {source}-socket"
+            raise LodeError(error.message, hint=f"{hint} {target}") from None
+        with database:
+            copied = database.backup(target)
+    typer.echo(f"copied {source} to {target}: {copied['pages']} pages in use, all read again")
 
 
 def _tactics(words: list[str]) -> dict[str, str]:

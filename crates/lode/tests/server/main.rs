@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod answers;
+mod backups;
 mod caches;
 mod clients;
 mod contents;

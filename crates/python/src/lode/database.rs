@@ -117,6 +117,12 @@ impl Database {
         Ok(counters)
     }
 
+    /// Copy what is committed to a new database at that path.
+    fn backup<'py>(&self, py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyDict>> {
+        let copied = self.ask(py, |database| database.backup(&path))?;
+        named(py, fields!(copied; pages, volume_bytes))
+    }
+
     /// Serve the database, which is the server's alone from then on, as if it were closed here.
     fn serve(&self, py: Python<'_>, address: &str) -> PyResult<Server> {
         let listener = py.detach(|| server::Listener::bind(&address.parse()?));

@@ -1,5 +1,6 @@
 //! A database at a page server in Python.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use lode::server::Address;
@@ -78,6 +79,13 @@ impl Remote {
         let way = fields!(traffic; round_trips, one_way, sent_bytes, received_bytes);
         counters.set_item("traffic", named(py, way)?)?;
         Ok(counters)
+    }
+
+    /// Copy what is committed to a new database at that path, which is made here.
+    fn backup<'py>(&self, py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyDict>> {
+        let remote = self.remote(py)?;
+        let copied = py.detach(|| remote.backup(&path)).map_err(|error| failure(&error))?;
+        named(py, fields!(copied; pages, volume_bytes))
     }
 
     /// Drop every page from the client's memory: what comes next is fetched again.
