@@ -75,10 +75,12 @@ impl Superblock {
     pub fn open(disk: &dyn Disk, path: &Path, mend: bool) -> Result<Self> {
         let len_bytes = disk.len_bytes().map_err(|source| LodeError::io("opening", source))?;
         if len_bytes < u64::from(COPIES) * PAGE_BYTES as u64 {
-            let how = format!(
-                "it has {len_bytes} bytes; if making it was cut short, remove it and its log, and \
-                 make it anew"
-            );
+            // Only what holds nothing may be said to be removed.
+            let cure = match len_bytes {
+                0 => "if making it was cut short, remove it and its log, and make it anew",
+                _ => "name another file",
+            };
+            let how = format!("it has {len_bytes} bytes; {cure}");
             return Err(LodeError::NotADatabase { path: path.to_owned(), how });
         }
         let copies = Self::read(disk)?;

@@ -135,7 +135,8 @@ impl<P: Pages> Loader<'_, P> {
             (left, right) = self.turn(at)?;
             self.levels[at].draft.first_child = first_child;
         }
-        Err(LodeError::Full { what: "the tree" })
+        let what = format!("a tree has {LEVELS_MAX} levels at most: make one of shorter keys");
+        Err(LodeError::Limit { what })
     }
 
     /// Write what is still being filled; what is at the top becomes the root.
