@@ -19,7 +19,7 @@ from loadstone.commands import (
     run,
     tactics,
 )
-from loadstone.diagnostics import Exit, guarded, outlast_readers, say
+from loadstone.diagnostics import Exit, guarded, outlast_readers, say, written
 
 app = typer.Typer(
     name="loadstone",
@@ -69,7 +69,7 @@ def main() -> None:
         say("  it proves coldness, and counts work, by what Linux tells; use a virtual machine")
         sys.exit(Exit.INPUT)
     outlast_readers()
-    sys.exit(guarded(_enter))
+    sys.exit(written(guarded(_enter)))
 
 
 def _enter() -> int:

@@ -75,18 +75,24 @@ def masked(text: str) -> str:
     return _PASSWORD_IN_QUERY.sub(r"\1***", text)
 
 
+_STDERR = 2
+
+
 class _Lasting(io.FileIO):
     """An output whose reader may leave (`loadstone … | head`): what is written then goes nowhere,
-    and what the command does, and its exit code, stay what they are."""
+    and what the command does, and its exit code, stay what they are. A full disk under stdout is an
+    error, told once; under stderr there is nobody left to tell."""
 
     def write(self, data: Any) -> int:
         """All of it, or nothing that anybody misses."""
         try:
             return super().write(data) or 0
-        except BrokenPipeError:
+        except OSError as error:
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, self.fileno())
             os.close(nowhere)
+            if self.fileno() != _STDERR and not isinstance(error, BrokenPipeError):
+                raise OSError(error.errno, f"cannot write the output: {error.strerror}") from error
             return memoryview(data).nbytes
 
 
@@ -105,6 +111,17 @@ def _lasting(stream: TextIO) -> TextIO:
     return io.TextIOWrapper(
         buffered, stream.encoding, "backslashreplace", line_buffering=stream.isatty() or number == 2
     )
+
+
+def written(code: int) -> int:
+    """The exit code of a command once its output is where it belongs: another where it is not."""
+
+    def flush() -> int:
+        if sys.stdout is not None and not sys.stdout.closed:
+            sys.stdout.flush()
+        return code
+
+    return guarded(flush)
 
 
 def say(text: str) -> None:

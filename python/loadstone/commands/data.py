@@ -62,7 +62,12 @@ class _Order:
                 ).row_count
                 for name in chosen
             ]
-        except (ValueError, OverflowError) as error:
+        except OverflowError as error:
+            raise InputError(
+                "--rows, --seed, --part or --threads is larger than any of them can be",
+                hint="see loadstone data --help",
+            ) from error
+        except ValueError as error:
             raise InputError(str(error), hint="see loadstone data --help") from error
         part = f".part-{self.part}-of-{self.part_count}" if self.part_count > 1 else ""
         return [
@@ -96,7 +101,12 @@ class _Order:
         except OSError as error:
             hint = "make room there, or choose another folder with --out"
             raise InputError(str(error), hint=hint) from error
-        except (ValueError, OverflowError) as error:
+        except OverflowError as error:
+            raise InputError(
+                "--rows, --seed, --part or --threads is larger than any of them can be",
+                hint="see loadstone data --help",
+            ) from error
+        except ValueError as error:
             raise InputError(str(error), hint="see loadstone data --help") from error
         return _Written(file.path, result["rows"], result["bytes"], result["elapsed_ns"])
 

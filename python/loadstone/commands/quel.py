@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from loadstone.engines.base import Attribute
     from loadstone.quel.tree import Node
 
+TEXT_BYTES_MAX = 1 << 20
+"""Of a program."""
+NESTED_MAX = 40
+"""Parentheses; each is several calls deep where a tree is walked."""
 _ASK = ("retrieve", "append", "replace", "delete")
 
 
@@ -127,10 +131,27 @@ class _Relations:
         return f"{count:,} {tuples} changed; the relation's checksum afterwards {checksum}"
 
 
+def _shallow(text: str) -> str:
+    """The same text. Raises `InputError` where it is nested deeper than it can be drawn."""
+    from loadstone.errors import InputError
+
+    depth = deepest = 0
+    for letter in text:
+        depth += (letter == "(") - (letter == ")")
+        deepest = max(deepest, depth)
+    if deepest > NESTED_MAX:
+        raise InputError(
+            f"the program is nested {deepest:,} deep; at most {NESTED_MAX} can be shown",
+            hint="take it apart with retrieve into",
+        )
+    return text
+
+
 def _source(text: str | None, file: Path | None) -> str:
     import sys
 
     from loadstone.errors import InputError
+    from loadstone.files import read_text
 
     if (text is None) == (file is None):
         raise InputError(
@@ -138,8 +159,12 @@ def _source(text: str | None, file: Path | None) -> str:
             hint='loadstone quel "range of t is tenktup1 retrieve (t.all) where t.unique2 < 100"',
         )
     if file is not None:
-        return file.read_text(encoding="utf-8")
-    return sys.stdin.read() if text == "-" else str(text)
+        return _shallow(read_text(file, TEXT_BYTES_MAX, "the program"))
+    try:
+        given = sys.stdin.buffer.read(TEXT_BYTES_MAX).decode() if text == "-" else str(text)
+        return _shallow(given)
+    except UnicodeDecodeError as error:
+        raise InputError(f"stdin is not a text in UTF-8: byte {error.start + 1}") from error
 
 
 def _dialects(on: Sequence[str] | None) -> list[tuple[str, str]]:
