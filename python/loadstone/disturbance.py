@@ -17,6 +17,10 @@ SPAN_MAX = 10.0
 """A figure known within more than a factor of ten does not tell the engines of a row apart."""
 CALMER = 0.8
 """Of what disturbances leave open: less of a difference is chance, and not worth another try."""
+CROWDED = 0.5
+"""What shares a processor computes longer, too: others fill its caches, and each turn begins cold.
+Where others took 90 % of the time, the processor time of a cell was up to 37 % longer than on the
+same machine when it was idle, and never by more than this times their share."""
 BESIDE = 0.25
 """A server's own housekeeping, and reading the counters, may add this much of a processor to what
 one alone computes; beyond it the work of two went on at once."""
@@ -32,8 +36,12 @@ def disturbance(
     where it was within them; `apart`: by which factor the same measured twice differs;
     `parallelism`: how many processors the engine may use at once."""
     drift = (condition.speed_drift or 0.0) if condition else 0.0
+    others = (
+        (condition.foreign_share or 0.0) + (condition.stolen_share or 0.0) if condition else 0.0
+    )
     worked = _worked_share(samples, parallelism) if condition else 1.0
-    low = (0.0 if worked is None else worked) / (1 + max(drift, 0.0)) / apart
+    slowed = (1 + max(drift, 0.0)) * (1 + CROWDED * others)
+    low = (0.0 if worked is None else worked) / slowed / apart
     high = apart / (1 + min(drift, 0.0))
     return Disturbance(worked if condition else None, min(low, 1.0), max(high, 1.0))
 

@@ -12,7 +12,7 @@ from loadstone import limits
 from loadstone._core import interval_of_median
 from loadstone.comparison.cells import SAME, SLOWER
 from loadstone.comparison.compare import compare
-from loadstone.disturbance import UNDISTURBED, disturbance, interval, ratio_between, span
+from loadstone.disturbance import CROWDED, UNDISTURBED, disturbance, interval, ratio_between, span
 from loadstone.errors import RecordError
 from loadstone.estimate import Estimate
 from loadstone.record import read
@@ -25,10 +25,10 @@ BUSY = Condition(0.0, 0.6, 0.0)
 TRUE_NS = 1_000_000.0
 
 
-def disturbed(dice, count=12, waits=0.8, computed=0.97, drift=0.0):
+def disturbed(dice, count=12, waits=0.8, computed=0.97, drift=0.0, crowded=0.0):
     """Samples of an engine whose time is known, on a machine where others make it wait."""
     for ordinal in range(count):
-        alone_ns = TRUE_NS * dice.lognormvariate(0, 0.02) * (1 + drift)
+        alone_ns = TRUE_NS * dice.lognormvariate(0, 0.02) * (1 + drift) * (1 + crowded)
         waited_ns = alone_ns * waits * dice.random()
         yield Sample(ordinal, 0, ordinal % 10, ordinal, int(alone_ns + waited_ns),
                      client_cpu_ns=int(alone_ns * computed))  # fmt: skip
@@ -59,6 +59,16 @@ def test_the_interval_of_a_disturbed_cell_holds_what_an_idle_machine_needs(count
         assert bare < 100, "what the samples span by themselves does not hold it"
 
 
+def test_the_interval_holds_although_what_is_crowded_computes_longer():
+    dice = random.Random(12)
+    found = 0
+    for _ in range(200):
+        samples = list(disturbed(dice, crowded=0.25))
+        times_ns = [sample.elapsed_ns for sample in samples]
+        found += holds(interval(middle(samples), times_ns, disturbance(samples, BUSY)))
+    assert found >= 190
+
+
 def test_what_nobody_counted_is_held_by_nothing():
     found = disturbance([Sample(0, 0, 0, 0, 1000)], BUSY)
     assert (found.worked_share, found.low_factor) == (None, 0.0)
@@ -73,7 +83,8 @@ def test_what_nobody_counted_is_held_by_nothing():
 def test_what_several_processors_computed_at_once_counts_once(parallelism, busy, least):
     samples = [Sample(i, 0, i, i, 1000, client_cpu_ns=int(1000 * busy)) for i in range(6)]
     found = disturbance(samples, BUSY, parallelism=parallelism)
-    assert found.low_factor == pytest.approx(least)
+    assert found.low_factor == pytest.approx(least / (1 + CROWDED * BUSY.foreign_share))
+    assert found.worked_share == pytest.approx(least)
     assert found.high_factor == 1.0
 
 

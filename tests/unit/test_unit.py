@@ -155,7 +155,7 @@ def test_a_busy_machine_disturbs_every_cell_but_the_floor_and_keeps_the_times(
     assert results["a"].status == status
     assert bool(results["a"].reason) == limits
     if status == "disturbed":
-        assert results["a"].disturbance.low_factor == pytest.approx(computed, abs=0.001)
+        assert results["a"].disturbance.worked_share == pytest.approx(computed, abs=0.001)
     assert len(results["a"].samples) == 10
     assert results["a"].condition == busy
     assert results["null"].status == "ok"
