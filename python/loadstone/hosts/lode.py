@@ -93,7 +93,7 @@ class LodeHost(RustHost):
                 terms[name] = terms.pop(f"setting.{name}")
         if not self._is_served():
             return terms
-        cache = {"setting.cache of the server": self._tactics_of_server()["cache"]}
+        cache = {"setting.cache asked of the server": self._tactics_of_server()["cache"]}
         return {**terms, **OF_A_SERVER, **cache, "round_trip_ns": self._round_trip_ns()}
 
     def size_bytes(self) -> int:
