@@ -117,7 +117,7 @@ fn what_is_no_whole_database_is_refused_and_says_what_to_do() {
         real.refused("exchanged", &["is no lode database"]);
         let other = Real::new(text, true);
         fs::write(&log_path, &other.log).unwrap();
-        real.refused("another's log", &["belongs to another volume", "restore"]);
+        real.refused("another's log", &["another volume's", "put the volume's own log"]);
         fs::write(&path, newer_volume(&real.volume)).unwrap();
         let (ours, theirs) = (superblock::VERSION, superblock::VERSION + 1);
         let told = [format!("format {theirs}"), format!("reads {ours}")];
