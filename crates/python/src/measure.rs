@@ -113,12 +113,12 @@ fn evict(py: Python<'_>, path: PathBuf) -> PyResult<()> {
 #[pyfunction]
 fn mapped_bytes(py: Python<'_>, pid: u32, files: Vec<PathBuf>) -> PyResult<u64> {
     let smaps = PathBuf::from(format!("/proc/{pid}/smaps"));
-    py.detach(|| mappings::mapped_bytes(pid, &files)).map_err(|error| os_error(&error, smaps))
+    py.detach(move || mappings::mapped_bytes(pid, &files)).map_err(|error| os_error(&error, smaps))
 }
 
 #[pyfunction]
 fn page_out(py: Python<'_>, files: Vec<PathBuf>) -> PyResult<()> {
-    py.detach(|| mappings::page_out(&files))
+    py.detach(move || mappings::page_out(&files))
         .map_err(|error| os_error(&error, PathBuf::from("/proc/self/smaps")))
 }
 

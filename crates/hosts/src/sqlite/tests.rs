@@ -1,6 +1,7 @@
 //! What is changed behind the back of a run shows in its answer.
 
 use loadstone_datasets::oo1::Database;
+use loadstone_measure::work::Meter;
 
 use super::Relational;
 use super::file::File;
@@ -20,7 +21,7 @@ fn seen_and_expected(measure: Measure, behind: &str) -> [(u64, u64); 2] {
     let mut client = Relational::open_rowid(&address, &mut tactics).unwrap();
     client.load(&database).unwrap();
     File::open(&address, &mut tactics).unwrap().connection().run(behind).unwrap();
-    let outcome = loops::run(&mut client, &database, measure, 0).unwrap();
+    let outcome = loops::run(&mut client, &database, measure, 0, &Meter::default()).unwrap();
     let expected = Oracle::new(database).expected(measure, 0).unwrap();
     [(outcome.visits, outcome.checksum), expected]
 }

@@ -338,7 +338,7 @@ impl<'a> Wait<'a> {
 }
 
 fn too_long(pages_max: PageNumber) -> LodeError {
-    let mib = u64::from(pages_max) * PAGE_BYTES as u64 >> 20;
+    let mib = (u64::from(pages_max) * PAGE_BYTES as u64) >> 20;
     let what = format!("a volume holds {mib} MiB, not more: put the rest into another database");
     LodeError::Limit { what }
 }

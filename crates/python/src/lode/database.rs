@@ -119,7 +119,7 @@ impl Database {
 
     /// Copy what is committed to a new database at that path.
     fn backup<'py>(&self, py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyDict>> {
-        let copied = self.ask(py, |database| database.backup(&path))?;
+        let copied = self.ask(py, move |database| database.backup(&path))?;
         named(py, fields!(copied; pages, volume_bytes))
     }
 

@@ -84,7 +84,7 @@ impl Remote {
     /// Copy what is committed to a new database at that path, which is made here.
     fn backup<'py>(&self, py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyDict>> {
         let remote = self.remote(py)?;
-        let copied = py.detach(|| remote.backup(&path)).map_err(|error| failure(&error))?;
+        let copied = py.detach(move || remote.backup(&path)).map_err(|error| failure(&error))?;
         named(py, fields!(copied; pages, volume_bytes))
     }
 

@@ -8,7 +8,7 @@ use crate::disk::test_folder;
 use crate::error::LodeError;
 use crate::owner::in_a_child;
 
-fn is_refused<T>(outcome: Result<T, LodeError>) -> bool {
+fn is_refused<T>(outcome: &Result<T, LodeError>) -> bool {
     matches!(outcome, Err(LodeError::Forked { .. }))
 }
 
@@ -19,15 +19,15 @@ fn misuse(how: &str, database: Database) -> bool {
             drop(database);
             true
         }
-        "close" => is_refused(database.close()),
+        "close" => is_refused(&database.close()),
         "abandon" => {
             database.abandon();
             true
         }
-        "checkpoint" => is_refused(database.checkpoint()),
-        "forget" => is_refused(database.forget()),
-        "read" => is_refused(database.reading().read(2, |_| ())),
-        "write" => is_refused(database.writing().allocate(1, PageKind::Heap)),
+        "checkpoint" => is_refused(&database.checkpoint()),
+        "forget" => is_refused(&database.forget()),
+        "read" => is_refused(&database.reading().read(2, |_| ())),
+        "write" => is_refused(&database.writing().allocate(1, PageKind::Heap)),
         other => panic!("{other}"),
     }
 }
@@ -75,8 +75,8 @@ fn a_transaction_that_was_open_at_the_fork_is_the_parents() {
             in_a_child(|| {
                 let writing = writing.take().unwrap();
                 match ends {
-                    "commit" => is_refused(writing.commit()),
-                    "rollback" => is_refused(writing.rollback()),
+                    "commit" => is_refused(&writing.commit()),
+                    "rollback" => is_refused(&writing.rollback()),
                     _ => {
                         drop(writing);
                         true

@@ -47,6 +47,7 @@ impl Link {
 
     /// From now on a frame that has begun must be whole within this time: somebody who stops
     /// halfway, or sends a byte now and then, is not waited for.
+    #[must_use]
     pub fn impatient(mut self, patience: Duration) -> Self {
         // Where it fails, the other end has gone, which the next reading tells.
         let _ = self.stream.set_read_timeout(patience.min(GLANCE));
