@@ -154,12 +154,14 @@ def data(
         Literal["none", "snappy", "zstd"] | None,
         typer.Option(help="Compress; by default snappy for parquet, none for csv and arrow."),
     ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Write over files of the same names.")
+    ] = False,
 ) -> None:
     """Write a benchmark's relations to files.
 
-    In constant memory, whatever their size.
-
-    Any split into parts and any number of threads give the same rows in the same order.
+    In constant memory, whatever their size. Any split into parts and any number of threads give
+    the same rows in the same order.
     """
     from loadstone.number import whole_number
 
@@ -177,7 +179,19 @@ def data(
         threads=threads or _processors(),
     )
     files = order.files(relation or [], out)
-    _print_table(_write_all(order, files, out))
+    _print_table(_write_all(order, files, out, replace=replace))
+
+
+def _check_free(files: Sequence[_File]) -> None:
+    """Raise `InputError` where a file is in the way: nothing tells whether it is one of ours."""
+    from loadstone.errors import InputError
+
+    for file in files:
+        if file.path.is_symlink() or file.path.exists():
+            raise InputError(
+                f"{file.path} is there already",
+                hint="choose another folder with --out, or write over such files with --replace",
+            )
 
 
 def _part(text: str) -> tuple[int, int]:
@@ -200,9 +214,13 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def _write_all(order: _Order, files: Sequence[_File], out: Path) -> list[_Written]:
+def _write_all(
+    order: _Order, files: Sequence[_File], out: Path, *, replace: bool
+) -> list[_Written]:
     from loadstone.errors import InputError
 
+    if not replace:
+        _check_free(files)
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
