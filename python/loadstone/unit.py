@@ -27,6 +27,7 @@ from loadstone.record.model import (
 )
 from loadstone.record.writer import now
 from loadstone.repetition import REPEAT_BLOCK, next_count, wanting
+from loadstone.role import Role
 from loadstone.variant import TWIN, is_twin, parallelism_of
 
 RENEW_S = 1.0
@@ -235,7 +236,8 @@ class Unit:
                 for item in items
                 if item.status == "ok"
                 and item.cell.temperature != "cold"
-                and item.cell.variant not in (FLOOR, self._plan.twin)
+                and item.cell.variant != self._plan.twin
+                and self._plan.role_of(item.cell.variant) is not Role.OVERHEAD
                 and item.samples
             ]
             samples = {item.cell.variant: item.samples for item in able}
@@ -254,7 +256,7 @@ class Unit:
         right = [item for item in items if item.status == "ok" and item.samples]
         twins = _twins(right)
         for item in right:
-            if item.cell.variant == FLOOR:
+            if self._plan.role_of(item.cell.variant) is Role.OVERHEAD:
                 continue
             # What answers nothing (a rung of a ladder) is there to measure the harness.
             below = floor if item.answers else []

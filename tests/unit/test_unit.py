@@ -40,6 +40,7 @@ def measured(
 ):  # fmt: skip
     """The results of a unit whose variants take so long, and the blocks that were taken."""
     plan = Plan("w", "1993", ("a",), (1000,), 1, 1, 2, 60.0, tuple(cells),
+                roles=(("null", "harness overhead"), ("python-null", "harness overhead")),
                 **{"precision": 0.02, "repeat_most": 40, "repeat_s": 60.0, **choices})  # fmt: skip
     blocks = []
     dice = random.Random(7)
@@ -139,8 +140,9 @@ def test_a_plan_may_ask_for_no_repetition(choices):
 def test_cold_cells_and_the_floor_keep_to_the_plan():
     cold = [cell("a", "cold", 3), cell("b", "cold", 3)]
     assert counts(measured(cold, {"a": 1e6, "b": 1e6}, noise=0.2)[0]) == {"a": 3, "b": 3}
-    with_floor, _ = measured([cell("a"), cell("null")], {"a": 1e6, "null": 1e6}, noise=0.001)
-    assert counts(with_floor) == {"a": 10, "null": 10}
+    for floor in ("null", "python-null"):
+        with_floor, _ = measured([cell("a"), cell(floor)], {"a": 1e6, floor: 1e6}, noise=0.001)
+        assert counts(with_floor) == {"a": 10, floor: 10}
 
 
 @pytest.mark.parametrize(("limits", "computed", "status"),
