@@ -10,8 +10,8 @@ from loadstone.cli import app
 
 ROOT = get_command(app)
 VERBS = re.compile(
-    r"(Call|Choose|Compare|Compress|Continue|Draw|End|Install|Judge|Keep|Let|List|Look|Mark|Measure"
-    r"|Print|Read|Remove|Repeat|Run|Say|Send|Serve|Show|Stop|Take|Time|Turn|Use|Write)\b"
+    r"(Call|Choose|Compare|Compress|Continue|Copy|Draw|End|Install|Judge|Keep|Let|List|Look|Mark"
+    r"|Measure|Print|Read|Remove|Repeat|Run|Say|Send|Serve|Show|Stop|Take|Time|Turn|Use|Write)\b"
 )
 LEFT_TO_LODE = {"serve"}
 """The server's own options are described beside the server."""

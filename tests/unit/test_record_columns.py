@@ -10,7 +10,7 @@ from test_record import CELLS, fresh, result
 
 from loadstone.errors import RecordError
 from loadstone.record import Recorder, Sample, read
-from loadstone.record.model import Condition, Disturbance
+from loadstone.record.model import Condition, Disturbance, InputText
 from loadstone.record.schema import APPLICATION_ID, TABLES, definitions, tables_of
 
 OLD = {
@@ -97,6 +97,7 @@ def whole_record(tmp_path_factory):
     recorder = Recorder.resume(path)
     for event in run.events:
         recorder.event(event)
+    recorder.inputs([InputText("select-1%-heap", 10_000, 0, "range of t is tenktup1")])
     recorder.cell(replace(run.results[0], disturbance=Disturbance(0.5, 0.5, 1.5)))
     recorder.end("complete", 1)
     return path.read_bytes()

@@ -24,11 +24,9 @@ def benchmarks(
         str | None,
         typer.Option(metavar="OPERATION", help="Print what each variation of this one asks for."),
     ] = None,
-    rows: Annotated[
-        str | None, typer.Option(metavar="N", help="With --inputs: at this scale.")
-    ] = None,
+    rows: Annotated[str | None, typer.Option(metavar="N", help="Print them at this scale.")] = None,
     count: Annotated[
-        int, typer.Option(metavar="N", min=1, help="With --inputs: of so many variations.")
+        int, typer.Option(metavar="N", min=1, help="Print those of so many variations.")
     ] = 10,
 ) -> None:
     """List the benchmarks and their operations."""

@@ -18,7 +18,7 @@ app = typer.Typer(no_args_is_help=True)
 
 @app.callback()
 def _lode() -> None:
-    """Serve databases of the reference engine, or copy one."""
+    """Serve or copy databases of lode."""
 
 
 @app.command("serve")
@@ -75,11 +75,15 @@ def serve(
 def backup(
     source: Annotated[
         str,
-        typer.Argument(help="The database; of one that is served, the address of its server."),
+        typer.Argument(
+            help="Read this database; of one that is served, name its server's address."
+        ),
     ],
-    target: Annotated[Path, typer.Argument(help="The new database, which must not be there yet.")],
+    target: Annotated[
+        Path, typer.Argument(help="Write the new database here, where none must be yet.")
+    ],
 ) -> None:
-    """Copy a database to a new one, also while others use it through its server.
+    """Copy a database, also one that is being served.
 
     The copy is what one transaction sees, needs no recovery, and is read again before this ends.
     Where that fails no copy is left.

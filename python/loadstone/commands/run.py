@@ -95,7 +95,9 @@ Rate = Annotated[
 ]
 Writers = Annotated[
     int | None,
-    typer.Option(help="Beside each number of --users, let so many insert at the same time."),
+    typer.Option(
+        metavar="N", help="Let so many insert at the same time, beside each number of --users."
+    ),
 ]
 LoopSeconds = Annotated[
     float | None, typer.Option(metavar="SECONDS", help="Let each loop of users last so long.")
