@@ -24,6 +24,11 @@ same machine when it was idle, and never by more than this times their share."""
 BESIDE = 0.25
 """A server's own housekeeping, and reading the counters, may add this much of a processor to what
 one alone computes; beyond it the work of two went on at once."""
+COUNTERS_NS = 20_000
+"""What reading the counters may add to what they count, in ns: their reads stand within them."""
+SHORT_NS = 20 * COUNTERS_NS
+"""Of a statement below it the counters tell mostly what they cost themselves; and it is over long
+before the scheduler lets another in, so that it is not waiting that makes it slow."""
 
 
 def disturbance(
@@ -40,10 +45,14 @@ def disturbance(
         (condition.foreign_share or 0.0) + (condition.stolen_share or 0.0) if condition else 0.0
     )
     worked = _worked_share(samples, parallelism) if condition else 1.0
-    slowed = (1 + max(drift, 0.0)) * (1 + CROWDED * others)
-    low = (0.0 if worked is None else worked) / slowed / apart
+    crowded = 1 + CROWDED * others
+    least = (0.0 if worked is None else worked) / crowded
+    told = condition is not None
+    if condition and _is_short(samples):
+        least, told = min(least, 1 - others, _least_share(samples) / crowded), False
+    low = max(least, 0.0) / (1 + max(drift, 0.0)) / apart
     high = apart / (1 + min(drift, 0.0))
-    return Disturbance(worked if condition else None, min(low, 1.0), max(high, 1.0))
+    return Disturbance(worked if told else None, min(low, 1.0), max(high, 1.0))
 
 
 def interval(estimate: Estimate, times_ns: Sequence[float], found: Disturbance) -> Estimate:
@@ -102,6 +111,17 @@ def _left_open(results: Sequence[CellResult]) -> float:
 
 
 UNDISTURBED = Disturbance(None, 1.0, 1.0)
+
+
+def _is_short(samples: Sequence[Sample]) -> bool:
+    """Whether the counted share says nothing: it would be 1 whatever others took."""
+    return median(sample.elapsed_ns for sample in samples) < SHORT_NS
+
+
+def _least_share(samples: Sequence[Sample]) -> float:
+    """The least time over the middle one."""
+    times_ns = [sample.elapsed_ns for sample in samples]
+    return min(times_ns) / max(median(times_ns), 1)
 
 
 def _worked_share(samples: Sequence[Sample], parallelism: int) -> float | None:

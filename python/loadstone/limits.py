@@ -6,7 +6,7 @@ compares the two.
 from collections.abc import Sequence
 from statistics import median
 
-from loadstone.disturbance import SPAN_MAX, span
+from loadstone.disturbance import COUNTERS_NS, SPAN_MAX, span
 from loadstone.pairs import paired, paired_ratio
 from loadstone.record.model import (
     AnswerCheck,
@@ -28,7 +28,7 @@ TWIN_RATIO_BELIEVED = 2.0
 CLIENT_SHARE_MAX = 0.95
 WORK_SHARE_SLACK = 0.02
 """By which CPU time may exceed the elapsed time of each thread: two clocks are read, not one."""
-CLIENT_SLACK_NS, SERVER_SLACK_NS = 20_000, 10_000_000
+CLIENT_SLACK_NS, SERVER_SLACK_NS = COUNTERS_NS, 10_000_000
 """The same for a sample as a whole: what lies between reading the one clock and the other; and a
 tick, in which the kernel counts what processes used that a server waited for."""
 PAIRS_MIN = 3

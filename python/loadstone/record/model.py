@@ -118,8 +118,9 @@ class Condition:
 class Disturbance:
     """What a disturbed time is known within: undisturbed, it would have lain between `low_factor`
     (0 to 1) and `high_factor` (1 or more) times what was measured. `worked_share` is the part of
-    it in which processors worked for the cell; None where the system does not tell, or where
-    another reason than the machine's state is told."""
+    it in which processors worked for the cell; None where the system does not tell, where the
+    statement is too short for its counters to, or where another reason than the machine's state is
+    told."""
 
     worked_share: float | None
     low_factor: float
