@@ -10,11 +10,15 @@ from collections.abc import Sequence
 from math import ceil, log
 from statistics import median
 
+from loadstone._core import interval_of_median
 from loadstone.estimate import Estimate
 from loadstone.record.model import CellResult, Condition, Disturbance, Sample
 
 SPAN_MAX = 10.0
 """A figure known within more than a factor of ten does not tell the engines of a row apart."""
+PRINTED_SPAN_MAX = 100.0
+"""The same of what is printed, the scatter of the samples included. That scatter is of the figure's
+own, and the page shows it; but beyond two orders of magnitude nobody learns anything."""
 CALMER = 0.8
 """Of what disturbances leave open: less of a difference is chance, and not worth another try."""
 CROWDED = 0.5
@@ -83,6 +87,14 @@ def ratio_between(
 def span(found: Disturbance) -> float:
     """Its upper bound over its lower one; infinite where nothing holds the time from below."""
     return found.high_factor / found.low_factor if found.low_factor else float("inf")
+
+
+def printed_span(samples: Sequence[Sample], found: Disturbance) -> float:
+    """The same of the interval in which the samples' median is printed: by as much as they scatter
+    wider; infinite where nothing holds it from below."""
+    times_ns = [float(sample.elapsed_ns) for sample in samples]
+    within = interval(Estimate(*interval_of_median(times_ns)), times_ns, found)
+    return within.high / within.low if within.high and within.low else float("inf")
 
 
 def is_disturbed(result: CellResult) -> bool:

@@ -6,7 +6,7 @@ compares the two.
 from collections.abc import Sequence
 from statistics import median
 
-from loadstone.disturbance import COUNTERS_NS, SPAN_MAX, span
+from loadstone.disturbance import COUNTERS_NS, PRINTED_SPAN_MAX, SPAN_MAX, printed_span, span
 from loadstone.pairs import paired, paired_ratio
 from loadstone.record.model import (
     AnswerCheck,
@@ -55,20 +55,22 @@ def advice(reason: str) -> str:
 
 
 def of_machine(condition: Condition) -> str:
-    """By what everything measured under this condition was disturbed; empty if by nothing."""
+    """By what everything measured under this condition was disturbed: every limit that was
+    exceeded, with the figure; empty if none was."""
     stolen, foreign, drift = (
         condition.stolen_share or 0.0,
         condition.foreign_share or 0.0,
         condition.speed_drift or 0.0,
     )
+    told = []
     if stolen > STOLEN_SHARE_MAX:
-        return f"the host took {stolen:.0%} of the processors' time"
+        told.append(f"the host took {stolen:.0%} of the processors' time")
     if foreign > FOREIGN_SHARE_MAX:
-        return f"other programs took {foreign:.0%} of the processors' time"
+        told.append(f"other programs took {foreign:.0%} of the processors' time")
     if abs(drift) > SPEED_DRIFT_MAX:
         word = "slower" if drift > 0 else "faster"
-        return f"the processor ran {abs(drift):.0%} {word} than when the session began"
-    return ""
+        told.append(f"the processor ran {abs(drift):.0%} {word} than when the session began")
+    return "; ".join(told)
 
 
 def of_instrument(samples: Sequence[Sample], floor: Sequence[Sample], clock_ns: float) -> str:
@@ -120,13 +122,15 @@ def of_client(share: float) -> str:
     return ""
 
 
-def of_disturbance(found: Disturbance, apart: float) -> str:
+def of_disturbance(samples: Sequence[Sample], found: Disturbance, apart: float) -> str:
     """Why a disturbed figure says nothing at all; empty if it says something. `apart`: by which
     factor the same measured twice differs."""
     if apart > TWIN_RATIO_BELIEVED:
         return f"more than {TWIN_RATIO_BELIEVED:g} times apart says nothing"
     if span(found) > SPAN_MAX:
         return f"what that leaves spans more than a factor of {SPAN_MAX:g}"
+    if printed_span(samples, found) > PRINTED_SPAN_MAX:
+        return f"with its samples' own scatter it spans more than a factor of {PRINTED_SPAN_MAX:g}"
     return ""
 
 

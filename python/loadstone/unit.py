@@ -81,7 +81,7 @@ class OpenCell:
         """Keep the figure, within what a machine in this condition, if that is the reason, and a
         twin so far apart leave it; a figure that they leave nothing of is invalid."""
         found = disturbance(self.samples, condition, apart, parallelism_of(self.cell.variant))
-        nothing = limits.of_disturbance(found, apart)
+        nothing = limits.of_disturbance(self.samples, found, apart)
         self.disturbance = found
         self.status = "invalid" if nothing else "disturbed"
         self.reason = "; ".join(filter(None, (reason, nothing)))

@@ -107,11 +107,22 @@ def test_counters_say_nothing_of_what_is_short_and_the_record_claims_nothing():
 
 
 def test_what_nobody_counted_is_held_by_nothing():
-    found = disturbance([Sample(0, 0, 0, 0, 1000)], BUSY)
+    samples = [Sample(0, 0, 0, 0, 1000)]
+    found = disturbance(samples, BUSY)
     assert (found.worked_share, found.low_factor) == (None, 0.0)
     assert span(found) == float("inf")
-    assert "says nothing" not in limits.of_disturbance(found, 1.0)
-    assert "factor of 10" in limits.of_disturbance(found, 1.0)
+    assert "says nothing" not in limits.of_disturbance(samples, found, 1.0)
+    assert "factor of 10" in limits.of_disturbance(samples, found, 1.0)
+
+
+@pytest.mark.parametrize(("most", "words"), [(12, ""), (19, ""), (21, "a factor of 100")])
+def test_a_figure_whose_printed_interval_spans_two_orders_of_magnitude_says_nothing(most, words):
+    """The disturbance by itself leaves a factor of five."""
+    times_ns = [TRUE_NS, *[most / 2 * TRUE_NS] * 4, most * TRUE_NS]
+    samples = [Sample(i, 0, i, i, int(time)) for i, time in enumerate(times_ns)]
+    reason = limits.of_disturbance(samples, Disturbance(0.2, 0.2, 1.0), 1.0)
+    assert words in reason
+    assert bool(reason) == bool(words)
 
 
 @pytest.mark.parametrize(("parallelism", "busy", "least"), [

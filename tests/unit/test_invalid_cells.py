@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from loadstone import limits
-from loadstone.disturbance import SPAN_MAX
+from loadstone.disturbance import PRINTED_SPAN_MAX, SPAN_MAX
 from loadstone.plan import Cell
 from loadstone.record.model import CellResult, ColdEvidence, Condition, Sample
 
@@ -27,6 +27,12 @@ def samples(*elapsed_ns: int) -> list[Sample]:
         (Condition(0.0, 0.21, 0.0), "other programs took 21%"),
         (Condition(0.0, 0.0, 0.16), "16% slower"),
         (Condition(0.0, 0.0, -0.2), "20% faster"),
+        (
+            Condition(0.0, 0.88, 0.865),
+            "other programs took 88% of the processors' time; the processor ran 86% slower",
+        ),
+        (Condition(0.1, 0.3, -0.2), "the host took 10% of the processors' time; other programs"),
+        (Condition(0.1, 0.3, -0.2), "; the processor ran 20% faster"),
     ],
 )
 def test_the_machine_convicts_what_was_measured_on_it(condition, words):
@@ -128,6 +134,7 @@ def test_the_document_states_the_limits():
     stated = [int(figure) / 100 for figure in re.findall(r"(\d+) %", table)]
     assert f"beyond {limits.TWIN_RATIO_BELIEVED:g} times invalid" in table
     assert f"over {SPAN_MAX:g} times the lower" in table
+    assert f"over {PRINTED_SPAN_MAX:g} times its lower" in table
     assert stated == [
         limits.STOLEN_SHARE_MAX,
         limits.FOREIGN_SHARE_MAX,
