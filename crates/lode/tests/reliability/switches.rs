@@ -11,6 +11,7 @@ use std::thread;
 use lode::{Database, Tactics};
 
 use crate::contents::{Contents, Plain};
+use crate::drawn::open_fitting;
 use crate::operations::Operator;
 use crate::random::{Random, show};
 use crate::reading::read_and_check;
@@ -74,7 +75,7 @@ fn compare(combinations: &[Combination]) -> Plain {
         let known = expected.get_or_insert_with(|| written.clone());
         assert_eq!(&written, known, "written under {tactics}");
         for reading in [&tactics, &before] {
-            let database = Database::open(&path, reading).unwrap();
+            let database = open_fitting(reading, |tactics| Database::open(&path, tactics)).unwrap();
             let found = read_and_check(&database).unwrap().expect("the files are there");
             assert_eq!(&found.plain(), known, "written under {tactics}, read under {reading}");
             database.close().unwrap();

@@ -6,7 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use lode::disk::simulated::{Call, CrashOptions, Failure, Image, Simulation};
-use lode::{Database, Tactics};
+use lode::tactics::ReadAhead;
+use lode::{Database, LodeError, Tactics};
 
 use crate::random::{Random, setting};
 
@@ -71,11 +72,23 @@ pub fn draw_crash(random: &mut Random, simulation: &Simulation) -> Simulation {
     image.simulation()
 }
 
+/// Open, or, where the cache is too small for the volume's own extents, which `readahead=on`
+/// refuses, without reading ahead.
+pub fn open_fitting(
+    tactics: &Tactics,
+    open: impl Fn(&Tactics) -> Result<Database, LodeError>,
+) -> Result<Database, LodeError> {
+    match open(tactics) {
+        Err(LodeError::Tactic { .. }) => open(&Tactics { read_ahead: ReadAhead::Off, ..*tactics }),
+        outcome => outcome,
+    }
+}
+
 /// It may fail when that was planned; tried again, it opens.
 pub fn open(random: &mut Random, simulation: &mut Simulation, tactics: &Tactics) -> Database {
     let on = |simulation: &Simulation| {
         let disk = |name| Arc::new(simulation.disk(name));
-        Database::on(disk("volume"), disk("log"), tactics)
+        open_fitting(tactics, |tactics| Database::on(disk("volume"), disk("log"), tactics))
     };
     if let Ok(database) = on(simulation) {
         return database;
