@@ -54,7 +54,7 @@ def test_loops_are_recorded_shown_and_taken_up_again(desk: Desk):
         ((*USERS, "--operation", RELATION), "by many users"),
         (("--users", "300", "--operation", HOST), "users must be between 1 and 256"),
         (("--users", "two", "--operation", HOST), "--users"),
-        (("--users", "2", "--rate", "0", "--operation", HOST), "rate_per_s"),
+        (("--users", "2", "--rate", "0", "--operation", HOST), "--rate"),
     ],
 )
 def test_what_users_cannot_do_is_said_before_anything_runs(desk: Desk, arguments, message):
