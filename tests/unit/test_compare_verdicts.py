@@ -250,3 +250,50 @@ def test_twins_are_compared_where_they_are_named_and_then_raise_nothing():
     found = compare(run, None, variants=("sqlite", TWIN))
     assert (found.outcome, found.threshold.raised) == ("regression", False)
     assert {pair.verdict for pair in found.pairs} == {"slower"}
+
+
+def unlimited(run: Run, **condition: float) -> Run:
+    """The run as with --no-limits, on a machine in such a condition."""
+    known = {"stolen_share": 0.0, "foreign_share": 0.0, "speed_drift": 0.0} | condition
+    results = (
+        replace(
+            r,
+            condition=Condition(**known, yardstick_ns=400_000.0),
+            samples=tuple(replace(s, client_cpu_ns=int(s.elapsed_ns * 0.7)) for s in r.samples),
+        )
+        for r in run.results
+    )
+    return replace(run, plan=replace(run.plan, limits=False), results=tuple(results))
+
+
+@pytest.mark.parametrize("beyond", [{"foreign_share": 0.4}, {"stolen_share": 0.2},
+                                    {"speed_drift": 0.3}])  # fmt: skip
+@pytest.mark.parametrize("side", ["A", "B", "both"])
+def test_what_no_limits_judged_is_judged_before_it_is_called_different(beyond, side):
+    """The same, 15 % apart because others were at work, as the record says."""
+    a, b = calm_run(1), calm_run(2, factor=1.15)
+    a = unlimited(a, **beyond) if side in ("A", "both") else a
+    b = unlimited(b, **beyond) if side in ("B", "both") else b
+    found = compare(a, b, variants=SQLITE)
+    assert (found.outcome, found.counts["slower"], found.counts["faster"]) == ("undecided", 0, 0)
+    named = {"both": "A and B"}.get(side, side)
+    assert f"measured with --no-limits, held against the limits only here: {named}" in (
+        found.sentence()
+    )
+
+
+def test_what_no_limits_judged_and_was_measured_in_peace_decides_and_says_so():
+    found = compare(unlimited(calm_run(1)), unlimited(calm_run(2, factor=1.15)), variants=SQLITE)
+    assert found.outcome == "regression"
+    assert "--no-limits" in found.sentence()
+    assert "--no-limits" not in compare(calm_run(1), calm_run(2), variants=SQLITE).sentence()
+
+
+def test_what_a_condition_leaves_nothing_of_is_not_compared():
+    noisy = unlimited(calm_run(2, factor=1.15), foreign_share=0.9)
+    idle = replace(noisy, results=tuple(
+        replace(r, samples=tuple(replace(s, client_cpu_ns=0) for s in r.samples))
+        for r in noisy.results))  # fmt: skip
+    found = compare(calm_run(1), idle, variants=SQLITE)
+    assert not list(found.pairs)
+    assert all(cell.reason.startswith("invalid in B: other programs") for cell in found.unlike)

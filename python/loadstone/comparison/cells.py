@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from loadstone._core import interval_of_median
 from loadstone.comparison.ledger import REFUSED, Ledger
 from loadstone.comparison.sides import Match, Side
+from loadstone.comparison.unjudged import beyond
 from loadstone.disturbance import interval, ratio_between
 from loadstone.estimate import Estimate
 from loadstone.pairs import paired, paired_ratio
@@ -106,7 +107,10 @@ def pair_cells(
         if reason or ratio is None:
             unlike.append(Unlike(*place, reason or "no repetition in common", owed=True))
         else:
-            pairs.append(_pair(a, b, speeds, ratio, threshold))
+            verdict = judge(ratio, threshold)
+            if verdict in (SLOWER, FASTER) and (beyond(match.a.run, a) or beyond(match.b.run, b)):
+                verdict = UNDECIDED
+            pairs.append(_pair(a, b, speeds, ratio, verdict))
     return tuple(pairs), tuple(unlike)
 
 
@@ -189,7 +193,7 @@ def _pair(
     b: CellResult,
     speeds: tuple[Speeds, Speeds],
     ratio: Estimate,
-    threshold: float,
+    verdict: str,
 ) -> Pair:
     both = _variations(a) & _variations(b)
     a_ns, b_ns = (
@@ -208,6 +212,6 @@ def _pair(
         a_ns=speeds[0].interval(shown[0], a.condition),
         b_ns=speeds[1].interval(shown[1], b.condition),
         ratio=ratio,
-        verdict=judge(ratio, threshold),
+        verdict=verdict,
         pairs=len(paired(b.samples, a.samples)),
     )

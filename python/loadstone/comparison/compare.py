@@ -9,9 +9,10 @@ from loadstone.comparison.ledger import Ledger, crossable, ledger
 from loadstone.comparison.sides import Match, matches
 from loadstone.comparison.threshold import DEFAULT, Threshold
 from loadstone.comparison.threshold import threshold as in_force
+from loadstone.comparison.unjudged import UNLIMITED, judged
 from loadstone.errors import InputError
 from loadstone.record.model import Run
-from loadstone.report.figures import number
+from loadstone.report.figures import listing, number
 
 OUTCOMES = ("no regression", "regression", "undecided", "nothing compared", "invalid")
 NO_REGRESSION, REGRESSION, UNDECIDED_YET, NOTHING_COMPARED, INVALID = OUTCOMES
@@ -74,7 +75,18 @@ class Comparison:
         """The outcome and the counts in one line."""
         counts = [f"{number(self.counts[verdict])} {verdict}" for verdict in VERDICTS]
         counts.append(f"{number(len(list(self.unlike)))} not compared")
-        return f"{self.outcome}: {', '.join(counts)}; {self.threshold.words()}"
+        said = f"{self.outcome}: {', '.join(counts)}; {self.threshold.words()}"
+        return f"{said}; {self.unlimited}" if self.unlimited else said
+
+    @property
+    def unlimited(self) -> str:
+        """Whose cells were held against no limits as they were measured; empty where all were."""
+        one = [("the record", self.a)]
+        sides = one if self.a is self.b else [("A", self.a), ("B", self.b)]
+        names = [name for name, run in sides if not run.plan.limits]
+        if not names:
+            return ""
+        return f"measured with {UNLIMITED}, held against the limits only here: {listing(names)}"
 
 
 def compare(
@@ -92,6 +104,7 @@ def compare(
     not have and for names that are no terms.
     """
     allowed = frozenset(across)
+    a, b = judged(a), None if b is None else judged(b)
     found = [(match, ledger(match, allowed)) for match in matches(a, b, variants)]
     known = crossable(terms for _, terms in found)
     for name in sorted(allowed.difference(known)):
