@@ -21,6 +21,8 @@ from loadstone.record.model import Sample
 
 WITNESSES_MIN = 8
 """Fewer spells, or turns, than this say too little: then what they are made of counts by itself."""
+INTERVAL_PAIRS_MIN = 6
+"""The fewest pairs that give a 95 % interval."""
 SPELL_NS = 300_000_000
 """So long two processes are compared before, where operations are named, others take their places:
 what they happen to have, their own addresses for one, stays as it is as long as they live."""

@@ -29,6 +29,11 @@ def is_twin(name: str) -> bool:
     return name.endswith(TWIN)
 
 
+def tactics_of(name: str) -> tuple[str, ...]:
+    """The tactics that a variant's name sets."""
+    return tuple(dict(parse_qsl(name.removesuffix(TWIN).partition("?")[2])))
+
+
 def parallelism_of(name: str) -> int:
     """How many processors a variant of this name asks to use at once; 1 where it says nothing."""
     asked = dict(parse_qsl(name.removesuffix(TWIN).partition("?")[2])).get("parallelism", "")

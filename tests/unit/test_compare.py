@@ -237,6 +237,20 @@ def test_what_cannot_be_meant_is_an_input_error_with_a_hint(second, options, mes
     assert caught.value.hint
 
 
+def test_a_tactic_of_any_variant_in_the_records_is_a_term_that_may_be_named():
+    run = calm_run(1)
+    names = ("sqlite", "fixed?time_us=1000", *(f"duckdb?x={n}" for n in range(9)), "last")
+    run = replace(run, plan=replace(run.plan, variants=names))
+    compare(run, run, variants=SQLITE, across=("time_us",))
+    with pytest.raises(InputError) as caught:
+        compare(run, run, variants=SQLITE, across=("tim",))
+    assert "time_us" in caught.value.hint
+    with pytest.raises(InputError) as caught:
+        compare(run, run, variants=("fixed", "fixed"))
+    assert "fixed?time_us=1000" in caught.value.hint
+    assert "last" in caught.value.hint, "all of them, however many"
+
+
 def test_records_without_a_common_variant_are_an_input_error():
     a, b = calm_run(1), calm_run(2)
     plans = [

@@ -6,17 +6,18 @@ import random
 from dataclasses import replace
 
 import pytest
-from compared_runs import SQLITE, altered, calm_run
+from compared_runs import OPERATIONS, SQLITE, altered, calm_run
 from report_fixture import TWIN, make_run
 
+from loadstone._core import interval_of_median
 from loadstone.comparison.cells import judge
 from loadstone.comparison.compare import OUTCOMES, compare
 from loadstone.comparison.json import render
 from loadstone.comparison.threshold import DEFAULT
-from loadstone.comparison.words import advice
+from loadstone.comparison.words import HEADINGS, advice, cells
 from loadstone.diagnostics import EXIT_OF_COMPARISON
 from loadstone.estimate import Estimate
-from loadstone.pairs import paired_ratio
+from loadstone.pairs import INTERVAL_PAIRS_MIN, paired_ratio
 from loadstone.record.model import CellResult, Condition, Run, Sample
 from loadstone.report.noise import TwinCell, noise_of
 
@@ -171,6 +172,44 @@ def test_too_few_samples_for_an_interval_compare_nothing():
     found = compare(calm_run(1, samples=3), calm_run(2, factor=9.0, samples=3))
     assert {pair.verdict for pair in found.pairs} == {"undecided"}
     assert found.outcome == "nothing compared"
+
+
+def test_why_nothing_was_compared_is_said_and_what_to_do():
+    """Two quick runs: five samples of a warm cell, where an interval takes six."""
+    found = compare(calm_run(1, samples=5), calm_run(2, samples=5), variants=SQLITE)
+    assert found.outcome == "nothing compared"
+    told = advice(found)
+    assert "2 cells with too few samples for an interval" in told
+    assert "(5 in common, and it takes 6)" in told
+    assert "without --quick, or with --repeat 10" in told
+    assert interval_of_median([1.0] * (INTERVAL_PAIRS_MIN - 1))[1] is None
+    assert interval_of_median([1.0] * INTERVAL_PAIRS_MIN)[1] is not None
+    lost = altered(calm_run(1), lambda r: replace(r, status="invalid", reason="too busy"))
+    lost = altered(lost, lambda r: replace(r, status="invalid", reason="too busy"), OPERATIONS[0])
+    found = compare(lost, calm_run(2), variants=SQLITE)
+    assert found.outcome == "nothing compared"
+    assert advice(found) == "2 cells are left out: invalid in A: too busy"
+
+
+def test_a_ratio_of_too_few_pairs_does_not_contradict_the_medians_beside_it():
+    """Each pair has the second slower; the medians have it faster."""
+    times = [(10, 11), (20, 22), (30, 9)]
+
+    def spoken(side):
+        def change(result):
+            samples = result.samples[:3]
+            return replace(result, samples=tuple(
+                replace(s, elapsed_ns=int(times[n][side] * 1e6)) for n, s in enumerate(samples)
+            ))  # fmt: skip
+
+        return altered(calm_run(1), change)
+
+    found = compare(spoken(0), spoken(1), variants=SQLITE)
+    pair = next(pair for pair in found.pairs if pair.operation == "min-scalar")
+    assert pair.pairs == 3
+    told = dict(zip(HEADINGS, cells(pair), strict=True))
+    assert (told["A"], told["B"]) == ("20.0 ms", "11.0 ms")
+    assert told["B / A of pairs"] == "0.550"
 
 
 def test_every_outcome_has_its_own_exit_code():

@@ -106,7 +106,7 @@ def compare(
     allowed = frozenset(across)
     a, b = judged(a), None if b is None else judged(b)
     found = [(match, ledger(match, allowed)) for match in matches(a, b, variants)]
-    known = crossable(terms for _, terms in found)
+    known = crossable((terms for _, terms in found), (a, b or a))
     for name in sorted(allowed.difference(known)):
         raise InputError(f"no term is called {name!r}", hint=f"--across takes: {', '.join(known)}")
     limit = in_force(threshold, a, b, (match for match, _ in found))

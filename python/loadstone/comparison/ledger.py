@@ -14,6 +14,7 @@ from loadstone.report.figures import duration
 from loadstone.report.portrait import engine_of
 from loadstone.report.terms import MEASURED_KEYS, SETTING
 from loadstone.speeds import Speeds
+from loadstone.variant import tactics_of
 
 EQUAL = "equal"
 SHOWN = "differs"
@@ -94,10 +95,14 @@ def ledger(match: Match, across: frozenset[str]) -> Ledger:
     return Ledger((*judged, *(_crossed(entry, across) for entry in settings)))
 
 
-def crossable(ledgers: Iterable[Ledger]) -> tuple[str, ...]:
-    """What `--across` may name."""
+def crossable(ledgers: Iterable[Ledger], runs: Iterable[Run]) -> tuple[str, ...]:
+    """What `--across` may name: every term of these records, whichever variants are compared."""
     names = {entry.name for one in ledgers for entry in one.entries}
-    return tuple(sorted(names - {""}))
+    for run in runs:
+        asked = {term.key for term in run.terms if term.asked is not None}
+        tactics = {tactic for name in run.plan.variants for tactic in tactics_of(name)}
+        names |= {key for key in asked | tactics if not key.startswith(SETTING)}
+    return tuple(sorted(names - {""} - MEASURED_KEYS))
 
 
 def _entry(key: str, name: str, allowed: bool, a: Readings, b: Readings) -> Entry:

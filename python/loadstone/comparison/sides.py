@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loadstone.errors import InputError
-from loadstone.plan import join_names
 from loadstone.record.model import Run
 from loadstone.report.portrait import engine_of
 from loadstone.role import Role
@@ -98,4 +97,4 @@ def _competitors(run: Run) -> Sequence[str]:
 
 
 def _listed(run: Run) -> str:
-    return join_names(list(_variants(run)))
+    return ", ".join(_variants(run))

@@ -52,7 +52,7 @@ def _parts(comparison: Comparison) -> Iterable[RenderableType]:
 def _pairs(matched: Matched) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for heading in words.HEADINGS:
-        right = heading in ("tuples", "A", "B", "B / A")
+        right = heading in ("tuples", "A", "B", "B / A of pairs")
         table.add_column(heading, justify="right" if right else "left", overflow="fold")
     for pair in matched.pairs:
         *figures, verdict = words.cells(pair)

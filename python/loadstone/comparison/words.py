@@ -1,19 +1,22 @@
 """The words of a comparison that its formats share: figures, verdicts, terms, and what is left."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from loadstone.comparison.cells import Pair, Unlike
-from loadstone.comparison.compare import UNDECIDED_YET, Comparison, Matched
+from loadstone.comparison.compare import NOTHING_COMPARED, UNDECIDED_YET, Comparison, Matched
 from loadstone.comparison.ledger import ACROSS, EQUAL, REFUSED, SHOWN, Entry
 from loadstone.estimate import Estimate
+from loadstone.pairs import INTERVAL_PAIRS_MIN
 from loadstone.plan import join_names
 from loadstone.record.model import Run
 from loadstone.report.figures import digits, duration, number, percent, plural
 from loadstone.report.reasons import kind_of, together
 
 MARKS = {EQUAL: "", SHOWN: "≠", ACROSS: "≠ allowed by --across", REFUSED: "≠ refused"}
-HEADINGS = ("operation", "tuples", "temperature", "A", "B", "B / A", "95 % interval", "verdict")
+HEADINGS = ("operation", "tuples", "temperature", "A", "B", "B / A of pairs",
+            "95 % interval", "verdict")  # fmt: skip
 TERM_HEADINGS = ("term", "A", "B", "")
 
 
@@ -44,10 +47,18 @@ def cells(pair: Pair) -> tuple[str, ...]:
         pair.temperature,
         duration(pair.a_ns.value),
         duration(pair.b_ns.value),
-        digits(pair.ratio.value),
+        digits(_middle(pair)),
         bounds(pair.ratio),
         pair.verdict,
     )
+
+
+def _middle(pair: Pair) -> float:
+    """B over A of pairs. Of too few for an interval the middle may contradict the medians that
+    stand beside it, and nothing says which is right: then it is their quotient."""
+    if pair.pairs >= INTERVAL_PAIRS_MIN:
+        return pair.ratio.value
+    return pair.b_ns.value / max(pair.a_ns.value, 1.0)
 
 
 def bounds(ratio: Estimate) -> str:
@@ -90,11 +101,13 @@ def remainders(matched: Matched) -> Iterable[Remainder]:
 
 
 def advice(comparison: Comparison) -> str:
-    """What to do next: about what unequal terms forbade, or about what is open; empty where nothing
-    can be done."""
+    """What to do next: about what unequal terms forbade, what is open, or what left nothing to
+    compare; empty where nothing can be done."""
     if comparison.outcome == UNDECIDED_YET:
         return _how_to_decide(comparison)
     refused = [e for one in comparison.matched for e in one.ledger.with_verdict(REFUSED)]
+    if not refused and comparison.outcome == NOTHING_COMPARED:
+        return _how_to_compare(comparison)
     if not refused or not all(entry.name for entry in refused):
         return ""
     names = dict.fromkeys(entry.name for entry in refused)
@@ -114,11 +127,31 @@ def _how_to_decide(comparison: Comparison) -> str:
         else:
             said.append("measure both in one run, where they take turns, or raise --fail-on")
     if bare:
-        said.append(
-            f"{plural(len(bare), 'cell')} with too few samples for an interval: {_of(bare)}"
-        )
-        said.append("run with --repeat-cold 6, --repeat 6, or without --temperature cold")
+        said += _too_few(bare)
+    if comparison.unlimited:
+        said.append("run without --no-limits, so that disturbed cells are measured again")
     return "; ".join(said)
+
+
+def _how_to_compare(comparison: Comparison) -> str:
+    """Why no cell has an interval, and what gives it one."""
+    said = _too_few(pairs) if (pairs := list(comparison.pairs)) else []
+    left = Counter(cell.reason for cell in comparison.unlike)
+    for reason, count in left.most_common(1):
+        verb = "is" if count == 1 else "are"
+        said.append(f"{plural(count, 'cell')} {verb} left out: {reason}")
+    return "; ".join(said)
+
+
+def _too_few(bare: Sequence[Pair]) -> list[str]:
+    """Of pairs without an interval."""
+    fewest, most = (f(pair.pairs for pair in bare) for f in (min, max))
+    have = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+    return [
+        f"{plural(len(bare), 'cell')} with too few samples for an interval: {_of(bare)}"
+        f" ({have} in common, and it takes {INTERVAL_PAIRS_MIN})",
+        "run both without --quick, or with --repeat 10 --repeat-cold 6",
+    ]
 
 
 def _of(pairs: Iterable[Pair]) -> str:
