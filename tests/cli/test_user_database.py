@@ -82,6 +82,37 @@ def test_a_run_whose_cells_fail_leaves_everything_else_as_it_was(desk: Desk, ser
     assert fingerprint(server) == before
 
 
+def test_what_may_be_left_is_told_by_the_exit_code_whatever_the_cells_are(
+    desk: Desk, server: UserServer
+):
+    """Somebody makes a sequence in our schema as soon as there is one: the schema stays."""
+    with server.owner() as connection:
+        connection.execute(
+            "CREATE FUNCTION public.squat() RETURNS event_trigger LANGUAGE plpgsql AS $$BEGIN"
+            " EXECUTE format('CREATE SEQUENCE %s.squatter', object_identity)"
+            " FROM pg_event_trigger_ddl_commands() WHERE object_type = 'schema'; END$$"
+        )
+        connection.execute(
+            "CREATE EVENT TRIGGER squat ON ddl_command_end WHEN TAG IN ('CREATE SCHEMA')"
+            " EXECUTE FUNCTION public.squat()"
+        )
+    try:
+        done = desk.run("run", "--on", server.url(), *CHOICES, "--time-limit", "0.00001")
+    finally:
+        with server.owner() as connection:
+            connection.execute("DROP EVENT TRIGGER squat")
+            connection.execute("DROP FUNCTION public.squat()")
+            row = connection.execute(
+                "SELECT relnamespace::regnamespace::text FROM pg_class WHERE relname = 'squatter'"
+            ).fetchone()
+            assert row is not None
+            connection.execute(f"DROP SEQUENCE {row[0]}.squatter".encode())
+    assert "failed" in {result.status for result in desk.read().results}
+    assert "may be left" in done.stderr
+    assert done.returncode == 7, done.stderr
+    assert desk.run("clean", "--on", server.url(), "--yes").returncode == 0
+
+
 def test_a_killed_run_is_swept_by_clean_and_shows_no_secret(desk: Desk, server: UserServer):
     before = fingerprint(server)
     secret = {"PGPASSWORD": SECRET}
