@@ -111,6 +111,7 @@ class Stopwatch(Watch):
                 self.engine.dialect,
                 lambda relation: self.engine.stored_name(table_name(block, relation)),
                 lambda relation: _attributes(block, relation),
+                self.engine.schema,
             )
         return self.translated[key]
 

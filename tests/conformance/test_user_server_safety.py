@@ -10,12 +10,13 @@ from psycopg import sql
 from samples import rows, stream, table
 from user_server import UserServer, user_server
 
-from loadstone import registry, scratch
+from loadstone import registry, scratch, session
 from loadstone.crew import VariantWorker
 from loadstone.engines.postgresql import PostgresqlEngine
 from loadstone.errors import EngineError
 from loadstone.hosts.base import Database
 from loadstone.hosts.postgresql import PostgresqlHost
+from loadstone.record import read
 from loadstone.session import plan_from
 from loadstone.variant import Variant, parse_variant
 
@@ -172,6 +173,62 @@ def test_what_others_made_on_ours_or_in_it_is_kept_and_named(
         connection.execute(f"DROP {what.format(schema)}".encode())
     engine.remove()
     assert list(PostgresqlEngine.sweep(engine.variant)) == []
+
+
+@pytest.fixture(params=["ddl_command_start", "ddl_command_end"])
+def redirected(request: pytest.FixtureRequest) -> Iterator[UserServer]:
+    """A server that sends every session to `public` at a definition, where the same role has a
+    table of the name of a result."""
+    with user_server() as running:
+        with running.owner() as connection:
+            connection.execute("GRANT ALL ON SCHEMA public TO alice")
+            for name in ("tmp", "t", "part", "connection"):
+                made = f"CREATE TABLE public.{name} AS SELECT 'precious' AS what"
+                connection.execute(made.encode())
+                connection.execute(f"ALTER TABLE public.{name} OWNER TO alice".encode())
+            connection.execute(
+                "CREATE FUNCTION public.redirect() RETURNS event_trigger LANGUAGE plpgsql"
+                " AS $$BEGIN PERFORM set_config('search_path', 'public', false); END$$"
+            )
+            create = f"CREATE EVENT TRIGGER redirect ON {request.param}"
+            connection.execute(f"{create} EXECUTE FUNCTION public.redirect()".encode())
+        yield running
+
+
+def of_the_users(server: UserServer) -> list[object]:
+    with server.owner() as connection:
+        query = (
+            "SELECT n.nspname, c.relname, c.relfilenode::text, c.oid::text FROM pg_class c"
+            " JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname NOT LIKE 'pg\\_%'"
+            " ORDER BY 1, 2"
+        )
+        return [
+            *connection.execute(query.encode()).fetchall(),
+            *connection.execute("SELECT what, xmin::text FROM public.tmp").fetchall(),
+            *connection.execute("SELECT proname FROM pg_proc WHERE pronamespace = 'public'"
+                                "::regnamespace ORDER BY 1").fetchall(),
+        ]  # fmt: skip
+
+
+def test_a_path_that_an_event_trigger_changes_leads_nowhere(
+    redirected: UserServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOADSTONE_SCRATCH", str(tmp_path))
+    before = of_the_users(redirected)
+    chosen = {
+        "rows": [1000],
+        "on": [redirected.url()],
+        "operations": ["select-10%-heap", "append-indexed", "min-heap", "select-1%-nonclustered"],
+        "repeat": 1,
+        "repeat_cold": 1,
+        "floor": False,
+        "limits": False,
+    }
+    path = tmp_path / "r.loadstone"
+    assert session.start(session.plan_from(chosen, None), path, page=False) == 0
+    assert {result.status for result in read(path).results} == {"ok"}
+    assert of_the_users(redirected) == before
+    assert PostgresqlEngine.sweep(_variant(redirected.url())) == []
 
 
 def test_a_living_run_keeps_its_schema_whoever_cleans(connect: Connect) -> None:

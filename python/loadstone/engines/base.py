@@ -339,6 +339,12 @@ class Engine(System):
         tell ours from others by name."""
         return name
 
+    @property
+    def schema(self) -> str:
+        """The schema that statements name with every table; empty where they need not, because
+        nobody else can change where a session looks for names."""
+        return ""
+
     def quote(self, name: str) -> str:
         """A table name of ours as it is written in a statement."""
         return '"' + name.replace('"', '""') + '"'

@@ -123,6 +123,16 @@ class PostgresqlEngine(Engine):
             self._connection = self._where().connect()
         self._enter(self._connection)
 
+    @property
+    def schema(self) -> str:
+        """Ours, on a user's server: an event trigger there may change the session's path at any
+        definition, and our names would mean the user's tables."""
+        return "" if self.variant.url is None else self._space.name
+
+    def quote(self, name: str) -> str:
+        """A table or an index of ours, with our schema."""
+        return f"{self._space.quoted}.{super().quote(name)}"
+
     def stop(self) -> Sequence[int]:
         """Disconnect; shut the private server down."""
         self._disconnect()

@@ -31,8 +31,9 @@ _ARROW = {
 
 
 def fill(connection: Connection, table: "Table", rows: "pa.RecordBatchReader", quote: Quote) -> int:
-    """Create a table and fill it, in one transaction: it is then synced, not logged."""
-    columns = ", ".join(f"{quote(a.name)} {column_type(a.type)}" for a in table.attributes)
+    """Create a table and fill it, in one transaction: it is then synced, not logged.
+    `quote` writes a table's name, with its schema."""
+    columns = ", ".join(f"{_quoted(a.name)} {column_type(a.type)}" for a in table.attributes)
     name = quote(table.name)
     options = csv.WriteOptions(include_header=False)
     with connection.transaction(), connection.cursor() as cursor:
@@ -52,14 +53,19 @@ def organise(connection: Connection, table: "Table", quote: Quote) -> None:
     name = quote(table.name)
     if table.key is not None and table.organisation in ("clustered", "hash"):
         method = "hash" if table.organisation == "hash" else "btree"
-        index = quote(f"{table.name}.{table.key}")
-        create = f"CREATE INDEX {index} ON {name} USING {method} ({quote(table.key)})"
+        index = _quoted(f"{table.name}.{table.key}")
+        create = f"CREATE INDEX {index} ON {name} USING {method} ({_quoted(table.key)})"
         connection.execute(create.encode())
         if table.organisation == "clustered":
             connection.execute(f"CLUSTER {name} USING {index}".encode())
     for attribute in table.indexes:
-        index = quote(f"{table.name}.{attribute}")
-        connection.execute(f"CREATE INDEX {index} ON {name} ({quote(attribute)})".encode())
+        index = _quoted(f"{table.name}.{attribute}")
+        connection.execute(f"CREATE INDEX {index} ON {name} ({_quoted(attribute)})".encode())
+
+
+def _quoted(name: str) -> str:
+    """A column, or an index, which lies where its table does."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 def column_type(type_name: str) -> str:

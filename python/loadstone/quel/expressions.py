@@ -47,6 +47,12 @@ class Scope:
     """Range variable -> relation, in the order of declaration."""
     table_of: Callable[[str], str]
     attributes_of: Callable[[str], Sequence[Attribute]]
+    schema: str = ""
+    """That of every table, by name; empty where the session's own is meant."""
+
+    def table(self, relation: str) -> exp.Table:
+        """The table that holds a relation, or is to hold it."""
+        return exp.table_(self.table_of(relation), db=self.schema or None, quoted=True)
 
     def relation(self, variable: str) -> str:
         """The relation of a variable. Raises `InputError` where it was not declared."""

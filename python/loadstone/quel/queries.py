@@ -96,7 +96,7 @@ class Queries:
 
     def table(self, variable: str) -> exp.Expr:
         """The table of a range variable, under its name."""
-        table = exp.table_(self.scope.table_of(self.scope.relation(variable)), quoted=True)
+        table = self.scope.table(self.scope.relation(variable))
         return exp.alias_(table, variable, quoted=True, table=True)
 
 

@@ -39,14 +39,16 @@ def translate(
     dialect: str,
     table_of: Callable[[str], str],
     attributes_of: Callable[[str], Sequence[Attribute]],
+    schema: str = "",
 ) -> Statement:
     """The last statement of a program, the only one besides `range of`, as SQL.
 
-    `table_of` gives the table that holds a relation, `attributes_of` a relation's attributes.
+    `table_of` gives the table that holds a relation, `attributes_of` a relation's attributes;
+    `schema` is where the tables are, if the statement is to say so.
     Raises `InputError` for a text that is not QUEL or means nothing, `UnsupportedError` for a
     statement that SQL has no word for.
     """
-    return translate_tree(tree.parse(text), dialect, table_of, attributes_of)
+    return translate_tree(tree.parse(text), dialect, table_of, attributes_of, schema)
 
 
 def translate_tree(
@@ -54,6 +56,7 @@ def translate_tree(
     dialect: str,
     table_of: Callable[[str], str],
     attributes_of: Callable[[str], Sequence[Attribute]],
+    schema: str = "",
 ) -> Statement:
     """`translate`, from a tree."""
     if dialect not in DIALECTS:
@@ -65,7 +68,7 @@ def translate_tree(
             f"the program has {len(statements)} statements besides `range of`",
             hint="translate one statement at a time",
         )
-    scope = Scope(dialect, ranges, table_of, attributes_of)
+    scope = Scope(dialect, ranges, table_of, attributes_of, schema)
     return _Translation(scope, Queries(scope)).statement(statements[0])
 
 
@@ -101,7 +104,7 @@ class _Translation:
         return Statement("update", sql, target=self.scope.table_of(relation))
 
     def _table(self, relation: str) -> exp.Table:
-        return exp.table_(self.scope.table_of(relation), quoted=True)
+        return self.scope.table(relation)
 
     def _retrieve(self, node: Node) -> Statement:
         select = self.queries.select(result_names(node["targets"], self.scope), node["where"])
