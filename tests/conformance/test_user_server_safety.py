@@ -146,7 +146,7 @@ def test_two_programs_on_one_server_have_a_schema_each(server: UserServer, tmp_p
     [
         ("VIEW public.depends", "CREATE VIEW public.depends AS SELECT * FROM {}.t"),
         ("TABLE public.depends", "CREATE TABLE public.depends (c {}.t)"),
-        ("TABLE public.depends", "CREATE TABLE public.depends (c int REFERENCES {}.k)"),
+        ("TABLE public.depends", "CREATE TABLE public.depends (c int REFERENCES {}.k (i))"),
         ("VIEW {}.depends", "CREATE VIEW {}.depends AS SELECT 1 AS one"),
         ("TABLE {}.depends", "CREATE TABLE {}.depends AS SELECT 1 AS one"),
         ("SEQUENCE {}.depends", "CREATE SEQUENCE {}.depends"),
@@ -160,7 +160,8 @@ def test_what_others_made_on_ours_or_in_it_is_kept_and_named(
     engine = connect(owner="used")
     engine.start()
     engine.load(table(), stream(rows()))
-    engine.run('CREATE TABLE "k" (i integer PRIMARY KEY)')
+    engine.run('CREATE TABLE "k" (i integer)')
+    engine.run('CREATE UNIQUE INDEX "k.i" ON "k" (i)')
     schema = engine._space.quoted
     with server.owner() as connection:
         connection.execute(make.format(schema).encode())
@@ -171,6 +172,80 @@ def test_what_others_made_on_ours_or_in_it_is_kept_and_named(
         with connection.cursor() as cursor:
             cursor.execute(f"SELECT * FROM {what.split()[1].format(schema)}".encode())
         connection.execute(f"DROP {what.format(schema)}".encode())
+    engine.remove()
+    assert list(PostgresqlEngine.sweep(engine.variant)) == []
+
+
+# What the owner makes on our table `t` or our schema, and what undoes it: RESTRICT would take it.
+TAKEN_ALONG = {
+    "trigger": (
+        "CREATE TRIGGER depends AFTER INSERT ON {}.t FOR EACH ROW"
+        " EXECUTE FUNCTION suppress_redundant_updates_trigger()",
+        "DROP TRIGGER depends ON {}.t",
+    ),
+    "rule": (
+        "CREATE RULE depends AS ON DELETE TO {}.t DO INSTEAD NOTHING",
+        "DROP RULE depends ON {}.t",
+    ),
+    "policy": ("CREATE POLICY depends ON {}.t", "DROP POLICY depends ON {}.t"),
+    "statistics": (
+        "CREATE STATISTICS public.depends ON unique1, unique2 FROM {}.t",
+        "DROP STATISTICS public.depends",
+    ),
+    "publication": (
+        "CREATE PUBLICATION depends FOR TABLE {}.t",
+        "DROP PUBLICATION depends",
+    ),
+    "schema-publication": (
+        "CREATE PUBLICATION depends FOR TABLES IN SCHEMA {}",
+        "DROP PUBLICATION depends",
+    ),
+    "index": ("CREATE INDEX depends ON {}.t (unique2)", "DROP INDEX {}.depends"),
+    "check": (
+        "ALTER TABLE {}.t ADD CONSTRAINT depends CHECK (unique1 < 9999999)",
+        "ALTER TABLE {}.t DROP CONSTRAINT depends",
+    ),
+    "unique": (
+        "ALTER TABLE {}.t ADD CONSTRAINT depends UNIQUE (unique1)",
+        "ALTER TABLE {}.t DROP CONSTRAINT depends",
+    ),
+    "column-with-default": (
+        "ALTER TABLE {}.t ADD COLUMN depends integer DEFAULT 7",
+        "ALTER TABLE {}.t DROP COLUMN depends",
+    ),
+    "owned-sequence": (
+        "ALTER TABLE {}.t ADD COLUMN depends integer GENERATED ALWAYS AS IDENTITY",
+        "ALTER TABLE {}.t DROP COLUMN depends",
+    ),
+    "default-privileges": (
+        "CREATE ROLE depends;"
+        " ALTER DEFAULT PRIVILEGES FOR ROLE alice IN SCHEMA {} GRANT SELECT ON TABLES TO depends",
+        "DROP OWNED BY depends; DROP ROLE depends",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", TAKEN_ALONG)
+def test_what_a_drop_would_take_along_is_kept_and_named(
+    server: UserServer, connect: Connect, kind: str
+) -> None:
+    make, undo = TAKEN_ALONG[kind]
+    engine = connect(owner="taken")
+    engine.start()
+    engine.load(table(indexes=("unique1",)), stream(rows()))
+    # A name of more than 63 bytes, which the server cuts.
+    engine.load(table("t" * 60, organisation="clustered", key="unique2"), stream(rows()))
+    schema = engine._space.quoted
+    with server.owner() as connection:
+        connection.execute(make.format(schema).encode())
+        try:
+            with pytest.raises(EngineError, match=r"kept whole.*(depends|privileges)") as caught:
+                engine.remove()
+            assert "unique1" not in caught.value.message.replace("depends", "")
+            assert "loadstone clean" in caught.value.hint
+            assert len(engine.tables()) == 2
+        finally:
+            connection.execute(undo.format(schema).encode())
     engine.remove()
     assert list(PostgresqlEngine.sweep(engine.variant)) == []
 

@@ -42,6 +42,32 @@ SELECT p.proname, pg_catalog.pg_get_function_identity_arguments(p.oid) FROM pg_c
  WHERE n.nspname = %s AND p.proowner = n.nspowner
    AND pg_catalog.starts_with(p.proname::pg_catalog.text, %s) ORDER BY 1
 """
+# What would go with our tables or our schema without a word: RESTRICT refuses only what depends on
+# them in another way. Left out are a table's row type, what holds its long values, that a column
+# may not be null, and what we make: an index on TABLE.ATTRIBUTE, and what OO1's program names.
+_TAKEN_ALONG = """
+SELECT DISTINCT pg_catalog.pg_describe_object(d.classid, d.objid, d.objsubid)
+  FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_namespace n ON n.nspname = %s
+  LEFT JOIN pg_catalog.pg_class t ON t.oid = d.refobjid AND t.relnamespace = n.oid
+       AND t.relkind = 'r' AND t.relowner = n.nspowner
+       AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+  LEFT JOIN pg_catalog.pg_class r ON r.oid = d.objid
+       AND d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass
+  LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid AND a.attnum = d.refobjsubid
+  LEFT JOIN pg_catalog.pg_constraint k ON k.oid = d.objid
+       AND d.classid = 'pg_catalog.pg_constraint'::pg_catalog.regclass
+ WHERE d.deptype IN ('a', 'i', 'P', 'S')
+   AND (t.oid IS NOT NULL OR d.refobjid = n.oid
+        AND d.refclassid = 'pg_catalog.pg_namespace'::pg_catalog.regclass)
+   AND NOT (d.classid = 'pg_catalog.pg_type'::pg_catalog.regclass)
+   AND NOT (r.oid IS NOT NULL AND (r.relkind = 't' OR r.relkind = 'i' AND
+            (r.relname = (t.relname || '.' || a.attname)::pg_catalog.name
+             OR t.relname IN ('part', 'connection')
+                AND r.relname IN ('part_build', 'connection_frm', 'connection_too'))))
+   AND NOT (k.oid IS NOT NULL AND
+            (k.contype = 'n' OR k.contype = 'p' AND k.conname = 'part_id' AND t.relname = 'part'))
+ ORDER BY 1
+"""
 _END = """
 SELECT pg_catalog.pg_terminate_backend(pid, %s::pg_catalog.int8) FROM pg_catalog.pg_locks
  WHERE locktype = 'advisory' AND objsubid = 1 AND pid <> pg_catalog.pg_backend_pid()
@@ -57,6 +83,8 @@ _LACKING = (
     psycopg.errors.SyntaxError,
 )
 """What servers answer that only speak the protocol."""
+_UNKNOWN = (*_LACKING, psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn)
+"""Likewise, asked for a catalog."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +133,10 @@ class Space:
             return
         try:
             with connection.transaction():
+                self._refuse_to_take_along(connection)
                 self._drop(connection)
         except psycopg.errors.DependentObjectsStillExist as error:
-            listed = "; ".join((error.diag.message_detail or str(error)).splitlines())
-            raise EngineError(
-                f"postgresql: {self.name} is kept whole: it holds, or is used by, what is not"
-                f" ours: {listed}",
-                hint="move or drop that, then: loadstone clean --on URL",
-            ) from None
+            raise self._kept((error.diag.message_detail or str(error)).splitlines()) from None
 
     def tables(self, connection: Connection) -> list[str]:
         """Our tables."""
@@ -164,6 +188,28 @@ class Space:
         if connection.execute(query, (self.name,)).fetchone() is None:
             return ()
         return [str(row[0]) for row in connection.execute(_GRANTED, (self.name,)).fetchall()]
+
+    def _refuse_to_take_along(self, connection: Connection) -> None:
+        """Raise `EngineError` where what is not ours would go with what is."""
+        try:
+            with connection.transaction():
+                tables = [sql.Identifier(self.name, table) for table in self.tables(connection)]
+                if tables:
+                    # Nothing more is then made on them until they are dropped.
+                    lock = sql.SQL("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE")
+                    connection.execute(lock.format(sql.SQL(", ").join(tables)))
+                found = connection.execute(_TAKEN_ALONG, (self.name,)).fetchall()
+        except _UNKNOWN:
+            return
+        if found:
+            raise self._kept([str(row[0]) for row in found])
+
+    def _kept(self, what: Sequence[str]) -> EngineError:
+        return EngineError(
+            f"postgresql: {self.name} is kept whole: it holds, or is used by, what is not"
+            f" ours: {'; '.join(what)}",
+            hint="move or drop that, then: loadstone clean --on URL",
+        )
 
     def _drop(self, connection: Connection) -> None:
         tables = [sql.Identifier(self.name, table) for table in self.tables(connection)]
