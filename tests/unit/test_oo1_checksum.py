@@ -146,9 +146,12 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("data")
+    return exported(tmp_path_factory.mktemp("data"), PARTS)
+
+
+def exported(made: Path, parts: int) -> Path:
     subprocess.run(
-        [sys.executable, "-m", "loadstone.cli", "data", "oo1", "--rows", str(PARTS),
+        [sys.executable, "-m", "loadstone.cli", "data", "oo1", "--rows", str(parts),
          "--format", "csv", "--out", str(made)],
         check=True, capture_output=True,
     )  # fmt: skip
@@ -164,6 +167,23 @@ def test_a_stranger_finds_the_same_answer(folder: Path, measure: str) -> None:
     for variation in range(2):
         asked = json.loads(BENCHMARK.input("1992", PARTS, OPERATIONS[measure], variation))
         assert Stranger(folder).answer(measure, asked) == oracle.answer(measure, variation + 1)
+
+
+def test_a_part_drawn_twice_is_as_before_and_looked_at_twice(tmp_path: Path) -> None:
+    """In every draw the second looked at is S - before, although it is not built in that now."""
+    parts, variation = 20_000, 3
+    updates = next(o for o in BENCHMARK.operations("1992", parts) if o.name == "update")
+    asked = json.loads(BENCHMARK.input("1992", parts, updates, variation))
+    drawn = [number for number, _ in asked]
+    (twice,) = {number for number in drawn if drawn.count(number) > 1}
+    folder = exported(tmp_path / "data", parts)
+    stranger = Stranger(folder)
+    as_it_was = stranger.parts[twice], stranger.build_s[twice]
+    expected = _core.Oo1Oracle(parts).answer("update", variation + 1)
+    assert stranger.answer("update", asked) == expected
+    assert (stranger.parts[twice], stranger.build_s[twice]) == as_it_was
+    once = [draw for place, draw in enumerate(asked) if draw not in asked[:place]]
+    assert Stranger(folder).answer("update", once) != expected
 
 
 def test_the_inputs_can_be_printed() -> None:
