@@ -9,15 +9,17 @@ from loadstone.record.model import PERCENTILES
 
 
 def loop_figures(tally: Tally, failed: int, *, closed: bool) -> dict[str, Any]:
-    """Of one tally of all users. A closed loop has no intention, hence no lag."""
+    """Of one tally of all users. In a closed loop nothing is due: so nothing is late, there is no
+    lag, and service is latency, whatever passed between two readings of a clock."""
+    latency_ns = percentiles(tally.latency_ns, tally.completed)
     return {
         "completed": tally.completed,
         "failed": failed,
-        "late": tally.late,
+        "late": 0 if closed else tally.late,
         "skipped": tally.skipped,
-        "latency_ns": percentiles(tally.latency_ns, tally.completed),
+        "latency_ns": latency_ns,
         "lag_ns": {} if closed else percentiles(tally.lag_ns, tally.completed),
-        "service_ns": percentiles(tally.service_ns, tally.completed),
+        "service_ns": latency_ns if closed else percentiles(tally.service_ns, tally.completed),
         "histogram": base64.b64encode(tally.to_bytes()).decode(),
     }
 

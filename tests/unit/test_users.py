@@ -9,13 +9,13 @@ from types import SimpleNamespace
 import pytest
 
 from loadstone import limits
-from loadstone._core import answer_of_rows, intended_starts
+from loadstone._core import Tally, answer_of_rows, intended_starts
 from loadstone.engines import stalling
 from loadstone.engines.artificial import IMAGINED, ArtificialEngine
 from loadstone.engines.base import Capabilities
 from loadstone.engines.stalling import StallingEngine
 from loadstone.errors import EngineError, UnsupportedError
-from loadstone.loop_figures import percentiles
+from loadstone.loop_figures import loop_figures, percentiles
 from loadstone.meter import Work
 from loadstone.users import Loop, Request, Users
 from loadstone.variant import Variant
@@ -107,6 +107,19 @@ def test_a_closed_loop_has_no_lag_and_its_latency_is_its_service(clock):
     assert reply["lag_ns"] == {}
     assert reply["latency_ns"] == reply["service_ns"]
     assert (reply["late"], reply["skipped"]) == (0, 0)
+
+
+def test_in_a_closed_loop_nothing_is_due_whatever_a_thread_waits_between_two_clocks():
+    """A host in Rust reads the clock twice, and another thread may have the processor between."""
+    tally = Tally()
+    for _ in range(200):
+        tally.add(0, 3_000_000, 4_000_000)
+    found = loop_figures(tally, 0, closed=True)
+    assert (found["late"], found["lag_ns"]) == (0, {})
+    assert found["service_ns"] == found["latency_ns"]
+    opened = loop_figures(tally, 0, closed=False)
+    assert opened["late"] == 200
+    assert opened["service_ns"] != opened["latency_ns"]
 
 
 def test_the_lag_lies_between_service_and_latency(clock):
