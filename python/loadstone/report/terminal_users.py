@@ -12,7 +12,7 @@ from loadstone.report.reasons import kind_of, together
 from loadstone.report.terminal import one_line
 from loadstone.report.users import UsersRow, UsersTable, users_tables
 
-LEFT_OUT = ("status", "due/s", "p90", "p99.9", "max")
+LEFT_OUT = ("status", "asked/s", "p90", "p99.9", "max")
 """Columns that a screen has no room for; a status that is not ok is a line below the table."""
 NAME_CHARACTERS = 26
 NOTES_MAX = 4

@@ -92,7 +92,7 @@ def _figures(model: str) -> Sequence[Column]:
         return [*always, done, *latencies]
     return [
         *always,
-        ("due/s", lambda point: _rate(point.rate_per_s)),
+        ("asked/s", lambda point: _rate(point.rate_per_s)),
         done,
         *latencies,
         ("open lag p99", lambda point: _told(point.lag_ns, "99")),
