@@ -22,6 +22,9 @@ OF = re.compile(rf"({NUMBER}) of ({NUMBER}) (?:cells?|answers?|cold cells?|sampl
 COUNT = re.compile(r"([\d,]+) (failed|disturbed|invalid|not run|declared gaps?)\b")
 BELOW_ONE = re.compile(rf"(?<![\d.,(])0\.\d+{chr(215)}(?! [^<|]* / )")
 """But of the paper's best over today's, which may be smaller: both are named behind it."""
+VERDICT = re.compile(
+    r"([\d,]+) of ([\d,]+) cells? measured and (in order|judged by no limits)(.*)", re.DOTALL
+)
 DRAWING = re.compile(r"<svg.*?</svg>", re.DOTALL)
 SIGNED_RATIO = re.compile(rf"[≈?] ?{NUMBER}{chr(215)}")
 SHARE = re.compile(rf"({NUMBER}) % of the elapsed time")
@@ -37,7 +40,7 @@ def contradictions(run: Run, page: str, markdown: str, table: str) -> list[str]:
     return [
         *_cells(run, table),
         *_cold(run, table),
-        *_panels(page),
+        *_panels(run, page),
         *_intervals(page, table),
         *_counts(run, page, "page"),
         *_counts(run, markdown, "markdown"),
@@ -46,6 +49,7 @@ def contradictions(run: Run, page: str, markdown: str, table: str) -> list[str]:
         *_busy(page),
         *_answers(run, page),
         *_terms(page),
+        *_unproved(markdown, page, table),
     ]
 
 
@@ -101,7 +105,7 @@ def _cold(run: Run, table: str) -> Iterator[str]:
             continue
         key = key_of(row)
         result = results[key]
-        if all(sample.read_bytes == 0 for sample in result.samples):
+        if result.answers and all(sample.read_bytes == 0 for sample in result.samples):
             yield f"{key}: cold, but read nothing"
         if len(result.evidence) < len(result.samples):
             yield f"{key}: cold, but with less evidence than samples"
@@ -111,8 +115,23 @@ def _cold(run: Run, table: str) -> Iterator[str]:
                 yield f"{key}: cold, but {item}"
 
 
-def _panels(page: str) -> Iterator[str]:
-    for strip in re.findall(r"<td>cold</td>.*?</tr>", page, re.DOTALL):
+def _unproved(markdown: str, page: str, table: str) -> Iterator[str]:
+    """A time that was meant to be cold, without proof, says so wherever it stands."""
+    own = [r for r in rows_of(table) if r["temperature"] == "unproved" and r["elapsed_ns_median"]
+           and r["role"] in ("competitor", "limit")]  # fmt: skip
+    shown = re.findall(r"<td class=\"[^\"]*\"><button[^>]*>(?:(?!</button>).)*", page, re.DOTALL)
+    told = sum("unproved: meant to be cold" in one and "<i>unproved</i>" in one for one in shown)
+    if told != len(own):
+        yield f"page: {len(own)} unproved figures, {told} told in the portrait"
+    if markdown.count("*unproved*") < len(own):
+        yield f"markdown: {len(own)} unproved figures, {markdown.count('*unproved*')} told"
+
+
+def _panels(run: Run, page: str) -> Iterator[str]:
+    cold = [result for result in run.results if result.cell.temperature == "cold"]
+    # What has no answer to make (a rung of a ladder) may read nothing.
+    asked = all(result.answers for result in cold if result.samples)
+    for strip in () if not asked else re.findall(r"<td>cold</td>.*?</tr>", page, re.DOTALL):
         if re.search(r'<td class="n">0 B</td>', strip):
             yield "a panel has cold beside 0 B"
     for proved, whole, after in PROOF.findall(page):
@@ -142,13 +161,17 @@ def _counts(run: Run, text: str, where: str) -> Iterator[str]:
     for part, whole in OF.findall(text):
         if value(part) > value(whole):
             yield f"{where}: {part} of {whole}"
-    found = re.search(r"([\d,]+) of ([\d,]+) cells? measured and in order(.*)", text, re.DOTALL)
+    found = VERDICT.search(text)
     if not found:
         yield f"{where}: the verdict does not count the cells"
         return
-    line = found[3].split("\n")[0] if where == "markdown" else found[3].split("</p>")[0]
+    line = found[4].split("\n")[0] if where == "markdown" else found[4].split("</p>")[0]
     others = sum(value(count) for count, _ in COUNT.findall(re.sub(r"\([^)]*\)", "", line)))
-    if value(found[1]) + others != value(found[2]) or value(found[2]) != len(run.plan.cells):
+    roles = Counter(run.plan.role_of(cell.variant).value for cell in run.plan.cells)
+    own = roles["competitor"] + roles["limit"]
+    if (found[3] == "in order") != run.plan.limits:
+        yield f"{where}: {found[3]}, with limits {run.plan.limits}"
+    if value(found[1]) + others != value(found[2]) or value(found[2]) != own:
         yield f"{where}: {found[1]} in order and {others:.0f} others of {found[2]}"
     if "no cell failed" in line and " failed" in line.replace("no cell failed", ""):
         yield f"{where}: no cell failed, and some did"

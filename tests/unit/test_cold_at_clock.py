@@ -250,7 +250,7 @@ def result(read_bytes, *, expected=100, proved=True, size_bytes=4096, status="ok
         (result((4096, 0)), (1,), "unproved"),
         (result((0, 0)), (0, 1), "unproved"),
         (result((None, None)), (), "cold"),
-        (result((0, 0), expected=0), (), "unproved"),
+        (result((0, 0), expected=0), (), "cold"),
         (result((0, 0), size_bytes=0), (), "unproved"),
         (result((0, 0), proved=False), (), "unproved"),
     ],

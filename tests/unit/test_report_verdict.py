@@ -1,12 +1,18 @@
 """What a run says about itself."""
 
+import io
+import json
 import math
 from dataclasses import replace
+from pathlib import Path
 
-from report_fixture import FEW, TWIN, make_run
+from report_fixture import FEW, POSTGRESQL, TWIN, make_run
+from rich.console import Console
 
+from loadstone import registry
 from loadstone.record.model import CellResult, Run
 from loadstone.report.portrait import portrait
+from loadstone.report.terminal import print_summary
 from loadstone.report.verdict import circumstances, headline, verdict
 
 
@@ -30,8 +36,42 @@ def test_a_clean_run_says_so() -> None:
     found = judged(run)
     assert found.clean
     assert all(fine for _, fine in found.clauses())
-    cells = len(run.plan.cells)
-    assert found.sentence().startswith(f"{cells} of {cells} cells measured and in order · ")
+    own = sum(cell.variant not in ("null", TWIN) for cell in run.plan.cells)
+    assert found.sentence().startswith(f"{own} of {own} cells measured and in order · ")
+    assert "harness" not in found.sentence()
+
+
+def test_without_limits_nothing_is_in_order_and_nothing_clean() -> None:
+    run = make_run(("select-10%-heap",))
+    unjudged = replace(run, plan=replace(run.plan, limits=False))
+    assert not judged(unjudged).clean
+    assert "cells measured and judged by no limits (--no-limits) · " in judged(unjudged).sentence()
+    for name in ("html", "md", "json"):
+        text = registry.load_report(name)().render(unjudged).decode()
+        assert "measured and in order" not in text
+        assert name == "json" or "judged by no limits (--no-limits)" in text
+    told = json.loads(registry.load_report("json")().render(unjudged))["verdict"]
+    assert (told["clean"], told["limits"]) == (False, False)
+    screen = Console(file=io.StringIO(), width=200)
+    print_summary(unjudged, Path("a.loadstone"), None, screen)
+    assert "judged by no limits (--no-limits)" in screen.file.getvalue()
+
+
+def test_the_harness_and_controls_are_counted_apart() -> None:
+    run = make_run(("select-10%-heap",))
+    spoiled = tuple(
+        replace(r, status="failed", reason="because") if r.cell.variant == "null" else r
+        for r in run.results
+    )
+    found = judged(replace(run, results=spoiled))
+    assert (found.own_statuses["failed"], found.statuses["failed"]) == (0, 2)
+    assert ("1 of 3 cells of the harness and controls", False) in found.clauses()
+    assert not found.clean
+    cells = tuple(cell for cell in run.plan.cells if cell.variant == "null")
+    alone = judged(replace(run, plan=replace(run.plan, cells=cells)))
+    assert alone.sentence().startswith(
+        "2 of 2 cells of the harness and controls measured and in order · "
+    )
 
 
 def test_what_is_missing_is_counted() -> None:
@@ -51,12 +91,23 @@ def test_noise_is_the_difference_between_rounds() -> None:
         for result in run.results
         if result.cell.variant != TWIN
     )
+    # A run that has a twin tells noise by it, or not at all.
+    assert judged(replace(run, results=shaped)).repeat_difference is None
+    run = replace(
+        run,
+        plan=replace(run.plan, cells=tuple(c for c in run.plan.cells if c.variant != TWIN)),
+    )
     found = judged(replace(run, results=shaped))
     assert found.noise is None
     assert found.repeat_difference is not None
     assert math.isclose(found.repeat_difference, math.log(1.2))
-    noise = next(fine for words, fine in found.clauses() if "measured again" in words)
+    noise = next(fine for words, fine in found.clauses() if "cell's last round differs" in words)
     assert not noise
+    bad = tuple(
+        r if r.cell.variant == "null" else replace(r, status="disturbed", reason="others")
+        for r in shaped
+    )
+    assert judged(replace(run, results=bad)).repeat_difference is None
     once = tuple(
         replace(r, samples=tuple(replace(s, round=0) for s in r.samples)) for r in run.results
     )
@@ -86,7 +137,7 @@ def test_noise_is_what_the_twins_differ_by() -> None:
     # Every pair differs alike, so all of it is certain.
     assert math.isclose(found.noise.certain, found.noise.middle)
     assert "the same measured twice differs by 3.1 % (at worst 4.2 %)" in found.sentence()
-    assert "measured again" not in found.sentence()
+    assert "last round" not in found.sentence()
     spoiled = (
         replace(result, status="invalid", reason="measured twice, it differs by 14%")
         if (result.cell.operation, result.cell.variant) == ("min-scalar", TWIN)
@@ -102,7 +153,7 @@ def test_invalid_cells_are_counted_with_their_commonest_reason() -> None:
     reasons = {
         "sqlite": "the host took 7% of the processors' time",
         "duckdb": "the host took 12% of the processors' time",
-        "null": "measured twice, it differs by 14%",
+        POSTGRESQL: "measured twice, it differs by 14%",
     }
     spoiled = tuple(
         replace(result, status="invalid", reason=reasons[result.cell.variant])

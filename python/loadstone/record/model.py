@@ -197,8 +197,10 @@ class CellResult:
 
     @property
     def read_nothing(self) -> bool:
-        """Whether the system tells that no sample read anything from storage."""
-        return bool(self.samples) and all(sample.read_bytes == 0 for sample in self.samples)
+        """Whether the system tells that no sample read anything from storage, though it had to be
+        answered. What has no answer (a calibration engine, a rung of a ladder) needs no data."""
+        asked = bool(self.samples and self.answers)
+        return asked and all(sample.read_bytes == 0 for sample in self.samples)
 
     @property
     def temperature_shown(self) -> str:

@@ -7,7 +7,8 @@ over a label. Nothing here mends a record; it decides what a report may say of i
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from loadstone.record.model import MEASURED, CellResult, ColdEvidence, Run
+from loadstone.limits import WORK_SHARE_SLACK
+from loadstone.record.model import MEASURED, CellResult, ColdEvidence, Run, Sample
 from loadstone.report.figures import digits, percent, plural, size
 
 NOTHING_READ = "but nothing was read from storage inside the clock, so that nothing shows it"
@@ -40,9 +41,18 @@ def processors(run: Run) -> float:
                default=float("inf"))  # fmt: skip
 
 
+def threads(samples: Sequence[Sample], most: float) -> float:
+    """How many of `most` processors a client can have used: as many as its threads, and what its
+    counters see besides, which are read just outside the clock. Of an unknown number: all."""
+    known = [sample.client_threads for sample in samples if sample.client_threads is not None]
+    if not known or len(known) < len(samples):
+        return most
+    return min(most, max(known) * (1 + WORK_SHARE_SLACK))
+
+
 def believable(share: float | None, most: float) -> float | None:
-    """Processors' time over elapsed time; None beyond what all processors can do: then it was not
-    counted over the same time."""
+    """Processors' time over elapsed time; None beyond what `most` processors can do: then it was
+    not counted over the same time."""
     return None if share is None or share > most else share
 
 

@@ -74,7 +74,9 @@ def _plan(run: Run) -> dict[str, Any]:
 
 def _verdict(judged: Verdict) -> dict[str, Any]:
     fields = dataclasses.asdict(judged)
-    return {**fields, "statuses": dict(sorted(judged.statuses.items())), "clean": judged.clean}
+    counts = {"statuses": judged.statuses, "own_statuses": judged.own_statuses}
+    told = {name: dict(sorted(count.items())) for name, count in counts.items()}
+    return {**fields, **told, "clean": judged.clean}
 
 
 def _users(point: UsersPoint) -> dict[str, Any]:

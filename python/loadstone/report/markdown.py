@@ -19,13 +19,15 @@ from loadstone.report.ladder_words import (
     round_trips_line,
 )
 from loadstone.report.legible import legible_run
-from loadstone.report.paper_words import PaperCell, PaperTable, lead, paper_tables, unmeasured
+from loadstone.report.paper_words import FEW, PaperCell, PaperTable, lead, paper_tables, unmeasured
 from loadstone.report.portrait import Figure, Portrait, Row, View, portrait
 from loadstone.report.terms import terms
 from loadstone.report.unequal_words import unequal_lines
 from loadstone.report.users import users_tables
 from loadstone.report.verdict import circumstances, headline, verdict
+from loadstone.report.words import VISITS_FEW
 
+NEAR_FLOOR = "*"
 HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
@@ -48,6 +50,7 @@ def _lines(whole: Portrait, plan_hash: str) -> Iterable[str]:
     for view in whole.views:
         yield ""
         yield from _view(whole, view)
+    yield from _marks(whole)
     yield from _paper(whole)
     yield from _ladder(whole)
     yield from _growth(whole)
@@ -94,6 +97,20 @@ def _view(whole: Portrait, view: View) -> Iterable[str]:
             yield f"| {plain(group)}: {plain(row.operation.title)} | {row.unit.symbol} | {cells} |"
 
 
+def _marks(whole: Portrait) -> Iterable[str]:
+    """What the marks behind figures mean, of those that stand there."""
+    shown = [f for f in whole.figures.values() if f.cell.variant in whole.columns]
+    said = []
+    if any(figure.near_floor for figure in shown):
+        said.append(f"{NEAR_FLOOR} The harness itself takes more than a tenth of this figure.")
+    if any(figure.few_visits for figure in shown):
+        scale = whole.words.scale
+        said.append(
+            f"{FEW} Some start met fewer than {VISITS_FEW} {scale}: mostly its start's time."
+        )
+    yield from (["", *(f"- {plain(line)}" for line in said)] if said else [])
+
+
 def _columns(whole: Portrait) -> Iterable[str]:
     """Each in full, with its host and with its role where it is not ranked."""
     for variant in whole.columns:
@@ -107,17 +124,21 @@ def _cell(row: Row, figure: Figure | None) -> str:
         words = {"gap": "gap", "pending": "not run"}.get(figure.status)
         return words or f"**{plain(shorten(figure.reason))}**"
     number = figures.digits(figure.elapsed_ns.value / row.unit.ns)
+    marks = [NEAR_FLOOR] if figure.near_floor else []
+    marks += [FEW] if figure.few_visits else []
     within = figures.interval(figure.elapsed_ns, row.unit)
-    return " ".join([_compared(number, within, figure), *map(plain, unequal_marks(figure))])
+    marks += unequal_marks(figure)
+    return " ".join([_compared(number, within, figure), *map(plain, marks)])
 
 
 def _compared(number: str, within: str, figure: Figure) -> str:
+    unproved = " *unproved*" if figure.unproved else ""
     if figure.status == "invalid":
-        return f"~~{number}~~ *invalid*"
+        return f"~~{number}~~ *invalid*{unproved}"
     if figure.status == "disturbed":
-        return f"*{number} ({within})*"
-    if figure.temperature == "unproved":
-        return f"{number} *unproved*"
+        return f"*{number} ({within})*{unproved}"
+    if unproved:
+        return number + unproved
     if figure.best:
         return f"**{number}**"
     return f"{number} {plain(figure.standing)}".rstrip()
@@ -142,7 +163,7 @@ def _paper(whole: Portrait) -> Iterable[str]:
         yield from ("", plain(table.title), "", *_paper_table(table))
     others = unmeasured(found)
     if others:
-        yield from ("", "Of these this run measured nothing:", "")
+        yield from ("", "Of these this run has no figure that can be believed:", "")
         yield from (f"- {plain(line)}" for line in others)
 
 

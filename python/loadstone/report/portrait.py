@@ -27,7 +27,7 @@ from loadstone.record.model import (
     Run,
     Sample,
 )
-from loadstone.report.consistency import believable, consistent, processors
+from loadstone.report.consistency import believable, consistent, processors, threads
 from loadstone.report.figures import Unit, unit_for
 from loadstone.report.standing import standing
 from loadstone.report.unequal import Told, Unequal, planned_otherwise, told_terms, unequal
@@ -93,6 +93,11 @@ class Figure:
     role: Role = Role.COMPETITOR
     unequal: tuple[Unequal, ...] = ()
     """Its terms that are not its row's; only where there is a figure."""
+
+    @property
+    def unproved(self) -> bool:
+        """Whether it was meant to be cold, and is not proved: said wherever its time stands."""
+        return self.temperature == "unproved" and self.elapsed_ns is not None
 
     @property
     def few_visits(self) -> bool:
@@ -325,13 +330,13 @@ def _placed(
     figure: Figure, role: Role, text: OperationText, result: CellResult | None, most: float
 ) -> Figure:
     """A figure with what its variant is for, and whether its plan uses what its row names; without
-    shares of more than `most` processors."""
+    shares of more than `most` processors, or than the client's threads."""
     statements = result.statements if result and figure.elapsed_ns else ()
     return replace(
         figure,
         role=role,
         unequal=planned_otherwise(statements, text.storage),
-        client_cpu_share=believable(figure.client_cpu_share, most),
+        client_cpu_share=believable(figure.client_cpu_share, threads(figure.samples, most)),
         server_cpu_share=believable(figure.server_cpu_share, most),
     )
 

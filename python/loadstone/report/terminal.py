@@ -205,10 +205,10 @@ def _brief(figure: Figure | None) -> "Text":
         return Text("…", style="dim")
     if figure.elapsed_ns is not None:
         shown = duration(figure.elapsed_ns.value)
+        unproved = " unproved" if figure.unproved else ""
         if figure.status in ("disturbed", "invalid"):
-            return Text(f"{shown} {figure.status}", style="dim")
-        unproved = figure.temperature == "unproved"
-        return Text(f"{shown} unproved" if unproved else shown, "yellow" if unproved else "")
+            return Text(f"{shown} {figure.status}{unproved}", style="dim")
+        return Text(shown + unproved, "yellow" if unproved else "")
     if figure.status == "failed":
         brief = len(figure.reason) <= BRIEF_CHARACTERS
         return Text(one_line(figure.reason, BRIEF_CHARACTERS) if brief else "failed", style="red")

@@ -128,6 +128,7 @@ def _ratio(rows: Sequence[Row], variant: str, *, bar: bool) -> Text:
         status: sum(figure.status == status for figure in figures)
         for status in ("failed", "disturbed", "invalid")
     }
+    counts["unproved"] = sum(figure.unproved for figure in figures)
     text = Text()
     mark = "≠" if any(figure.unequal for figure in figures) else ""
     if ratios:

@@ -10,24 +10,29 @@ from loadstone.limits import TWIN_RATIO_MAX
 from loadstone.record.model import MEASURED, CellResult, Run
 from loadstone.report.figures import lapse, listing, number, percent, plural, size
 from loadstone.report.noise import Noise, noise_of
-from loadstone.report.portrait import Portrait
+from loadstone.report.portrait import Figure, Portrait
 from loadstone.report.reasons import kinds, together
 from loadstone.role import Role
+from loadstone.variant import is_twin
 
 AMISS = ("failed", "disturbed", "invalid", "pending")
+OWN = (Role.COMPETITOR, Role.LIMIT)
+"""What a run is about; the harness and the controls hold it against something."""
 NOISE_MAX = 0.1
 """Between rounds: above it, the verdict warns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Counts over the plan's cells, and the noise.
+    """Counts over the plan's cells, and the noise. `planned` and `statuses` are of all cells;
+    `own_planned` and `own_statuses` of what engines measured (competitors and limits), without the
+    harness and the controls. `limits`: whether cells were judged by the quality limits at all.
 
-    `noise` is that of the twins, None where the run has none. `repeat_difference` is then all there
-    is: the middle, over all cells, of how much the same cell's median differs between its first and
-    its last round; `repeat_difference_p90` is what nine cells in ten stay under. None with a single
-    round. `disturbed_reason` and `invalid_reason` are the commonest, with the span of its numbers
-    where they differ.
+    `noise` is that of the twins, None where the run has none. In a run without a twin
+    `repeat_difference` is all there is: the middle, over the engines' cells in order that were
+    measured in several rounds, of how much the same cell's median differs between its first and its
+    last round; `repeat_difference_p90` is what nine cells in ten stay under. `disturbed_reason` and
+    `invalid_reason` are the commonest, with the span of its numbers where they differ.
     """
 
     planned: int
@@ -38,6 +43,9 @@ class Verdict:
     cold_measured: int
     repeat_difference: float | None
     repeat_difference_p90: float | None
+    own_planned: int
+    own_statuses: Counter[str]
+    limits: bool
     noise: Noise | None = None
     invalid_reason: str = ""
     invalid_reason_count: int = 0
@@ -48,7 +56,8 @@ class Verdict:
     def clean(self) -> bool:
         """Whether nothing here needs a reader's attention."""
         return (
-            self.answers_right == self.answers_checked
+            self.limits
+            and self.answers_right == self.answers_checked
             and self.cold_proved == self.cold_measured
             and not any(self.statuses[status] for status in AMISS)
         )
@@ -57,11 +66,7 @@ class Verdict:
         """The verdict in short clauses, each with whether it is as it should be."""
         right = self.answers_right == self.answers_checked
         answers = f"{number(self.answers_right)} of {plural(self.answers_checked, 'answer')} right"
-        cells = plural(self.planned, "cell")
-        clauses = [
-            (f"{number(self.statuses['ok'])} of {cells} measured and in order", True),
-            (answers, right),
-        ]
+        clauses = [*self._measured(), (answers, right)]
         if self.cold_measured:
             proved = self.cold_proved == self.cold_measured
             cells = plural(self.cold_measured, "cold cell")
@@ -74,11 +79,30 @@ class Verdict:
             ("pending", "not run"),
             ("gap", "declared gaps"),
         ):
-            count = self.statuses[status]
+            count = self.own_statuses[status]
             if count:
                 word = "declared gap" if status == "gap" and count == 1 else words
                 word += self._why(status)
                 clauses.append((f"{number(count)} {word}", status == "gap"))
+        return clauses
+
+    def _measured(self) -> list[tuple[str, bool]]:
+        """How many cells are in order: the engines', and, where some of these are not or there are
+        no others, those of the harness and the controls."""
+        judged = "and in order" if self.limits else "and judged by no limits (--no-limits)"
+        clauses = []
+        if self.own_planned:
+            cells = plural(self.own_planned, "cell")
+            own = f"{number(self.own_statuses['ok'])} of {cells} measured {judged}"
+            clauses.append((own, self.limits))
+        beside = self.statuses - self.own_statuses
+        planned = beside.total() - beside["gap"]
+        fine = beside["ok"] == planned
+        others = f"{number(beside['ok'])} of {plural(planned, 'cell')} of the harness and controls"
+        if not self.own_planned:
+            clauses.append((f"{others} measured {judged}", fine and self.limits))
+        elif not fine:
+            clauses.append((others, False))
         return clauses
 
     def _noise(self) -> list[tuple[str, bool]]:
@@ -88,7 +112,7 @@ class Verdict:
             return [(words, self.noise.worst <= TWIN_RATIO_MAX - 1)]
         if self.repeat_difference is not None:
             again = percent(self.repeat_difference)
-            words = f"a cell measured again differs by {again}"
+            words = f"a cell's last round differs from its first by {again}"
             return [(words, self.repeat_difference <= NOISE_MAX)]
         return []
 
@@ -99,7 +123,7 @@ class Verdict:
         }.get(status, ("", 0))
         if not reason:
             return ""
-        return f" ({'' if count == self.statuses[status] else 'mostly: '}{reason})"
+        return f" ({'' if count == self.own_statuses[status] else 'mostly: '}{reason})"
 
     def sentence(self) -> str:
         """The verdict as one line."""
@@ -110,6 +134,7 @@ def verdict(portrait: Portrait) -> Verdict:
     """Judge a run."""
     run = portrait.run
     statuses = Counter(figure.status for figure in portrait.figures.values())
+    own = Counter(figure.status for figure in _own(portrait))
     answers = [answer for result in run.results for answer in result.answers]
     cold = [
         result
@@ -127,6 +152,9 @@ def verdict(portrait: Portrait) -> Verdict:
         cold_measured=len(cold),
         repeat_difference=median(differences) if differences else None,
         repeat_difference_p90=quantiles(differences, n=10)[-1] if len(differences) > 1 else None,
+        own_planned=own.total(),
+        own_statuses=own,
+        limits=run.plan.limits,
         noise=noise_of(run),
         invalid_reason=together(invalid) if invalid else "",
         invalid_reason_count=len(invalid),
@@ -136,12 +164,22 @@ def verdict(portrait: Portrait) -> Verdict:
 
 
 def _commonest(portrait: Portrait, status: str) -> list[str]:
-    found = kinds(f.reason for f in portrait.figures.values() if f.status == status)
+    found = kinds(f.reason for f in _own(portrait) if f.status == status)
     return next(iter(found.values()), [])
 
 
+def _own(portrait: Portrait) -> list[Figure]:
+    """What engines measured."""
+    return [figure for figure in portrait.figures.values() if figure.role in OWN]
+
+
 def _noisy(run: Run) -> list[CellResult]:
-    return [result for result in run.results if result.status == "ok"]
+    """The cells that tell how much the same differs. A run that has a twin tells it by that, or
+    not at all."""
+    role_of = run.plan.role_of
+    if any(is_twin(cell.variant) for cell in run.plan.cells):
+        return []
+    return [r for r in run.results if r.status == "ok" and role_of(r.cell.variant) in OWN]
 
 
 def _between_rounds(result: CellResult) -> float | None:
