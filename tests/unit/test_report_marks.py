@@ -8,13 +8,17 @@ from pathlib import Path
 import pytest
 from contradictions import contradictions
 from oo1_report_fixture import make_oo1_run
-from report_fixture import make_run
+from report_fixture import FEW, make_run
 from rich.console import Console
 
 from loadstone import registry
 from loadstone.record.model import Disturbance, Run
+from loadstone.report.comparison import comparisons
+from loadstone.report.panel import panels
+from loadstone.report.paper_words import paper_tables, unmeasured
 from loadstone.report.portrait import portrait
 from loadstone.report.terminal import Progress, print_summary
+from loadstone.report.today import LOAD, SIZE
 
 NAMES = ("html", "md", "csv")
 OTHERS = "other programs took 70% of the processors' time"
@@ -84,6 +88,20 @@ def test_a_rung_that_needs_no_data_may_read_nothing() -> None:
     assert replace(reading_nothing(cold, ()), evidence=()).temperature_shown == "unproved"
 
 
+def test_an_interval_is_called_what_it_is() -> None:
+    run = make_run(("select-10%-heap",), scales=(10_000,))
+    left = spoiled(run, "disturbed", Disturbance(0.3, 0.5, 1.2), variant="sqlite")
+    (panel,) = panels(portrait(left))
+    told = {(s.figure.cell.variant, s.figure.cell.temperature): s.interval_is for s in panel.strips}
+    assert told["sqlite", "warm"] == "what the disturbance leaves"
+    assert told["sqlite", "cold"] == "range of the samples, what the disturbance leaves"
+    assert told["duckdb", "warm"] == "95 %"
+    assert told["duckdb", "cold"] == ""
+    page = rendered(left, "html")
+    assert '<th scope="col">interval</th>' in page
+    assert "95 % interval" not in page
+
+
 def test_a_thread_does_not_compute_for_longer_than_the_clock_ran() -> None:
     run = make_run(("select-10%-heap",), scales=(10_000,))
 
@@ -104,6 +122,21 @@ def test_a_thread_does_not_compute_for_longer_than_the_clock_ran() -> None:
     assert share(1.4, None) == pytest.approx(1.4, rel=0.01)
 
 
+def test_loads_beside_disturbed_cells_are_not_ranked() -> None:
+    def rows(run: Run):
+        found = comparisons(portrait(run))
+        assert found
+        return {row.operation: row for t in found.tables if t.number == "II" for row in t.rows}
+
+    calm = make_oo1_run()
+    assert any(one.best for one in rows(calm)[LOAD].measured.values())
+    beside = rows(spoiled(calm, "disturbed", Disturbance(0.3, 0.5, 1.2)))
+    assert not any(one.ratio or one.best for one in beside[LOAD].measured.values())
+    assert beside[LOAD].gain is None
+    assert {one.interval for one in beside[LOAD].measured.values()} == {"disturbed"}
+    assert any(one.best for one in beside[SIZE].measured.values()), "a size knows no clock"
+
+
 def test_markdown_has_the_marks_of_the_page() -> None:
     run = make_oo1_run()
     figures = [f for f in portrait(run).figures.values() if f.role.value != "harness overhead"]
@@ -119,3 +152,12 @@ def test_markdown_has_the_marks_of_the_page() -> None:
     told = rendered(quick, "md")
     assert len(re.findall(r" \\\*(?= [|≠])", told)) == len(near)
     assert "The harness itself takes more than a tenth of this figure" in told
+
+
+def test_a_table_of_invalid_figures_says_so() -> None:
+    run = make_run(FEW, scales=(10_000,))
+    found = comparisons(portrait(spoiled(run, "invalid", operation="joinAselB-heap")))
+    assert found
+    line = next(one for one in unmeasured(found) if one.startswith("Table 4"))
+    assert line == "Table 4. Joins without index: its figures are invalid"
+    assert all("Table 4" not in t.title for t in paper_tables(found, portrait(run)))

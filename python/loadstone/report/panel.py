@@ -17,6 +17,9 @@ from loadstone.report.portrait import Figure, Portrait
 from loadstone.role import Role
 from loadstone.variant import TWIN, is_twin
 
+DISTURBED = "what the disturbance leaves"
+SAMPLES_FOR_INTERVAL = 6
+"""Of fewer, order statistics give no interval of the median at 95 %."""
 STRIP_PX = 320
 TEXT_BUDGET_BYTES = 700_000
 """Of statements and plans on one page, which must stay under 2 MB."""
@@ -34,6 +37,17 @@ class Strip:
     middle: float | None
     low: float | None
     high: float | None
+
+    @property
+    def interval_is(self) -> str:
+        """What its interval is; empty where it has none."""
+        found = self.figure.elapsed_ns
+        if found is None or found.low is None or found.high is None:
+            return ""
+        if self.figure.disturbance is not None:
+            few = len(self.figure.samples) < SAMPLES_FOR_INTERVAL
+            return f"range of the samples, {DISTURBED}" if few else DISTURBED
+        return "95 %"
 
     @property
     def samples_worth(self) -> int | None:

@@ -45,7 +45,9 @@ def unmeasured(found: Comparisons) -> tuple[str, ...]:
 
 
 def nothing(table: Comparison) -> str:
-    """Why a table has nothing beside it: for itself, or row by row."""
+    """Why a table has no figure beside it that can be believed: for itself, or row by row."""
+    if any(one.status == "invalid" for row in table.rows for one in row.measured.values()):
+        return "its figures are invalid"
     rows = [f"{row.label}: {row.absent}" for row in table.rows if row.absent]
     return table.missing or "; ".join(rows) or "no figure"
 

@@ -11,9 +11,11 @@ from loadstone.report.figures import digits, duration
 from loadstone.report.portrait import Figure, Portrait, View
 from loadstone.report.standing import standing
 from loadstone.report.unequal import Unequal
+from loadstone.role import Role
 
 SIZE = "size"
 LOAD = "load"
+BESIDE_OTHERS = "most cells of this run are disturbed or invalid, and loads are not judged apart"
 WORST = ("failed", "pending", "gap", "invalid", "disturbed", "ok")
 """Of a sum's parts the first of these is what the sum is."""
 
@@ -45,11 +47,14 @@ class Today:
 
     @property
     def interval(self) -> str:
-        """What a disturbed time lies within, in a unit of its own; empty of every other."""
+        """What a disturbed time lies within, in a unit of its own, or the word where that is not
+        known; empty of every other."""
         if self.status != "disturbed" or self.elapsed_ns is None:
             return ""
         low, high = self.elapsed_ns.low, self.elapsed_ns.high
-        return "" if low is None or high is None else f"{duration(low)} … {duration(high)}"
+        if low is None or high is None:
+            return self.status
+        return f"{duration(low)} … {duration(high)}"
 
     @property
     def text(self) -> str:
@@ -138,10 +143,20 @@ def _loads(portrait: Portrait, rows: int) -> dict[str, Today]:
         asked = load.rows == rows and load.variant in portrait.columns
         if asked and load.answer_ok and load.design not in portrait.words.apart:
             found.setdefault(load.variant, {})[load.relation, load.design] = load.elapsed_ns
+    status, reason = ("disturbed", BESIDE_OTHERS) if _mostly_disturbed(portrait) else ("ok", "")
     return {
-        variant: Today("ok", elapsed_ns=Estimate(float(sum(relations.values()))))
+        variant: Today(status, reason, elapsed_ns=Estimate(float(sum(relations.values()))))
         for variant, relations in found.items()
     }
+
+
+def _mostly_disturbed(portrait: Portrait) -> bool:
+    """Whether most cells of a run that have a figure are disturbed or invalid. No condition is
+    recorded of a load: it is believed as far as the cells are."""
+    rated = (Role.COMPETITOR, Role.LIMIT)
+    figures = [figure for figure in portrait.figures.values() if figure.role in rated]
+    measured = [figure.status for figure in figures if figure.elapsed_ns]
+    return sum(status != "ok" for status in measured) * 2 > len(measured)
 
 
 def _ranked(found: Mapping[str, Today], competitors: Collection[str]) -> Mapping[str, Today]:
