@@ -83,6 +83,16 @@ def test_whoever_is_certainly_faster_in_pairs_is_the_best() -> None:
     assert shown["sqlite"].standing == times(1 / 0.9)
 
 
+def test_a_ratio_of_too_few_pairs_is_the_quotient_of_the_medians_that_are_printed() -> None:
+    """Pair by pair twice to four times as long; by the medians 1.7 times."""
+    elapsed = {
+        "sqlite": [10_000, 20_000, 30_000],
+        "duckdb": [34_000, 22_000, 121_000],
+        POSTGRESQL: [990_000] * 3,
+    }
+    assert warm(spoken(one_row(), elapsed))["duckdb"].standing == f"~{times(1.7)}"
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(st.integers(1, 10**6), min_size=1, max_size=14), min_size=3, max_size=3))
 def test_nobody_but_the_best_is_shown_as_faster(samples: list[list[int]]) -> None:

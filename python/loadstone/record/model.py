@@ -50,11 +50,11 @@ class AnswerCheck:
 
 @dataclass(frozen=True, slots=True)
 class ColdEvidence:
-    """Why one sample may be called cold, or why not. Pages are those of the engine's files in the
-    page cache: before they were evicted and after, both while the engine was dead; once it had
-    opened; and, evicted again, immediately before the clock. Opening read `opening_read_bytes` from
-    the device, and may have left `kept_bytes` of the `data_bytes` in the engine's own memory: an
-    upper bound. None where the system does not tell."""
+    """Why one sample may be called cold, or why not. Pages are those of the engine's data files
+    in the page cache: before they were evicted and after, both while the engine was dead; once it
+    had opened; and, evicted again, immediately before the clock. Opening read `opening_read_bytes`
+    from the device, and may have left `kept_bytes` of the `data_bytes` in the engine's own memory:
+    an upper bound. None where the system does not tell."""
 
     ordinal: int
     proved: bool

@@ -99,7 +99,7 @@ def _seen(evidence: Sequence[ColdEvidence]) -> str:
     opened = _count(_most(item.resident_opened for item in evidence))
     before = _count(_most(item.resident_before for item in evidence))
     return (
-        f"{shown} in memory when the clock started, {opened} after opening,"
+        f"{shown} of its data files in memory when the clock started, {opened} after opening,"
         f" {before} before eviction"
     )
 

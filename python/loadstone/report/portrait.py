@@ -461,6 +461,7 @@ def _beside(figure: Figure, best: Figure | None, floor: Figure | None) -> Figure
     if figure is best:
         return replace(figure, floor_share=share, ratio=Estimate(1.0), best=True)
     ratio = paired_ratio(figure.samples, best.samples)
-    # Nothing in common but the operation: the medians still tell how far apart they are.
-    plain = Estimate(_median_ns(figure) / max(_median_ns(best), 1.0))
-    return replace(figure, floor_share=share, ratio=ratio or plain)
+    if ratio is None or ratio.low is None or ratio.high is None:
+        # Too few pairs, or none: their middle may contradict the medians, which are printed.
+        ratio = Estimate(_median_ns(figure) / max(_median_ns(best), 1.0))
+    return replace(figure, floor_share=share, ratio=ratio)
