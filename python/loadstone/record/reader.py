@@ -12,6 +12,7 @@ from loadstone.errors import InputError, RecordError
 from loadstone.plan import Cell, Plan
 from loadstone.record.column import shown
 from loadstone.record.door import opened
+from loadstone.record.facts import calibration_figure, machine_fact
 from loadstone.record.model import (
     PERCENTILES,
     AnswerCheck,
@@ -138,10 +139,10 @@ def _sizes(source: _Source) -> tuple[tuple[str, int, int], ...]:
 def _sessions(source: _Source) -> tuple[Session, ...]:
     machine: dict[int, dict[str, Any]] = defaultdict(dict)
     for session_id, key, value in source.rows("machine"):
-        machine[session_id][key] = value
+        machine[session_id][key] = machine_fact(key, value)
     calibration: dict[int, dict[str, Any]] = defaultdict(dict)
     for session_id, key, value in source.rows("calibration"):
-        calibration[session_id][key] = value
+        calibration[session_id][key] = calibration_figure(key, value)
     ends = {session_id: end for session_id, *end in source.rows("session_end")}
     found = []
     for session_id, *begin in source.rows("session"):

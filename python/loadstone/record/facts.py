@@ -1,0 +1,91 @@
+"""What the record may hold under each key of `machine` and `calibration` that Loadstone writes.
+
+A report computes with some of them, so a text where a number belongs is refused when the record is
+read. A key that is not listed may hold any number or text: a report shows it and does no more.
+"""
+
+from typing import Any
+
+from loadstone.errors import RecordError
+from loadstone.record.column import Kind, real, shown, text, whole
+
+COUNT = whole(0, 2**62)
+NUMBER = real(0, 1e18)
+WORDS = text(1 << 16)
+
+MACHINE: dict[str, Kind] = {
+    **dict.fromkeys(
+        (
+            "cpu.count",
+            "cpu.count_usable",
+            "cpu.cores",
+            "cpu.frequency_hz",
+            "cpu.frequency_hz_max",
+            "cpu.threads_per_core_on",
+            "cpu.cache_l1_data_bytes",
+            "cpu.cache_l2_bytes",
+            "cpu.cache_l3_bytes",
+            "memory.total_bytes",
+            "memory.available_bytes",
+            "memory.limit_bytes",
+            "memory.page_bytes",
+            "memory.numa_nodes",
+            "huge_pages.total",
+            "swap.total_bytes",
+            "swap.used_bytes",
+            "process.privileged",
+            "filesystem.free_bytes",
+            "disk.size_bytes",
+            "disk.rotational",
+            "disk.read_ahead_bytes",
+            "disk.sector_bytes",
+            "clock.resolution_ns",
+            "idle_states.held",
+        ),
+        COUNT,
+    ),
+    **dict.fromkeys(("cpu.quota", "load_average", "clock.cost_ns"), NUMBER),
+    **dict.fromkeys(
+        (
+            "cpu.model",
+            "cpu.architecture",
+            "cpu.governor",
+            "idle_states.driver",
+            "idle_states.reason",
+            "transparent_huge_pages",
+            "kernel.release",
+            "os.name",
+            "virtualisation",
+            "container",
+            "filesystem.type",
+            "filesystem.options",
+            "disk.model",
+            "disk.driver",
+            "disk.scheduler",
+            "disk.write_cache",
+            "python.version",
+            "python.implementation",
+            "loadstone.version",
+            "loadstone.build_profile",
+            "clock.source",
+        ),
+        WORDS,
+    ),
+}
+
+
+def machine_fact(key: str, value: Any) -> Any:
+    """The same value. Raises `RecordError` where its key is one of ours and holds another kind."""
+    kind = MACHINE.get(key)
+    if kind is not None and value is not None and not kind.holds(value):
+        raise RecordError(f"machine's {shown(key)} is {shown(value)}; allowed is {kind.allowed}")
+    return value
+
+
+def calibration_figure(key: str, value: Any) -> Any:
+    """The same value: a length of time, as every figure is. Raises `RecordError`."""
+    if value is not None and not NUMBER.holds(value):
+        raise RecordError(
+            f"calibration's {shown(key)} is {shown(value)}; allowed is {NUMBER.allowed}"
+        )
+    return value
