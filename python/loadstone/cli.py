@@ -19,7 +19,15 @@ from loadstone.commands import (
     run,
     tactics,
 )
-from loadstone.diagnostics import Exit, guarded, outlast_readers, say, written
+from loadstone.diagnostics import (
+    Exit,
+    fill_standard_streams,
+    guarded,
+    outlast_readers,
+    say,
+    written,
+)
+from loadstone.errors import InputError
 
 app = typer.Typer(
     name="loadstone",
@@ -64,6 +72,7 @@ app.command("doctor")(doctor.doctor)
 
 def main() -> None:
     """Run the `loadstone` command and exit with its code."""
+    fill_standard_streams()
     if sys.platform != "linux":
         say(f"loadstone: this is {sys.platform}; Loadstone runs on Linux only")
         say("  it proves coldness, and counts work, by what Linux tells; use a virtual machine")
@@ -73,6 +82,14 @@ def main() -> None:
 
 
 def _enter() -> int:
+    for place, text in enumerate(sys.argv[1:], 1):
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"argument {place} is not a text in UTF-8: {text}",
+                hint="a file with such a name can be reached by another: give it one, or a link",
+            ) from error
     secret.at_the_door(say)
     return _invoke()
 
@@ -80,8 +97,6 @@ def _enter() -> int:
 def _invoke() -> int:
     """Run Typer's app; say its usage errors in our way."""
     from typer.exceptions import Abort, Exit, TyperException
-
-    from loadstone.errors import InputError
 
     try:
         code = app(standalone_mode=False)

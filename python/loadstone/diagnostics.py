@@ -23,6 +23,7 @@ from loadstone.errors import (
     TimeLimitError,
     WorkerDiedError,
 )
+from loadstone.steering import legible
 
 
 class Exit(IntEnum):
@@ -96,6 +97,25 @@ class _Lasting(io.FileIO):
             return memoryview(data).nbytes
 
 
+def fill_standard_streams() -> None:
+    """Put something on the descriptors 0 to 2 that are closed, so that no file of ours gets their
+    number. Nothing is read from a closed stdin; what is written to a closed stdout fails, to a
+    closed stderr goes nowhere. Called before anything opens a file."""
+    modes = (os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)
+    for number, mode in enumerate(modes):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, mode)  # takes the least number that is free: this one
+            os.set_inheritable(number, True)
+    if sys.stdin is None:
+        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    if sys.stdout is None:
+        sys.stdout = _lasting_on(1, "utf-8", lines=False)
+    if sys.stderr is None:
+        sys.stderr = _lasting_on(2, "utf-8", lines=True)
+
+
 def outlast_readers() -> None:
     """Let stdout and stderr outlive whoever reads them. Called once, by the command itself."""
     sys.stdout, sys.stderr = _lasting(sys.stdout), _lasting(sys.stderr)
@@ -107,10 +127,12 @@ def _lasting(stream: TextIO) -> TextIO:
         stream.flush()
     except (AttributeError, OSError, ValueError):  # closed, or no file at all
         return stream
+    return _lasting_on(number, stream.encoding, lines=stream.isatty() or number == _STDERR)
+
+
+def _lasting_on(number: int, encoding: str, *, lines: bool) -> TextIO:
     buffered = io.BufferedWriter(_Lasting(number, "w", closefd=False))
-    return io.TextIOWrapper(
-        buffered, stream.encoding, "backslashreplace", line_buffering=stream.isatty() or number == 2
-    )
+    return io.TextIOWrapper(buffered, encoding, "backslashreplace", line_buffering=lines)
 
 
 def written(code: int) -> int:
@@ -126,7 +148,7 @@ def written(code: int) -> int:
 
 def say(text: str) -> None:
     """A line for the person at the terminal."""
-    print(masked(text), file=sys.stderr, flush=True)  # noqa: T201 - the one place
+    print(legible(masked(text)), file=sys.stderr, flush=True)  # noqa: T201 - the one place
 
 
 def guarded(action: Callable[[], int]) -> int:

@@ -49,8 +49,13 @@ def test_what_cannot_be_meant_is_refused_in_words(desk: Desk, arguments, message
     ("run --rows x 2> /dev/full", 2, ""),
     ("report nothing 2> /dev/full", 4, ""),
     ("report nothing 2>&-", 4, ""),
-    ("benchmarks >&-", 0, ""),
-    ("benchmarks wisconsin >&- 2>&-", 0, ""),
+    ("benchmarks >&-", 2, "cannot write the output"),
+    ("benchmarks <&-", 0, ""),
+    ("quel - <&- >&-", 2, ""),
+    ("quel - <&- >&- 2>&-", 2, ""),
+    ("quel \"$(printf '\\377')\"", 2, "is not a text in UTF-8"),
+    ("report \"$(printf '\\033]0;x\\007')\"", 4, "\u241b]0;x\u2407"),
+    ("benchmarks wisconsin >&- 2>&-", 2, ""),
 ])  # fmt: skip
 def test_the_exit_code_is_the_commands_wherever_its_output_goes(
     desk: Desk, redirected: str, code: int, told: str

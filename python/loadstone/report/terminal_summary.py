@@ -21,7 +21,7 @@ from loadstone.report.figures import listing, number, plural, times
 from loadstone.report.growth import growth
 from loadstone.report.ladder import ladders
 from loadstone.report.ladder_words import brief, hosts_line, round_trips_line
-from loadstone.report.legible import legible, legible_run
+from loadstone.report.legible import legible_run
 from loadstone.report.paper_words import paper_line
 from loadstone.report.portrait import Portrait, Row, View, portrait
 from loadstone.report.reasons import kind_of, kinds, together
@@ -31,6 +31,7 @@ from loadstone.report.terminal_users import many_users
 from loadstone.report.terms import terms
 from loadstone.report.unequal_words import unequal_lines
 from loadstone.report.verdict import circumstances, headline, verdict
+from loadstone.steering import legible
 
 FULL = re.compile(r"no space left|disk is full|disk full", re.IGNORECASE)
 """What engines say where a disk is full."""
