@@ -17,6 +17,8 @@ def check_replaceable(path: Path, mark: re.Pattern[bytes] | None, source: Path) 
     report's `mark` is, or an empty one; never a folder, a device, or the record that is read
     (`source`). Raises `InputError`."""
     hint = "name another file, or move it away; nothing but a report is replaced by one"
+    if path.is_symlink() and not path.exists():
+        raise InputError(f"cannot write {path}: it is a link to nothing", hint=hint)
     if not os.path.lexists(os.path.realpath(path)):
         return
     if path.exists() and source.exists() and path.samefile(source):

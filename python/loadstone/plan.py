@@ -171,7 +171,11 @@ class Plan:
         names = [self.benchmark, self.edition, *self.variants]
         names += [name for cell in self.cells for name in (cell.operation, cell.variant)]
         for name in dict.fromkeys(names):
-            if not name.isprintable() or not 1 <= len(name) <= NAME_LETTERS_MAX:
+            if (
+                name.startswith("-")
+                or not name.isprintable()
+                or not 1 <= len(name) <= NAME_LETTERS_MAX
+            ):
                 raise InputError(f"the plan: {name[:NAME_LETTERS_SHOWN]!r} is no name")
         for what, values in (
             ("variants", self.variants),
@@ -197,7 +201,7 @@ def read_given(path: Path) -> dict[str, Any]:
     try:
         data = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is not a TOML file: {error}") from error
+        raise InputError(f"{path} is not a TOML file: {str(error).partition(';')[0]}") from error
     checked = choices_from(data, str(path))
     return {name: getattr(checked, name) for name in data}
 

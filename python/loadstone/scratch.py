@@ -30,6 +30,8 @@ MARK = "owner.json"
 _UNNAMED = re.compile(r"\.new-([0-9a-z]{1,32})-([0-9]{1,10})")
 """What a folder is called before it bears its mark, and after: run and process."""
 _MARK_BYTES_MAX = 4096
+_READ_ONLY = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+"""A pipe under the name of a mark is opened at once, and then seen to be none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +290,7 @@ def _read(path: Path) -> tuple[str, int, bool] | None:
     except OSError:
         return None
     try:
-        mark = os.open(MARK, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+        mark = os.open(MARK, _READ_ONLY, dir_fd=folder)
         with os.fdopen(mark, "rb") as stream:
             status = os.fstat(stream.fileno())
             if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():

@@ -64,7 +64,7 @@ def strict_json(text: str) -> Any:
         value = json.loads(text, parse_constant=_refused)
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
-        raise InputError(f"it is not JSON: {error}") from error
+        raise InputError(f"it is not JSON: {str(error).partition(';')[0]}") from error
     return value
 
 

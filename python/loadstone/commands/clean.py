@@ -60,9 +60,25 @@ def clean(
     Console(highlight=False, markup=False).print(table)
     for item in filter(lambda item: item.holds, rubbish):
         typer.echo(f"{item.name}: {item.holds}")
-    if not yes and not typer.confirm(f"Remove {len(rubbish)}?"):
+    if not yes and not _wished(len(rubbish)):
         return
     _remove(rubbish)
+
+
+def _wished(count: int) -> bool:
+    """Whether the user says so. Raises `InputError` where nobody is there to be asked."""
+    import sys
+
+    from loadstone.errors import InputError
+
+    try:
+        return typer.confirm(f"Remove {count}?")
+    except typer.Abort:
+        if sys.stdin.isatty():
+            raise
+        raise InputError(
+            "nothing was removed: nobody answered", hint="--yes removes without asking"
+        ) from None
 
 
 def _remove(rubbish: "Sequence[Rubbish]") -> None:

@@ -31,6 +31,10 @@ def now() -> str:
 
 def refuse_existing(path: Path) -> None:
     """Raise `RecordError` where a new record would stand in the place of something."""
+    if path.is_symlink() and not path.exists():
+        raise RecordError(
+            f"cannot write the record {path}: it is a link to nothing", hint="name another"
+        )
     if path.exists() and path.stat().st_size:
         raise RecordError(
             f"{path} exists already",
@@ -66,6 +70,7 @@ class Recorder:
         typed, without secrets."""
         refuse_existing(path)
         check_beside(path)
+        there = path.exists()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(path, isolation_level=None)) as connection:
@@ -82,7 +87,12 @@ class Recorder:
                 )
                 connection.execute("COMMIT")
         except (OSError, sqlite3.Error) as error:
-            raise _cannot_write(path, error) from error
+            if not there and path.exists() and not path.stat().st_size:
+                path.unlink()  # ours, and it holds nothing: it cannot be resumed
+            raise RecordError(
+                f"cannot write the record {path}: {error}",
+                hint="make room, or name another place with --record; then start the run again",
+            ) from error
         return cls.resume(path, command)
 
     @classmethod

@@ -1,0 +1,51 @@
+"""What lies where we read or write, and who put it there."""
+
+import os
+import sqlite3
+
+import pytest
+from test_record import PLAN
+
+from loadstone import scratch
+from loadstone.errors import InputError, RecordError
+from loadstone.files import check_replaceable
+from loadstone.plan import Plan
+from loadstone.record import Recorder
+from loadstone.record.writer import refuse_existing
+
+
+def test_a_pipe_is_no_mark_and_nobody_waits_for_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("LOADSTONE_SCRATCH", str(tmp_path))
+    (tmp_path / "0badf00d").mkdir()
+    os.mkfifo(tmp_path / "0badf00d" / scratch.MARK)
+    assert list(scratch.found()) == []
+
+
+def test_nothing_is_made_where_a_link_leads_to_nothing(tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "target")
+    with pytest.raises(RecordError, match="link to nothing"):
+        refuse_existing(link)
+    with pytest.raises(InputError, match="link to nothing"):
+        check_replaceable(link, None, tmp_path)
+
+
+def test_a_record_that_could_not_begin_is_not_there(tmp_path, monkeypatch):
+    def full(*given, **named):
+        given[0].touch()
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(sqlite3, "connect", full)
+    path = tmp_path / "r.loadstone"
+    with pytest.raises(RecordError, match="full") as refused:
+        Recorder.create(path, PLAN, {}, "0a1b2c3d", "1")
+    assert not path.exists()
+    assert "start the run again" in refused.value.hint
+
+
+@pytest.mark.parametrize("name", ["benchmark", "edition"])
+def test_no_name_of_a_plan_can_be_taken_for_an_option(name):
+    told = getattr(PLAN, name)
+    text = PLAN.to_json().replace(f'"{name}":"{told}"', f'"{name}":"--record=x"')
+    with pytest.raises(InputError, match="is no name"):
+        Plan.from_json(text)
