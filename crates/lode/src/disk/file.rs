@@ -6,6 +6,8 @@ use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use rustix::fs::{FallocateFlags, FlockOperation, OFlags};
 use rustix::io::Errno;
@@ -15,6 +17,13 @@ use crate::owner::Owner;
 
 /// Bytes written at once where zeros must be written because the file system cannot allocate.
 const ZEROS_BYTES: usize = 256 * 1024;
+
+/// How often, and how long apart, a lock is asked for that somebody has. A process that was killed
+/// may have it for some milliseconds after it is gone: where it has read through `io_uring`, the
+/// kernel lets go of its files later.
+const LOCK_TRIES: u32 = 60;
+
+const LOCK_PAUSE: Duration = Duration::from_millis(5);
 
 /// Aligned, so that a direct file can write them, too.
 #[repr(align(4096))]
@@ -99,13 +108,10 @@ impl LockedFile {
         } else {
             FlockOperation::NonBlockingLockShared
         };
-        match rustix::fs::flock(&file, lock) {
-            Ok(()) => {}
-            Err(Errno::WOULDBLOCK) => return Err(LodeError::InUse { path: path.to_owned() }),
-            Err(error) => {
-                return Err(LodeError::io(format!("locking {}", path.display()), error.into()));
-            }
-        }
+        lock_soon(&file, lock, || thread::sleep(LOCK_PAUSE)).map_err(|error| match error {
+            Errno::WOULDBLOCK => LodeError::InUse { path: path.to_owned() },
+            error => LodeError::io(format!("locking {}", path.display()), error.into()),
+        })?;
         let owner = Owner::here();
         Ok(Self { file, writable, owner, sync_failed: AtomicBool::new(false) })
     }
@@ -206,6 +212,17 @@ impl Drop for LockedFile {
     }
 }
 
+/// Lock a file, and ask again a few times where somebody has it.
+fn lock_soon(file: &File, lock: FlockOperation, mut pause: impl FnMut()) -> rustix::io::Result<()> {
+    for _ in 0..LOCK_TRIES {
+        match rustix::fs::flock(file, lock) {
+            Err(Errno::WOULDBLOCK) => pause(),
+            decided => return decided,
+        }
+    }
+    rustix::fs::flock(file, lock)
+}
+
 /// Ask again as long as a signal comes between.
 fn retried(mut call: impl FnMut() -> rustix::io::Result<()>) -> io::Result<()> {
     Ok(rustix::io::retry_on_intr(&mut call)?)
@@ -253,6 +270,24 @@ mod tests {
         let _inherited = file.file.try_clone().unwrap();
         drop(file);
         drop(opened(&path, Opening::Write).unwrap());
+    }
+
+    /// As the kernel does of a process that was killed while it read through `io_uring`.
+    #[test]
+    fn a_lock_that_falls_soon_is_waited_for() {
+        let folder = test_folder();
+        let path = folder.path().join("volume");
+        let mut killed = Some(opened(&path, Opening::Create).unwrap());
+        let mut pauses_left = 3;
+        let file = File::open(&path).unwrap();
+        let pause = || {
+            pauses_left -= 1;
+            if pauses_left == 0 {
+                drop(killed.take());
+            }
+        };
+        lock_soon(&file, FlockOperation::NonBlockingLockExclusive, pause).unwrap();
+        assert_eq!(pauses_left, 0);
     }
 
     #[test]
