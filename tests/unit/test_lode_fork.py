@@ -5,14 +5,16 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
 
-from loadstone.lode import Database, LodeError, connect
+from loadstone.lode import Database, DeadlockError, LodeError, connect
 
 
 def in_a_child(act: Callable[[], object]) -> str:
@@ -23,7 +25,7 @@ def in_a_child(act: Callable[[], object]) -> str:
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if child == 0:
-        signal.alarm(60)
+        signal.alarm(30)
         try:
             act()
         except LodeError as error:
@@ -52,7 +54,10 @@ def put(place: Database, key: bytes) -> None:
 @pytest.mark.parametrize("tactics", [{}, {"disk": "direct", "readahead": "on", "locks": "page"}])
 @pytest.mark.parametrize(
     "misuse",
-    ["close", "checkpoint", "forget", "abandon", "reading", "writing", "serve", "leave"],
+    [
+        *("close", "checkpoint", "forget", "abandon", "reading", "writing", "serve", "leave"),
+        *("counters", "tactics", "recovery", "backup"),
+    ],
 )
 def test_a_child_does_nothing_to_its_parents_database(tmp_path, tactics, misuse):
     path = tmp_path / "a.lode"
@@ -61,26 +66,112 @@ def test_a_child_does_nothing_to_its_parents_database(tmp_path, tactics, misuse)
 
     def act() -> None:
         match misuse:
-            case "close" | "checkpoint" | "forget" | "abandon":
-                getattr(database, misuse)()
-            case "reading":
-                numbers(database)
-            case "writing":
-                put(database, b"of the child")
+            case "tactics" | "recovery":
+                getattr(database, misuse)
+            case "backup":
+                database.backup(tmp_path / "copy")
             case "serve":
                 database.serve(str(tmp_path / "socket"))
             case "leave":
                 with database:
                     raise RuntimeError
+            case _:
+                getattr(database, misuse)()
 
     told = in_a_child(act)
-    expected = {"abandon": "", "leave": "RuntimeError()"}
-    assert told == expected[misuse] if misuse in expected else "forked from" in told
+    assert told == "RuntimeError()" if misuse == "leave" else "forked from" in told
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["a.lode", "a.lode-log"]
     put(database, b"during")
     # As a crash of the parent would leave it: what the child wrote would be there.
     database.abandon()
     with Database(path, "open", **tactics) as database:
         assert numbers(database) == [b"before", b"during"]
+
+
+@contextmanager
+def at_work(act: Callable[[], object]) -> Iterator[None]:
+    """Threads that do it over and over, so that a fork meets them with whatever they hold."""
+    over, begun = threading.Event(), threading.Barrier(4, timeout=60)
+
+    def work() -> None:
+        act()
+        begun.wait()
+        while not over.is_set():
+            act()
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    begun.wait()
+    try:
+        yield
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+
+
+#: What may be asked of a database or of a connection to one, and of a transaction that is open.
+ASKED = ["backup", "close", "counters", "forget", "reading", "tactics", "writing", "leave"]
+ASKED_HERE = [*ASKED, "abandon", "checkpoint", "recovery", "serve"]
+
+
+@pytest.mark.parametrize("tactics", [{}, {"locks": "page"}])
+@pytest.mark.parametrize("has_open", [False, True])
+def test_a_child_waits_for_no_thread_of_its_parent(tmp_path, tactics, has_open):
+    places = {"backup": tmp_path / "copy", "serve": str(tmp_path / "socket")}
+
+    def commit() -> None:
+        with suppress(DeadlockError):
+            put(database, b"again")
+
+    with Database(tmp_path / "a.lode", durability="group", **tactics) as database:
+        put(database, b"again")
+        looking = database.reading()
+        tree = looking.btree("numbers")
+        if not has_open:
+            looking.rollback()
+        # Who looks keeps out who changes.
+        with at_work(database.checkpoint if has_open else commit):
+            for asked in ASKED_HERE * 3:
+
+                def act(asked: str = asked) -> None:
+                    if asked == "leave":
+                        database.__exit__(None, None, None)
+                        return
+                    attribute = getattr(database, asked)
+                    attribute(*([places[asked]] if asked in places else []))
+
+                assert "forked from" in in_a_child(act), asked
+            for act in (
+                lambda: tree.get(b"again"),
+                lambda: looking.files(),
+                lambda: looking.__exit__(None, None, None),
+                looking.rollback,
+            ):
+                assert "forked from" in in_a_child(act)
+        if has_open:
+            looking.rollback()
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["a.lode", "a.lode-log"]
+
+
+def test_a_child_waits_for_no_thread_at_a_connection(tmp_path):
+    with (
+        Database(tmp_path / "a.lode", durability="group").serve(str(tmp_path / "socket")) as server,
+        connect(server.address) as remote,
+    ):
+        with at_work(lambda: put(remote, b"again")):
+            for asked in ASKED * 3:
+
+                def act(asked: str = asked) -> None:
+                    if asked == "leave":
+                        remote.__exit__(None, None, None)
+                        return
+                    attribute = getattr(remote, asked)
+                    attribute(*([tmp_path / "copy"] if asked == "backup" else []))
+
+                assert "forked from" in in_a_child(act), asked
+        assert numbers(remote) == [b"again"]
 
 
 @pytest.mark.parametrize("ending", ["commit", "rollback", "use", "drop"])
@@ -122,12 +213,13 @@ def test_a_child_hears_and_says_nothing_on_its_parents_connection(tmp_path):
         ):
             assert "forked from" in in_a_child(act)
         assert in_a_child(kept.clear) == ""
-        assert in_a_child(remote.close) == ""
+        assert "forked from" in in_a_child(remote.close)
+        tactics = remote.tactics
 
         def of_its_own() -> None:
             # Waits for the parent's lock, were it not for reading what is committed of another.
             with connect(server.address) as own:
-                assert own.tactics == remote.tactics
+                assert own.tactics == tactics
 
         assert in_a_child(of_its_own) == ""
         kept[0].commit()

@@ -138,11 +138,11 @@ fn cold(path: &Path, parts: u64, variant: &str, act: Act, seed: u64) -> Outcome<
     let database = Database::open(path, &variant.parse::<Tactics>()?)?;
     let files = Files::of(&database, parts)?;
     let open_ns = now_ns() - start_ns;
-    let (at_open, reads) = (device_pages()?, database.counters().buffer.reads);
+    let (at_open, reads) = (device_pages()?, database.counters()?.buffer.reads);
     let start_ns = now_ns();
     act(&files, seed, &mut |_| ())?;
     let act_ns = now_ns() - start_ns;
-    let reads = database.counters().buffer.reads - reads;
+    let reads = database.counters()?.buffer.reads - reads;
     let at_end = device_pages()?;
     let mut visited = HashSet::new();
     act(&files, seed, &mut |page| {

@@ -121,7 +121,7 @@ fn scan(path: &Path, read_ahead: &str, mib: u64) -> Outcome<Reading> {
     let database = Database::open_read_only(path, &tactics)?;
     let reading = database.reading();
     let heap: Heap = named::find(&reading, "records")?;
-    let before = database.counters().buffer.pages_read;
+    let before = database.counters()?.buffer.pages_read;
     let start_ns = now_ns();
     let (mut records, records_max) = (0, mib * RECORDS_PER_MIB);
     let _: ControlFlow<()> = heap.scan(&reading, |_, record| {
@@ -129,7 +129,7 @@ fn scan(path: &Path, read_ahead: &str, mib: u64) -> Outcome<Reading> {
         Ok(if records < records_max { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     })?;
     let elapsed_ns = now_ns() - start_ns;
-    let pages = database.counters().buffer.pages_read - before;
+    let pages = database.counters()?.buffer.pages_read - before;
     if records != records_max || pages < records / RECORDS_PER_PAGE {
         return Err("the scan did not show what was read".into());
     }

@@ -46,6 +46,7 @@ impl Database {
     /// As of a reading transaction, [`LodeError::Deadlock`] among them, and of
     /// [`Database::create`]. Then no copy is left.
     pub fn backup(&self, path: &Path) -> Result<Copied> {
+        self.changes().check_owner()?;
         copy(&self.reading(), self.extent_pages(), self.identity(), path)
     }
 }
@@ -57,6 +58,7 @@ impl Remote {
     ///
     /// As there, and as of every remote transaction.
     pub fn backup(&self, path: &Path) -> Result<Copied> {
+        self.check_owner()?;
         copy(&self.reading(), self.extent_pages(), self.identity(), path)
     }
 }

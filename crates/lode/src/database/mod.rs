@@ -93,17 +93,23 @@ impl Database {
     }
 
     /// What has happened since it was opened.
-    pub fn counters(&self) -> Counters {
-        Counters {
+    ///
+    /// # Errors
+    ///
+    /// [`crate::LodeError::Forked`] in a child of the process that opened it.
+    pub fn counters(&self) -> Result<Counters> {
+        self.changes.check_owner()?;
+        Ok(Counters {
             buffer: self.buffer.counters(),
             log: self.changes.log().counters(),
             locks: self.locks.counters(),
-        }
+        })
     }
 
     /// Write everything to its place and drop it from memory: what comes next is cold for the
     /// engine. Pages that somebody uses meanwhile may stay.
     pub fn forget(&self) -> Result<()> {
+        self.changes.check_owner()?;
         if !self.read_only {
             self.checkpoint()?;
         }

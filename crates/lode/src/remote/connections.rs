@@ -87,7 +87,7 @@ impl Connections {
 
     /// A transaction of this thread begins: the thread's connection.
     pub(super) fn enter(&self) -> Result<Shared> {
-        self.owner.check(CONNECTION)?;
+        self.check_owner()?;
         let thread = thread::current().id();
         let mut pool = self.pool();
         if let Some(used) = pool.used.get_mut(&thread) {
@@ -124,6 +124,13 @@ impl Connections {
         {
             pool.idle.push(used.connection);
         }
+    }
+
+    /// # Errors
+    ///
+    /// [`LodeError::Forked`] in a child of the process that connected.
+    pub(super) fn check_owner(&self) -> Result<()> {
+        self.owner.check(CONNECTION)
     }
 
     /// Whether this is the process that connected, and no child of it.

@@ -39,11 +39,12 @@ impl<'a> Held<'a> {
     /// Whether everything is locked that the transaction may ever need.
     #[inline]
     pub(super) fn all(&self) -> bool {
-        self.whole.get()
+        self.whole.get() && self.remote.connections.is_here()
     }
 
     /// Lock a page, or what it belongs to, and take note of what others have changed.
     pub(super) fn lock(&self, page: PageNumber, mode: Mode) -> Result<()> {
+        self.remote.check_owner()?;
         match self.remote.tactics.locks {
             Grain::Table if self.whole.get() => Ok(()),
             Grain::Table => self.lock_all(),

@@ -136,9 +136,20 @@ impl Remote {
     }
 
     /// Drop all pages from memory: what comes next is cold here, though perhaps not at the server.
-    /// Pages that somebody uses meanwhile may stay.
+    /// Pages that somebody uses meanwhile may stay. In a child made by `fork` it does nothing.
     pub fn forget(&self) {
+        if self.check_owner().is_err() {
+            return;
+        }
         self.buffer.forget();
+    }
+
+    /// # Errors
+    ///
+    /// [`crate::LodeError::Forked`] in a child of the process that connected: before any lock,
+    /// which nobody may be there to release.
+    pub(crate) fn check_owner(&self) -> Result<()> {
+        self.connections.check_owner()
     }
 
     /// Take note of how long the volume is.

@@ -61,6 +61,7 @@ impl<'a> RemoteWriting<'a> {
     /// After [`LodeError::Uncertain`] the transaction may be committed or not: the server was lost
     /// before it answered. After any other error it is rolled back.
     pub fn commit(mut self) -> Result<()> {
+        self.remote.check_owner()?;
         self.failure.check()?;
         let last = self.send_changes()?;
         if last.is_empty() || self.held.is_unknown() {
@@ -249,6 +250,7 @@ impl Pages for RemoteWriting<'_> {
     }
 
     fn allocate(&mut self, file: FileNumber, kind: PageKind) -> Result<PageNumber> {
+        self.noted(self.remote.check_owner())?;
         let outcome = transaction::allocate(self, file, kind);
         self.noted(outcome)
     }

@@ -85,13 +85,21 @@ impl Changes {
 
     /// Refuse all further work, without an error to tell of.
     pub(crate) fn abandon(&self) {
+        if !self.owner.is_here() {
+            return;
+        }
         self.broken.get_or_init(|| "it was abandoned".to_owned());
+    }
+
+    /// The process that opened the database.
+    pub(crate) const fn owner(&self) -> Owner {
+        self.owner
     }
 
     /// Whether nothing may be done any more, and nothing is to be tidied up: what a child of the
     /// process has inherited is the process's.
     pub(crate) fn is_broken(&self) -> bool {
-        self.broken.get().is_some() || !self.owner.is_here()
+        !self.owner.is_here() || self.broken.get().is_some()
     }
 
     /// # Errors

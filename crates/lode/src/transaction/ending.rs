@@ -19,6 +19,7 @@ impl Writing<'_> {
     /// opened again, and until then nothing can be done with it. After any other error the
     /// transaction is rolled back.
     pub fn commit(mut self) -> Result<()> {
+        self.held.check_owner()?;
         self.failure.check()?;
         // Where this fails, dropping takes the changes back.
         let Some(commit) = self.log_commit()? else {

@@ -22,14 +22,17 @@ pub(super) struct Held<'a> {
 }
 
 impl<'a> Held<'a> {
+    /// For a transaction of a database that this process has opened, or the process of which it is
+    /// a child: there nothing is to be had.
     pub(super) fn nothing(
         locks: &'a Locks,
+        owner: Owner,
         transaction: TransactionNumber,
         grain: Grain,
         mode: Mode,
     ) -> Self {
         let (whole, pages) = (Cell::new(false), RefCell::default());
-        Self { locks, owner: Owner::here(), transaction, grain, mode, whole, pages }
+        Self { locks, owner, transaction, grain, mode, whole, pages }
     }
 
     /// Whose locks these are.
@@ -41,11 +44,18 @@ impl<'a> Held<'a> {
     /// costs under `locks=table`.
     #[inline]
     pub(super) fn all(&self) -> bool {
-        self.whole.get()
+        self.whole.get() && self.owner.is_here()
+    }
+
+    /// Before any lock, latch or mutex: in a child of the process nobody may be there to release
+    /// it.
+    pub(super) fn check_owner(&self) -> Result<()> {
+        self.owner.check("the database")
     }
 
     /// Lock a page, or what it belongs to.
     pub(super) fn lock(&self, page: PageNumber, mode: Mode) -> Result<()> {
+        self.check_owner()?;
         if self.grain == Grain::Table {
             self.locks.acquire(self.transaction, Resource::Volume, self.mode)?;
             self.whole.set(true);

@@ -26,7 +26,8 @@ pub struct Reading<'a> {
 impl<'a> Reading<'a> {
     pub(crate) fn begin(database: &'a Database) -> Self {
         let tactics = database.tactics();
-        let held = Held::nothing(database.locks(), database.number(), tactics.locks, Mode::Shared);
+        let (locks, owner) = (database.locks(), database.changes().owner());
+        let held = Held::nothing(locks, owner, database.number(), tactics.locks, Mode::Shared);
         Self {
             buffer: database.buffer(),
             database,

@@ -35,10 +35,11 @@ pub struct Writing<'a> {
 impl<'a> Writing<'a> {
     pub(crate) fn begin(database: &'a Database) -> Self {
         let (number, grain) = (database.number(), database.tactics().locks);
+        let (locks, owner) = (database.locks(), database.changes().owner());
         Self {
             buffer: database.buffer(),
             database,
-            held: Held::nothing(database.locks(), number, grain, Mode::Exclusive),
+            held: Held::nothing(locks, owner, number, grain, Mode::Exclusive),
             number,
             changed: Vec::new(),
             begun: Cell::new(false),
@@ -64,6 +65,7 @@ impl<'a> Writing<'a> {
 
     #[inline(never)]
     fn lock_page(&self, page: PageNumber, mode: Mode) -> Result<()> {
+        self.noted(self.held.check_owner())?;
         if !self.begun.get() {
             if self.database.is_read_only() {
                 return Err(LodeError::ReadOnly);
@@ -168,6 +170,7 @@ impl Pages for Writing<'_> {
     }
 
     fn allocate(&mut self, file: FileNumber, kind: PageKind) -> Result<PageNumber> {
+        self.noted(self.held.check_owner())?;
         let outcome = allocating::allocate(self, file, kind);
         self.noted(outcome)
     }

@@ -90,7 +90,7 @@ fn transfers_keep_the_sum() {
             }
         });
         assert_eq!(sum(&database, &accounts).unwrap(), ACCOUNTS as u64 * START, "{text}");
-        let counted = database.counters().locks.deadlocks;
+        let counted = database.counters().unwrap().locks.deadlocks;
         assert!(counted >= deadlocks.into_inner(), "{text}");
         assert!(text.contains("locks=page") || counted == 0, "{text}");
         database.close().unwrap();
@@ -124,7 +124,7 @@ fn a_deadlock_has_one_victim_and_the_other_goes_on() {
 #[test]
 fn commits_share_a_sync_with_those_who_wait() {
     let (database, accounts) = with_accounts("locks=page&durability=group");
-    let before = database.counters().log.syncs;
+    let before = database.counters().unwrap().log.syncs;
     thread::scope(|scope| {
         for &account in &accounts[..4] {
             let database = &database;
@@ -138,7 +138,7 @@ fn commits_share_a_sync_with_those_who_wait() {
         }
     });
     // How many share one depends on the day; never is there more than one each.
-    assert!(database.counters().log.syncs - before <= 4 * 50);
+    assert!(database.counters().unwrap().log.syncs - before <= 4 * 50);
     let reading = database.reading();
     assert!(accounts[..4].iter().all(|&account| get(&reading, account).unwrap()[1] == 49));
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use lode::Tactics;
 use lode::error::Result;
+use lode::owner::Owner;
 use lode::server;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -23,12 +24,20 @@ const BUSY: &str = "a transaction of the database has not ended: end it before c
 /// it.
 #[pyclass(frozen, module = "loadstone._core", name = "LodeDatabase")]
 pub struct Database {
+    owner: Owner,
     /// Each transaction has a share; None when closed.
     open: Mutex<Option<Arc<lode::Database>>>,
 }
 
 impl Database {
+    /// Before any lock, ours and the database's: in a child of the process nobody may be there to
+    /// release it.
+    fn check_owner(&self) -> PyResult<()> {
+        self.owner.check("the database").map_err(|error| failure(&error))
+    }
+
     fn database(&self, py: Python<'_>) -> PyResult<Arc<lode::Database>> {
+        self.check_owner()?;
         let open = py.detach(|| self.open.lock().unwrap_or_else(PoisonError::into_inner).clone());
         open.ok_or_else(|| over(CLOSED))
     }
@@ -46,6 +55,7 @@ impl Database {
     /// Take the database away from everybody, which needs that nobody has a transaction; None if
     /// it is closed already.
     fn take(&self, py: Python<'_>) -> PyResult<Option<lode::Database>> {
+        self.check_owner()?;
         py.detach(|| {
             let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
             open.take().map(Arc::try_unwrap).transpose().map_err(|shared| {
@@ -78,7 +88,7 @@ impl Database {
             }
         };
         let database = py.detach(move || open(&path, &tactics)).map_err(|error| failure(&error))?;
-        Ok(Self { open: Mutex::new(Some(Arc::new(database))) })
+        Ok(Self { owner: Owner::here(), open: Mutex::new(Some(Arc::new(database))) })
     }
 
     /// A transaction that looks and changes.
@@ -107,7 +117,7 @@ impl Database {
 
     /// What has happened since the database was opened: of the buffer, the log and the locks.
     fn counters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let found = self.database(py)?.counters();
+        let found = self.ask(py, lode::Database::counters)?;
         let (buffer, log, locks) = (found.buffer, found.log, found.locks);
         let counters = PyDict::new(py);
         counters.set_item("buffer", of_buffer(py, buffer)?)?;
@@ -125,6 +135,8 @@ impl Database {
 
     /// Serve the database, which is the server's alone from then on, as if it were closed here.
     fn serve(&self, py: Python<'_>, address: &str) -> PyResult<Server> {
+        // Before a socket is made that nobody would listen at.
+        self.check_owner()?;
         let listener = py.detach(|| server::Listener::bind(&address.parse()?));
         let listener = listener.map_err(|error| failure(&error))?;
         let database = self.take(py)?.ok_or_else(|| over(CLOSED))?;
@@ -167,7 +179,11 @@ impl Database {
         if is_none(exception) {
             return self.close(py);
         }
-        // The exception is what counts: the last transaction to go will close the files.
+        // The exception is what counts: the last transaction to go will close the files, or in a
+        // child of the process nobody.
+        if !self.owner.is_here() {
+            return Ok(());
+        }
         py.detach(|| drop(self.open.lock().unwrap_or_else(PoisonError::into_inner).take()));
         Ok(())
     }

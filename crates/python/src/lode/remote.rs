@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use lode::owner::Owner;
 use lode::server::Address;
 use lode::{LodeError, remote};
 use pyo3::prelude::*;
@@ -12,7 +13,7 @@ use super::database::{fields, named, of_buffer};
 use super::error::{failure, over};
 use super::session::{Place, Session};
 use super::tactics::{as_dict, chosen, pairs};
-use super::transaction::Transaction;
+use super::transaction::{Transaction, is_none};
 
 const CLOSED: &str = "the connection is closed: connect again";
 
@@ -23,6 +24,7 @@ const OWN: [&str; 5] = ["cache", "hugepages", "replacement", "swizzle", "readahe
 /// connections.
 #[pyclass(frozen, module = "loadstone._core", name = "LodeRemote")]
 pub struct Remote {
+    owner: Owner,
     /// Each transaction has a share; None when closed.
     open: Mutex<Option<Arc<remote::Remote>>>,
 }
@@ -43,11 +45,18 @@ pub fn lode_connect(
     }
     let remote = py.detach(|| remote::Remote::connect(&address.parse::<Address>()?, &tactics));
     let remote = Arc::new(remote.map_err(|error| failure(&error))?);
-    Ok(Remote { open: Mutex::new(Some(remote)) })
+    Ok(Remote { owner: Owner::here(), open: Mutex::new(Some(remote)) })
 }
 
 impl Remote {
+    /// Before any lock, ours and the connection's: in a child of the process nobody may be there
+    /// to release it.
+    fn check_owner(&self) -> PyResult<()> {
+        self.owner.check("the connection").map_err(|error| failure(&error))
+    }
+
     fn remote(&self, py: Python<'_>) -> PyResult<Arc<remote::Remote>> {
+        self.check_owner()?;
         let open = py.detach(|| self.open.lock().unwrap_or_else(PoisonError::into_inner).clone());
         open.ok_or_else(|| over(CLOSED))
     }
@@ -96,8 +105,10 @@ impl Remote {
     }
 
     /// Let go of the server, when the last transaction has ended. Closing twice is harmless.
-    fn close(&self, py: Python<'_>) {
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.check_owner()?;
         py.detach(|| drop(self.open.lock().unwrap_or_else(PoisonError::into_inner).take()));
+        Ok(())
     }
 
     fn __enter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -105,8 +116,8 @@ impl Remote {
     }
 
     #[pyo3(signature = (*exception))]
-    fn __exit__(&self, py: Python<'_>, exception: &Bound<'_, PyTuple>) {
-        let _ = exception;
-        self.close(py);
+    fn __exit__(&self, py: Python<'_>, exception: &Bound<'_, PyTuple>) -> PyResult<()> {
+        // The exception is what counts.
+        self.close(py).or_else(|error| if is_none(exception) { Err(error) } else { Ok(()) })
     }
 }

@@ -129,13 +129,14 @@ impl Session {
     }
 
     /// Before the lock: in a child of the process nobody may be there to release it.
-    fn check_owner(&self) -> PyResult<()> {
+    pub fn check_owner(&self) -> PyResult<()> {
         self.owner.check("the transaction").map_err(|error| failure(&error))
     }
 
     /// Whether it has ended.
-    pub fn is_over(&self, py: Python<'_>) -> bool {
-        py.detach(|| self.owned.lock().is_ok_and(|owned| owned.is_none()))
+    pub fn is_over(&self, py: Python<'_>) -> PyResult<bool> {
+        self.check_owner()?;
+        Ok(py.detach(|| self.owned.lock().is_ok_and(|owned| owned.is_none())))
     }
 }
 

@@ -68,6 +68,7 @@ impl Transaction {
         parent_at: usize,
         child_at: usize,
     ) -> PyResult<Links> {
+        self.session.check_owner()?;
         let places = [parent_at, child_at];
         if places.iter().any(|&at| !at.is_multiple_of(8) || at >= PAGE_BYTES) {
             return Err(PyValueError::new_err("links lie at multiples of 8 within a record"));
@@ -105,7 +106,7 @@ impl Transaction {
 
     #[pyo3(signature = (*exception))]
     fn __exit__(&self, py: Python<'_>, exception: &Bound<'_, PyTuple>) -> PyResult<()> {
-        if self.session.is_over(py) {
+        if self.session.is_over(py)? {
             return Ok(());
         }
         self.session.end(py, if is_none(exception) { End::Commit } else { End::Rollback })

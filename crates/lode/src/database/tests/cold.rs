@@ -113,6 +113,6 @@ fn a_scan_that_reads_ahead_reads_each_page_once_and_seldom() {
     // 16, 32, 64 pages, and then 128 each.
     assert!(reads_after - reads <= 5, "{}", reads_after - reads);
     let of_superblock = u64::from(crate::superblock::COPIES);
-    let resident = database.counters().buffer.pages_resident;
+    let resident = database.counters().unwrap().buffer.pages_resident;
     assert_eq!(pages_after - pages, resident + of_superblock);
 }

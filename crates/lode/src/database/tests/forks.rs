@@ -2,6 +2,9 @@
 //! whatever it does with them, the parent's database is as if there were no child.
 
 use std::fs;
+use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
 
 use super::*;
 use crate::disk::test_folder;
@@ -11,6 +14,9 @@ use crate::owner::in_a_child;
 fn is_refused<T>(outcome: &Result<T, LodeError>) -> bool {
     matches!(outcome, Err(LodeError::Forked { .. }))
 }
+
+const HOWS: [&str; 9] =
+    ["drop", "close", "abandon", "checkpoint", "forget", "counters", "backup", "read", "write"];
 
 /// What a child does with what it has inherited, by name, and whether it was refused if it should.
 fn misuse(how: &str, database: Database) -> bool {
@@ -26,6 +32,8 @@ fn misuse(how: &str, database: Database) -> bool {
         }
         "checkpoint" => is_refused(&database.checkpoint()),
         "forget" => is_refused(&database.forget()),
+        "counters" => is_refused(&database.counters()),
+        "backup" => is_refused(&database.backup(Path::new("/nowhere/copy"))),
         "read" => is_refused(&database.reading().read(2, |_| ())),
         "write" => is_refused(&database.writing().allocate(1, PageKind::Heap)),
         other => panic!("{other}"),
@@ -35,7 +43,7 @@ fn misuse(how: &str, database: Database) -> bool {
 #[test]
 fn what_a_child_does_changes_nothing_of_its_parents() {
     for text in ["disk=buffered", "disk=direct&readahead=on&locks=page"] {
-        for how in ["drop", "close", "abandon", "checkpoint", "forget", "read", "write"] {
+        for how in HOWS {
             let folder = test_folder();
             let path = folder.path().join("parts");
             let database = Database::create(&path, &tactics(text)).unwrap();
@@ -59,6 +67,54 @@ fn what_a_child_does_changes_nothing_of_its_parents() {
             assert_eq!(values(&database, &pages), [7, 8, 0], "{text}: {how}");
         }
     }
+}
+
+/// Whoever held a mutex or a latch at the fork is not in the child, which would wait for ever: it
+/// is killed by an alarm then.
+#[test]
+fn a_child_waits_for_no_thread_that_is_not_there() {
+    let folder = test_folder();
+    let database = Database::create(&folder.path().join("parts"), &tactics("")).unwrap();
+    let mut reading = Some(database.reading());
+    reading.as_ref().unwrap().read(1, |_| ()).unwrap();
+    let (database, (held, holds), (release, released)) =
+        (&database, mpsc::channel(), mpsc::channel::<()>());
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            let _checkpoint = database.checkpointing.lock().unwrap();
+            let _writers = database.active.writers();
+            let _near = database.near.lock().unwrap();
+            let _page = database.buffer.latch(1).unwrap();
+            held.send(()).unwrap();
+            _ = released.recv();
+        });
+        holds.recv().unwrap();
+        let is_refused_everywhere = in_a_child(|| {
+            // SAFETY: it sets a clock that ends this child.
+            #[expect(unsafe_code, reason = "a child that hangs must end")]
+            unsafe {
+                libc::alarm(20)
+            };
+            let mut writing = database.writing();
+            let refused = [
+                reading.take().unwrap().read(1, |_| ()),
+                database.reading().read(1, |_| ()),
+                writing.read(1, |_| ()),
+                writing.write(1, |_| ()),
+                writing.allocate(1, PageKind::Heap).map(|_| ()),
+                writing.free(3),
+                writing.commit(),
+                database.writing().rollback(),
+                database.checkpoint(),
+                database.forget(),
+                database.counters().map(|_| ()),
+                database.backup(Path::new("/nowhere/copy")).map(|_| ()),
+            ];
+            refused.iter().all(is_refused)
+        });
+        release.send(()).unwrap();
+        assert!(is_refused_everywhere);
+    });
 }
 
 #[test]
