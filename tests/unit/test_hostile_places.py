@@ -7,6 +7,7 @@ import pytest
 from test_record import PLAN
 
 from loadstone import scratch
+from loadstone.engines import postgresql_server
 from loadstone.errors import InputError, RecordError
 from loadstone.files import check_replaceable
 from loadstone.plan import Plan
@@ -19,6 +20,12 @@ def test_a_pipe_is_no_mark_and_nobody_waits_for_it(tmp_path, monkeypatch):
     (tmp_path / "0badf00d").mkdir()
     os.mkfifo(tmp_path / "0badf00d" / scratch.MARK)
     assert list(scratch.found()) == []
+
+
+def test_a_pipe_is_no_server_s_pid_file(tmp_path):
+    os.mkfifo(tmp_path / "postmaster.pid")
+    assert postgresql_server._postmaster(tmp_path) is None
+    postgresql_server._forget_zombie(tmp_path)
 
 
 def test_nothing_is_made_where_a_link_leads_to_nothing(tmp_path):

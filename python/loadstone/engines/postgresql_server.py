@@ -20,7 +20,10 @@ from pathlib import Path
 from loadstone.engines import postgresql_memory
 from loadstone.engines.network_namespace import NetworkNamespace
 from loadstone.engines.postgresql_binaries import Account, binaries, server_account
-from loadstone.errors import EngineError
+from loadstone.errors import EngineError, InputError
+from loadstone.files import read_text
+
+PID_FILE_BYTES_MAX = 4096
 
 PORT = 5432
 LOOPBACK = "127.0.0.1"
@@ -306,9 +309,9 @@ def _forget_zombie(data: Path) -> None:
     """
     pid_file = data / "postmaster.pid"
     try:
-        pid = int(pid_file.read_text().split("\n", 1)[0])
+        pid = int(read_text(pid_file, PID_FILE_BYTES_MAX, "the pid file").split("\n", 1)[0])
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (OSError, ValueError):
+    except (InputError, OSError, ValueError):
         return
     if state == "Z" and all(_gone_within(child, 5.0) for child in _working_in(data)):
         pid_file.unlink(missing_ok=True)
@@ -338,8 +341,9 @@ def _gone_within(pid: int, limit_s: float) -> bool:
 def _postmaster(data: Path) -> int | None:
     """The live server of a data folder, told by its pid file and its command line."""
     try:
-        pid = int((data / "postmaster.pid").read_text().split("\n", 1)[0])
-    except (OSError, ValueError):
+        text = read_text(data / "postmaster.pid", PID_FILE_BYTES_MAX, "the pid file")
+        pid = int(text.split("\n", 1)[0])
+    except (InputError, ValueError):
         return None
     return pid if os.fsencode(data) in _command(pid) else None
 
