@@ -32,7 +32,8 @@ from loadstone.errors import InputError
 app = typer.Typer(
     name="loadstone",
     help="Run the classic database benchmarks on today's engines, check every answer, and see why.",
-    epilog="Start with: loadstone run --quick",
+    epilog="Start with: loadstone run --quick. Databases lie in a scratch folder while a run goes"
+    " on; the variable LOADSTONE_SCRATCH names the folder that holds it.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

@@ -2,7 +2,8 @@
 
 Cold means cold for this machine's memory: what a disk's controller or the host of a virtual
 machine keeps cannot be seen from here. What can be seen is never assumed: a file system whose
-caches the kernel does not show (tmpfs, ZFS, network and user-space ones) gives no proof.
+caches the kernel does not show (ZFS, network and user-space ones) gives no proof, nor does one that
+is memory itself (tmpfs).
 """
 
 import contextlib
@@ -26,6 +27,8 @@ PAGE_CACHED = frozenset(
     {"bcachefs", "btrfs", "exfat", "ext2", "ext3", "ext4", "f2fs", "jfs", "nilfs2", "ntfs3"}
     | {"overlay", "vfat", "xfs"}
 )
+
+MEMORY = frozenset({"ramfs", "tmpfs"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +78,10 @@ def evict_files(paths: Iterable[str | Path], *, engine_dead: bool = False) -> Ev
     before = _census(files)
     after = _evict(files, before.lingering, problems, may_drop_all=not hidden)
     problems += [*hidden, *filter(None, [after.problem])]
-    if after.resident:
+    if after.resident and not hidden:
+        pages = "page is" if after.resident == 1 else "pages are"
         problems.append(
-            f"{after.resident} pages are still in memory: another process may have them mapped, "
+            f"{after.resident} {pages} still in memory: another process may have them mapped, "
             "locked, or be writing"
         )
     if not engine_dead:
@@ -230,6 +234,8 @@ def _hidden_caches(files: Sequence[Path]) -> list[str]:
 def _hidden_cache(mount: machine.Mount | None) -> str:
     if mount is None:
         return "the file system could not be told, so neither could its caches"
+    if mount.type in MEMORY:
+        return f"files lie on {mount.type}, which is memory itself: nothing there is ever cold"
     if mount.type not in PAGE_CACHED:
         return f"files lie on {mount.type}, whose caches the kernel does not show"
     special = re.match(r"/dev/((loop|z?ram)\d.*)", mount.source)

@@ -91,7 +91,8 @@ def of_coldness(
 ) -> str:
     """Why neither the proof of cold nor the counters of a cell can be believed."""
     if wrong := refuted(samples, answers, evidence):
-        return f"nothing was read from the device in {len(wrong)} samples that were proved cold"
+        those = "1 sample that was" if len(wrong) == 1 else f"{len(wrong)} samples that were"
+        return f"nothing was read from the device in {those} proved cold"
     return ""
 
 

@@ -25,6 +25,7 @@ from loadstone.planner import FLOOR, check_plan, make_plan, seconds_estimated
 from loadstone.record import Recorder, Run, read
 from loadstone.record.model import Event
 from loadstone.record.writer import now, refuse_existing
+from loadstone.report.figures import plural
 from loadstone.report.terminal import Progress, print_summary
 from loadstone.role import Role
 from loadstone.runner import Runner, disturbed_groups, published_of
@@ -118,7 +119,7 @@ def describe(plan: Plan) -> str:
     """A plan for people: every cell, and about how long it takes."""
     lines = [f"plan {plan.hash}: {plan.benchmark} {plan.edition}, seed {plan.seed}"]
     for cell in plan.cells:
-        what = f"gap: {cell.gap}" if cell.gap else f"{cell.samples} samples"
+        what = f"gap: {cell.gap}" if cell.gap else plural(cell.samples, "sample")
         lines.append(
             f"{cell.rows:>11,} {cell.temperature:<5} {cell.operation:<30} {cell.variant:<20} {what}"
         )

@@ -1,5 +1,6 @@
 """No report says two things of which one must be false, whatever the record holds."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -135,8 +136,7 @@ def test_answers_that_were_not_checked_are_not_said_to_be() -> None:
             answers = of(run, "select-1%-heap", variant, temperature).answers[:1]
             run = changed(run, "select-1%-heap", variant, temperature, answers=answers)
     page = rendered(run)[0]
-    assert "answers of" in page
-    assert "samples were checked" in page
+    assert re.search(r"answers? of \d+ samples (was|were) checked", page)
     assert found(run) == []
 
 

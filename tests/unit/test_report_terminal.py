@@ -1,6 +1,7 @@
 """The terminal: lines where nobody watches, a table where somebody does, one screen after it."""
 
 import io
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -123,6 +124,34 @@ def test_what_was_not_proved_cold_is_not_told_as_cold() -> None:
     told = line(replace(RUN, results=tuple(map(doubted, RUN.results))))
     assert "sqlite" in told
     assert "duckdb" not in told
+
+
+def test_a_run_of_artificial_engines_has_no_empty_table_and_no_answers_of_none() -> None:
+    cells = [r for r in RUN.results if r.cell.variant == "sqlite"]
+    cells = [replace(r, cell=replace(r.cell, variant="fixed"), answers=()) for r in cells]
+    plan = replace(RUN.plan, variants=("fixed",), roles=(("fixed", "control"),),
+                   cells=tuple(r.cell for r in cells))  # fmt: skip
+    screen = console(terminal=False)
+    run = replace(RUN, plan=plan, results=tuple(cells))
+    print_summary(run, Path("runs/a.loadstone"), None, screen)
+    assert "Times the fastest" not in screen.file.getvalue()
+    assert "0 of 0" not in screen.file.getvalue()
+
+
+def test_what_is_said_of_disturbed_cells_adds_up_to_what_the_verdict_counts() -> None:
+    """A twin's cells are the harness's matter, in both."""
+    run = replace(RUN, results=tuple(
+        replace(r, status="invalid", reason="too busy") if r.samples else r
+        for r in RUN.results
+    ))  # fmt: skip
+    screen = console(terminal=False)
+    print_summary(run, Path("runs/a.loadstone"), None, screen)
+    text = " ".join(screen.file.getvalue().split())
+    told, counted = (
+        re.search(r"(\d+) cells invalid: too busy", text),
+        re.search(r"(\d+) invalid", text),
+    )
+    assert told[1] == counted[1]
 
 
 def test_the_summary_fits_one_screen_and_says_what_matters() -> None:

@@ -75,7 +75,8 @@ def answers_words(checked: int, samples: int) -> str:
     """How many of some samples' answers were checked."""
     if checked == samples:
         return "Every sample\N{RIGHT SINGLE QUOTATION MARK}s answer was checked"
-    return f"{checked:,} answers of {samples:,} samples were checked"
+    were = "was" if checked == 1 else "were"
+    return f"{plural(checked, 'answer')} of {plural(samples, 'sample')} {were} checked"
 
 
 def proof_words(result: CellResult) -> str:

@@ -30,7 +30,7 @@ from loadstone.report.terminal import bar_of, folded, one_line
 from loadstone.report.terminal_users import many_users
 from loadstone.report.terms import terms
 from loadstone.report.unequal_words import unequal_lines
-from loadstone.report.verdict import circumstances, headline, verdict
+from loadstone.report.verdict import OWN, circumstances, headline, verdict
 from loadstone.steering import legible
 
 FULL = re.compile(r"no space left|disk is full|disk full", re.IGNORECASE)
@@ -55,7 +55,7 @@ def summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | Table]
     yield Text(circumstances(run), style="dim")
     yield _verdict(whole)
     view = largest_with(whole, "warm") or next(iter(whole.views), None)
-    if view is not None:
+    if view is not None and whole.competitors:
         yield Text("")
         yield _groups(whole, view)
         # One host for all stands in the headline.
@@ -180,8 +180,10 @@ def _failures(whole: Portrait) -> list[str]:
 
 def _beyond(whole: Portrait, status: str) -> list[str]:
     """Why cells are disturbed or invalid, how many for each reason, and what to do about it; the
-    commonest first."""
-    bad = [figure for figure in whole.figures.values() if figure.status == status]
+    commonest first. Of the run's own cells, as the verdict counts them: of the harness and the
+    controls only where there are no others."""
+    about = [figure for figure in whole.figures.values() if figure.role in OWN]
+    bad = [figure for figure in about or whole.figures.values() if figure.status == status]
     said = []
     for kind, reasons in kinds(figure.reason for figure in bad).items():
         own = [figure.cell for figure in bad if kind_of(figure.reason) == kind]

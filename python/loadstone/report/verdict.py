@@ -66,7 +66,11 @@ class Verdict:
         """The verdict in short clauses, each with whether it is as it should be."""
         right = self.answers_right == self.answers_checked
         answers = f"{number(self.answers_right)} of {plural(self.answers_checked, 'answer')} right"
-        clauses = [*self._measured(), (answers, right)]
+        clauses = self._measured()
+        if self.answers_checked:
+            clauses.append((answers, right))
+        elif self.own_planned:
+            clauses.append(("no answer was checked", False))
         if self.cold_measured:
             proved = self.cold_proved == self.cold_measured
             cells = plural(self.cold_measured, "cold cell")
