@@ -51,10 +51,13 @@ def test_what_is_no_file_is_not_replaced_and_a_link_stays_a_link(
     folder.mkdir()
     loop.symlink_to(loop)
     for target in (fifo, folder, loop, Path("/dev/null")):
-        with pytest.raises(InputError, match="is not a file"):
+        with pytest.raises(InputError, match=r"is not a file|a link to nothing"):
             report(record, "csv", target)
     link, same = tmp_path / "link", tmp_path / "same"
     link.symlink_to(tmp_path / "real")
+    with pytest.raises(InputError, match="a link to nothing"):
+        report(record, "csv", link)
+    (tmp_path / "real").touch()
     report(record, "csv", link)
     assert link.is_symlink()
     assert (tmp_path / "real").read_bytes().startswith(b"run_id")
