@@ -36,6 +36,8 @@ TRAPS = (
     ("unnest", "integer[]", "SETOF integer"),
     ("count", "", "bigint"),
 )
+CASTS = ("integer", "bigint", "numeric", "real")
+"""To text: there is none in `pg_catalog`, so one that somebody made goes before a type's output."""
 OPERATORS = (("~~", "name", "name"), ("=", "name", "text"), ("||", "text", "text"))
 
 
@@ -63,6 +65,14 @@ def server() -> Iterator[UserServer]:
                     f"CREATE OPERATOR public.{name} (LEFTARG = {left}, RIGHTARG = {right},"
                     f" FUNCTION = public.trap{number})".encode()
                 )
+            for kind in CASTS:
+                body = spring.format(f"'{kind}::text'", " 'sprung'")
+                connection.execute(
+                    f"CREATE FUNCTION public.cast_{kind}({kind}) RETURNS text"
+                    f" LANGUAGE plpgsql AS $${body}$$".encode()
+                )
+                cast = f"CREATE CAST ({kind} AS text) WITH FUNCTION public.cast_{kind}"
+                connection.execute(f"{cast} AS IMPLICIT".encode())
         yield running
 
 
@@ -304,6 +314,24 @@ def test_a_path_that_an_event_trigger_changes_leads_nowhere(
     assert {result.status for result in read(path).results} == {"ok"}
     assert of_the_users(redirected) == before
     assert PostgresqlEngine.sweep(_variant(redirected.url())) == []
+
+
+def test_nor_does_the_calling_program_go_there(redirected: UserServer, tmp_path: Path) -> None:
+    before = of_the_users(redirected)
+    tactics = frozenset(PostgresqlHost.capabilities.tactics)
+    for tail in ("", "?statement=procedure"):
+        host = PostgresqlHost(parse_variant(redirected.url(tail=tail), tactics), tmp_path, "run4")
+        try:
+            host.start()
+            host.expect(Database(200))
+            host.load()
+            host.settle()
+            for measure in ("lookup", "traversal", "insert"):
+                host.measure(measure, 0)
+            assert host.terms()["setting.schema"].startswith("loadstone_run4_")
+        finally:
+            host.remove()
+        assert of_the_users(redirected) == before
 
 
 def test_a_living_run_keeps_its_schema_whoever_cleans(connect: Connect) -> None:

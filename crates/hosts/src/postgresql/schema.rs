@@ -11,23 +11,25 @@ use super::session::Session;
 use super::wire::WireError;
 use crate::part::Kind;
 
+/// `@.` stands for the schema, by name: a database's event triggers may have changed the session's
+/// path before any of these statements, or at its start.
 const TABLES: [&str; 4] = [
-    "DROP TABLE IF EXISTS connection",
-    "DROP TABLE IF EXISTS part",
-    "CREATE TABLE part (id int4 NOT NULL, type varchar(10) NOT NULL, x int4 NOT NULL, \
+    "DROP TABLE IF EXISTS @.connection",
+    "DROP TABLE IF EXISTS @.part",
+    "CREATE TABLE @.part (id int4 NOT NULL, type varchar(10) NOT NULL, x int4 NOT NULL, \
      y int4 NOT NULL, build timestamp NOT NULL)",
-    "CREATE TABLE connection (frm int4 NOT NULL, too int4 NOT NULL, type varchar(10) NOT NULL, \
+    "CREATE TABLE @.connection (frm int4 NOT NULL, too int4 NOT NULL, type varchar(10) NOT NULL, \
      length int4 NOT NULL)",
 ];
 
 /// VACUUM stands alone: in a transaction with others it fails and takes them with it.
 const FINISH: [&str; 6] = [
-    "ALTER TABLE part ADD CONSTRAINT part_id PRIMARY KEY (id)",
-    "CREATE INDEX part_build ON part (build)",
-    "CREATE INDEX connection_frm ON connection (frm)",
-    "CREATE INDEX connection_too ON connection (too)",
-    "VACUUM (ANALYZE) part",
-    "VACUUM (ANALYZE) connection",
+    "ALTER TABLE @.part ADD CONSTRAINT part_id PRIMARY KEY (id)",
+    "CREATE INDEX part_build ON @.part (build)",
+    "CREATE INDEX connection_frm ON @.connection (frm)",
+    "CREATE INDEX connection_too ON @.connection (too)",
+    "VACUUM (ANALYZE) @.part",
+    "VACUUM (ANALYZE) @.connection",
 ];
 
 /// What a function's rows are: parts, or ids of parts.
@@ -35,7 +37,7 @@ const PART_ROWS: &str = "id int4, x int4, y int4, type varchar";
 const ID_ROWS: &str = "id int4";
 
 /// PL/pgSQL, since a function in SQL would be merged into its caller: no procedure were left.
-/// The body sees the tables of the schema that it was made in.
+/// The body sees the tables of the schema that it is made in.
 const FUNCTIONS: [(&str, &str, &str); 8] = [
     (
         "oo1_part(wanted int4)",
@@ -107,12 +109,13 @@ const TERMS: [(&str, &str); 16] = [
         "SELECT CASE WHEN ssl THEN 'TLS' ELSE 'none' END FROM pg_stat_ssl \
          WHERE pid = pg_backend_pid()",
     ),
-    ("parallelism", "SELECT (current_setting('max_parallel_workers_per_gather')::int4 + 1)::text"),
+    ("parallelism", "SHOW max_parallel_workers_per_gather"),
     (
         // The statistics tell how far the rows lie in the order of a column.
         "order of rows",
-        "SELECT coalesce(string_agg(tablename || ' by ' || attname || ' ' || \
-         round(correlation::numeric, 3), ', ' ORDER BY tablename), 'not known') FROM pg_stats \
+        // `format` writes a number without asking for a cast, which could be a user's own.
+        "SELECT coalesce(string_agg(format('%s by %s %s', tablename, attname, \
+         round(correlation::numeric, 3)), ', ' ORDER BY tablename), 'not known') FROM pg_stats \
          WHERE schemaname = current_schema() AND (tablename, attname) \
          IN (('part', 'id'), ('connection', 'frm'))",
     ),
@@ -136,6 +139,11 @@ pub fn enter(session: &mut Session, schema: &str) -> Result<(), WireError> {
     session.execute(&format!("SET search_path TO {}", quoted(schema)))
 }
 
+/// A statement of ours with the schema's name in it.
+fn within(schema: &str, statement: &str) -> String {
+    statement.replace("@.", &format!("{}.", quoted(schema)))
+}
+
 /// Whether both tables are there.
 pub fn is_loaded(session: &mut Session) -> Result<bool, WireError> {
     let found = "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema() \
@@ -147,21 +155,24 @@ pub fn is_loaded(session: &mut Session) -> Result<bool, WireError> {
 pub fn load(session: &mut Session, schema: &str, database: &Database) -> Result<(), WireError> {
     session.execute(&format!("CREATE SCHEMA IF NOT EXISTS {}", quoted(schema)))?;
     session.execute("BEGIN")?;
-    if let Err(error) = copy(session, database) {
+    if let Err(error) = copy(session, schema, database) {
         // The first error is the one to tell of.
         _ = session.execute("ROLLBACK");
         return Err(error);
     }
     session.execute("COMMIT")?;
     for statement in FINISH {
-        session.execute(statement)?;
+        session.execute(&within(schema, statement))?;
     }
+    let path = quoted(schema);
     for (head, rows, body) in FUNCTIONS {
         session.execute(&format!(
-            "CREATE OR REPLACE FUNCTION {head} RETURNS TABLE ({rows}) \
-             LANGUAGE plpgsql STABLE SET search_path FROM CURRENT AS $${body}$$"
+            "CREATE OR REPLACE FUNCTION {path}.{head} RETURNS TABLE ({rows}) \
+             LANGUAGE plpgsql STABLE SET search_path TO {path} AS $${body}$$"
         ))?;
     }
+    // What comes now defines nothing, so no event trigger changes the path again.
+    enter(session, schema)?;
     match session.execute("CHECKPOINT") {
         // Only some roles may: what is left in the log is the server's own business then.
         Err(WireError::Server { code, .. }) if code == INSUFFICIENT_PRIVILEGE => Ok(()),
@@ -172,20 +183,20 @@ pub fn load(session: &mut Session, schema: &str, database: &Database) -> Result<
 /// SQLSTATE, the manual's appendix A.
 const INSUFFICIENT_PRIVILEGE: &str = "42501";
 
-fn copy(session: &mut Session, database: &Database) -> Result<(), WireError> {
+fn copy(session: &mut Session, schema: &str, database: &Database) -> Result<(), WireError> {
     for statement in TABLES {
-        session.execute(statement)?;
+        session.execute(&within(schema, statement))?;
     }
     // The tables are of this transaction: frozen rows spare the first reader a second writing.
     let mut parts = database.part_range(1..database.parts + 1);
-    session.copy("COPY part FROM STDIN (FREEZE)", |lines| {
+    session.copy(&within(schema, "COPY @.part FROM STDIN (FREEZE)"), |lines| {
         let Some(part) = parts.next() else { return false };
         let kind = Kind::of(part.kind);
         let (id, x, y, build) = (part.id, part.x, part.y, timestamp(part.build_s));
         writeln!(lines, "{id}\t{}\t{x}\t{y}\t{build}", kind.text()).is_ok()
     })?;
     let mut connections = database.connection_range(0..database.connection_count());
-    session.copy("COPY connection FROM STDIN (FREEZE)", |lines| {
+    session.copy(&within(schema, "COPY @.connection FROM STDIN (FREEZE)"), |lines| {
         let Some(connection) = connections.next() else { return false };
         let kind = Kind::of(connection.kind);
         let (from, to, length) = (connection.from, connection.to, connection.length);
@@ -216,7 +227,10 @@ pub fn prepared(session: &mut Session, name: &str) -> Result<Option<String>, Wir
 pub fn terms(session: &mut Session) -> Result<Vec<(String, String)>, WireError> {
     let mut terms = Vec::with_capacity(TERMS.len());
     for (name, query) in TERMS {
-        terms.push((name.to_owned(), session.value(query)?.unwrap_or_default()));
+        let told = session.value(query)?.unwrap_or_default();
+        // Beside its workers, the session itself works.
+        let workers = if name == "parallelism" { told.parse::<u64>().ok() } else { None };
+        terms.push((name.to_owned(), workers.map_or(told, |n| (n + 1).to_string())));
     }
     Ok(terms)
 }
