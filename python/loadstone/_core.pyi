@@ -197,7 +197,7 @@ class Host:
         """Create the OO1 database in place of any other; elapsed ns, indexes and commit
         included."""
     def measure(
-        self, measure: str, iteration: int, servers: Sequence[int] = ()
+        self, measure: str, iteration: int, servers: Sequence[int] = ...
     ) -> tuple[int, int, int, str, int, tuple[int | None, int | None], _Work]:
         """Run a measure once: (elapsed ns, of these the commit's, visits, checksum, calls made
         into the client, (statements sent to the engine, round trips to a server), work as
@@ -210,7 +210,7 @@ class Host:
         writers: int,
         duration_ns: int,
         starts_ns: Sequence[int] | None = None,
-        servers: Sequence[int] = (),
+        servers: Sequence[int] = ...,
     ) -> tuple[int, Tally, Tally, int, _Work]:
         """Many users at once, each a thread with a client of its own: readers look up, writers
         insert, one part a request. A closed loop for that long, or an open one with requests due
