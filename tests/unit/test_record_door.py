@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_record import CELLS, fresh, result
+from test_record import AT, CELLS, fresh, result
 
 from loadstone.errors import RecordError
 from loadstone.record import Recorder, read
@@ -115,6 +115,29 @@ def test_what_lies_in_the_way_of_a_record_is_kept(record: Path, suffix: str, kin
         fresh(record)
     assert victim.read_text() == "years of work"
     assert os.path.lexists(beside)
+
+
+@pytest.mark.parametrize("events", [1, 100])
+def test_a_kill_at_any_point_of_a_transaction_leaves_a_record_to_go_on_with(
+    record: Path, tmp_path: Path, events: int
+):
+    """`events` many overflow the cache and have the journal synced; few leave it as it began."""
+    before = read(record)
+    killed = tmp_path / "killed.loadstone"
+    recorder = Recorder.resume(record)
+    recorder._connection.execute("PRAGMA cache_size=1")
+    recorder._connection.execute("BEGIN")
+    recorder._insert("event", [(1, AT, "x", "x", "x" * 5000)] * events)
+    killed.write_bytes(record.read_bytes())
+    left = record.with_name(f"{record.name}-journal").read_bytes()
+    assert left.startswith(MAGIC) == (events > 1)
+    recorder._connection.execute("ROLLBACK")
+    for length in {0, 12, 20, 28, 512, len(left) // 2, len(left)}:
+        killed.with_name(f"{killed.name}-journal").write_bytes(left[:length])
+        if events == 1 or length == len(left):
+            assert read(killed).results == before.results
+            with closing(Recorder.resume(killed)._connection):
+                pass
 
 
 def test_only_a_file_is_a_record(record: Path):

@@ -18,7 +18,7 @@ from contextlib import closing
 from pathlib import Path
 
 from loadstone.errors import RecordError
-from loadstone.record.journal import FILE_BYTES_MAX, MAGIC, names_a_file, rolled_back
+from loadstone.record.journal import FILE_BYTES_MAX, is_sqlite, names_a_file, rolled_back
 from loadstone.record.schema import APPLICATION_ID, SCHEMA_VERSION, definitions, tables_of
 
 STEPS_MAX = 1_000_000
@@ -97,7 +97,7 @@ def check_beside(path: Path) -> None:
             continue
         if suffix == "-journal" and stat.S_ISREG(found.st_mode):
             start = _bytes(beside)
-            if not start.strip(b"\0") or (start.startswith(MAGIC) and not names_a_file(start)):
+            if is_sqlite(start) and not names_a_file(start):
                 continue
         raise RecordError(
             f"{beside} is in the way: a record writes its own file of that name, and this is none",

@@ -22,6 +22,22 @@ _PAGES = frozenset(1 << power for power in range(9, 17))
 _SECTORS = frozenset(1 << power for power in range(5, 17))
 
 
+def is_sqlite(journal: bytes) -> bool:
+    """Whether SQLite left it: empty, of zeros, or with a header.
+
+    Until SQLite syncs a journal, zeros stand for the magic number and the count of pages, though
+    the rest of the header and pages follow: a kill leaves that behind in most transactions.
+    """
+    if not journal.strip(b"\0"):
+        return True
+    if not journal.startswith((MAGIC, bytes(12))):
+        return False
+    if len(journal) < _HEADER.size:
+        return True  # cut off by a full disk
+    *_, sector_bytes, page_bytes = _HEADER.unpack_from(journal)
+    return sector_bytes in _SECTORS and page_bytes in _PAGES
+
+
 def names_a_file(journal: bytes) -> bool:
     """Whether it belongs to a transaction over several files, which no record is written in:
     SQLite would remove the file that it names."""
