@@ -1,4 +1,4 @@
-"""docs/record.md describes the record that the code writes: its tables, columns and version.
+"""docs/record.md describes the record that the code writes: its tables, columns, keys and version.
 
 The queries it shows are run, on a record, by SQLite and by DuckDB.
 """
@@ -8,6 +8,7 @@ import sqlite3
 
 import pytest
 
+from loadstone.record import facts
 from loadstone.record.schema import APPLICATION_ID, SCHEMA_VERSION, definitions
 
 DOCUMENT = "docs/record.md"
@@ -22,6 +23,25 @@ def described(text: str) -> dict[str, list[str]]:
             body = section.split("\n## ")[0]
             tables[name[1]] = re.findall(r"^\| `(\w+)` \|", body, re.MULTILINE)
     return tables
+
+
+KINDS = {
+    "integer": facts.COUNT,
+    "0 or 1": facts.COUNT,
+    "number": facts.NUMBER,
+    "text": facts.WORDS,
+}
+
+
+def machine_keys(text: str) -> dict[str, object]:
+    """Key of the table `machine` -> its kind: a row has one for all its keys, or one for each."""
+    table = text.partition("| key | kind | meaning |")[2].partition("\n\n")[0]
+    found = {}
+    for row in table.splitlines()[2:]:
+        keys, kinds = (cell.split(", ") for cell in row.split(" | ")[:2])
+        for key, kind in zip(keys, kinds if len(kinds) > 1 else kinds * len(keys), strict=True):
+            found[key.strip("| `")] = KINDS[kind]
+    return found
 
 
 def empty_record() -> sqlite3.Connection:
@@ -71,6 +91,16 @@ def test_every_table_and_column_is_described_in_order(texts):
     }
     assert described(texts[DOCUMENT]) == actual
     assert list(described(texts[DOCUMENT])) == list(actual)
+
+
+def test_every_key_of_the_machine_is_described_with_its_kind(texts):
+    assert machine_keys(texts[DOCUMENT]) == facts.MACHINE
+
+
+def test_a_key_or_kind_that_is_not_described_is_seen(texts):
+    assert "cpu.model" not in machine_keys(texts[DOCUMENT].replace("| `cpu.model`, ", "| "))
+    other = texts[DOCUMENT].replace("| 0 or 1 | whether Loadstone", "| text | whether Loadstone")
+    assert machine_keys(other) != machine_keys(texts[DOCUMENT])
 
 
 def test_version_and_identity_are_described(texts):
