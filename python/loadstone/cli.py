@@ -25,6 +25,7 @@ from loadstone.diagnostics import (
     guarded,
     outlast_readers,
     say,
+    tell,
     written,
 )
 from loadstone.errors import InputError
@@ -45,7 +46,7 @@ def _version(wanted: bool) -> None:
     if wanted:
         from loadstone._core import __version__, build_profile
 
-        typer.echo(f"loadstone {__version__} ({build_profile})")
+        tell(f"loadstone {__version__} ({build_profile})")
         raise typer.Exit
 
 
@@ -108,7 +109,7 @@ def _invoke() -> int:
     except TyperException as error:
         context = getattr(error, "ctx", None)
         if type(error).__name__ == "NoArgsIsHelpError":
-            typer.echo(context.get_help() if context else "")
+            tell(context.get_help() if context else "")
             return 0
         command = context.command_path if context else "loadstone"
         raise InputError(_plain(error.format_message()), hint=f"see {command} --help") from error

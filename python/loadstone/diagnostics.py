@@ -1,6 +1,7 @@
-"""Sole owner of stderr and of exit codes. Results go to stdout; everything else comes through here.
+"""Sole owner of stdout, of stderr and of exit codes. Results go to stdout, all else to stderr.
 
-A password that was typed into a URL is masked in whatever passes.
+No character that would steer a terminal passes, wherever it comes from; nor, to stderr, a password
+that was typed into a URL.
 """
 
 import io
@@ -8,9 +9,9 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import IntEnum
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from loadstone import secret
 from loadstone.errors import (
@@ -24,6 +25,10 @@ from loadstone.errors import (
     WorkerDiedError,
 )
 from loadstone.steering import legible
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
 
 
 class Exit(IntEnum):
@@ -149,6 +154,41 @@ def written(code: int) -> int:
 def say(text: str) -> None:
     """A line for the person at the terminal."""
     print(legible(masked(text)), file=sys.stderr, flush=True)  # noqa: T201 - the one place
+
+
+def tell(text: str) -> None:
+    """A result for people, on stdout."""
+    print(legible(text), flush=True)  # noqa: T201 - the one place
+
+
+def console(*, stderr: bool = False, file: TextIO | None = None, width: int | None = None,
+            plain: bool = False) -> "Console":  # fmt: skip
+    """A console for tables and trees, on stdout unless told otherwise. Texts mean what they say:
+    none is taken for markup. `width` in characters; `plain`: no colours."""
+    from rich import console as rich_console
+    from rich.segment import Segment
+
+    class Legible(rich_console.Console):
+        """Steered by its own styles only."""
+
+        def render_str(self, text: str, **options: Any) -> "Text":
+            """Here while it can still be measured and wrapped."""
+            return super().render_str(legible(text), **options)
+
+        def render(
+            self,
+            renderable: rich_console.RenderableType,
+            options: rich_console.ConsoleOptions | None = None,
+        ) -> Iterator[Segment]:
+            """Here what did not come as a plain text."""
+            for segment in super().render(renderable, options):
+                shown = segment.text if segment.control else legible(segment.text)
+                yield segment._replace(text=shown)
+
+    return Legible(
+        stderr=stderr, file=file, width=width, highlight=False, markup=False, emoji=False,
+        no_color=plain or None,
+    )  # fmt: skip
 
 
 def guarded(action: Callable[[], int]) -> int:

@@ -30,30 +30,30 @@ def benchmarks(
     ] = 10,
 ) -> None:
     """List the benchmarks and their operations."""
-    from rich.console import Console
-
     from loadstone import registry
+    from loadstone.diagnostics import console
     from loadstone.errors import InputError
 
-    console = Console(highlight=False, markup=False)
+    screen = console()
     if name is None:
         if edition is not None:
             raise InputError("--edition needs a benchmark", hint="loadstone benchmarks wisconsin")
-        console.print(_overview([registry.load_benchmark(one)() for one in _names()]))
-        console.print("loadstone benchmarks NAME lists the operations of one.")
+        screen.print(_overview([registry.load_benchmark(one)() for one in _names()]))
+        screen.print("loadstone benchmarks NAME lists the operations of one.")
         return
     benchmark = registry.load_benchmark(name)()
     if inputs is not None:
         _print_inputs(benchmark, edition or benchmark.default_edition, inputs, rows, count)
         return
     for one in [edition] if edition else benchmark.editions:
-        console.print(_operations(benchmark, one, wide=console.width >= WIDE_COLUMNS))
+        screen.print(_operations(benchmark, one, wide=screen.width >= WIDE_COLUMNS))
 
 
 def _print_inputs(
     benchmark: "Benchmark", edition: str, name: str, rows: str | None, count: int
 ) -> None:
     """A line for each variation: its number, and its input."""
+    from loadstone.diagnostics import tell
     from loadstone.errors import InputError
     from loadstone.number import whole_number
 
@@ -66,7 +66,7 @@ def _print_inputs(
         )
     operation = operations[name]
     for variation in range(min(count, len(operation.texts))):
-        typer.echo(f"{variation}\t{benchmark.input(edition, scale, operation, variation)}")
+        tell(f"{variation}\t{benchmark.input(edition, scale, operation, variation)}")
 
 
 def _names() -> list[str]:

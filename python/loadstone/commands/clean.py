@@ -39,10 +39,11 @@ def clean(
 
     Scratch folders, and in databases what is marked as made by Loadstone; all of it is shown first.
     """
-    from rich.console import Console
     from rich.table import Table
 
     from loadstone import scratch
+    from loadstone.diagnostics import console, tell
+    from loadstone.steering import legible_line
 
     folders = list(scratch.found())
     running = {folder.owner for folder in folders if folder.alive}
@@ -50,16 +51,16 @@ def clean(
     for text in on or ():
         rubbish += _marked(text, running)
     if not rubbish:
-        typer.echo("nothing to clean")
+        tell("nothing to clean")
         return
     table = Table("what")
     table.add_column("name", overflow="fold")  # never cut: people decide by it
     table.add_column("left by run")
     for item in rubbish:
-        table.add_row(item.kind, item.name, item.owner)
-    Console(highlight=False, markup=False).print(table)
+        table.add_row(*map(legible_line, (item.kind, item.name, item.owner)))
+    console().print(table)
     for item in filter(lambda item: item.holds, rubbish):
-        typer.echo(f"{item.name}: {item.holds}")
+        tell(legible_line(f"{item.name}: {item.holds}"))
     if not yes and not _wished(len(rubbish)):
         return
     _remove(rubbish)
@@ -83,8 +84,9 @@ def _wished(count: int) -> bool:
 
 def _remove(rubbish: "Sequence[Rubbish]") -> None:
     """One thing that cannot go keeps no other from going. Raises the first reason."""
-    from loadstone.diagnostics import say
+    from loadstone.diagnostics import say, tell
     from loadstone.errors import LoadstoneError
+    from loadstone.steering import legible_line
 
     failures: list[LoadstoneError] = []
     for item in rubbish:
@@ -92,9 +94,9 @@ def _remove(rubbish: "Sequence[Rubbish]") -> None:
             item.remove()
         except LoadstoneError as error:
             failures.append(error)
-            say(f"not removed: {item.kind} {item.name}")
+            say(legible_line(f"not removed: {item.kind} {item.name}"))
             continue
-        typer.echo(f"removed {item.kind} {item.name}")
+        tell(legible_line(f"removed {item.kind} {item.name}"))
     for failure in failures[1:]:
         say(f"loadstone: {failure.message}")
     if failures:
@@ -133,6 +135,7 @@ def _abandon(folder: "Path") -> None:
 def _marked(text: str, running: set[str]) -> list[Rubbish]:
     from loadstone import registry
     from loadstone.diagnostics import say
+    from loadstone.steering import legible_line
     from loadstone.variant import parse_variant
 
     engine = registry.load_engine(registry.engine_of(text))
@@ -142,7 +145,8 @@ def _marked(text: str, running: set[str]) -> list[Rubbish]:
     for leftover in engine.sweep(variant):
         name = f"{leftover.name} on {variant.name}"
         if leftover.alive or leftover.owner in running:
-            say(f"left alone: {leftover.kind} {name}: run {leftover.owner} is being measured")
+            held = f"run {leftover.owner} is being measured"
+            say(legible_line(f"left alone: {leftover.kind} {name}: {held}"))
             continue
         remove = _removal(engine, variant, leftover)
         found.append(Rubbish(leftover.kind, name, leftover.owner, leftover.detail, remove))

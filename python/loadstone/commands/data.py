@@ -238,7 +238,6 @@ def _write_one(order: _Order, file: _File, progress: "Progress") -> _Written:
 
 
 def _progress() -> "Progress":
-    from rich.console import Console
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -250,6 +249,8 @@ def _progress() -> "Progress":
     )
     from rich.text import Text
 
+    from loadstone.diagnostics import console
+
     class Rate(ProgressColumn):
         """Rows a second."""
 
@@ -257,26 +258,34 @@ def _progress() -> "Progress":
             speed = task.finished_speed or task.speed
             return Text("" if speed is None else f"{speed / 1e6:.2f} M rows/s")
 
-    console = Console(stderr=True)
+    screen = console(stderr=True)
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         Rate(),
         TimeRemainingColumn(),
-        console=console,
-        disable=not console.is_terminal,
+        console=screen,
+        disable=not screen.is_terminal,
     )
 
 
 def _print_table(written: Sequence[_Written]) -> None:
     """File, rows, bytes and seconds, aligned; plain text, so that it can be piped."""
+    from loadstone.diagnostics import tell
+    from loadstone.steering import legible_line
+
     table = [("file", "rows", "bytes", "seconds")]
     table += [
-        (str(each.path), f"{each.rows:,}", f"{each.bytes:,}", f"{each.elapsed_ns / 1e9:.3f}")
+        (
+            legible_line(str(each.path)),
+            f"{each.rows:,}",
+            f"{each.bytes:,}",
+            f"{each.elapsed_ns / 1e9:.3f}",
+        )
         for each in written
     ]
     widths = [max(len(line[column]) for line in table) for column in range(4)]
     for name, *numbers in table:
         cells = [f"{text:>{width}}" for text, width in zip(numbers, widths[1:], strict=True)]
-        typer.echo("  ".join([f"{name:<{widths[0]}}", *cells]))
+        tell("  ".join([f"{name:<{widths[0]}}", *cells]))

@@ -28,12 +28,12 @@ def doctor(
 
     Takes a few seconds and some 64 MiB in the scratch folder, and leaves nothing behind.
     """
-    from loadstone.diagnostics import EXIT_OF_ERROR, Exit
+    from loadstone.diagnostics import EXIT_OF_ERROR, Exit, tell
     from loadstone.doctor import examine
 
     checks = examine()
     if form == "json":
-        typer.echo(_json(checks))
+        tell(_json(checks))
     else:
         _print(checks)
     prevented = next((check.prevents for check in checks if check.prevents), None)
@@ -41,29 +41,28 @@ def doctor(
 
 
 def _json(checks: "Sequence[Check]") -> str:
-    import json
+    from loadstone.steering import legible_json
 
     keys = ("name", "verdict", "value", "consequence", "remedy")
-    return json.dumps(
+    return legible_json(
         {
             "possible": not any(check.prevents for check in checks),
             "checks": [{key: getattr(check, key) for key in keys} for check in checks],
         },
-        ensure_ascii=False,
         indent=2,
     )
 
 
 def _print(checks: "Sequence[Check]") -> None:
-    from rich.console import Console
+    from loadstone.diagnostics import console
 
-    console = Console(highlight=False, markup=False)
-    console.width = min(console.width, COLUMNS_MAX) if console.is_terminal else COLUMNS_MAX
-    console.print(_summary(checks), style="bold")
-    console.print(_findings(checks))
+    screen = console()
+    screen.width = min(screen.width, COLUMNS_MAX) if screen.is_terminal else COLUMNS_MAX
+    screen.print(_summary(checks), style="bold")
+    screen.print(_findings(checks))
     if remedies := {check.name: check.remedy for check in checks if check.remedy}:
-        console.print("\nWhat to do", style="bold")
-        console.print(_remedies(remedies))
+        screen.print("\nWhat to do", style="bold")
+        screen.print(_remedies(remedies))
 
 
 def _findings(checks: "Sequence[Check]") -> "RenderableType":

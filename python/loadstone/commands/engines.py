@@ -13,14 +13,14 @@ def engines() -> None:
 
     Versions, tactics, and what each has in the place of the papers' storage structures.
     """
-    from rich.console import Console
     from rich.table import Table
 
     from loadstone import registry
+    from loadstone.diagnostics import console
 
     structures = Table("engine", "structure", "", "what it is there", title="Storage structures")
     gaps = Table("engine", "measure", "why not", title="Measures that an engine has no means for")
-    console = Console(highlight=False, markup=False)
+    screen = console()
     for seam, names, title in (
         ("engines", registry.engine_names(), "Engines that take statements (wisconsin)"),
         ("hosts", registry.host_names(), "Engines behind a calling program (oo1)"),
@@ -34,9 +34,9 @@ def engines() -> None:
                     structures.add_row(name, what, word, structure.note)
                 elif not structure.supported:
                     gaps.add_row(name, what, structure.note)
-        console.print(overview)
-    console.print(structures)
-    console.print(gaps)
+        screen.print(overview)
+    screen.print(structures)
+    screen.print(gaps)
 
 
 def _row(table: "Table", seam: str, name: str) -> "type[System] | None":

@@ -52,6 +52,7 @@ def serve(
     Until Ctrl-C or SIGTERM, which close it. Says where on stdout once clients can come. Killed, it
     loses nothing that was committed.
     """
+    from loadstone.diagnostics import tell
     from loadstone.errors import InputError
     from loadstone.lode import Database
 
@@ -65,7 +66,7 @@ def serve(
         Database(path, "any" if create else "open", **tactics) as database,
         database.serve(listen or f"{path}-socket") as server,
     ):
-        typer.echo(f"serving {path} at {server.address}")
+        tell(f"serving {path} at {server.address}")
         asked = _asked_to_end(server)
     if asked == signal.SIGINT:
         raise KeyboardInterrupt
@@ -88,6 +89,7 @@ def backup(
     The copy is what one transaction sees, needs no recovery, and is read again before this ends.
     Where that fails no copy is left.
     """
+    from loadstone.diagnostics import tell
     from loadstone.errors import InputError, LodeError
     from loadstone.lode import Database, connect
 
@@ -105,7 +107,7 @@ def backup(
             raise LodeError(error.message, hint=f"{hint} {target}") from None
         with database:
             copied = database.backup(target)
-    typer.echo(f"copied {source} to {target}: {copied['pages']} pages in use, all read again")
+    tell(f"copied {source} to {target}: {copied['pages']} pages in use, all read again")
 
 
 def _tactics(words: list[str]) -> dict[str, str]:

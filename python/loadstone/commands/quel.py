@@ -48,26 +48,24 @@ def quel(
 
     Its tree, its SQL for each engine, and the answer that it must give.
     """
-    from rich.console import Console
-
+    from loadstone.diagnostics import console, tell
     from loadstone.number import whole_number
     from loadstone.quel import tree
 
     scale = whole_number(rows, "--rows")
     source = _source(text, file)
     program = tree.parse(source)
-    console = Console(highlight=False, markup=False)
     relations = _Relations(benchmark, edition)
     # First of all, since the oracle says best what is wrong with a program.
     answer = relations.answer(source, program, scale)
-    console.print(_drawn(program))
-    typer.echo(f"\nQUEL\n{tree.render(program).rstrip()}")
+    console().print(_drawn(program))
+    tell(f"\nQUEL\n{tree.render(program).rstrip()}")
     for name, dialect in _dialects(on):
-        typer.echo(f"\nSQL for {name}")
+        tell(f"\nSQL for {name}")
         for statement in _statements(program):
-            typer.echo(relations.translated(statement, dialect))
-    typer.echo(f"\nAnswer of {benchmark} {edition} at n = {scale:,}")
-    typer.echo(answer)
+            tell(relations.translated(statement, dialect))
+    tell(f"\nAnswer of {benchmark} {edition} at n = {scale:,}")
+    tell(answer)
 
 
 class _Relations:

@@ -30,9 +30,9 @@ def report(
     import sys
 
     from loadstone import registry
+    from loadstone.diagnostics import tell
     from loadstone.files import check_replaceable, write_atomically
     from loadstone.record import read
-    from loadstone.steering import legible
 
     renderer = registry.load_report(form)()
     data = renderer.render(read(record))
@@ -43,5 +43,5 @@ def report(
     target = out or record.with_suffix(renderer.suffix)
     check_replaceable(target, renderer.mark, record)
     write_atomically(target, data)
-    typer.echo(legible(str(target)))
+    tell(str(target))
     return 0

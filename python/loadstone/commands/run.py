@@ -199,12 +199,13 @@ def _start(
     page: bool,
 ) -> int:
     from loadstone import session
+    from loadstone.diagnostics import tell
 
     if resume is not None:
         return session.resume(resume, chosen, page=page)
     planned = session.plan_from(chosen, plan)
     if dry_run:
-        typer.echo(session.describe(planned.plan))
+        tell(session.describe(planned.plan))
         return 0
     return session.start(planned, record, page=page)
 

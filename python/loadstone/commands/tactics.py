@@ -41,24 +41,26 @@ def tactics(
     Of lode, the reference engine, also what each does, buys and costs, what a crash can lose, what
     it must not be combined with, and where it is from.
     """
+    from loadstone.diagnostics import tell
     from loadstone.tactics import every_engine, of_engine
 
     found = every_engine() if engine is None else [of_engine(engine, tactic)]
     if form == "json":
-        typer.echo(_json(found))
+        tell(_json(found))
         return
-    console = _console()
+    screen = _console()
     if engine is None:
-        console.print(_overview(found))
-        console.print("loadstone tactics ENGINE lists one engine's; lode's are described in full.")
+        screen.print(_overview(found))
+        screen.print("loadstone tactics ENGINE lists one engine's; lode's are described in full.")
         return
     for table in _tables(found[0]):
-        console.print(table)
+        screen.print(table)
 
 
 def _json(found: "Sequence[Listed]") -> str:
-    import json
     from dataclasses import asdict
+
+    from loadstone.steering import legible_json
 
     def row(tactic: "Tactic") -> dict[str, object]:
         values = [{"value": value, "about": about} for value, about in tactic.values]
@@ -72,15 +74,15 @@ def _json(found: "Sequence[Listed]") -> str:
         }
         for listed in found
     ]
-    return json.dumps({"engines": engines}, ensure_ascii=False, indent=2)
+    return legible_json({"engines": engines}, indent=2)
 
 
 def _console() -> "Console":
-    from rich.console import Console
+    from loadstone.diagnostics import console
 
-    console = Console(highlight=False, markup=False)
-    console.width = min(console.width, COLUMNS_MAX) if console.is_terminal else COLUMNS_MAX
-    return console
+    screen = console()
+    screen.width = min(screen.width, COLUMNS_MAX) if screen.is_terminal else COLUMNS_MAX
+    return screen
 
 
 def _overview(found: "Sequence[Listed]") -> "Table":

@@ -1,11 +1,11 @@
 """A comparison as JSON: every pair, every cell left out, every term, units in the names."""
 
 import dataclasses
-import json
 from typing import Any
 
 from loadstone.comparison.compare import Comparison, Matched
 from loadstone.record.model import Run
+from loadstone.steering import legible_json
 
 SCHEMA = "loadstone-comparison-1"
 
@@ -23,8 +23,7 @@ def render(comparison: Comparison) -> bytes:
         "b": _run(comparison.b),
         "matches": [_matched(matched) for matched in comparison.matched],
     }
-    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text.encode() + b"\n"
+    return legible_json(content, separators=(",", ":")).encode() + b"\n"
 
 
 def _run(run: Run) -> dict[str, str]:

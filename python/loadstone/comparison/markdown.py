@@ -8,11 +8,12 @@ from loadstone.comparison.compare import Comparison, Matched
 from loadstone.comparison.ledger import shown
 from loadstone.report.figures import plural
 from loadstone.report.markdown import plain, shorten
+from loadstone.steering import legible
 
 
 def render(comparison: Comparison) -> bytes:
     """UTF-8, GitHub's Markdown."""
-    return ("\n".join(_lines(comparison)) + "\n").encode()
+    return legible("\n".join(_lines(comparison)) + "\n").encode()
 
 
 def _lines(comparison: Comparison) -> Iterable[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TextIO
 
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -11,6 +11,7 @@ from loadstone.comparison import words
 from loadstone.comparison.cells import FASTER, SLOWER, UNDECIDED
 from loadstone.comparison.compare import NO_REGRESSION, UNDECIDED_YET, Comparison, Matched
 from loadstone.comparison.ledger import EQUAL, Entry, shown
+from loadstone.diagnostics import console
 from loadstone.report.terminal import one_line
 
 STYLES = {SLOWER: "red", FASTER: "green", UNDECIDED: "yellow"}
@@ -23,9 +24,9 @@ WIDTH_PIPED = 120
 def show(comparison: Comparison, out: TextIO) -> None:
     """Print all of it; in a pipe as wide as it is, so that no cell is cut."""
     width = None if out.isatty() else WIDTH_PIPED
-    console = Console(file=out, width=width, highlight=False, markup=False, emoji=False)
+    screen = console(file=out, width=width)
     for part in _parts(comparison):
-        console.print(part)
+        screen.print(part)
 
 
 def _parts(comparison: Comparison) -> Iterable[RenderableType]:

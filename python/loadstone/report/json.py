@@ -2,7 +2,6 @@
 
 import base64
 import dataclasses
-import json
 import re
 from typing import Any, ClassVar
 
@@ -14,6 +13,7 @@ from loadstone.report.growth import Growth, growth
 from loadstone.report.ladder import ladders
 from loadstone.report.portrait import Figure, Portrait, portrait
 from loadstone.report.verdict import Verdict, verdict
+from loadstone.steering import legible_json
 
 SCHEMA = "loadstone-report-1"
 
@@ -60,9 +60,7 @@ def encode(whole: Portrait) -> bytes:
         "events": [dataclasses.asdict(event) for event in run.events],
         "published": run.published,
     }
-    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    # Half of a pair, which JSON can tell and UTF-8 cannot, becomes a question mark.
-    return text.encode(errors="replace") + b"\n"
+    return legible_json(content, separators=(",", ":")).encode() + b"\n"
 
 
 def _plan(run: Run) -> dict[str, Any]:

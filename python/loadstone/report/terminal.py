@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from loadstone import diagnostics
 from loadstone._core import clock_ns
 from loadstone.plan import Cell, Plan
 from loadstone.record.model import CellResult, Run
@@ -240,10 +241,7 @@ def bar_of(share: float, width: int, *, pad: bool = False) -> str:
 
 
 def _console(*, stderr: bool) -> "Console":
-    from rich.console import Console
-
-    plain = bool(os.environ.get("NO_COLOR"))
-    return Console(stderr=stderr, highlight=False, markup=False, emoji=False, no_color=plain)
+    return diagnostics.console(stderr=stderr, plain=bool(os.environ.get("NO_COLOR")))
 
 
 def print_summary(
