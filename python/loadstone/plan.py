@@ -168,8 +168,11 @@ class Plan:
 
     def check(self) -> None:
         """Raise `InputError` where its parts contradict each other, or a name is none."""
-        names = [self.benchmark, self.edition, *self.variants]
+        names = [self.benchmark, self.edition, *self.variants, *self.operations]
         names += [name for cell in self.cells for name in (cell.operation, cell.variant)]
+        names += [name for name, _ in self.roles]
+        # A plan without a control has no twin, an older one no panel.
+        names += [name for name in (self.panel, self.twin) if name]
         for name in dict.fromkeys(names):
             if (
                 name.startswith("-")

@@ -1,8 +1,10 @@
 """What a page says to run gives the page's own plan, whatever had been chosen."""
 
+import json
 import shlex
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
@@ -48,7 +50,7 @@ def chosen(draw: st.DrawFn) -> dict:
         "rounds": st.integers(1, 4), "seed": st.integers(0, 10**6),
         "time_limit_s": st.floats(0.1, 1e4), "floor": st.booleans(), "limits": st.booleans(),
         "awake": st.booleans(), "users": st.lists(st.integers(1, 256), max_size=3),
-        "rate_per_s": st.floats(1, 1e5), "loop_s": st.floats(0.1, 300),
+        "rate_per_s": st.floats(1e-5, 1e5), "loop_s": st.floats(1e-5, 300),
     }  # fmt: skip
     kept = draw(st.lists(st.sampled_from(sorted(fields)), unique=True))
     given = {field: draw(fields[field]) for field in kept}
@@ -92,6 +94,52 @@ def test_the_command_plans_the_same(choices: dict) -> None:
     told = CliRunner().invoke(app, [*words[1:], "--dry-run"])
     assert told.exit_code == 0, told.output
     assert told.output.startswith(f"plan {plan.hash}: "), (command(of(plan)), told.output[:200])
+
+
+NAMES = st.text(alphabet="-a=' \"\n$\\;\u202e", min_size=1, max_size=6)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(NAMES, max_size=3, unique=True), NAMES, NAMES, NAMES, st.data())
+def test_a_command_reads_what_a_record_holds_as_what_it_is(
+    operations: list[str], panel: str, benchmark: str, variant: str, data: st.DataObject
+) -> None:
+    """A record may come from anybody. What its plan names is a name in the command, or refused."""
+    from loadstone.errors import InputError
+
+    field = data.draw(st.sampled_from(("operations", "panel", "benchmark", "variants")))
+    given = {"operations": operations, "panel": panel, "benchmark": benchmark}
+    plan = json.loads(BASE.plan.to_json())
+    if field == "variants":
+        plan = json.loads(json.dumps(plan).replace('"duckdb"', json.dumps(variant)))
+    else:
+        plan[field] = given[field]
+    try:
+        read = Plan.from_json(json.dumps(plan))
+    except InputError:
+        return
+    chosen: dict = {}
+    with patch.object(session, "plan_from", lambda options, file: chosen.update(options) or read):
+        words = shlex.split(command(of(read)))
+        told = CliRunner().invoke(app, [*words[1:], "--dry-run"])
+    # Only `plan_from` is not the real one: what it gives is no `Planned`.
+    assert isinstance(told.exception, AttributeError), told.output
+    wanted = choices_of(read)
+    assert {name: wanted[name] for name in chosen} == chosen
+    assert field == "variants" or chosen.get(field, []) == given[field]
+
+
+@pytest.mark.parametrize(("field", "value"), [
+    ("operations", ["-x"]), ("operations", ["--record=/etc/passwd"]), ("operations", ["a\nb"]),
+    ("operations", [""]), ("panel", "--resume=x"), ("panel", "a\x1bb"), ("twin", "--on"),
+    ("roles", [["-x", "control"]]),
+])  # fmt: skip
+def test_what_could_be_an_option_is_no_name(field: str, value: object) -> None:
+    from loadstone.errors import InputError
+
+    plan = {**json.loads(BASE.plan.to_json()), field: value}
+    with pytest.raises(InputError, match="is no name"):
+        Plan.from_json(json.dumps(plan))
 
 
 def test_what_nobody_chose_is_not_listed_as_chosen() -> None:
