@@ -4,6 +4,7 @@ No character that would steer a terminal passes, wherever it comes from; nor, to
 that was typed into a URL.
 """
 
+import errno
 import io
 import os
 import re
@@ -82,6 +83,14 @@ def masked(text: str) -> str:
 
 
 _STDERR = 2
+_closed: set[int] = set()
+"""Standard streams that were closed when this process began."""
+
+
+_CLOSED = InputError(
+    "cannot write the output: standard output (descriptor 1) is closed",
+    hint="leave out >&-, or write to a file: loadstone … > FILE",
+)
 
 
 class _Lasting(io.FileIO):
@@ -98,6 +107,8 @@ class _Lasting(io.FileIO):
             os.dup2(nowhere, self.fileno())
             os.close(nowhere)
             if self.fileno() != _STDERR and not isinstance(error, BrokenPipeError):
+                if error.errno == errno.EBADF:
+                    raise _CLOSED from error
                 raise OSError(error.errno, f"cannot write the output: {error.strerror}") from error
             return memoryview(data).nbytes
 
@@ -111,6 +122,7 @@ def fill_standard_streams() -> None:
         try:
             os.fstat(number)
         except OSError:
+            _closed.add(number)
             os.open(os.devnull, mode)  # takes the least number that is free: this one
             os.set_inheritable(number, True)
     if sys.stdin is None:
@@ -119,6 +131,11 @@ def fill_standard_streams() -> None:
         sys.stdout = _lasting_on(1, "utf-8", lines=False)
     if sys.stderr is None:
         sys.stderr = _lasting_on(2, "utf-8", lines=True)
+
+
+def was_closed(number: int) -> bool:
+    """Whether a standard stream, by its descriptor, was closed when this process began."""
+    return number in _closed
 
 
 def outlast_readers() -> None:

@@ -148,6 +148,7 @@ def _shallow(text: str) -> str:
 def _source(text: str | None, file: Path | None) -> str:
     import sys
 
+    from loadstone import diagnostics
     from loadstone.errors import InputError
     from loadstone.files import read_text
 
@@ -159,6 +160,11 @@ def _source(text: str | None, file: Path | None) -> str:
     if file is not None:
         return _shallow(read_text(file, TEXT_BYTES_MAX, "the program"))
     try:
+        if text == "-" and diagnostics.was_closed(0):
+            raise InputError(
+                "standard input (descriptor 0) is closed: it holds no program",
+                hint="leave out <&-, or give it one: loadstone quel - < FILE",
+            )
         given = sys.stdin.buffer.read(TEXT_BYTES_MAX).decode() if text == "-" else str(text)
         return _shallow(given)
     except UnicodeDecodeError as error:
