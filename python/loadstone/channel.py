@@ -25,6 +25,7 @@ from loadstone.errors import (
     UnsupportedError,
     WorkerDiedError,
 )
+from loadstone.files import tail
 
 UNTIMED_LIMIT_S = 900.0
 """Loading, checking and explaining may take this long before a worker counts as hung."""
@@ -114,10 +115,7 @@ class Worker:
 
     def last_words(self) -> str:
         """The end of what the worker or its engine printed."""
-        try:
-            text = self._log.read_text(encoding="utf-8", errors="replace").strip()
-        except OSError:
-            return "none"
+        text = tail(self._log).strip()
         return text.splitlines()[-1][:300] if text else "none"
 
     def strike(self) -> None:

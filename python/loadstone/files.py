@@ -10,6 +10,10 @@ from loadstone.errors import InputError
 
 HEAD_BYTES, TAIL_BYTES = 1 << 12, 1 << 16
 """Of a file, where a report's mark is looked for."""
+LOG_TAIL_BYTES = 1 << 14
+"""Of a log, what is read to show how it ends."""
+_WITHIN_A_LETTER = bytes(range(0x80, 0xC0))
+"""Bytes that begin no letter of UTF-8."""
 
 
 def check_replaceable(path: Path, mark: re.Pattern[bytes] | None, source: Path) -> None:
@@ -55,6 +59,23 @@ def write_atomically(path: Path, content: bytes) -> None:
         raise InputError(
             f"cannot write {path}: {error.strerror}", hint="name another place with --out"
         ) from error
+
+
+def tail(path: Path, bytes_max: int = LOG_TAIL_BYTES) -> str:
+    """The last lines of a text file that may be of any length, in at most so many bytes; empty
+    where there is none. Of a line that is longer, its end."""
+    try:
+        with path.open("rb") as stream:
+            size = stream.seek(0, os.SEEK_END)
+            stream.seek(max(size - bytes_max - 1, 0))
+            content = stream.read(bytes_max + 1)
+    except OSError:
+        return ""
+    if len(content) > bytes_max:
+        first, feed, whole = content.partition(b"\n")
+        # Not in the middle of a letter of several bytes.
+        content = whole if feed and whole else first[1:].lstrip(_WITHIN_A_LETTER)
+    return content.decode(errors="replace")
 
 
 def read_text(path: Path, bytes_max: int, what: str) -> str:

@@ -4,6 +4,7 @@ that it started."""
 import os
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,6 +35,26 @@ def test_a_reply_to_an_interrupted_request_is_not_taken_for_the_next(
         worker.ask("remove")
     with pytest.raises(EngineError, match="no engine yet"):
         worker.ask("restart")
+
+
+LOG_BYTES = 1 << 30
+"""More than a message should cost. A hole in a file takes no place on disk."""
+
+
+def test_of_a_log_without_end_only_the_end_is_read(worker: Worker, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with log.open("r+b") as stream:
+        stream.truncate(LOG_BYTES)
+        stream.seek(0, os.SEEK_END)
+        stream.write(b"\nthe last words\n")
+    tracemalloc.start()
+    try:
+        assert worker.last_words() == "the last words"
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+        log.write_text("\n")
+        assert worker.last_words() == "none"
+    finally:
+        tracemalloc.stop()
 
 
 # A child in a session of its own, as servers are, which has one, too, and will not end.

@@ -10,6 +10,7 @@ from loadstone.doctor.check import Check, Verdict
 from loadstone.engines.postgresql_binaries import server_account
 from loadstone.engines.postgresql_server import PrivateServer
 from loadstone.errors import EngineError
+from loadstone.files import tail
 from loadstone.report.figures import duration
 
 START_S_MAX = 10.0
@@ -79,7 +80,7 @@ def _start_and_stop(scratch: Path) -> str:
     try:
         server.launch({})
         for _ in range(round(START_S_MAX / _POLL_S)):
-            if _READY in server.log.read_text(errors="replace"):
+            if _READY in tail(server.log):
                 return (server.data / "PG_VERSION").read_text().strip()
             if server.ended_within(_POLL_S):
                 raise EngineError("the server ended at its start", hint=server.last_words())

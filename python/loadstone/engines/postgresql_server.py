@@ -21,7 +21,7 @@ from loadstone.engines import postgresql_memory
 from loadstone.engines.network_namespace import NetworkNamespace
 from loadstone.engines.postgresql_binaries import Account, binaries, server_account
 from loadstone.errors import EngineError, InputError
-from loadstone.files import read_text
+from loadstone.files import read_text, tail
 
 PID_FILE_BYTES_MAX = 4096
 
@@ -142,9 +142,7 @@ class PrivateServer:
 
     def last_words(self) -> str:
         """The end of its log, in one line."""
-        if not self.log.exists():
-            return ""
-        lines = self.log.read_text(errors="replace").splitlines()
+        lines = tail(self.log).splitlines()
         return "; ".join(line.strip() for line in lines[-_LOG_LINES_SHOWN:])
 
     def stop(self) -> Sequence[int]:

@@ -9,10 +9,13 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import IO
 
 from loadstone.errors import EngineError
+from loadstone.files import tail
 
 STOP_S_MAX = 60.0
 """What writing a large cache to its place may take."""
@@ -33,6 +36,8 @@ class PageServer:
         self._process: subprocess.Popen[str] | None = None
         self._folder = -1
         """A descriptor of the database's folder while the server runs."""
+        self._words: IO[bytes] | None = None
+        """What the server says of errors, while it runs."""
 
     @property
     def pid(self) -> int | None:
@@ -51,6 +56,8 @@ class PageServer:
         self.stop()
         end_orphan(self.path)
         self._folder = os.open(self.path.parent, os.O_PATH | os.O_DIRECTORY)
+        # In a file: nobody reads a pipe while the server runs, and a full one would stop it.
+        self._words = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the server
         words = "&".join(f"{name}={value}" for name, value in tactics.items())
         self._process = subprocess.Popen(
             [
@@ -59,7 +66,7 @@ class PageServer:
             ],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=self._words,
             text=True,
             cwd=self.path.parent,
             # Ctrl-C at the terminal is the runner's business, not the server's.
@@ -68,10 +75,11 @@ class PageServer:
         )
         said = self._process.stdout
         if said is None or not said.readline():
-            _, words = self._process.communicate()
+            self._process.communicate()
+            said_last = tail(Path(f"/proc/self/fd/{self._words.fileno()}")).strip()
             self._let_go()
             raise EngineError(
-                f"lode: the page server of {self.path} did not start: {words.strip()}",
+                f"lode: the page server of {self.path} did not start: {said_last}",
                 hint="loadstone lode serve --help",
             )
 
@@ -98,6 +106,9 @@ class PageServer:
 
     def _let_go(self) -> None:
         self._process = None
+        if self._words is not None:
+            self._words.close()
+            self._words = None
         if self._folder >= 0:
             os.close(self._folder)
             self._folder = -1
