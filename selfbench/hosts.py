@@ -1,8 +1,8 @@
 """The calling programs: their null operation, their loops beside the same loop on the bare C
 interface, whole runs of OO1, and its huge database.
 
-Our client and the bare loop are examples of `crates/hosts`: the same build, inputs, null procedure
-and checksum; the sides alternate.
+Our client and the bare loop are examples of `crates/clients`: the same build, inputs, null
+procedure and checksum; the sides alternate.
 """
 
 import json
@@ -35,7 +35,7 @@ Costs = Mapping[str, float]
 HUGE = """
 import resource, sys
 from loadstone import _core
-host = _core.Host(sys.argv[1], sys.argv[2], [], parts=int(sys.argv[3]))
+host = _core.Client(sys.argv[1], sys.argv[2], [], parts=int(sys.argv[3]))
 before_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 elapsed_ns = host.load()
 after_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -45,7 +45,7 @@ print(elapsed_ns, before_kib, after_kib, host.size_bytes())
 
 def examples() -> Path:
     """The folder of the built examples."""
-    command = ["cargo", "build", "--release", "--quiet", "--locked", "-p", "loadstone-hosts"]
+    command = ["cargo", "build", "--release", "--quiet", "--locked", "-p", "loadstone-clients"]
     subprocess.run([*command, "--examples"], cwd=ROOT, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", "target"))
     return ROOT / target / "release" / "examples"
@@ -53,7 +53,7 @@ def examples() -> Path:
 
 def null_operation(samples: int = 200) -> None:
     """What the loop takes for a call into an engine that does nothing."""
-    host = _core.Host("null", "", [], PARTS)
+    host = _core.Client("null", "", [], PARTS)
     found = []
     for iteration in range(samples):
         elapsed_ns, _, _, _, calls = host.measure("nothing", iteration)

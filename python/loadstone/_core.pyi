@@ -9,9 +9,9 @@ build_profile: str
 
 __all__ = [
     "Awake",
-    "Host",
-    "HostError",
-    "HostGapError",
+    "Client",
+    "ClientError",
+    "ClientGapError",
     "LodeBtree",
     "LodeDatabase",
     "LodeHash",
@@ -34,6 +34,8 @@ __all__ = [
     "attributes",
     "build_profile",
     "called_bytes",
+    "client_engines",
+    "client_measures",
     "clock_cost_ns",
     "clock_ns",
     "clock_resolution_ns",
@@ -43,8 +45,6 @@ __all__ = [
     "export",
     "growth_exponent",
     "hold_awake",
-    "host_engines",
-    "host_measures",
     "intended_starts",
     "interval_of_median",
     "interval_of_paired_ratio",
@@ -160,27 +160,28 @@ def answer_of_stream(stream: Any) -> tuple[int, str]:
 def answer_of_rows(rows: Sequence[Sequence[Any]]) -> tuple[int, str]:
     """(rows, checksum) of Python rows (int, float, str, Decimal, bool, None)."""
 
-# --- hosts --------------------------------------------------------------------------------
+# --- clients ------------------------------------------------------------------------------
 
-class HostError(RuntimeError):
+class ClientError(RuntimeError):
     """What an engine answered to a calling program in Rust, or could not."""
 
-class HostGapError(HostError):
+class ClientGapError(ClientError):
     """The engine has no such measure or tactic: a gap, with its reason."""
 
-def host_engines() -> list[str]:
-    """The engines that a host in Rust speaks to (crates/hosts)."""
+def client_engines() -> list[str]:
+    """The engines that a client in Rust speaks to (crates/clients)."""
 
-def host_measures() -> list[str]:
+def client_measures() -> list[str]:
     """The names of OO1's measures and of the rungs of its cost ladder."""
 
 @final
-class Host:
+class Client:
     """A calling program in Rust with one engine at the other side of its seam.
 
     `database` is a path (sqlite, duckdb, lmdb), a connection string (postgresql) or empty (memory,
-    null); `library` the shared object that holds DuckDB. Raises `HostGapError`, `HostError`, and
-    ValueError for an unknown engine, measure or tactic. Releases the interpreter while it works.
+    null); `library` the shared object that holds DuckDB. Raises `ClientGapError`, `ClientError`,
+    and ValueError for an unknown engine, measure or tactic. Releases the interpreter while it
+    works.
     """
 
     def __new__(
@@ -200,7 +201,7 @@ class Host:
         self, measure: str, iteration: int, servers: Sequence[int] = ...
     ) -> tuple[int, int, int, str, int, tuple[int | None, int | None], _Work]:
         """Run a measure once: (elapsed ns, of these the commit's, visits, checksum, calls made
-        into the client, (statements sent to the engine, round trips to a server), work as
+        into the driver, (statements sent to the engine, round trips to a server), work as
         `Meter.read` gives it). The iteration's number draws the inputs. What it wrote is looked at
         and taken back, which is in none of the figures. `servers`: processes that are the
         engine."""
@@ -212,7 +213,7 @@ class Host:
         starts_ns: Sequence[int] | None = None,
         servers: Sequence[int] = ...,
     ) -> tuple[int, Tally, Tally, int, _Work]:
-        """Many users at once, each a thread with a client of its own: readers look up, writers
+        """Many users at once, each a thread with a driver of its own: readers look up, writers
         insert, one part a request. A closed loop for that long, or an open one with requests due
         at `starts_ns` (offsets in ns, ascending; for each kind). Inserted links are checked both
         ways and taken back. Returns (elapsed ns, tally of the readers, tally of the writers, links

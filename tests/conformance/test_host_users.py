@@ -40,7 +40,7 @@ SHARED = (
     "sqlite?durability=none", "sqlite?access=objects", "lode?locks=page&place=server", "postgresql",
 )  # fmt: skip
 """What two programs can have open: of LMDB, lode and DuckDB a process opens a file once, and the
-tests of `crates/hosts` have readers and writers at once."""
+tests of `crates/clients` have readers and writers at once."""
 ALONE = ("memory", "python-dict", "python-null", "zodb", "ladybug")
 CONTENTS = ("scan", "lookup", "group", "reverse-batch", "traversal-batch")
 
@@ -139,7 +139,7 @@ def test_readers_and_writers_at_once_are_all_answered(host: HostedEngine) -> Non
 def test_readers_and_writers_of_two_programs_do_not_disturb_each_other(host: HostedEngine) -> None:
     assert isinstance(host, RustHost)
     database, library = host.address()
-    other = _core.Host(host.name, database, host.program_tactics(), PARTS, library=library)
+    other = _core.Client(host.name, database, host.program_tactics(), PARTS, library=library)
     with ThreadPoolExecutor(1) as pool:
         reading = pool.submit(other.users, READERS, 0, DURATION_NS, None)
         written = host.users(0, WRITERS, DURATION_NS, None).inserts

@@ -112,7 +112,7 @@ def floor_has(measure: str) -> bool:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_calls_are_counted_as_the_program_in_rust_counts_them(opened: Open, variant: str) -> None:
     host = opened(variant)
-    floor = _core.Host("memory", "", [], PARTS)
+    floor = _core.Client("memory", "", [], PARTS)
     floor.load()
     for measure in supported(host):
         if floor_has(measure):

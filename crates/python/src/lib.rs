@@ -1,8 +1,8 @@
 //! The only crate that knows Python: convert, release the interpreter, call, map the error.
 //! One file a neighbour crate; no logic lives here.
 
+mod clients;
 mod data;
-mod hosts;
 mod lode;
 mod measure;
 mod quel;
@@ -23,7 +23,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     data::register(module)?;
     quel::register(module)?;
     measure::register(module)?;
-    hosts::register(module)?;
+    clients::register(module)?;
     lode::register(module)?;
     Ok(())
 }

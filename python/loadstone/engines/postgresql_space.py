@@ -19,7 +19,7 @@ from loadstone.errors import EngineError
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 FUNCTION_PREFIX = "oo1_"
-"""What the calling program's functions are called (`crates/hosts/src/postgresql/schema.rs`)."""
+"""What the calling program's functions are called (`crates/clients/src/postgresql/schema.rs`)."""
 
 _LOOK = """
 SELECT pg_catalog.obj_description(oid, 'pg_namespace'), nspowner =

@@ -5,8 +5,8 @@ A worker process owns one host object and calls
     start -> load -> [measure]* -> remove
 
 with `stop`/`start` around every cold sample. The measures are OO1's (`docs/oo1.md`; the names
-are those of `_core.host_measures`); the program's loop is written once in Rust, and once in Python
-for engines that have only a Python interface. The host is named in every result.
+are those of `_core.client_measures`); the program's loop is written once in Rust, and once in
+Python for engines that have only a Python interface. The host is named in every result.
 """
 
 from abc import abstractmethod
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from loadstone._core import Tally, host_measures
+from loadstone._core import Tally, client_measures
 from loadstone.engines.base import Capabilities, Structure, System
 from loadstone.errors import UnsupportedError
 from loadstone.meter import Work
@@ -112,7 +112,7 @@ def structures(gaps: Mapping[str, str]) -> Mapping[str, Structure]:
     """The capabilities of a host: all measures, but those with a reason in `gaps`."""
     return {
         measure: Structure(measure not in gaps, gaps.get(measure, ""))
-        for measure in host_measures()
+        for measure in client_measures()
     }
 
 

@@ -79,7 +79,7 @@ class LodeHost(RustHost):
         held = self.database
         tactics = [pair for pair in self.variant.tactics if pair[0] != "place"]
         with host_errors(self.name):
-            elapsed_ns = _core.Host(
+            elapsed_ns = _core.Client(
                 self.name, str(self.path), tactics, held.parts, held.seed, held.locality
             ).load()
         self.start()

@@ -1,4 +1,4 @@
-"""OO1's measures in Python, each written once over `Client`: twin of `crates/hosts/src/loops.rs`.
+"""OO1's measures in Python, each written once over `Client`: twin of `crates/clients/src/loops.rs`.
 
 Inside the clock: the transaction around the measure, the calls, the null procedure, and the
 keeping of what was visited. Outside: the drawing of inputs, the checksum of what was visited, the

@@ -33,7 +33,7 @@ BYTES = {"bytes": 1, "KiB": KIB, "MiB": KIB**2, "GiB": KIB**3, "TiB": KIB**4}
 
 
 class RustHost(HostedEngine):
-    """An embedded engine behind `crates/hosts`; its files lie in the scratch folder."""
+    """An embedded engine behind `crates/clients`; its files lie in the scratch folder."""
 
     host: ClassVar[str] = "rust"
     file: ClassVar[str] = ""
@@ -41,7 +41,7 @@ class RustHost(HostedEngine):
     lock_file: ClassVar[str] = ""
     """How the name of a file ends that every opening makes anew, for locks: no data."""
 
-    _program: _core.Host | None = None
+    _program: _core.Client | None = None
 
     @property
     def path(self) -> Path:
@@ -141,12 +141,12 @@ class RustHost(HostedEngine):
             return ()
         return sorted(path for path in self.scratch.glob(f"{self.file}*") if path.is_file())
 
-    def _open(self) -> _core.Host:
+    def _open(self) -> _core.Client:
         if self._program is None:
             held = self.database
             database, library = self.address()
             with host_errors(self.name):
-                self._program = _core.Host(
+                self._program = _core.Client(
                     self.name, database, self.program_tactics(), held.parts, held.seed,
                     held.locality, library,
                 )  # fmt: skip
@@ -158,9 +158,9 @@ def host_errors(name: str) -> Iterator[None]:
     """Errors of the Rust side as ours."""
     try:
         yield
-    except _core.HostGapError as gap:
+    except _core.ClientGapError as gap:
         raise UnsupportedError(str(gap)) from None
-    except (_core.HostError, ValueError) as error:
+    except (_core.ClientError, ValueError) as error:
         raise EngineError(f"{name}: {error}") from error
 
 

@@ -2,7 +2,7 @@
 
 An operation is a measure; its variations are its iterations, whose inputs the iteration's number
 draws: each sample of a cell has one of its own, the same for all variants. The program's loop and
-the oracle are in `crates/hosts`; the papers' own numbers in `published.toml`.
+the oracle are in `crates/clients`; the papers' own numbers in `published.toml`.
 """
 
 import json

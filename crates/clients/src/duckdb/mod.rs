@@ -1,0 +1,393 @@
+//! DuckDB in this process, through its C interface. No Rust crate of it: those bring an engine of
+//! their own, and the one that is measured is the one that is installed.
+
+mod api;
+mod handles;
+mod queries;
+mod schema;
+
+use std::fmt::Write;
+use std::ops::{Range, RangeInclusive};
+
+use loadstone_datasets::oo1::{Database, NewPart};
+
+use self::api::ENGINE;
+use self::handles::{Chunk, Connection, Statement, Value};
+use self::queries::{Hop, Query};
+use crate::driver::{Direction, Driver};
+use crate::error::ClientError;
+use crate::habits::{self, Habits};
+use crate::measure::Sent;
+use crate::part::{Kind, Link, Part};
+use crate::tactics::{Address, Tactics};
+use crate::visits::Visits;
+
+/// As much as the other engines keep in memory, so that caches are equal.
+const CACHE: &str = "256MiB";
+
+/// Values of the tactic `parallelism`: the engine's threads, in all.
+const PARALLELISM: [(&str, &str); 12] = [
+    ("1", "1"),
+    ("2", "2"),
+    ("3", "3"),
+    ("4", "4"),
+    ("6", "6"),
+    ("8", "8"),
+    ("12", "12"),
+    ("16", "16"),
+    ("24", "24"),
+    ("32", "32"),
+    ("64", "64"),
+    ("128", "128"),
+];
+
+/// A driver of one database file, with the tactics `parallelism`, `statement`, `hop` and
+/// `transaction`.
+pub struct DuckDb {
+    /// By the place of their [`Query`]; empty until there is a database.
+    statements: Vec<Statement>,
+    connection: Connection,
+    path: String,
+    choices: Choices,
+    /// Statements executed so far.
+    executed: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Choices {
+    /// `statement=batch`: a batch traversal is one statement a level, not one recursive query.
+    levels: bool,
+    hop: Hop,
+    /// `transaction=measure`: one around all reads of a measure, not one around each call.
+    spans_measure: bool,
+}
+
+/// A part that was reached.
+#[derive(Debug, Clone, Copy)]
+pub enum Handle {
+    /// It came with its connection.
+    Fetched(Part),
+    /// Its id came alone.
+    Id(u32),
+}
+
+impl DuckDb {
+    /// Open or create a database file with the library of `address`.
+    pub fn open(address: &Address, tactics: &mut Tactics) -> Result<Self, ClientError> {
+        let threads = tactics.take("parallelism", &PARALLELISM)?;
+        let choices = Choices {
+            levels: tactics.take("statement", &[("prepared", false), ("batch", true)])?,
+            hop: tactics.take("hop", &[("lookup", Hop::Lookup), ("join", Hop::Join)])?,
+            spans_measure: tactics.take("transaction", &[("measure", true), ("call", false)])?,
+        };
+        let library = address.library.as_deref().ok_or_else(|| {
+            let message = "its path is not given: it is the file of Python's module `_duckdb`";
+            ClientError::engine(ENGINE, "looking for its library", message)
+        })?;
+        let settings = [("threads", threads), ("memory_limit", CACHE)];
+        let connection = Connection::open(library, &address.database, &settings)?;
+        Self::on(connection, address.database.clone(), choices)
+    }
+
+    fn on(connection: Connection, path: String, choices: Choices) -> Result<Self, ClientError> {
+        let mut driver = Self { statements: Vec::new(), connection, path, choices, executed: 0 };
+        if schema::is_loaded(&driver.connection)? {
+            driver.prepare()?;
+        }
+        Ok(driver)
+    }
+
+    fn prepare(&mut self) -> Result<(), ClientError> {
+        self.statements.clear();
+        for query in Query::ALL {
+            let (sql, columns) = query.sql(self.choices.hop);
+            self.statements.push(self.connection.prepare(sql, columns)?);
+        }
+        Ok(())
+    }
+
+    /// One statement, whose rows go to `visit` as a chunk and a place in it.
+    fn ask(
+        &mut self,
+        query: Query,
+        parameters: &[Value<'_>],
+        mut visit: impl FnMut(&Chunk<'_>, usize),
+    ) -> Result<(), ClientError> {
+        let statement = self.statements.get_mut(query as usize).ok_or_else(|| {
+            let message = "there is no OO1 database in its file: load one";
+            ClientError::engine(ENGINE, "looking for its statements", message)
+        })?;
+        self.executed += 1;
+        let mut rows = statement.execute(parameters)?;
+        while let Some(chunk) = rows.fetch() {
+            (0..chunk.size()).for_each(|row| visit(&chunk, row));
+        }
+        Ok(())
+    }
+
+    /// One statement whose rows are nobody's.
+    fn execute(&mut self, query: Query, parameters: &[Value<'_>]) -> Result<(), ClientError> {
+        self.ask(query, parameters, |_, _| {})
+    }
+
+    /// One statement whose rows are parts.
+    fn parts(
+        &mut self,
+        query: Query,
+        parameters: &[Value<'_>],
+        mut visit: impl FnMut(Part),
+    ) -> Result<(), ClientError> {
+        let mut malformed = Ok(());
+        self.ask(query, parameters, |chunk, row| {
+            let (x, y) = (chunk.ints(1)[row], chunk.ints(2)[row]);
+            match Kind::read(ENGINE, chunk.text(3, row)) {
+                Ok(kind) => visit(Part { id: chunk.ints(0)[row].cast_unsigned(), x, y, kind }),
+                Err(error) => malformed = Err(error),
+            }
+        })?;
+        malformed
+    }
+
+    /// A text that is nobody's prepared statement.
+    fn run(&mut self, text: &str) -> Result<(), ClientError> {
+        self.executed += 1;
+        self.connection.run(text)
+    }
+
+    fn step(
+        &mut self,
+        query: Query,
+        handle: Handle,
+        out: &mut Vec<Handle>,
+    ) -> Result<(), ClientError> {
+        let from = [int(match handle {
+            Handle::Fetched(part) => part.id,
+            Handle::Id(id) => id,
+        })];
+        if self.choices.hop == Hop::Lookup {
+            return self.ask(query, &from, |chunk, row| {
+                out.push(Handle::Id(chunk.ints(0)[row].cast_unsigned()));
+            });
+        }
+        self.parts(query, &from, |part| out.push(Handle::Fetched(part)))
+    }
+}
+
+fn int(id: u32) -> Value<'static> {
+    Value::Int(id.cast_signed())
+}
+
+/// A list as the engine reads it from text: its C interface binds no arrays of integers.
+fn list(ids: &[u32]) -> String {
+    let mut text = String::with_capacity(2 + 8 * ids.len());
+    text.push('[');
+    for (at, id) in ids.iter().enumerate() {
+        let comma = if at == 0 { "" } else { "," };
+        write!(text, "{comma}{id}").expect("a string takes all that is written");
+    }
+    text.push(']');
+    text
+}
+
+impl Driver for DuckDb {
+    const ENGINE: &'static str = ENGINE;
+
+    type Handle = Handle;
+
+    fn load(&mut self, database: &Database) -> Result<(), ClientError> {
+        self.statements.clear();
+        schema::load(&self.connection, database)?;
+        self.prepare()
+    }
+
+    fn another(&self) -> Result<Self, ClientError> {
+        Self::on(self.connection.another()?, self.path.clone(), self.choices)
+    }
+
+    fn begin(&mut self) -> Result<(), ClientError> {
+        if self.choices.spans_measure { self.begin_write() } else { Ok(()) }
+    }
+
+    fn end(&mut self) -> Result<(), ClientError> {
+        if self.choices.spans_measure { self.commit() } else { Ok(()) }
+    }
+
+    fn find(&mut self, id: u32) -> Result<(Handle, Part), ClientError> {
+        let mut found = None;
+        self.parts(Query::Find, &[int(id)], |part| found = Some(part))?;
+        let part = found.ok_or_else(|| Self::missing(id))?;
+        Ok((Handle::Fetched(part), part))
+    }
+
+    fn read(&mut self, handle: Handle) -> Result<Part, ClientError> {
+        match handle {
+            Handle::Fetched(part) => Ok(part),
+            Handle::Id(id) => Ok(self.find(id)?.1),
+        }
+    }
+
+    fn links(
+        &mut self,
+        handle: Handle,
+        direction: Direction,
+        out: &mut Vec<Handle>,
+    ) -> Result<(), ClientError> {
+        self.step(Query::step(direction), handle, out)
+    }
+
+    fn links_in_order(&mut self, handle: Handle, out: &mut Vec<Handle>) -> Result<(), ClientError> {
+        self.step(Query::Ordered, handle, out)
+    }
+
+    fn range(&mut self, build_s: Range<i64>, visits: &mut Visits) -> Result<(), ClientError> {
+        let bounds = [Value::Time(build_s.start), Value::Time(build_s.end)];
+        self.parts(Query::Range, &bounds, |part| visits.part(&part))
+    }
+
+    fn scan(&mut self, visits: &mut Visits) -> Result<(), ClientError> {
+        self.ask(Query::Scan, &[], |chunk, row| {
+            visits.point(chunk.ints(0)[row], chunk.ints(1)[row]);
+        })
+    }
+
+    fn reference(&mut self, from: u32, to: u32) -> Result<Part, ClientError> {
+        let mut found = None;
+        self.parts(Query::Reference, &[int(from), int(to)], |part| found = Some(part))?;
+        found.ok_or_else(|| Self::missing(to))
+    }
+
+    fn group(&mut self, id: u32, visits: &mut Visits) -> Result<(), ClientError> {
+        let mut malformed = Ok(());
+        self.ask(Query::Group, &[int(id)], |chunk, row| {
+            let (to, length) = (chunk.ints(0)[row].cast_unsigned(), chunk.ints(1)[row]);
+            match Kind::read(ENGINE, chunk.text(2, row)) {
+                Ok(kind) => visits.link(&Link { from: id, to, length, kind }),
+                Err(error) => malformed = Err(error),
+            }
+        })?;
+        malformed
+    }
+
+    fn begin_write(&mut self) -> Result<(), ClientError> {
+        self.run("BEGIN TRANSACTION")
+    }
+
+    fn insert(&mut self, new: &NewPart) -> Result<(), ClientError> {
+        let part = &new.part;
+        let kind = Kind::of(part.kind);
+        let (x, y) = (Value::Int(part.x), Value::Int(part.y));
+        let row = [int(part.id), Value::Text(kind.text()), x, y, Value::Time(part.build_s)];
+        self.execute(Query::Insert, &row)?;
+        let kinds = new.to.each_ref().map(|connection| Kind::of(connection.kind));
+        let mut links = [int(part.id); 10];
+        for (at, connection) in new.to.iter().enumerate() {
+            let kind = Value::Text(kinds[at].text());
+            let link = [int(connection.to), kind, Value::Int(connection.length)];
+            links[1 + 3 * at..][..3].copy_from_slice(&link);
+        }
+        self.execute(Query::Connect, &links)
+    }
+
+    fn update(&mut self, id: u32, build_sum_s: i64) -> Result<(), ClientError> {
+        self.execute(Query::Update, &[int(id), Value::Time(build_sum_s)])
+    }
+
+    fn remove(&mut self, ids: RangeInclusive<u32>) -> Result<(), ClientError> {
+        let ids = [int(*ids.start()), int(*ids.end())];
+        self.execute(Query::Disconnect, &ids)?;
+        self.execute(Query::Remove, &ids)
+    }
+
+    fn commit(&mut self) -> Result<(), ClientError> {
+        self.run("COMMIT")
+    }
+
+    fn rollback(&mut self) -> Result<(), ClientError> {
+        match self.run("ROLLBACK") {
+            // Nothing was begun, or a commit that failed has given it up already.
+            Err(ClientError::Engine { message, .. }) if message.contains("no transaction") => {
+                Ok(())
+            }
+            done => done,
+        }
+    }
+
+    fn find_batch(&mut self, ids: &[u32], visits: &mut Visits) -> Result<(), ClientError> {
+        let before = visits.count;
+        let wanted = list(ids);
+        let wanted = [Value::Text(&wanted)];
+        self.parts(Query::FindBatch, &wanted, |part| visits.part(&part))?;
+        let found = visits.count - before;
+        if found == ids.len() as u64 {
+            return Ok(());
+        }
+        let what = format!("{found} parts for {} ids", ids.len());
+        Err(ClientError::Malformed { engine: ENGINE, what })
+    }
+
+    fn traverse_batch(
+        &mut self,
+        start: u32,
+        depth: u32,
+        direction: Direction,
+        visits: &mut Visits,
+    ) -> Result<(), ClientError> {
+        if !self.choices.levels {
+            let bounds = [int(start), int(depth)];
+            let query = Query::traversal(direction);
+            return self.parts(query, &bounds, |part| visits.part(&part));
+        }
+        let (_, part) = self.find(start)?;
+        visits.part(&part);
+        let mut level = vec![start];
+        for _ in 0..depth {
+            let from = list(&level);
+            level.clear();
+            self.parts(Query::level(direction), &[Value::Text(&from)], |part| {
+                visits.part(&part);
+                level.push(part.id);
+            })?;
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn nothing(&mut self) -> Result<(), ClientError> {
+        std::hint::black_box(self);
+        Ok(())
+    }
+
+    fn empty(&mut self) -> Result<(), ClientError> {
+        self.execute(Query::Empty, &[])
+    }
+
+    fn constant(&mut self) -> Result<i32, ClientError> {
+        let mut value = 0;
+        self.ask(Query::Constant, &[], |chunk, row| value = chunk.ints(0)[row])?;
+        Ok(value)
+    }
+
+    fn size_bytes(&mut self) -> Result<u64, ClientError> {
+        schema::size_bytes(&self.path)
+    }
+
+    fn sent(&self) -> Option<Sent> {
+        Some(Sent { statements: self.executed, round_trips: None })
+    }
+
+    fn terms(&mut self) -> Result<Vec<(String, String)>, ClientError> {
+        let mut terms = schema::terms(&self.connection)?;
+        self.begin()?;
+        let within = schema::in_transaction(&self.connection);
+        self.end()?;
+        terms.push(("transaction".to_owned(), habits::transaction(within?).to_owned()));
+        if schema::is_loaded(&self.connection)?
+            && let Some(habits) = Habits::of(self)?
+        {
+            let style = if habits.goes_by_levels() { "batch" } else { "prepared" };
+            terms.push(("statement".to_owned(), style.to_owned()));
+            terms.push(("hop".to_owned(), habits.hop().to_owned()));
+        }
+        Ok(terms)
+    }
+}

@@ -1,0 +1,68 @@
+//! What can go wrong between the program and the database.
+
+/// An operation of a client that could not be done.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ClientError {
+    /// The engine has no such thing: a gap that is known before anything runs.
+    #[error("{engine} has no {what}: {reason}")]
+    Unsupported {
+        /// The engine's name.
+        engine: &'static str,
+        /// The measure or operation.
+        what: &'static str,
+        /// Why, for the report.
+        reason: &'static str,
+    },
+    /// The engine refused or failed.
+    #[error("{engine} failed while {doing}: {message}")]
+    Engine {
+        /// The engine's name.
+        engine: &'static str,
+        /// What was being done, e.g. "preparing the look-up".
+        doing: &'static str,
+        /// The engine's own words.
+        message: String,
+    },
+    /// A part that must be there is not.
+    #[error("{engine} has no part {id}: load the database again, its links are broken")]
+    Missing {
+        /// The engine's name.
+        engine: &'static str,
+        /// The part asked for.
+        id: u32,
+    },
+    /// What the engine gave back is no part or no connection.
+    #[error("{engine} gave back {what}: it holds another database; load it again")]
+    Malformed {
+        /// The engine's name.
+        engine: &'static str,
+        /// What was wrong with it.
+        what: String,
+    },
+    /// A name that nobody knows.
+    #[error("there is no {kind} {name:?}; there are {}", known.join(", "))]
+    Unknown {
+        /// What was named: an engine, a measure, a tactic.
+        kind: &'static str,
+        /// The name given.
+        name: String,
+        /// The names that exist.
+        known: Vec<String>,
+    },
+    /// A thread of many users ended by itself.
+    #[error("{engine}: a user's thread ended early: {message}")]
+    User {
+        /// The engine's name.
+        engine: &'static str,
+        /// What it said.
+        message: String,
+    },
+}
+
+impl ClientError {
+    /// An engine's own failure.
+    #[expect(clippy::needless_pass_by_value, reason = "texts and errors alike, where they arise")]
+    pub fn engine(engine: &'static str, doing: &'static str, message: impl ToString) -> Self {
+        Self::Engine { engine, doing, message: message.to_string() }
+    }
+}

@@ -1,0 +1,276 @@
+//! LMDB's C interface, as thin as safe code can have it: environments and tables. Its
+//! transactions are in `reader` and `writer`, and no unsafe code is elsewhere.
+//!
+//! Not a ready-made wrapper: those tie a transaction to the environment by a lifetime, so that a
+//! driver could not keep both, and open a cursor for every range.
+
+use std::collections::HashMap;
+use std::ffi::{CStr, CString, c_int, c_uint, c_void};
+use std::path::{Path, PathBuf};
+use std::ptr::{self, NonNull};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
+
+use lmdb_master_sys as ffi;
+
+use super::writer::Writer;
+use crate::error::ClientError;
+
+/// Name of the engine in errors.
+pub const ENGINE: &str = "lmdb";
+
+/// Addresses reserved for the map, far more than the huge database takes; none of it is memory.
+const MAP_BYTES: usize = 64 << 30;
+
+/// Users that may read at once.
+const READERS_MAX: c_uint = 256;
+
+/// Tables of all designs together.
+const TABLES_MAX: c_uint = 8;
+
+/// The tables of all designs.
+const TABLES: [&CStr; 6] = [c"build", c"constant", c"object", c"part", c"to", c"from"];
+
+/// An open environment: one for each file and process, as LMDB demands.
+pub struct Environment {
+    raw: NonNull<ffi::MDB_env>,
+    path: PathBuf,
+    durable: bool,
+}
+
+#[expect(unsafe_code, reason = "users share an environment")]
+// SAFETY: LMDB allows any thread to use an environment; what it does not is closing it while it is
+// in use, which the last owner does.
+unsafe impl Send for Environment {}
+
+#[expect(unsafe_code, reason = "users share an environment")]
+// SAFETY: as for `Send`.
+unsafe impl Sync for Environment {}
+
+/// A named B-tree of an environment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Table(pub(super) ffi::MDB_dbi);
+
+/// How a table orders its keys and values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// One value of any length for each number.
+    Single,
+    /// Values of one length, sorted, for each number.
+    Many,
+    /// Sorted numbers for each number.
+    Numbers,
+}
+
+impl Shape {
+    const fn flags(self) -> c_uint {
+        let many = ffi::MDB_INTEGERKEY | ffi::MDB_DUPSORT | ffi::MDB_DUPFIXED;
+        match self {
+            Self::Single => ffi::MDB_INTEGERKEY,
+            Self::Many => many,
+            Self::Numbers => many | ffi::MDB_INTEGERDUP,
+        }
+    }
+}
+
+/// The environments that this process has open.
+static OPEN: LazyLock<Mutex<HashMap<PathBuf, Weak<Environment>>>> = LazyLock::new(Mutex::default);
+
+impl Environment {
+    /// Open or create a file; the one that is open already, if it is.
+    pub fn open(path: &str, durable: bool) -> Result<Arc<Self>, ClientError> {
+        let path = std::path::absolute(path)
+            .map_err(|error| ClientError::engine(ENGINE, "opening the database", error))?;
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(environment) = open.get(&path).and_then(Weak::upgrade) {
+            if environment.durable != durable {
+                let message = "it is open already with another durability; close that first";
+                return Err(ClientError::engine(ENGINE, "opening the database", message));
+            }
+            return Ok(environment);
+        }
+        let environment = Arc::new(Self::create(&path, durable)?);
+        open.insert(path, Arc::downgrade(&environment));
+        Ok(environment)
+    }
+
+    fn create(path: &Path, durable: bool) -> Result<Self, ClientError> {
+        let name = CString::new(path.as_os_str().as_encoded_bytes())
+            .map_err(|error| ClientError::engine(ENGINE, "opening the database", error))?;
+        let flags = ffi::MDB_NOSUBDIR | ffi::MDB_NOTLS | if durable { 0 } else { ffi::MDB_NOSYNC };
+        let doing = "opening the database";
+        let mut raw = ptr::null_mut();
+        #[expect(unsafe_code, reason = "the C interface")]
+        // SAFETY: `raw` takes the environment.
+        done(unsafe { ffi::mdb_env_create(&raw mut raw) }, doing)?;
+        let raw = NonNull::new(raw)
+            .ok_or_else(|| ClientError::engine(ENGINE, doing, "no environment was made"))?;
+        // Owned from here on: closed also where the opening fails.
+        let environment = Self { raw, path: path.to_owned(), durable };
+        #[expect(unsafe_code, reason = "the C interface")]
+        // SAFETY: the environment is made and not opened, the order that the manual wants; no other
+        // environment of this process has this file (`OPEN`).
+        unsafe {
+            done(ffi::mdb_env_set_mapsize(raw.as_ptr(), MAP_BYTES), doing)?;
+            done(ffi::mdb_env_set_maxreaders(raw.as_ptr(), READERS_MAX), doing)?;
+            done(ffi::mdb_env_set_maxdbs(raw.as_ptr(), TABLES_MAX), doing)?;
+            done(ffi::mdb_env_open(raw.as_ptr(), name.as_ptr(), flags, 0o600), doing)?;
+        }
+        Ok(environment)
+    }
+
+    /// Open or create tables.
+    pub fn tables<const N: usize>(
+        self: &Arc<Self>,
+        names: [(&CStr, Shape); N],
+    ) -> Result<[Table; N], ClientError> {
+        // Tables are opened by one transaction of a process at a time.
+        let _alone = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let writer = Writer::begin(self)?;
+        let mut tables = [Table(0); N];
+        for (table, (name, shape)) in tables.iter_mut().zip(names) {
+            let flags = ffi::MDB_CREATE | shape.flags();
+            #[expect(unsafe_code, reason = "the C interface")]
+            // SAFETY: the transaction is alive, the name ends in zero, the table's place takes it.
+            let status = unsafe {
+                ffi::mdb_dbi_open(writer.transaction(), name.as_ptr(), flags, &raw mut table.0)
+            };
+            done(status, "opening a table")?;
+        }
+        writer.commit()?;
+        Ok(tables)
+    }
+
+    /// The tables that hold something, with how many values each, as LMDB counts them.
+    pub fn filled(self: &Arc<Self>) -> Result<Vec<(String, usize)>, ClientError> {
+        // Tables are opened by one transaction of a process at a time.
+        let _alone = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let writer = Writer::begin(self)?;
+        let mut filled = Vec::new();
+        for name in TABLES {
+            let mut table = Table(0);
+            #[expect(unsafe_code, reason = "the C interface")]
+            // SAFETY: the transaction is alive, the name ends in zero, the table's place takes it.
+            let status = unsafe {
+                ffi::mdb_dbi_open(writer.transaction(), name.as_ptr(), 0, &raw mut table.0)
+            };
+            if status == ffi::MDB_NOTFOUND {
+                continue;
+            }
+            done(status, "opening a table")?;
+            #[expect(unsafe_code, reason = "the C interface")]
+            // SAFETY: all zeros are numbers.
+            let mut counted: ffi::MDB_stat = unsafe { std::mem::zeroed() };
+            #[expect(unsafe_code, reason = "the C interface")]
+            // SAFETY: the transaction is alive, the table is its own, `counted` takes the answer.
+            let status = unsafe { ffi::mdb_stat(writer.transaction(), table.0, &raw mut counted) };
+            done(status, "counting a table's values")?;
+            if counted.ms_entries > 0 {
+                filled.push((name.to_string_lossy().into_owned(), counted.ms_entries));
+            }
+        }
+        // Committed, so that the tables that were opened stay so.
+        writer.commit()?;
+        Ok(filled)
+    }
+
+    /// Where the file is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether a commit waits for the disk, read back from the environment.
+    pub fn syncs(&self) -> Result<bool, ClientError> {
+        let mut flags = 0;
+        #[expect(unsafe_code, reason = "the C interface")]
+        // SAFETY: the environment is open, `flags` takes the answer.
+        let status = unsafe { ffi::mdb_env_get_flags(self.raw.as_ptr(), &raw mut flags) };
+        done(status, "reading its flags")?;
+        Ok(flags & (ffi::MDB_NOSYNC | ffi::MDB_NOMETASYNC) == 0)
+    }
+}
+
+impl Drop for Environment {
+    fn drop(&mut self) {
+        #[expect(unsafe_code, reason = "the C interface")]
+        // SAFETY: transactions own a share of the environment, so that none is left.
+        unsafe {
+            ffi::mdb_env_close(self.raw.as_ptr());
+        }
+    }
+}
+
+/// The library's version.
+pub fn version() -> String {
+    let (mut major, mut minor, mut patch) = (0, 0, 0);
+    #[expect(unsafe_code, reason = "the C interface")]
+    // SAFETY: the three take the answer.
+    unsafe {
+        ffi::mdb_version(&raw mut major, &raw mut minor, &raw mut patch);
+    }
+    format!("{major}.{minor}.{patch}")
+}
+
+pub(super) fn begin(
+    environment: &Environment,
+    flags: c_uint,
+    doing: &'static str,
+) -> Result<NonNull<ffi::MDB_txn>, ClientError> {
+    let mut raw = ptr::null_mut();
+    #[expect(unsafe_code, reason = "the C interface")]
+    // SAFETY: the environment is open, there is no parent, `raw` takes the answer.
+    let status = unsafe {
+        ffi::mdb_txn_begin(environment.raw.as_ptr(), ptr::null_mut(), flags, &raw mut raw)
+    };
+    done(status, doing)?;
+    NonNull::new(raw).ok_or_else(|| failure(ffi::MDB_BAD_TXN, doing))
+}
+
+#[inline]
+#[expect(unsafe_code, reason = "the C interface")]
+/// SAFETY: the transaction is active, and `'a` ends before it or what it wrote does.
+pub(super) unsafe fn get<'a>(
+    transaction: NonNull<ffi::MDB_txn>,
+    table: Table,
+    key: &[u8],
+) -> Result<Option<&'a [u8]>, ClientError> {
+    let (mut key, mut value) = (val(key), val(&[]));
+    // SAFETY: the caller's promise; both places live on this stack.
+    let status =
+        unsafe { ffi::mdb_get(transaction.as_ptr(), table.0, &raw mut key, &raw mut value) };
+    match status {
+        // SAFETY: the caller's promise.
+        ffi::MDB_SUCCESS => Ok(Some(unsafe { bytes(&value) })),
+        ffi::MDB_NOTFOUND => Ok(None),
+        _ => Err(failure(status, "reading a value")),
+    }
+}
+
+/// LMDB takes keys and values to be read by the same type that it gives them back in.
+#[inline]
+pub(super) fn val(bytes: &[u8]) -> ffi::MDB_val {
+    ffi::MDB_val { mv_size: bytes.len(), mv_data: bytes.as_ptr().cast_mut().cast::<c_void>() }
+}
+
+#[inline]
+#[expect(unsafe_code, reason = "the C interface")]
+/// SAFETY: LMDB set the value, and it is valid for `'a`.
+pub(super) unsafe fn bytes<'a>(value: &ffi::MDB_val) -> &'a [u8] {
+    if value.mv_size == 0 {
+        return &[];
+    }
+    // SAFETY: the caller's promise.
+    unsafe { std::slice::from_raw_parts(value.mv_data.cast::<u8>(), value.mv_size) }
+}
+
+#[inline]
+pub(super) fn done(status: c_int, doing: &'static str) -> Result<(), ClientError> {
+    if status == ffi::MDB_SUCCESS { Ok(()) } else { Err(failure(status, doing)) }
+}
+
+#[cold]
+pub(super) fn failure(status: c_int, doing: &'static str) -> ClientError {
+    #[expect(unsafe_code, reason = "the C interface")]
+    // SAFETY: it answers a static text for LMDB's own numbers and the system's for others.
+    let text = unsafe { CStr::from_ptr(ffi::mdb_strerror(status)) };
+    ClientError::engine(ENGINE, doing, text.to_string_lossy())
+}

@@ -1,0 +1,58 @@
+//! Where the database is, for the program: one implementation for each value of the tactic
+//! `place`. All that a driver does is compiled for each, so that neither pays for the other.
+
+use std::sync::Arc;
+
+use loadstone_datasets::oo1::Database as Data;
+use lode::tactics::Tactics;
+use lode::{LodeError, Pages};
+
+use super::design::Design;
+use super::store::Store;
+use crate::error::ClientError;
+
+/// A database, and transactions that own a share of it, since a driver keeps them from call to
+/// call.
+pub trait Place: Send + Sync + Sized + 'static {
+    /// As the tactic has it.
+    const NAME: &'static str;
+
+    /// A transaction that looks.
+    type Reading<'a>: Pages;
+
+    /// A transaction that changes.
+    type Writing<'a>: Pages;
+
+    /// A transaction that looks, with its share.
+    type Reader: Send;
+
+    /// A transaction that changes, with its share. Dropped, it is rolled back.
+    type Writer: Send;
+
+    /// Open what is at that address.
+    fn open(address: &str, tactics: &Tactics) -> Result<Self, ClientError>;
+
+    /// The tactics in force.
+    fn tactics(&self) -> &Tactics;
+
+    /// Begin to look.
+    fn reader(this: &Arc<Self>) -> Self::Reader;
+
+    /// What it looks at.
+    fn pages(reader: &Self::Reader) -> &Self::Reading<'_>;
+
+    /// Begin to change.
+    fn writer(this: &Arc<Self>) -> Self::Writer;
+
+    /// Do something with its pages.
+    fn with<R>(writer: &mut Self::Writer, act: impl FnOnce(&mut Self::Writing<'_>) -> R) -> R;
+
+    /// Make it all visible, and durable as the tactics say.
+    fn commit(writer: Self::Writer) -> Result<(), LodeError>;
+
+    /// A new database in place of that of a store, filled, and durable at return.
+    fn load<D: Design>(store: &mut Store<Self>, data: &Data) -> Result<D, ClientError>;
+
+    /// Of both files.
+    fn size_bytes(store: &Store<Self>) -> Result<u64, ClientError>;
+}

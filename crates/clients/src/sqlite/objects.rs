@@ -1,0 +1,277 @@
+//! `SQLite` as a store of objects: one row for each part, its connections both ways in the value.
+
+use std::ops::{Range, RangeInclusive};
+
+use loadstone_datasets::oo1::{Database, NewPart};
+
+use super::file::{File, not_loaded};
+use super::raw::{Connection, ENGINE, Statement};
+use crate::driver::{Direction, Driver};
+use crate::error::ClientError;
+use crate::measure::Sent;
+use crate::object::{self, Held, Object};
+use crate::part::Part;
+use crate::tactics::{Address, Tactics};
+use crate::visits::Visits;
+
+/// `SQLite` with one row a part. The statements stand before the file, so that they go first.
+pub struct Objects {
+    statements: Option<Statements>,
+    file: File,
+    held: Held,
+}
+
+/// `build` stands beside the object, since `SQLite` cannot look into it.
+const TABLE: &str = "create table object(id integer primary key, build integer not null, \
+     value blob not null)";
+
+/// Prepared once, outside every clock.
+struct Statements {
+    find: Statement,
+    range: Statement,
+    scan: Statement,
+    insert: Statement,
+    update: Statement,
+    remove: Statement,
+}
+
+impl Statements {
+    fn prepare(connection: &Connection) -> Result<Self, ClientError> {
+        Ok(Self {
+            find: connection.prepare("select value from object where id = ?1")?,
+            range: connection
+                .prepare("select id, value from object where build >= ?1 and build < ?2")?,
+            scan: connection.prepare("select value from object")?,
+            insert: connection.prepare("insert into object values (?1, ?2, ?3)")?,
+            update: connection.prepare("update object set build = ?2, value = ?3 where id = ?1")?,
+            remove: connection.prepare("delete from object where id = ?1")?,
+        })
+    }
+
+    /// Look at an object where it lies.
+    #[inline]
+    fn with<T>(&mut self, id: u32, look: impl FnOnce(Object<'_>) -> T) -> Result<T, ClientError> {
+        self.find.bind(1, id.into())?;
+        if !self.find.step()? {
+            return Err(Objects::missing(id));
+        }
+        let seen = Object::of(ENGINE, self.find.blob(0)).map(look);
+        self.find.reset();
+        seen
+    }
+
+    fn insert(&mut self, id: u32, value: &[u8]) -> Result<(), ClientError> {
+        write(&mut self.insert, id, value)
+    }
+
+    fn change(
+        &mut self,
+        id: u32,
+        change: impl FnOnce(Object<'_>) -> Vec<u8>,
+    ) -> Result<(), ClientError> {
+        let value = self.with(id, change)?;
+        write(&mut self.update, id, &value)
+    }
+}
+
+fn write(statement: &mut Statement, id: u32, value: &[u8]) -> Result<(), ClientError> {
+    statement.bind(1, id.into())?;
+    statement.bind(2, Object::of(ENGINE, value)?.build_s())?;
+    statement.bind_blob(3, value)?;
+    statement.finish()
+}
+
+impl Objects {
+    /// Open or create a file.
+    pub fn open(address: &Address, tactics: &mut Tactics) -> Result<Self, ClientError> {
+        Self::attach(File::open(address, tactics)?)
+    }
+
+    fn attach(file: File) -> Result<Self, ClientError> {
+        let connection = file.connection();
+        let tables = connection.rows("select name from sqlite_schema where type = 'table'")?;
+        let statements = match tables.first() {
+            None => None,
+            Some(names) if names[0] == "object" => Some(Statements::prepare(connection)?),
+            Some(_) => {
+                let message = "it has the other design (access); load it again";
+                return Err(ClientError::engine(ENGINE, "opening the database", message));
+            }
+        };
+        Ok(Self { statements, file, held: Held::default() })
+    }
+
+    #[inline]
+    fn statements(&mut self) -> Result<&mut Statements, ClientError> {
+        self.statements.as_mut().ok_or_else(not_loaded)
+    }
+}
+
+impl Driver for Objects {
+    const ENGINE: &'static str = ENGINE;
+
+    type Handle = u32;
+
+    fn load(&mut self, database: &Database) -> Result<(), ClientError> {
+        self.held.drop_all();
+        self.statements = None;
+        self.file.replace()?;
+        self.file.connection().run(TABLE)?;
+        let mut statements = Statements::prepare(self.file.connection())?;
+        self.file.begin_write()?;
+        object::for_each(database, |id, value| statements.insert(id, value))?;
+        self.statements = Some(statements);
+        self.file.connection().run("create index object_build on object(build)")?;
+        self.file.commit()?;
+        self.file.checkpoint()
+    }
+
+    fn another(&self) -> Result<Self, ClientError> {
+        Self::attach(self.file.another()?)
+    }
+
+    fn begin(&mut self) -> Result<(), ClientError> {
+        self.file.begin()
+    }
+
+    fn end(&mut self) -> Result<(), ClientError> {
+        self.held.drop_all();
+        self.file.end()
+    }
+
+    #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
+    #[inline(always)]
+    fn find(&mut self, id: u32) -> Result<(u32, Part), ClientError> {
+        self.read(id).map(|part| (id, part))
+    }
+
+    #[inline]
+    fn read(&mut self, handle: u32) -> Result<Part, ClientError> {
+        let Self { statements, held, .. } = self;
+        let statements = statements.as_mut().ok_or_else(not_loaded)?;
+        statements.with(handle, |object| {
+            held.keep(handle, object);
+            object.part(handle)
+        })
+    }
+
+    #[inline]
+    fn links(
+        &mut self,
+        handle: u32,
+        direction: Direction,
+        out: &mut Vec<u32>,
+    ) -> Result<(), ClientError> {
+        if !self.held.links(handle, direction, out) {
+            self.read(handle)?;
+            self.held.links(handle, direction, out);
+        }
+        Ok(())
+    }
+
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "the method is for one lifetime")]
+    fn links_in_order(&mut self, handle: u32, out: &mut Vec<u32>) -> Result<(), ClientError> {
+        let to = self.statements()?.with(handle, |object| object.to_in_order())?;
+        out.extend(to);
+        Ok(())
+    }
+
+    fn range(&mut self, build_s: Range<i64>, visits: &mut Visits) -> Result<(), ClientError> {
+        let range = &mut self.statements()?.range;
+        range.bind(1, build_s.start)?;
+        range.bind(2, build_s.end)?;
+        while range.step()? {
+            visits.part(&Object::of(ENGINE, range.blob(1))?.part(range.id(0)));
+        }
+        Ok(())
+    }
+
+    fn scan(&mut self, visits: &mut Visits) -> Result<(), ClientError> {
+        let scan = &mut self.statements()?.scan;
+        while scan.step()? {
+            let part = Object::of(ENGINE, scan.blob(0))?.part(0);
+            visits.point(part.x, part.y);
+        }
+        Ok(())
+    }
+
+    fn reference(&mut self, from: u32, to: u32) -> Result<Part, ClientError> {
+        let statements = self.statements()?;
+        if !statements.with(from, |object| object.to().contains(&to))? {
+            return Err(Self::missing(to));
+        }
+        statements.with(to, |object| object.part(to))
+    }
+
+    fn group(&mut self, id: u32, visits: &mut Visits) -> Result<(), ClientError> {
+        self.statements()?
+            .with(id, |object| object.links(id).iter().for_each(|link| visits.link(link)))
+    }
+
+    fn begin_write(&mut self) -> Result<(), ClientError> {
+        self.held.drop_all();
+        self.file.begin_write()
+    }
+
+    fn insert(&mut self, new: &NewPart) -> Result<(), ClientError> {
+        let id = new.part.id;
+        let statements = self.statements()?;
+        statements.insert(id, &object::encode(&new.part, &new.to, &[]))?;
+        new.to.iter().try_for_each(|to| statements.change(to.to, |object| object.with_from(id)))
+    }
+
+    fn update(&mut self, id: u32, build_sum_s: i64) -> Result<(), ClientError> {
+        self.statements()?.change(id, |object| object.turned(build_sum_s))
+    }
+
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "the method is for one lifetime")]
+    fn remove(&mut self, ids: RangeInclusive<u32>) -> Result<(), ClientError> {
+        let statements = self.statements()?;
+        for id in ids.clone() {
+            for to in statements.with(id, |object| object.to())? {
+                if !ids.contains(&to) {
+                    statements.change(to, |object| object.without_from(&ids))?;
+                }
+            }
+        }
+        for id in ids {
+            statements.remove.bind(1, id.into())?;
+            statements.remove.finish()?;
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), ClientError> {
+        self.file.commit()
+    }
+
+    fn rollback(&mut self) -> Result<(), ClientError> {
+        self.file.rollback()
+    }
+
+    #[inline(never)]
+    fn nothing(&mut self) -> Result<(), ClientError> {
+        std::hint::black_box(self);
+        Ok(())
+    }
+
+    fn empty(&mut self) -> Result<(), ClientError> {
+        self.file.empty()
+    }
+
+    fn constant(&mut self) -> Result<i32, ClientError> {
+        self.file.constant()
+    }
+
+    fn size_bytes(&mut self) -> Result<u64, ClientError> {
+        Ok(self.file.size_bytes())
+    }
+
+    fn sent(&self) -> Option<Sent> {
+        Some(self.file.sent())
+    }
+
+    fn terms(&mut self) -> Result<Vec<(String, String)>, ClientError> {
+        self.file.terms()
+    }
+}

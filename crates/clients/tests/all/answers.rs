@@ -1,0 +1,91 @@
+use loadstone_clients::oracle::Oracle;
+use loadstone_clients::{Address, Client, ClientError, Measure, Tactics, open};
+use tempfile::tempdir;
+
+use crate::variants::{VARIANTS, database};
+
+/// Measures that the client has are as the oracle says.
+fn hold(client: &mut dyn Client, oracle: &Oracle, iteration: u32, of: &str) {
+    for (name, measure) in Measure::ALL {
+        match client.measure(measure, iteration) {
+            Ok(outcome) => {
+                let seen = (outcome.visits, outcome.checksum);
+                match oracle.expected(measure, iteration) {
+                    Some(expected) => assert_eq!(seen, expected, "{of}: {name}, {iteration}"),
+                    None => assert_eq!((seen, outcome.calls), ((0, 0), 1000), "{of}: {name}"),
+                }
+            }
+            Err(ClientError::Unsupported { .. }) => {}
+            Err(error) => panic!("{of}: {name}: {error}"),
+        }
+    }
+}
+
+#[test]
+fn every_client_sees_what_the_oracle_says() {
+    for (parts, locality) in [(200, true), (1000, true), (1000, false)] {
+        let database = database(parts, locality);
+        let oracle = Oracle::new(database);
+        for variant in VARIANTS {
+            let folder = tempdir().unwrap();
+            let mut client = variant.load(&folder, database);
+            for iteration in [0, 9] {
+                hold(&mut *client, &oracle, iteration, &format!("{variant:?}, {parts} parts"));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_papers_measures_are_had_by_all() {
+    let database = database(200, true);
+    for variant in VARIANTS {
+        let folder = tempdir().unwrap();
+        let mut client = variant.load(&folder, database);
+        for measure in [
+            Measure::Lookup,
+            Measure::Traversal,
+            Measure::Reverse,
+            Measure::Insert,
+            Measure::Range,
+            Measure::Scan,
+            Measure::Update,
+            Measure::Ordered,
+        ] {
+            let outcome = client.measure(measure, 3).unwrap();
+            assert!(outcome.visits > 0 && outcome.elapsed_ns > 0, "{variant:?}: {measure:?}");
+        }
+        let traversal = client.measure(Measure::Traversal, 3).unwrap();
+        assert_eq!((traversal.visits, traversal.calls), (3280, 3280 + 1093), "{variant:?}");
+    }
+}
+
+#[test]
+fn another_databases_answers_are_wrong() {
+    let (ours, theirs) = (database(1000, true), database(1000, false));
+    let oracle = Oracle::new(ours);
+    for variant in VARIANTS {
+        let folder = tempdir().unwrap();
+        let mut client = variant.load(&folder, theirs);
+        for measure in [Measure::Traversal, Measure::Reverse, Measure::Ordered, Measure::Group] {
+            let outcome = client.measure(measure, 0).unwrap();
+            let seen = (outcome.visits, outcome.checksum);
+            assert_ne!(Some(seen), oracle.expected(measure, 0), "{variant:?}: {measure:?}");
+        }
+    }
+}
+
+#[test]
+fn a_name_that_nobody_knows_is_told_the_known_ones() {
+    let told = |engine: &str, tactics: &[(&str, &str)]| {
+        let folder = tempdir().unwrap();
+        let path = folder.path().join("database").to_str().unwrap().to_owned();
+        let address = Address { database: path, library: None };
+        let tactics = Tactics::new(tactics.iter().copied());
+        open(engine, &address, tactics, database(200, true)).err().unwrap().to_string()
+    };
+    assert!(told("oracle", &[]).contains("sqlite"));
+    assert!(told("sqlite", &[("access", "hash")]).contains("access=clustered"));
+    assert!(told("lmdb", &[("swizzle", "on")]).contains("durability"));
+    assert!(Measure::named("walk").unwrap_err().to_string().contains("traversal"));
+}

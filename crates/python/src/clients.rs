@@ -1,0 +1,197 @@
+//! The calling programs in Rust, and the oracle of their answers.
+
+mod inputs;
+
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use loadstone_clients::oracle::Oracle;
+use loadstone_clients::users::{self, Pacing, Users};
+use loadstone_clients::{
+    Address, ClientError as Failure, Database, ENGINES, Measure, Outcome, Tactics, open,
+};
+use loadstone_measure::work;
+use pyo3::create_exception;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::measure::{Metered, Tally, metered};
+
+create_exception!(
+    loadstone._core,
+    ClientError,
+    PyRuntimeError,
+    "What an engine answered to a calling program in Rust, or could not."
+);
+create_exception!(
+    loadstone._core,
+    ClientGapError,
+    ClientError,
+    "The engine has no such measure or tactic: a gap, with its reason."
+);
+
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("ClientError", module.py().get_type::<ClientError>())?;
+    module.add("ClientGapError", module.py().get_type::<ClientGapError>())?;
+    module.add_class::<Client>()?;
+    module.add_class::<Oo1Oracle>()?;
+    module.add_function(wrap_pyfunction!(client_engines, module)?)?;
+    module.add_function(wrap_pyfunction!(inputs::oo1_inputs, module)?)?;
+    module.add_function(wrap_pyfunction!(inputs::oo1_checksum, module)?)?;
+    module.add_function(wrap_pyfunction!(client_measures, module)?)
+}
+
+fn failure(error: &Failure) -> PyErr {
+    match error {
+        Failure::Unsupported { .. } => ClientGapError::new_err(error.to_string()),
+        Failure::Unknown { .. } => PyValueError::new_err(error.to_string()),
+        _ => ClientError::new_err(error.to_string()),
+    }
+}
+
+fn database(parts: u64, seed: u64, locality: bool) -> PyResult<Database> {
+    Database::new(parts, seed, locality).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// The engines that a client in Rust speaks to.
+#[pyfunction]
+fn client_engines() -> Vec<&'static str> {
+    ENGINES.to_vec()
+}
+
+/// The names of the measures.
+#[pyfunction]
+fn client_measures() -> Vec<&'static str> {
+    Measure::ALL.iter().map(|(name, _)| *name).collect()
+}
+
+type Counted = (Option<u64>, Option<u64>);
+type Measured = (u64, u64, u64, String, u64, Counted, Metered);
+type Served = (u64, Tally, Tally, u64, Metered);
+
+/// A calling program with one engine at the other side of its seam.
+#[pyclass(frozen, module = "loadstone._core")]
+struct Client {
+    client: Mutex<Box<dyn loadstone_clients::Client>>,
+}
+
+#[pymethods]
+impl Client {
+    #[new]
+    #[pyo3(signature = (engine, database, tactics, parts, seed=1, locality=true, library=None))]
+    #[expect(clippy::too_many_arguments, reason = "the signature of the Python method")]
+    fn new(
+        py: Python<'_>,
+        engine: &str,
+        database: String,
+        tactics: Vec<(String, String)>,
+        parts: u64,
+        seed: u64,
+        locality: bool,
+        library: Option<PathBuf>,
+    ) -> PyResult<Self> {
+        let held = self::database(parts, seed, locality)?;
+        let address = Address { database, library };
+        let client = py
+            .detach(|| open(engine, &address, Tactics::new(tactics), held))
+            .map_err(|error| failure(&error))?;
+        Ok(Self { client: Mutex::new(client) })
+    }
+
+    /// Load the database; elapsed ns.
+    fn load(&self, py: Python<'_>) -> PyResult<u64> {
+        self.with(py, |client| client.load())
+    }
+
+    /// Run a measure: see `_core.pyi`.
+    #[pyo3(signature = (measure, iteration, servers=Vec::new()))]
+    fn measure(
+        &self,
+        py: Python<'_>,
+        measure: &str,
+        iteration: u32,
+        servers: Vec<u32>,
+    ) -> PyResult<Measured> {
+        let asked = Measure::named(measure).map_err(|error| failure(&error))?;
+        let meter = work::Meter::new(servers);
+        let found = self.with(py, |client| client.metered(asked, iteration, &meter))?;
+        let Outcome { elapsed_ns, commit_ns, visits, checksum, calls, sent, work } = found;
+        let checksum = format!("{checksum:016x}");
+        let counted = (sent.map(|sent| sent.statements), sent.and_then(|sent| sent.round_trips));
+        Ok((elapsed_ns, commit_ns, visits, checksum, calls, counted, metered(work)))
+    }
+
+    /// Many users at once: see `_core.pyi`.
+    #[pyo3(signature = (readers, writers, duration_ns, starts_ns=None, servers=Vec::new()))]
+    fn users(
+        &self,
+        py: Python<'_>,
+        readers: u32,
+        writers: u32,
+        duration_ns: u64,
+        starts_ns: Option<Vec<u64>>,
+        servers: Vec<u32>,
+    ) -> PyResult<Served> {
+        let pacing = match starts_ns {
+            None => Pacing::Closed { duration_ns },
+            Some(starts_ns) => Pacing::Open { starts_ns, duration_ns },
+        };
+        let asked = Users { readers, writers, pacing };
+        let meter = work::Meter::new(servers);
+        let served = self.with(py, |client| client.metered_users(&asked, &meter))?;
+        let users::Served { elapsed_ns, lookups, inserts, links_found, work } = served;
+        Ok((elapsed_ns, Tally(lookups), Tally(inserts), links_found, metered(work)))
+    }
+
+    /// Bytes that the database takes.
+    fn size_bytes(&self, py: Python<'_>) -> PyResult<u64> {
+        self.with(py, |client| client.size_bytes())
+    }
+
+    /// What the engine says about itself.
+    fn terms(&self, py: Python<'_>) -> PyResult<Vec<(String, String)>> {
+        self.with(py, |client| client.terms())
+    }
+}
+
+impl Client {
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        ask: impl FnOnce(&mut dyn loadstone_clients::Client) -> Result<T, Failure> + Send,
+    ) -> PyResult<T> {
+        py.detach(|| {
+            let mut client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
+            ask(client.as_mut())
+        })
+        .map_err(|error| failure(&error))
+    }
+}
+
+/// What each measure must have seen, by a plain evaluation in memory.
+#[pyclass(frozen, module = "loadstone._core")]
+struct Oo1Oracle {
+    oracle: Oracle,
+}
+
+#[pymethods]
+impl Oo1Oracle {
+    #[new]
+    #[pyo3(signature = (parts, seed=1, locality=true))]
+    fn new(py: Python<'_>, parts: u64, seed: u64, locality: bool) -> PyResult<Self> {
+        let held = database(parts, seed, locality)?;
+        Ok(Self { oracle: py.detach(|| Oracle::new(held)) })
+    }
+
+    /// (visits, checksum) of one iteration of a measure; None for a rung of the ladder.
+    fn answer(
+        &self,
+        py: Python<'_>,
+        measure: &str,
+        iteration: u32,
+    ) -> PyResult<Option<(u64, String)>> {
+        let asked = Measure::named(measure).map_err(|error| failure(&error))?;
+        let seen = py.detach(|| self.oracle.expected(asked, iteration));
+        Ok(seen.map(|(visits, checksum)| (visits, format!("{checksum:016x}"))))
+    }
+}
