@@ -9,49 +9,49 @@ PYTHON_SOURCES := $(shell find python -type f -not -name '*.pyc' -not -name '*.s
 .DEFAULT_GOAL := help
 .PHONY: run test check format lint types bench calibrate torture fuzz wheel clean help
 
-run: $(VENV)/.installed ## set everything up, run the default panel, write the report, say where
+run: $(VENV)/.installed ## set everything up, run the default benchmark, write the report
 	$(BIN)/loadstone run
 
-test: $(VENV)/.installed $(VENV)/.tools ## everything that protects the project
+test: $(VENV)/.installed $(VENV)/.tools ## run all tests of both languages
 	cargo test --workspace --locked --quiet
 	$(BIN)/python -m pytest
 
-check: format lint types test ## format, lint, types, tests: what a change must pass
+check: format lint types test ## format, lint, types, test: a change must pass it
 
-format: $(VENV)/.tools ## fail where the code is not formatted
+format: $(VENV)/.tools ## check the formatting
 	cargo fmt --all --check
 	$(BIN)/ruff format --check .
 
-lint: $(VENV)/.tools ## clippy and ruff, warnings are errors
+lint: $(VENV)/.tools ## run clippy and ruff; warnings are errors
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 	$(BIN)/ruff check .
 
-types: $(VENV)/.installed $(VENV)/.tools ## mypy --strict, and the stub against the binary
+types: $(VENV)/.installed $(VENV)/.tools ## run mypy, and compare the stub with the binary
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest loadstone._core
 
-bench: $(VENV)/.installed $(VENV)/.tools ## our speed beside our peers', interleaved, ratios printed
+bench: $(VENV)/.installed $(VENV)/.tools ## measure our speed beside our peers'
 	$(BIN)/python selfbench/bench.py
 
-calibrate: $(VENV)/.installed $(VENV)/.tools ## does the instrument find what is there, no more
+calibrate: $(VENV)/.installed $(VENV)/.tools ## plant differences, and count those found
 	$(BIN)/python selfbench/calibrate.py
 
-torture: ## lode: a million histories of threads, 100,000 crashes, all tactics, every byte flipped
+torture: ## test lode: a million histories of threads, 200,000 crashes, all tactics
 	LODE_HISTORIES=1000000 cargo test -p lode --release --locked --lib simulation:: -- --nocapture
 	LODE_CRASH_IMAGES=100000 LODE_RUNS=5000 cargo test -p lode --release --locked \
 	  --test reliability --test transactions -- --include-ignored --show-output
 
-fuzz: ## a minute of fuzzing for each target (needs a nightly toolchain and cargo-fuzz)
+fuzz: ## run each fuzz target for a minute (needs a nightly toolchain and cargo-fuzz)
 	cd fuzz && for target in $$(cargo +nightly fuzz list | grep -v canary); do \
 	  cargo +nightly fuzz run $$target -- -max_total_time=60 || exit 1; done
 
 wheel: $(VENV)/.base ## build the wheel into dist/
 	$(BIN)/maturin build --release --locked --out dist
 
-clean: ## remove what the build made (records and reports in runs/ stay)
+clean: ## remove all build outputs (records and reports in runs/ stay)
 	rm -rf $(VENV) target dist
 
-help: ## this list
+help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # The environment: runtime libraries first, so that `make run` installs no developer's tools.
