@@ -199,7 +199,7 @@ fn look_up(
     for _ in 0..LOOK_UPS {
         let oid = files.oid(random.below(files.parts as usize) as u64, visit)?;
         visit(oid.page);
-        files.objects.look(&files.reading, Reference::to(oid), |view, at| view.u64(at + TO))?;
+        files.objects.read_at(&files.reading, Reference::to(oid), |view, at| view.u64(at + TO))?;
     }
     Ok(())
 }
@@ -213,7 +213,7 @@ fn traverse(
     let mut waiting = vec![(files.oid(root, visit)?, LEVELS)];
     while let Some((oid, levels)) = waiting.pop() {
         visit(oid.page);
-        let to = files.objects.look(&files.reading, Reference::to(oid), |view, at| {
+        let to = files.objects.read_at(&files.reading, Reference::to(oid), |view, at| {
             [0, 1, 2].map(|place| view.u64(at + TO + 8 * place))
         })?;
         if levels > 0 {

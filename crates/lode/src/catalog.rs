@@ -125,7 +125,7 @@ pub fn find(pages: &impl Pages, name: &str) -> Result<Entry> {
     found.ok_or_else(|| missing(name))
 }
 
-/// The page that a file of that number was given last, 0 for none. Costs one look at one page.
+/// The page that a file of that number was given last, 0 for none. Reads one page.
 pub fn last(pages: &impl Pages, file: FileNumber) -> Result<PageNumber> {
     let at = pages.read(CATALOG_PAGE, |view| {
         let position = find_number(view, file)?;

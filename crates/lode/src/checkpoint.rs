@@ -46,7 +46,7 @@ impl Database {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return,
         };
-        // It has been told to `Changes`, whom everybody asks.
+        // `Changes` has been told, and every operation asks it.
         let _ = self.make_checkpoint();
     }
 
@@ -78,9 +78,10 @@ impl Database {
 
     fn checkpoint_among_others(&self) -> Result<()> {
         let log = self.changes().log();
-        // Before a page is written, because of whoever runs now something may be logged meanwhile
-        // that takes it back. All that it logs must be read then, from its beginning to its end,
-        // which may be close: it may have been told that it is committed when the pages are there.
+        // Before a page is written, because of the transactions that run now something may be
+        // logged meanwhile that takes it back. All that it logs must be read then, from its
+        // beginning to its end, which may be close: it may have been told that it is committed when
+        // the pages are there.
         let writers = self.active().writers();
         // Whatever was logged before this is in pages that are written now.
         let start = log.end();

@@ -1,8 +1,9 @@
 //! Objects: byte strings of any length under an OID that they keep wherever they move.
 //!
 //! A file of objects is a [`Heap`], and an object a record of it: its OID is the record's id, home
-//! page and slot, and a field that refers to it has a [`Reference`], by which it is looked at where
-//! it lies ([`Heap::look`], [`Heap::glance`]). All that can be done with a heap can be done here.
+//! page and slot, and a field that refers to it has a [`Reference`], by which it is read where
+//! it lies ([`Heap::read_at`], [`Heap::try_read_at`]). All that can be done with a heap can be done
+//! here.
 
 use std::ops::Deref;
 

@@ -56,7 +56,7 @@ struct Analysis {
 /// tried again.
 pub(crate) fn recover(volume: &dyn Disk, log: &Log, pages_max: usize) -> Result<Recovery> {
     // Images that only came from the system's cache mend nothing after the next crash.
-    log.renew()?;
+    log.rewrite()?;
     let analysis = Analysis::of(log)?;
     let pages: Vec<PageNumber> = analysis.pages.keys().copied().collect();
     check_length(volume, pages.last().copied().unwrap_or_default())?;

@@ -5,7 +5,7 @@
 //! file begins: that is [`crate::catalog`]'s.
 //!
 //! An allocation beside a page whose extent has room reads and writes one space page. Only when the
-//! extent is full are other groups looked at, and of these at most [`PROBES_MAX`] for room in
+//! extent is full are other groups read, and of these at most [`PROBES_MAX`] for room in
 //! extents that the file has already.
 
 mod extents;
@@ -43,17 +43,17 @@ pub fn format(pages: &mut impl Pages, extent_pages: u32) -> Result<()> {
     summary::put(pages, Map::Free, 0, true)
 }
 
-/// Take a free page for `file` and format it as `kind`. `near` is the file's page that was
+/// Take a free page for `file` and format it as `kind`. `hint` is the file's page that was
 /// allocated last, or 0 for a file without pages; one that was given back since is as good.
 ///
-/// In this order: the extent of `near`, behind it first; other extents of the file in that group;
+/// In this order: the extent of `hint`, behind it first; other extents of the file in that group;
 /// extents of the file in other groups where pages were freed ([`PROBES_MAX`]); the extent right
 /// behind; any free one; the volume grows.
 pub fn allocate(
     pages: &mut impl Pages,
     extent_pages: u32,
     file: FileNumber,
-    near: PageNumber,
+    hint: PageNumber,
     kind: PageKind,
 ) -> Result<PageNumber> {
     if file == 0 {
@@ -61,15 +61,15 @@ pub fn allocate(
     }
     let geometry = Geometry::of(extent_pages)?;
     let mut found = None;
-    if near != NO_PAGE {
-        found = find_beside(pages, geometry, file, geometry.place(near))?;
+    if hint != NO_PAGE {
+        found = find_beside(pages, geometry, file, geometry.place(hint))?;
         if found.is_none() {
-            found = find_elsewhere(pages, geometry, file, geometry.place(near).group)?;
+            found = find_elsewhere(pages, geometry, file, geometry.place(hint).group)?;
         }
     }
     let (place, entry) = match found {
         Some(found) => found,
-        None => take_extent(pages, geometry, near)?,
+        None => take_extent(pages, geometry, hint)?,
     };
     let page = geometry.page(place)?;
     let taken = Entry { file, used: entry.used | 1 << place.index };

@@ -27,7 +27,7 @@ pub(crate) fn thread_id() -> ThreadId {
     std::thread::current().id()
 }
 
-/// Somebody waits in a loop for what another thread will do: he spins in the first rounds, and
+/// A thread waits in a loop for what another will do: it spins in the first rounds, and
 /// lets others run in later ones.
 #[cfg(not(test))]
 pub(crate) fn let_others_run(spins: bool) {

@@ -9,7 +9,7 @@ use std::cell::Cell;
 use lode::PAGE_BYTES;
 use lode::log::{apply, difference};
 use lode::server::wire::{
-    Change, FRAME_BYTES_MAX, HEAD_BYTES, Outdated, Refusal, Reply, Request, VERSION, Welcome,
+    Change, FRAME_BYTES_MAX, HEAD_BYTES, Refusal, Reply, Request, Stale, VERSION, Welcome,
     decode_reply, decode_request, open_frame,
 };
 use proptest::prelude::*;
@@ -112,12 +112,12 @@ fn examples() -> Vec<(u8, Vec<u8>)> {
         pages_total: 32,
         tactics: "locks=page".to_owned(),
     };
-    let locked = |outdated| Reply::Locked { position: 4, pages_total: 64, outdated };
+    let locked = |stale| Reply::Locked { position: 4, pages_total: 64, stale };
     let requests = [Request::Commit { slot: 1, changes }, Request::Fetch { first: 8, count: 3 }];
     let replies = [
         Reply::Welcome(welcome),
-        locked(Outdated::Some(vec![3, 1, 2])),
-        locked(Outdated::This(Box::new([5; PAGE_BYTES]))),
+        locked(Stale::Some(vec![3, 1, 2])),
+        locked(Stale::This(Box::new([5; PAGE_BYTES]))),
         Reply::Pages { position: 8, first: 3, bytes: vec![1; 2 * PAGE_BYTES] },
         Reply::Refused(Refusal::other("will not")),
     ];

@@ -119,7 +119,7 @@ impl Small {
         }
         for &oid in &self.oids {
             ended(self.objects.get(pages, oid).map(drop));
-            ended(self.objects.look(pages, Reference::to(oid), |_, _| ()));
+            ended(self.objects.read_at(pages, Reference::to(oid), |_, _| ()));
         }
         ended(btree::check(pages, self.tree.root()).map(drop));
         ended(self.walk(pages));

@@ -41,7 +41,7 @@ class LodeHost(RustHost):
             "swizzle": ("off", "on"),
             "durability": ("full", "group", "none"),
             "log": ("page-diff", "page-grain"),
-            "locks": ("table", "page"),
+            "locks": ("database", "page"),
             "disk": ("buffered", "direct"),
             "cache": ("268435456", "<bytes>"),
             "hugepages": ("on", "off"),

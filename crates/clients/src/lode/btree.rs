@@ -80,7 +80,7 @@ impl Btrees {
         mut take: impl FnMut(Link) -> Result<()>,
     ) -> Result<()> {
         let (first, end) = (to_key(id, 0), to_key(id, PLACES_END));
-        let seen = self.to.look_between(pages, &first, &end, |values| {
+        let seen = self.to.read_between(pages, &first, &end, |values| {
             let mut found = [[0; WORDS]; PLACES];
             let count = found.iter_mut().zip(values).map(|(into, value)| *into = words(value));
             (count.count(), found)
@@ -189,7 +189,7 @@ impl Design for Btrees {
         }
         let (first, end) = (from_key(handle, 0, 0), from_key(handle, u32::MAX, PLACES_END));
         let start = out.len();
-        let seen = self.from.look_between(pages, &first, &end, |values| {
+        let seen = self.from.read_between(pages, &first, &end, |values| {
             out.truncate(start);
             out.extend(values.map(|value| value.u64(0) as u32));
         })?;

@@ -56,7 +56,7 @@ impl Hashes {
 
     #[inline]
     fn part_at(self, pages: &impl Pages, part: Reference) -> Result<Part> {
-        let words = self.parts.look(pages, part, record::see)?;
+        let words = self.parts.read_at(pages, part, record::see)?;
         Ok(record::part_of(words.ok_or(TOO_SHORT)?))
     }
 
@@ -67,7 +67,7 @@ impl Hashes {
 
     #[inline]
     fn connection(self, pages: &impl Pages, word: u64) -> Result<Link> {
-        let words = self.connections.look(pages, Reference(word), record::see)?;
+        let words = self.connections.read_at(pages, Reference(word), record::see)?;
         Ok(record::link_of(words.ok_or(TOO_SHORT)?))
     }
 

@@ -79,10 +79,10 @@ impl Links {
         word.map(Reference).ok_or(Failure::Missing(id))
     }
 
-    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+    #[expect(clippy::inline_always, reason = "what is read should stay in registers")]
     #[inline(always)]
     fn part(self, pages: &impl Pages, part: Reference) -> Result<Part> {
-        let words = self.parts.look(pages, part, record::see)?;
+        let words = self.parts.read_at(pages, part, record::see)?;
         Ok(record::part_of(words.ok_or(TOO_SHORT)?))
     }
 
@@ -93,7 +93,7 @@ impl Links {
             Direction::Forward => PART_BYTES,
             Direction::Reverse => PART_BYTES + LIST_BYTES,
         };
-        Ok(Reference(self.parts.look(pages, part, |view, at| view.u64(at + list_at))?))
+        Ok(Reference(self.parts.read_at(pages, part, |view, at| view.u64(at + list_at))?))
     }
 
     /// Follow a part's list; `each` gets every connection, and the part at its other end.
@@ -110,7 +110,7 @@ impl Links {
         // A list that bites its own tail is longer than there are records.
         let mut left = u32::MAX;
         while !next.is_to_same(part) && next != Reference(0) && left > 0 {
-            let joint = self.connections.look(pages, next, joint)?.ok_or(TOO_SHORT)?;
+            let joint = self.connections.read_at(pages, next, joint)?.ok_or(TOO_SHORT)?;
             let ([parent, following], other) = joint.seen(direction);
             if !parent.is_to_same(part) {
                 return Err(ASTRAY);
@@ -128,7 +128,7 @@ impl Links {
         let mut found = Vec::with_capacity(3);
         self.walk(pages, part, Direction::Forward, |connection, target| {
             let rest = |view: View<'_>, at| view.words::<2>(at + REST);
-            let rest = self.connections.look(pages, connection, rest)?.ok_or(TOO_SHORT)?;
+            let rest = self.connections.read_at(pages, connection, rest)?.ok_or(TOO_SHORT)?;
             let (kind, length) = record::rest([0, rest[0], rest[1]]);
             let to = self.part(pages, target)?.id;
             found.push((Link { from: id, to, length, kind }, target));
@@ -316,7 +316,7 @@ impl Design for Links {
         out: &mut Vec<Reference>,
     ) -> Result<()> {
         self.walk(pages, handle, direction, |_, other| {
-            self.parts.fetch(pages, other);
+            self.parts.prefetch(pages, other);
             out.push(other);
             Ok(())
         })

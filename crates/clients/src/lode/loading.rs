@@ -77,12 +77,12 @@ pub fn files<const N: usize>(pages: &impl Pages, names: [&str; N]) -> Result<Opt
 }
 
 /// References to records that were inserted one after another: ids as a run for each page, and
-/// where their labels begin in two bytes for each.
+/// where their tags begin in two bytes for each.
 #[derive(Default)]
 pub struct Places {
     runs: Vec<(u32, RecordId)>,
     first: u32,
-    labels_at: Vec<u16>,
+    tags_at: Vec<u16>,
 }
 
 impl Places {
@@ -92,7 +92,7 @@ impl Places {
         if self.runs.is_empty() {
             self.first = number;
         }
-        self.labels_at.push(reference.label_at());
+        self.tags_at.push(reference.tag_at());
         let goes_on = self.runs.last().is_some_and(|&(first, start)| {
             start.page == id.page && u32::from(start.slot) + (number - first) == id.slot.into()
         });
@@ -110,7 +110,7 @@ impl Places {
 
     /// The word that refers to it.
     pub fn word(&self, number: u32) -> u64 {
-        Reference::new(self.id(number), self.labels_at[(number - self.first) as usize]).0
+        Reference::new(self.id(number), self.tags_at[(number - self.first) as usize]).0
     }
 }
 

@@ -50,10 +50,10 @@ impl Objects {
     }
 
     /// The first words of a part.
-    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+    #[expect(clippy::inline_always, reason = "what is read should stay in registers")]
     #[inline(always)]
     fn see<const N: usize>(self, pages: &impl Pages, part: Reference) -> Result<[u64; N]> {
-        self.parts.look(pages, part, record::see)?.ok_or(TOO_SHORT)
+        self.parts.read_at(pages, part, record::see)?.ok_or(TOO_SHORT)
     }
 
     #[inline]
@@ -62,10 +62,10 @@ impl Objects {
     }
 
     /// The three parts that one is connected to.
-    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+    #[expect(clippy::inline_always, reason = "what is read should stay in registers")]
     #[inline(always)]
     fn to(self, pages: &impl Pages, part: Reference) -> Result<[Reference; 3]> {
-        let words = self.parts.look(pages, part, |view, at| view.words::<3>(at + TO))?;
+        let words = self.parts.read_at(pages, part, |view, at| view.words::<3>(at + TO))?;
         Ok(words.ok_or(TOO_SHORT)?.map(Reference))
     }
 
@@ -73,7 +73,7 @@ impl Objects {
     #[inline]
     fn from(self, pages: &impl Pages, part: Reference, out: &mut Vec<Reference>) -> Result<()> {
         let first = out.len();
-        self.parts.look(pages, part, |view, at| {
+        self.parts.read_at(pages, part, |view, at| {
             out.truncate(first);
             let count = usize::from(view.u16(at + FROM_COUNT));
             for place in 0..count {
@@ -90,7 +90,7 @@ impl Objects {
         part: Reference,
     ) -> Result<[(Reference, [u64; 2]); 3]> {
         let to = self.to(pages, part)?;
-        let rest = self.parts.look(pages, part, |view, at| view.words::<6>(at + TO_REST))?;
+        let rest = self.parts.read_at(pages, part, |view, at| view.words::<6>(at + TO_REST))?;
         let rest = rest.ok_or(TOO_SHORT)?;
         Ok([0, 1, 2].map(|place| (to[place], [rest[2 * place], rest[2 * place + 1]])))
     }
@@ -183,7 +183,7 @@ impl Design for Objects {
     }
 
     fn begin(&self, pages: &impl Pages, directory: &mut Directory) -> Result<()> {
-        Ok(self.ids.renew(pages, directory)?)
+        Ok(self.ids.refresh(pages, directory)?)
     }
 
     fn open(pages: &impl Pages) -> Result<Option<Self>> {
@@ -229,7 +229,7 @@ impl Design for Objects {
         }
         let to = self.to(pages, part)?;
         for part in to {
-            self.parts.fetch(pages, part);
+            self.parts.prefetch(pages, part);
         }
         out.extend_from_slice(&to);
         Ok(())
@@ -331,7 +331,8 @@ impl Design for Objects {
 
     fn remove(&self, pages: &mut impl Pages, id: u32) -> Result<()> {
         let part = self.reference_to(pages, id)?;
-        let build_s = self.parts.look(pages, part, |view, at| view.u64(at + record::BUILD_AT))?;
+        let build_s =
+            self.parts.read_at(pages, part, |view, at| view.u64(at + record::BUILD_AT))?;
         for target in self.to(pages, part)? {
             self.remove_from(pages, oid_of(target)?, part)?;
         }

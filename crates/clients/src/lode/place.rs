@@ -35,10 +35,10 @@ pub trait Place: Send + Sync + Sized + 'static {
     /// The tactics in force.
     fn tactics(&self) -> &Tactics;
 
-    /// Begin to look.
+    /// Begin to read.
     fn reader(this: &Arc<Self>) -> Self::Reader;
 
-    /// What it looks at.
+    /// What it reads.
     fn pages(reader: &Self::Reader) -> &Self::Reading<'_>;
 
     /// Begin to change.

@@ -8,9 +8,9 @@ use crate::page::{FileNumber, NO_PAGE, PAGE_BYTES, PageNumber, offset};
 use crate::pages::Pages;
 use crate::view::View;
 
-use super::cut::separator_bytes;
-use super::draft::{Draft, Item, Size};
 use super::layout::{LEVELS_MAX, kind};
+use super::split::separator_bytes;
+use super::unpacked_node::{Item, Size, UnpackedNode};
 use super::{Btree, admit, search};
 
 /// Fill the tree; see [`Btree::bulk_load`].
@@ -28,7 +28,7 @@ pub(super) fn load<K: AsRef<[u8]>, V: AsRef<[u8]>>(
     if leaf == root && empty {
         let file = pages.read(root, |view| view.u32(offset::FILE))?;
         let mut loader = Loader { pages: &mut *pages, file, limit_bytes, levels: Vec::new() };
-        loader.levels.push(Level::new(Draft::new(0, file)));
+        loader.levels.push(Level::new(UnpackedNode::new(0, file)));
         for (key, value) in entries.by_ref() {
             admit(key.as_ref(), value.as_ref())?;
             if !loader.append(&Item::value(key.as_ref(), value.as_ref()))? {
@@ -46,24 +46,24 @@ pub(super) fn load<K: AsRef<[u8]>, V: AsRef<[u8]>>(
 
 /// The last page of a level, which is being filled.
 struct Level {
-    draft: Draft,
+    unpacked: UnpackedNode,
     size: Size,
     /// Its page, or none as long as it may become the root.
     page: PageNumber,
 }
 
 impl Level {
-    fn new(draft: Draft) -> Self {
-        Self { draft, size: Size::default(), page: NO_PAGE }
+    fn new(unpacked: UnpackedNode) -> Self {
+        Self { unpacked, size: Size::default(), page: NO_PAGE }
     }
 
     /// Append an entry, if the page is empty or stays within the limit.
     fn take(&mut self, item: &Item<'_>, limit_bytes: usize) -> bool {
-        let size = self.draft.size_with(item, self.size);
-        let room = size.page_bytes <= limit_bytes || self.draft.count() == 0;
+        let size = self.unpacked.size_with(item, self.size);
+        let room = size.page_bytes <= limit_bytes || self.unpacked.count() == 0;
         if room {
             self.size = size;
-            self.draft.push(item);
+            self.unpacked.push(item);
         }
         room
     }
@@ -81,10 +81,10 @@ impl<P: Pages> Loader<'_, P> {
     fn append(&mut self, item: &Item<'_>) -> Result<bool> {
         debug_assert!(self.limit_bytes <= PAGE_BYTES);
         let leaf = &mut self.levels[0];
-        let Some(last) = leaf.draft.count().checked_sub(1) else {
+        let Some(last) = leaf.unpacked.count().checked_sub(1) else {
             return Ok(leaf.take(item, self.limit_bytes));
         };
-        let last = leaf.draft.key(last);
+        let last = leaf.unpacked.key(last);
         if item.key <= last {
             return Ok(false);
         }
@@ -107,13 +107,13 @@ impl<P: Pages> Loader<'_, P> {
         let next = self.pages.allocate(self.file, kind)?;
         let mut full = mem::replace(
             &mut self.levels[level],
-            Level { page: next, ..Level::new(Draft::new(level as u8, self.file)) },
+            Level { page: next, ..Level::new(UnpackedNode::new(level as u8, self.file)) },
         );
         if level == 0 {
-            full.draft.next = next;
-            self.levels[level].draft.previous = full.page;
+            full.unpacked.next = next;
+            self.levels[level].unpacked.previous = full.page;
         }
-        self.pages.write(full.page, |bytes| full.draft.write_to(bytes))?;
+        self.pages.write(full.page, |bytes| full.unpacked.write_to(bytes))?;
         Ok((full.page, next))
     }
 
@@ -123,9 +123,9 @@ impl<P: Pages> Loader<'_, P> {
         for level in 1..=LEVELS_MAX {
             let at = usize::from(level);
             if at == self.levels.len() {
-                let mut draft = Draft::new(level, self.file);
-                draft.first_child = left;
-                self.levels.push(Level::new(draft));
+                let mut unpacked = UnpackedNode::new(level, self.file);
+                unpacked.first_child = left;
+                self.levels.push(Level::new(unpacked));
             }
             if self.levels[at].take(&Item::child(separator, right), self.limit_bytes) {
                 return Ok(());
@@ -133,7 +133,7 @@ impl<P: Pages> Loader<'_, P> {
             // The full page's successor begins with the child; its separator goes further up.
             let first_child = right;
             (left, right) = self.turn(at)?;
-            self.levels[at].draft.first_child = first_child;
+            self.levels[at].unpacked.first_child = first_child;
         }
         let what = format!("a tree has {LEVELS_MAX} levels at most: make one of shorter keys");
         Err(LodeError::Limit { what })
@@ -144,7 +144,7 @@ impl<P: Pages> Loader<'_, P> {
         let top = self.levels.len() - 1;
         for (at, level) in self.levels.into_iter().enumerate() {
             let page = if at == top { root } else { level.page };
-            self.pages.write(page, |bytes| level.draft.write_to(bytes))?;
+            self.pages.write(page, |bytes| level.unpacked.write_to(bytes))?;
         }
         Ok(())
     }

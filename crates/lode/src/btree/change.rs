@@ -6,18 +6,18 @@ use crate::pages::Pages;
 use crate::view::View;
 
 use super::admit;
-use super::cut::{Bias, Cut};
-use super::draft::{Draft, Item};
-use super::layout::{Fault, Header, KEY_BYTES_MAX, LEVELS_MAX, ROOM_BYTES, kind, slots_at};
+use super::layout::{Corruption, Header, KEY_BYTES_MAX, LEVELS_MAX, ROOM_BYTES, kind, slots_at};
 use super::node::{self, Left};
 use super::search;
+use super::split::{Bias, Split};
+use super::unpacked_node::{Item, UnpackedNode};
 
 /// The inner pages from the root down, each with the index of the child that was followed.
 type Path = Vec<(PageNumber, usize)>;
 
-/// Two neighbours are joined if the page that results has this much or less: a page that is full
-/// at once would be cut again by the next insertion.
-const JOINED_BYTES_MAX: usize = super::layout::offset::PREFIX + ROOM_BYTES * 7 / 8;
+/// Two neighbours are merged if the page that results has this much or less: a page that is full
+/// at once would be split again by the next insertion.
+const MERGED_BYTES_MAX: usize = super::layout::offset::PREFIX + ROOM_BYTES * 7 / 8;
 
 /// Put an entry into the tree; answers the value that was there before, which stays unless
 /// `replace`.
@@ -47,9 +47,9 @@ pub(super) fn put(
     }
     let item = Item::value(key, value);
     let overfull = edit(pages, leaf, |bytes| node::put(bytes, position, old.is_some(), &item))?;
-    if let Some(draft) = overfull {
+    if let Some(unpacked) = overfull {
         let bias = if old.is_some() { Bias::Middle } else { bias };
-        split(pages, path, leaf, draft, bias)?;
+        split(pages, path, leaf, unpacked, bias)?;
     }
     Ok(old)
 }
@@ -58,27 +58,28 @@ pub(super) fn put(
 fn edit<R>(
     pages: &mut impl Pages,
     page: PageNumber,
-    change: impl FnOnce(&mut PageBytes) -> Result<R, Fault>,
+    change: impl FnOnce(&mut PageBytes) -> Result<R, Corruption>,
 ) -> Result<R> {
-    pages.write(page, change)?.map_err(|fault| LodeError::corrupt_page(page, fault))
+    pages.write(page, change)?.map_err(|corruption| LodeError::corrupt_page(page, corruption))
 }
 
-/// Cut an overfull page in two, and its parents as far as they become overfull.
+/// Split an overfull page in two, and its parents as far as they become overfull.
 fn split(
     pages: &mut impl Pages,
     mut path: Path,
     mut page: PageNumber,
-    mut draft: Draft,
+    mut unpacked: UnpackedNode,
     bias: Bias,
 ) -> Result<()> {
     loop {
-        let cut = draft.cut(bias).map_err(|fault| LodeError::corrupt_page(page, fault))?;
+        let split =
+            unpacked.split(bias).map_err(|corruption| LodeError::corrupt_page(page, corruption))?;
         let Some((parent, index)) = path.pop() else {
-            return split_root(pages, page, cut);
+            return split_root(pages, page, split);
         };
-        let Cut { mut left, separator, mut right } = cut;
-        let right_page = pages.allocate(draft.file, kind(draft.level))?;
-        if draft.level == 0 {
+        let Split { mut left, separator, mut right } = split;
+        let right_page = pages.allocate(unpacked.file, kind(unpacked.level))?;
+        if unpacked.level == 0 {
             left.next = right_page;
             right.previous = page;
             link(pages, right.next, offset::PREVIOUS, page, right_page)?;
@@ -87,15 +88,15 @@ fn split(
         pages.write(right_page, |bytes| right.write_to(bytes))?;
         let item = Item::child(&separator, right_page);
         match edit(pages, parent, |bytes| node::put(bytes, index, false, &item))? {
-            Some(overfull) => (page, draft) = (parent, overfull),
+            Some(overfull) => (page, unpacked) = (parent, overfull),
             None => return Ok(()),
         }
     }
 }
 
 /// Put both halves of the root into pages of their own, below it.
-fn split_root(pages: &mut impl Pages, root: PageNumber, cut: Cut) -> Result<()> {
-    let Cut { mut left, separator, mut right } = cut;
+fn split_root(pages: &mut impl Pages, root: PageNumber, split: Split) -> Result<()> {
+    let Split { mut left, separator, mut right } = split;
     let (file, level) = (left.file, left.level);
     if level >= LEVELS_MAX {
         return Err(LodeError::corrupt_page(root, "it is higher than a tree can be"));
@@ -106,7 +107,7 @@ fn split_root(pages: &mut impl Pages, root: PageNumber, cut: Cut) -> Result<()> 
         left.next = right_page;
         right.previous = left_page;
     }
-    let mut above = Draft::new(level + 1, file);
+    let mut above = UnpackedNode::new(level + 1, file);
     above.first_child = left_page;
     above.push(&Item::child(&separator, right_page));
     pages.write(left_page, |bytes| left.write_to(bytes))?;
@@ -156,12 +157,12 @@ pub(super) fn remove(
     let left = edit(pages, leaf, |bytes| node::remove_entry(bytes, position))?;
     if left != Left::Enough && !path.is_empty() {
         mend(pages, path, leaf, left)?;
-        lower(pages, root)?;
+        collapse_root(pages, root)?;
     }
     Ok(Some(old))
 }
 
-/// Give back or join pages in which little or nothing is left, from `page` upwards.
+/// Give back or merge pages in which little or nothing is left, from `page` upwards.
 fn mend(
     pages: &mut impl Pages,
     mut path: Path,
@@ -176,7 +177,7 @@ fn mend(
                 pages.free(page)?;
                 edit(pages, parent, |bytes| node::remove_child(bytes, index))?
             }
-            Left::Little => match join(pages, parent, index)? {
+            Left::Little => match merge(pages, parent, index)? {
                 Some(left) => left,
                 None => return Ok(()),
             },
@@ -186,7 +187,7 @@ fn mend(
     if left == Left::Nothing {
         // Not even the root has a child.
         let file = pages.read(page, |view| view.u32(offset::FILE))?;
-        pages.write(page, |bytes| Draft::new(0, file).write_to(bytes))?;
+        pages.write(page, |bytes| UnpackedNode::new(0, file).write_to(bytes))?;
     }
     Ok(())
 }
@@ -198,19 +199,20 @@ fn unchain(pages: &mut impl Pages, page: PageNumber) -> Result<()> {
     link(pages, next, offset::PREVIOUS, page, previous)
 }
 
-/// Join the child of `parent` at `index` with one of its neighbours, if both fit into a page.
+/// Merge the child of `parent` at `index` with one of its neighbours, if both fit into a page.
 /// Answers what is then left of the parent.
-fn join(pages: &mut impl Pages, parent: PageNumber, index: usize) -> Result<Option<Left>> {
-    let above = Draft::read(pages, parent)?;
+fn merge(pages: &mut impl Pages, parent: PageNumber, index: usize) -> Result<Option<Left>> {
+    let above = UnpackedNode::read(pages, parent)?;
     for left_index in [Some(index), index.checked_sub(1)].into_iter().flatten() {
         if left_index >= above.count() || index > above.count() {
             continue;
         }
         let (left_page, right_page) = (above.child(left_index), above.child(left_index + 1));
-        if used_bytes_min(pages, left_page, right_page)? > JOINED_BYTES_MAX {
+        if used_bytes_min(pages, left_page, right_page)? > MERGED_BYTES_MAX {
             continue;
         }
-        let (left, right) = (Draft::read(pages, left_page)?, Draft::read(pages, right_page)?);
+        let (left, right) =
+            (UnpackedNode::read(pages, left_page)?, UnpackedNode::read(pages, right_page)?);
         if left.level + 1 != above.level || right.level != left.level || left_page == right_page {
             return Err(LodeError::corrupt_page(parent, "its children are not of its level"));
         }
@@ -220,32 +222,32 @@ fn join(pages: &mut impl Pages, parent: PageNumber, index: usize) -> Result<Opti
         if !ordered {
             return Err(LodeError::corrupt_page(parent, "its children's keys lie elsewhere"));
         }
-        let joined = left.joined(separator, &right);
-        if joined.page_bytes() > JOINED_BYTES_MAX {
+        let merged = left.merged(separator, &right);
+        if merged.page_bytes() > MERGED_BYTES_MAX {
             continue;
         }
-        if joined.level == 0 {
-            link(pages, joined.next, offset::PREVIOUS, right_page, left_page)?;
+        if merged.level == 0 {
+            link(pages, merged.next, offset::PREVIOUS, right_page, left_page)?;
         }
-        pages.write(left_page, |bytes| joined.write_to(bytes))?;
+        pages.write(left_page, |bytes| merged.write_to(bytes))?;
         pages.free(right_page)?;
         return edit(pages, parent, |bytes| node::remove_child(bytes, left_index + 1)).map(Some);
     }
     Ok(None)
 }
 
-/// What two pages take at least when they are joined: only a header and a prefix can be saved.
+/// What two pages take at least when they are merged: only a header and a prefix can be saved.
 fn used_bytes_min(pages: &impl Pages, left: PageNumber, right: PageNumber) -> Result<usize> {
     let used = |page| {
         let header = pages.read(page, |view| Header::of(&view.copy()))?;
-        let header = header.map_err(|fault| LodeError::corrupt_page(page, fault))?;
+        let header = header.map_err(|corruption| LodeError::corrupt_page(page, corruption))?;
         Ok::<_, LodeError>(header.used_bytes())
     };
     Ok((used(left)? + used(right)?).saturating_sub(slots_at(KEY_BYTES_MAX)))
 }
 
 /// As long as the root has a single child, take that one's place.
-fn lower(pages: &mut impl Pages, root: PageNumber) -> Result<()> {
+fn collapse_root(pages: &mut impl Pages, root: PageNumber) -> Result<()> {
     for _ in 0..LEVELS_MAX {
         let above = pages.read(root, |view| {
             let first_child = view.u32(super::layout::offset::FIRST_CHILD);
@@ -254,11 +256,11 @@ fn lower(pages: &mut impl Pages, root: PageNumber) -> Result<()> {
         let Some((level, child)) = above else {
             return Ok(());
         };
-        let draft = Draft::read(pages, child)?;
-        if draft.level + 1 != level || draft.next != NO_PAGE || draft.previous != NO_PAGE {
+        let unpacked = UnpackedNode::read(pages, child)?;
+        if unpacked.level + 1 != level || unpacked.next != NO_PAGE || unpacked.previous != NO_PAGE {
             return Err(LodeError::corrupt_page(child, "an only child has a neighbour"));
         }
-        pages.write(root, |bytes| draft.write_to(bytes))?;
+        pages.write(root, |bytes| unpacked.write_to(bytes))?;
         pages.free(child)?;
     }
     Ok(())

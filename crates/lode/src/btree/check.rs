@@ -4,7 +4,7 @@ use crate::error::{LodeError, Result};
 use crate::page::{FileNumber, NO_PAGE, PageNumber};
 use crate::pages::Pages;
 
-use super::draft::Draft;
+use super::unpacked_node::UnpackedNode;
 
 /// What a walk over a whole tree counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -29,7 +29,7 @@ pub struct Census {
 ///
 /// [`LodeError::Corrupt`] with the first page that contradicts.
 pub fn check(pages: &impl Pages, root: PageNumber) -> Result<Census> {
-    let top = Draft::read(pages, root)?;
+    let top = UnpackedNode::read(pages, root)?;
     let mut walk =
         Walk { pages, file: top.file, census: Census::default(), leaf: NO_PAGE, next: NO_PAGE };
     walk.census.levels = usize::from(top.level) + 1;
@@ -68,42 +68,47 @@ impl<P: Pages> Walk<'_, P> {
         high: Option<&[u8]>,
     ) -> Result<()> {
         let damaged = |how: &str| Err(LodeError::corrupt_page(page, how));
-        let draft = Draft::read(self.pages, page)?;
-        if draft.level != level || draft.file != self.file {
+        let unpacked = UnpackedNode::read(self.pages, page)?;
+        if unpacked.level != level || unpacked.file != self.file {
             return damaged("its level or file is another than above it");
         }
-        if let Some(last) = draft.count().checked_sub(1) {
-            let below = low.is_some_and(|low| draft.key(0) < low);
-            if below || high.is_some_and(|high| draft.key(last) >= high) {
+        if let Some(last) = unpacked.count().checked_sub(1) {
+            let below = low.is_some_and(|low| unpacked.key(0) < low);
+            if below || high.is_some_and(|high| unpacked.key(last) >= high) {
                 return damaged("its keys do not lie between the separators above it");
             }
         }
         if level > 0 {
             self.census.inner_pages += 1;
-            if draft.next != NO_PAGE || draft.previous != NO_PAGE {
+            if unpacked.next != NO_PAGE || unpacked.previous != NO_PAGE {
                 return damaged("an inner page is in a chain");
             }
-            return self.children(&draft, low, high);
+            return self.children(&unpacked, low, high);
         }
-        if draft.count() == 0 {
+        if unpacked.count() == 0 {
             return damaged("a leaf is empty");
         }
         let first = self.leaf == NO_PAGE;
-        if draft.previous != self.leaf || !first && self.next != page {
+        if unpacked.previous != self.leaf || !first && self.next != page {
             return damaged("it is not where the chain of leaves has it");
         }
-        (self.leaf, self.next) = (page, draft.next);
+        (self.leaf, self.next) = (page, unpacked.next);
         self.census.leaves += 1;
-        self.census.entries += draft.count();
-        self.census.leaf_bytes += draft.page_bytes();
+        self.census.entries += unpacked.count();
+        self.census.leaf_bytes += unpacked.page_bytes();
         Ok(())
     }
 
-    fn children(&mut self, draft: &Draft, low: Option<&[u8]>, high: Option<&[u8]>) -> Result<()> {
-        for index in 0..=draft.count() {
-            let low = index.checked_sub(1).map_or(low, |position| Some(draft.key(position)));
-            let high = if index < draft.count() { Some(draft.key(index)) } else { high };
-            self.page(draft.child(index), draft.level - 1, low, high)?;
+    fn children(
+        &mut self,
+        unpacked: &UnpackedNode,
+        low: Option<&[u8]>,
+        high: Option<&[u8]>,
+    ) -> Result<()> {
+        for index in 0..=unpacked.count() {
+            let low = index.checked_sub(1).map_or(low, |position| Some(unpacked.key(position)));
+            let high = if index < unpacked.count() { Some(unpacked.key(index)) } else { high };
+            self.page(unpacked.child(index), unpacked.level - 1, low, high)?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use crate::page::{NO_PAGE, PageKind, PageNumber};
 use crate::pages::Pages;
 use crate::view::View;
 
-use super::layout::Fault;
+use super::layout::Corruption;
 use super::search::{self, append_key, find_in_leaf, leaf_count};
 
 /// Entries that a cursor copies out at first; each time it comes back for more, it takes four times
@@ -63,7 +63,7 @@ impl Copied {
         self.entries.clear();
     }
 
-    fn take(&mut self, view: View<'_>, position: usize) -> Result<(), Fault> {
+    fn take(&mut self, view: View<'_>, position: usize) -> Result<(), Corruption> {
         let key_at = self.text.len() as u32;
         append_key(view, position, &mut self.text)?;
         let value_at = self.text.len() as u32;
@@ -111,7 +111,7 @@ impl<'p, P: Pages> Cursor<'p, P> {
             (Bound::Unbounded, Direction::Forwards) => 0,
             (Bound::Unbounded, Direction::Backwards) => search::last_child(view),
         };
-        let look = |view: View<'_>| {
+        let copy_first = |view: View<'_>| {
             let near = match near {
                 Bound::Unbounded => None,
                 bound => Some(boundary(view, bound, direction == Direction::Backwards)),
@@ -120,7 +120,8 @@ impl<'p, P: Pages> Cursor<'p, P> {
             copy(view, direction, &mut rest, BATCH_FIRST, copied)?;
             Ok(rest)
         };
-        (self.leaf, self.rest) = search::descend(self.pages, self.root, choose, |_, _| {}, look)?;
+        (self.leaf, self.rest) =
+            search::descend(self.pages, self.root, choose, |_, _| {}, copy_first)?;
         self.far = far.map(<[u8]>::to_vec);
         Ok(())
     }
@@ -146,7 +147,8 @@ impl<'p, P: Pages> Cursor<'p, P> {
                 let mut rest = rest;
                 copy(view, direction, &mut rest, batch, copied).map(|()| rest)
             })?;
-            self.rest = more.map_err(|fault| LodeError::corrupt_page(self.leaf, fault))?;
+            self.rest =
+                more.map_err(|corruption| LodeError::corrupt_page(self.leaf, corruption))?;
             return Ok(());
         }
         let last = self.copied.entries.len().checked_sub(1);
@@ -163,7 +165,7 @@ impl<'p, P: Pages> Cursor<'p, P> {
             let mut rest = rest(view, direction, None, far);
             copy(view, direction, &mut rest, batch, copied).map(|()| rest)
         })?;
-        self.rest = more.map_err(|fault| LodeError::corrupt_page(leaf, fault))?;
+        self.rest = more.map_err(|corruption| LodeError::corrupt_page(leaf, corruption))?;
         self.leaf = leaf;
         Ok(())
     }
@@ -205,7 +207,7 @@ fn copy(
     rest: &mut Rest,
     batch: usize,
     copied: &mut Copied,
-) -> Result<(), Fault> {
+) -> Result<(), Corruption> {
     copied.clear();
     let take = rest.to.saturating_sub(rest.from).min(batch);
     match direction {
@@ -228,7 +230,7 @@ fn follows(
     direction: Direction,
     here: PageNumber,
     last: Option<&[u8]>,
-) -> Result<(), Fault> {
+) -> Result<(), Corruption> {
     let count = leaf_count(view);
     let (back, between) = match direction {
         Direction::Forwards => (view.previous(), (0, false)),

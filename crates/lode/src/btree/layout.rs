@@ -62,7 +62,7 @@ const _: () = {
     assert!(offset::FIRST_CHILD + 4 <= offset::PREFIX && offset::PREFIX.is_multiple_of(8));
     assert!(slot::KEY_BYTES + 2 == LEAF_SLOT_BYTES && slot::CHILD == LEAF_SLOT_BYTES);
     assert!(slot::CHILD + 4 == INNER_SLOT_BYTES);
-    // An overfull page can always be cut in two that fit: the cut may lie anywhere between what
+    // An overfull page can always be split in two that fit: the split may lie anywhere between what
     // is too much for one side and what is too much for the other, and no entry is longer than
     // that. Three bytes are lost at most in front of the slots.
     let entry = LEAF_SLOT_BYTES + LENGTH_BYTES + KEY_BYTES_MAX + VALUE_BYTES_MAX;
@@ -124,11 +124,11 @@ pub(super) struct Header {
 }
 
 /// What is wrong with a page.
-pub(super) type Fault = &'static str;
+pub(super) type Corruption = &'static str;
 
 impl Header {
     /// Read it.
-    pub fn of(bytes: &PageBytes) -> Result<Self, Fault> {
+    pub fn of(bytes: &PageBytes) -> Result<Self, Corruption> {
         let level = bytes[page::offset::LEVEL];
         let header = Self {
             level,

@@ -14,22 +14,22 @@
 //! * separators in inner pages are as short as can be.
 //!
 //! The root keeps its page for ever, at any height. Leaves are chained both ways. Pages that become
-//! empty are given back at once, pages that become a third full are joined with a neighbour below
-//! the same parent where both fit. A leaf that is full is cut in the middle, or, where keys come in
-//! ascending or descending order, at its end, so that it stays full.
+//! empty are given back at once, pages that become a third full are merged with a neighbour below
+//! the same parent where both fit. A leaf that is full is split in the middle, or, where keys come
+//! in ascending or descending order, at its end, so that it stays full.
 
 mod bulk;
 mod bytes;
 mod change;
 mod check;
 mod cursor;
-mod cut;
-mod draft;
 mod layout;
 mod node;
 mod search;
+mod split;
 #[cfg(test)]
 mod tests;
+mod unpacked_node;
 
 use std::ops::RangeBounds;
 
@@ -54,7 +54,7 @@ impl Btree {
     /// Make an empty tree, whose pages belong to `file`.
     pub fn create(pages: &mut impl Pages, file: FileNumber) -> Result<Self> {
         let root = pages.allocate(file, PageKind::BtreeLeaf)?;
-        let empty = draft::Draft::new(0, file);
+        let empty = unpacked_node::UnpackedNode::new(0, file);
         pages.write(root, |bytes| empty.write_to(bytes))?;
         Ok(Self { root })
     }
@@ -69,14 +69,14 @@ impl Btree {
         self.root
     }
 
-    /// Look at the value of a key, if it is there. `look` may be called more than once, and what
+    /// Read the value of a key, if it is there. `inspect` may be called more than once, and what
     /// it answered the last time is the result.
     #[inline]
     pub fn get<P: Pages, R>(
         self,
         pages: &P,
         key: &[u8],
-        mut look: impl FnMut(Bytes<'_>) -> R,
+        mut inspect: impl FnMut(Bytes<'_>) -> R,
     ) -> Result<Option<R>> {
         let choose = |view: View<'_>| search::find_child(view, key);
         let found = search::descend(
@@ -87,7 +87,7 @@ impl Btree {
             |view| {
                 let (position, equal) = search::find_in_leaf(view, key);
                 if equal {
-                    search::value(view, position).map(|value| Some(look(value)))
+                    search::value(view, position).map(|value| Some(inspect(value)))
                 } else {
                     Ok(None)
                 }
@@ -148,16 +148,16 @@ impl Btree {
         Ok(cursor)
     }
 
-    /// Look at the values of the keys from `first` up to `end`, in ascending order, where they lie;
+    /// Read the values of the keys from `first` up to `end`, in ascending order, where they lie;
     /// `None` if they do not all lie in one leaf. Cheaper than a cursor where there are few, since
     /// nothing is copied.
     #[inline]
-    pub fn look_between<P: Pages, R>(
+    pub fn read_between<P: Pages, R>(
         self,
         pages: &P,
         first: &[u8],
         end: &[u8],
-        mut look: impl FnMut(Values<'_>) -> R,
+        mut inspect: impl FnMut(Values<'_>) -> R,
     ) -> Result<Option<R>> {
         let choose = |view: View<'_>| search::find_child(view, first);
         let found = search::descend(
@@ -170,7 +170,7 @@ impl Btree {
                 let to = search::find_in_leaf_from(view, from, end);
                 // Behind the leaf's last key there may be more in the next.
                 let is_all = to < search::leaf_count(view) || view.next() == NO_PAGE;
-                Ok(is_all.then(|| look(Values::of(view, from..to))))
+                Ok(is_all.then(|| inspect(Values::of(view, from..to))))
             },
         );
         Ok(found?.1)

@@ -2,22 +2,24 @@
 
 use crate::page::{self, PAGE_BYTES, PageBytes, put_u16, put_u32, u16_at, u32_at};
 
-use super::draft::{Draft, Item, write_entry};
 use super::layout::{
-    Fault, Header, LENGTH_BYTES, ROOM_BYTES, VALUE_BYTES_MAX, body_bytes, offset, slot, slot_bytes,
+    Corruption, Header, LENGTH_BYTES, ROOM_BYTES, VALUE_BYTES_MAX, body_bytes, offset, slot,
+    slot_bytes,
 };
+use super::unpacked_node::{Item, UnpackedNode, write_entry};
 
-/// A page that is used less than this should be joined with a neighbour.
+/// A page that is used less than this should be merged with a neighbour.
 const UNDERFULL_BYTES: usize = offset::PREFIX + ROOM_BYTES / 3;
 
 /// Put an entry at `position`, in place of the one there with the same key if `replace`. Answers
-/// the overfull draft if there is no room; the page is then as it was or lacks the replaced entry.
+/// the overfull node, unpacked, if there is no room; the page is then as it was or lacks the
+/// replaced entry.
 pub(super) fn put(
     bytes: &mut PageBytes,
     position: usize,
     replace: bool,
     item: &Item<'_>,
-) -> Result<Option<Draft>, Fault> {
+) -> Result<Option<UnpackedNode>, Corruption> {
     if replace {
         if overwrite(bytes, position, item.value)? {
             return Ok(None);
@@ -27,17 +29,17 @@ pub(super) fn put(
     if insert(bytes, position, item)? {
         return Ok(None);
     }
-    let mut draft = Draft::of(bytes)?;
-    draft.put(item);
-    if draft.page_bytes() > PAGE_BYTES {
-        return Ok(Some(draft));
+    let mut unpacked = UnpackedNode::of(bytes)?;
+    unpacked.put(item);
+    if unpacked.page_bytes() > PAGE_BYTES {
+        return Ok(Some(unpacked));
     }
-    draft.write_to(bytes);
+    unpacked.write_to(bytes);
     Ok(None)
 }
 
 /// Put a value in place of one of the same length, if it is.
-fn overwrite(bytes: &mut PageBytes, position: usize, value: &[u8]) -> Result<bool, Fault> {
+fn overwrite(bytes: &mut PageBytes, position: usize, value: &[u8]) -> Result<bool, Corruption> {
     let (at, body_bytes) = body(bytes, &Header::of(bytes)?, position)?;
     let same = body_bytes > 0 && usize::from(u16_at(bytes, at)) == value.len();
     if same {
@@ -47,7 +49,7 @@ fn overwrite(bytes: &mut PageBytes, position: usize, value: &[u8]) -> Result<boo
 }
 
 /// Insert without moving other entries, if the key has the page's prefix and there is room.
-fn insert(bytes: &mut PageBytes, position: usize, item: &Item<'_>) -> Result<bool, Fault> {
+fn insert(bytes: &mut PageBytes, position: usize, item: &Item<'_>) -> Result<bool, Corruption> {
     let header = Header::of(bytes)?;
     if position > header.count {
         return Err("it changed under the lock");
@@ -72,7 +74,7 @@ fn insert(bytes: &mut PageBytes, position: usize, item: &Item<'_>) -> Result<boo
 }
 
 /// Where an entry's body lies, and its length, which is 0 if there is none.
-fn body(bytes: &PageBytes, header: &Header, position: usize) -> Result<(usize, usize), Fault> {
+fn body(bytes: &PageBytes, header: &Header, position: usize) -> Result<(usize, usize), Corruption> {
     if position >= header.count {
         return Err("it changed under the lock");
     }
@@ -95,7 +97,7 @@ fn body(bytes: &PageBytes, header: &Header, position: usize) -> Result<(usize, u
 }
 
 /// Remove an entry; an inner page's with its child.
-pub(super) fn remove(bytes: &mut PageBytes, position: usize) -> Result<(), Fault> {
+pub(super) fn remove(bytes: &mut PageBytes, position: usize) -> Result<(), Corruption> {
     let header = Header::of(bytes)?;
     let (body, body_bytes) = body(bytes, &header, position)?;
     let (at, slots_end) = (header.slot_at(position), header.slots_end());
@@ -120,14 +122,14 @@ pub(super) fn remove(bytes: &mut PageBytes, position: usize) -> Result<(), Fault
 pub(super) enum Left {
     /// Enough.
     Enough,
-    /// So little that it should be joined with a neighbour.
+    /// So little that it should be merged with a neighbour.
     Little,
     /// No entry of a leaf, no child of an inner page.
     Nothing,
 }
 
 /// Remove an entry of a leaf.
-pub(super) fn remove_entry(bytes: &mut PageBytes, position: usize) -> Result<Left, Fault> {
+pub(super) fn remove_entry(bytes: &mut PageBytes, position: usize) -> Result<Left, Corruption> {
     remove(bytes, position)?;
     let header = Header::of(bytes)?;
     Ok(match header.count {
@@ -137,7 +139,7 @@ pub(super) fn remove_entry(bytes: &mut PageBytes, position: usize) -> Result<Lef
 }
 
 /// Remove a child of an inner page: 0 is the first.
-pub(super) fn remove_child(bytes: &mut PageBytes, index: usize) -> Result<Left, Fault> {
+pub(super) fn remove_child(bytes: &mut PageBytes, index: usize) -> Result<Left, Corruption> {
     let header = Header::of(bytes)?;
     match index.checked_sub(1) {
         Some(position) => remove(bytes, position)?,

@@ -14,17 +14,17 @@ use crate::view::View;
 
 use super::bytes::{Bytes, append, compare};
 use super::layout::{
-    Fault, HEAD_BYTES, INNER_SLOT_BYTES, KEY_BYTES_MAX, LEAF_SLOT_BYTES, LENGTH_BYTES, LEVELS_MAX,
-    VALUE_BYTES_MAX, head, offset, slot, slots_at,
+    Corruption, HEAD_BYTES, INNER_SLOT_BYTES, KEY_BYTES_MAX, LEAF_SLOT_BYTES, LENGTH_BYTES,
+    LEVELS_MAX, VALUE_BYTES_MAX, head, offset, slot, slots_at,
 };
 
-/// Into how many parts a round of the search cuts what is left.
+/// Into how many parts a round of the search splits what is left.
 const WAYS: usize = 4;
 
-/// How many heads before and behind the place are looked at that interpolation names.
+/// How many heads before and behind the place are read that interpolation names.
 const REACH: usize = 3;
 
-/// Entries looked at one by one before a range's end is searched for.
+/// Entries read one by one before a range's end is searched for.
 const NEXT_FEW: usize = 4;
 
 /// The values of some entries of a leaf, to be read where they lie. One that cannot be there reads
@@ -93,12 +93,12 @@ impl<const SLOT_BYTES: usize> Slots<'_, SLOT_BYTES> {
         let from = (share as usize).saturating_sub(REACH).min(last - 2 * REACH);
         let passed = |at| usize::from(self.head(from + at) < limit);
         let passed = (0..=2 * REACH).map(passed).sum::<usize>();
-        // What lies before the first and behind the last that were looked at is not known.
+        // What lies before the first and behind the last that were read is not known.
         let is_known = passed <= 2 * REACH && (passed > 0 || from == 0);
         is_known.then_some(from + passed)
     }
 
-    /// The first position from `from` on whose head is not below `limit`. Each round looks at seven
+    /// The first position from `from` on whose head is not below `limit`. Each round reads seven
     /// heads that do not depend on each other, so that the processor fetches them at once, and how
     /// many rounds there are follows from `count` alone, so that it guesses no branch wrong.
     #[inline]
@@ -254,7 +254,7 @@ fn child(view: View<'_>, index: usize) -> PageNumber {
 
 /// The value of a leaf's entry.
 #[inline]
-pub(super) fn value(view: View<'_>, position: usize) -> Result<Bytes<'_>, Fault> {
+pub(super) fn value(view: View<'_>, position: usize) -> Result<Bytes<'_>, Corruption> {
     let slots = Slots::<LEAF_SLOT_BYTES> { view, at: slots_at(prefix_bytes(view)) };
     let body = slots.body(position);
     let count = value_bytes(view, body);
@@ -266,7 +266,11 @@ pub(super) fn value(view: View<'_>, position: usize) -> Result<Bytes<'_>, Fault>
 }
 
 /// Append the key of a leaf's entry.
-pub(super) fn append_key(view: View<'_>, position: usize, into: &mut Vec<u8>) -> Result<(), Fault> {
+pub(super) fn append_key(
+    view: View<'_>,
+    position: usize,
+    into: &mut Vec<u8>,
+) -> Result<(), Corruption> {
     let prefix_bytes = prefix_bytes(view);
     let slots = Slots::<LEAF_SLOT_BYTES> { view, at: slots_at(prefix_bytes) };
     let (body, key_bytes) = (slots.body(position), slots.key_bytes(position));
@@ -288,20 +292,20 @@ pub(super) fn append_key(view: View<'_>, position: usize, into: &mut Vec<u8>) ->
 
 enum Step<R> {
     Inner { level: u8, index: usize, child: PageNumber },
-    Leaf { level: u8, result: Result<R, Fault> },
+    Leaf { level: u8, result: Result<R, Corruption> },
     Stranger,
 }
 
 /// Walk from the root to a leaf. `choose` says which child to follow, `visit` hears of each inner
-/// page and the child's index, `look` looks at the leaf. Each page is one level below the one that
-/// named it, so the walk ends whatever the pages hold.
+/// page and the child's index, `inspect` reads the leaf. Each page is one level below the one
+/// that named it, so the walk ends whatever the pages hold.
 #[inline]
 pub(super) fn descend<P: Pages, R>(
     pages: &P,
     root: PageNumber,
     mut choose: impl FnMut(View<'_>) -> usize,
     mut visit: impl FnMut(PageNumber, usize),
-    mut look: impl FnMut(View<'_>) -> Result<R, Fault>,
+    mut inspect: impl FnMut(View<'_>) -> Result<R, Corruption>,
 ) -> Result<(PageNumber, R)> {
     let mut page = root;
     let mut level_due = None;
@@ -312,7 +316,7 @@ pub(super) fn descend<P: Pages, R>(
                 let index = choose(view);
                 Step::Inner { level, index, child: child(view, index) }
             } else if kind == PageKind::BtreeLeaf as u8 {
-                Step::Leaf { level, result: look(view) }
+                Step::Leaf { level, result: inspect(view) }
             } else {
                 Step::Stranger
             }
@@ -321,7 +325,7 @@ pub(super) fn descend<P: Pages, R>(
             Step::Leaf { level: 0, result } if level_due.is_none_or(|due| due == 0) => {
                 return match result {
                     Ok(result) => Ok((page, result)),
-                    Err(fault) => Err(LodeError::corrupt_page(page, fault)),
+                    Err(corruption) => Err(LodeError::corrupt_page(page, corruption)),
                 };
             }
             Step::Inner { level, index, child }

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Events since the buffer was made. Hits are not among them: a look at a page in memory writes
-/// nothing anywhere, and a counter would cost more than the look.
+/// Events since the buffer was made. Hits are not among them: reading a page in memory writes
+/// nothing anywhere, and a counter would cost more than the read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
     /// Times that a page was asked for and had to be read from disk.
@@ -22,7 +22,7 @@ pub struct Counters {
     pub batches: u64,
     /// Pages dropped from memory.
     pub evictions: u64,
-    /// Times that someone had to wait for a page that another had latched or held, or for room
+    /// Times that someone had to wait for a page that another had latched or pinned, or for room
     /// while all pages were.
     pub latch_waits: u64,
     /// Times that someone looked again, because the page had changed or gone meanwhile.

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
-use super::latched::Held;
+use super::frame_budget::{Permit, Slot};
+use super::latched::Pinned;
 use super::replacement::Tactic;
-use super::room::{Slot, Taken};
 use super::state::Word;
 use super::write_back::BATCH_PAGES_MAX;
 use super::{Buffer, Wait};
@@ -14,7 +14,7 @@ use crate::page::PageNumber;
 /// Dirty pages written together by one eviction are at most this part of the cache.
 const BATCH_DIVISOR: usize = 8;
 
-/// Candidates looked at for each page that a batch may have, before it is written as it is.
+/// Candidates examined for each page that a batch may have, before it is written as it is.
 const CANDIDATES_FOR_EACH: usize = 4;
 
 /// Rounds in which every page in memory was latched, until it is believed that this will not end.
@@ -23,15 +23,15 @@ const ROUNDS_ALL_LATCHED_MAX: u32 = 10_000;
 
 /// What became of a page that should go.
 pub(super) enum Outcome<'a> {
-    /// It stays: in use, or looked at since the clock passed.
+    /// It stays: in use, or used since the clock passed.
     Stays,
-    /// It went, and its room is the caller's.
+    /// It went, and its frame is the caller's.
     Gone,
     /// It has to be written first.
-    Dirty(Held<'a>),
+    Dirty(Pinned<'a>),
 }
 
-/// Candidates that were looked at and stay: back to the tactic at drop, whatever happens.
+/// Candidates that were examined and stay: back to the tactic at drop, whatever happens.
 struct Staying<'a> {
     tactic: &'a Tactic,
     pages: Vec<(Slot, PageNumber)>,
@@ -54,21 +54,21 @@ impl Drop for Staying<'_> {
 }
 
 impl Buffer {
-    /// Room for at least one page.
-    pub(super) fn make_room(&self) -> Result<Taken<'_>> {
+    /// Frames for at least one page: a permit to bring one in.
+    pub(super) fn make_room(&self) -> Result<Permit<'_>> {
         let mut rounds_all_latched = 0;
         let mut wait = Wait::new(self);
         loop {
-            if let Some(taken) = self.room.take() {
-                return Ok(taken);
+            if let Some(permit) = self.budget.acquire() {
+                return Ok(permit);
             }
             let evicted = self.evict()?;
             if evicted.pages() > 0 {
                 return Ok(evicted);
             }
             // Whoever writes, reads or drops a page gets on without us. Who has latched one may be
-            // waiting for room as we are, and may be the caller himself.
-            if self.guards.load(Ordering::Relaxed) < self.room.settled() {
+            // waiting for a frame as we are, and may be this very thread.
+            if self.guards.load(Ordering::Relaxed) < self.budget.pages_resident() {
                 rounds_all_latched = 0;
             } else {
                 rounds_all_latched += 1;
@@ -80,19 +80,19 @@ impl Buffer {
         }
     }
 
-    /// Evict the next page, in the tactic's order, and give its room to the caller; none if there
+    /// Evict the next page, in the tactic's order, and give its frame to the caller; none if there
     /// is no page that can go now. A dirty page is written first, and with it the dirty ones that
     /// come soon after; all these go.
-    pub(super) fn evict(&self) -> Result<Taken<'_>> {
-        let mut taken = self.room.taken(0);
+    pub(super) fn evict(&self) -> Result<Permit<'_>> {
+        let mut permit = self.budget.permit(0);
         let mut staying = Staying { tactic: &self.tactic, pages: Vec::new() };
-        let mut dirty: Vec<(Slot, Held<'_>)> = Vec::new();
-        let batch_pages = BATCH_PAGES_MAX.min(self.room.pages_max() / BATCH_DIVISOR);
-        // Twice round for the clock, which only watches the first time.
-        let mut candidates_left = 2 * self.room.slots();
+        let mut dirty: Vec<(Slot, Pinned<'_>)> = Vec::new();
+        let batch_pages = BATCH_PAGES_MAX.min(self.budget.pages_max() / BATCH_DIVISOR);
+        // Twice round for the clock, which only gives second chances the first time.
+        let mut candidates_left = 2 * self.budget.slots();
         while candidates_left > 0 && dirty.len() < batch_pages {
             candidates_left -= 1;
-            let Some((slot, page)) = self.tactic.candidate(&self.room) else {
+            let Some((slot, page)) = self.tactic.candidate(&self.budget) else {
                 if self.tactic.is_list() {
                     break;
                 }
@@ -101,38 +101,38 @@ impl Buffer {
             match self.try_evict(slot, page) {
                 Outcome::Stays => staying.add(slot, page),
                 Outcome::Gone => {
-                    taken.join(self.room.taken(1));
+                    permit.merge(self.budget.permit(1));
                     if dirty.is_empty() {
                         break;
                     }
                 }
-                Outcome::Dirty(held) => {
-                    dirty.push((slot, held));
+                Outcome::Dirty(pinned) => {
+                    dirty.push((slot, pinned));
                     candidates_left = candidates_left.min(batch_pages * CANDIDATES_FOR_EACH);
                 }
             }
         }
-        self.evict_dirty(dirty, &mut staying, &mut taken)?;
-        Ok(taken)
+        self.evict_dirty(dirty, &mut staying, &mut permit)?;
+        Ok(permit)
     }
 
     fn evict_dirty<'a>(
         &'a self,
-        dirty: Vec<(Slot, Held<'a>)>,
+        dirty: Vec<(Slot, Pinned<'a>)>,
         staying: &mut Staying<'a>,
-        taken: &mut Taken<'a>,
+        permit: &mut Permit<'a>,
     ) -> Result<()> {
-        let (slots, mut held): (Vec<Slot>, Vec<Held<'_>>) = dirty.into_iter().unzip();
+        let (slots, mut pinned): (Vec<Slot>, Vec<Pinned<'_>>) = dirty.into_iter().unzip();
         let clean = staying.pages.len();
-        for (&slot, held) in slots.iter().zip(&held) {
-            staying.add(slot, held.page());
+        for (&slot, pinned) in slots.iter().zip(&pinned) {
+            staying.add(slot, pinned.page());
         }
-        let written = self.write_held(&mut held);
+        let written = self.write_pinned(&mut pinned);
         staying.pages.truncate(clean);
-        for (slot, held) in slots.into_iter().zip(held) {
-            let page = held.page();
-            if held.evict(slot) {
-                taken.join(self.room.taken(1));
+        for (slot, pinned) in slots.into_iter().zip(pinned) {
+            let page = pinned.page();
+            if pinned.evict(slot) {
+                permit.merge(self.budget.permit(1));
             } else {
                 staying.add(slot, page);
             }
@@ -140,21 +140,21 @@ impl Buffer {
         written
     }
 
-    /// Evict that page from that slot, if nobody uses it and the tactic does not mind.
+    /// Evict that page from that slot, if nobody uses it and the tactic has not marked it as used.
     pub(super) fn try_evict(&self, slot: Slot, page: PageNumber) -> Outcome<'_> {
         let state = self.state_of(page);
         let word = state.load();
-        if !word.is_readable() || word.is_held() {
+        if !word.is_readable() || word.is_pinned() {
             return Outcome::Stays;
         }
-        if self.tactic.is_clock() && !word.is_watched() {
-            state.watch(word);
+        if self.tactic.is_clock() && !word.is_on_second_chance() {
+            state.give_second_chance(word);
             return Outcome::Stays;
         }
         if word.is_dirty() {
             // A page may have gone and come back since its slot was looked up; not any more.
-            return match Held::try_hold(self, page) {
-                Some(held) if self.room.page_in(slot) == Some(page) => Outcome::Dirty(held),
+            return match Pinned::try_pin(self, page) {
+                Some(pinned) if self.budget.page_in(slot) == Some(page) => Outcome::Dirty(pinned),
                 _ => Outcome::Stays,
             };
         }
@@ -170,11 +170,11 @@ impl Buffer {
     fn try_latch_clean(&self, slot: Slot, page: PageNumber) -> bool {
         let state = self.state_of(page);
         let word = state.load();
-        if !word.is_readable() || word.is_held() || word.is_dirty() {
+        if !word.is_readable() || word.is_pinned() || word.is_dirty() {
             return false;
         }
-        if self.tactic.is_clock() && !word.is_watched() {
-            state.watch(word);
+        if self.tactic.is_clock() && !word.is_on_second_chance() {
+            state.give_second_chance(word);
             return false;
         }
         self.latch_in_slot(slot, page, word)
@@ -184,14 +184,14 @@ impl Buffer {
     fn latch_in_slot(&self, slot: Slot, page: PageNumber, word: Word) -> bool {
         let state = self.state_of(page);
         let latched = state.latch(word, false);
-        if latched && self.room.page_in(slot) != Some(page) {
+        if latched && self.budget.page_in(slot) != Some(page) {
             state.unlatch(false);
             return false;
         }
         latched
     }
 
-    /// Drop a page's bytes from memory; the caller has latched it, and its room is his.
+    /// Drop a page's bytes from memory; the caller has latched it, and its frame is the caller's.
     pub(super) fn drop_latched(&self, slot: Slot, page: PageNumber) {
         self.events.evictions.add(1);
         // SAFETY: the page lies within the reservation, since it has a state word. It is latched by
@@ -200,20 +200,20 @@ impl Buffer {
         unsafe {
             self.pages.drop_page(page);
         }
-        self.room.leave(slot);
+        self.budget.remove_resident(slot);
         self.state_of(page).vacate();
     }
 
-    /// Evict clean pages, up to so many, and give their room to the caller, who reads ahead and
+    /// Evict clean pages, up to so many, and give their frames to the caller, who reads ahead and
     /// does not write for that. Neighbours go by one call of the system.
-    pub(super) fn evict_clean(&self, pages_max: usize) -> Taken<'_> {
+    pub(super) fn evict_clean(&self, pages_max: usize) -> Permit<'_> {
         let mut staying = Staying { tactic: &self.tactic, pages: Vec::new() };
         let mut going = Vec::with_capacity(pages_max);
         // As in `evict`.
-        let mut candidates_left = 2 * self.room.slots();
+        let mut candidates_left = 2 * self.budget.slots();
         while candidates_left > 0 && going.len() < pages_max {
             candidates_left -= 1;
-            let Some((slot, page)) = self.tactic.candidate(&self.room) else {
+            let Some((slot, page)) = self.tactic.candidate(&self.budget) else {
                 if self.tactic.is_list() {
                     break;
                 }
@@ -226,15 +226,15 @@ impl Buffer {
             }
         }
         going.sort_unstable();
-        let mut taken = self.room.taken(0);
+        let mut permit = self.budget.permit(0);
         for run in going.chunk_by(|(page, _), (next, _)| page + 1 == *next) {
             self.drop_run(run);
-            taken.join(self.room.taken(run.len()));
+            permit.merge(self.budget.permit(run.len()));
         }
-        taken
+        permit
     }
 
-    /// Drop consecutive pages, which the caller has latched, and whose room is his.
+    /// Drop consecutive pages, which the caller has latched, and whose frames are the caller's.
     fn drop_run(&self, run: &[(PageNumber, Slot)]) {
         self.events.evictions.add(run.len());
         // SAFETY: as in `drop_latched`, for each of them.
@@ -243,39 +243,39 @@ impl Buffer {
             self.pages.drop_pages(run[0].0, run.len() as PageNumber);
         }
         for &(page, slot) in run {
-            self.room.leave(slot);
+            self.budget.remove_resident(slot);
             self.state_of(page).vacate();
         }
     }
 
-    /// The same for a page that could not be brought; its room is free again.
+    /// The same for a page that could not be brought; its frame is free again.
     pub(super) fn abandon_claimed(&self, slot: Slot, page: PageNumber) {
         // SAFETY: as above; the page is claimed, and who claimed it has no reference to it now.
         #[expect(unsafe_code, reason = "half a page's memory goes back to the system")]
         unsafe {
             self.pages.drop_page(page);
         }
-        self.room.leave(slot);
+        self.budget.remove_resident(slot);
         self.state_of(page).vacate();
-        drop(self.room.taken(1));
+        drop(self.budget.permit(1));
     }
 
     /// Drop every page that is clean and that nobody uses now.
     pub fn forget(&self) {
-        self.ahead.rest();
-        for (slot, page) in self.room.resident() {
+        self.read_ahead.rest();
+        for (slot, page) in self.budget.resident() {
             let state = self.state_of(page);
             let word = state.load();
             if word.is_dirty() || !state.latch(word, false) {
                 continue;
             }
-            if self.room.page_in(slot) == Some(page) {
+            if self.budget.page_in(slot) == Some(page) {
                 self.drop_latched(slot, page);
-                drop(self.room.taken(1));
+                drop(self.budget.permit(1));
             } else {
                 state.unlatch(false);
             }
         }
-        self.tactic.forget_absent(&self.room);
+        self.tactic.forget_absent(&self.budget);
     }
 }

@@ -1,52 +1,52 @@
-//! The slow way to a page: it is watched, latched by another, or not in memory.
+//! The slow way to a page: it is on its second chance, latched by another, or not in memory.
 
-use super::ahead::Run;
-use super::latched::{Guard, Held};
-use super::room::{Slot, Taken};
+use super::frame_budget::{Permit, Slot};
+use super::latched::{Guard, Pinned};
+use super::read_ahead::Run;
 use super::state::Word;
 use super::{Buffer, Wait};
 use crate::error::{LodeError, Result};
 use crate::page::{self, PAGE_BYTES, PageBytes, PageNumber};
-use crate::pages::Stamp;
+use crate::pages::Version;
 use crate::view::View;
 
 use std::io;
 use std::slice;
 
 /// A reader who was disturbed so often holds the page, so that nobody changes it during the next
-/// look; looks within the look, also at the same page, pass.
+/// read; reads within that read, also of the same page, pass.
 const DISTURBANCES_MAX: u32 = 8;
 
 impl Buffer {
-    /// Look at a page that is not open, or was changed or evicted during the first look.
+    /// Read a page that is not open, or was changed or evicted during the first read.
     #[cold]
     #[inline(never)]
-    pub(super) fn look_slowly<R>(
+    pub(super) fn read_slow<R>(
         &self,
         page: PageNumber,
-        look: &mut impl FnMut(View<'_>) -> R,
+        inspect: &mut impl FnMut(View<'_>) -> R,
     ) -> Result<(R, Word)> {
         let state = self.state(page).ok_or_else(|| beyond(page))?;
         let mut disturbances = 0;
         loop {
             let before = self.open(page)?;
-            let held = if disturbances < DISTURBANCES_MAX {
+            let pinned = if disturbances < DISTURBANCES_MAX {
                 None
             } else {
                 // Where another holds it, nobody changes it either, for as long as that lasts.
-                Held::try_hold(self, page).map(|held| (held, Guard::new(self)))
+                Pinned::try_pin(self, page).map(|pinned| (pinned, Guard::new(self)))
             };
-            let seen = look(self.view(page));
+            let seen = inspect(self.view(page));
             if state.is_as(before) {
                 return Ok((seen, before));
             }
-            drop(held);
+            drop(pinned);
             self.events.retries.add(1);
             disturbances += 1;
         }
     }
 
-    /// Bring a page to where it can be looked at. The word that it had then.
+    /// Bring a page to where it can be read. The word that it had then.
     fn open(&self, page: PageNumber) -> Result<Word> {
         let state = self.state(page).ok_or_else(|| beyond(page))?;
         let mut wait = Wait::new(self);
@@ -58,7 +58,7 @@ impl Buffer {
                 }
             } else if word.is_evicted() {
                 self.fault(page)?;
-            } else if !self.ahead.wait_for(page) {
+            } else if !self.read_ahead.wait_for(page) {
                 wait.once();
             }
         }
@@ -67,19 +67,19 @@ impl Buffer {
     /// The same for one that is there already, if nobody has it or gets it meanwhile.
     #[cold]
     #[inline(never)]
-    pub(super) fn open_watched(&self, page: PageNumber) -> Option<Word> {
+    pub(super) fn open_second_chance(&self, page: PageNumber) -> Option<Word> {
         let word = self.state(page)?.load();
         if word.is_readable() { self.note_use(page, word) } else { None }
     }
 
-    /// The same for a page that must have that stamp already.
+    /// The same for a page that must have that version already.
     #[cold]
     #[inline(never)]
-    pub(super) fn open_stamped(&self, page: PageNumber, stamp: Stamp) -> Option<Word> {
+    pub(super) fn open_version(&self, page: PageNumber, version: Version) -> Option<Word> {
         let state = self.state(page)?;
         loop {
             let word = state.load();
-            if !word.is_readable() || word.stamp() != stamp {
+            if !word.is_readable() || word.version() != version {
                 return None;
             }
             if let Some(word) = self.note_use(page, word) {
@@ -88,16 +88,16 @@ impl Buffer {
         }
     }
 
-    /// Tell the tactic of a look. `None` if the word has changed.
+    /// Tell the tactic of a use. `None` if the word has changed.
     fn note_use(&self, page: PageNumber, word: Word) -> Option<Word> {
-        if !word.is_watched() {
+        if !word.is_on_second_chance() {
             return Some(word);
         }
-        if self.ahead.is_milestone(page) {
-            self.ahead.passed(page, self.pages_total());
+        if self.read_ahead.is_milestone(page) {
+            self.read_ahead.passed(page, self.pages_total());
         }
         if self.tactic.is_clock() {
-            return self.state_of(page).unwatch(word);
+            return self.state_of(page).end_second_chance(word);
         }
         self.tactic.used(page);
         Some(word)
@@ -109,66 +109,67 @@ impl Buffer {
         if page >= self.pages_total() {
             return Err(beyond(page));
         }
-        let mut taken = self.make_room()?;
-        let Some(asked) = Claim::on(self, page, &mut taken) else { return Ok(()) };
+        let mut permit = self.make_room()?;
+        let Some(asked) = Claim::on(self, page, &mut permit) else { return Ok(()) };
         self.events.misses.add(1);
-        let run = self.ahead.run_around(page, self.pages_total());
+        let run = self.read_ahead.run_around(page, self.pages_total());
         let mut claims = Vec::with_capacity(run.len());
         for before in run.start..page {
-            claims.extend(self.claim_ahead(before, &mut taken)?);
+            claims.extend(self.claim_ahead(before, &mut permit)?);
         }
         claims.push(asked);
         for after in page + 1..run.end {
-            claims.extend(self.claim_ahead(after, &mut taken)?);
+            claims.extend(self.claim_ahead(after, &mut permit)?);
         }
-        drop(taken);
+        drop(permit);
         for stretch in claims.chunk_by_mut(|one, next| one.page + 1 == next.page) {
             self.fill(stretch, page)?;
         }
         Ok(())
     }
 
-    /// Read those pages of a run that are absent, and for which there is room without waiting and
-    /// without writing. Nobody has asked for them yet; what goes wrong is told to who does.
+    /// Read those pages of a run that are absent, and for which there are frames without waiting
+    /// and without writing. Nobody has asked for them yet; what goes wrong is told to who does.
     pub(crate) fn bring(&self, run: Run) {
         let absent = run.filter(|&page| self.state_of(page).load().is_evicted());
         let absent: Vec<PageNumber> = absent.collect();
-        let mut taken = self.room.taken(0);
+        let mut permit = self.budget.permit(0);
         let mut claims = Vec::with_capacity(absent.len());
         for (at, &page) in absent.iter().enumerate() {
-            if taken.pages() == 0 {
-                match self.room.take() {
-                    Some(more) => taken.join(more),
-                    None => taken.join(self.evict_clean(absent.len() - at)),
+            if permit.pages() == 0 {
+                match self.budget.acquire() {
+                    Some(more) => permit.merge(more),
+                    None => permit.merge(self.evict_clean(absent.len() - at)),
                 }
             }
-            if taken.pages() == 0 {
+            if permit.pages() == 0 {
                 break;
             }
-            claims.extend(Claim::on(self, page, &mut taken));
+            claims.extend(Claim::on(self, page, &mut permit));
         }
-        drop(taken);
+        drop(permit);
         for stretch in claims.chunk_by_mut(|one, next| one.page + 1 == next.page) {
             self.fill_ahead(stretch);
         }
     }
 
-    /// Claim a page that nobody has asked for, if it is absent and room can be had without waiting.
+    /// Claim a page that nobody has asked for, if it is absent and a frame can be had without
+    /// waiting.
     fn claim_ahead<'a>(
         &'a self,
         page: PageNumber,
-        taken: &mut Taken<'a>,
+        permit: &mut Permit<'a>,
     ) -> Result<Option<Claim<'a>>> {
         if !self.state_of(page).load().is_evicted() {
             return Ok(None);
         }
-        if taken.pages() == 0 {
-            match self.room.take() {
-                Some(more) => taken.join(more),
-                None => taken.join(self.evict()?),
+        if permit.pages() == 0 {
+            match self.budget.acquire() {
+                Some(more) => permit.merge(more),
+                None => permit.merge(self.evict()?),
             }
         }
-        Ok(if taken.pages() > 0 { Claim::on(self, page, taken) } else { None })
+        Ok(if permit.pages() > 0 { Claim::on(self, page, permit) } else { None })
     }
 
     /// Read a stretch of claimed pages by one call. What goes wrong with pages that nobody has
@@ -228,16 +229,16 @@ struct Claim<'a> {
 }
 
 impl<'a> Claim<'a> {
-    /// Claim an evicted page, at the cost of one page of the room taken; `None`, and no cost, if
+    /// Claim an evicted page, at the cost of one frame of the permit; `None`, and no cost, if
     /// another was faster.
-    fn on(buffer: &'a Buffer, page: PageNumber, taken: &mut Taken<'a>) -> Option<Self> {
+    fn on(buffer: &'a Buffer, page: PageNumber, permit: &mut Permit<'a>) -> Option<Self> {
         buffer.state_of(page).claim().then(|| {
-            taken.spend();
-            Self { buffer, page, slot: buffer.room.settle(page), published: false }
+            permit.spend();
+            Self { buffer, page, slot: buffer.budget.add_resident(page), published: false }
         })
     }
 
-    /// Let others look at the page, if it is whole.
+    /// Let others read the page, if it is whole.
     fn publish(&mut self, ahead: bool) -> Result<()> {
         // SAFETY: the page lies within the reservation and is claimed by us.
         #[expect(unsafe_code, reason = "a claimed page is a plain array")]
@@ -245,7 +246,7 @@ impl<'a> Claim<'a> {
         page::check(bytes, self.page)?;
         let tactic = &self.buffer.tactic;
         tactic.arrived(self.slot, self.page, ahead);
-        self.buffer.state_of(self.page).publish(tactic.watches_arrivals(ahead));
+        self.buffer.state_of(self.page).publish(tactic.starts_on_second_chance(ahead));
         self.published = true;
         Ok(())
     }

@@ -1,14 +1,15 @@
-//! Pages kept in place: for changing, and for writing out. Both let go at drop, whatever happens.
+//! Pages kept in place: latched for changing, pinned for writing out. Both let go at drop, whatever
+//! happens.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Buffer;
-use super::room::Slot;
+use super::frame_budget::Slot;
 use crate::page::{PageBytes, PageNumber};
 
-/// A page that nobody else looks at, changes or evicts. Whoever asks for it waits until this is
-/// dropped. If it was lent out mutably, the page is dirty then and has a new stamp.
+/// A page that nobody else reads, changes or evicts. Whoever asks for it waits until this is
+/// dropped. If it was lent out mutably, the page is dirty then and has a new version.
 #[must_use]
 pub struct Latched<'a> {
     buffer: &'a Buffer,
@@ -46,10 +47,10 @@ impl DerefMut for Latched<'_> {
     fn deref_mut(&mut self) -> &mut PageBytes {
         self.changed = true;
         // SAFETY: as above, and `&mut self` makes this the only plain reference. Optimistic readers
-        // may look through a `View` meanwhile: they load atomically, find the state word latched or
-        // its stamp advanced, and throw away what they saw. That their loads race with these plain
-        // stores is the one step that the language's model has no word for; it is every sequence
-        // lock's, and relaxed loads and plain stores are the same instructions.
+        // may read through a `View` meanwhile: they load atomically, find the state word latched or
+        // its version advanced, and throw away what they saw. That their loads race with these
+        // plain stores is the one step that the language's model has no word for; it is every
+        // sequence lock's, and relaxed loads and plain stores are the same instructions.
         #[expect(unsafe_code, reason = "a latched page is a plain array")]
         unsafe {
             &mut *self.buffer.pages.page(self.page).cast()
@@ -63,7 +64,7 @@ impl Drop for Latched<'_> {
     }
 }
 
-/// One more page that stays for as long as somebody likes, counted for whoever needs its room.
+/// One more page that stays for as long as its user likes, counted for threads that need a frame.
 pub(super) struct Guard<'a>(&'a AtomicUsize);
 
 impl<'a> Guard<'a> {
@@ -79,18 +80,18 @@ impl Drop for Guard<'_> {
     }
 }
 
-/// A page that nobody changes or evicts, and everybody may look at.
-pub(super) struct Held<'a> {
+/// A page that nobody changes or evicts, and everybody may read.
+pub(super) struct Pinned<'a> {
     buffer: &'a Buffer,
     page: PageNumber,
     written: bool,
 }
 
-impl<'a> Held<'a> {
+impl<'a> Pinned<'a> {
     /// Hold a page that is readable and that nobody latches or holds now. Never waits.
-    pub(super) fn try_hold(buffer: &'a Buffer, page: PageNumber) -> Option<Self> {
+    pub(super) fn try_pin(buffer: &'a Buffer, page: PageNumber) -> Option<Self> {
         let state = buffer.state_of(page);
-        state.hold(state.load()).then(|| Self { buffer, page, written: false })
+        state.pin(state.load()).then(|| Self { buffer, page, written: false })
     }
 
     pub(super) const fn page(&self) -> PageNumber {
@@ -106,7 +107,7 @@ impl<'a> Held<'a> {
     /// room is the caller's.
     pub(super) fn evict(self, slot: Slot) -> bool {
         let state = self.buffer.state_of(self.page);
-        if !self.written || !state.latch_held(self.buffer.tactic.is_clock()) {
+        if !self.written || !state.latch_pinned(self.buffer.tactic.is_clock()) {
             return false;
         }
         let (buffer, page) = (self.buffer, self.page);
@@ -116,21 +117,21 @@ impl<'a> Held<'a> {
     }
 }
 
-impl Deref for Held<'_> {
+impl Deref for Pinned<'_> {
     type Target = PageBytes;
 
     fn deref(&self) -> &PageBytes {
-        // SAFETY: the page lies within the reservation, since it has a state word; it is held, so
+        // SAFETY: the page lies within the reservation, since it has a state word; it is pinned, so
         // nobody latches it, and only who has latched it changes it.
-        #[expect(unsafe_code, reason = "a held page is a plain array")]
+        #[expect(unsafe_code, reason = "a pinned page is a plain array")]
         unsafe {
             &*self.buffer.pages.page(self.page).cast()
         }
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for Pinned<'_> {
     fn drop(&mut self) {
-        self.buffer.state_of(self.page).release(self.written);
+        self.buffer.state_of(self.page).unpin(self.written);
     }
 }

@@ -3,25 +3,25 @@
 //! After vmcache (Leis, Alhomssi, Ziegler, Loeck, Dietrich: "Virtual-Memory Assisted Buffer
 //! Management", SIGMOD 2023): the address space holds the whole volume, page p at its number times
 //! [`PAGE_BYTES`], and the memory behind it comes and goes as the buffer says. So a page in memory
-//! is found without a table, and looked at without a latch: a state word is read before and after.
+//! is found without a table, and read without a latch: a state word is read before and after.
 //! Of the paper's kernel module and its shared latches there is nothing here.
 //!
 //! The buffer knows numbers of pages and their checksums. Transactions, the log and locks are
-//! above; whoever writes pages asks them through [`WriteBack`] first. The state words (8 bytes a
-//! page that was ever looked at, 8 or 16 more with `lru` and `lru-2`) and the batches on their way
-//! to disk are not counted against the cap.
+//! above; before a page is written they are asked through [`WriteBack`] first. The state words (8
+//! bytes a page that was ever read, 8 or 16 more with `lru` and `lru-2`) and the batches on their
+//! way to disk are not counted against the cap.
 
-mod ahead;
 mod counters;
 mod evict;
 mod fault;
-mod hands;
+mod frame_budget;
 mod huge;
 mod latched;
-mod outdated;
+mod prefetcher;
+mod read_ahead;
 mod replacement;
 mod reservation;
-mod room;
+mod stale;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -32,23 +32,23 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 pub use self::counters::Counters;
-pub use self::hands::Hands;
 pub use self::latched::Latched;
+pub use self::prefetcher::Prefetcher;
 pub use self::replacement::Replacement;
 pub use self::write_back::WriteBack;
 
-use self::ahead::Ahead;
 use self::counters::Events;
 use self::fault::beyond;
+use self::frame_budget::FrameBudget;
 use self::huge::Huge;
+use self::read_ahead::ReadAhead;
 use self::replacement::Tactic;
 use self::reservation::Reservation;
-use self::room::Room;
 use self::state::{State, Word};
 use crate::disk::Disk;
 use crate::error::{LodeError, Result};
 use crate::page::{PAGE_BYTES, PageNumber};
-use crate::pages::Stamp;
+use crate::pages::Version;
 use crate::sync::{Mutex, let_others_run};
 use crate::view::View;
 
@@ -66,7 +66,7 @@ const READ_AHEAD_DIVISOR: usize = 4;
 pub struct BufferOptions {
     /// Memory for pages; never exceeded. At least 16 pages' worth.
     pub cache_bytes: u64,
-    /// Which page goes when another needs its room.
+    /// Which page is evicted when another needs its frame.
     pub replacement: Replacement,
     /// Whether the kernel is asked for huge pages as long as the whole volume has room.
     pub huge_pages: bool,
@@ -80,12 +80,13 @@ pub struct BufferOptions {
 
 /// The pages of one volume, for all threads.
 pub struct Buffer {
-    // What a look at a page in memory needs comes first, on one cache line.
+    // What reading a page in memory needs comes first, on one cache line.
     words: Reservation,
     pages: Reservation,
     tactic: Tactic,
-    room: Room,
-    /// Pages that are latched, or held by a reader: what may stay so for as long as its user likes.
+    budget: FrameBudget,
+    /// Pages that are latched, or pinned by a reader: what may stay so for as long as its user
+    /// likes.
     guards: AtomicUsize,
     disk: Arc<dyn Disk>,
     write_back: OnceLock<Weak<dyn WriteBack>>,
@@ -95,7 +96,7 @@ pub struct Buffer {
     sync_failed: AtomicBool,
     pages_max: PageNumber,
     huge: Huge,
-    ahead: Ahead,
+    read_ahead: ReadAhead,
     cache_bytes: u64,
     events: Events,
 }
@@ -118,16 +119,16 @@ impl Buffer {
             .ok()
             .filter(|&total| total <= pages_max && pages_max > 0)
             .ok_or_else(|| too_long(pages_max))?;
-        let room = Room::new(pages.min(u64::from(pages_max).max(PAGES_MIN)) as usize);
-        let read_ahead_max = (room.pages_max() / READ_AHEAD_DIVISOR) as PageNumber;
+        let budget = FrameBudget::new(pages.min(u64::from(pages_max).max(PAGES_MIN)) as usize);
+        let read_ahead_max = (budget.pages_max() / READ_AHEAD_DIVISOR) as PageNumber;
         let read_ahead_pages = options.read_ahead_pages.clamp(1, read_ahead_max);
         let buffer = Self {
             words: Reservation::words(pages_max)?,
             pages: Reservation::pages(pages_max)?,
             tactic: Tactic::new(options.replacement, pages_max)?,
             huge: Huge::new(if options.huge_pages { pages } else { 0 }),
-            ahead: Ahead::new(read_ahead_pages, room.pages_max()),
-            room,
+            read_ahead: ReadAhead::new(read_ahead_pages, budget.pages_max()),
+            budget,
             guards: AtomicUsize::new(0),
             disk,
             write_back: OnceLock::new(),
@@ -142,86 +143,90 @@ impl Buffer {
         Ok(buffer)
     }
 
-    /// Look at a page. `look` is called again if the page changed or was evicted meanwhile.
-    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+    /// Read a page. `inspect` is called again if the page changed or was evicted meanwhile.
+    #[expect(clippy::inline_always, reason = "what is read should stay in registers")]
     #[inline(always)]
-    pub fn read<R>(&self, page: PageNumber, mut look: impl FnMut(View<'_>) -> R) -> Result<R> {
-        match self.look_once(page, &mut look) {
+    pub fn read<R>(&self, page: PageNumber, mut inspect: impl FnMut(View<'_>) -> R) -> Result<R> {
+        match self.read_once(page, &mut inspect) {
             Some((seen, _)) => Ok(seen),
-            None => self.look_slowly(page, &mut look).map(|(seen, _)| seen),
+            None => self.read_slow(page, &mut inspect).map(|(seen, _)| seen),
         }
     }
 
-    /// Look at a page once, if it can be looked at now, and count that if it was not disturbed.
-    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+    /// Read a page once, if it can be read now; `None` if that was not possible or was disturbed.
+    #[expect(clippy::inline_always, reason = "what is read should stay in registers")]
     #[inline(always)]
-    pub fn glance<R>(&self, page: PageNumber, mut look: impl FnMut(View<'_>) -> R) -> Option<R> {
-        let state = self.state(page)?;
-        let mut before = state.load();
-        if !before.is_open() {
-            before = self.open_watched(page)?;
-        }
-        let seen = look(self.view(page));
-        if state.is_as(before) { Some(seen) } else { None }
-    }
-
-    /// Look at a page and learn the stamp that it had then.
-    #[inline]
-    pub fn read_and_stamp<R>(
+    pub fn try_read<R>(
         &self,
         page: PageNumber,
-        mut look: impl FnMut(View<'_>) -> R,
-    ) -> Result<(R, Stamp)> {
-        match self.look_once(page, &mut look) {
-            Some((seen, word)) => Ok((seen, word.stamp())),
-            None => self.look_slowly(page, &mut look).map(|(seen, word)| (seen, word.stamp())),
-        }
-    }
-
-    /// Look at a page only if it is in memory and has that stamp.
-    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
-    #[inline(always)]
-    pub fn read_stamped<R>(
-        &self,
-        page: PageNumber,
-        stamp: Stamp,
-        mut look: impl FnMut(View<'_>) -> R,
+        mut inspect: impl FnMut(View<'_>) -> R,
     ) -> Option<R> {
         let state = self.state(page)?;
         let mut before = state.load();
-        if !before.is_open_with(stamp) {
-            before = self.open_stamped(page, stamp)?;
+        if !before.is_open() {
+            before = self.open_second_chance(page)?;
         }
-        let seen = look(self.view(page));
+        let seen = inspect(self.view(page));
+        if state.is_as(before) { Some(seen) } else { None }
+    }
+
+    /// Read a page and learn the version that it had then.
+    #[inline]
+    pub fn read_with_version<R>(
+        &self,
+        page: PageNumber,
+        mut inspect: impl FnMut(View<'_>) -> R,
+    ) -> Result<(R, Version)> {
+        match self.read_once(page, &mut inspect) {
+            Some((seen, word)) => Ok((seen, word.version())),
+            None => self.read_slow(page, &mut inspect).map(|(seen, word)| (seen, word.version())),
+        }
+    }
+
+    /// Read a page only if it is in memory and has that version.
+    #[expect(clippy::inline_always, reason = "what is read should stay in registers")]
+    #[inline(always)]
+    pub fn try_read_version<R>(
+        &self,
+        page: PageNumber,
+        version: Version,
+        mut inspect: impl FnMut(View<'_>) -> R,
+    ) -> Option<R> {
+        let state = self.state(page)?;
+        let mut before = state.load();
+        if !before.is_open_with(version) {
+            before = self.open_version(page, version)?;
+        }
+        let seen = inspect(self.view(page));
         if state.is_as(before) { Some(seen) } else { None }
     }
 
     /// The fast way: nothing is written, nobody is called.
-    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+    #[expect(clippy::inline_always, reason = "what is read should stay in registers")]
     #[inline(always)]
-    fn look_once<R>(
+    fn read_once<R>(
         &self,
         page: PageNumber,
-        look: &mut impl FnMut(View<'_>) -> R,
+        inspect: &mut impl FnMut(View<'_>) -> R,
     ) -> Option<(R, Word)> {
         let state = self.state(page)?;
         let before = state.load();
         if !before.is_open() {
             return None;
         }
-        let seen = look(self.view(page));
+        let seen = inspect(self.view(page));
         if state.is_as(before) { Some((seen, before)) } else { None }
     }
 
-    /// Let the processor fetch what lies at an offset of a page, while one does something else. It
-    /// does nothing where that is not in memory, or no such page is.
+    /// Prefetch what lies at an offset of a page into the processor's caches. It does
+    /// nothing where that is not in memory, or no such page is.
     #[inline]
-    pub fn fetch(&self, page: PageNumber, at: usize) {
-        self.pages.fetch(page, at);
+    pub fn prefetch(&self, page: PageNumber, at: usize) {
+        self.pages.prefetch(page, at);
     }
 
-    /// Latch a page, to look at it or change it alone. Waits for whoever has it; so a thread that
-    /// holds one and wants another must follow an order that all follow.
+    /// Latch a page, to read it or change it alone. Waits while another has it latched; so a thread
+    /// that holds one and wants another must follow an order that all follow.
     pub fn latch(&self, page: PageNumber) -> Result<Latched<'_>> {
         let state = self.state(page).ok_or_else(|| beyond(page))?;
         let mut wait = Wait::new(self);
@@ -232,7 +237,7 @@ impl Buffer {
             } else if state.latch(word, self.tactic.is_clock()) {
                 self.tactic.used(page);
                 return Ok(Latched::take(self, page));
-            } else if !word.is_readable() || word.is_held() {
+            } else if !word.is_readable() || word.is_pinned() {
                 wait.once();
             }
         }
@@ -282,8 +287,8 @@ impl Buffer {
     /// What has happened since the buffer was made. Hits are not counted.
     pub fn counters(&self) -> Counters {
         Counters {
-            pages_resident: self.room.pages_taken() as u64,
-            pages_resident_max: self.room.pages_max() as u64,
+            pages_resident: self.budget.pages_in_use() as u64,
+            pages_resident_max: self.budget.pages_max() as u64,
             ..self.events.so_far()
         }
     }
@@ -302,18 +307,18 @@ impl Buffer {
     /// The bytes of a page that has a state.
     #[inline]
     fn view(&self, page: PageNumber) -> View<'_> {
-        debug_assert!(page < self.pages_max, "whoever looks has found a state word");
+        debug_assert!(page < self.pages_max, "a reader has found a state word");
         // SAFETY: the reservation has as many pages as there are state words, starts at a multiple
         // of the page size and lives as long as `self`. Who changes the page has latched it (see
         // `Latched` on how these plain stores and our loads meet), or is the kernel.
-        #[expect(unsafe_code, reason = "a page in memory is looked at where it lies")]
+        #[expect(unsafe_code, reason = "a page in memory is read where it lies")]
         unsafe {
             View::at(self.pages.page(page))
         }
     }
 }
 
-/// Someone waiting for another thread: he spins a little, then lets others run.
+/// A wait for another thread: it spins a little, then lets others run.
 struct Wait<'a> {
     buffer: &'a Buffer,
     rounds: u32,

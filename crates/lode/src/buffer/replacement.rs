@@ -1,11 +1,11 @@
-//! Which page goes when another needs its room.
+//! Which page is evicted when another needs its frame.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use super::frame_budget::{FrameBudget, Slot};
 use super::reservation::Reservation;
-use super::room::{Room, Slot};
 use crate::error::Result;
 use crate::page::PageNumber;
 use crate::sync::Mutex;
@@ -13,26 +13,26 @@ use crate::sync::Mutex;
 /// The tactic by which pages are evicted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Replacement {
-    /// Second chance: a hand passes over the pages and takes those at which nobody has looked since
-    /// it passed last. A look costs something only once after each passing. Approximates `Lru`.
-    /// Source: vmcache, Leis et al. 2023, section 3.4.
+    /// Second chance: a hand passes over the pages, sets their second-chance bit and evicts those
+    /// that nobody has used since it passed last. A use costs something only once after each
+    /// passing. Approximates `Lru`. Source: vmcache, Leis et al. 2023, section 3.4.
     #[default]
     Clock,
-    /// The page whose last use is longest ago, exactly. Every look pays: it takes a number from a
+    /// The page whose last use is longest ago, exactly. Every use pays: it takes a number from a
     /// counter that all threads share. A scan that is larger than the cache, repeated, misses
     /// every time: the inner relation of the Wisconsin benchmark's joins.
     Lru,
-    /// Any page. Nothing to pay at a look, nothing known; a repeated scan hits as often as the
+    /// Any page. Nothing to pay at a use, nothing known; a repeated scan hits as often as the
     /// cache is large.
     Random,
     /// The page whose last use but one is longest ago, those used once first: a scan does not drive
-    /// out what is used again and again. Every look pays more than with `Lru`. Source: O'Neil,
+    /// out what is used again and again. Every use pays more than with `Lru`. Source: O'Neil,
     /// O'Neil and Weikum 1993, with the history of evicted pages kept for as long as the database
     /// is open.
     Lru2,
 }
 
-/// Uses of a page within so many uses of any page count as one for `Lru2`: one operation looks at
+/// Uses of a page within so many uses of any page count as one for `Lru2`: one operation reads
 /// the same page a few times in a row (the paper's correlated reference period). Chosen as more
 /// than the pages on a path through the deepest index, and far less than a small cache.
 const CORRELATED_USES: u64 = 8;
@@ -54,7 +54,7 @@ impl Tactic {
         })
     }
 
-    /// Whether a page goes only when nobody has looked at it since it was watched.
+    /// Whether a page goes only when it was not used since its second-chance bit was set.
     pub(super) const fn is_clock(&self) -> bool {
         matches!(self, Self::Clock { .. })
     }
@@ -64,9 +64,9 @@ impl Tactic {
         matches!(self, Self::Recency(_))
     }
 
-    /// Whether pages are watched as soon as they come. `ahead`: nobody has asked for the page yet,
-    /// and the clock takes it at its first passing if nobody does.
-    pub(super) const fn watches_arrivals(&self, ahead: bool) -> bool {
+    /// Whether pages have their second-chance bit set as soon as they come. `ahead`: nobody has
+    /// asked for the page yet, and the clock takes it at its first passing if nobody does.
+    pub(super) const fn starts_on_second_chance(&self, ahead: bool) -> bool {
         match self {
             Self::Clock { .. } => ahead,
             Self::Random { .. } => false,
@@ -82,7 +82,7 @@ impl Tactic {
         }
     }
 
-    /// Somebody looks at a watched page, or changes one.
+    /// A page with its second-chance bit set is used, or one is changed.
     pub(super) fn used(&self, page: PageNumber) {
         if let Self::Recency(recency) = self {
             recency.record(page, false);
@@ -91,18 +91,18 @@ impl Tactic {
 
     /// The page that should go next, as far as it can be told without its latch. `None` where a
     /// slot is vacant, and at a list's end.
-    pub(super) fn candidate(&self, room: &Room) -> Option<(Slot, PageNumber)> {
+    pub(super) fn candidate(&self, budget: &FrameBudget) -> Option<(Slot, PageNumber)> {
         match self {
             Self::Clock { hand } => {
-                let slot = (hand.fetch_add(1, Ordering::Relaxed) % room.slots()) as Slot;
-                Some((slot, room.page_in(slot)?))
+                let slot = (hand.fetch_add(1, Ordering::Relaxed) % budget.slots()) as Slot;
+                Some((slot, budget.page_in(slot)?))
             }
             Self::Random { drawn } => {
                 let number = scramble(drawn.fetch_add(1, Ordering::Relaxed));
-                let slot = (number % room.slots() as u64) as Slot;
-                Some((slot, room.page_in(slot)?))
+                let slot = (number % budget.slots() as u64) as Slot;
+                Some((slot, budget.page_in(slot)?))
             }
-            Self::Recency(recency) => recency.candidate(room),
+            Self::Recency(recency) => recency.candidate(budget),
         }
     }
 
@@ -114,10 +114,10 @@ impl Tactic {
     }
 
     /// Pages have gone that were no candidates.
-    pub(super) fn forget_absent(&self, room: &Room) {
+    pub(super) fn forget_absent(&self, budget: &FrameBudget) {
         if let Self::Recency(recency) = self {
             let mut order = recency.order.lock().expect("nothing panics under this lock");
-            order.retain(|&Reverse((_, slot, page))| room.page_in(slot) == Some(page));
+            order.retain(|&Reverse((_, slot, page))| budget.page_in(slot) == Some(page));
         }
     }
 }
@@ -141,7 +141,8 @@ pub(super) struct Recency {
     /// Of each page the last use but one, for `Lru2`.
     before: Option<Reservation>,
     /// The resident pages by a rank that they once had. The true rank is never lower, so the first
-    /// whose rank is still true is the lowest of all. Whoever tries to evict a page takes it off.
+    /// whose rank is still true is the lowest of all. A thread that tries to evict a page takes it
+    /// off.
     order: Mutex<BinaryHeap<Reverse<(Rank, Slot, PageNumber)>>>,
 }
 
@@ -192,10 +193,10 @@ impl Recency {
             .push(Reverse((rank, slot, page)));
     }
 
-    fn candidate(&self, room: &Room) -> Option<(Slot, PageNumber)> {
+    fn candidate(&self, budget: &FrameBudget) -> Option<(Slot, PageNumber)> {
         let mut order = self.order.lock().expect("nothing panics under this lock");
         while let Some(Reverse((listed, slot, page))) = order.pop() {
-            if room.page_in(slot) != Some(page) {
+            if budget.page_in(slot) != Some(page) {
                 continue;
             }
             let rank = self.rank(page);

@@ -23,7 +23,8 @@ unsafe impl Send for Reservation {}
 unsafe impl Sync for Reservation {}
 
 impl Reservation {
-    /// Room for `count` pages, each at its number times [`PAGE_BYTES`], which come and go singly.
+    /// Addresses for `count` pages, each at its number times [`PAGE_BYTES`], which come and go
+    /// singly.
     pub(super) fn pages(count: PageNumber) -> Result<Self> {
         let reservation = Self::new(u64::from(count) * PAGE_BYTES as u64)?;
         reservation.prefer_small(count);
@@ -80,9 +81,9 @@ impl Reservation {
         self.start.as_ptr().wrapping_add(page as usize * PAGE_BYTES)
     }
 
-    /// Let the processor fetch what lies at an offset of a page, wherever that is.
+    /// Prefetch what lies at an offset of a page into the processor's caches, wherever that is.
     #[inline]
-    pub(super) fn fetch(&self, page: PageNumber, at: usize) {
+    pub(super) fn prefetch(&self, page: PageNumber, at: usize) {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: a prefetch has no effect but on time, whatever the address.
         #[expect(unsafe_code, reason = "an instruction of the processor's")]
@@ -98,9 +99,9 @@ impl Reservation {
     ///
     /// # Safety
     ///
-    /// The page lies within, and nobody has a plain reference to it (others may look at it through
+    /// The page lies within, and nobody has a plain reference to it (others may read it through
     /// a [`crate::View`] or as words, and see zeros).
-    #[expect(unsafe_code, reason = "bytes change behind whoever has a reference")]
+    #[expect(unsafe_code, reason = "bytes change behind plain references")]
     pub(super) unsafe fn drop_page(&self, page: PageNumber) {
         // SAFETY: it is the same for one page.
         unsafe { self.drop_pages(page, 1) }
@@ -111,7 +112,7 @@ impl Reservation {
     /// # Safety
     ///
     /// As for [`Reservation::drop_page`], for each of them.
-    #[expect(unsafe_code, reason = "bytes change behind whoever has a reference")]
+    #[expect(unsafe_code, reason = "bytes change behind plain references")]
     pub(super) unsafe fn drop_pages(&self, first: PageNumber, count: PageNumber) {
         let (from, bytes) = (first as usize * PAGE_BYTES, count as usize * PAGE_BYTES);
         let advised = self.advise(from, bytes, Advice::LinuxDontNeed);

@@ -1,49 +1,52 @@
-//! The word that guards a page: who may look at it, change it, evict it; and when it last became
+//! The word that guards a page: who may read it, change it, evict it; and when it last became
 //! other bytes.
 //!
-//! The upper 48 bits are the page's stamp, the lower 16 its state:
+//! The upper 48 bits are the page's version, the lower 16 its state:
 //!
 //! ```text
-//!            claim                publish (stamp + 1)
-//! evicted ----------> latched ------------------------> readable
-//!    ^                  | ^                             |  |  ^
-//!    |      vacate      | |          latch              |  |  | release
-//!    +------------------+ +-----------------------------+  |  |
-//!                       |  unlatch (stamp + 1 if changed)  |  |
-//!                       +----------------------> readable  |  |
-//!                                                          v  |
-//!                                              held: readable, not to be changed or evicted
+//!            claim                publish (version + 1)
+//! evicted ----------> latched --------------------------> readable
+//!    ^                  | ^                               |  |  ^
+//!    |      vacate      | |           latch               |  |  | unpin
+//!    +------------------+ +-------------------------------+  |  |
+//!                       |  unlatch (version + 1 if changed)  |  |
+//!                       +------------------------> readable  |  |
+//!                                                        pin v  |
+//!                                              pinned: readable, not to be changed or evicted
 //! ```
 //!
 //! A word of zero is a page that has never been in memory, so that the words need no preparation.
-//! Reading writes nothing: load the word, look, see that stamp and readability are the same
+//! Reading writes nothing: load the word, read, see that version and readability are the same
 //! (optimistic latches as in Leis et al., "Virtual-Memory Assisted Buffer Management", SIGMOD
-//! 2023, section 3.3, there with shared latches besides). A change advances the stamp, and so does
-//! coming back after an eviction: equal stamps are equal bytes. 48 bits last for three days of a
-//! change of the same page in each nanosecond, and for nine years of one in each microsecond.
+//! 2023, section 3.3, there with shared latches besides). A change advances the version, and so
+//! does coming back after an eviction: equal versions are equal bytes. 48 bits last for three days
+//! of a change of the same page in each nanosecond, and for nine years of one in each microsecond.
 //!
 //! Generic over the atomic word, so that the orderings can be checked by exhaustion
 //! (`tests/protocol.rs`).
 
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
-use crate::pages::Stamp;
+use crate::pages::Version;
 use crate::sync::point;
 
 /// Somebody owns the page alone: it is being read from disk, changed, or evicted.
 const LATCHED: u64 = 1 << 0;
-/// The next look has to take the slow way, where the replacement tactic learns of it.
-pub(super) const WATCHED: u64 = 1 << 1;
+/// The second-chance bit: the next use takes the slow way, which clears it and tells the
+/// replacement tactic. The clock sets it as it passes and evicts a page on which it still finds it;
+/// under `lru` and `lru-2` it is always set, so that every use is noted.
+pub(super) const SECOND_CHANCE: u64 = 1 << 1;
 /// In memory the page is newer than on disk.
 const DIRTY: u64 = 1 << 2;
-/// Nobody may latch the page for now; looking is free.
-const HELD: u64 = 1 << 3;
-/// The bytes are whole and nobody changes them. Next to the stamp, so that one shift compares both.
+/// Nobody may latch the page for now; reading is free.
+const PINNED: u64 = 1 << 3;
+/// The bytes are whole and nobody changes them. Next to the version, so that one shift compares
+/// both.
 const READABLE: u64 = 1 << READABLE_SHIFT;
 
 const READABLE_SHIFT: u32 = 15;
-const STAMP_SHIFT: u32 = 16;
-const STAMP: u64 = !((1 << STAMP_SHIFT) - 1);
+const VERSION_SHIFT: u32 = 16;
+const VERSION: u64 = !((1 << VERSION_SHIFT) - 1);
 
 /// What a state word needs of an atomic integer.
 pub(super) trait Atomic {
@@ -88,37 +91,37 @@ impl Word {
         self.0 & READABLE != 0
     }
 
-    /// Readable, and nobody wants to know of it: the fast way.
+    /// Readable, and its next use need not be noted: the fast way.
     #[inline]
     pub(super) const fn is_open(self) -> bool {
-        self.0 & (READABLE | WATCHED) == READABLE
+        self.0 & (READABLE | SECOND_CHANCE) == READABLE
     }
 
-    /// Open with that stamp. No evicted or latched page is, whatever the stamp.
+    /// Open with that version. No evicted or latched page is, whatever the version.
     #[inline]
-    pub(super) const fn is_open_with(self, stamp: Stamp) -> bool {
-        self.0 & !(DIRTY | HELD) == (stamp.0 << STAMP_SHIFT) | READABLE
+    pub(super) const fn is_open_with(self, version: Version) -> bool {
+        self.0 & !(DIRTY | PINNED) == (version.0 << VERSION_SHIFT) | READABLE
     }
 
     pub(super) const fn is_evicted(self) -> bool {
         self.0 & (READABLE | LATCHED) == 0
     }
 
-    pub(super) const fn is_watched(self) -> bool {
-        self.0 & WATCHED != 0
+    pub(super) const fn is_on_second_chance(self) -> bool {
+        self.0 & SECOND_CHANCE != 0
     }
 
     pub(super) const fn is_dirty(self) -> bool {
         self.0 & DIRTY != 0
     }
 
-    pub(super) const fn is_held(self) -> bool {
-        self.0 & HELD != 0
+    pub(super) const fn is_pinned(self) -> bool {
+        self.0 & PINNED != 0
     }
 
     #[inline]
-    pub(super) const fn stamp(self) -> Stamp {
-        Stamp(self.0 >> STAMP_SHIFT)
+    pub(super) const fn version(self) -> Version {
+        Version(self.0 >> VERSION_SHIFT)
     }
 }
 
@@ -155,17 +158,17 @@ impl<A: Atomic> State<'_, A> {
         word.is_evicted() && self.own(word, word.0 | LATCHED)
     }
 
-    /// Own a readable page that nobody holds, if the word is still `word`. With `unwatch`, the
-    /// latch counts as the look that was waited for.
-    pub(super) fn latch(self, word: Word, unwatch: bool) -> bool {
-        let kept = if unwatch { !(READABLE | WATCHED) } else { !READABLE };
-        word.is_readable() && !word.is_held() && self.own(word, (word.0 & kept) | LATCHED)
+    /// Own a readable page that nobody has pinned, if the word is still `word`. With
+    /// `end_second_chance`, the latch counts as a use.
+    pub(super) fn latch(self, word: Word, end_second_chance: bool) -> bool {
+        let kept = if end_second_chance { !(READABLE | SECOND_CHANCE) } else { !READABLE };
+        word.is_readable() && !word.is_pinned() && self.own(word, (word.0 & kept) | LATCHED)
     }
 
     fn own(self, from: Word, to: u64) -> bool {
         let owned = self.0.exchange(from.0, to, Ordering::Acquire);
         if owned {
-            // Who sees a change that follows sees the latch, too, and looks again.
+            // Who sees a change that follows sees the latch, too, and reads again.
             A::fence(Ordering::Release);
         }
         owned
@@ -175,15 +178,16 @@ impl<A: Atomic> State<'_, A> {
     pub(super) fn publish(self, watched: bool) {
         let word = self.0.load(Ordering::Relaxed);
         debug_assert!(word & LATCHED != 0, "only the owner publishes");
-        let stamp = (word & STAMP).wrapping_add(1 << STAMP_SHIFT);
-        self.0.store(stamp | READABLE | if watched { WATCHED } else { 0 }, Ordering::Release);
+        let version = (word & VERSION).wrapping_add(1 << VERSION_SHIFT);
+        self.0
+            .store(version | READABLE | if watched { SECOND_CHANCE } else { 0 }, Ordering::Release);
     }
 
     /// The owner has dropped the page's bytes, or could not read them.
     pub(super) fn vacate(self) {
         let word = self.0.load(Ordering::Relaxed);
         debug_assert!(word & LATCHED != 0, "only the owner vacates");
-        self.0.store(word & STAMP, Ordering::Release);
+        self.0.store(word & VERSION, Ordering::Release);
     }
 
     /// The owner, who latched, lets go.
@@ -192,38 +196,38 @@ impl<A: Atomic> State<'_, A> {
         debug_assert!(word & LATCHED != 0, "only the owner unlatches");
         let mut open = (word & !LATCHED) | READABLE;
         if changed {
-            open = open.wrapping_add(1 << STAMP_SHIFT) | DIRTY;
+            open = open.wrapping_add(1 << VERSION_SHIFT) | DIRTY;
         }
         self.0.store(open, Ordering::Release);
     }
 
     /// The owner, who latched, has put newer bytes there, which are on disk, too, and lets go.
-    pub(super) fn unlatch_renewed(self) {
+    pub(super) fn unlatch_refreshed(self) {
         let word = self.0.load(Ordering::Relaxed);
         debug_assert!(word & LATCHED != 0, "only the owner unlatches");
         let open = (word & !LATCHED) | READABLE;
-        self.0.store(open.wrapping_add(1 << STAMP_SHIFT), Ordering::Release);
+        self.0.store(open.wrapping_add(1 << VERSION_SHIFT), Ordering::Release);
     }
 
     /// Keep a readable page as it is and where it is, if the word is still `word`.
-    pub(super) fn hold(self, word: Word) -> bool {
+    pub(super) fn pin(self, word: Word) -> bool {
         word.is_readable()
-            && !word.is_held()
-            && self.0.exchange(word.0, word.0 | HELD, Ordering::Acquire)
+            && !word.is_pinned()
+            && self.0.exchange(word.0, word.0 | PINNED, Ordering::Acquire)
     }
 
-    /// The holder lets go; with `clean`, after writing the page to disk.
-    pub(super) fn release(self, clean: bool) {
-        let dropped = if clean { HELD | DIRTY } else { HELD };
+    /// The pinning thread lets go; with `clean`, after writing the page to disk.
+    pub(super) fn unpin(self, clean: bool) {
+        let dropped = if clean { PINNED | DIRTY } else { PINNED };
         self.update(|word| Some(word & !dropped));
     }
 
-    /// The holder, who has written the page to disk, becomes its owner, to evict it. With
-    /// `only_watched`, not if somebody has looked at it meanwhile.
-    pub(super) fn latch_held(self, only_watched: bool) -> bool {
+    /// The pinning thread, which has written the page to disk, becomes its owner, to evict it. With
+    /// `only_second_chance`, not if it was used meanwhile.
+    pub(super) fn latch_pinned(self, only_second_chance: bool) -> bool {
         let owned = self.update(|word| {
-            let wanted = !only_watched || word & WATCHED != 0;
-            wanted.then_some((word & !(READABLE | HELD | DIRTY)) | LATCHED)
+            let wanted = !only_second_chance || word & SECOND_CHANCE != 0;
+            wanted.then_some((word & !(READABLE | PINNED | DIRTY)) | LATCHED)
         });
         if owned {
             A::fence(Ordering::Release);
@@ -231,14 +235,14 @@ impl<A: Atomic> State<'_, A> {
         owned
     }
 
-    /// Wait for the next look, if the word is still `word`.
-    pub(super) fn watch(self, word: Word) {
-        self.0.exchange(word.0, word.0 | WATCHED, Ordering::Relaxed);
+    /// Set the second-chance bit, if the word is still `word`.
+    pub(super) fn give_second_chance(self, word: Word) {
+        self.0.exchange(word.0, word.0 | SECOND_CHANCE, Ordering::Relaxed);
     }
 
-    /// Somebody looks: what the word is then, or `None` if it was no longer `word`.
-    pub(super) fn unwatch(self, word: Word) -> Option<Word> {
-        let open = Word(word.0 & !WATCHED);
+    /// The page is used: what the word is then, or `None` if it was no longer `word`.
+    pub(super) fn end_second_chance(self, word: Word) -> Option<Word> {
+        let open = Word(word.0 & !SECOND_CHANCE);
         self.0.exchange(word.0, open.0, Ordering::Acquire).then_some(open)
     }
 

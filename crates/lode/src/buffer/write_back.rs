@@ -4,7 +4,7 @@ use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
-use super::latched::Held;
+use super::latched::Pinned;
 use super::{Buffer, Wait};
 use crate::error::{LodeError, Result};
 use crate::page::{self, PAGE_BYTES, PageBytes, PageNumber};
@@ -17,13 +17,14 @@ pub trait WriteBack: Send + Sync {
     /// Log what these pages need (undo of changes that are not committed, images against tears) and
     /// sync the log. They are as they will be written, checksums included, in ascending order.
     /// While this runs, and until they are written, nobody can change them, so that what is logged
-    /// here and what is logged of their next change are in the right order; everyone may look.
+    /// here and what is logged of their next change are in the right order; everyone may read.
     ///
     /// Called by whichever thread needs room, within any call of the buffer that may bring a page
     /// to memory, while pages may be latched by that thread and others. So it must not ask the
-    /// buffer for pages, and must take no lock that somebody holds while he does.
+    /// buffer for pages, and must take no lock that another holds while doing so.
     ///
-    /// After an error the pages stay dirty and in memory, and whoever needed the room learns of it.
+    /// After an error the pages stay dirty and in memory, and the thread that needed the frame
+    /// learns of it.
     fn before_write(&self, pages: &[(PageNumber, &PageBytes)]) -> Result<()>;
 }
 
@@ -40,7 +41,7 @@ impl Buffer {
     /// Write all pages that are dirty at the call, and sync the disk. Waits for pages that are
     /// latched: the caller has none. At an error, what was not written stays dirty.
     pub fn write_dirty(&self) -> Result<()> {
-        let resident = self.room.resident().map(|(_, page)| page);
+        let resident = self.budget.resident().map(|(_, page)| page);
         let mut pages: Vec<_> = resident.filter(|&page| self.is_dirty(page)).collect();
         pages.sort_unstable();
         while !pages.is_empty() {
@@ -78,15 +79,15 @@ impl Buffer {
     fn write_unless_in_use(&self, pages: &[PageNumber]) -> Result<Vec<PageNumber>> {
         let mut missed = Vec::new();
         for batch in pages.chunks(BATCH_PAGES_MAX) {
-            let mut held = Vec::with_capacity(batch.len());
+            let mut pinned = Vec::with_capacity(batch.len());
             for &page in batch {
-                match Held::try_hold(self, page) {
-                    Some(one) if self.is_dirty(page) => held.push(one),
+                match Pinned::try_pin(self, page) {
+                    Some(one) if self.is_dirty(page) => pinned.push(one),
                     None if self.is_dirty(page) => missed.push(page),
                     _ => {}
                 }
             }
-            self.write_held(&mut held)?;
+            self.write_pinned(&mut pinned)?;
         }
         Ok(missed)
     }
@@ -95,20 +96,20 @@ impl Buffer {
         let mut wait = Wait::new(self);
         loop {
             let word = self.state_of(page).load();
-            if word.is_evicted() || (word.is_readable() && !word.is_held()) {
+            if word.is_evicted() || (word.is_readable() && !word.is_pinned()) {
                 return;
             }
             wait.once();
         }
     }
 
-    /// Write held pages: the log first, then copies with their checksums, in ascending order,
+    /// Write pinned pages: the log first, then copies with their checksums, in ascending order,
     /// adjacent ones by one call. Each is marked as it is written.
-    pub(super) fn write_held(&self, held: &mut [Held<'_>]) -> Result<()> {
-        if held.is_empty() {
+    pub(super) fn write_pinned(&self, pinned: &mut [Pinned<'_>]) -> Result<()> {
+        if pinned.is_empty() {
             return Ok(());
         }
-        let mut in_order: Vec<_> = held.iter_mut().collect();
+        let mut in_order: Vec<_> = pinned.iter_mut().collect();
         in_order.sort_unstable_by_key(|one| one.page());
         // Direct disks want aligned memory, which the room for one page more lets us choose.
         let mut room = vec![0; (in_order.len() + 1) * PAGE_BYTES];
@@ -133,7 +134,7 @@ impl Buffer {
         Ok(())
     }
 
-    fn ask_write_back(&self, pages: &[&mut Held<'_>], copies: &[u8]) -> Result<()> {
+    fn ask_write_back(&self, pages: &[&mut Pinned<'_>], copies: &[u8]) -> Result<()> {
         let Some(write_back) = self.write_back.get() else { return Ok(()) };
         let write_back = Weak::upgrade(write_back).ok_or_else(|| {
             LodeError::io("writing pages back", io::Error::other("the log is closed already"))

@@ -9,7 +9,8 @@ use crate::log::Lsn;
 use crate::sync::{Condvar, Mutex, MutexGuard};
 
 /// How long a beginning transaction stands back for the log to begin anew: longer than short
-/// transactions take. Bounded, because whom it waits for may in turn wait for this thread.
+/// transactions take. Bounded, because the transaction it waits for may in turn wait for this
+/// thread.
 const STAND_BACK: Duration = Duration::from_millis(20);
 
 /// The running writers.

@@ -12,7 +12,7 @@ mod tests;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 
-use crate::buffer::{self, Buffer, Hands};
+use crate::buffer::{self, Buffer, Prefetcher};
 use crate::error::Result;
 use crate::lock::numbers::NumberMap;
 use crate::lock::{LockCounters, Locks, TransactionNumber};
@@ -34,7 +34,7 @@ pub(crate) use opening::{Files, PAGES_MAX, create_files, remove_files, replaceme
 pub struct Database {
     buffer: Arc<Buffer>,
     /// Only where the database is in files: what reads ahead by itself, reads at any time.
-    hands: Option<Hands>,
+    prefetcher: Option<Prefetcher>,
     changes: Arc<Changes>,
     locks: Locks,
     active: Active,
@@ -44,7 +44,7 @@ pub struct Database {
     read_only: bool,
     closed: AtomicBool,
     numbers: AtomicU64,
-    near: Mutex<NumberMap<FileNumber, PageNumber>>,
+    allocation_hint: Mutex<NumberMap<FileNumber, PageNumber>>,
     /// Taken by who makes a checkpoint. Where the log ended after the last one.
     pub(crate) checkpointing: Mutex<()>,
     pub(crate) checkpoint_end: AtomicU64,
@@ -62,7 +62,7 @@ pub struct Counters {
 }
 
 impl Database {
-    /// A transaction that looks at what is committed.
+    /// A transaction that reads what is committed.
     pub fn reading(&self) -> Reading<'_> {
         Reading::begin(self)
     }
@@ -176,19 +176,19 @@ impl Database {
 
     /// The page that a file was given last, as far as it is known. Only a hint: the transaction
     /// may have been rolled back.
-    pub(crate) fn near(&self, file: FileNumber) -> Option<PageNumber> {
-        self.near.lock().unwrap_or_else(PoisonError::into_inner).get(&file).copied()
+    pub(crate) fn allocation_hint(&self, file: FileNumber) -> Option<PageNumber> {
+        self.allocation_hint.lock().unwrap_or_else(PoisonError::into_inner).get(&file).copied()
     }
 
-    pub(crate) fn set_near(&self, file: FileNumber, page: PageNumber) {
-        self.near.lock().unwrap_or_else(PoisonError::into_inner).insert(file, page);
+    pub(crate) fn set_allocation_hint(&self, file: FileNumber, page: PageNumber) {
+        self.allocation_hint.lock().unwrap_or_else(PoisonError::into_inner).insert(file, page);
     }
 }
 
 impl Drop for Database {
     fn drop(&mut self) {
         if !self.changes.is_broken() {
-            // Who wants to know calls `close`. What was committed is in the log.
+            // Call `close` to observe errors. What was committed is in the log.
             let _ = self.finish();
         }
     }

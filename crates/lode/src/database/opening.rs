@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use super::{Active, Database};
-use crate::buffer::{Buffer, BufferOptions, Hands, Replacement, WriteBack};
+use crate::buffer::{Buffer, BufferOptions, Prefetcher, Replacement, WriteBack};
 use crate::disk::{BufferedFile, DirectFile, Disk};
 use crate::error::{LodeError, Result};
 use crate::lock::Locks;
@@ -50,7 +50,7 @@ impl Database {
         tactics.check()?;
         let files = Files::create(path, tactics.disk)?;
         let created = Self::format(&files, tactics).inspect_err(|_| remove_files(path));
-        created.map(Self::with_hands)
+        created.map(Self::with_prefetcher)
     }
 
     /// Open a database, and recover it if it was not closed.
@@ -65,7 +65,7 @@ impl Database {
             Opening::Direct => |path| Ok(Arc::new(DirectFile::open(path)?)),
         };
         let files = Files::open(path, open)?;
-        Self::assemble(&files, path, tactics, false).map(Self::with_hands)
+        Self::assemble(&files, path, tactics, false).map(Self::with_prefetcher)
     }
 
     /// Open a database only to read it; several processes may do so at once.
@@ -79,7 +79,7 @@ impl Database {
             Opening::Direct => |path| Ok(Arc::new(DirectFile::open_read_only(path)?)),
         };
         let files = Files::open(path, open)?;
-        Self::assemble(&files, path, tactics, true).map(Self::with_hands)
+        Self::assemble(&files, path, tactics, true).map(Self::with_prefetcher)
     }
 
     /// The database on these disks: a new one if the volume is empty. The tactic `disk` decides
@@ -142,8 +142,8 @@ impl Database {
 
     /// Let it read ahead by itself. Not on any disks ([`Database::on`]): there each read is an
     /// answer to a call, so that what is simulated can be repeated.
-    fn with_hands(mut self) -> Self {
-        self.hands = Some(Hands::of(&self.buffer));
+    fn with_prefetcher(mut self) -> Self {
+        self.prefetcher = Some(Prefetcher::of(&self.buffer));
         self
     }
 
@@ -176,7 +176,7 @@ impl Database {
         Ok(Self {
             checkpoint_end: AtomicU64::new(changes.log().end().0),
             buffer,
-            hands: None,
+            prefetcher: None,
             changes,
             locks: Locks::new(),
             active: Active::default(),
@@ -186,7 +186,7 @@ impl Database {
             read_only: false,
             closed: AtomicBool::new(false),
             numbers: AtomicU64::new(1),
-            near: Mutex::new(NumberMap::default()),
+            allocation_hint: Mutex::new(NumberMap::default()),
             checkpointing: Mutex::new(()),
         })
     }

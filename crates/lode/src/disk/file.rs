@@ -45,8 +45,9 @@ pub(super) enum Opening {
 /// An open file and its lock (`flock`: exclusive for a writer, shared for readers).
 ///
 /// The lock is the open file's and not the process's: a child that was forked has it, too, until
-/// it starts another program or ends. So whoever opened the file gives the lock back before he
-/// closes it, and does not wait for his children; only where he is killed do they keep it.
+/// it starts another program or ends. So the process that opened the file gives the lock back
+/// before it closes it, and does not wait for its children; only where it is killed do they keep
+/// it.
 #[derive(Debug)]
 pub(super) struct LockedFile {
     file: File,

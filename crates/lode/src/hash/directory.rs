@@ -36,7 +36,7 @@ pub(super) struct Place {
 }
 
 /// Find a hash's bucket.
-#[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+#[expect(clippy::inline_always, reason = "what is read should stay in registers")]
 #[inline(always)]
 pub(super) fn locate<P: Pages>(pages: &P, root: PageNumber, hash: u64) -> Result<Place> {
     let (header, cell) = pages.read(root, |view| {

@@ -89,11 +89,11 @@ impl Hash {
         find_from(pages, directory::locate(pages, self.root, hash)?.bucket, (key, hash))
     }
 
-    /// Bring a copy of the directory up to date; costs one look at each of its pages where it is.
+    /// Bring a copy of the directory up to date; costs one read of each of its pages where it is.
     /// It holds for as long as this transaction does not change the index: others cannot, since
     /// the pages are locked.
-    pub fn renew<P: Pages>(&self, pages: &P, directory: &mut Directory) -> Result<()> {
-        directory.renew(pages, self.root)
+    pub fn refresh<P: Pages>(&self, pages: &P, directory: &mut Directory) -> Result<()> {
+        directory.refresh(pages, self.root)
     }
 
     /// A value of the key, any if it has several, by a copy of the directory: one page less is
@@ -107,8 +107,8 @@ impl Hash {
         key: u64,
     ) -> Result<Option<u64>> {
         let hash = mix(key);
-        let seen = directory.glance(hash).and_then(|first| {
-            pages.glance(first, |view| search::glance(view, key, hash)).flatten()
+        let seen = directory.bucket_of(hash).and_then(|first| {
+            pages.try_read(first, |view| search::try_find(view, key, hash)).flatten()
         });
         match seen {
             Some((value, _)) => Ok(Some(value)),

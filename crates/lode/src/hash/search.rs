@@ -30,14 +30,14 @@ pub(super) enum Probe {
 pub(super) struct Batch {
     pub(super) values: [u64; BATCH],
     pub(super) count: usize,
-    /// Groups looked at so far, where there may be more values in this page.
+    /// Groups read so far, where there may be more values in this page.
     pub(super) resume: Option<usize>,
     pub(super) next: PageNumber,
     pub(super) foreign: bool,
 }
 
 /// Groups in which a key is looked for at a glance.
-const GLANCE_GROUPS: usize = 2;
+const STEP_GROUPS: usize = 2;
 
 /// At a glance, stands for no value; a value like this is met by [`probe`]. An `or` of the
 /// comparisons in its place would become branches.
@@ -50,13 +50,13 @@ const NOTHING: u64 = u64::MAX;
 /// looks several keys up has them under way together.
 #[expect(clippy::inline_always, reason = "its answer should stay in registers")]
 #[inline(always)]
-pub(super) fn glance(view: View<'_>, key: u64, hash: u64) -> Option<(u64, usize)> {
+pub(super) fn try_find(view: View<'_>, key: u64, hash: u64) -> Option<(u64, usize)> {
     if key == 0 {
         // Empty slots match it.
         return None;
     }
     let mut group = home(hash);
-    for _ in 0..GLANCE_GROUPS {
+    for _ in 0..STEP_GROUPS {
         let first = slot_at(group * GROUP_SLOTS);
         let words: [u64; 2 * GROUP_SLOTS] = view.words(first)?;
         let (mut value, mut at) = (NOTHING, 0);
@@ -74,10 +74,10 @@ pub(super) fn glance(view: View<'_>, key: u64, hash: u64) -> Option<(u64, usize)
 
 /// Look for a key's first value. The header is read only where that is not found: the headers of
 /// all pages fall into the same few lines of a processor's cache and drive each other out.
-#[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+#[expect(clippy::inline_always, reason = "what is read should stay in registers")]
 #[inline(always)]
 pub(super) fn probe(view: View<'_>, key: u64, hash: u64) -> Probe {
-    if let Some((value, at)) = glance(view, key, hash) {
+    if let Some((value, at)) = try_find(view, key, hash) {
         return Probe::Found { value, at };
     }
     let mut group = home(hash);

@@ -1,19 +1,19 @@
 //! Heaps: files of records, each under an id that it keeps wherever it moves.
 //!
 //! A record lives in a slot of a page ([`crate::slotted`]), and page and slot are its id, as in
-//! System R and in INDEX (OO1, section 7). A record that outgrows its page leaves a *forward* in
-//! its slot and lives on as a *body* elsewhere; a forward leads to a body and never to another
-//! forward, so that a record is at most two pages away. In front of each record stands its label,
-//! which tells its id: so a scan takes a body where it lies, and a [`Reference`] can be checked
-//! where it leads.
+//! System R and in INDEX (OO1, section 7). A record that outgrows its page leaves a
+//! *forwarding stub* in its slot and becomes a *relocated record* elsewhere; a stub leads to a
+//! relocated record and never to another stub, so that a record is at most two pages away. In front
+//! of each record stands its *record tag*, which tells its id: so a scan takes a relocated record
+//! where it lies, and a [`Reference`] can be checked where it leads.
 //!
-//! All pages of a heap form a chain from the first to the last made, which a scan follows. Where
-//! there is room stands in the root page: see `room`. A heap keeps its pages until it is
-//! destroyed.
+//! All pages of a heap form a chain from the first to the last made, which a scan follows. Which
+//! pages have free space stands in the root page: see `free_space`. A heap keeps its pages until it
+//! is destroyed.
 
 mod check;
+mod free_space;
 mod reference;
-mod room;
 #[cfg(test)]
 mod tests;
 
@@ -22,30 +22,30 @@ use std::ops::ControlFlow;
 use crate::error::{LodeError, Result};
 use crate::page::{self, FileNumber, NO_PAGE, PageBytes, PageKind, PageNumber};
 use crate::pages::Pages;
-use crate::slotted::{self, Damaged, Fit};
+use crate::slotted::{self, Corruption, Fit};
 use crate::view::View;
 
 pub use self::reference::Reference;
 pub use crate::slotted::RecordId;
 
-pub(crate) use self::reference::label_key;
+pub(crate) use self::reference::tag_key;
 
-use self::reference::{id_of, label};
+use self::reference::{id_of, tag};
 
-/// The longest record, behind its label.
-pub const RECORD_BYTES_MAX: usize = slotted::RECORD_BYTES_MAX - LABEL_BYTES;
+/// The longest record, behind its tag.
+pub const RECORD_BYTES_MAX: usize = slotted::RECORD_BYTES_MAX - TAG_BYTES;
 
 /// The word in front of a record.
-const LABEL_BYTES: usize = size_of::<u64>();
+const TAG_BYTES: usize = size_of::<u64>();
 
 /// What a slot holds: a slot's flags.
 mod flag {
-    /// A label, and the record that bears it.
+    /// A tag, and the record that carries it.
     pub(super) const RECORD: u8 = 0;
-    /// The id of a body.
-    pub(super) const FORWARD: u8 = 1;
-    /// The same for a record whose id is a forward's.
-    pub(super) const BODY: u8 = 2;
+    /// A forwarding stub: the id of a relocated record.
+    pub(super) const STUB: u8 = 1;
+    /// A relocated record: a tag, and the record, whose id is that of its stub.
+    pub(super) const RELOCATED: u8 = 2;
 }
 
 /// A file of records.
@@ -58,15 +58,15 @@ pub struct Heap {
 /// What a slot turned out to hold.
 enum Seen<R> {
     Record(R),
-    Forward(RecordId),
+    Stub(RecordId),
     Nothing,
-    Damaged(Damaged),
+    Corrupt(Corruption),
 }
 
 impl Heap {
     /// A new heap of that file, without a record.
     pub fn create(pages: &mut impl Pages, file: FileNumber) -> Result<Self> {
-        let root = room::create(pages, file)?;
+        let root = free_space::create(pages, file)?;
         Ok(Self { file, root })
     }
 
@@ -80,7 +80,7 @@ impl Heap {
         self.root
     }
 
-    /// Look at a record: `look` gets the page, where the record begins (a multiple of 8) and its
+    /// Read a record: `inspect` gets the page, where the record begins (a multiple of 8) and its
     /// length in bytes. It may be called again, as [`Pages::read`] says. One page is read, or two
     /// where the record has moved.
     ///
@@ -89,19 +89,20 @@ impl Heap {
         self,
         pages: &impl Pages,
         id: RecordId,
-        mut look: impl FnMut(View<'_>, usize, usize) -> R,
+        mut inspect: impl FnMut(View<'_>, usize, usize) -> R,
     ) -> Result<R> {
-        let label = label(id, pages.label_key());
-        let seen = pages.read(id.page, |view| self.see(view, id.slot, label, &mut look));
+        let tag = tag(id, pages.tag_key());
+        let seen = pages.read(id.page, |view| self.see(view, id.slot, tag, &mut inspect));
         match seen.map_err(|error| nowhere(id, error))? {
             Seen::Record(result) => Ok(result),
-            Seen::Forward(body) => {
-                let seen =
-                    pages.read(body.page, |view| self.see_body(view, label, body, &mut look));
-                seen?.map_err(|damaged| damaged.on(body.page))
+            Seen::Stub(relocated) => {
+                let seen = pages.read(relocated.page, |view| {
+                    self.see_relocated(view, tag, relocated, &mut inspect)
+                });
+                seen?.map_err(|corruption| corruption.on(relocated.page))
             }
             Seen::Nothing => Err(missing(id)),
-            Seen::Damaged(damaged) => Err(damaged.on(id.page)),
+            Seen::Corrupt(corruption) => Err(corruption.on(id.page)),
         }
     }
 
@@ -119,60 +120,61 @@ impl Heap {
         self,
         view: View<'_>,
         slot: u16,
-        label: u64,
-        look: &mut impl FnMut(View<'_>, usize, usize) -> R,
+        tag: u64,
+        inspect: &mut impl FnMut(View<'_>, usize, usize) -> R,
     ) -> Seen<R> {
         if !self.owns(view.kind(), view.u32(page::offset::FILE), view.level()) {
             return Seen::Nothing;
         }
         match slotted::find(view, slot) {
             Ok(Some(record)) => match record.flags {
-                flag::RECORD => match content(view, record, label) {
-                    Some((at, len)) => Seen::Record(look(view, at, len)),
-                    None => Seen::Damaged(Damaged("a record bears another's label")),
+                flag::RECORD => match content(view, record, tag) {
+                    Some((at, len)) => Seen::Record(inspect(view, at, len)),
+                    None => Seen::Corrupt(Corruption("a record carries another's tag")),
                 },
-                flag::FORWARD => match RecordId::of(view.u64(record.at)) {
-                    Some(body) => Seen::Forward(body),
-                    None => Seen::Damaged(Damaged("a forward leads nowhere")),
+                flag::STUB => match RecordId::of(view.u64(record.at)) {
+                    Some(relocated) => Seen::Stub(relocated),
+                    None => Seen::Corrupt(Corruption("a forwarding stub leads nowhere")),
                 },
-                // A body has no id but the one of its forward.
-                flag::BODY => Seen::Nothing,
-                _ => Seen::Damaged(Damaged("a slot holds something unknown")),
+                // A relocated record has no id but that of its stub.
+                flag::RELOCATED => Seen::Nothing,
+                _ => Seen::Corrupt(Corruption("a slot holds something unknown")),
             },
             Ok(None) => Seen::Nothing,
-            Err(damaged) => Seen::Damaged(damaged),
+            Err(corruption) => Seen::Corrupt(corruption),
         }
     }
 
     /// Where a record begins that lies in its own page.
     #[inline]
-    fn home(self, view: View<'_>, id: RecordId, label: u64) -> Option<usize> {
-        match self.see(view, id.slot, label, &mut |_, at, _| at) {
+    fn home(self, view: View<'_>, id: RecordId, tag: u64) -> Option<usize> {
+        match self.see(view, id.slot, tag, &mut |_, at, _| at) {
             Seen::Record(at) => Some(at),
             _ => None,
         }
     }
 
-    fn see_body<R>(
+    fn see_relocated<R>(
         self,
         view: View<'_>,
-        label: u64,
-        body: RecordId,
-        look: &mut impl FnMut(View<'_>, usize, usize) -> R,
+        tag: u64,
+        relocated: RecordId,
+        inspect: &mut impl FnMut(View<'_>, usize, usize) -> R,
     ) -> slotted::Result<R> {
-        let amiss = Damaged("it has no body for a forward that leads to it");
+        let amiss = Corruption("it has no relocated record for a stub that leads to it");
         if !self.owns(view.kind(), view.u32(page::offset::FILE), view.level()) {
             return Err(amiss);
         }
-        let record = slotted::find(view, body.slot)?.filter(|record| record.flags == flag::BODY);
-        let (at, len) = record.and_then(|record| content(view, record, label)).ok_or(amiss)?;
-        Ok(look(view, at, len))
+        let record =
+            slotted::find(view, relocated.slot)?.filter(|record| record.flags == flag::RELOCATED);
+        let (at, len) = record.and_then(|record| content(view, record, tag)).ok_or(amiss)?;
+        Ok(inspect(view, at, len))
     }
 
     /// Whether a page with these words in its header holds records of this heap.
     #[inline]
     fn owns(self, kind: u8, file: FileNumber, level: u8) -> bool {
-        kind == PageKind::Heap as u8 && file == self.file && level != room::mark::ROOT
+        kind == PageKind::Heap as u8 && file == self.file && level != free_space::page_state::ROOT
     }
 
     fn owns_bytes(self, bytes: &PageBytes) -> bool {
@@ -189,34 +191,34 @@ impl Heap {
         near: Option<PageNumber>,
     ) -> Result<RecordId> {
         check_length(record)?;
-        self.put(pages, &labelled(0, record), flag::RECORD, near)
+        self.put(pages, &tagged(0, record), flag::RECORD, near)
     }
 
     /// Put another record, of any length, in the place of one. It keeps its id.
     pub fn update(self, pages: &mut impl Pages, id: RecordId, record: &[u8]) -> Result<()> {
         check_length(record)?;
-        let labelled = labelled(label(id, pages.label_key()), record);
+        let tagged = tagged(tag(id, pages.tag_key()), record);
         let put_home = |bytes: &mut PageBytes| {
-            slotted::update(bytes, id.slot, &labelled, flag::RECORD).map(is_done)
+            slotted::update(bytes, id.slot, &tagged, flag::RECORD).map(is_done)
         };
-        let Some(body) = self.body_of(pages, id)? else {
+        let Some(relocated) = self.relocated_place(pages, id)? else {
             if !self.change_page(pages, id.page, put_home)? {
-                let body = self.put(pages, &labelled, flag::BODY, None)?;
-                self.put_forward(pages, id, body)?;
+                let relocated = self.put(pages, &tagged, flag::RELOCATED, None)?;
+                self.put_stub(pages, id, relocated)?;
             }
             return Ok(());
         };
-        let put_body = |bytes: &mut PageBytes| {
-            slotted::update(bytes, body.slot, &labelled, flag::BODY).map(is_done)
+        let put_relocated = |bytes: &mut PageBytes| {
+            slotted::update(bytes, relocated.slot, &tagged, flag::RELOCATED).map(is_done)
         };
-        if self.change_page(pages, body.page, put_body)? {
+        if self.change_page(pages, relocated.page, put_relocated)? {
             return Ok(());
         }
         if !self.change_page(pages, id.page, put_home)? {
-            let body = self.put(pages, &labelled, flag::BODY, None)?;
-            self.put_forward(pages, id, body)?;
+            let relocated = self.put(pages, &tagged, flag::RELOCATED, None)?;
+            self.put_stub(pages, id, relocated)?;
         }
-        self.take_out(pages, body)
+        self.take_out(pages, relocated)
     }
 
     /// Change bytes of a record in place. `change` gets the whole record.
@@ -226,20 +228,20 @@ impl Heap {
         id: RecordId,
         change: impl FnOnce(&mut [u8]) -> R,
     ) -> Result<R> {
-        let place = self.body_of(pages, id)?.unwrap_or(id);
+        let place = self.relocated_place(pages, id)?.unwrap_or(id);
         let changed = pages.write(place.page, |bytes| {
             let record = slotted::find_in(bytes, place.slot)?.ok_or(GONE)?;
-            let place = record.at + LABEL_BYTES..record.at + record.len;
+            let place = record.at + TAG_BYTES..record.at + record.len;
             let record = bytes.get_mut(place).ok_or(GONE)?;
             Ok(change(record))
         })?;
-        changed.map_err(|damaged: Damaged| damaged.on(place.page))
+        changed.map_err(|corruption: Corruption| corruption.on(place.page))
     }
 
     /// Take a record out. Its id may be another record's next.
     pub fn delete(self, pages: &mut impl Pages, id: RecordId) -> Result<()> {
-        if let Some(body) = self.body_of(pages, id)? {
-            self.take_out(pages, body)?;
+        if let Some(relocated) = self.relocated_place(pages, id)? {
+            self.take_out(pages, relocated)?;
         }
         self.take_out(pages, id)
     }
@@ -251,20 +253,20 @@ impl Heap {
         pages: &impl Pages,
         mut each: impl FnMut(RecordId, &[u8]) -> Result<ControlFlow<B>>,
     ) -> Result<ControlFlow<B>> {
-        let (key, mut chain) = (pages.label_key(), self.chain(pages)?);
+        let (key, mut chain) = (pages.tag_key(), self.chain(pages)?);
         while let Some(page) = chain.next_page(pages)? {
             let bytes = copy(pages, page)?;
             for slot in 0..page::u16_at(&bytes, page::offset::COUNT) {
                 let found = slotted::find_in(&bytes, slot).map_err(|how| how.on(page))?;
                 let Some(record) = found else { continue };
-                let labelled = &bytes[record.at..record.at + record.len];
-                let id = match (record.flags, owner(labelled, key)) {
+                let tagged = &bytes[record.at..record.at + record.len];
+                let id = match (record.flags, owner(tagged, key)) {
                     (flag::RECORD, Some(id)) if id == (RecordId { page, slot }) => id,
-                    (flag::BODY, Some(id)) => id,
-                    (flag::FORWARD, _) => continue,
+                    (flag::RELOCATED, Some(id)) => id,
+                    (flag::STUB, _) => continue,
                     _ => return Err(GONE.on(page)),
                 };
-                let shown = each(id, &labelled[LABEL_BYTES..])?;
+                let shown = each(id, &tagged[TAG_BYTES..])?;
                 if shown.is_break() {
                     return Ok(shown);
                 }
@@ -284,27 +286,28 @@ impl Heap {
     }
 
     /// Where the record of an id lies if it has moved.
-    fn body_of(self, pages: &impl Pages, id: RecordId) -> Result<Option<RecordId>> {
-        let label = label(id, pages.label_key());
-        let seen = pages.read(id.page, |view| self.see(view, id.slot, label, &mut |_, _, _| ()));
+    fn relocated_place(self, pages: &impl Pages, id: RecordId) -> Result<Option<RecordId>> {
+        let tag = tag(id, pages.tag_key());
+        let seen = pages.read(id.page, |view| self.see(view, id.slot, tag, &mut |_, _, _| ()));
         match seen.map_err(|error| nowhere(id, error))? {
             Seen::Record(()) => Ok(None),
             Seen::Nothing => Err(missing(id)),
-            Seen::Damaged(damaged) => Err(damaged.on(id.page)),
-            Seen::Forward(body) => {
-                // Looked at before anything is changed by it.
-                let seen =
-                    pages.read(body.page, |v| self.see_body(v, label, body, &mut |_, _, _| ()));
-                seen?.map_err(|damaged| damaged.on(body.page))?;
-                Ok(Some(body))
+            Seen::Corrupt(corruption) => Err(corruption.on(id.page)),
+            Seen::Stub(relocated) => {
+                // Read before anything is changed by it.
+                let seen = pages.read(relocated.page, |v| {
+                    self.see_relocated(v, tag, relocated, &mut |_, _, _| ())
+                });
+                seen?.map_err(|corruption| corruption.on(relocated.page))?;
+                Ok(Some(relocated))
             }
         }
     }
 
-    fn put_forward(self, pages: &mut impl Pages, id: RecordId, body: RecordId) -> Result<()> {
-        let word = body.to_u64().to_le_bytes();
+    fn put_stub(self, pages: &mut impl Pages, id: RecordId, relocated: RecordId) -> Result<()> {
+        let word = relocated.to_u64().to_le_bytes();
         let is_put = self.change_page(pages, id.page, |bytes| {
-            slotted::update(bytes, id.slot, &word, flag::FORWARD).map(is_done)
+            slotted::update(bytes, id.slot, &word, flag::STUB).map(is_done)
         })?;
         // Every record takes eight bytes at least: see `slotted`.
         if is_put { Ok(()) } else { Err(GONE.on(id.page)) }
@@ -316,23 +319,23 @@ impl Heap {
     }
 }
 
-const GONE: Damaged = Damaged("a slot does not hold what leads to it");
+const GONE: Corruption = Corruption("a slot does not hold what leads to it");
 
-/// A record's bytes behind its label.
-fn labelled(label: u64, record: &[u8]) -> Vec<u8> {
-    [&label.to_le_bytes(), record].concat()
+/// A record's bytes behind its tag.
+fn tagged(tag: u64, record: &[u8]) -> Vec<u8> {
+    [&tag.to_le_bytes(), record].concat()
 }
 
-/// Whose bytes these are, if they begin with a label.
-fn owner(labelled: &[u8], key: u64) -> Option<RecordId> {
-    id_of(u64::from_le_bytes(*labelled.first_chunk()?), key)
+/// Whose bytes these are, if they begin with a tag.
+fn owner(tagged: &[u8], key: u64) -> Option<RecordId> {
+    id_of(u64::from_le_bytes(*tagged.first_chunk()?), key)
 }
 
-/// Where the record begins that is in a slot, and its length, if it bears that label.
+/// Where the record begins that is in a slot, and its length, if it carries that tag.
 #[inline]
-fn content(view: View<'_>, record: slotted::Record, label: u64) -> Option<(usize, usize)> {
-    let len = record.len.checked_sub(LABEL_BYTES)?;
-    (view.u64(record.at) == label).then_some((record.at + LABEL_BYTES, len))
+fn content(view: View<'_>, record: slotted::Record, tag: u64) -> Option<(usize, usize)> {
+    let len = record.len.checked_sub(TAG_BYTES)?;
+    (view.u64(record.at) == tag).then_some((record.at + TAG_BYTES, len))
 }
 
 /// All of a page, as it was at one moment.
@@ -380,18 +383,18 @@ impl Chain {
         if page == NO_PAGE {
             return match self.left {
                 0 => Ok(None),
-                _ => Err(Damaged("fewer pages follow than it counts").on(self.heap.root)),
+                _ => Err(Corruption("fewer pages follow than it counts").on(self.heap.root)),
             };
         }
         let (is_own, next) = pages.read(page, |view| {
             let file = view.u32(page::offset::FILE);
             let is_own = self.heap.owns(view.kind(), file, view.level());
-            (is_own, view.u32(room::offset::FOLLOWING))
+            (is_own, view.u32(free_space::offset::FOLLOWING))
         })?;
         // The count ends a chain that bites its own tail.
         self.left = match self.left.checked_sub(1) {
             Some(left) if is_own => left,
-            _ => return Err(Damaged("its heap's chain leads astray").on(page)),
+            _ => return Err(Corruption("its heap's chain leads astray").on(page)),
         };
         self.next = next;
         Ok(Some(page))

@@ -1,42 +1,44 @@
 //! References: record ids as a field has them, with the place where the record lay; and how one is
 //! followed without the page's slots.
 //!
-//! In front of each record stands its label: its id, mixed with a number of the volume's own. A
-//! record that moves or goes leaves no label behind ([`crate::slotted`] clears the first word), and
-//! bytes put in equal one by chance only, once in 2^64. So a label found is its record's, and it is
-//! enough to look there: nothing has to be undone when the page changes or goes, and nothing is
-//! kept in memory. The page's number gives its address ([`crate::buffer`]), the reference the rest.
-//! OO1 (section 10) tells of a system that has it; Moss, "Working with Persistent Objects: To
-//! Swizzle or Not to Swizzle", 1992, has its kinds, of which this comes nearest to the direct one.
+//! In front of each record stands its *record tag*: its id, mixed with a number of the volume's
+//! own. A record that moves or goes leaves no tag behind ([`crate::slotted`] clears the first
+//! word), and bytes put in equal one by chance only, once in 2^64. So a tag found is its record's,
+//! and it is enough to look there: nothing has to be undone when the page changes or goes, and
+//! nothing is kept in memory. The page's number gives its address ([`crate::buffer`]), the
+//! reference the rest. OO1 (section 10) tells of a system that has it; Moss, "Working with
+//! Persistent Objects: To Swizzle or Not to Swizzle", 1992, has its kinds, of which this comes
+//! nearest to the direct one.
 
-use super::{Heap, LABEL_BYTES, RecordId, nowhere};
+use super::{Heap, RecordId, TAG_BYTES, nowhere};
 use crate::error::{LodeError, Result};
 use crate::page::PageNumber;
 use crate::pages::Pages;
 use crate::view::View;
 
 /// A record id, and in the upper 16 bits of the word, which an id leaves free, where in its page
-/// the record's label began when the reference was made: a multiple of 8, 0 for no such guess. One
-/// that no longer holds costs a look at the slot, and nothing else. The word 0 is no reference.
+/// the record's tag began when the reference was made: a multiple of 8, 0 for none: an
+/// offset hint. One that no longer holds costs reading the slot, and nothing else. The word 0 is no
+/// reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Reference(pub u64);
 
 impl Reference {
     const SHIFT: u32 = 48;
 
-    /// To a record whose label begins there in its page; 0 where nobody knows.
-    pub const fn new(id: RecordId, label_at: u16) -> Self {
-        Self(id.to_u64() | (label_at as u64) << Self::SHIFT)
+    /// To a record whose tag begins there in its page; 0 for no hint.
+    pub const fn new(id: RecordId, tag_at: u16) -> Self {
+        Self(id.to_u64() | (tag_at as u64) << Self::SHIFT)
     }
 
-    /// To a record that lies nobody knows where in its page.
+    /// To a record, without an offset hint.
     pub const fn to(id: RecordId) -> Self {
         Self::new(id, 0)
     }
 
-    /// Where the record's label began.
+    /// Where the record's tag began.
     #[inline]
-    pub const fn label_at(self) -> u16 {
+    pub const fn tag_at(self) -> u16 {
         (self.0 >> Self::SHIFT) as u16
     }
 
@@ -60,101 +62,101 @@ impl Reference {
     /// Within a page, whatever the word.
     #[inline]
     const fn at(self) -> usize {
-        self.label_at() as usize & 0xff8
+        self.tag_at() as usize & 0xff8
     }
 }
 
-/// What labels are mixed with in the volume of that identity.
-pub(crate) const fn label_key(identity: [u8; 16]) -> u64 {
+/// What tags are mixed with in the volume of that identity.
+pub(crate) const fn tag_key(identity: [u8; 16]) -> u64 {
     u128::from_le_bytes(identity) as u64
 }
 
-/// A record's label.
+/// A record's tag.
 #[inline]
-pub(super) const fn label(id: RecordId, key: u64) -> u64 {
+pub(super) const fn tag(id: RecordId, key: u64) -> u64 {
     id.to_u64() ^ key
 }
 
-/// Whose label it is, if it is one.
-pub(super) const fn id_of(label: u64, key: u64) -> Option<RecordId> {
-    RecordId::of(label ^ key)
+/// Whose tag it is, if it is one.
+pub(super) const fn id_of(tag: u64, key: u64) -> Option<RecordId> {
+    RecordId::of(tag ^ key)
 }
 
 impl Heap {
-    /// Look at a record where its reference says that it lies; `look` gets the page and where the
-    /// record begins, and not its length. `None` says nothing, [`Heap::look`] does: the record may
-    /// lie elsewhere, or its page not be in memory.
+    /// Read a record where its reference says that it lies; `inspect` gets the page and where the
+    /// record begins, and not its length. `None` says nothing, [`Heap::read_at`] does: the record
+    /// may lie elsewhere, or its page not be in memory.
     ///
     /// Where the tactics do not swizzle, the record is found by its slot.
-    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+    #[expect(clippy::inline_always, reason = "what is read at should stay in registers")]
     #[inline(always)]
-    pub fn glance<R>(
+    pub fn try_read_at<R>(
         self,
         pages: &impl Pages,
         reference: Reference,
-        mut look: impl FnMut(View<'_>, usize) -> R,
+        mut inspect: impl FnMut(View<'_>, usize) -> R,
     ) -> Option<R> {
         let id = RecordId { page: reference.page(), slot: reference.0 as u16 };
-        let label = label(id, pages.label_key());
+        let tag = tag(id, pages.tag_key());
         let swizzles = pages.swizzles();
-        let seen = pages.glance(id.page, |view| {
+        let seen = pages.try_read(id.page, |view| {
             let at = if swizzles {
                 let at = reference.at();
-                (view.u64(at) == label).then_some(at + LABEL_BYTES)
+                (view.u64(at) == tag).then_some(at + TAG_BYTES)
             } else {
-                self.home(view, id, label)
+                self.home(view, id, tag)
             };
-            at.map(|at| look(view, at))
+            at.map(|at| inspect(view, at))
         });
         seen.flatten()
     }
 
-    /// Look at a record of which one knows where its fields lie: `look` gets the page and where the
+    /// Read a record of which one knows where its fields lie: `inspect` gets the page and where the
     /// record begins, as [`Heap::read`] says it, and not its length. Where the tactics swizzle and
     /// the reference is right, neither the page's header nor its slots are read. One that has moved
     /// away from its page is read through that page each time.
-    #[expect(clippy::inline_always, reason = "what is looked at should stay in registers")]
+    #[expect(clippy::inline_always, reason = "what is read at should stay in registers")]
     #[inline(always)]
-    pub fn look<R>(
+    pub fn read_at<R>(
         self,
         pages: &impl Pages,
         reference: Reference,
-        mut look: impl FnMut(View<'_>, usize) -> R,
+        mut inspect: impl FnMut(View<'_>, usize) -> R,
     ) -> Result<R> {
-        match self.glance(pages, reference, &mut look) {
+        match self.try_read_at(pages, reference, &mut inspect) {
             Some(seen) => Ok(seen),
-            None => self.look_slowly(pages, reference, look),
+            None => self.read_slow(pages, reference, inspect),
         }
     }
 
     /// Apart, since what a call answers goes through memory.
     #[inline(never)]
-    fn look_slowly<R>(
+    fn read_slow<R>(
         self,
         pages: &impl Pages,
         reference: Reference,
-        mut look: impl FnMut(View<'_>, usize) -> R,
+        mut inspect: impl FnMut(View<'_>, usize) -> R,
     ) -> Result<R> {
         let id = reference.id().ok_or_else(|| LodeError::Missing {
             what: format!("record that the word {:#x} could name", reference.0),
         })?;
-        self.read(pages, id, |view, at, _| look(view, at))
+        self.read(pages, id, |view, at, _| inspect(view, at))
     }
 
-    /// Let the processor fetch a record from where its reference says that it lies.
+    /// Prefetch a record from where its reference says that it lies.
     #[inline]
-    pub fn fetch(self, pages: &impl Pages, reference: Reference) {
-        pages.fetch(reference.page(), reference.at());
+    pub fn prefetch(self, pages: &impl Pages, reference: Reference) {
+        pages.prefetch(reference.page(), reference.at());
     }
 
     /// The best reference to a record: to where it lies now, if that is in its own page.
     ///
     /// [`LodeError::Missing`] where there is no such record.
     pub fn reference(self, pages: &impl Pages, id: RecordId) -> Result<Reference> {
-        let label = label(id, pages.label_key());
-        let home = pages.read(id.page, |view| self.home(view, id, label));
+        let tag = tag(id, pages.tag_key());
+        let home = pages.read(id.page, |view| self.home(view, id, tag));
         match home.map_err(|error| nowhere(id, error))? {
-            Some(at) => Ok(Reference::new(id, (at - LABEL_BYTES) as u16)),
+            Some(at) => Ok(Reference::new(id, (at - TAG_BYTES) as u16)),
             None => self.read(pages, id, |_, _, _| ()).map(|()| Reference::to(id)),
         }
     }

@@ -28,7 +28,7 @@ use crate::error::{LodeError, Result};
 use crate::heap::{Heap, RecordId, Reference};
 use crate::page::PAGE_BYTES;
 use crate::pages::Pages;
-use crate::slotted::{self, Damaged};
+use crate::slotted::{self, Corruption};
 use crate::view::View;
 
 /// Offsets within the links of a record.
@@ -118,12 +118,12 @@ impl LinkField {
     }
 }
 
-const NO_ID: Damaged = Damaged("its links are no references");
+const NO_ID: Corruption = Corruption("its links are no references");
 
 #[inline]
 fn words(view: View<'_>, at: usize, len: usize, link_at: usize) -> slotted::Result<(u64, u64)> {
     if len < link_at + LINK_BYTES {
-        return Err(Damaged("it is too short for its links"));
+        return Err(Corruption("it is too short for its links"));
     }
     Ok((view.u64(at + link_at), view.u64(at + link_at + size_of::<u64>())))
 }
@@ -143,18 +143,18 @@ impl Links {
     /// The first and the last child of a record; `None` if it has none.
     pub fn children_of(&self, pages: &impl Pages, parent: RecordId) -> Result<Option<Children>> {
         let read = |view: View<'_>, at, len| self.field.children(view, at, len);
-        self.parents.read(pages, parent, read)?.map_err(|damaged| damaged.in_record(parent))
+        self.parents.read(pages, parent, read)?.map_err(|corruption| corruption.in_record(parent))
     }
 
     /// A child's place; `None` while it is in no list.
     pub fn link_of(&self, pages: &impl Pages, child: RecordId) -> Result<Option<Link>> {
         let read = |view: View<'_>, at, len| self.field.link(view, at, len);
-        self.children.read(pages, child, read)?.map_err(|damaged| damaged.in_record(child))
+        self.children.read(pages, child, read)?.map_err(|corruption| corruption.in_record(child))
     }
 
-    /// Visit the children of a record in the order in which they were linked. `look` sees a child
-    /// as [`Heap::read`] shows it (and may be called again), `each` gets what it made of it and can
-    /// end the walk. One record is read for the parent and one for each child.
+    /// Visit the children of a record in the order in which they were linked. `inspect` sees a
+    /// child as [`Heap::read`] shows it (and may be called again), `each` gets what it made of it
+    /// and can end the walk. One record is read for the parent and one for each child.
     ///
     /// [`LodeError::Corrupt`] where the list leads to a record that is not there or not this
     /// parent's, or in a circle.
@@ -162,11 +162,11 @@ impl Links {
         &self,
         pages: &impl Pages,
         parent: RecordId,
-        look: impl FnMut(View<'_>, usize, usize) -> R,
+        inspect: impl FnMut(View<'_>, usize, usize) -> R,
         each: impl FnMut(RecordId, R) -> Result<ControlFlow<B>>,
     ) -> Result<ControlFlow<B>> {
         let first = self.children_of(pages, parent)?.map(|children| children.first);
-        self.walk_from(pages, parent, first, look, each)
+        self.walk_from(pages, parent, first, inspect, each)
     }
 
     /// The same from a child on, for who has read the parent already.
@@ -175,7 +175,7 @@ impl Links {
         pages: &impl Pages,
         parent: RecordId,
         first: Option<RecordId>,
-        mut look: impl FnMut(View<'_>, usize, usize) -> R,
+        mut inspect: impl FnMut(View<'_>, usize, usize) -> R,
         mut each: impl FnMut(RecordId, R) -> Result<ControlFlow<B>>,
     ) -> Result<ControlFlow<B>> {
         let mut following = first;
@@ -183,7 +183,7 @@ impl Links {
         while let Some(child) = following {
             ring.step(child)?;
             let read = self.children.read(pages, child, |view, at, len| {
-                (self.field.link(view, at, len), look(view, at, len))
+                (self.field.link(view, at, len), inspect(view, at, len))
             });
             let (link, seen) = read.map_err(|error| stray(error, child))?;
             following = own(link, parent, child)?.next;
@@ -212,7 +212,9 @@ impl Links {
         if let Some(Children { last, .. }) = children {
             let link = self.link_of(pages, last).map_err(|error| stray(error, last))?;
             if own(Ok(link), parent, last)?.next.is_some() {
-                return Err(Damaged("it is its parent's last child and has a next").in_record(last));
+                return Err(
+                    Corruption("it is its parent's last child and has a next").in_record(last)
+                );
             }
             self.put_child(pages, last, offset::NEXT, to_child)?;
         } else {
@@ -230,10 +232,12 @@ impl Links {
         let Some(Link { parent, next }) = self.link_of(pages, child)? else { return Ok(false) };
         let children = self.children_of(pages, parent).map_err(|error| stray(error, parent))?;
         let Some(Children { first, last }) = children else {
-            return Err(Damaged("its parent has no children").in_record(child));
+            return Err(Corruption("its parent has no children").in_record(child));
         };
         if next.is_none() != (last == child) {
-            return Err(Damaged("it and its parent do not agree on who is last").in_record(child));
+            return Err(
+                Corruption("it and its parent do not agree on who is last").in_record(child)
+            );
         }
         let before = self.before(pages, parent, first, child)?;
         let to = |next| self.children.reference(pages, next).map_err(|error| stray(error, next));
@@ -278,7 +282,7 @@ impl Links {
         match found {
             ControlFlow::Break(before) => Ok(Some(before)),
             ControlFlow::Continue(()) => {
-                Err(Damaged("it is missing in its parent's list").in_record(child))
+                Err(Corruption("it is missing in its parent's list").in_record(child))
             }
         }
     }
@@ -300,7 +304,9 @@ impl Links {
         );
         walk?.is_continue().then_some(()).expect("nothing breaks it off");
         if end != Some(children.last) {
-            return Err(Damaged("its list ends at another child than its last").in_record(parent));
+            return Err(
+                Corruption("its list ends at another child than its last").in_record(parent)
+            );
         }
         Ok(count)
     }
@@ -343,15 +349,17 @@ fn put(
 fn own(link: slotted::Result<Option<Link>>, parent: RecordId, child: RecordId) -> Result<Link> {
     match link {
         Ok(Some(link)) if link.parent == parent => Ok(link),
-        Ok(_) => Err(Damaged("it is in the list of another parent").in_record(child)),
-        Err(damaged) => Err(damaged.in_record(child)),
+        Ok(_) => Err(Corruption("it is in the list of another parent").in_record(child)),
+        Err(corruption) => Err(corruption.in_record(child)),
     }
 }
 
 /// A link to a record that is not there is damage, and not the caller's mistake.
 fn stray(error: LodeError, id: RecordId) -> LodeError {
     match error {
-        LodeError::Missing { .. } => Damaged("links lead to it and it is not there").in_record(id),
+        LodeError::Missing { .. } => {
+            Corruption("links lead to it and it is not there").in_record(id)
+        }
         other => other,
     }
 }
@@ -370,7 +378,7 @@ impl Ring {
     #[inline]
     fn step(&mut self, child: RecordId) -> Result<()> {
         if self.kept == Some(child) {
-            return Err(Damaged("its list runs in a circle").in_record(child));
+            return Err(Corruption("its list runs in a circle").in_record(child));
         }
         self.steps += 1;
         if self.steps > self.steps_max {

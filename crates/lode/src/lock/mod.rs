@@ -24,7 +24,7 @@ pub type TransactionNumber = u64;
 /// How something is locked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mode {
-    /// With others who only look.
+    /// With others who only read.
     Shared,
     /// Alone.
     Exclusive,
@@ -65,20 +65,20 @@ struct Table {
     asleep: HashMap<ThreadId, TransactionNumber>,
     waiting: NumberMap<TransactionNumber, Waiting>,
     /// Transactions that must not wait.
-    doomed: HashSet<TransactionNumber>,
+    cancelled: HashSet<TransactionNumber>,
 }
 
 struct Waiting {
     resource: Resource,
-    fate: Fate,
+    state: WaitState,
     changed: Arc<Condvar>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
-    Open,
-    Served,
-    Victim,
+enum WaitState {
+    Waiting,
+    Granted,
+    Cancelled,
 }
 
 impl Locks {
@@ -106,45 +106,46 @@ impl Locks {
         let thread = thread_id();
         table.threads.insert(transaction, thread);
         let claim = Claim { transaction, mode };
-        let is_doomed = table.doomed.contains(&transaction);
+        let is_cancelled = table.cancelled.contains(&transaction);
         let queue = table.queues.entry(resource).or_default();
         if queue.take(claim) {
             return Ok(());
         }
-        if is_doomed {
+        if is_cancelled {
             return Err(LodeError::Deadlock);
         }
         queue.wait(claim);
         self.waits.fetch_add(1, Ordering::Relaxed);
         let changed = Arc::new(Condvar::new());
-        let waiting = Waiting { resource, fate: Fate::Open, changed: Arc::clone(&changed) };
+        let waiting =
+            Waiting { resource, state: WaitState::Waiting, changed: Arc::clone(&changed) };
         table.waiting.insert(transaction, waiting);
         table.asleep.insert(thread, transaction);
         while let Some(victim) = table.youngest_in_circle(transaction) {
             self.deadlocks.fetch_add(1, Ordering::Relaxed);
-            table.sacrifice(victim);
+            table.abort_victim(victim);
         }
-        let fate = loop {
-            match table.waiting[&transaction].fate {
-                Fate::Open => {
+        let state = loop {
+            match table.waiting[&transaction].state {
+                WaitState::Waiting => {
                     table = changed.wait(table).unwrap_or_else(PoisonError::into_inner);
                 }
-                fate => break fate,
+                state => break state,
             }
         };
         table.waiting.remove(&transaction);
         table.asleep.remove(&thread);
-        if fate == Fate::Served { Ok(()) } else { Err(LodeError::Deadlock) }
+        if state == WaitState::Granted { Ok(()) } else { Err(LodeError::Deadlock) }
     }
 
     /// Let a transaction wait no more, now and until it gives back what it holds: whoever it
     /// belongs to has gone. It is told as the victim of a deadlock is.
-    pub fn doom(&self, transaction: TransactionNumber) {
+    pub fn cancel(&self, transaction: TransactionNumber) {
         let mut table = self.table();
-        table.doomed.insert(transaction);
+        table.cancelled.insert(transaction);
         let waiting = table.waiting.get(&transaction);
-        if waiting.is_some_and(|waiting| waiting.fate == Fate::Open) {
-            table.sacrifice(transaction);
+        if waiting.is_some_and(|waiting| waiting.state == WaitState::Waiting) {
+            table.abort_victim(transaction);
         }
     }
 
@@ -162,7 +163,7 @@ impl Locks {
             }
         }
         table.threads.remove(&transaction);
-        table.doomed.remove(&transaction);
+        table.cancelled.remove(&transaction);
     }
 
     /// What has happened so far.
@@ -185,27 +186,27 @@ impl Table {
     fn serve(&mut self, resource: Resource) {
         let Some(queue) = self.queues.get_mut(&resource) else { return };
         for transaction in queue.serve() {
-            self.decide(transaction, Fate::Served);
+            self.decide(transaction, WaitState::Granted);
         }
         if self.queues.get(&resource).is_some_and(Queue::is_empty) {
             self.queues.remove(&resource);
         }
     }
 
-    fn decide(&mut self, transaction: TransactionNumber, fate: Fate) {
+    fn decide(&mut self, transaction: TransactionNumber, state: WaitState) {
         if let Some(waiting) = self.waiting.get_mut(&transaction) {
-            waiting.fate = fate;
+            waiting.state = state;
             waiting.changed.notify_one();
         }
     }
 
-    fn sacrifice(&mut self, victim: TransactionNumber) {
+    fn abort_victim(&mut self, victim: TransactionNumber) {
         let Some(waiting) = self.waiting.get(&victim) else { return };
         let resource = waiting.resource;
         if let Some(queue) = self.queues.get_mut(&resource) {
             queue.give_up(victim);
         }
-        self.decide(victim, Fate::Victim);
+        self.decide(victim, WaitState::Cancelled);
         self.serve(resource);
     }
 
@@ -234,7 +235,7 @@ impl Table {
     /// what their threads wait for.
     fn waits_for(&self, transaction: TransactionNumber) -> Vec<TransactionNumber> {
         let waiting = self.waiting.get(&transaction);
-        let Some(waiting) = waiting.filter(|waiting| waiting.fate == Fate::Open) else {
+        let Some(waiting) = waiting.filter(|waiting| waiting.state == WaitState::Waiting) else {
             return Vec::new();
         };
         let blockers = self.queues.get(&waiting.resource);

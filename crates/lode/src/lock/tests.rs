@@ -125,7 +125,7 @@ fn who_is_doomed_waits_no_more_and_keeps_what_it_holds() {
             locks.acquire(2, A, Mode::Shared)
         });
         await_waiting(&locks, 1);
-        locks.doom(2);
+        locks.cancel(2);
         assert!(matches!(waiter.join().unwrap(), Err(LodeError::Deadlock)));
     });
     // What is free it may still have, and what it holds stays its own until it lets go.
@@ -134,7 +134,7 @@ fn who_is_doomed_waits_no_more_and_keeps_what_it_holds() {
     locks.release(2, [B, Resource::Page(9)]);
     locks.release(1, [A]);
     assert!(locks.table().queues.is_empty() && locks.table().waiting.is_empty());
-    assert!(locks.table().doomed.is_empty());
+    assert!(locks.table().cancelled.is_empty());
 }
 
 #[test]

@@ -140,7 +140,7 @@ impl Slots {
 
     /// Write a header to both, the one that may not have been synced last time first.
     pub fn write(&mut self, disk: &dyn Disk, header: &Header) -> io::Result<()> {
-        self.renew(disk)?;
+        self.rewrite(disk)?;
         self.put(header);
         disk.write(0, &self.block)?;
         disk.sync()?;
@@ -155,7 +155,7 @@ impl Slots {
     /// Make durable what was read. It may have come from a cache: the process died, the machine did
     /// not, or a sync failed, and then no later one writes what the system has taken for clean. So
     /// it is written again.
-    pub fn renew(&mut self, disk: &dyn Disk) -> io::Result<()> {
+    pub fn rewrite(&mut self, disk: &dyn Disk) -> io::Result<()> {
         if !self.synced {
             disk.write(0, &self.block)?;
             disk.sync()?;

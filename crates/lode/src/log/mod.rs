@@ -163,7 +163,7 @@ impl Log {
         state.tail.reset(Lsn(end.0 - block.len() as u64));
         state.tail.begin_with(&block);
         state.written = end;
-        // Perhaps it only came from the system's cache: see `renew`.
+        // Perhaps it only came from the system's cache: see `rewrite`.
         state.durable = header.first;
         state.room_bytes = room_bytes;
         state.remains = true;

@@ -12,7 +12,7 @@ use crate::error::{LodeError, Result};
 /// What a reader in order reads at once.
 const AHEAD_BYTES: usize = 256 * 1024;
 
-/// What he reads first: all that is looked at of a log that was closed.
+/// What is read first: everything, of a log that was closed.
 const FIRST_BYTES: usize = SEARCH_BYTES as usize + 2 * RECORD_BYTES_MAX;
 
 /// How far behind the end of whole records others are looked for: several of the longest.

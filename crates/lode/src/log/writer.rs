@@ -40,7 +40,7 @@ impl Log {
                 self.lead(state, end, false)?
             };
         }
-        self.renew_opened(&mut state)?;
+        self.rewrite_opened(&mut state)?;
         self.provide(&mut state, record_bytes as u64)?;
         let (lsn, epoch) = (state.tail.end(), state.header.epoch);
         let durable = Some(state.durable);
@@ -183,17 +183,17 @@ impl Log {
     /// have reached the disk, because a process was killed before its sync, or a sync failed, which
     /// no later one makes good. For recovery, before it changes what these records mend; the
     /// first append does it, too.
-    pub fn renew(&self) -> Result<()> {
+    pub fn rewrite(&self) -> Result<()> {
         let mut state = self.lock();
         state.check()?;
-        self.renew_opened(&mut state)
+        self.rewrite_opened(&mut state)
     }
 
     /// The header first, and durably: as long as an older one may come back, so must the records
     /// that it stands before. Then the records, and nothing behind them: a crash may have cut the
     /// log off before records that reached the disk all the same, and appended ones might grow up
     /// to exactly where one of those begins, and it would be read as their successor.
-    fn renew_opened(&self, state: &mut State) -> Result<()> {
+    fn rewrite_opened(&self, state: &mut State) -> Result<()> {
         if !state.remains {
             return Ok(());
         }
@@ -201,15 +201,15 @@ impl Log {
         let (from, end) = (header.offset_of(header.checkpoint), header.offset_of(state.written));
         state
             .slots
-            .renew(&*self.disk)
-            .and_then(|()| self.renew_records(from, end, state.room_bytes))
+            .rewrite(&*self.disk)
+            .and_then(|()| self.rewrite_records(from, end, state.room_bytes))
             .map_err(|error| state.fail("writing what was in the log again", &error))?;
         state.counters.syncs += 2;
         state.remains = false;
         Ok(())
     }
 
-    fn renew_records(&self, from: u64, end: u64, room_bytes: u64) -> io::Result<()> {
+    fn rewrite_records(&self, from: u64, end: u64, room_bytes: u64) -> io::Result<()> {
         let mut blocks = Blocks::zeroed(CLEAR_BYTES);
         let mut from = block_of(from);
         while from < room_bytes {

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use crate::error::Result;
 use crate::page::{FileNumber, PageBytes, PageKind, PageNumber};
 use crate::pages::memory::MemoryPages;
-use crate::pages::{Pages, Stamp};
+use crate::pages::{Pages, Version};
 use crate::view::View;
 
 /// [`MemoryPages`] and how often they were used.
@@ -17,10 +17,10 @@ pub(crate) struct CountingPages {
 /// How many pages were used how, since these were taken last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Counts {
-    /// Looked at, and waited for.
-    pub(crate) looks: u64,
-    /// Looked at if that could be had at once.
-    pub(crate) glances: u64,
+    /// Read, and waited for.
+    pub(crate) reads: u64,
+    /// Read if that could be had at once.
+    pub(crate) try_reads: u64,
     /// Changed.
     pub(crate) writes: u64,
 }
@@ -34,47 +34,47 @@ impl CountingPages {
         self.counts.take()
     }
 
-    fn count(&self, looks: u64, glances: u64, writes: u64) {
+    fn count(&self, reads: u64, try_reads: u64, writes: u64) {
         let before = self.counts.get();
         self.counts.set(Counts {
-            looks: before.looks + looks,
-            glances: before.glances + glances,
+            reads: before.reads + reads,
+            try_reads: before.try_reads + try_reads,
             writes: before.writes + writes,
         });
     }
 }
 
 impl Pages for CountingPages {
-    fn read<R>(&self, page: PageNumber, look: impl FnMut(View<'_>) -> R) -> Result<R> {
+    fn read<R>(&self, page: PageNumber, inspect: impl FnMut(View<'_>) -> R) -> Result<R> {
         self.count(1, 0, 0);
-        self.pages.read(page, look)
+        self.pages.read(page, inspect)
     }
 
-    fn read_stamped<R>(
+    fn try_read_version<R>(
         &self,
         page: PageNumber,
-        stamp: Stamp,
-        look: impl FnMut(View<'_>) -> R,
+        version: Version,
+        inspect: impl FnMut(View<'_>) -> R,
     ) -> Option<R> {
-        self.pages.read_stamped(page, stamp, look)
+        self.pages.try_read_version(page, version, inspect)
     }
 
-    fn read_and_stamp<R>(
+    fn read_with_version<R>(
         &self,
         page: PageNumber,
-        look: impl FnMut(View<'_>) -> R,
-    ) -> Result<(R, Stamp)> {
+        inspect: impl FnMut(View<'_>) -> R,
+    ) -> Result<(R, Version)> {
         self.count(1, 0, 0);
-        self.pages.read_and_stamp(page, look)
+        self.pages.read_with_version(page, inspect)
     }
 
-    fn glance<R>(&self, page: PageNumber, look: impl FnMut(View<'_>) -> R) -> Option<R> {
+    fn try_read<R>(&self, page: PageNumber, inspect: impl FnMut(View<'_>) -> R) -> Option<R> {
         self.count(0, 1, 0);
-        self.pages.glance(page, look)
+        self.pages.try_read(page, inspect)
     }
 
-    fn label_key(&self) -> u64 {
-        self.pages.label_key()
+    fn tag_key(&self) -> u64 {
+        self.pages.tag_key()
     }
 
     fn swizzles(&self) -> bool {

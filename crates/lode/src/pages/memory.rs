@@ -2,17 +2,17 @@
 
 use crate::error::{LodeError, Result};
 use crate::page::{self, FileNumber, PageBytes, PageKind, PageNumber};
-use crate::pages::{Pages, Stamp};
+use crate::pages::{Pages, Version};
 use crate::view::{AlignedPage, View};
 
 /// Any would do that no test writes anywhere else.
-const LABEL_KEY: u64 = 0x51de_b0a7_c0ff_ee11;
+const TAG_KEY: u64 = 0x51de_b0a7_c0ff_ee11;
 
 /// Pages in memory: no cache, no log, no locks; pages are given out one after another from 4, and
 /// those given back first.
 #[derive(Default)]
 pub(crate) struct MemoryPages {
-    pages: Vec<(AlignedPage, Stamp)>,
+    pages: Vec<(AlignedPage, Version)>,
     free: Vec<PageNumber>,
     swizzle: bool,
 }
@@ -35,7 +35,7 @@ impl MemoryPages {
         self.pages.len() - 4 - self.free.len()
     }
 
-    fn slot(&self, page: PageNumber) -> Result<&(AlignedPage, Stamp)> {
+    fn slot(&self, page: PageNumber) -> Result<&(AlignedPage, Version)> {
         self.pages
             .get(page as usize)
             .ok_or_else(|| LodeError::corrupt_page(page, "it lies beyond the volume"))
@@ -43,35 +43,35 @@ impl MemoryPages {
 }
 
 impl Pages for MemoryPages {
-    fn read<R>(&self, page: PageNumber, mut look: impl FnMut(View<'_>) -> R) -> Result<R> {
-        Ok(look(View::of(&self.slot(page)?.0)))
+    fn read<R>(&self, page: PageNumber, mut inspect: impl FnMut(View<'_>) -> R) -> Result<R> {
+        Ok(inspect(View::of(&self.slot(page)?.0)))
     }
 
-    fn read_stamped<R>(
+    fn try_read_version<R>(
         &self,
         page: PageNumber,
-        stamp: Stamp,
-        mut look: impl FnMut(View<'_>) -> R,
+        version: Version,
+        mut inspect: impl FnMut(View<'_>) -> R,
     ) -> Option<R> {
         let (bytes, now) = self.slot(page).ok()?;
-        (*now == stamp).then(|| look(View::of(bytes)))
+        (*now == version).then(|| inspect(View::of(bytes)))
     }
 
-    fn read_and_stamp<R>(
+    fn read_with_version<R>(
         &self,
         page: PageNumber,
-        mut look: impl FnMut(View<'_>) -> R,
-    ) -> Result<(R, Stamp)> {
-        let (bytes, stamp) = self.slot(page)?;
-        Ok((look(View::of(bytes)), *stamp))
+        mut inspect: impl FnMut(View<'_>) -> R,
+    ) -> Result<(R, Version)> {
+        let (bytes, version) = self.slot(page)?;
+        Ok((inspect(View::of(bytes)), *version))
     }
 
-    fn glance<R>(&self, page: PageNumber, look: impl FnMut(View<'_>) -> R) -> Option<R> {
-        self.read(page, look).ok()
+    fn try_read<R>(&self, page: PageNumber, inspect: impl FnMut(View<'_>) -> R) -> Option<R> {
+        self.read(page, inspect).ok()
     }
 
-    fn label_key(&self) -> u64 {
-        LABEL_KEY
+    fn tag_key(&self) -> u64 {
+        TAG_KEY
     }
 
     fn swizzles(&self) -> bool {
@@ -84,13 +84,13 @@ impl Pages for MemoryPages {
         change: impl FnOnce(&mut PageBytes) -> R,
     ) -> Result<R> {
         self.slot(page)?;
-        let (bytes, stamp) = &mut self.pages[page as usize];
-        stamp.0 += 1;
+        let (bytes, version) = &mut self.pages[page as usize];
+        version.0 += 1;
         Ok(change(&mut bytes.0))
     }
 
     fn grow(&mut self, pages_total: PageNumber) -> Result<()> {
-        let empty = (AlignedPage([0; page::PAGE_BYTES]), Stamp(1));
+        let empty = (AlignedPage([0; page::PAGE_BYTES]), Version(1));
         self.pages.resize(self.pages.len().max(pages_total as usize), empty);
         Ok(())
     }

@@ -10,9 +10,9 @@ use crate::page::{FileNumber, PageBytes, PageKind, PageNumber};
 use crate::view::View;
 
 /// When a page came to memory or was changed last, as 48 bits that never repeat for a page while
-/// the database is open: equal stamps mean equal bytes. 0 is no stamp.
+/// the database is open: equal versions mean equal bytes. 0 is no version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub struct Stamp(pub u64);
+pub struct Version(pub u64);
 
 /// Pages within a transaction: what one reads is what has been committed, and one's own changes.
 ///
@@ -20,49 +20,48 @@ pub struct Stamp(pub u64);
 /// Isolation is below: a page that was read or written is locked as the tactics say, and any call
 /// may answer [`crate::LodeError::Deadlock`].
 pub trait Pages {
-    /// Look at a page. `look` is called again if the page changed or was evicted meanwhile, so it
+    /// Read a page. `inspect` is called again if the page changed or was evicted meanwhile, so it
     /// must have no effect but its result; what it saw the last time was consistent.
-    fn read<R>(&self, page: PageNumber, look: impl FnMut(View<'_>) -> R) -> Result<R>;
+    fn read<R>(&self, page: PageNumber, inspect: impl FnMut(View<'_>) -> R) -> Result<R>;
 
-    /// Look at a page if it can be had at once; `None` says nothing, [`Pages::read`] does. For
-    /// where things are fast: there the way of those who wait, and of errors, is the caller's to
-    /// keep apart.
-    fn glance<R>(&self, _page: PageNumber, _look: impl FnMut(View<'_>) -> R) -> Option<R> {
+    /// Read a page if it can be had at once; `None` says nothing, [`Pages::read`] does. For
+    /// the fast path; waiting and errors are the caller's slow path.
+    fn try_read<R>(&self, _page: PageNumber, _inspect: impl FnMut(View<'_>) -> R) -> Option<R> {
         None
     }
 
-    /// Look at a page only if it is in memory and has that stamp: a direct reference.
-    fn read_stamped<R>(
+    /// Read a page only if it is in memory and has that version: a direct reference.
+    fn try_read_version<R>(
         &self,
         page: PageNumber,
-        stamp: Stamp,
-        look: impl FnMut(View<'_>) -> R,
+        version: Version,
+        inspect: impl FnMut(View<'_>) -> R,
     ) -> Option<R>;
 
-    /// Look at a page and learn the stamp that it had then.
-    fn read_and_stamp<R>(
+    /// Read a page and learn the version that it had then.
+    fn read_with_version<R>(
         &self,
         page: PageNumber,
-        look: impl FnMut(View<'_>) -> R,
-    ) -> Result<(R, Stamp)>;
+        inspect: impl FnMut(View<'_>) -> R,
+    ) -> Result<(R, Version)>;
 
-    /// What the labels of records are mixed with ([`crate::heap`]): a number of the volume's own,
+    /// What the tags of records are mixed with ([`crate::heap`]): a number of the volume's own,
     /// drawn when that was made.
-    fn label_key(&self) -> u64;
+    fn tag_key(&self) -> u64;
 
-    /// Whether the place that a reference names is believed, once the record there bears the label
+    /// Whether the place that a reference names is believed, once the record there carries the tag
     /// that it must: the tactic `swizzle`.
     fn swizzles(&self) -> bool {
         false
     }
 
-    /// Let the processor fetch what lies there in memory, while one does something else.
-    fn fetch(&self, _page: PageNumber, _at: usize) {}
+    /// Prefetch what lies there in memory into the processor's caches.
+    fn prefetch(&self, _page: PageNumber, _at: usize) {}
 
     /// Change a page. Nobody else sees the page while `change` runs, nor its effect before the
     /// commit. The header's checksum and LSN are not the access method's to touch.
     ///
-    /// This and what follows answer [`LodeError::ReadOnly`] where a transaction only looks.
+    /// This and what follows answer [`LodeError::ReadOnly`] where a transaction only reads.
     fn write<R>(
         &mut self,
         _page: PageNumber,

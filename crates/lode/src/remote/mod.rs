@@ -13,7 +13,7 @@
 
 mod connections;
 mod disk;
-mod held;
+mod lock_set;
 mod reading;
 #[cfg(test)]
 mod tests;
@@ -45,9 +45,9 @@ pub struct Remote {
     disk: Arc<RemoteDisk>,
     connections: Arc<Connections>,
     tactics: Tactics,
-    /// Under `locks=table`: all changes up to this commit position have been taken note of.
+    /// Under `locks=database`: all changes up to this commit position have been taken note of.
     known: AtomicU64,
-    near: Mutex<NumberMap<FileNumber, PageNumber>>,
+    allocation_hint: Mutex<NumberMap<FileNumber, PageNumber>>,
 }
 
 /// What has happened since one connected.
@@ -94,7 +94,7 @@ impl Remote {
             replacement: database::replacement(&tactics),
             huge_pages: tactics.huge_pages == HugePages::On,
             read_ahead_pages: match tactics.locks {
-                Grain::Table => tactics.read_ahead_pages(),
+                Grain::Database => tactics.read_ahead_pages(),
                 // Only a page that is locked can be relied on to be a committed one.
                 Grain::Page => 0,
             },
@@ -102,10 +102,10 @@ impl Remote {
         };
         let buffer = Buffer::new(Arc::clone(&disk) as Arc<_>, &options)?;
         let known = AtomicU64::new(welcome.position);
-        Ok(Self { buffer, disk, connections, tactics, known, near: Mutex::default() })
+        Ok(Self { buffer, disk, connections, tactics, known, allocation_hint: Mutex::default() })
     }
 
-    /// A transaction that looks at what is committed.
+    /// A transaction that reads what is committed.
     pub fn reading(&self) -> RemoteReading<'_> {
         RemoteReading::begin(self)
     }
@@ -161,7 +161,7 @@ impl Remote {
         self.buffer.grow(pages_total)
     }
 
-    /// Under `locks=table`: take note of what was changed up to a position. Whoever does holds a
+    /// Under `locks=database`: take note of what was changed up to a position. Whoever does holds a
     /// lock, so that nothing was changed since.
     fn note_changes(&self, pages: Option<&[PageNumber]>, position: u64) {
         self.drop_before(pages, position);
@@ -170,14 +170,14 @@ impl Remote {
 
     /// Drop those of the pages that were sent as of an earlier position.
     fn drop_before(&self, pages: Option<&[PageNumber]>, position: u64) {
-        self.buffer.drop_outdated(pages, |view| view.u64(page::offset::LSN) < position);
+        self.buffer.drop_stale(pages, |view| view.u64(page::offset::LSN) < position);
     }
 
-    fn near(&self, file: FileNumber) -> Option<PageNumber> {
-        self.near.lock().unwrap_or_else(PoisonError::into_inner).get(&file).copied()
+    fn allocation_hint(&self, file: FileNumber) -> Option<PageNumber> {
+        self.allocation_hint.lock().unwrap_or_else(PoisonError::into_inner).get(&file).copied()
     }
 
-    fn set_near(&self, file: FileNumber, page: PageNumber) {
-        self.near.lock().unwrap_or_else(PoisonError::into_inner).insert(file, page);
+    fn set_allocation_hint(&self, file: FileNumber, page: PageNumber) {
+        self.allocation_hint.lock().unwrap_or_else(PoisonError::into_inner).insert(file, page);
     }
 }

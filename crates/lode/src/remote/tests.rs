@@ -1,4 +1,4 @@
-//! What takes a look at the inside; the rest is in `tests/server`.
+//! What takes a look inside; the rest is in `tests/server`.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ fn write(remote: &Remote, page: PageNumber, word: u64) -> Result<()> {
 
 #[test]
 fn who_was_away_for_long_drops_everything() {
-    for text in ["locks=table", "locks=page"] {
+    for text in ["locks=database", "locks=page"] {
         let (server, pages) = serve(text, 2);
         let [first, second] =
             [0, 1].map(|_| Remote::connect(server.address(), &Tactics::default()).unwrap());
@@ -57,7 +57,7 @@ fn who_was_away_for_long_drops_everything() {
 
 #[test]
 fn nothing_is_written_to_the_disk_that_is_elsewhere() {
-    let (server, pages) = serve("locks=table", 100);
+    let (server, pages) = serve("locks=database", 100);
     let remote = Remote::connect(server.address(), &Tactics::default()).unwrap();
     write(&remote, pages[0], 5).unwrap();
     assert_eq!(remote.buffer.counters().writes, 0);
@@ -70,7 +70,7 @@ fn nothing_is_written_to_the_disk_that_is_elsewhere() {
 
 #[test]
 fn what_the_server_says_of_a_page_is_told_as_it_says_it() {
-    let (server, pages) = serve("locks=table", 100);
+    let (server, pages) = serve("locks=database", 100);
     let remote = Remote::connect(server.address(), &Tactics::default()).unwrap();
     let outcome = remote.reading().read(1_000_000, |_| ());
     assert!(matches!(outcome, Err(LodeError::Corrupt { .. })), "{outcome:?}");
@@ -86,7 +86,7 @@ fn what_the_server_says_of_a_page_is_told_as_it_says_it() {
 /// Another client makes the volume longer.
 #[test]
 fn a_volume_that_grows_is_seen_to() {
-    for text in ["locks=table&extent=4", "locks=page&extent=4"] {
+    for text in ["locks=database&extent=4", "locks=page&extent=4"] {
         let (server, pages) = serve(text, 1_000);
         let [first, second] =
             [0, 1].map(|_| Remote::connect(server.address(), &Tactics::default()).unwrap());

@@ -1,17 +1,17 @@
-//! A transaction at a page server that looks and changes.
+//! A transaction at a page server that reads and writes.
 
 use std::mem;
 
 use super::Remote;
 use super::connections::lock;
-use super::held::Held;
+use super::lock_set::LockSet;
 use crate::error::{LodeError, Result};
 use crate::heap;
 use crate::lock::Mode;
 use crate::lock::numbers::NumberMap;
 use crate::log::{Runs, difference};
 use crate::page::{self, FileNumber, PAGE_BYTES, PageBytes, PageKind, PageNumber};
-use crate::pages::{Pages, Stamp};
+use crate::pages::{Pages, Version};
 use crate::server::wire::{Access, Change, FRAME_BYTES_MAX, Reply, Request};
 use crate::space;
 use crate::tactics::{Grain, Logging};
@@ -33,7 +33,7 @@ const PAGES_SPARED: usize = 8;
 /// [`LodeError::CacheTooSmall`]. After an operation that failed nothing can be committed.
 pub struct RemoteWriting<'a> {
     remote: &'a Remote,
-    held: Held<'a>,
+    lock_set: LockSet<'a>,
     changed: NumberMap<PageNumber, Changed>,
     failure: Failure,
 }
@@ -48,7 +48,7 @@ impl<'a> RemoteWriting<'a> {
     pub(super) fn begin(remote: &'a Remote) -> Self {
         Self {
             remote,
-            held: Held::nothing(remote, Access::Writing),
+            lock_set: LockSet::empty(remote, Access::Writing),
             changed: NumberMap::default(),
             failure: Failure::default(),
         }
@@ -64,10 +64,10 @@ impl<'a> RemoteWriting<'a> {
         self.remote.check_owner()?;
         self.failure.check()?;
         let last = self.send_changes()?;
-        if last.is_empty() || self.held.is_unknown() {
+        if last.is_empty() || self.lock_set.is_unknown() {
             return Ok(());
         }
-        let (connection, slot) = self.held.name()?;
+        let (connection, slot) = self.lock_set.name()?;
         let mut connection = lock(connection);
         let reply = connection.ask(&Request::Commit { slot, changes: last });
         let reply = match reply {
@@ -80,8 +80,8 @@ impl<'a> RemoteWriting<'a> {
         };
         drop(connection);
         let position = reply?;
-        self.renew(position);
-        self.held.forget();
+        self.refresh(position);
+        self.lock_set.forget();
         Ok(())
     }
 
@@ -106,7 +106,7 @@ impl<'a> RemoteWriting<'a> {
                 continue;
             }
             if bytes > SENT_BYTES {
-                let (connection, slot) = self.held.name()?;
+                let (connection, slot) = self.lock_set.name()?;
                 let changes = mem::take(&mut part);
                 lock(connection).tell(&Request::Changes { slot, changes })?;
                 bytes = 0;
@@ -120,9 +120,9 @@ impl<'a> RemoteWriting<'a> {
 
     /// Bring the cache to what has been committed, where it has the pages and nothing newer: the
     /// locks are gone, and others may have been quick.
-    fn renew(&mut self, position: u64) {
+    fn refresh(&mut self, position: u64) {
         for (page, Changed { after, .. }) in mem::take(&mut self.changed) {
-            self.remote.buffer.renew(page, |bytes| {
+            self.remote.buffer.refresh(page, |bytes| {
                 let is_older = page::u64_at(bytes, page::offset::LSN) < position;
                 if is_older {
                     bytes.copy_from_slice(&after.0);
@@ -131,7 +131,7 @@ impl<'a> RemoteWriting<'a> {
                 is_older
             });
         }
-        if self.remote.tactics.locks == Grain::Table {
+        if self.remote.tactics.locks == Grain::Database {
             // Nobody else has changed anything between our lock and this position.
             self.remote.note_changes(Some(&[]), position);
         }
@@ -139,7 +139,7 @@ impl<'a> RemoteWriting<'a> {
 
     #[inline]
     fn lock(&self, page: PageNumber, mode: Mode) -> Result<()> {
-        if self.held.all() { Ok(()) } else { self.noted(self.held.lock(page, mode)) }
+        if self.lock_set.has_all() { Ok(()) } else { self.noted(self.lock_set.lock(page, mode)) }
     }
 
     /// Note that an operation failed.
@@ -177,12 +177,12 @@ impl Allocating for RemoteWriting<'_> {
         self.remote.extent_pages()
     }
 
-    fn near(&self, file: FileNumber) -> Option<PageNumber> {
-        self.remote.near(file)
+    fn allocation_hint(&self, file: FileNumber) -> Option<PageNumber> {
+        self.remote.allocation_hint(file)
     }
 
-    fn set_near(&self, file: FileNumber, page: PageNumber) {
-        self.remote.set_near(file, page);
+    fn set_allocation_hint(&self, file: FileNumber, page: PageNumber) {
+        self.remote.set_allocation_hint(file, page);
     }
 
     fn lock_exclusively(&self, page: PageNumber) -> Result<()> {
@@ -192,43 +192,43 @@ impl Allocating for RemoteWriting<'_> {
 
 impl Pages for RemoteWriting<'_> {
     #[inline]
-    fn read<R>(&self, page: PageNumber, mut look: impl FnMut(View<'_>) -> R) -> Result<R> {
+    fn read<R>(&self, page: PageNumber, mut inspect: impl FnMut(View<'_>) -> R) -> Result<R> {
         self.lock(page, Mode::Shared)?;
         match self.changed.get(&page) {
-            Some(changed) => Ok(look(View::of(&changed.after))),
-            None => self.noted(self.remote.buffer.read(page, look)),
+            Some(changed) => Ok(inspect(View::of(&changed.after))),
+            None => self.noted(self.remote.buffer.read(page, inspect)),
         }
     }
 
     #[inline]
-    fn read_stamped<R>(
+    fn try_read_version<R>(
         &self,
         page: PageNumber,
-        stamp: Stamp,
-        look: impl FnMut(View<'_>) -> R,
+        version: Version,
+        inspect: impl FnMut(View<'_>) -> R,
     ) -> Option<R> {
         self.lock(page, Mode::Shared).ok()?;
         if self.changed.contains_key(&page) {
             return None;
         }
-        self.remote.buffer.read_stamped(page, stamp, look)
+        self.remote.buffer.try_read_version(page, version, inspect)
     }
 
-    fn label_key(&self) -> u64 {
-        heap::label_key(self.remote.identity())
+    fn tag_key(&self) -> u64 {
+        heap::tag_key(self.remote.identity())
     }
 
-    /// A page that this transaction has changed has no stamp.
+    /// A page that this transaction has changed has no version.
     #[inline]
-    fn read_and_stamp<R>(
+    fn read_with_version<R>(
         &self,
         page: PageNumber,
-        mut look: impl FnMut(View<'_>) -> R,
-    ) -> Result<(R, Stamp)> {
+        mut inspect: impl FnMut(View<'_>) -> R,
+    ) -> Result<(R, Version)> {
         self.lock(page, Mode::Shared)?;
         match self.changed.get(&page) {
-            Some(changed) => Ok((look(View::of(&changed.after)), Stamp::default())),
-            None => self.noted(self.remote.buffer.read_and_stamp(page, look)),
+            Some(changed) => Ok((inspect(View::of(&changed.after)), Version::default())),
+            None => self.noted(self.remote.buffer.read_with_version(page, inspect)),
         }
     }
 

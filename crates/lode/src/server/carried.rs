@@ -13,7 +13,7 @@ use crate::remote::{Remote, RemoteReading, RemoteWriting};
 ///
 /// It belongs to the thread that began it, whose connection it shares with that thread's other
 /// transactions: so its type forbids the carrying. But who keeps it in a struct cannot promise
-/// where that is dropped. Elsewhere it may look; to change something it must be at home.
+/// where that is dropped. Elsewhere it may read; to change something it must be at home.
 pub struct Carried<T> {
     inside: ManuallyDrop<T>,
     home: ThreadId,
@@ -39,7 +39,7 @@ impl<T> Carried<T> {
 }
 
 impl<'a> Carried<RemoteReading<'a>> {
-    /// Begin to look.
+    /// Begin to read.
     pub fn reading(remote: &'a Remote) -> Self {
         Self::of(remote.reading())
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 
-use super::wire::{self, Access, Change, Hello, Link, Lock, Outdated, Refusal, Reply, Request};
+use super::wire::{self, Access, Change, Hello, Link, Lock, Refusal, Reply, Request, Stale};
 use super::{Served, Stream};
 use crate::error::{LodeError, Result};
 use crate::lock::TransactionNumber;
@@ -35,13 +35,13 @@ const FRAME_PATIENCE: Duration = Duration::from_secs(60);
 /// Do what a client asks, until it has left or cannot be understood. Then nothing is left of what
 /// it has not committed, and its locks are free.
 pub(super) fn serve_client(served: &Served, stream: &Arc<Stream>) {
-    let fate = Fate::default();
+    let running = Running::default();
     thread::scope(|scope| {
         // Wakes who watches, also if something panics.
         let _shutting = Shutting(stream);
         let watching = thread::Builder::new().name("lode-watch".to_owned());
-        if watching.spawn_scoped(scope, || watch(served, stream, &fate)).is_ok() {
-            let mut connection = Connection { served, fate: &fate, open: HashMap::new() };
+        if watching.spawn_scoped(scope, || watch(served, stream, &running)).is_ok() {
+            let mut connection = Connection { served, running: &running, open: HashMap::new() };
             let mut link = Link::over(Arc::clone(stream)).impatient(FRAME_PATIENCE);
             // Whoever cannot be understood, or has gone, is told nothing.
             let _ = connection.converse(&mut link);
@@ -60,47 +60,47 @@ impl Drop for Shutting<'_> {
 
 /// Wait for the client to hang up. Its thread may be waiting for a lock then, for as long as
 /// others like, and holding some that they want.
-fn watch(served: &Served, stream: &Stream, fate: &Fate) {
+fn watch(served: &Served, stream: &Stream, running: &Running) {
     // Without `IN`: what the client says is not for this thread, and does not wake it.
     let mut hanging_up = [PollFd::new(stream, PollFlags::RDHUP)];
     while matches!(poll(&mut hanging_up, None), Ok(0) | Err(rustix::io::Errno::INTR)) {}
-    let doomed = fate.seal();
-    for &transaction in &doomed.transactions {
-        served.database.locks().doom(transaction);
+    let list = running.seal();
+    for &transaction in &list.transactions {
+        served.database.locks().cancel(transaction);
     }
 }
 
 /// Which transactions end when the client hangs up.
 #[derive(Default)]
-struct Fate(Mutex<Doomed>);
+struct Running(Mutex<RunningList>);
 
 #[derive(Default)]
-struct Doomed {
+struct RunningList {
     transactions: Vec<TransactionNumber>,
     sealed: bool,
 }
 
-impl Fate {
+impl Running {
     /// A transaction has begun; `false` if the client has gone.
     fn add(&self, transaction: TransactionNumber) -> bool {
-        let mut doomed = self.doomed();
-        doomed.transactions.push(transaction);
-        !doomed.sealed
+        let mut list = self.list();
+        list.transactions.push(transaction);
+        !list.sealed
     }
 
     /// A transaction is about to end.
     fn remove(&self, transaction: TransactionNumber) {
-        self.doomed().transactions.retain(|&one| one != transaction);
+        self.list().transactions.retain(|&one| one != transaction);
     }
 
     /// The client has gone.
-    fn seal(&self) -> MutexGuard<'_, Doomed> {
-        let mut doomed = self.doomed();
-        doomed.sealed = true;
-        doomed
+    fn seal(&self) -> MutexGuard<'_, RunningList> {
+        let mut list = self.list();
+        list.sealed = true;
+        list
     }
 
-    fn doomed(&self) -> MutexGuard<'_, Doomed> {
+    fn list(&self) -> MutexGuard<'_, RunningList> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -126,14 +126,14 @@ impl Open<'_> {
 
 struct Connection<'a> {
     served: &'a Served,
-    fate: &'a Fate,
+    running: &'a Running,
     open: HashMap<u32, Open<'a>>,
 }
 
 impl Drop for Connection<'_> {
     fn drop(&mut self) {
         for (_, open) in mem::take(&mut self.open) {
-            self.fate.remove(open.number());
+            self.running.remove(open.number());
         }
     }
 }
@@ -206,19 +206,19 @@ impl<'a> Connection<'a> {
             Open::Writing { writing, .. } => writing.lock(lock.page, lock.mode)?,
         }
         let Served { database, history, .. } = self.served;
-        let (position, outdated) = match database.tactics().locks {
-            Grain::Table => history.since(lock.known),
+        let (position, stale) = match database.tactics().locks {
+            Grain::Database => history.since(lock.known),
             Grain::Page if history.changed(lock.page) <= lock.known => {
-                (history.position(), Outdated::Nothing)
+                (history.position(), Stale::Nothing)
             }
             Grain::Page => {
-                let copy = |view: View<'_>| Outdated::This(view.copy());
-                let outdated = database.buffer().read(lock.page, copy)?;
-                (history.position(), outdated)
+                let copy = |view: View<'_>| Stale::This(view.copy());
+                let stale = database.buffer().read(lock.page, copy)?;
+                (history.position(), stale)
             }
         };
         let pages_total = database.buffer().pages_total();
-        Ok(Reply::Locked { position, pages_total, outdated })
+        Ok(Reply::Locked { position, pages_total, stale })
     }
 
     /// The transaction of that number, which begins if it is new.
@@ -233,7 +233,7 @@ impl<'a> Connection<'a> {
             Access::Reading => Open::Reading(database.reading()),
             Access::Writing => Open::Writing { writing: database.writing(), failed: None },
         });
-        if is_new && !self.fate.add(open.number()) {
+        if is_new && !self.running.add(open.number()) {
             return Err(LodeError::Deadlock);
         }
         if matches!(open, Open::Reading(_)) != (access == Access::Reading) {
@@ -244,7 +244,7 @@ impl<'a> Connection<'a> {
 
     fn end(&mut self, slot: u32) {
         if let Some(open) = self.open.remove(&slot) {
-            self.fate.remove(open.number());
+            self.running.remove(open.number());
         }
     }
 
@@ -302,7 +302,7 @@ impl<'a> Connection<'a> {
         let Some(Open::Writing { writing, failed }) = self.open.remove(&slot) else {
             return Err(out_of_order());
         };
-        self.fate.remove(writing.number());
+        self.running.remove(writing.number());
         if let Some(error) = failed {
             return Err(error);
         }

@@ -17,8 +17,8 @@ use crate::lock::numbers::NumberMap;
 /// Clients' connections at once: below the number of files that a process may open by default.
 const CONNECTIONS_MAX: usize = 512;
 
-/// How long nobody is let in after the system had nothing left for a connection: whoever knocks
-/// meanwhile waits, and the others are served.
+/// How long nobody is let in after the system had nothing left for a connection: a client that
+/// connects meanwhile waits, and the others are served.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The door of a server.
@@ -91,7 +91,7 @@ impl Door {
     }
 
     /// There is no descriptor or no memory for a connection. The spare descriptor is given up, so
-    /// that a client can be told; without it he would wait for as long as that lasts.
+    /// that a client can be told; without it the client would wait for as long as that lasts.
     fn refuse_for_want(&self, spare: &mut Option<File>, error: &io::Error) {
         if spare.take().is_some()
             && let Ok(stream) = self.listener.accept()
@@ -172,7 +172,7 @@ pub(super) fn turn_away(stream: &Stream, what: String) {
     }
 }
 
-/// Whether the listening has ended, whoever might come.
+/// Whether the listener itself failed, and not one connection.
 fn is_the_listeners(error: &io::Error) -> bool {
     let errno = Errno::from_io_error(error);
     matches!(errno, Some(Errno::BADF | Errno::INVAL | Errno::NOTSOCK | Errno::OPNOTSUPP))

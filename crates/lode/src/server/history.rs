@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::wire::Outdated;
+use super::wire::Stale;
 use crate::lock::numbers::NumberMap;
 use crate::page::PageNumber;
 
@@ -71,19 +71,19 @@ impl History {
     }
 
     /// What was changed after a position, and the position now.
-    pub(super) fn since(&self, known: u64) -> (u64, Outdated) {
+    pub(super) fn since(&self, known: u64) -> (u64, Stale) {
         let recent = self.recent();
         if known == recent.position {
-            return (recent.position, Outdated::Nothing);
+            return (recent.position, Stale::Nothing);
         }
         if known < recent.floor || known > recent.position {
-            return (recent.position, Outdated::All);
+            return (recent.position, Stale::All);
         }
         let later = recent.changes.iter().rev().take_while(|&&(position, _)| position > known);
         let mut pages: Vec<PageNumber> = later.map(|&(_, page)| page).collect();
         pages.sort_unstable();
         pages.dedup();
-        (recent.position, Outdated::Some(pages))
+        (recent.position, Stale::Some(pages))
     }
 
     /// The position at which a page was changed last, or before which it was.
@@ -108,9 +108,9 @@ mod tests {
         let start = history.position();
         let first = history.note(&[7, 5]);
         let second = history.note(&[5, 9]);
-        assert_eq!(history.since(second), (second, Outdated::Nothing));
-        assert_eq!(history.since(first), (second, Outdated::Some(vec![5, 9])));
-        assert_eq!(history.since(start), (second, Outdated::Some(vec![5, 7, 9])));
+        assert_eq!(history.since(second), (second, Stale::Nothing));
+        assert_eq!(history.since(first), (second, Stale::Some(vec![5, 9])));
+        assert_eq!(history.since(start), (second, Stale::Some(vec![5, 7, 9])));
         assert_eq!([5, 7, 9, 11].map(|page| history.changed(page)), [second, first, second, start]);
     }
 
@@ -119,7 +119,7 @@ mod tests {
         let history = History::remembering(100);
         let start = history.position();
         assert_eq!(history.note(&[]), start);
-        assert_eq!(history.since(start), (start, Outdated::Nothing));
+        assert_eq!(history.since(start), (start, Stale::Nothing));
     }
 
     #[test]
@@ -129,8 +129,8 @@ mod tests {
         let first = history.note(&[1, 2]);
         let second = history.note(&[3, 4]);
         // Of the first commit one page is left: too little to answer for the time before it.
-        assert_eq!(history.since(start), (second, Outdated::All));
-        assert_eq!(history.since(first), (second, Outdated::Some(vec![3, 4])));
+        assert_eq!(history.since(start), (second, Stale::All));
+        assert_eq!(history.since(first), (second, Stale::Some(vec![3, 4])));
         assert_eq!(history.changed(1), first);
         assert_eq!(history.changed(2), first);
         assert_eq!(history.changed(99), first);
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn who_knows_of_the_future_knows_nothing() {
         let history = History::new();
-        assert_eq!(history.since(50), (1, Outdated::All));
-        assert_eq!(history.since(0), (1, Outdated::All));
+        assert_eq!(history.since(50), (1, Stale::All));
+        assert_eq!(history.since(0), (1, Stale::All));
     }
 }

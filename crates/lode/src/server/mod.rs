@@ -11,7 +11,7 @@
 //! Pages are cached where they are used, and locked here. A lock's answer says which of the
 //! client's pages others have changed since it knew (validation: Franklin, Carey and Livny,
 //! "Transactional Client-Server Cache Consistency", TODS 1997), so that a transaction that reads
-//! what its process has read before costs one question under `locks=table`, as in OO1's INDEX.
+//! what its process has read before costs one question under `locks=database`, as in OO1's INDEX.
 //! A client changes copies of its own and sends, at commit, what differs; the server logs it,
 //! makes it durable as its tactic says, and answers. So whatever happens to a client, nothing of
 //! its transaction is left, and whatever happens to the server, what it answered is in its log.
@@ -163,7 +163,7 @@ impl Drop for Server {
             return;
         }
         self.door.close();
-        // Who wants to know calls `stop`.
+        // Call `stop` to observe errors.
         let _ = self.end();
     }
 }

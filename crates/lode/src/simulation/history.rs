@@ -132,7 +132,7 @@ fn draw_tactics(random: &mut Random) -> Tactics {
         "log={}&durability={}&locks={}&replacement={}&cache={}&checkpoint={}",
         draw(random, &["page-diff", "page-grain"]),
         draw(random, &["full", "group", "group", "none"]),
-        draw(random, &["page", "page", "table"]),
+        draw(random, &["page", "page", "database"]),
         draw(random, &["clock", "lru", "lru-2", "random"]),
         draw(random, &[65_536, 65_536, 1_048_576]),
         draw(random, &[65_536, 65_536, 1_048_576]),

@@ -1,7 +1,7 @@
 //! Changes of a slotted page, and its check.
 
 use super::{
-    ALIGNMENT_BYTES, Damaged, RECORD_BYTES_MAX, RECORDS_AT, Record, Result, SLOTS_MAX, Space,
+    ALIGNMENT_BYTES, Corruption, RECORD_BYTES_MAX, RECORDS_AT, Record, Result, SLOTS_MAX, Space,
     find_in, slot_at, span,
 };
 use crate::page::{self, PageBytes};
@@ -66,7 +66,7 @@ fn reserve(bytes: &mut PageBytes, slot: u16, len: usize, flags: u8) -> Result<Fi
     let mut space = Space::of(bytes)?;
     let Some(old) = find_in(bytes, slot)? else { return Ok(Fit::NoRecord) };
     if old.end() > space.end() {
-        return Err(Damaged("a record lies behind the last"));
+        return Err(Corruption("a record lies behind the last"));
     }
     let (span_old, span_new) = (old.span(), span(len));
     let more = span_new.saturating_sub(span_old);
@@ -100,7 +100,7 @@ pub fn delete(bytes: &mut PageBytes, slot: u16) -> Result<bool> {
     let mut space = Space::of(bytes)?;
     let Some(old) = find_in(bytes, slot)? else { return Ok(false) };
     if old.end() > space.end() {
-        return Err(Damaged("a record lies behind the last"));
+        return Err(Corruption("a record lies behind the last"));
     }
     space.give_back(old.at, old.span());
     space.slots_free += 1;
@@ -136,13 +136,13 @@ fn in_order(bytes: &PageBytes, space: Space) -> Result<([(u16, u16); SLOTS_MAX],
     for &(_, slot) in &order[..count] {
         let record = find_in(bytes, slot)?.expect("it was there just now");
         if record.at < end {
-            return Err(Damaged("two of its records overlap"));
+            return Err(Corruption("two of its records overlap"));
         }
         end = record.end();
         taken += record.span();
     }
     if end > space.end() || taken + space.holes != space.extent {
-        return Err(Damaged("its records take other bytes than it says"));
+        return Err(Corruption("its records take other bytes than it says"));
     }
     Ok((order, count))
 }
@@ -189,10 +189,10 @@ pub fn check(bytes: &PageBytes) -> Result<()> {
     let space = Space::of(bytes)?;
     let (_, count) = in_order(bytes, space)?;
     if count + space.slots_free != space.slots {
-        return Err(Damaged("it has other free slots than it says"));
+        return Err(Corruption("it has other free slots than it says"));
     }
     if space.slots > 0 && page::u32_at(bytes, slot_at(space.slots as u16 - 1)) == 0 {
-        return Err(Damaged("its last slot is free"));
+        return Err(Corruption("its last slot is free"));
     }
     Ok(())
 }

@@ -65,9 +65,9 @@ const _: () = assert!(RECORD_BYTES_MAX == 4024 && RECORD_BYTES_MAX <= LENGTH_MAS
 
 /// A page, or a record, that contradicts itself or those around it, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Damaged(pub &'static str);
+pub struct Corruption(pub &'static str);
 
-impl Damaged {
+impl Corruption {
     /// As an error that names the page.
     pub fn on(self, page: PageNumber) -> LodeError {
         LodeError::corrupt_page(page, self.0)
@@ -80,7 +80,7 @@ impl Damaged {
 }
 
 /// What these functions answer.
-pub type Result<T, E = Damaged> = std::result::Result<T, E>;
+pub type Result<T, E = Corruption> = std::result::Result<T, E>;
 
 /// Where a record lies in its page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl Record {
         let flags = (word >> (16 + LENGTH_BITS)) as u8;
         let within = at >= RECORDS_AT && at + len + slots * SLOT_BYTES <= PAGE_BYTES;
         if !within || !at.is_multiple_of(ALIGNMENT_BYTES) {
-            return Err(Damaged("a record lies where none can"));
+            return Err(Corruption("a record lies where none can"));
         }
         Ok(Some(Self { at, len, flags }))
     }
@@ -197,14 +197,14 @@ impl Space {
             slots_free: field(offset::SLOTS_FREE),
         };
         if RECORDS_AT + space.extent + space.slots * SLOT_BYTES > PAGE_BYTES {
-            return Err(Damaged("its records and its slots overlap"));
+            return Err(Corruption("its records and its slots overlap"));
         }
         // An odd extent would let the next record lie where none can.
         if !(space.extent | space.holes).is_multiple_of(ALIGNMENT_BYTES) {
-            return Err(Damaged("its records take no whole number of eight bytes"));
+            return Err(Corruption("its records take no whole number of eight bytes"));
         }
         if space.holes > space.extent || space.slots_free > space.slots {
-            return Err(Damaged("more of it is free than there is"));
+            return Err(Corruption("more of it is free than there is"));
         }
         Ok(space)
     }
@@ -254,6 +254,6 @@ impl Space {
         let is_free = |&slot: &u16| page::u32_at(bytes, slot_at(slot)) == 0;
         let free = (0..self.slots as u16).find(is_free);
         self.slots_free -= 1;
-        free.ok_or(Damaged("none of its slots is free, though it says so"))
+        free.ok_or(Corruption("none of its slots is free, though it says so"))
     }
 }

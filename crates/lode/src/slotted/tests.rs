@@ -242,9 +242,9 @@ fn a_contradiction_is_told() {
         (slot_at(2), 0, "its records take other bytes than it says"),
     ];
     for (at, value, how) in cases {
-        assert_eq!(damaged(at, value), Damaged(how), "{value} at {at}");
+        assert_eq!(damaged(at, value), Corruption(how), "{value} at {at}");
     }
-    let error = Damaged("how").on(9).to_string();
+    let error = Corruption("how").on(9).to_string();
     assert!(error.starts_with("page 9 is damaged (how)"), "{error}");
 }
 
@@ -269,7 +269,7 @@ fn a_record_behind_the_last_is_not_touched() {
     insert(&mut page.0, b"second", 0).unwrap();
     page::put_u16(&mut page.0, offset::EXTENT, 8);
     let before = page.0;
-    let how = Damaged("a record lies behind the last");
+    let how = Corruption("a record lies behind the last");
     assert_eq!(delete(&mut page.0, 1), Err(how));
     assert_eq!(update(&mut page.0, 1, b"other", 0), Err(how));
     assert_eq!(page.0, before);

@@ -13,7 +13,7 @@ use crate::space::{PROBES_MAX, SPACE_PAGE};
 const GROWTH_EXTENTS_MAX: usize = 64;
 
 /// Pages by which a volume grows at most for one transaction's next extent, its group's first
-/// extent and the rounding of whoever keeps the file ([`crate::buffer`]) included.
+/// extent and the rounding by the layer that keeps the file ([`crate::buffer`]) included.
 pub(crate) const fn growth_pages_max(extent_pages: u32) -> u32 {
     (GROWTH_EXTENTS_MAX as u32 + 2) * extent_pages + 64
 }
@@ -26,25 +26,25 @@ fn room(geometry: Geometry, entry: Entry, index: u32) -> Option<u32> {
     (from != 0).then(|| from.trailing_zeros())
 }
 
-/// A free page in the extents that a file has in the group of `near`, its own extent first.
+/// A free page in the extents that a file has in the group of `hint`, its own extent first.
 pub(super) fn find_beside(
     pages: &impl Pages,
     geometry: Geometry,
     file: FileNumber,
-    near: Place,
+    hint: Place,
 ) -> Result<Option<(Place, Entry)>> {
     let has_room = |entry: Entry| entry.file == file && entry.used != geometry.full();
-    let found = read_group(pages, geometry, near.group, |group| {
-        let entry = group.entry(near.extent)?;
+    let found = read_group(pages, geometry, hint.group, |group| {
+        let entry = group.entry(hint.extent)?;
         if has_room(entry) {
-            return Ok(Some((near.extent, entry)));
+            return Ok(Some((hint.extent, entry)));
         }
         group.find(0, has_room)
     })?;
     Ok(found.and_then(|(extent, entry)| {
-        let from = if extent == near.extent { near.index } else { 0 };
+        let from = if extent == hint.extent { hint.index } else { 0 };
         let index = room(geometry, entry, from)?;
-        Some((Place { group: near.group, extent, index }, entry))
+        Some((Place { group: hint.group, extent, index }, entry))
     }))
 }
 
@@ -89,25 +89,25 @@ pub(super) fn find_elsewhere(
     Ok(None)
 }
 
-/// An extent without owner: the next one behind `near`, else any, else a new one.
+/// An extent without owner: the next one behind `hint`, else any, else a new one.
 pub(super) fn take_extent(
     pages: &mut impl Pages,
     geometry: Geometry,
-    near: PageNumber,
+    hint: PageNumber,
 ) -> Result<(Place, Entry)> {
     let is_free = |entry: Entry| entry.file == 0 && entry.used != geometry.full();
     let found = |group, (extent, entry)| {
         room(geometry, entry, 0).map(|index| (Place { group, extent, index }, entry))
     };
-    let near = if near == NO_PAGE { None } else { Some(geometry.place(near)) };
-    if let Some(near) = near {
+    let hint = if hint == NO_PAGE { None } else { Some(geometry.place(hint)) };
+    if let Some(hint) = hint {
         let behind =
-            read_group(pages, geometry, near.group, |group| group.find(near.extent + 1, is_free))?;
-        if let Some(found) = behind.and_then(|behind| found(near.group, behind)) {
+            read_group(pages, geometry, hint.group, |group| group.find(hint.extent + 1, is_free))?;
+        if let Some(found) = behind.and_then(|behind| found(hint.group, behind)) {
             return Ok(found);
         }
     }
-    for first in [near.map_or(0, |near| near.group + 1), 0] {
+    for first in [hint.map_or(0, |hint| hint.group + 1), 0] {
         let mut from = first;
         while let Some(group) = summary::next(pages, geometry, Map::Free, from)? {
             let any = read_group(pages, geometry, group, |group| group.find(0, is_free))?;

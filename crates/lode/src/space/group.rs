@@ -124,7 +124,7 @@ impl Geometry {
 /// How a space page contradicts itself, or the caller's finding.
 pub(super) type Seen<R> = Result<R, &'static str>;
 
-/// A space page to look at.
+/// A space page to read.
 #[derive(Clone, Copy)]
 pub(super) struct Group<'a> {
     view: View<'a>,
@@ -179,12 +179,12 @@ impl Group<'_> {
     }
 }
 
-/// Look at the space page of a group.
+/// Read the space page of a group.
 pub(super) fn read_group<R>(
     pages: &impl Pages,
     geometry: Geometry,
     group: u32,
-    mut look: impl FnMut(Group<'_>) -> Seen<R>,
+    mut inspect: impl FnMut(Group<'_>) -> Seen<R>,
 ) -> Result<R> {
     let page = geometry.space_page(group)?;
     let seen = pages.read(page, |view| {
@@ -197,7 +197,7 @@ pub(super) fn read_group<R>(
         if !(1..=EXTENTS).contains(&usize::from(view.count())) {
             return Err("a group cannot have as many extents");
         }
-        look(Group { view, geometry })
+        inspect(Group { view, geometry })
     })?;
     seen.map_err(|how| LodeError::corrupt_page(page, how))
 }

@@ -21,17 +21,17 @@ fn volume(extent_pages: u32) -> MemoryPages {
 /// A file of a given number whose last page is kept, as the catalog does.
 struct File {
     number: FileNumber,
-    near: PageNumber,
+    hint: PageNumber,
 }
 
 impl File {
     fn new(number: FileNumber) -> Self {
-        Self { number, near: NO_PAGE }
+        Self { number, hint: NO_PAGE }
     }
 
     fn allocate(&mut self, pages: &mut impl Pages, extent_pages: u32) -> PageNumber {
-        self.near = allocate(pages, extent_pages, self.number, self.near, PageKind::Heap).unwrap();
-        self.near
+        self.hint = allocate(pages, extent_pages, self.number, self.hint, PageKind::Heap).unwrap();
+        self.hint
     }
 
     fn pages(&self, pages: &impl Pages, extent_pages: u32) -> Vec<PageNumber> {
@@ -105,7 +105,7 @@ fn the_extent_right_behind_is_preferred() {
     for &page in given[0..4].iter().chain(&given[20..24]).chain(&given[32..36]) {
         free(&mut pages, EXTENT_PAGES, page).unwrap();
     }
-    other.near = given[19];
+    other.hint = given[19];
     assert_eq!(other.allocate(&mut pages, EXTENT_PAGES), given[20]);
 }
 
@@ -157,7 +157,7 @@ fn a_bulk_load_costs_few_page_reads_each() {
     pages.take_counts();
     fill(&mut pages, &mut file, 20_000);
     let counts = pages.take_counts();
-    assert!(counts.looks < 100_000 && counts.writes < 50_000, "{counts:?}");
+    assert!(counts.reads < 100_000 && counts.writes < 50_000, "{counts:?}");
 }
 
 fn corrupt<T>(result: &Result<T>) -> bool {

@@ -48,14 +48,23 @@ pub(super) trait Tactic: Sized {
     /// The name of that value.
     fn shown(&self) -> String;
 
-    /// The error for a value that there is not.
+    /// The error for a value that there is not, or no longer under that name.
     fn unknown(text: &str) -> LodeError {
+        let name = Self::NAME;
+        let renamed = RENAMED.iter().find(|&&(tactic, old, _)| (tactic, old) == (name, text));
+        if let Some((_, _, new)) = renamed {
+            let what = format!("{name}={text} is called {name}={new} now: write that");
+            return LodeError::Tactic { what };
+        }
         let known: Vec<&str> = Self::VALUES.iter().map(|value| value.name).collect();
         LodeError::Tactic {
-            what: format!("{}={text} is not known: there are {}", Self::NAME, known.join(", ")),
+            what: format!("{name}={text} is not known: there are {}", known.join(", ")),
         }
     }
 }
+
+/// Values that had another name: the tactic, the name then, the name now.
+const RENAMED: [(&str, &str, &str); 1] = [("locks", "table", "database")];
 
 /// The parts of a doc comment, in their order.
 const LEADS: [&str; 6] = [

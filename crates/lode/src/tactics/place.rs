@@ -15,7 +15,7 @@ named_tactic! {
     /// **What it buys.** Several processes read and change one database at once, none of them can
     /// take the others down, and what one of them has read before it reads again at the price of
     /// `embedded`.
-    /// **What it costs.** A way to the server and back for each transaction under `locks=table`,
+    /// **What it costs.** A way to the server and back for each transaction under `locks=database`,
     /// and for each page that it locks under `locks=page`; one for each page, or each extent with
     /// `readahead`, that is not cached; one for the commit. Pages lie in memory twice. What one
     /// transaction changes must fit the program's cache.

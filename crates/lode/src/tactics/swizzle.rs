@@ -6,8 +6,8 @@ use super::describe::named_tactic;
 
 named_tactic! {
     /// **What it does.** A reference says which record it means, and where in its page that lay
-    /// when the reference was written. With `on`, whoever follows it looks there at once, and
-    /// believes what he sees if the record there bears its label: neither the page's header nor its
+    /// when the reference was written. With `on`, the follower reads there at once and
+    /// validates the record tag that stands there: neither the page's header nor its
     /// slots are read, and a page's number is its address. With `off`, the record is found through
     /// the page's slots each time. The bytes on the medium are the same.
     /// **What it buys.** A visit for little more than what following a pointer costs; above all

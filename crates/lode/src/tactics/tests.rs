@@ -43,6 +43,7 @@ fn every_tactic_says_all_six_things_and_reads_its_own_values() {
 fn what_is_not_known_is_told_with_what_is() {
     let message = |text: &str| text.parse::<Tactics>().unwrap_err().to_string();
     assert!(message("log=maybe").contains("page-diff, page-grain"));
+    assert!(message("locks=table").contains("locks=database"));
     assert!(message("lgo=page-diff").contains("log, durability, locks"));
     assert!(message("cache=1").contains("65536"));
     assert!(message("cache=99999999999GiB").contains("not known"));

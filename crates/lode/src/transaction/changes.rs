@@ -44,26 +44,26 @@ const SPARE_MAX: usize = 1024;
 pub(super) struct Changed {
     transaction: TransactionNumber,
     /// Changed since it was last written in place, or never written.
-    fresh: bool,
-    /// Under `log=page-diff`, while it is fresh: the page before that.
+    unlogged: bool,
+    /// Under `log=page-diff`, while it is unlogged: the page before that.
     pub(super) shadow: Option<Box<PageBytes>>,
     /// Undo records in the log, in their order: they take it further back, or all the way.
     pub(super) undo: Vec<Lsn>,
     /// The log says what the page became, by an image or by redo: a rollback must be logged, too.
-    pub(super) told: bool,
+    pub(super) logged: bool,
 }
 
 impl Changed {
     /// Whether the log has to say how the transaction ended, because of this page.
-    pub(super) const fn is_told(&self) -> bool {
-        self.told || !self.undo.is_empty()
+    pub(super) const fn is_in_log(&self) -> bool {
+        self.logged || !self.undo.is_empty()
     }
 
     /// The log has an image of the page. Its shadow, which is answered, has done its duty: an undo
     /// record says the same, and the page cannot change until it is written.
     const fn note_image(&mut self) -> Option<Box<PageBytes>> {
-        self.fresh = false;
-        self.told = true;
+        self.unlogged = false;
+        self.logged = true;
         self.shadow.take()
     }
 }
@@ -129,16 +129,16 @@ impl Changes {
     ///
     /// [`LodeError::Full`] if the log has no room for what may have to be logged before the page
     /// is written; then nothing has happened.
-    pub(super) fn keep(
+    pub(super) fn keep_before_image(
         &self,
         transaction: TransactionNumber,
         page: PageNumber,
         before: &PageBytes,
-    ) -> Result<Kept> {
+    ) -> Result<BeforeImage> {
         let mut table = self.table();
         let changed = table.changed.get(&page);
-        if changed.is_some_and(|changed| changed.fresh) {
-            return Ok(Kept::Before);
+        if changed.is_some_and(|changed| changed.unlogged) {
+            return Ok(BeforeImage::Known);
         }
         let first = changed.is_none();
         self.check_usable()?;
@@ -154,11 +154,11 @@ impl Changes {
             Vec::new()
         };
         table.unwritten.insert(page);
-        let new = || Changed { transaction, fresh: true, shadow: None, undo, told: false };
+        let new = || Changed { transaction, unlogged: true, shadow: None, undo, logged: false };
         let changed = table.changed.entry(page).or_insert_with(new);
-        changed.fresh = true;
+        changed.unlogged = true;
         changed.shadow = shadow;
-        Ok(if first { Kept::First } else { Kept::Again })
+        Ok(if first { BeforeImage::KeptFirst } else { BeforeImage::KeptAgain })
     }
 
     /// Log what a transaction made of a page, which the caller has latched.
@@ -166,7 +166,7 @@ impl Changes {
         let mut table = self.table();
         let reserve_bytes = table.reserve_bytes(0);
         // A page that was written since its last change is in the log as an image.
-        let Some(changed) = table.changed.get_mut(&page).filter(|changed| changed.fresh) else {
+        let Some(changed) = table.changed.get_mut(&page).filter(|changed| changed.unlogged) else {
             return Ok(());
         };
         let runs = match &changed.shadow {
@@ -179,18 +179,18 @@ impl Changes {
         let body = Body::Redo { page, runs };
         self.log.make_room(reserve_bytes + body.record_bytes() as u64)?;
         self.log.append(&body, changed.transaction)?;
-        changed.told = true;
+        changed.logged = true;
         Ok(())
     }
 
     /// Whether a page was changed since it was written, and perhaps not logged.
-    pub(super) fn is_fresh(&self, page: PageNumber) -> bool {
-        self.table().changed.get(&page).is_some_and(|changed| changed.fresh)
+    pub(super) fn is_unlogged(&self, page: PageNumber) -> bool {
+        self.table().changed.get(&page).is_some_and(|changed| changed.unlogged)
     }
 
     /// Log that a transaction is committed that has changed these pages; `None` if the log says
-    /// nothing of it. From then on they count as not changed, at once: whoever writes one of them
-    /// would otherwise log what takes it back, behind the word that it is committed, and
+    /// nothing of it. From then on they count as not changed, at once: a thread that writes one of
+    /// them would otherwise log what takes it back, behind the word that it is committed, and
     /// recovery might begin to read in between.
     pub(super) fn commit(
         &self,
@@ -199,7 +199,7 @@ impl Changes {
     ) -> Result<Option<Lsn>> {
         let mut table = self.table();
         let mut changed = pages.iter().filter_map(|page| table.changed.get(page));
-        if !changed.any(Changed::is_told) {
+        if !changed.any(Changed::is_in_log) {
             return Ok(None);
         }
         let commit = self.log.append(&Body::Commit, transaction)?;
@@ -227,8 +227,8 @@ impl Changes {
                 self.log_undo(page, bytes, changed)?;
             }
             last = Some(self.log.append(&image, 0)?);
-            // Only now, and nobody could ask in between: whoever commits what the image shows logs
-            // no redo of it, so the image has to stand before his commit.
+            // Only now, and nobody could ask in between: a transaction that commits what the image
+            // shows logs no redo of it, so the image has to stand before its commit.
             if let Some(changed) = table.changed.get_mut(&page) {
                 let shadow = changed.note_image();
                 table.spare(shadow);
@@ -262,13 +262,13 @@ impl Changes {
 
 /// Whether a page's old bytes had to be kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kept {
+pub(super) enum BeforeImage {
     /// They are since an earlier change.
-    Before,
+    Known,
     /// Yes, once more: the page was written out meanwhile.
-    Again,
+    KeptAgain,
     /// Yes: the transaction changes the page for the first time.
-    First,
+    KeptFirst,
 }
 
 impl Table {

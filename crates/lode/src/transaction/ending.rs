@@ -19,7 +19,7 @@ impl Writing<'_> {
     /// opened again, and until then nothing can be done with it. After any other error the
     /// transaction is rolled back.
     pub fn commit(mut self) -> Result<()> {
-        self.held.check_owner()?;
+        self.lock_set.check_owner()?;
         self.failure.check()?;
         // Where this fails, dropping takes the changes back.
         let Some(commit) = self.log_commit()? else {
@@ -57,7 +57,7 @@ impl Writing<'_> {
         let changes = self.database.changes();
         changes.check_usable()?;
         for &page in &self.changed {
-            if changes.is_fresh(page) {
+            if changes.is_unlogged(page) {
                 changes.log_redo(page, &*self.buffer.latch(page)?)?;
             }
         }
@@ -79,7 +79,7 @@ impl Writing<'_> {
         if self.begun.replace(false) {
             self.database.leave(self.number);
         }
-        self.held.release();
+        self.lock_set.release();
     }
 
     fn roll_back(&mut self) -> Result<()> {
@@ -95,17 +95,17 @@ impl Writing<'_> {
 
     fn restore(&mut self) -> Result<()> {
         let changes = self.database.changes();
-        let mut told = false;
+        let mut logged = false;
         for page in mem::take(&mut self.changed) {
             let mut latched = self.buffer.latch(page)?;
             if let Some(changed) = changes.take(page) {
                 // Asked of each page when it is latched: until then another thread may write it,
                 // and log what takes the changes back.
-                told |= changed.is_told();
+                logged |= changed.is_in_log();
                 restore_page(changes.log(), self.number, page, &mut latched, &changed)?;
             }
         }
-        if told {
+        if logged {
             changes.log().append(&Body::End, self.number)?;
         }
         Ok(())
@@ -122,7 +122,7 @@ fn restore_page(
     changed: &Changed,
 ) -> Result<()> {
     if let Some(shadow) = &changed.shadow {
-        if changed.told {
+        if changed.logged {
             let runs = difference(bytes, shadow);
             log.append(&Body::Redo { page, runs }, transaction)?;
         }
@@ -136,7 +136,7 @@ fn restore_page(
             });
         };
         apply(&runs, bytes)?;
-        if changed.told {
+        if changed.logged {
             log.append(&Body::Redo { page, runs }, transaction)?;
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Reading, Writing     what access methods see: Pages
-//!   Held               locks of one transaction (crate::lock)
+//!   LockSet            locks of one transaction (crate::lock)
 //!   Changes            what was changed and not committed: shadows, undo; asked before pages
 //!                      are written in place
 //! ```
@@ -15,7 +15,7 @@ mod allocating;
 mod changes;
 mod ending;
 mod failure;
-mod held;
+mod lock_set;
 mod reading;
 mod writing;
 

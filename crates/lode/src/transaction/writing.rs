@@ -1,18 +1,18 @@
-//! A transaction that looks and changes.
+//! A transaction that reads and writes.
 
 use std::cell::Cell;
 
 use super::allocating::{self, Allocating};
-use super::changes::Kept;
+use super::changes::BeforeImage;
 use super::failure::Failure;
-use super::held::Held;
+use super::lock_set::LockSet;
 use crate::buffer::Buffer;
 use crate::database::Database;
 use crate::error::{LodeError, Result};
 use crate::heap;
 use crate::lock::{Mode, TransactionNumber};
 use crate::page::{self, FileNumber, PageBytes, PageKind, PageNumber};
-use crate::pages::{Pages, Stamp};
+use crate::pages::{Pages, Version};
 use crate::space;
 use crate::view::View;
 
@@ -24,7 +24,7 @@ use crate::view::View;
 pub struct Writing<'a> {
     pub(super) buffer: &'a Buffer,
     pub(super) database: &'a Database,
-    pub(super) held: Held<'a>,
+    pub(super) lock_set: LockSet<'a>,
     pub(super) number: TransactionNumber,
     /// The pages that it has changed, each once.
     pub(super) changed: Vec<PageNumber>,
@@ -39,7 +39,7 @@ impl<'a> Writing<'a> {
         Self {
             buffer: database.buffer(),
             database,
-            held: Held::nothing(locks, owner, number, grain, Mode::Exclusive),
+            lock_set: LockSet::empty(locks, owner, number, grain, Mode::Exclusive),
             number,
             changed: Vec::new(),
             begun: Cell::new(false),
@@ -60,12 +60,12 @@ impl<'a> Writing<'a> {
     /// Lock a page, or what it belongs to.
     #[inline]
     pub(crate) fn lock(&self, page: PageNumber, mode: Mode) -> Result<()> {
-        if self.held.all() { Ok(()) } else { self.lock_page(page, mode) }
+        if self.lock_set.has_all() { Ok(()) } else { self.lock_page(page, mode) }
     }
 
     #[inline(never)]
     fn lock_page(&self, page: PageNumber, mode: Mode) -> Result<()> {
-        self.noted(self.held.check_owner())?;
+        self.noted(self.lock_set.check_owner())?;
         if !self.begun.get() {
             if self.database.is_read_only() {
                 return Err(LodeError::ReadOnly);
@@ -73,10 +73,11 @@ impl<'a> Writing<'a> {
             self.database.enter(self.number);
             self.begun.set(true);
         }
-        self.noted(self.held.lock(page, mode))?;
-        // Only now: whoever had the lock may have failed to take its changes back. Who holds a lock
-        // is not asked again, so it is not kept.
-        let usable = self.database.changes().check_usable().inspect_err(|_| self.held.release());
+        self.noted(self.lock_set.lock(page, mode))?;
+        // Only now: the last holder may have failed to take its changes back. A lock that is held
+        // is not asked for again, so it is not kept.
+        let usable =
+            self.database.changes().check_usable().inspect_err(|_| self.lock_set.release());
         self.noted(usable)
     }
 
@@ -93,11 +94,11 @@ impl<'a> Writing<'a> {
     ) -> Result<R> {
         let mut latched = self.buffer.latch(page)?;
         let changes = self.database.changes();
-        let kept = changes.keep(self.number, page, &latched)?;
-        if kept == Kept::First {
+        let before_image = changes.keep_before_image(self.number, page, &latched)?;
+        if before_image == BeforeImage::KeptFirst {
             self.changed.push(page);
         }
-        if kept != Kept::Before {
+        if before_image != BeforeImage::Known {
             page::put_u64(&mut latched, page::offset::LSN, changes.log().end().0);
         }
         Ok(change(&mut latched))
@@ -109,12 +110,12 @@ impl Allocating for Writing<'_> {
         self.database.extent_pages()
     }
 
-    fn near(&self, file: FileNumber) -> Option<PageNumber> {
-        self.database.near(file)
+    fn allocation_hint(&self, file: FileNumber) -> Option<PageNumber> {
+        self.database.allocation_hint(file)
     }
 
-    fn set_near(&self, file: FileNumber, page: PageNumber) {
-        self.database.set_near(file, page);
+    fn set_allocation_hint(&self, file: FileNumber, page: PageNumber) {
+        self.database.set_allocation_hint(file, page);
     }
 
     fn lock_exclusively(&self, page: PageNumber) -> Result<()> {
@@ -124,34 +125,34 @@ impl Allocating for Writing<'_> {
 
 impl Pages for Writing<'_> {
     #[inline]
-    fn read<R>(&self, page: PageNumber, look: impl FnMut(View<'_>) -> R) -> Result<R> {
+    fn read<R>(&self, page: PageNumber, inspect: impl FnMut(View<'_>) -> R) -> Result<R> {
         self.lock(page, Mode::Shared)?;
-        self.noted(self.buffer.read(page, look))
+        self.noted(self.buffer.read(page, inspect))
     }
 
     #[inline]
-    fn read_stamped<R>(
+    fn try_read_version<R>(
         &self,
         page: PageNumber,
-        stamp: Stamp,
-        look: impl FnMut(View<'_>) -> R,
+        version: Version,
+        inspect: impl FnMut(View<'_>) -> R,
     ) -> Option<R> {
         self.lock(page, Mode::Shared).ok()?;
-        self.buffer.read_stamped(page, stamp, look)
+        self.buffer.try_read_version(page, version, inspect)
     }
 
     #[inline]
-    fn read_and_stamp<R>(
+    fn read_with_version<R>(
         &self,
         page: PageNumber,
-        look: impl FnMut(View<'_>) -> R,
-    ) -> Result<(R, Stamp)> {
+        inspect: impl FnMut(View<'_>) -> R,
+    ) -> Result<(R, Version)> {
         self.lock(page, Mode::Shared)?;
-        self.noted(self.buffer.read_and_stamp(page, look))
+        self.noted(self.buffer.read_with_version(page, inspect))
     }
 
-    fn label_key(&self) -> u64 {
-        heap::label_key(self.database.identity())
+    fn tag_key(&self) -> u64 {
+        heap::tag_key(self.database.identity())
     }
 
     fn write<R>(
@@ -170,7 +171,7 @@ impl Pages for Writing<'_> {
     }
 
     fn allocate(&mut self, file: FileNumber, kind: PageKind) -> Result<PageNumber> {
-        self.noted(self.held.check_owner())?;
+        self.noted(self.lock_set.check_owner())?;
         let outcome = allocating::allocate(self, file, kind);
         self.noted(outcome)
     }

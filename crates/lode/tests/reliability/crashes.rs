@@ -2,7 +2,7 @@
 //! After recovery there are the contents of a transaction's end, as recent as was promised, and
 //! every structure is whole.
 //!
-//! All crashes of a workload are drawn, and so many of them are looked at, evenly, that all
+//! All crashes of a workload are drawn, and so many of them are tried, evenly, that all
 //! workloads come to [`IMAGES_DEFAULT`]; `LODE_CRASH_IMAGES=n` looks at more, with more seeds.
 
 use std::sync::Arc;

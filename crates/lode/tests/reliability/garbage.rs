@@ -155,7 +155,7 @@ fn look(pages: &impl Pages, known: &Contents, extent_pages: u32) -> Result<(), L
     for object in known.objects.values() {
         ended(files.objects.get(pages, object.id).map(drop));
         for _ in 0..2 {
-            ended(files.objects.look(pages, Reference::to(object.id), |_, _| ()));
+            ended(files.objects.read_at(pages, Reference::to(object.id), |_, _| ()));
         }
     }
     for node in known.nodes.values() {

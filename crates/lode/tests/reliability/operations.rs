@@ -138,7 +138,7 @@ impl Operator {
         };
         let id = object.id;
         assert_eq!(
-            objects.look(pages, objects.reference(pages, id)?, |view, at| view.u64(at))?,
+            objects.read_at(pages, objects.reference(pages, id)?, |view, at| view.u64(at))?,
             serial,
             "{id}"
         );

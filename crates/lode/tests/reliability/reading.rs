@@ -83,8 +83,8 @@ fn objects(pages: &impl Pages, files: &Files) -> Result<Found> {
         // The second time from where the first has found it, if tactics keep that.
         for _ in 0..2 {
             let reference = objects.reference(pages, object.id)?;
-            let looked = objects.look(pages, reference, |view, at| view.u64(at))?;
-            assert_eq!(looked, *serial, "{}", object.id);
+            let read = objects.read_at(pages, reference, |view, at| view.u64(at))?;
+            assert_eq!(read, *serial, "{}", object.id);
         }
     }
     Ok(found)

@@ -19,7 +19,7 @@ use crate::reading::read_and_check;
 const SWITCHES: [(&str, &[&str]); 11] = [
     ("log", &["page-diff", "page-grain"]),
     ("durability", &["none", "group", "full"]),
-    ("locks", &["table", "page"]),
+    ("locks", &["database", "page"]),
     ("disk", &["buffered", "direct"]),
     ("cache", &["65536", "262144", "64MiB"]),
     ("hugepages", &["on", "off"]),

@@ -30,7 +30,7 @@ fn threads_change_all_files_at_once() {
     for (seed, text) in (first..).zip([
         "locks=page&durability=none&cache=131072&checkpoint=65536&extent=4",
         "locks=page&durability=group&log=page-grain&cache=262144&replacement=lru&swizzle=on",
-        "locks=table&durability=full&cache=98304&checkpoint=65536&replacement=random",
+        "locks=database&durability=full&cache=98304&checkpoint=65536&replacement=random",
     ]) {
         telling_the_seed(seed, || run(seed, text));
     }
@@ -173,7 +173,7 @@ impl Worker {
             return Ok(());
         };
         assert_eq!(
-            objects.look(writing, objects.reference(writing, id)?, |view, at| view.u64(at))?,
+            objects.read_at(writing, objects.reference(writing, id)?, |view, at| view.u64(at))?,
             serial
         );
         let bytes = self.bytes(serial);

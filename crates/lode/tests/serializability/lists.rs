@@ -35,7 +35,7 @@ const OTHERS: usize = 20;
 const VARIANTS: [(&str, &str); 4] = [
     ("locks=page&durability=group&cache=65536&checkpoint=65536", "cache=65536"),
     ("locks=page&durability=full&log=page-grain&checkpoint=65536", "replacement=lru"),
-    ("locks=table&durability=group&cache=65536&replacement=lru-2", ""),
+    ("locks=database&durability=group&cache=65536&replacement=lru-2", ""),
     ("locks=page&durability=none&cache=65536&replacement=random", "readahead=off"),
 ];
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 
 use lode::remote::Remote;
-use lode::server::wire::{self, Link, Outdated, Reply, Request, Welcome};
+use lode::server::wire::{self, Link, Reply, Request, Stale, Welcome};
 use lode::server::{Address, Stream};
 use lode::{LodeError, Tactics};
 
@@ -20,7 +20,7 @@ fn welcome() -> Reply {
         session: 5,
         position: 1,
         pages_total: 16,
-        tactics: "locks=table&log=page-diff".to_owned(),
+        tactics: "locks=database&log=page-diff".to_owned(),
     })
 }
 
@@ -45,7 +45,7 @@ fn with_server(replies: Vec<Reply>, run: impl FnOnce(&Address)) {
 }
 
 fn locked() -> Reply {
-    Reply::Locked { position: 1, pages_total: 16, outdated: Outdated::Nothing }
+    Reply::Locked { position: 1, pages_total: 16, stale: Stale::Nothing }
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn answers_to_something_else_are_told() {
     let others = [
         welcome(),
         Reply::Committed { position: 1 },
-        Reply::Locked { position: 1, pages_total: 16, outdated: Outdated::This([0; 4_096].into()) },
+        Reply::Locked { position: 1, pages_total: 16, stale: Stale::This([0; 4_096].into()) },
     ];
     for other in others {
         with_server(vec![welcome(), other], |address| {

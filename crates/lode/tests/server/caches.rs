@@ -6,7 +6,7 @@ use lode::{LodeError, Pages};
 
 use crate::setup::{ACCOUNTS, Bank, FILE, START, get, put, sum};
 
-const BOTH: [&str; 2] = ["locks=table", "locks=page"];
+const BOTH: [&str; 2] = ["locks=database", "locks=page"];
 
 fn write(remote: &Remote, page: u32, word: u64) {
     let mut writing = remote.writing();
@@ -36,7 +36,7 @@ fn a_stale_page_is_never_read() {
 
 #[test]
 fn a_warm_transaction_that_reads_costs_one_question() {
-    let bank = Bank::open("locks=table");
+    let bank = Bank::open("locks=database");
     let (first, second) = (bank.client(""), bank.client(""));
     sum(&first.reading(), &bank.accounts).unwrap();
     let before = first.counters();
@@ -80,7 +80,7 @@ fn a_page_comes_with_its_lock() {
 
 #[test]
 fn an_extent_comes_at_once() {
-    let bank = Bank::open("locks=table");
+    let bank = Bank::open("locks=database");
     let (single, ahead) = (bank.client("readahead=off"), bank.client("readahead=on"));
     for remote in [&single, &ahead] {
         sum(&remote.reading(), &bank.accounts).unwrap();
@@ -93,24 +93,25 @@ fn an_extent_comes_at_once() {
 
 #[test]
 fn direct_references_do_not_outlive_a_change() {
-    let bank = Bank::open("locks=table");
+    let bank = Bank::open("locks=database");
     let (first, second) = (bank.client("swizzle=on"), bank.client(""));
     let page = bank.accounts[0];
-    let ((), stamp) = first.reading().read_and_stamp(page, |_| ()).unwrap();
-    let word = |stamp| first.reading().read_stamped(page, stamp, |view| view.u64(PAGE_BYTES - 8));
-    assert_eq!(word(stamp), Some(START));
+    let ((), version) = first.reading().read_with_version(page, |_| ()).unwrap();
+    let word =
+        |version| first.reading().try_read_version(page, version, |view| view.u64(PAGE_BYTES - 8));
+    assert_eq!(word(version), Some(START));
     write(&second, page, 9);
-    assert_eq!(word(stamp), None);
-    let ((), stamp) = first.reading().read_and_stamp(page, |_| ()).unwrap();
+    assert_eq!(word(version), None);
+    let ((), version) = first.reading().read_with_version(page, |_| ()).unwrap();
     write(&first, page, 10);
-    assert_eq!(word(stamp), None);
-    // A page with changes that are not committed has no stamp.
+    assert_eq!(word(version), None);
+    // A page with changes that are not committed has no version.
     let mut writing = first.writing();
-    let ((), stamp) = writing.read_and_stamp(page, |_| ()).unwrap();
+    let ((), version) = writing.read_with_version(page, |_| ()).unwrap();
     put(&mut writing, page, 11).unwrap();
-    assert_eq!(writing.read_stamped(page, stamp, |_| ()), None);
-    let ((), none) = writing.read_and_stamp(page, |_| ()).unwrap();
-    assert_eq!(writing.read_stamped(page, none, |_| ()), None);
+    assert_eq!(writing.try_read_version(page, version, |_| ()), None);
+    let ((), none) = writing.read_with_version(page, |_| ()).unwrap();
+    assert_eq!(writing.try_read_version(page, none, |_| ()), None);
 }
 
 #[test]
@@ -137,7 +138,7 @@ fn a_transaction_larger_than_the_cache_is_told() {
 
 #[test]
 fn a_long_commit_goes_in_several_parts() {
-    let bank = Bank::open("locks=table&log=page-grain&cache=262144");
+    let bank = Bank::open("locks=database&log=page-grain&cache=262144");
     let (first, second) = (bank.client(""), bank.client(""));
     let before = first.counters().traffic;
     let mut writing = first.writing();

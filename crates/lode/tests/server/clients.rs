@@ -61,7 +61,7 @@ fn transfers_keep_the_sum(bank: Bank, client: &str, may_deadlock: bool) {
 
 #[test]
 fn transfers_keep_the_sum_under_one_lock() {
-    let bank = Bank::open("locks=table&durability=group&log=page-diff");
+    let bank = Bank::open("locks=database&durability=group&log=page-diff");
     transfers_keep_the_sum(bank, "readahead=on&cache=1048576", false);
 }
 
@@ -105,7 +105,7 @@ fn a_deadlock_has_one_victim_and_the_other_goes_on() {
 
 #[test]
 fn a_thread_that_waits_for_itself_is_told() {
-    for text in ["locks=table", "locks=page"] {
+    for text in ["locks=database", "locks=page"] {
         let bank = Bank::open(text);
         let remote = bank.client("");
         let reading = remote.reading();
@@ -136,10 +136,10 @@ fn transactions_of_one_thread_do_not_disturb_each_other() {
     assert_eq!(get(&reading, bank.accounts[1]).unwrap(), START);
 }
 
-/// The tactic `locks=page` lets two write at once; `locks=table` does not.
+/// The tactic `locks=page` lets two write at once; `locks=database` does not.
 #[test]
 fn locks_are_as_large_as_the_tactic_says() {
-    for (text, at_once) in [("locks=table", false), ("locks=page", true)] {
+    for (text, at_once) in [("locks=database", false), ("locks=page", true)] {
         let bank = Bank::open(text);
         let (first, second) = (bank.client(""), bank.client(""));
         let mut writing = first.writing();

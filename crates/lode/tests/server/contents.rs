@@ -49,7 +49,7 @@ fn agrees(pages: &impl Pages, tree: Btree, model: &Model) {
 #[test]
 fn a_tree_grows_by_the_hands_of_two_clients() {
     for (server, client) in [
-        ("locks=table&cache=131072", "cache=4194304&readahead=on"),
+        ("locks=database&cache=131072", "cache=4194304&readahead=on"),
         ("locks=page&log=page-grain&checkpoint=131072&extent=4", "cache=1048576&replacement=lru"),
     ] {
         let bank = Bank::open(server);
@@ -75,7 +75,7 @@ fn a_tree_grows_by_the_hands_of_two_clients() {
 fn tactics_are_each_where_they_belong() {
     let text = "locks=page&log=page-grain&durability=group&extent=8&cache=131072";
     let bank = Bank::open(text);
-    let remote = bank.client("cache=1048576&replacement=lru&swizzle=on&locks=table");
+    let remote = bank.client("cache=1048576&replacement=lru&swizzle=on&locks=database");
     let wanted = tactics(
         "locks=page&log=page-grain&durability=group&extent=8&cache=1048576&replacement=lru\
          &swizzle=on",
@@ -86,7 +86,7 @@ fn tactics_are_each_where_they_belong() {
 
 #[test]
 fn an_abandoned_server_loses_nothing_committed() {
-    let bank = Bank::open("locks=table&durability=full");
+    let bank = Bank::open("locks=database&durability=full");
     let remote = bank.client("");
     let mut model = Model::new();
     insert(&remote, &mut 4, &mut model, 30);

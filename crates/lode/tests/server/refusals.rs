@@ -8,9 +8,7 @@ use std::os::unix::net::UnixStream;
 use lode::disk::Disk;
 use lode::page::PageKind;
 use lode::remote::Remote;
-use lode::server::wire::{
-    self, Access, Change, Hello, Lock, Outdated, Reply, Request, decode_reply,
-};
+use lode::server::wire::{self, Access, Change, Hello, Lock, Reply, Request, Stale, decode_reply};
 use lode::server::{Address, Listener, Server};
 use lode::{LodeError, Pages, Tactics};
 
@@ -104,8 +102,8 @@ fn requests_out_of_order_harm_nobody() {
         say(&mut stream, &Request::End { slot: 4 });
         say(&mut stream, &Request::Changes { slot: 4, changes: change(page) });
         say(&mut stream, &lock(1, Access::Reading));
-        let Some(Reply::Locked { outdated, .. }) = hear(&mut stream) else { panic!("{request:?}") };
-        assert!(matches!(outdated, Outdated::This(_)));
+        let Some(Reply::Locked { stale, .. }) = hear(&mut stream) else { panic!("{request:?}") };
+        assert!(matches!(stale, Stale::This(_)));
         say(&mut stream, &request);
         assert!(matches!(hear(&mut stream), Some(Reply::Refused(_))), "{request:?}");
         say(&mut stream, &lock(1, Access::Writing));
@@ -157,7 +155,7 @@ fn one_frame_takes_little() {
 /// Changes that were sent and not committed, by clients that hang up.
 #[test]
 fn half_a_transaction_leaves_nothing() {
-    for text in ["locks=table", "locks=page"] {
+    for text in ["locks=database", "locks=page"] {
         let bank = Bank::open(text);
         let page = bank.accounts[0];
         for _ in 0..10 {
@@ -208,7 +206,7 @@ fn another_version_is_told() {
     say(&mut stream, &Request::Hello(Hello { version: 7, identity: [0; 16], session: 0 }));
     let Some(Reply::Refused(refusal)) = hear(&mut stream) else { panic!("it is welcome") };
     let text = LodeError::from(refusal).to_string();
-    assert!(text.contains("version 1") && text.contains("version 7"), "{text}");
+    assert!(text.contains("version 2") && text.contains("version 7"), "{text}");
     assert_eq!(hear(&mut stream), None);
 }
 
@@ -245,7 +243,7 @@ fn another_life_of_the_server_is_told() {
 /// Changes that came before the last and could not be made keep all from being committed.
 #[test]
 fn a_change_that_failed_fails_the_commit() {
-    let bank = Bank::open("locks=table");
+    let bank = Bank::open("locks=database");
     let mut stream = dial(&bank);
     say(&mut stream, &hello());
     hear(&mut stream).unwrap();

@@ -38,7 +38,7 @@ pub fn draw_tactics(random: &mut Random) -> Tactics {
         "log={}&durability={}&locks={}&replacement={}&swizzle={}&cache={}&checkpoint={}{}",
         random.of(&["page-diff", "page-grain"]),
         random.of(&["full", "group", "none"]),
-        random.of(&["table", "page"]),
+        random.of(&["database", "page"]),
         random.of(&["clock", "lru", "lru-2", "random"]),
         random.of(&["off", "on"]),
         random.of(&[65_536, 98_304, 262_144]),

@@ -62,7 +62,7 @@ fn until_done(mut run: impl FnMut() -> Result<()>) -> u64 {
 #[test]
 fn transfers_keep_the_sum() {
     for text in [
-        "locks=table&durability=group&log=page-diff",
+        "locks=database&durability=group&log=page-diff",
         "locks=page&durability=group&log=page-diff&cache=98304",
         "locks=page&durability=none&log=page-grain&checkpoint=65536",
         "locks=page&durability=full&log=page-diff&checkpoint=65536&cache=98304&replacement=lru",

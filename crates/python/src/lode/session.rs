@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use lode::error::Result;
 use lode::owner::Owner;
 use lode::page::{FileNumber, PageBytes, PageKind, PageNumber};
-use lode::pages::{Pages, Stamp};
+use lode::pages::{Pages, Version};
 use lode::remote::{Remote, RemoteReading, RemoteWriting};
 use lode::server::Carried;
 use lode::{Database, Reading, View, Writing};
@@ -153,29 +153,29 @@ macro_rules! either {
 }
 
 impl Pages for Either<'_> {
-    fn read<R>(&self, page: PageNumber, look: impl FnMut(View<'_>) -> R) -> Result<R> {
-        either!(self, pages => pages.read(page, look))
+    fn read<R>(&self, page: PageNumber, inspect: impl FnMut(View<'_>) -> R) -> Result<R> {
+        either!(self, pages => pages.read(page, inspect))
     }
 
-    fn read_stamped<R>(
+    fn try_read_version<R>(
         &self,
         page: PageNumber,
-        stamp: Stamp,
-        look: impl FnMut(View<'_>) -> R,
+        version: Version,
+        inspect: impl FnMut(View<'_>) -> R,
     ) -> Option<R> {
-        either!(self, pages => pages.read_stamped(page, stamp, look))
+        either!(self, pages => pages.try_read_version(page, version, inspect))
     }
 
-    fn read_and_stamp<R>(
+    fn read_with_version<R>(
         &self,
         page: PageNumber,
-        look: impl FnMut(View<'_>) -> R,
-    ) -> Result<(R, Stamp)> {
-        either!(self, pages => pages.read_and_stamp(page, look))
+        inspect: impl FnMut(View<'_>) -> R,
+    ) -> Result<(R, Version)> {
+        either!(self, pages => pages.read_with_version(page, inspect))
     }
 
-    fn label_key(&self) -> u64 {
-        either!(self, pages => pages.label_key())
+    fn tag_key(&self) -> u64 {
+        either!(self, pages => pages.tag_key())
     }
 
     fn write<R>(

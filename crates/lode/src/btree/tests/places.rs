@@ -41,7 +41,7 @@ fn keys() -> impl Strategy<Value = Vec<Vec<u8>>> {
 }
 
 fn between(pages: &MemoryPages, tree: Btree, (first, end): (&[u8], &[u8])) -> Option<Vec<Vec<u8>>> {
-    tree.look_between(pages, first, end, |values| values.map(Bytes::to_vec).collect()).unwrap()
+    tree.read_between(pages, first, end, |values| values.map(Bytes::to_vec).collect()).unwrap()
 }
 
 proptest! {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::{ALL, TestDisk, buffer, options, pages_mapped, set_word, word};
 use crate::buffer::{Buffer, BufferOptions};
 use crate::page::{PAGE_BYTES, PageNumber};
-use crate::pages::Stamp;
+use crate::pages::Version;
 
 const PAGES: PageNumber = 1000;
 
@@ -34,11 +34,11 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What the pages hold, and what each stamp stood for.
+/// What the pages hold, and what each version stood for.
 struct Model {
     words: Vec<u64>,
-    stamps: BTreeMap<(PageNumber, Stamp), u64>,
-    latest: BTreeMap<PageNumber, Stamp>,
+    versions: BTreeMap<(PageNumber, Version), u64>,
+    latest: BTreeMap<PageNumber, Version>,
 }
 
 impl Model {
@@ -50,18 +50,18 @@ impl Model {
     fn take(&mut self, buffer: &Buffer, step: Step) {
         match step {
             Step::Read(page) => {
-                let (seen, stamp) = buffer.read_and_stamp(page, |view| view.u64(64)).unwrap();
+                let (seen, version) = buffer.read_with_version(page, |view| view.u64(64)).unwrap();
                 assert_eq!(seen, self.words[page as usize]);
-                assert_ne!(stamp, Stamp(0), "0 is no stamp");
-                assert_eq!(*self.stamps.entry((page, stamp)).or_insert(seen), seen);
-                let before = self.latest.insert(page, stamp).unwrap_or_default();
-                assert!(before <= stamp, "stamps only grow");
+                assert_ne!(version, Version(0), "0 is no version");
+                assert_eq!(*self.versions.entry((page, version)).or_insert(seen), seen);
+                let before = self.latest.insert(page, version).unwrap_or_default();
+                assert!(before <= version, "versions only grow");
             }
             Step::ReadAgain(page) => {
-                let stamp = self.latest.get(&page).copied().unwrap_or_default();
-                if let Some(seen) = buffer.read_stamped(page, stamp, |view| view.u64(64)) {
+                let version = self.latest.get(&page).copied().unwrap_or_default();
+                if let Some(seen) = buffer.try_read_version(page, version, |view| view.u64(64)) {
                     assert_eq!(seen, self.words[page as usize]);
-                    assert_eq!(seen, self.stamps[&(page, stamp)]);
+                    assert_eq!(seen, self.versions[&(page, version)]);
                 }
             }
             Step::Change(page, value) => {
@@ -87,7 +87,7 @@ proptest! {
         let options = BufferOptions { read_ahead_pages, ..options(replacement) };
         let buffer = buffer(&disk, &options);
         let words = (0..u64::from(PAGES)).collect();
-        let mut model = Model { words, stamps: BTreeMap::new(), latest: BTreeMap::new() };
+        let mut model = Model { words, versions: BTreeMap::new(), latest: BTreeMap::new() };
         for step in steps {
             model.take(&buffer, step);
             prop_assert!(buffer.counters().pages_resident <= 16);

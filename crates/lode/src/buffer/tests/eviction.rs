@@ -74,7 +74,7 @@ fn a_page_that_has_moved_to_another_slot_meanwhile_stays() {
     let buffer = buffer(&TestDisk::with_pages(100), &options(Replacement::Random));
     read_all(&buffer, [5, 6]);
     set_word(&buffer, 6, 7);
-    let slot_of = |page| buffer.room.resident().find(|&(_, there)| there == page).unwrap().0;
+    let slot_of = |page| buffer.budget.resident().find(|&(_, there)| there == page).unwrap().0;
     for page in [5, 6] {
         assert!(matches!(buffer.try_evict(slot_of(11 - page), page), Outcome::Stays));
         assert!(is_resident(&buffer, page));
@@ -101,10 +101,10 @@ fn a_direct_reference_counts_as_a_use() {
         let buffer = buffer(&TestDisk::with_pages(400), &options(replacement));
         // The clock's first passing watches all and takes the first.
         read_all(&buffer, [99]);
-        let ((), stamp) = buffer.read_and_stamp(7, |_| ()).unwrap();
+        let ((), version) = buffer.read_with_version(7, |_| ()).unwrap();
         for page in 100..300 {
             read_all(&buffer, [page]);
-            let seen = buffer.read_stamped(7, stamp, |view| view.u64(super::WORD));
+            let seen = buffer.try_read_version(7, version, |view| view.u64(super::WORD));
             assert_eq!(seen, Some(7), "{replacement:?}: gone after page {page}");
         }
     }

@@ -1,14 +1,14 @@
 //! The buffer over a disk in memory that says what was asked of it.
 
-mod ahead;
 mod contents;
 mod eviction;
 mod failures;
 mod huge;
-mod outdated;
 mod protocol;
+mod read_ahead;
 mod reading;
 mod speed;
+mod stale;
 mod threads;
 mod writing;
 

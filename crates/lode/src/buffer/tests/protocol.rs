@@ -6,7 +6,7 @@ use loom::sync::atomic::{AtomicU64, Ordering, fence};
 use loom::thread;
 
 use crate::buffer::state::{Atomic, State};
-use crate::pages::Stamp;
+use crate::pages::Version;
 
 impl Atomic for AtomicU64 {
     fn load(&self, ordering: Ordering) -> u64 {
@@ -35,7 +35,7 @@ struct Page {
 }
 
 impl Page {
-    /// In memory, clean, of stamp 1 and bytes 5.
+    /// In memory, clean, of version 1 and bytes 5.
     fn resident() -> Arc<Self> {
         let page = Self::evicted();
         assert!(page.read_from_disk());
@@ -65,7 +65,7 @@ impl Page {
     }
 
     /// One optimistic look.
-    fn look(&self) -> Option<(Stamp, u64)> {
+    fn look(&self) -> Option<(Version, u64)> {
         let before = self.state().load();
         if !before.is_readable() {
             return None;
@@ -73,7 +73,7 @@ impl Page {
         let seen = [0, 1].map(|at| self.bytes[at].load(Ordering::Relaxed));
         self.state().is_as(before).then(|| {
             assert_eq!(seen[0], seen[1], "half a change");
-            (before.stamp(), seen[0])
+            (before.version(), seen[0])
         })
     }
 
@@ -93,14 +93,14 @@ impl Page {
     fn evict(&self) -> bool {
         let word = self.state().load();
         if word.is_dirty() {
-            if !self.state().hold(word) {
+            if !self.state().pin(word) {
                 return false;
             }
             let copy = [0, 1].map(|at| self.bytes[at].load(Ordering::Relaxed));
             assert_eq!(copy[0], copy[1], "half a change is being written");
             self.disk.store(copy[0], Ordering::Relaxed);
-            assert_eq!(copy[0], self.bytes[1].load(Ordering::Relaxed), "changed while held");
-            if !self.state().latch_held(false) {
+            assert_eq!(copy[0], self.bytes[1].load(Ordering::Relaxed), "changed while pinned");
+            if !self.state().latch_pinned(false) {
                 return false;
             }
         } else if !self.state().latch(word, false) {
@@ -126,8 +126,8 @@ fn a_look_sees_all_of_a_change_or_nothing() {
             move || page.change(1) && page.change(1)
         });
         for _ in 0..2 {
-            if let Some((stamp, value)) = page.look() {
-                assert_eq!(stamp.0 + 4, value, "equal stamps are equal bytes");
+            if let Some((version, value)) = page.look() {
+                assert_eq!(version.0 + 4, value, "equal versions are equal bytes");
             }
         }
         assert!(writer.join().unwrap());
@@ -142,11 +142,11 @@ fn no_look_sees_a_page_that_is_going_or_coming() {
             let page = page.clone();
             move || assert!(page.evict() && page.read_from_disk())
         });
-        if let Some((stamp, value)) = page.look() {
-            assert!(value == 5 && (1..=2).contains(&stamp.0));
+        if let Some((version, value)) = page.look() {
+            assert!(value == 5 && (1..=2).contains(&version.0));
         }
         evictor.join().unwrap();
-        assert_eq!(page.look(), Some((Stamp(2), 5)));
+        assert_eq!(page.look(), Some((Version(2), 5)));
     });
 }
 
@@ -160,7 +160,7 @@ fn of_two_who_bring_a_page_one_does() {
         });
         let ours = page.read_from_disk();
         assert!(ours ^ other.join().unwrap());
-        assert_eq!(page.look(), Some((Stamp(1), 5)));
+        assert_eq!(page.look(), Some((Version(1), 5)));
     });
 }
 
@@ -188,21 +188,21 @@ fn what_others_note_does_not_undo_a_hold() {
     model(|| {
         let page = Page::resident();
         assert!(page.change(1));
-        assert!(page.state().hold(page.state().load()));
+        assert!(page.state().pin(page.state().load()));
         let other = thread::spawn({
             let page = page.clone();
             move || {
-                page.state().watch(page.state().load());
+                page.state().give_second_chance(page.state().load());
                 u64::from(page.change(1))
             }
         });
-        assert_eq!(page.look(), Some((Stamp(2), 6)), "everyone may look");
-        assert_eq!(page.look(), Some((Stamp(2), 6)), "and nobody changes it");
-        page.state().release(true);
+        assert_eq!(page.look(), Some((Version(2), 6)), "everyone may look");
+        assert_eq!(page.look(), Some((Version(2), 6)), "and nobody changes it");
+        page.state().unpin(true);
         let changed = other.join().unwrap();
         let word = page.state().load();
-        assert!(!word.is_held());
+        assert!(!word.is_pinned());
         assert_eq!(word.is_dirty(), changed == 1);
-        assert_eq!(page.look(), Some((Stamp(2 + changed), 6 + changed)));
+        assert_eq!(page.look(), Some((Version(2 + changed), 6 + changed)));
     });
 }

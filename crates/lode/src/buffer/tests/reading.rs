@@ -4,7 +4,7 @@ use super::{Call, TestDisk, buffer, is_resident, options, set_word, word};
 use crate::buffer::{Buffer, BufferOptions, Replacement};
 use crate::error::LodeError;
 use crate::page::PAGE_BYTES;
-use crate::pages::Stamp;
+use crate::pages::Version;
 
 fn reading_ahead(read_ahead_pages: u32) -> BufferOptions {
     let cache_bytes = 64 * PAGE_BYTES as u64;
@@ -60,7 +60,7 @@ fn a_scan_with_read_ahead_reads_each_page_once() {
         let disk = TestDisk::with_pages(512);
         let buffer = buffer(&disk, &BufferOptions { replacement, ..reading_ahead(8) });
         (0..512).for_each(|page| assert_eq!(word(&buffer, page), u64::from(page)));
-        // Random may take a page that was read ahead and not yet looked at.
+        // Random may take a page that was read ahead and not yet read.
         let spare = if replacement == Replacement::Random { 64 } else { 0 };
         assert!(disk.called().len() <= 64 + spare, "{replacement:?}");
     }
@@ -74,7 +74,7 @@ fn a_page_beyond_the_volume_is_corrupt_until_the_volume_grows() {
         let error = buffer.read(page, |_| ()).unwrap_err();
         assert!(matches!(error, LodeError::Corrupt { .. }), "{error}");
         assert!(matches!(buffer.latch(page).err(), Some(LodeError::Corrupt { .. })));
-        assert_eq!(buffer.read_stamped(page, Stamp(0), |_| ()), None);
+        assert_eq!(buffer.try_read_version(page, Version(0), |_| ()), None);
     }
     assert_eq!(disk.called(), [], "the disk is not asked");
     buffer.grow(20).unwrap();
@@ -87,30 +87,34 @@ fn a_page_beyond_the_volume_is_corrupt_until_the_volume_grows() {
 #[test]
 fn no_stamp_fits_a_page_that_is_not_in_memory() {
     let buffer = buffer(&TestDisk::with_pages(100), &options(Replacement::Clock));
-    let is_seen = |buffer: &Buffer, stamp| buffer.read_stamped(7, Stamp(stamp), |_| ()).is_some();
-    assert!((0..4).all(|stamp| !is_seen(&buffer, stamp)));
-    let ((), stamp) = buffer.read_and_stamp(7, |_| ()).unwrap();
-    assert_eq!((0..4).filter(|&stamp| is_seen(&buffer, stamp)).collect::<Vec<_>>(), [stamp.0]);
+    let is_seen =
+        |buffer: &Buffer, version| buffer.try_read_version(7, Version(version), |_| ()).is_some();
+    assert!((0..4).all(|version| !is_seen(&buffer, version)));
+    let ((), version) = buffer.read_with_version(7, |_| ()).unwrap();
+    assert_eq!(
+        (0..4).filter(|&version| is_seen(&buffer, version)).collect::<Vec<_>>(),
+        [version.0]
+    );
     buffer.forget();
-    assert!((0..4).all(|stamp| !is_seen(&buffer, stamp)));
-    let ((), again) = buffer.read_and_stamp(7, |_| ()).unwrap();
-    assert!(stamp < again && !is_seen(&buffer, stamp.0) && is_seen(&buffer, again.0));
+    assert!((0..4).all(|version| !is_seen(&buffer, version)));
+    let ((), again) = buffer.read_with_version(7, |_| ()).unwrap();
+    assert!(version < again && !is_seen(&buffer, version.0) && is_seen(&buffer, again.0));
 }
 
 #[test]
 fn only_a_change_changes_the_stamp_of_a_page_in_memory() {
     let buffer = buffer(&TestDisk::with_pages(100), &options(Replacement::Clock));
-    let stamp = || buffer.read_and_stamp(7, |_| ()).unwrap().1;
-    let first = stamp();
+    let version = || buffer.read_with_version(7, |_| ()).unwrap().1;
+    let first = version();
     let latched = buffer.latch(7).unwrap();
     assert_eq!((latched[super::WORD], latched.page()), (7, 7));
-    assert_eq!(buffer.read_stamped(7, first, |_| ()), None, "it is latched");
+    assert_eq!(buffer.try_read_version(7, first, |_| ()), None, "it is latched");
     drop(latched);
-    assert_eq!(stamp(), first);
+    assert_eq!(version(), first);
     set_word(&buffer, 7, 8);
-    assert_eq!(stamp(), Stamp(first.0 + 1));
+    assert_eq!(version(), Version(first.0 + 1));
     buffer.write_dirty().unwrap();
-    assert_eq!(stamp(), Stamp(first.0 + 1), "writing it does not change it");
+    assert_eq!(version(), Version(first.0 + 1), "writing it does not change it");
 }
 
 #[test]
@@ -119,11 +123,11 @@ fn a_reader_who_is_disturbed_again_and_again_comes_to_an_end() {
     let mut looks = 0;
     let seen = buffer.read(7, |view| {
         looks += 1;
-        // Somebody changes the page during each look, for as long as he can.
+        // Somebody changes the page during each read, for as long as it can.
         if let Some(latched) = try_latch(&buffer, 7) {
             drop(latched);
         }
-        // A look within the look passes, also at the page that is held by now.
+        // A look within the look passes, also at the page that is pinned by now.
         (view.u64(super::WORD), word(&buffer, 7))
     });
     assert_eq!(seen.unwrap(), (7, 7));

@@ -1,4 +1,4 @@
-//! What a look at a page in memory costs: `cargo test --release -p lode --lib -- --ignored
+//! What reading a page in memory costs: `cargo test --release -p lode --lib -- --ignored
 //! --nocapture what_a_look_costs`.
 
 use std::hint::black_box;
@@ -10,7 +10,7 @@ use loadstone_measure::clock::now_ns;
 use super::{ALL, TestDisk, buffer, options};
 use crate::buffer::{Buffer, BufferOptions};
 use crate::page::{PAGE_BYTES, PageNumber};
-use crate::pages::Stamp;
+use crate::pages::Version;
 
 const PAGES: PageNumber = 256;
 const ROUNDS: u32 = 20_000;
@@ -40,8 +40,8 @@ fn read(buffer: &Buffer, page: PageNumber) -> u64 {
 }
 
 #[inline(never)]
-fn read_stamped(buffer: &Buffer, page: PageNumber, stamp: Stamp) -> u64 {
-    buffer.read_stamped(page, stamp, |view| view.u64(64)).unwrap_or(0)
+fn try_read_version(buffer: &Buffer, page: PageNumber, version: Version) -> u64 {
+    buffer.try_read_version(page, version, |view| view.u64(64)).unwrap_or(0)
 }
 
 #[inline(never)]
@@ -57,8 +57,8 @@ fn what_a_look_costs() {
     for replacement in ALL {
         let settings = BufferOptions { cache_bytes, ..options(replacement) };
         let buffer = Arc::new(buffer(&TestDisk::with_pages(PAGES), &settings));
-        let stamps: Vec<Stamp> =
-            (0..PAGES).map(|page| buffer.read_and_stamp(page, |_| ()).unwrap().1).collect();
+        let versions: Vec<Version> =
+            (0..PAGES).map(|page| buffer.read_with_version(page, |_| ()).unwrap().1).collect();
         let words = buffer.pages.as_words();
         eprintln!(
             "{replacement:?}: load {:.2} ns, read {:.2} ns, inlined {:.2} ns (load {:.2} ns), \
@@ -67,7 +67,7 @@ fn what_a_look_costs() {
             cost_ns(|page| read(black_box(&buffer), page)),
             cost_ns(|page| buffer.read(page, |view| view.u64(64)).unwrap_or(0)),
             cost_ns(|page| words[page as usize * 512 + 8].load(Ordering::Relaxed)),
-            cost_ns(|page| read_stamped(black_box(&buffer), page, stamps[page as usize])),
+            cost_ns(|page| try_read_version(black_box(&buffer), page, versions[page as usize])),
         );
     }
 }

@@ -11,7 +11,7 @@ use super::{ALL, TestDisk, buffer, options, pages_mapped};
 use crate::buffer::{Buffer, BufferOptions, Replacement, WriteBack};
 use crate::error::Result;
 use crate::page::{self, PAGE_BYTES, PageBytes, PageNumber};
-use crate::pages::Stamp;
+use crate::pages::Version;
 
 const PAGES: PageNumber = 40;
 const THREADS: u8 = 4;
@@ -49,10 +49,10 @@ fn change(buffer: &Buffer, page: PageNumber) {
 fn live(buffer: &Buffer, seed: u8) -> Vec<u64> {
     let mut rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]);
     let mut changes = vec![0; PAGES as usize];
-    let mut stamps = vec![(Stamp(0), 0); PAGES as usize];
+    let mut versions = vec![(Version(0), 0); PAGES as usize];
     for step in 0..STEPS {
         let page = rng.next_u32() % PAGES;
-        let (stamp, before) = stamps[page as usize];
+        let (version, before) = versions[page as usize];
         match rng.next_u32() % 8 {
             0 | 1 => {
                 change(buffer, page);
@@ -60,18 +60,18 @@ fn live(buffer: &Buffer, seed: u8) -> Vec<u64> {
             }
             2 => {
                 let look = |view: crate::View<'_>| (view.u64(64), view.u64(PAGE_BYTES - 8));
-                if let Some(seen) = buffer.read_stamped(page, stamp, look) {
-                    assert_eq!(seen, (before, before), "equal stamps are equal bytes");
+                if let Some(seen) = buffer.try_read_version(page, version, look) {
+                    assert_eq!(seen, (before, before), "equal versions are equal bytes");
                 }
             }
             4 if step % 50 == 0 => buffer.write_dirty().unwrap(),
             5 if step % 50 == 0 => buffer.forget(),
             _ => {
                 let look = |view: crate::View<'_>| (is_even(|at| view.u64(at)), view.u64(64));
-                let ((whole, now), stamp) = buffer.read_and_stamp(page, look).unwrap();
+                let ((whole, now), version) = buffer.read_with_version(page, look).unwrap();
                 assert!(whole, "half a change of page {page}");
                 assert!(now >= before, "a change of page {page} is lost");
-                stamps[page as usize] = (stamp, now);
+                versions[page as usize] = (version, now);
             }
         }
         assert!(buffer.counters().pages_resident <= 16);

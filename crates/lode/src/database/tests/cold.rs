@@ -62,7 +62,7 @@ fn traversed(database: &Database, first: Oid, levels: u32) -> BTreeSet<PageNumbe
     while let Some((oid, levels)) = waiting.pop() {
         pages.insert(oid.page);
         let to = |view: crate::View<'_>, at| view.words::<REFERENCES>(at);
-        let words = objects.look(&reading, Reference::to(oid), to).unwrap().unwrap();
+        let words = objects.read_at(&reading, Reference::to(oid), to).unwrap().unwrap();
         if levels > 0 {
             waiting.extend(words.map(|word| (Oid::of(word).unwrap(), levels - 1)));
         }

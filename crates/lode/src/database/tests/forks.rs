@@ -83,7 +83,7 @@ fn a_child_waits_for_no_thread_that_is_not_there() {
         scope.spawn(move || {
             let _checkpoint = database.checkpointing.lock().unwrap();
             let _writers = database.active.writers();
-            let _near = database.near.lock().unwrap();
+            let _hints = database.allocation_hint.lock().unwrap();
             let _page = database.buffer.latch(1).unwrap();
             held.send(()).unwrap();
             _ = released.recv();

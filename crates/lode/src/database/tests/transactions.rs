@@ -124,7 +124,7 @@ fn a_crash_takes_back_what_a_checkpoint_wrote_too_early() {
 
 #[test]
 fn checkpoints_come_by_themselves_and_the_log_stays_short() {
-    for text in ["locks=table", "locks=page"] {
+    for text in ["locks=database", "locks=page"] {
         let database = in_memory(&format!("{text}&checkpoint=65536&log=page-grain"));
         let pages = allocate(&database, 8);
         let mut longest = 0;
@@ -189,19 +189,19 @@ fn a_reader_writes_nothing() {
 
 #[test]
 fn references_hold_while_the_page_is_unchanged_and_locks_are_kept_for_them() {
-    for text in ["locks=table&swizzle=on", "locks=page&swizzle=on"] {
+    for text in ["locks=database&swizzle=on", "locks=page&swizzle=on"] {
         let database = in_memory(text);
         let pages = allocate(&database, 1);
         let reading = database.reading();
-        let ((), stamp) = reading.read_and_stamp(pages[0], |_| ()).unwrap();
-        assert_eq!(reading.read_stamped(pages[0], stamp, |view| view.u64(AT)), Some(0));
+        let ((), version) = reading.read_with_version(pages[0], |_| ()).unwrap();
+        assert_eq!(reading.try_read_version(pages[0], version, |view| view.u64(AT)), Some(0));
         drop(reading);
         let mut writing = database.writing();
         put(&mut writing, pages[0], 1);
         let reading = database.reading();
-        assert_eq!(reading.read_stamped(pages[0], stamp, |view| view.u64(AT)), None);
+        assert_eq!(reading.try_read_version(pages[0], version, |view| view.u64(AT)), None);
         drop(writing);
-        assert_eq!(reading.read_stamped(pages[0], stamp, |view| view.u64(AT)), None);
+        assert_eq!(reading.try_read_version(pages[0], version, |view| view.u64(AT)), None);
     }
 }
 

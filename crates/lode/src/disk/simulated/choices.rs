@@ -1,7 +1,7 @@
-//! Which fates to try: all of them where they are few, the telling ones where they are many.
+//! Which survivals to try: all of them where they are few, the telling ones where they are many.
 
 use crate::disk::simulated::medium::Pending;
-use crate::disk::simulated::{CrashOptions, Fate, Random, Tear};
+use crate::disk::simulated::{CrashOptions, Random, Survival, Tear};
 
 /// Writes of so many sectors are torn at every one of them, longer ones at a few.
 const SECTORS_ALL_MAX: usize = 8;
@@ -12,13 +12,13 @@ pub(super) fn chosen(
     pending: &[Pending],
     options: &CrashOptions,
     random: &mut Random,
-) -> Vec<Vec<Fate>> {
+) -> Vec<Vec<Survival>> {
     let count = pending.len();
-    let mut chosen = vec![vec![Fate::Lost; count]];
+    let mut chosen = vec![vec![Survival::Lost; count]];
     if count == 0 {
         return chosen;
     }
-    chosen.push(vec![Fate::Kept; count]);
+    chosen.push(vec![Survival::Kept; count]);
     if count <= options.subsets_of_max {
         subsets(count, &mut chosen);
     } else {
@@ -41,18 +41,18 @@ pub(super) fn chosen(
     chosen
 }
 
-fn kept_if(kept: bool) -> Fate {
-    if kept { Fate::Kept } else { Fate::Lost }
+fn kept_if(kept: bool) -> Survival {
+    if kept { Survival::Kept } else { Survival::Lost }
 }
 
-fn subsets(count: usize, chosen: &mut Vec<Vec<Fate>>) {
+fn subsets(count: usize, chosen: &mut Vec<Vec<Survival>>) {
     for kept in 1..(1_usize << count) - 1 {
         chosen.push((0..count).map(|at| kept_if(kept >> at & 1 == 1)).collect());
     }
 }
 
 /// One alone, all but one, all before one, and all of one file: the volume ahead of its log.
-fn telling(pending: &[Pending], chosen: &mut Vec<Vec<Fate>>) {
+fn telling(pending: &[Pending], chosen: &mut Vec<Vec<Survival>>) {
     for one in 0..pending.len() {
         let all = 0..pending.len();
         chosen.push(all.clone().map(|at| kept_if(at == one)).collect());
@@ -70,16 +70,16 @@ fn torn(
     pending: &[Pending],
     options: &CrashOptions,
     random: &mut Random,
-    chosen: &mut Vec<Vec<Fate>>,
+    chosen: &mut Vec<Vec<Survival>>,
 ) {
     for (one, change) in pending.iter().enumerate() {
         for tear in tears(change.sector_count(), options, random) {
-            let mut fates = vec![Fate::Kept; pending.len()];
-            fates[one] = Fate::Torn(tear);
-            chosen.push(fates.clone());
+            let mut survivals = vec![Survival::Kept; pending.len()];
+            survivals[one] = Survival::Torn(tear);
+            chosen.push(survivals.clone());
             if one + 1 < pending.len() {
-                fates[one + 1..].fill(Fate::Lost);
-                chosen.push(fates);
+                survivals[one + 1..].fill(Survival::Lost);
+                chosen.push(survivals);
             }
         }
     }
@@ -107,13 +107,13 @@ pub(super) fn random(
     pending: &[Pending],
     options: &CrashOptions,
     random: &mut Random,
-) -> Vec<Fate> {
+) -> Vec<Survival> {
     let draw = |change: &Pending| {
         let tears = tears(change.sector_count(), options, random);
         match random.below(if tears.is_empty() { 4 } else { 5 }) {
-            0 | 1 => Fate::Lost,
-            2 | 3 => Fate::Kept,
-            _ => Fate::Torn(tears[random.below(tears.len())]),
+            0 | 1 => Survival::Lost,
+            2 | 3 => Survival::Kept,
+            _ => Survival::Torn(tears[random.below(tears.len())]),
         }
     };
     pending.iter().map(draw).collect()

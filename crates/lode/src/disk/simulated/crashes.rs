@@ -6,7 +6,7 @@ use std::vec::IntoIter;
 
 use crate::disk::simulated::choices;
 use crate::disk::simulated::medium::{Event, Medium};
-use crate::disk::simulated::{Fate, Image, Random};
+use crate::disk::simulated::{Image, Random, Survival};
 
 /// Which crashes to look at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct CrashOptions {
     /// Up to so many pending changes, every subset of them is tried; beyond, the telling ones:
     /// each alone, each missing, each prefix, each file.
     pub subsets_of_max: usize,
-    /// Random fates tried at each point, besides.
+    /// Random survivals tried at each point, besides.
     pub random_per_point: usize,
     /// Whether writes are torn between sectors.
     pub tears: bool,
@@ -57,15 +57,15 @@ pub struct Crash {
     pub mark: Option<u64>,
     /// What became of each change that was not durable. With the point, this gives the same image
     /// again: [`Trace::image`].
-    pub fates: Vec<Fate>,
+    pub survivals: Vec<Survival>,
     /// What is left.
     pub image: Image,
 }
 
 impl fmt::Display for Crash {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { point, mark, fates, .. } = self;
-        write!(formatter, "crash after {point} events, mark {mark:?}, fates {fates:?}")
+        let Self { point, mark, survivals, .. } = self;
+        write!(formatter, "crash after {point} events, mark {mark:?}, survivals {survivals:?}")
     }
 }
 
@@ -93,20 +93,20 @@ impl Trace {
         crashes
     }
 
-    /// One crash, at a point and with fates that the options' seed chooses.
+    /// One crash, at a point and with survivals that the options' seed chooses.
     pub fn random_crash(&self, options: &CrashOptions) -> Crash {
         let mut random = Random::new(options.seed);
         let point = random.below(self.events.len() + 1);
         let (medium, mark) = self.at(point);
         let mut all = choices::chosen(&medium.pending, options, &mut random);
-        let fates = all.swap_remove(random.below(all.len()));
-        let image = medium.image(&self.names, &fates);
-        Crash { point, mark, fates, image }
+        let survivals = all.swap_remove(random.below(all.len()));
+        let image = medium.image(&self.names, &survivals);
+        Crash { point, mark, survivals, image }
     }
 
     /// The image of a crash that was seen before.
-    pub fn image(&self, point: usize, fates: &[Fate]) -> Image {
-        self.at(point).0.image(&self.names, fates)
+    pub fn image(&self, point: usize, survivals: &[Survival]) -> Image {
+        self.at(point).0.image(&self.names, survivals)
     }
 
     fn at(&self, point: usize) -> (Medium, Option<u64>) {
@@ -135,7 +135,7 @@ pub struct Crashes<'a> {
     medium: Medium,
     point: usize,
     mark: Option<u64>,
-    here: IntoIter<Vec<Fate>>,
+    here: IntoIter<Vec<Survival>>,
     seen: HashSet<(u64, Option<u64>)>,
 }
 
@@ -151,10 +151,10 @@ impl Iterator for Crashes<'_> {
 
     fn next(&mut self) -> Option<Crash> {
         loop {
-            for fates in self.here.by_ref() {
-                let image = self.medium.image(&self.trace.names, &fates);
+            for survivals in self.here.by_ref() {
+                let image = self.medium.image(&self.trace.names, &survivals);
                 if self.seen.insert((image.fingerprint(), self.mark)) {
-                    return Some(Crash { point: self.point, mark: self.mark, fates, image });
+                    return Some(Crash { point: self.point, mark: self.mark, survivals, image });
                 }
             }
             let event = self.trace.events.get(self.point)?;

@@ -17,7 +17,7 @@ pub const SECTOR_BYTES: usize = 512;
 /// orders, too: that the second of two writes to a sector came first and was overwritten looks as
 /// if it had been lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum Survival {
     /// Nothing of it arrived.
     Lost,
     /// All of it.
@@ -117,36 +117,36 @@ impl Pending {
         }
     }
 
-    fn put(&self, into: &mut Contents, fate: Fate) {
+    fn put(&self, into: &mut Contents, survival: Survival) {
         const FITS: &str = "what fitted into the cache fits into a copy of it";
         let patch = match &self.change {
-            _ if fate == Fate::Lost => return,
+            _ if survival == Survival::Lost => return,
             Change::SetLen(len_bytes) => return into.set_len(*len_bytes).expect(FITS),
             Change::Write(patch) => patch,
         };
-        if fate == Fate::Kept && self.replaced.is_empty() {
+        if survival == Survival::Kept && self.replaced.is_empty() {
             return into.apply(patch, 0..patch.count()).expect(FITS);
         }
         if !self.grown {
             grow(into, end_of(patch));
         }
-        let mut coin = Random::new(match fate {
-            Fate::Torn(Tear::Scattered(seed)) => seed,
+        let mut coin = Random::new(match survival {
+            Survival::Torn(Tear::Scattered(seed)) => seed,
             _ => 0,
         });
         for (at, (sector, range)) in sectors(patch).enumerate() {
-            let arrives = match fate {
-                Fate::Lost => false,
-                Fate::Kept => true,
-                Fate::Torn(Tear::First(count)) => at < count,
-                Fate::Torn(Tear::AllBut(count)) => at >= count,
-                Fate::Torn(Tear::Scattered(_)) => coin.below(2) == 1,
-                Fate::Torn(Tear::Garbage(count)) => at <= count,
+            let arrives = match survival {
+                Survival::Lost => false,
+                Survival::Kept => true,
+                Survival::Torn(Tear::First(count)) => at < count,
+                Survival::Torn(Tear::AllBut(count)) => at >= count,
+                Survival::Torn(Tear::Scattered(_)) => coin.below(2) == 1,
+                Survival::Torn(Tear::Garbage(count)) => at <= count,
             };
             if !arrives || self.replaced.contains(&sector) {
                 continue;
             }
-            if fate == Fate::Torn(Tear::Garbage(at)) {
+            if survival == Survival::Torn(Tear::Garbage(at)) {
                 let mut random = Random::new(sector);
                 let start = patch.offset() + range.start as u64;
                 let garbage: Vec<u8> = range.map(|_| random.next() as u8).collect();
@@ -240,7 +240,7 @@ impl Medium {
                 continue;
             }
             if !pending.orphan {
-                pending.put(contents, Fate::Kept);
+                pending.put(contents, Survival::Kept);
                 for earlier in left.iter_mut().filter(|earlier| earlier.file == file) {
                     earlier.replace(&pending.change);
                 }
@@ -258,12 +258,12 @@ impl Medium {
         self.pending = left;
     }
 
-    /// What a crash leaves. Changes beyond the end of `fates` are lost.
-    pub(super) fn image(&self, names: &[&'static str], fates: &[Fate]) -> Image {
+    /// What a crash leaves. Changes beyond the end of `survivals` are lost.
+    pub(super) fn image(&self, names: &[&'static str], survivals: &[Survival]) -> Image {
         let mut files = self.files.clone();
         files.resize(names.len(), Contents::default());
-        for (pending, fate) in self.pending.iter().zip(fates) {
-            pending.put(&mut files[pending.file], *fate);
+        for (pending, survival) in self.pending.iter().zip(survivals) {
+            pending.put(&mut files[pending.file], *survival);
         }
         Image { names: names.to_vec(), files }
     }

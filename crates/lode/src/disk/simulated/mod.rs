@@ -2,7 +2,7 @@
 //!
 //! Several simulated files belong to one [`Simulation`] and so to one order of events: a volume
 //! and its log lose power at the same moment. Reads see what was written, as through a cache; a
-//! crash leaves what was synced and any part of what was not ([`Fate`]).
+//! crash leaves what was synced and any part of what was not ([`Survival`]).
 //!
 //! ```
 //! use lode::disk::Disk;
@@ -35,7 +35,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use crashes::{Crash, CrashOptions, Crashes, Trace};
 pub use failure::{Call, Failure};
-pub use medium::{Fate, Image, SECTOR_BYTES, Tear};
+pub use medium::{Image, SECTOR_BYTES, Survival, Tear};
 pub(crate) use random::Random;
 
 use crate::disk::Disk;
@@ -126,23 +126,23 @@ impl Simulation {
         Trace { names: state.names.clone(), start, events }
     }
 
-    /// How many changes are not durable now: as many [`Fate`]s there are to give.
+    /// How many changes are not durable now: as many [`Survival`]s there are to give.
     pub fn pending_count(&self) -> usize {
         self.state().medium.pending.len()
     }
 
-    /// What a crash now would leave. Changes beyond the end of `fates` are lost.
-    pub fn image(&self, fates: &[Fate]) -> Image {
+    /// What a crash now would leave. Changes beyond the end of `survivals` are lost.
+    pub fn image(&self, survivals: &[Survival]) -> Image {
         let state = self.state();
-        state.medium.image(&state.names, fates)
+        state.medium.image(&state.names, survivals)
     }
 
     /// What a crash now might leave, chosen by the options' seed.
     pub fn random_image(&self, options: &CrashOptions) -> Image {
         let state = self.state();
         let mut random = Random::new(options.seed);
-        let fates = choices::random(&state.medium.pending, options, &mut random);
-        state.medium.image(&state.names, &fates)
+        let survivals = choices::random(&state.medium.pending, options, &mut random);
+        state.medium.image(&state.names, &survivals)
     }
 
     /// What is left when the program is killed and the machine goes on: all that was written.

@@ -43,7 +43,7 @@ fn a_synced_image_and_a_killed_programs_files_are_what_was_written() {
     let expected = read(&disk);
     assert_eq!(read(&*simulation.killed().disk("volume")), expected);
     let pending = simulation.pending_count();
-    assert_eq!(read(&*simulation.image(&vec![Fate::Kept; pending]).disk("volume")), expected);
+    assert_eq!(read(&*simulation.image(&vec![Survival::Kept; pending]).disk("volume")), expected);
     disk.sync().unwrap();
     assert_eq!(simulation.pending_count(), 0);
     assert_eq!(read(&*simulation.image(&[]).disk("volume")), expected);
@@ -54,7 +54,7 @@ fn a_synced_image_and_a_killed_programs_files_are_what_was_written() {
 
 #[test]
 fn what_is_not_synced_may_be_lost_in_part() {
-    use Fate::{Kept, Lost, Torn};
+    use Survival::{Kept, Lost, Torn};
     let simulation = Simulation::new();
     let (volume, log) = (simulation.disk("volume"), simulation.disk("log"));
     volume.write(0, &written(&[1, 1, 1])).unwrap();
@@ -62,7 +62,7 @@ fn what_is_not_synced_may_be_lost_in_part() {
     volume.write(0, &written(&[2, 2])).unwrap();
     log.write(0, &written(&[3])).unwrap();
     volume.write(512, &written(&[4, 4, 4])).unwrap();
-    for (fates, expected, expected_log) in [
+    for (survivals, expected, expected_log) in [
         ([Lost, Lost, Lost], vec![1, 1, 1], vec![]),
         ([Kept, Kept, Kept], vec![2, 4, 4, 4], vec![3]),
         ([Kept, Lost, Lost], vec![2, 2, 1], vec![]),
@@ -72,9 +72,9 @@ fn what_is_not_synced_may_be_lost_in_part() {
         ([Lost, Lost, Torn(Tear::First(1))], vec![1, 4, 1, 0], vec![]),
         ([Lost, Torn(Tear::First(0)), Lost], vec![1, 1, 1], vec![0]),
     ] {
-        let image = simulation.image(&fates);
-        assert_eq!(sectors(&image, "volume"), expected, "{fates:?}");
-        assert_eq!(sectors(&image, "log"), expected_log, "{fates:?}");
+        let image = simulation.image(&survivals);
+        assert_eq!(sectors(&image, "volume"), expected, "{survivals:?}");
+        assert_eq!(sectors(&image, "log"), expected_log, "{survivals:?}");
     }
     log.sync().unwrap();
     let image = simulation.image(&[]);
@@ -89,7 +89,7 @@ fn a_tear_with_garbage_spoils_one_sector() {
     disk.write(0, &written(&[1, 1, 1, 1])).unwrap();
     disk.sync().unwrap();
     disk.write(0, &written(&[2, 2, 2, 2])).unwrap();
-    let bytes = read(&*simulation.image(&[Fate::Torn(Tear::Garbage(1))]).disk("log"));
+    let bytes = read(&*simulation.image(&[Survival::Torn(Tear::Garbage(1))]).disk("log"));
     assert_eq!(bytes[..512], [2; 512]);
     assert!(bytes[512..1024] != [1; 512] && bytes[512..1024] != [2; 512]);
     assert_eq!(bytes[1024..], [1; 1024]);
@@ -105,7 +105,7 @@ fn a_changed_length_is_not_durable_before_a_sync() {
     disk.set_len(1024).unwrap();
     assert_eq!(sectors(&simulation.killed(), "log"), [1, 0]);
     assert_eq!(sectors(&simulation.image(&[]), "log"), [1, 2, 3]);
-    assert_eq!(sectors(&simulation.image(&[Fate::Kept]), "log"), [1]);
+    assert_eq!(sectors(&simulation.image(&[Survival::Kept]), "log"), [1]);
     disk.sync().unwrap();
     assert_eq!(sectors(&simulation.image(&[]), "log"), [1, 0]);
 }
@@ -153,15 +153,15 @@ fn a_failing_sync_loses_writes_until_they_are_written_again() {
     assert_eq!(sectors(&simulation.killed(), "log"), [2, 2, 2, 2]);
     // The next sync says that all is well, and knows of the file's length only.
     disk.sync().unwrap();
-    assert_eq!(sectors(&simulation.image(&[Fate::Lost]), "log"), [1, 1, 1, 0]);
-    assert_eq!(sectors(&simulation.image(&[Fate::Kept]), "log"), [2, 2, 2, 2]);
+    assert_eq!(sectors(&simulation.image(&[Survival::Lost]), "log"), [1, 1, 1, 0]);
+    assert_eq!(sectors(&simulation.image(&[Survival::Kept]), "log"), [2, 2, 2, 2]);
     disk.write(512, &written(&[3])).unwrap();
     disk.sync().unwrap();
-    assert_eq!(sectors(&simulation.image(&[Fate::Lost]), "log"), [1, 3, 1, 0]);
-    assert_eq!(sectors(&simulation.image(&[Fate::Kept]), "log"), [2, 3, 2, 2]);
+    assert_eq!(sectors(&simulation.image(&[Survival::Lost]), "log"), [1, 3, 1, 0]);
+    assert_eq!(sectors(&simulation.image(&[Survival::Kept]), "log"), [2, 3, 2, 2]);
     disk.set_len(1024).unwrap();
     disk.sync().unwrap();
-    assert_eq!(sectors(&simulation.image(&[Fate::Kept]), "log"), [2, 3]);
+    assert_eq!(sectors(&simulation.image(&[Survival::Kept]), "log"), [2, 3]);
     disk.write(0, &written(&[4])).unwrap();
     disk.sync().unwrap();
     assert_eq!(simulation.pending_count(), 0);
@@ -309,8 +309,8 @@ fn of_many_changes_the_telling_subsets_are_seen() {
         if crash.point < end {
             continue;
         }
-        let lost = crash.fates.iter().filter(|&&fate| fate == Fate::Lost).count();
-        let whole = !crash.fates.iter().any(|fate| matches!(fate, Fate::Torn(_)));
+        let lost = crash.survivals.iter().filter(|&&survival| survival == Survival::Lost).count();
+        let whole = !crash.survivals.iter().any(|survival| matches!(survival, Survival::Torn(_)));
         one_missing += usize::from(lost == 1 && whole);
     }
     assert!(ahead.contains(&(12, 10)), "the volume ahead of its log");
@@ -329,14 +329,15 @@ fn the_same_seed_gives_the_same_crashes_and_each_can_be_seen_again() {
         let again: Vec<Crash> = trace.crashes(options).collect();
         assert_eq!(all.len(), again.len());
         for (one, two) in all.iter().zip(&again) {
-            assert_eq!((one.point, &one.fates), (two.point, &two.fates));
-            let image = trace.image(one.point, &one.fates);
+            assert_eq!((one.point, &one.survivals), (two.point, &two.survivals));
+            let image = trace.image(one.point, &one.survivals);
             assert_eq!(image.fingerprint(), one.image.fingerprint());
         }
         let points: BTreeSet<usize> = all.iter().map(|crash| crash.point).collect();
         assert!(points.len() > trace.event_count() - 4, "only two syncs and two marks add nothing");
         let other = CrashOptions { seed: 12, ..options };
-        let differs = trace.crashes(other).zip(&all).any(|(one, two)| one.fates != two.fates);
+        let differs =
+            trace.crashes(other).zip(&all).any(|(one, two)| one.survivals != two.survivals);
         assert!(differs);
     }
 }
@@ -348,7 +349,7 @@ fn random_crashes_follow_their_seed() {
     for seed in 0..200 {
         let options = CrashOptions::new(seed);
         let (one, two) = (trace.random_crash(&options), trace.random_crash(&options));
-        assert_eq!((one.point, &one.fates), (two.point, &two.fates));
+        assert_eq!((one.point, &one.survivals), (two.point, &two.survivals));
         assert_eq!(one.image.fingerprint(), two.image.fingerprint());
         points.insert(one.point);
     }

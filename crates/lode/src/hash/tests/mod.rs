@@ -1,5 +1,5 @@
 mod faults;
-mod glance;
+mod try_read;
 
 use std::collections::HashMap;
 

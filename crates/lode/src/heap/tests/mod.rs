@@ -193,26 +193,26 @@ fn a_record_that_moves_keeps_its_id_and_has_no_other() {
     let ids: Vec<_> =
         (0..40_u8).map(|number| heap.insert(&mut pages, &[number; 96], None).unwrap()).collect();
     let id = ids[3];
-    let bodies = |pages: &MemoryPages| heap.body_of(pages, id).unwrap();
-    assert_eq!(bodies(&pages), None);
+    let relocated = |pages: &MemoryPages| heap.relocated_place(pages, id).unwrap();
+    assert_eq!(relocated(&pages), None);
     for len in [2000, 4000, 1000, RECORD_BYTES_MAX] {
         heap.update(&mut pages, id, &vec![7; len]).unwrap();
-        let body = bodies(&pages).expect("it does not fit where it was");
-        assert_ne!(body.page, id.page);
-        assert!(matches!(heap.get(&pages, body), Err(LodeError::Missing { .. })));
-        assert!(matches!(heap.delete(&mut pages, body), Err(LodeError::Missing { .. })));
+        let relocated = relocated(&pages).expect("it does not fit where it was");
+        assert_ne!(relocated.page, id.page);
+        assert!(matches!(heap.get(&pages, relocated), Err(LodeError::Missing { .. })));
+        assert!(matches!(heap.delete(&mut pages, relocated), Err(LodeError::Missing { .. })));
         assert_eq!(heap.get(&pages, id).unwrap(), vec![7; len]);
         assert_eq!(heap.check(&pages).unwrap(), 40);
     }
     for neighbour in &ids[4..38] {
         heap.delete(&mut pages, *neighbour).unwrap();
     }
-    // It grows out of its body's page, and its own page has room again.
-    let body = bodies(&pages).unwrap();
+    // It grows out of the page that it moved to, and its own page has room again.
+    let place = relocated(&pages).unwrap();
     heap.update(&mut pages, id, &[8; 10]).unwrap();
-    while heap.insert(&mut pages, &[9; 500], Some(body.page)).unwrap().page == body.page {}
+    while heap.insert(&mut pages, &[9; 500], Some(place.page)).unwrap().page == place.page {}
     heap.update(&mut pages, id, &[8; 2880]).unwrap();
-    assert_eq!(bodies(&pages), None);
+    assert_eq!(relocated(&pages), None);
     heap.check(&pages).unwrap();
 }
 
@@ -287,8 +287,8 @@ fn an_operation_looks_at_as_many_pages_as_it_says_however_large_the_heap() {
     let calls = |pages: &mut CountingPages, run: &mut dyn FnMut(&mut CountingPages)| {
         pages.take_counts();
         run(pages);
-        let Counts { looks, writes, .. } = pages.take_counts();
-        looks + writes
+        let Counts { reads, writes, .. } = pages.take_counts();
+        reads + writes
     };
     let mut ids = Vec::new();
     let mut total = 0;

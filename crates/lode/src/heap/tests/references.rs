@@ -21,10 +21,10 @@ fn number(value: u64, len: usize) -> Vec<u8> {
     record
 }
 
-/// Bytes that begin with a number and go on with what looks like labels and references.
+/// Bytes that begin with a number and go on with what looks like tags and references.
 fn bytes_of(len: usize, value: u64, other: Option<RecordId>) -> Vec<u8> {
     let other = other.map_or(0, RecordId::to_u64);
-    let words = [value, other, label(RecordId { page: 5, slot: 1 }, 0), other | 64 << 48];
+    let words = [value, other, tag(RecordId { page: 5, slot: 1 }, 0), other | 64 << 48];
     words.iter().cycle().flat_map(|word| word.to_le_bytes()).take(len).collect()
 }
 
@@ -37,12 +37,12 @@ fn a_good_reference_needs_one_look_and_no_slots() {
         assert_eq!(reference.id(), Some(id));
         assert!(reference.is_to_same(Reference::to(id)) && reference != Reference::to(id));
         pages.take_counts();
-        assert_eq!(heap.look(&pages, reference, first_word).unwrap(), value);
-        assert_eq!(pages.take_counts(), Counts { glances: 1, ..Counts::default() });
-        assert_eq!(heap.look(&pages, Reference::to(id), first_word).unwrap(), value);
-        assert_eq!(pages.take_counts(), Counts { glances: 1, looks: 1, ..Counts::default() });
+        assert_eq!(heap.read_at(&pages, reference, first_word).unwrap(), value);
+        assert_eq!(pages.take_counts(), Counts { try_reads: 1, ..Counts::default() });
+        assert_eq!(heap.read_at(&pages, Reference::to(id), first_word).unwrap(), value);
+        assert_eq!(pages.take_counts(), Counts { try_reads: 1, reads: 1, ..Counts::default() });
     }
-    // The header and the slots are not even looked at.
+    // The header and the slots are not even read.
     let reference = heap.reference(&pages, ids[0]).unwrap();
     pages
         .write(ids[0].page, |bytes| {
@@ -50,7 +50,7 @@ fn a_good_reference_needs_one_look_and_no_slots() {
             bytes[PAGE_BYTES - 8..].fill(0);
         })
         .unwrap();
-    assert_eq!(heap.glance(&pages, reference, first_word), Some(7));
+    assert_eq!(heap.try_read_at(&pages, reference, first_word), Some(7));
 }
 
 #[test]
@@ -58,10 +58,10 @@ fn without_swizzling_the_slot_is_asked_and_any_guess_will_do() {
     let (mut pages, heap) = made();
     let id = heap.insert(&mut pages, &number(7, 24), None).unwrap();
     for reference in [heap.reference(&pages, id).unwrap(), Reference::to(id)] {
-        assert_eq!(heap.glance(&pages, reference, first_word), Some(7));
+        assert_eq!(heap.try_read_at(&pages, reference, first_word), Some(7));
     }
     heap.delete(&mut pages, id).unwrap();
-    assert_eq!(heap.glance(&pages, Reference::to(id), first_word), None);
+    assert_eq!(heap.try_read_at(&pages, Reference::to(id), first_word), None);
 }
 
 #[test]
@@ -74,16 +74,19 @@ fn a_wrong_guess_says_nothing_wherever_it_points() {
         let right = heap.reference(&pages, id).unwrap();
         for at in 0..1_u64 << 16 {
             let reference = Reference(id.to_u64() | at << 48);
-            let seen = heap.glance(&pages, reference, |_, _| ());
+            let seen = heap.try_read_at(&pages, reference, |_, _| ());
             assert_eq!(seen.is_some(), at & 0xff8 == right.0 >> 48, "{at}");
         }
         let of_none = Reference(right.0 ^ 1 << 5);
-        assert_eq!(heap.glance(&pages, of_none, first_word), None);
-        assert!(matches!(heap.look(&pages, of_none, first_word), Err(LodeError::Missing { .. })));
+        assert_eq!(heap.try_read_at(&pages, of_none, first_word), None);
+        assert!(matches!(
+            heap.read_at(&pages, of_none, first_word),
+            Err(LodeError::Missing { .. })
+        ));
     }
     for word in [0, 7, 64 << 48, u64::MAX] {
-        assert!(heap.glance(&pages, Reference(word), first_word).is_none());
-        assert!(heap.look(&pages, Reference(word), first_word).is_err());
+        assert!(heap.try_read_at(&pages, Reference(word), first_word).is_none());
+        assert!(heap.read_at(&pages, Reference(word), first_word).is_err());
     }
 }
 
@@ -94,11 +97,11 @@ fn a_record_that_moved_within_its_page_is_found_and_not_where_it_was() {
     let before = heap.reference(&pages, ids[0]).unwrap();
     // Longer, so that it lies behind the other now.
     heap.update(&mut pages, ids[0], &number(9, 64)).unwrap();
-    assert_eq!(heap.glance(&pages, before, first_word), None);
-    assert_eq!(heap.look(&pages, before, first_word).unwrap(), 9);
+    assert_eq!(heap.try_read_at(&pages, before, first_word), None);
+    assert_eq!(heap.read_at(&pages, before, first_word).unwrap(), 9);
     let now = heap.reference(&pages, ids[0]).unwrap();
     assert!(now != before && now.is_to_same(before));
-    assert_eq!(heap.glance(&pages, now, first_word), Some(9));
+    assert_eq!(heap.try_read_at(&pages, now, first_word), Some(9));
 }
 
 #[test]
@@ -110,8 +113,8 @@ fn a_record_away_from_home_is_read_through_it() {
     let reference = heap.reference(&pages, id).unwrap();
     assert_eq!(reference, Reference::to(id));
     pages.take_counts();
-    assert_eq!(heap.look(&pages, reference, first_word).unwrap(), 9);
-    assert_eq!(pages.take_counts(), Counts { glances: 1, looks: 2, ..Counts::default() });
+    assert_eq!(heap.read_at(&pages, reference, first_word).unwrap(), 9);
+    assert_eq!(pages.take_counts(), Counts { try_reads: 1, reads: 2, ..Counts::default() });
 }
 
 #[test]
@@ -121,18 +124,18 @@ fn an_id_that_is_used_again_refers_to_the_new_record() {
     let old = heap.insert(&mut pages, &number(7, 24), None).unwrap();
     let reference = heap.reference(&pages, old).unwrap();
     heap.delete(&mut pages, old).unwrap();
-    assert_eq!(heap.glance(&pages, reference, first_word), None);
+    assert_eq!(heap.try_read_at(&pages, reference, first_word), None);
     assert_eq!(heap.insert(&mut pages, &number(8, 40), Some(keeper.page)).unwrap(), old);
-    assert_eq!(heap.look(&pages, reference, first_word).unwrap(), 8);
+    assert_eq!(heap.read_at(&pages, reference, first_word).unwrap(), 8);
 }
 
 #[test]
 fn a_record_under_another_s_label_is_damage_to_all() {
     let (mut pages, heap) = made();
     let ids = [1, 2].map(|value| heap.insert(&mut pages, &number(value, 24), None).unwrap());
-    let at = heap.read(&pages, ids[0], |_, at, _| at).unwrap() - LABEL_BYTES;
+    let at = heap.read(&pages, ids[0], |_, at, _| at).unwrap() - TAG_BYTES;
     let is_told = |result: Result<()>| matches!(result, Err(LodeError::Corrupt { .. }));
-    for word in [label(ids[1], pages.label_key()), label(ids[0], 0), ids[1].to_u64(), 0] {
+    for word in [tag(ids[1], pages.tag_key()), tag(ids[0], 0), ids[1].to_u64(), 0] {
         pages.write(ids[0].page, |bytes| page::put_u64(bytes, at, word)).unwrap();
         assert!(is_told(heap.get(&pages, ids[0]).map(drop)), "{word:x}");
         assert!(is_told(heap.reference(&pages, ids[0]).map(drop)), "{word:x}");
@@ -150,7 +153,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     /// Every reference that was ever right is followed after each step, and every place of a record
-    /// holds its label alone.
+    /// holds its tag alone.
     #[test]
     fn references_of_any_age_lead_to_what_is_there(
         steps in prop::collection::vec(step(), 1..120),
@@ -173,11 +176,11 @@ proptest! {
                     view.append_to(&mut bytes, at, len);
                     bytes
                 };
-                if let Some(seen) = heap.glance(&pages, reference, seen) {
+                if let Some(seen) = heap.try_read_at(&pages, reference, seen) {
                     prop_assert_eq!(Some(seen), record.map(start), "{:?}", reference);
                 }
-                let looked = heap.look(&pages, reference, seen).ok();
-                prop_assert_eq!(looked, record.map(start), "{:?}", reference);
+                let read = heap.read_at(&pages, reference, seen).ok();
+                prop_assert_eq!(read, record.map(start), "{:?}", reference);
             }
         }
     }

@@ -76,6 +76,6 @@ fn records_whose_sync_failed_are_durable_after_renewing() {
     assert_eq!(transactions(&open_image(&simulation.image(&[]))), [1]);
     let log = open_on(&simulation);
     assert_eq!(transactions(&log), [1, 2]);
-    log.renew().unwrap();
+    log.rewrite().unwrap();
     assert_eq!(transactions(&open_image(&simulation.image(&[]))), [1, 2]);
 }

@@ -10,8 +10,8 @@ use crate::server::Stream;
 /// Read from the system at once: a few small frames, or what a large one begins with.
 const READ_BYTES: usize = 16 * 1024;
 
-/// How long at most one waits before one looks at the time.
-const GLANCE: Duration = Duration::from_secs(1);
+/// How long at most one waits before it reads the time.
+const STEP: Duration = Duration::from_secs(1);
 
 /// One end of a conversation.
 pub struct Link {
@@ -50,7 +50,7 @@ impl Link {
     #[must_use]
     pub fn impatient(mut self, patience: Duration) -> Self {
         // Where it fails, the other end has gone, which the next reading tells.
-        let _ = self.stream.set_read_timeout(patience.min(GLANCE));
+        let _ = self.stream.set_read_timeout(patience.min(STEP));
         self.patience = Some(patience);
         self
     }

@@ -13,12 +13,12 @@ mod tests;
 use xxhash_rust::xxh3::xxh3_64;
 
 pub use link::Link;
-pub use reply::{Outdated, Refusal, Reply, Welcome};
+pub use reply::{Refusal, Reply, Stale, Welcome};
 pub use request::{Access, Change, Hello, Lock, Request};
 
 /// The language that this program speaks. The frame's head, the hello and the refusal are the same
 /// in all.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The longest frame: 64 pages, or the numbers of 65,536, with room to spare.
 pub const FRAME_BYTES_MAX: usize = 512 * 1024;

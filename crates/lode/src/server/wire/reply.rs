@@ -14,7 +14,7 @@ mod kind {
     pub(super) const REFUSED: u8 = 134;
 }
 
-mod outdated {
+mod stale {
     pub(super) const NOTHING: u32 = 0;
     pub(super) const SOME: u32 = 1;
     pub(super) const ALL: u32 = 2;
@@ -44,7 +44,7 @@ pub enum Reply {
         /// Pages that the volume has.
         pages_total: PageNumber,
         /// What of the client's pages does not hold any more.
-        outdated: Outdated,
+        stale: Stale,
     },
     /// Pages, as they are at a position.
     Pages {
@@ -90,7 +90,7 @@ pub struct Welcome {
 
 /// What of the pages that a client keeps was changed since it knew.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outdated {
+pub enum Stale {
     /// Nothing.
     Nothing,
     /// These.
@@ -117,11 +117,11 @@ impl Reply {
     pub fn encode(&self, into: &mut Vec<u8>) {
         match self {
             Self::Welcome(welcome) => frame(into, kind::WELCOME, |into| welcome.encode(into)),
-            Self::Locked { position, pages_total, outdated } => {
+            Self::Locked { position, pages_total, stale } => {
                 frame(into, kind::LOCKED, |into| {
                     put_u64(into, *position);
                     put_u32(into, *pages_total);
-                    outdated.encode(into);
+                    stale.encode(into);
                 });
             }
             Self::Pages { position, first, bytes } => frame(into, kind::PAGES, |into| {
@@ -153,7 +153,7 @@ impl Reply {
             kind::LOCKED => Self::Locked {
                 position: fields.u64()?,
                 pages_total: fields.u32()?,
-                outdated: Outdated::decode(&mut fields)?,
+                stale: Stale::decode(&mut fields)?,
             },
             kind::PAGES => {
                 let (position, first, count) = (fields.u64()?, fields.u32()?, fields.u32()?);
@@ -206,19 +206,19 @@ impl Welcome {
     }
 }
 
-impl Outdated {
+impl Stale {
     fn encode(&self, into: &mut Vec<u8>) {
         match self {
-            Self::Nothing => put_u32(into, outdated::NOTHING),
+            Self::Nothing => put_u32(into, stale::NOTHING),
             Self::Some(pages) => {
-                put_u32(into, outdated::SOME);
+                put_u32(into, stale::SOME);
                 for &page in pages {
                     put_u32(into, page);
                 }
             }
-            Self::All => put_u32(into, outdated::ALL),
+            Self::All => put_u32(into, stale::ALL),
             Self::This(bytes) => {
-                put_u32(into, outdated::THIS);
+                put_u32(into, stale::THIS);
                 into.extend_from_slice(&bytes[..]);
             }
         }
@@ -226,16 +226,16 @@ impl Outdated {
 
     fn decode(fields: &mut Fields<'_>) -> Option<Self> {
         Some(match fields.u32()? {
-            outdated::NOTHING => Self::Nothing,
-            outdated::SOME => {
+            stale::NOTHING => Self::Nothing,
+            stale::SOME => {
                 let (numbers, rest) = fields.rest().as_chunks();
                 if !rest.is_empty() {
                     return None;
                 }
                 Self::Some(numbers.iter().map(|&number| u32::from_le_bytes(number)).collect())
             }
-            outdated::ALL => Self::All,
-            outdated::THIS => Self::This(Box::new(fields.array()?)),
+            stale::ALL => Self::All,
+            stale::THIS => Self::This(Box::new(fields.array()?)),
             _ => return None,
         })
     }

@@ -73,7 +73,7 @@ pub struct Hello {
 /// What a transaction is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// It only looks.
+    /// It only reads.
     Reading,
     /// It changes pages.
     Writing,
@@ -86,11 +86,11 @@ pub struct Lock {
     pub slot: u32,
     /// What it is for; the same each time.
     pub access: Access,
-    /// How. Under `locks=table` what follows from `access`.
+    /// How. Under `locks=database` what follows from `access`.
     pub mode: Mode,
-    /// The page. Of no meaning under `locks=table`.
+    /// The page. Of no meaning under `locks=database`.
     pub page: PageNumber,
-    /// The commit position up to which the client knows changes: under `locks=table` of all
+    /// The commit position up to which the client knows changes: under `locks=database` of all
     /// pages, under `locks=page` of this one, 0 if it does not have it.
     pub known: u64,
 }

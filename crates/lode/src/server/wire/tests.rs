@@ -40,14 +40,14 @@ fn replies() -> Vec<Reply> {
         pages_total: 32,
         tactics: "locks=page".to_owned(),
     };
-    let locked = |outdated| Reply::Locked { position: 4, pages_total: 64, outdated };
+    let locked = |stale| Reply::Locked { position: 4, pages_total: 64, stale };
     vec![
         Reply::Welcome(welcome),
-        locked(Outdated::Nothing),
-        locked(Outdated::Some(vec![3, 1, 2])),
-        locked(Outdated::Some(Vec::new())),
-        locked(Outdated::All),
-        locked(Outdated::This(Box::new([5; PAGE_BYTES]))),
+        locked(Stale::Nothing),
+        locked(Stale::Some(vec![3, 1, 2])),
+        locked(Stale::Some(Vec::new())),
+        locked(Stale::All),
+        locked(Stale::This(Box::new([5; PAGE_BYTES]))),
         Reply::Pages { position: 8, first: 3, bytes: vec![1; 2 * PAGE_BYTES] },
         Reply::Grown { pages_total: 7 },
         Reply::Committed { position: u64::MAX },

@@ -5,7 +5,7 @@ use crate::buffer::Buffer;
 
 /// The pages whose word is above that.
 fn drop_above(buffer: &Buffer, pages: Option<&[PageNumber]>, limit: u64) {
-    buffer.drop_outdated(pages, |view| view.u64(WORD) > limit);
+    buffer.drop_stale(pages, |view| view.u64(WORD) > limit);
 }
 
 #[test]
@@ -23,7 +23,7 @@ fn outdated_pages_go_and_others_stay() {
         drop_above(&buffer, None, 2);
         let resident: Vec<_> = (0..100).filter(|&page| is_resident(&buffer, page)).collect();
         assert_eq!(resident, [1, 2], "{replacement:?}");
-        // Room is kept in order: the cache fills again, and no further.
+        // The budget is kept in order: the cache fills again, and no further.
         for page in 10..60 {
             assert_eq!(word(&buffer, page), u64::from(page));
         }
@@ -39,8 +39,8 @@ fn what_is_not_there_is_neither_read_nor_waited_for() {
     drop_above(&buffer, None, 0);
     assert_eq!(buffer.peek(5, |view| view.u64(WORD)), None);
     assert_eq!(buffer.peek(PageNumber::MAX, |_| ()), None);
-    buffer.renew(5, |_| panic!("it is not in memory"));
-    buffer.renew(PageNumber::MAX, |_| panic!("there is no such page"));
+    buffer.refresh(5, |_| panic!("it is not in memory"));
+    buffer.refresh(PageNumber::MAX, |_| panic!("there is no such page"));
     assert_eq!(disk.called(), []);
 }
 
@@ -60,14 +60,14 @@ fn a_peek_sees_and_does_not_count_as_a_use() {
 fn a_renewed_page_has_another_stamp_and_is_not_written() {
     let disk = TestDisk::with_pages(100);
     let buffer = buffer(&disk, &options(Replacement::Clock));
-    let ((), stamp) = buffer.read_and_stamp(7, |_| ()).unwrap();
-    buffer.renew(7, |_| false);
-    assert!(buffer.read_stamped(7, stamp, |_| ()).is_some(), "nothing was changed");
-    buffer.renew(7, |bytes| {
+    let ((), version) = buffer.read_with_version(7, |_| ()).unwrap();
+    buffer.refresh(7, |_| false);
+    assert!(buffer.try_read_version(7, version, |_| ()).is_some(), "nothing was changed");
+    buffer.refresh(7, |bytes| {
         page::put_u64(bytes, WORD, 70);
         true
     });
-    assert_eq!(buffer.read_stamped(7, stamp, |_| ()), None);
+    assert_eq!(buffer.try_read_version(7, version, |_| ()), None);
     assert_eq!(word(&buffer, 7), 70);
     buffer.write_dirty().unwrap();
     assert_eq!(buffer.counters().pages_written, 0);
@@ -83,20 +83,21 @@ fn readers_are_not_torn_by_renewals() {
         scope.spawn(|| {
             for round in 0..300_u64 {
                 word(&buffer, 7);
-                buffer.renew(7, |bytes| {
+                buffer.refresh(7, |bytes| {
                     page::put_u64(bytes, WORD, round);
                     page::put_u64(bytes, PAGE_BYTES - 8, round);
                     true
                 });
                 if round % 16 == 0 {
-                    buffer.drop_outdated(Some(&[7]), |_| true);
+                    buffer.drop_stale(Some(&[7]), |_| true);
                 }
             }
             done.store(true, Ordering::Relaxed);
         });
         while !done.load(Ordering::Relaxed) {
-            let look = |view: crate::view::View<'_>| (view.u64(WORD), view.u64(PAGE_BYTES - 8));
-            let (first, last) = buffer.read(7, look).unwrap();
+            let whole_and_word =
+                |view: crate::view::View<'_>| (view.u64(WORD), view.u64(PAGE_BYTES - 8));
+            let (first, last) = buffer.read(7, whole_and_word).unwrap();
             assert!(first == last || (first, last) == (7, 0), "{first} and {last}");
         }
     });

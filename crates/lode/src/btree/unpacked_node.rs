@@ -13,7 +13,7 @@ use crate::page::{
 use crate::pages::Pages;
 
 use super::layout::{
-    Fault, HEAD_BYTES, Header, INNER_SLOT_BYTES, KEY_BYTES_MAX, LENGTH_BYTES, VALUE_BYTES_MAX,
+    Corruption, HEAD_BYTES, Header, INNER_SLOT_BYTES, KEY_BYTES_MAX, LENGTH_BYTES, VALUE_BYTES_MAX,
     body_bytes, head, kind, offset, shared_bytes, slot, slot_bytes, slots_at,
 };
 
@@ -36,7 +36,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// Where in the draft's text an entry lies: its value follows its key.
+/// Where in the node's text an entry lies: its value follows its key.
 #[derive(Clone, Copy)]
 struct Entry {
     at: usize,
@@ -46,7 +46,7 @@ struct Entry {
 }
 
 /// The contents of a page.
-pub(super) struct Draft {
+pub(super) struct UnpackedNode {
     pub level: u8,
     pub file: FileNumber,
     pub next: PageNumber,
@@ -63,7 +63,7 @@ pub(super) struct Size {
     pub page_bytes: usize,
 }
 
-impl Draft {
+impl UnpackedNode {
     /// An empty page.
     pub const fn new(level: u8, file: FileNumber) -> Self {
         Self {
@@ -78,28 +78,28 @@ impl Draft {
     }
 
     /// Take a page apart. Everything about it is checked, so that nothing can fail later.
-    pub fn of(bytes: &PageBytes) -> Result<Self, Fault> {
+    pub fn of(bytes: &PageBytes) -> Result<Self, Corruption> {
         let header = Header::of(bytes)?;
-        let mut draft = Self::new(header.level, u32_at(bytes, page::offset::FILE));
-        draft.next = u32_at(bytes, page::offset::NEXT);
-        draft.previous = u32_at(bytes, page::offset::PREVIOUS);
-        draft.first_child = u32_at(bytes, offset::FIRST_CHILD);
-        if (header.level == 0) != (draft.first_child == NO_PAGE) {
+        let mut unpacked = Self::new(header.level, u32_at(bytes, page::offset::FILE));
+        unpacked.next = u32_at(bytes, page::offset::NEXT);
+        unpacked.previous = u32_at(bytes, page::offset::PREVIOUS);
+        unpacked.first_child = u32_at(bytes, offset::FIRST_CHILD);
+        if (header.level == 0) != (unpacked.first_child == NO_PAGE) {
             return Err("its first child does not fit its level");
         }
         let mut bodies_bytes = 0;
-        draft.text.reserve(PAGE_BYTES + header.count * header.prefix_bytes);
-        draft.entries.reserve(header.count + 1);
+        unpacked.text.reserve(PAGE_BYTES + header.count * header.prefix_bytes);
+        unpacked.entries.reserve(header.count + 1);
         for position in 0..header.count {
-            bodies_bytes += draft.take_entry(bytes, &header, position)?;
-            if position > 0 && draft.key(position - 1) >= draft.key(position) {
+            bodies_bytes += unpacked.take_entry(bytes, &header, position)?;
+            if position > 0 && unpacked.key(position - 1) >= unpacked.key(position) {
                 return Err("its keys are out of order");
             }
         }
         if bodies_bytes + header.garbage_bytes != PAGE_BYTES - header.bodies {
             return Err("its entries do not fill their room");
         }
-        Ok(draft)
+        Ok(unpacked)
     }
 
     /// Append an entry of a page, and answer the length of its body.
@@ -108,7 +108,7 @@ impl Draft {
         bytes: &PageBytes,
         header: &Header,
         position: usize,
-    ) -> Result<usize, Fault> {
+    ) -> Result<usize, Corruption> {
         let at = header.slot_at(position);
         let body = usize::from(u16_at(bytes, at + slot::BODY));
         let suffix_bytes = usize::from(u16_at(bytes, at + slot::KEY_BYTES));
@@ -147,8 +147,8 @@ impl Draft {
 
     /// Take apart a page by its number.
     pub fn read(pages: &impl Pages, page: PageNumber) -> Result<Self> {
-        let draft = pages.read(page, |view| Self::of(&view.copy()))?;
-        draft.map_err(|fault| LodeError::corrupt_page(page, fault))
+        let unpacked = pages.read(page, |view| Self::of(&view.copy()))?;
+        unpacked.map_err(|corruption| LodeError::corrupt_page(page, corruption))
     }
 
     /// How many entries there are.

@@ -8,7 +8,7 @@ fn loaded(entries: &[(u64, u64)]) -> (MemoryPages, Hash, Directory) {
     let mut pages = MemoryPages::new();
     let root = Hash::load(&mut pages, FILE, entries.iter().copied()).unwrap();
     let (hash, mut directory) = (Hash::open(root), Directory::default());
-    hash.renew(&pages, &mut directory).unwrap();
+    hash.refresh(&pages, &mut directory).unwrap();
     (pages, hash, directory)
 }
 

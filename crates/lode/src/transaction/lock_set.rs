@@ -10,21 +10,21 @@ use crate::page::PageNumber;
 use crate::tactics::Grain;
 
 /// What a transaction has locked, so that it asks the lock table once for each thing.
-pub(super) struct Held<'a> {
+pub(super) struct LockSet<'a> {
     locks: &'a Locks,
     owner: Owner,
     transaction: TransactionNumber,
     grain: Grain,
-    /// The mode in which this transaction locks the whole volume under `locks=table`.
+    /// The mode in which this transaction locks the whole volume under `locks=database`.
     mode: Mode,
     whole: Cell<bool>,
     pages: RefCell<NumberMap<PageNumber, Mode>>,
 }
 
-impl<'a> Held<'a> {
+impl<'a> LockSet<'a> {
     /// For a transaction of a database that this process has opened, or the process of which it is
     /// a child: there nothing is to be had.
-    pub(super) fn nothing(
+    pub(super) fn empty(
         locks: &'a Locks,
         owner: Owner,
         transaction: TransactionNumber,
@@ -40,10 +40,10 @@ impl<'a> Held<'a> {
         self.transaction
     }
 
-    /// Whether everything is locked that the transaction may ever need: all that a look at a page
-    /// costs under `locks=table`.
+    /// Whether everything is locked that the transaction may ever need: all that reading a page
+    /// costs under `locks=database`.
     #[inline]
-    pub(super) fn all(&self) -> bool {
+    pub(super) fn has_all(&self) -> bool {
         self.whole.get() && self.owner.is_here()
     }
 
@@ -56,7 +56,7 @@ impl<'a> Held<'a> {
     /// Lock a page, or what it belongs to.
     pub(super) fn lock(&self, page: PageNumber, mode: Mode) -> Result<()> {
         self.check_owner()?;
-        if self.grain == Grain::Table {
+        if self.grain == Grain::Database {
             self.locks.acquire(self.transaction, Resource::Volume, self.mode)?;
             self.whole.set(true);
             return Ok(());
@@ -83,7 +83,7 @@ impl<'a> Held<'a> {
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for LockSet<'_> {
     fn drop(&mut self) {
         self.release();
     }

@@ -2,7 +2,7 @@
 //!
 //! Records go into the *current* page until one does not fit. Then the page is put on the list of
 //! its class of room, and another becomes current: one from a list whose every page has enough, or
-//! a new one. So an insertion looks at the root and at one page, and freed room is found again
+//! a new one. So an insertion reads the root and one page, and freed room is found again
 //! without a search.
 //!
 //! A page that gains room (a record was deleted or has shrunk) moves to a higher class at once. One
@@ -10,12 +10,12 @@
 //! belongs: only an insertion near a given page and a record that grows do this, and they do not
 //! have to touch the root.
 
-use super::reference::label;
+use super::reference::tag;
 use super::{Chain, Heap, RecordId, flag};
 use crate::error::Result;
 use crate::page::{self, FileNumber, NO_PAGE, PageBytes, PageKind, PageNumber};
 use crate::pages::Pages;
-use crate::slotted::{self, Damaged};
+use crate::slotted::{self, Corruption};
 
 /// Offsets of a heap's own fields.
 pub(super) mod offset {
@@ -35,7 +35,7 @@ pub(super) mod offset {
 }
 
 /// What stands in the header's `level`: the class on whose list a page is, or one of these.
-pub(super) mod mark {
+pub(super) mod page_state {
     /// On no list.
     pub(crate) const UNLISTED: u8 = 0;
     /// The current page, on no list.
@@ -52,7 +52,7 @@ const CLASS_BYTES: usize = 512;
 const _: () = assert!(offset::FIRST == page::HEADER_BYTES && offset::LISTS.is_multiple_of(4));
 const _: () = assert!((CLASSES as usize - 1) * CLASS_BYTES < slotted::RECORD_BYTES_MAX);
 const _: () = assert!(CLASSES as usize * CLASS_BYTES > slotted::RECORD_BYTES_MAX);
-const _: () = assert!(CLASSES < mark::CURRENT);
+const _: () = assert!(CLASSES < page_state::CURRENT);
 
 /// The highest class that a page with room for a record of that length belongs to.
 pub(super) fn class_of(room_bytes: usize) -> u8 {
@@ -71,7 +71,7 @@ pub(super) fn list_at(class: u8) -> usize {
 /// Make a root.
 pub(super) fn create(pages: &mut impl Pages, file: FileNumber) -> Result<PageNumber> {
     let root = pages.allocate(file, PageKind::Heap)?;
-    pages.write(root, |bytes| bytes[page::offset::LEVEL] = mark::ROOT)?;
+    pages.write(root, |bytes| bytes[page::offset::LEVEL] = page_state::ROOT)?;
     Ok(root)
 }
 
@@ -86,10 +86,10 @@ impl Heap {
         let field = pages.read(self.root, |view| {
             let is_own = view.kind() == PageKind::Heap as u8
                 && view.u32(page::offset::FILE) == self.file
-                && view.level() == mark::ROOT;
+                && view.level() == page_state::ROOT;
             is_own.then(|| view.u32(at))
         })?;
-        field.ok_or_else(|| Damaged("it is not the root of this heap").on(self.root))
+        field.ok_or_else(|| Corruption("it is not the root of this heap").on(self.root))
     }
 
     /// A walk along all pages.
@@ -99,8 +99,8 @@ impl Heap {
         Ok(Chain { next, left, heap: self })
     }
 
-    /// Put a record of whatever sort where there is room for it. One that is not a body gets its
-    /// label here, where its id is found.
+    /// Put a record of whatever sort where there is room for it. One that is not a relocated record
+    /// gets its tag here, where its id is found.
     pub(super) fn put(
         self,
         pages: &mut impl Pages,
@@ -109,7 +109,7 @@ impl Heap {
         near: Option<PageNumber>,
     ) -> Result<RecordId> {
         if let Some(near) = near {
-            // Looked at first, so that a page without room is not marked as changed.
+            // Read first, so that a page without room is not marked as changed.
             let room = pages.read(near, |view| {
                 let file = view.u32(page::offset::FILE);
                 let is_own = self.owns(view.kind(), file, view.level());
@@ -132,7 +132,7 @@ impl Heap {
         current = self.take_page(pages, record.len())?;
         match self.insert_into(pages, current, record, flags)? {
             Some(slot) => Ok(RecordId { page: current, slot }),
-            None => Err(Damaged("it has less room than its class says").on(current)),
+            None => Err(Corruption("it has less room than its class says").on(current)),
         }
     }
 
@@ -143,13 +143,13 @@ impl Heap {
         record: &[u8],
         flags: u8,
     ) -> Result<Option<u16>> {
-        let key = pages.label_key();
+        let key = pages.tag_key();
         self.change_page(pages, page, |bytes| {
             let Some(slot) = slotted::insert(bytes, record, flags)? else { return Ok(None) };
             if flags == flag::RECORD
                 && let Some(place) = slotted::find_in(bytes, slot)?
             {
-                page::put_u64(bytes, place.at, label(RecordId { page, slot }, key));
+                page::put_u64(bytes, place.at, tag(RecordId { page, slot }, key));
             }
             Ok(Some(slot))
         })
@@ -164,14 +164,14 @@ impl Heap {
     ) -> Result<R> {
         let changed = pages.write(page, |bytes| {
             if !self.owns_bytes(bytes) {
-                return Err(Damaged("it is not one of its heap's pages"));
+                return Err(Corruption("it is not one of its heap's pages"));
             }
             let result = change(bytes)?;
             Ok((result, bytes[page::offset::LEVEL], class_of(slotted::room_in(bytes)?)))
         })?;
-        let (result, listed, class) = changed.map_err(|damaged| damaged.on(page))?;
+        let (result, listed, class) = changed.map_err(|corruption| corruption.on(page))?;
         if listed < class {
-            if listed != mark::UNLISTED {
+            if listed != page_state::UNLISTED {
                 self.unlist(pages, page, listed)?;
             }
             self.list(pages, page, class)?;
@@ -182,10 +182,10 @@ impl Heap {
     /// The current page is full: put it on a list.
     fn retire(self, pages: &mut impl Pages, current: PageNumber) -> Result<()> {
         let class = pages.write(current, |bytes| {
-            bytes[page::offset::LEVEL] = mark::UNLISTED;
+            bytes[page::offset::LEVEL] = page_state::UNLISTED;
             slotted::room_in(bytes).map(class_of)
         })?;
-        match class.map_err(|damaged| damaged.on(current))? {
+        match class.map_err(|corruption| corruption.on(current))? {
             0 => Ok(()),
             class => self.list(pages, current, class),
         }
@@ -197,7 +197,7 @@ impl Heap {
             Some(page) => page,
             None => self.add_page(pages)?,
         };
-        pages.write(page, |bytes| bytes[page::offset::LEVEL] = mark::CURRENT)?;
+        pages.write(page, |bytes| bytes[page::offset::LEVEL] = page_state::CURRENT)?;
         put(pages, self.root, offset::CURRENT, page)?;
         Ok(page)
     }
@@ -216,7 +216,7 @@ impl Heap {
                 if now >= class {
                     return Ok(Some(page));
                 }
-                if now != mark::UNLISTED {
+                if now != page_state::UNLISTED {
                     self.list(pages, page, now)?;
                 }
             }
@@ -261,13 +261,13 @@ impl Heap {
             }
             let next = page::u32_at(bytes, page::offset::NEXT);
             let previous = page::u32_at(bytes, page::offset::PREVIOUS);
-            bytes[page::offset::LEVEL] = mark::UNLISTED;
+            bytes[page::offset::LEVEL] = page_state::UNLISTED;
             page::put_u32(bytes, page::offset::NEXT, NO_PAGE);
             page::put_u32(bytes, page::offset::PREVIOUS, NO_PAGE);
             Some((next, previous))
         })?;
         let (next, previous) =
-            neighbours.ok_or_else(|| Damaged("it is on the list of another class").on(page))?;
+            neighbours.ok_or_else(|| Corruption("it is on the list of another class").on(page))?;
         let to_it = match previous {
             NO_PAGE => (self.root, list_at(class)),
             previous => (previous, page::offset::NEXT),
@@ -290,7 +290,7 @@ fn relink(
 ) -> Result<()> {
     let found = pages.read(page, |view| view.u32(at))?;
     if found != before {
-        return Err(Damaged("its neighbours on a list do not know of it").on(before));
+        return Err(Corruption("its neighbours on a list do not know of it").on(before));
     }
     put(pages, page, at, after)
 }

@@ -10,12 +10,12 @@ use crate::error::Result;
 use crate::lock::Mode;
 use crate::lock::numbers::NumberMap;
 use crate::page::{self, PageNumber};
-use crate::server::wire::{Access, Lock, Outdated, Reply, Request};
+use crate::server::wire::{Access, Lock, Reply, Request, Stale};
 use crate::tactics::Grain;
 
 /// The locks of a transaction, and its name at the server. It stays in its thread: the thread's
 /// connection is the transaction's.
-pub(super) struct Held<'a> {
+pub(super) struct LockSet<'a> {
     remote: &'a Remote,
     access: Access,
     session: OnceCell<Session>,
@@ -29,8 +29,8 @@ struct Session {
     slot: u32,
 }
 
-impl<'a> Held<'a> {
-    pub(super) fn nothing(remote: &'a Remote, access: Access) -> Self {
+impl<'a> LockSet<'a> {
+    pub(super) fn empty(remote: &'a Remote, access: Access) -> Self {
         let (whole, pages) = (Cell::new(false), RefCell::default());
         let session = OnceCell::new();
         Self { remote, access, session, whole, pages, stays_in_its_thread: PhantomData }
@@ -38,7 +38,7 @@ impl<'a> Held<'a> {
 
     /// Whether everything is locked that the transaction may ever need.
     #[inline]
-    pub(super) fn all(&self) -> bool {
+    pub(super) fn has_all(&self) -> bool {
         self.whole.get() && self.remote.connections.is_here()
     }
 
@@ -46,8 +46,8 @@ impl<'a> Held<'a> {
     pub(super) fn lock(&self, page: PageNumber, mode: Mode) -> Result<()> {
         self.remote.check_owner()?;
         match self.remote.tactics.locks {
-            Grain::Table if self.whole.get() => Ok(()),
-            Grain::Table => self.lock_all(),
+            Grain::Database if self.whole.get() => Ok(()),
+            Grain::Database => self.lock_all(),
             Grain::Page if self.pages.borrow().get(&page).is_some_and(|&held| held >= mode) => {
                 Ok(())
             }
@@ -61,15 +61,15 @@ impl<'a> Held<'a> {
             Access::Writing => Mode::Exclusive,
         };
         let known = self.remote.known.load(Ordering::Acquire);
-        let (position, outdated) = self.ask(page::NO_PAGE, mode, known)?;
-        match outdated {
-            Outdated::Nothing => self.remote.note_changes(Some(&[]), position),
-            Outdated::Some(mut pages) => {
+        let (position, stale) = self.ask(page::NO_PAGE, mode, known)?;
+        match stale {
+            Stale::Nothing => self.remote.note_changes(Some(&[]), position),
+            Stale::Some(mut pages) => {
                 pages.sort_unstable();
                 self.remote.note_changes(Some(&pages), position);
             }
-            Outdated::All => self.remote.note_changes(None, position),
-            Outdated::This(_) => return Err(self.nonsense()),
+            Stale::All => self.remote.note_changes(None, position),
+            Stale::This(_) => return Err(self.nonsense()),
         }
         self.whole.set(true);
         Ok(())
@@ -77,28 +77,28 @@ impl<'a> Held<'a> {
 
     fn lock_page(&self, page: PageNumber, mode: Mode) -> Result<()> {
         let known = self.remote.buffer.peek(page, |view| view.u64(page::offset::LSN)).unwrap_or(0);
-        let (position, outdated) = self.ask(page, mode, known)?;
-        match outdated {
-            Outdated::Nothing => {}
-            Outdated::This(bytes) => {
+        let (position, stale) = self.ask(page, mode, known)?;
+        match stale {
+            Stale::Nothing => {}
+            Stale::This(bytes) => {
                 self.remote.drop_before(Some(&[page]), position);
                 lock(&self.session()?.connection).keep(page, position, bytes);
             }
-            Outdated::Some(_) | Outdated::All => return Err(self.nonsense()),
+            Stale::Some(_) | Stale::All => return Err(self.nonsense()),
         }
         self.pages.borrow_mut().insert(page, mode);
         Ok(())
     }
 
-    fn ask(&self, page: PageNumber, mode: Mode, known: u64) -> Result<(u64, Outdated)> {
+    fn ask(&self, page: PageNumber, mode: Mode, known: u64) -> Result<(u64, Stale)> {
         let Session { connection, slot } = self.session()?;
         let request = Lock { slot: *slot, access: self.access, mode, page, known };
         let reply = lock(connection).ask(&Request::Lock(request))?;
-        let Reply::Locked { position, pages_total, outdated } = reply else {
+        let Reply::Locked { position, pages_total, stale } = reply else {
             return Err(self.nonsense());
         };
         self.remote.note_total(pages_total)?;
-        Ok((position, outdated))
+        Ok((position, stale))
     }
 
     /// Where the transaction is known, and as what.
@@ -138,7 +138,7 @@ impl<'a> Held<'a> {
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for LockSet<'_> {
     /// Give everything back.
     fn drop(&mut self) {
         if !self.remote.connections.is_here() {

@@ -6,12 +6,12 @@ use crate::page::{PageBytes, PageNumber};
 use crate::view::View;
 
 impl Buffer {
-    /// Look at a page only if it is in memory; it does not count as a use. Waits while the page is
+    /// Read a page only if it is in memory; it does not count as a use. Waits while the page is
     /// on its way there or away.
     pub(crate) fn peek<R>(
         &self,
         page: PageNumber,
-        mut look: impl FnMut(View<'_>) -> R,
+        mut inspect: impl FnMut(View<'_>) -> R,
     ) -> Option<R> {
         let state = self.state(page)?;
         let mut wait = Wait::new(self);
@@ -21,7 +21,7 @@ impl Buffer {
                 return None;
             }
             if word.is_readable() {
-                let seen = look(self.view(page));
+                let seen = inspect(self.view(page));
                 if state.is_as(word) {
                     return Some(seen);
                 }
@@ -30,9 +30,9 @@ impl Buffer {
         }
     }
 
-    /// Put newer bytes where a page is in memory, which are on disk, too; where `renew` answers
-    /// that it did. The page has a new stamp then, and is not dirty.
-    pub(crate) fn renew(&self, page: PageNumber, renew: impl FnOnce(&mut PageBytes) -> bool) {
+    /// Put newer bytes where a page is in memory, which are on disk, too; where `refresh` answers
+    /// that it did. The page has a new version then, and is not dirty.
+    pub(crate) fn refresh(&self, page: PageNumber, refresh: impl FnOnce(&mut PageBytes) -> bool) {
         let Some(state) = self.state(page) else { return };
         if !self.latch_resident(page) {
             return;
@@ -41,43 +41,43 @@ impl Buffer {
         // latched it; on optimistic readers see `Latched`.
         #[expect(unsafe_code, reason = "a latched page is a plain array")]
         let bytes = unsafe { &mut *self.pages.page(page).cast::<PageBytes>() };
-        if renew(bytes) {
-            state.unlatch_renewed();
+        if refresh(bytes) {
+            state.unlatch_refreshed();
         } else {
             state.unlatch(false);
         }
     }
 
     /// Drop from memory those of the pages (in ascending order; all, if `None`) that are
-    /// outdated. Waits for those that others read or hold now.
-    pub(crate) fn drop_outdated(
+    /// stale. Waits for those that others read or hold now.
+    pub(crate) fn drop_stale(
         &self,
         pages: Option<&[PageNumber]>,
-        is_outdated: impl Fn(View<'_>) -> bool,
+        is_stale: impl Fn(View<'_>) -> bool,
     ) {
         let concerns =
             |page: PageNumber| pages.is_none_or(|pages| pages.binary_search(&page).is_ok());
         // The list of slots is as long as the cache is large; where there is nothing to drop, it
         // is not gone through.
-        let is_there = |&page: &PageNumber| self.peek(page, &is_outdated) == Some(true);
+        let is_there = |&page: &PageNumber| self.peek(page, &is_stale) == Some(true);
         if pages.is_some_and(|pages| !pages.iter().any(&is_there)) {
             return;
         }
         let mut any = false;
-        for (slot, page) in self.room.resident() {
+        for (slot, page) in self.budget.resident() {
             if !concerns(page) || !is_there(&page) || !self.latch_resident(page) {
                 continue;
             }
-            if self.room.page_in(slot) == Some(page) && is_outdated(self.view(page)) {
+            if self.budget.page_in(slot) == Some(page) && is_stale(self.view(page)) {
                 self.drop_latched(slot, page);
-                drop(self.room.taken(1));
+                drop(self.budget.permit(1));
                 any = true;
             } else {
                 self.state_of(page).unlatch(false);
             }
         }
         if any {
-            self.tactic.forget_absent(&self.room);
+            self.tactic.forget_absent(&self.budget);
         }
     }
 

@@ -1,13 +1,13 @@
-//! Cutting an overfull page of a B+tree in two, and joining two that are nearly empty.
+//! Splitting an overfull page of a B+tree in two, and merging two that are nearly empty.
 
 use std::ops::Range;
 
 use crate::page::PAGE_BYTES;
 
-use super::draft::{Draft, Item};
-use super::layout::{Fault, shared_bytes, slot_bytes};
+use super::layout::{Corruption, shared_bytes, slot_bytes};
+use super::unpacked_node::{Item, UnpackedNode};
 
-/// Where a full page is cut.
+/// Where a full page is split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bias {
     /// In the middle.
@@ -18,22 +18,22 @@ pub(super) enum Bias {
     Start,
 }
 
-/// A page cut in two.
-pub(super) struct Cut {
-    pub left: Draft,
+/// A page split in two.
+pub(super) struct Split {
+    pub left: UnpackedNode,
     /// Above all keys on the left, and not above any on the right.
     pub separator: Vec<u8>,
-    pub right: Draft,
+    pub right: UnpackedNode,
 }
 
-impl Draft {
-    /// Cut an overfull page in two that fit. The first entry of an inner page's right half gives
+impl UnpackedNode {
+    /// Split an overfull page in two that fit. The first entry of an inner page's right half gives
     /// its key to the separator and its child to the half.
     ///
-    /// There is always a place to cut, also where a new key shares less than the others do and so
+    /// There is always a place to split, also where a new key shares less than the others do and so
     /// makes all of them longer: it is then the first or the last, and it and its neighbour fit
     /// into one page, all others into another.
-    pub fn cut(&self, bias: Bias) -> Result<Cut, Fault> {
+    pub fn split(&self, bias: Bias) -> Result<Split, Corruption> {
         let inner = usize::from(self.level > 0);
         let count = self.count();
         let fits = |at: usize| {
@@ -56,11 +56,11 @@ impl Draft {
                 others.sort_by_key(|at| at.abs_diff(aim));
                 others.into_iter().find(|&at| fits(at))
             })
-            .ok_or("its entries cannot be cut in two pages")?;
-        Ok(self.cut_at(at, inner))
+            .ok_or("its entries cannot be split in two pages")?;
+        Ok(self.split_at(at, inner))
     }
 
-    fn cut_at(&self, at: usize, inner: usize) -> Cut {
+    fn split_at(&self, at: usize, inner: usize) -> Split {
         let mut left = self.part(0..at);
         let mut right = self.part(at + inner..self.count());
         left.first_child = self.first_child;
@@ -69,7 +69,7 @@ impl Draft {
         if inner > 0 {
             right.first_child = self.child(at + 1);
         }
-        Cut { left, separator: self.key(at)[..self.separator_bytes(at)].to_vec(), right }
+        Split { left, separator: self.key(at)[..self.separator_bytes(at)].to_vec(), right }
     }
 
     /// The position at which about half of the bytes are on either side.
@@ -106,18 +106,18 @@ impl Draft {
     }
 
     /// The entries of this page and of its right neighbour, with the separator between them.
-    pub fn joined(&self, separator: &[u8], right: &Self) -> Self {
-        let mut joined = self.part(0..self.count());
-        joined.first_child = self.first_child;
-        joined.previous = self.previous;
-        joined.next = right.next;
+    pub fn merged(&self, separator: &[u8], right: &Self) -> Self {
+        let mut merged = self.part(0..self.count());
+        merged.first_child = self.first_child;
+        merged.previous = self.previous;
+        merged.next = right.next;
         if self.level > 0 {
-            joined.push(&Item::child(separator, right.first_child));
+            merged.push(&Item::child(separator, right.first_child));
         }
         for position in 0..right.count() {
-            joined.push(&right.item(position));
+            merged.push(&right.item(position));
         }
-        joined
+        merged
     }
 }
 

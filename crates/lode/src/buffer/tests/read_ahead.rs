@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{ALL, Call, TestDisk, buffer, is_resident, options, word};
-use crate::buffer::{Buffer, BufferOptions, Hands, Replacement};
+use crate::buffer::{Buffer, BufferOptions, Prefetcher, Replacement};
 use crate::page::{PAGE_BYTES, PageNumber};
 
 const PAGES: PageNumber = 1000;
@@ -60,14 +60,14 @@ fn who_jumps_brings_no_more_than_an_extent() {
 fn hands_bring_what_comes_next_and_no_more_than_some_windows() {
     let disk = TestDisk::with_pages(PAGES);
     let buffer = Arc::new(buffer(&disk, &streaming(1024)));
-    let _hands = Hands::of(&buffer);
+    let _hands = Prefetcher::of(&buffer);
     pass(&buffer, 0..25);
-    buffer.ahead.wait_until_idle();
+    buffer.read_ahead.wait_until_idle();
     let there = (0..PAGES).take_while(|&page| is_resident(&buffer, page)).count();
     assert_eq!(there, 24 + 6 * 32, "six windows from where the reader is");
     assert_eq!(buffer.counters().misses, 3);
     pass(&buffer, 25..PAGES);
-    buffer.ahead.wait_until_idle();
+    buffer.read_ahead.wait_until_idle();
     assert_eq!(buffer.counters().pages_read, PAGES.into(), "each once");
 }
 
@@ -77,7 +77,7 @@ fn hands_bring_the_right_pages_to_a_small_cache() {
         let disk = TestDisk::with_pages(PAGES);
         let options = BufferOptions { replacement, ..streaming(256) };
         let buffer = Arc::new(buffer(&disk, &options));
-        let hands = Hands::of(&buffer);
+        let hands = Prefetcher::of(&buffer);
         pass(&buffer, (0..PAGES).chain(0..PAGES));
         assert!(buffer.counters().pages_resident <= 256, "{replacement:?}");
         drop(hands);
@@ -89,7 +89,7 @@ fn hands_bring_the_right_pages_to_a_small_cache() {
 fn what_was_forgotten_does_not_come_back_by_itself() {
     let disk = TestDisk::with_pages(PAGES);
     let buffer = Arc::new(buffer(&disk, &streaming(1024)));
-    let hands = Hands::of(&buffer);
+    let hands = Prefetcher::of(&buffer);
     for end in 40..80 {
         pass(&buffer, 0..end);
         buffer.forget();
@@ -105,7 +105,7 @@ fn a_page_that_cannot_be_read_ahead_is_told_when_it_is_asked_for() {
     disk.damage(200);
     *disk.unreadable.lock().unwrap() = Some(301);
     let buffer = Arc::new(buffer(&disk, &streaming(1024)));
-    let _hands = Hands::of(&buffer);
+    let _hands = Prefetcher::of(&buffer);
     for page in 0..PAGES {
         let seen = buffer.read(page, |_| ());
         assert_eq!(seen.is_err(), page == 200 || page == 301, "page {page}");

@@ -1,11 +1,11 @@
-//! Who goes through pages in order, and what should be brought before he asks for it.
+//! Sequential readers, and what should be brought before it is asked for.
 //!
 //! A miss where an earlier run of pages ended goes on with a *stream*: it brings twice as much as
-//! the one before, up to 512 KiB. Where there are hands ([`super::Hands`]), a stream that has
-//! gone on for a while is kept ahead of: windows wait in a queue, and the hands bring them while
-//! the reader is busy with what is there, so that the disk has several requests at any time. The
-//! reader tells where he is by looking at the first page of an extent, which he does the slow way
-//! while nobody has looked at it since it came.
+//! the one before, up to 512 KiB. Where there is a prefetcher ([`super::Prefetcher`]), a stream
+//! that has gone on for a while is kept ahead of: windows wait in a queue, and its threads bring
+//! them while the reader is busy with what is there, so that the disk has several requests at any
+//! time. The reader shows where it is by reading the first page of an extent, which it does the
+//! slow way while nobody has used it since it came.
 //!
 //! What is read too much, where a file or a scan ends, is some windows; what is read too early, a
 //! part of the cache that [`WINDOW_DIVISOR`] bounds.
@@ -25,7 +25,7 @@ const WINDOW_PAGES_MAX: usize = (512 << 10) / PAGE_BYTES;
 /// [`WINDOWS_AHEAD`] times as much.
 const WINDOW_DIVISOR: usize = 32;
 
-/// Windows between the reader and where his stream ends.
+/// Windows between the reader and where its stream ends.
 const WINDOWS_AHEAD: PageNumber = 6;
 
 /// A stream is kept ahead of when its windows have become so many extents: two misses in
@@ -39,7 +39,7 @@ const STREAMS_MAX: usize = 4;
 pub(super) type Run = Range<PageNumber>;
 
 /// The streams of a buffer, and what its hands have to do.
-pub(super) struct Ahead {
+pub(super) struct ReadAhead {
     /// What a miss brings at least.
     extent_pages: PageNumber,
     /// 0: the cache is so small that streams are not noticed.
@@ -67,7 +67,7 @@ struct Stream {
     window_pages: PageNumber,
 }
 
-impl Ahead {
+impl ReadAhead {
     /// Nobody reads yet. A run of `extent_pages`, at least 1, has to fit the cache.
     pub(super) fn new(extent_pages: PageNumber, cache_pages: usize) -> Self {
         let window_pages = (cache_pages / WINDOW_DIVISOR).min(WINDOW_PAGES_MAX) as PageNumber;
@@ -111,7 +111,7 @@ impl Ahead {
         run
     }
 
-    /// Whether somebody who looks at this page tells by that where he is.
+    /// Whether reading this page shows where the reader is.
     #[inline]
     pub(super) fn is_milestone(&self, page: PageNumber) -> bool {
         page.is_multiple_of(self.extent_pages) && self.has_hands.load(Ordering::Relaxed)
@@ -166,12 +166,12 @@ impl Ahead {
     }
 
     /// Wait for something to do; `None` when there will be nothing more.
-    pub(super) fn next(&self) -> Option<Errand<'_>> {
+    pub(super) fn next(&self) -> Option<Task<'_>> {
         let mut work = self.lock();
         while !work.ended {
             if let Some(run) = work.queue.pop_front() {
                 work.under_way.push(run.clone());
-                return Some(Errand { run, ahead: self });
+                return Some(Task { run, read_ahead: self });
             }
             work = self.wanted.wait(work).expect(UNPOISONED);
         }
@@ -226,16 +226,16 @@ impl Ahead {
     }
 }
 
-/// A run that a hand brings; over when it is dropped.
-pub(super) struct Errand<'a> {
+/// A run that a thread of the prefetcher brings; over when it is dropped.
+pub(super) struct Task<'a> {
     pub(super) run: Run,
-    ahead: &'a Ahead,
+    read_ahead: &'a ReadAhead,
 }
 
-impl Drop for Errand<'_> {
+impl Drop for Task<'_> {
     fn drop(&mut self) {
-        self.ahead.lock().under_way.retain(|run| *run != self.run);
-        self.ahead.done.notify_all();
+        self.read_ahead.lock().under_way.retain(|run| *run != self.run);
+        self.read_ahead.done.notify_all();
     }
 }
 

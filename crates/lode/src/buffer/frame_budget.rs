@@ -10,9 +10,9 @@ pub(super) type Slot = u32;
 
 const VACANT: PageNumber = PageNumber::MAX;
 
-/// Room for so many pages. Who brings a page to memory takes room for it
-/// first; so the cap holds at any moment.
-pub(super) struct Room {
+/// How many pages may be in memory. A thread acquires a permit before it brings a page in, so the
+/// cap holds at any moment.
+pub(super) struct FrameBudget {
     pages_max: usize,
     pages_free: AtomicUsize,
     /// The resident pages, for the replacement tactic to walk. A page's slot changes only while it
@@ -21,7 +21,7 @@ pub(super) struct Room {
     vacant: Mutex<Vec<Slot>>,
 }
 
-impl Room {
+impl FrameBudget {
     pub(super) fn new(pages_max: usize) -> Self {
         Self {
             pages_max,
@@ -35,38 +35,38 @@ impl Room {
         self.pages_max
     }
 
-    pub(super) fn pages_taken(&self) -> usize {
+    pub(super) fn pages_in_use(&self) -> usize {
         self.pages_max - self.pages_free.load(Ordering::Relaxed)
     }
 
-    /// Room for one page, if there is any.
-    pub(super) fn take(&self) -> Option<Taken<'_>> {
+    /// A permit for one page, if a frame is free.
+    pub(super) fn acquire(&self) -> Option<Permit<'_>> {
         let one_less = |free: usize| free.checked_sub(1);
-        // Acquire: whoever gave the room back has left its slot before.
-        let taken =
+        // Acquire: the thread that gave the frame back has vacated its slot before.
+        let permit =
             self.pages_free.fetch_update(Ordering::Acquire, Ordering::Relaxed, one_less).ok();
-        taken.map(|_| Taken { room: self, pages: 1 })
+        permit.map(|_| Permit { budget: self, pages: 1 })
     }
 
-    /// Room that an eviction made and nobody else has seen yet.
-    pub(super) const fn taken(&self, pages: usize) -> Taken<'_> {
-        Taken { room: self, pages }
+    /// A permit for frames that an eviction freed and nobody else has seen yet.
+    pub(super) const fn permit(&self, pages: usize) -> Permit<'_> {
+        Permit { budget: self, pages }
     }
 
-    /// Note that a page is in memory; the caller has taken room for it and latched it.
-    pub(super) fn settle(&self, page: PageNumber) -> Slot {
+    /// Note that a page is in memory; the caller holds a permit for it and has latched it.
+    pub(super) fn add_resident(&self, page: PageNumber) -> Slot {
         let slot = self
             .vacant
             .lock()
             .expect("nothing panics under this lock")
             .pop()
-            .expect("there is a slot for each page of room");
+            .expect("there is a slot for each frame");
         self.slots[slot as usize].store(page, Ordering::Release);
         slot
     }
 
     /// Note that the page in the slot is going; the caller has latched it.
-    pub(super) fn leave(&self, slot: Slot) {
+    pub(super) fn remove_resident(&self, slot: Slot) {
         self.slots[slot as usize].store(VACANT, Ordering::Release);
         self.vacant.lock().expect("nothing panics under this lock").push(slot);
     }
@@ -88,35 +88,35 @@ impl Room {
     }
 
     /// How many pages are resident.
-    pub(super) fn settled(&self) -> usize {
+    pub(super) fn pages_resident(&self) -> usize {
         self.slots.len() - self.vacant.lock().expect("nothing panics under this lock").len()
     }
 }
 
-/// Room for pages that are not there yet; what is not used goes back at drop.
-pub(super) struct Taken<'a> {
-    room: &'a Room,
+/// Frames for pages that are not in memory yet; what is not used goes back at drop.
+pub(super) struct Permit<'a> {
+    budget: &'a FrameBudget,
     pages: usize,
 }
 
-impl Taken<'_> {
+impl Permit<'_> {
     pub(super) const fn pages(&self) -> usize {
         self.pages
     }
 
-    /// The room of one page becomes the caller's to give back.
+    /// The frame of one page becomes the caller's to give back.
     pub(super) fn spend(&mut self) {
         self.pages -= 1;
     }
 
-    pub(super) fn join(&mut self, other: Self) {
+    pub(super) fn merge(&mut self, other: Self) {
         self.pages += other.pages;
         std::mem::forget(other);
     }
 }
 
-impl Drop for Taken<'_> {
+impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        self.room.pages_free.fetch_add(self.pages, Ordering::Release);
+        self.budget.pages_free.fetch_add(self.pages, Ordering::Release);
     }
 }
