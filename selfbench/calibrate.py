@@ -25,12 +25,12 @@ from typing import Any
 import slowed
 
 from loadstone._core import clock_ns, interval_of_median, interval_of_paired_ratio
-from loadstone.estimate import Estimate
-from loadstone.meter import Meter
+from loadstone.analysis.summary import figure_of
+from loadstone.machine.counters import Meter
+from loadstone.plan.variant import is_twin
 from loadstone.record import CellResult, Run, read
-from loadstone.report.portrait import figure_of
-from loadstone.speeds import Speeds
-from loadstone.variant import is_twin
+from loadstone.statistics.drift import Speeds
+from loadstone.statistics.estimate import Estimate
 
 LOADSTONE = str(Path(sys.executable).parent / "loadstone")
 OPERATIONS = (

@@ -21,7 +21,7 @@ import pyarrow as pa
 from loadstone import _core, registry
 from loadstone._core import clock_ns
 from loadstone.engines.base import Attribute, Engine, Table
-from loadstone.variant import Variant
+from loadstone.plan.variant import Variant
 
 GOAL = 1.2
 RELATION = ("wisconsin", "1993", "tenktup1")
@@ -59,7 +59,7 @@ def ours(engine: Engine, rows: int) -> Action:
 def postgresql_peer(engine: Engine, csv: Path, parquet: Path) -> Action:
     r"""The \copy of psql, table creation in the same transaction."""
     del parquet
-    from loadstone.engines.postgresql_binaries import binaries, server_account
+    from loadstone.engines.postgresql.binaries import binaries, server_account
 
     psql = str(binaries(server_account()) / "psql")
     ((host, schema),) = engine.fetch(

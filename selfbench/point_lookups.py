@@ -23,9 +23,9 @@ from hosts import interval, verdict
 
 from loadstone import _core
 from loadstone._core import interval_of_paired_ratio
-from loadstone.engines.postgresql import PostgresqlEngine
-from loadstone.engines.postgresql_binaries import binaries, server_account
-from loadstone.variant import Variant
+from loadstone.engines.postgresql.binaries import binaries, server_account
+from loadstone.engines.postgresql.engine import PostgresqlEngine
+from loadstone.plan.variant import Variant
 
 CLIENTS = (1, 2, 8)
 PARTS = 20_000

@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 from loadstone._core import clock_ns
 from loadstone.engines.base import Capabilities, Engine
 from loadstone.engines.duckdb import DuckdbEngine
-from loadstone.engines.postgresql import PostgresqlEngine
-from loadstone.engines.sqlite import SqliteEngine
+from loadstone.engines.postgresql.engine import PostgresqlEngine
+from loadstone.engines.sqlite.engine import SqliteEngine
 
 ENGINES = {"slowed-sqlite": "SlowedSqlite", "slowed-duckdb": "SlowedDuckdb",
            "slowed-postgresql": "SlowedPostgresql"}  # fmt: skip

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from report_fixture import make_run
 
-from loadstone.comparison.compare import Comparison
+from loadstone.analysis.compare.compare import Comparison
 from loadstone.record.model import CellResult, Run, Term
 
 OPERATIONS = ("select-1%-heap", "min-scalar")

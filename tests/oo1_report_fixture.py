@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict, replace
 
 from loadstone.benchmarks.base import Published, PublishedTable
-from loadstone.plan import Cell, Plan
+from loadstone.plan.plan import Cell, Plan
 from loadstone.record.model import (
     AnswerCheck,
     CellResult,

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import apsw
 
-from loadstone.engines.sqlite import SqliteEngine
+from loadstone.engines.sqlite.engine import SqliteEngine
 
 NAME = "remembering"
 

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from loadstone.benchmarks.base import Published, PublishedTable
-from loadstone.plan import Cell, Plan
+from loadstone.plan.plan import Cell, Plan
 from loadstone.record import Recorder
 from loadstone.record.model import (
     AnswerCheck,

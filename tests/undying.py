@@ -11,9 +11,9 @@ from typing import ClassVar
 
 from desk import children
 
-from loadstone import coldness
-from loadstone.coldness import wait_until_dead
-from loadstone.engines.postgresql import PostgresqlEngine
+from loadstone.engines.postgresql.engine import PostgresqlEngine
+from loadstone.machine import page_cache
+from loadstone.machine.page_cache import wait_until_dead
 
 NAME = "undying"
 
@@ -43,7 +43,7 @@ class Undying(PostgresqlEngine):
     def stop(self) -> Sequence[int]:
         """The processes that must now be dead, and are not."""
         # Not on import: whoever is no worker of this engine waits as long as ever.
-        coldness.wait_until_dead = _at_once
+        page_cache.wait_until_dead = _at_once
         self._disconnect()
         (self._frozen,) = self.processes()
         os.kill(self._frozen, signal.SIGSTOP)

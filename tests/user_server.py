@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import psycopg
 
-from loadstone.engines.postgresql_server import PrivateServer
+from loadstone.engines.postgresql.server import PrivateServer
 
 SECRET = "s3cr:t/@p%20ss?#"  # noqa: S105 - of a server that lives for this module
 

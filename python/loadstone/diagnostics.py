@@ -15,6 +15,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any, TextIO
 
 from loadstone import secret
+from loadstone.control_characters import legible
 from loadstone.errors import (
     DeadlockError,
     EngineError,
@@ -25,7 +26,6 @@ from loadstone.errors import (
     TimeLimitError,
     WorkerDiedError,
 )
-from loadstone.steering import legible
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -8,12 +8,12 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
 from loadstone.errors import InputError, NotInstalledError
-from loadstone.variant import TWIN
+from loadstone.plan.variant import TWIN
 
 if TYPE_CHECKING:
     from loadstone.benchmarks.base import Benchmark
+    from loadstone.clients.base import HostedEngine
     from loadstone.engines.base import Engine, System
-    from loadstone.hosts.base import HostedEngine
     from loadstone.report.base import Report
 
 _SCHEMES = {"postgres": "postgresql"}

@@ -17,10 +17,10 @@ import undying
 from desk import COMMAND, Desk
 from user_file import UserFile, user_file
 
-from loadstone import coldness, machine
 from loadstone._core import evict, resident_pages
+from loadstone.machine import facts, page_cache
 from loadstone.record import CellResult
-from loadstone.report.figures import plural
+from loadstone.text.numbers import plural
 
 COLD = ("run", "--temperature", "cold", "--operation", "select-1%-heap", "--rows", "1000",
         "--no-limits", "--no-floor", "--repeat-cold", "1", "--record", "r.loadstone",
@@ -90,8 +90,8 @@ def assert_unproved(result: CellResult, reason: str) -> None:
 def provable(desk: Desk) -> None:
     """The pages of a file here can be dropped and counted, and are cached nowhere else: asked of
     the system, so that a check which never proves anything is seen."""
-    mount = machine.mount_of(desk.folder)
-    if mount is None or mount.type not in coldness.PAGE_CACHED:
+    mount = facts.mount_of(desk.folder)
+    if mount is None or mount.type not in page_cache.PAGE_CACHED:
         pytest.skip(f"{desk.folder} lies on {mount.type if mount else 'an unknown file system'}")
     if mount.source.startswith(("/dev/loop", "/dev/ram", "/dev/zram")):
         pytest.skip(f"{desk.folder} lies on {mount.source}, which may have caches of its own")
@@ -241,7 +241,7 @@ def test_an_engine_that_answers_without_reading_is_not_cold(desk: Desk):
 
 def test_a_file_system_without_the_call(desk: Desk):
     shared = Path("/dev/shm")  # noqa: S108 - the file system is the point
-    mount = machine.mount_of(shared)
+    mount = facts.mount_of(shared)
     if mount is None or mount.type != "tmpfs" or not os.access(shared, os.W_OK):
         pytest.skip("no tmpfs to write to")
     with tempfile.TemporaryDirectory(prefix="loadstone-cli-", dir=shared) as name:

@@ -37,7 +37,7 @@ def test_no_place_to_work_in_is_an_exit_code_and_a_remedy(desk):
 
 
 def test_a_doctor_who_is_killed_leaves_what_clean_finds(desk):
-    from loadstone import scratch
+    from loadstone.run import scratch
 
     made = desk.scratch / "doctor1"
     made.mkdir(parents=True)

@@ -8,8 +8,8 @@ import pytest
 from desk import Desk
 
 from loadstone.record import Recorder
-from loadstone.runner import published_of
-from loadstone.session import plan_from
+from loadstone.run.runner import published_of
+from loadstone.run.session import plan_from
 
 ESCAPES = ("../precious", "../../precious", "{folder}/precious", ".", "", "a/b", "A b", "x\0y",
            "x'; DROP TABLE customers; --", "a" * 300)  # fmt: skip
@@ -46,8 +46,8 @@ def test_a_run_is_named_by_digits_and_letters_or_refused(desk: Desk):
 
 @pytest.mark.parametrize("name", ESCAPES)
 def test_a_scratch_folder_lies_where_scratch_folders_lie(name: str, tmp_path: Path, monkeypatch):
-    from loadstone import scratch
     from loadstone.errors import RecordError
+    from loadstone.run import scratch
 
     monkeypatch.setenv("LOADSTONE_SCRATCH", str(tmp_path / "scratch"))
     with (

@@ -14,7 +14,7 @@ from desk import Desk
 from user_file import user_file
 from user_server import SECRET, UserServer, user_server
 
-from loadstone.coldness import wait_until_dead
+from loadstone.machine.page_cache import wait_until_dead
 
 CHOICES = ("--rows", "1000", "--repeat", "2", "--repeat-cold", "1", "--no-floor", "--no-limits",
            "--no-report", "--operation", "select-1%-heap", "--operation", "append-indexed",

@@ -13,9 +13,9 @@ from desk import Desk, command_line
 from serving import serving
 
 from loadstone import lode
-from loadstone.coldness import wait_until_dead
 from loadstone.diagnostics import Exit
 from loadstone.errors import LodeError
+from loadstone.machine.page_cache import wait_until_dead
 
 DEADLINE_S = 60
 CHANGES = """

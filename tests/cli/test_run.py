@@ -170,7 +170,9 @@ def test_a_killed_worker_costs_its_cell_and_its_tables_are_mended(desk: Desk):
     assert process.stderr is not None
     process.stderr.readline()
     spoil(desk)
-    worker = next(pid for pid in children(process.pid) if "loadstone.worker" in command_line(pid))
+    worker = next(
+        pid for pid in children(process.pid) if "loadstone.worker.main" in command_line(pid)
+    )
     os.kill(worker, signal.SIGKILL)
     process.communicate(timeout=90)
     run = desk.read()
@@ -226,6 +228,6 @@ def is_sqlite(path: Path) -> bool:
 
 
 def wait_until_gone(pids: list[int]) -> None:
-    from loadstone.coldness import wait_until_dead
+    from loadstone.machine.page_cache import wait_until_dead
 
     assert wait_until_dead(pids, limit_s=30)

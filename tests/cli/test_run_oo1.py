@@ -11,7 +11,7 @@ import pytest
 from desk import Desk, children, command_line
 
 from loadstone import _core
-from loadstone.coldness import wait_until_dead
+from loadstone.machine.page_cache import wait_until_dead
 
 PARTS = 200
 SMALL = ("run", "oo1", "--rows", "200", "--no-floor", "--no-limits", "--record", "r.loadstone",

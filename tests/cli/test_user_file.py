@@ -9,7 +9,7 @@ import pytest
 from desk import Desk, children
 from user_file import UserFile, user_file
 
-from loadstone.coldness import wait_until_dead
+from loadstone.machine.page_cache import wait_until_dead
 
 CHOICES = ("--rows", "1000", "--repeat", "2", "--repeat-cold", "1", "--no-floor",
            "--no-limits", "--no-report",

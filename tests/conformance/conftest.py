@@ -9,7 +9,7 @@ import pytest
 from engine_kinds import ENGINES, MakeEngine
 
 from loadstone.engines.base import Engine
-from loadstone.variant import Variant
+from loadstone.plan.variant import Variant
 
 
 def _folder() -> Path:

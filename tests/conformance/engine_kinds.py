@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from loadstone.engines.base import Engine
 from loadstone.engines.duckdb import DuckdbEngine
-from loadstone.engines.postgresql import PostgresqlEngine
-from loadstone.engines.sqlite import SqliteEngine
+from loadstone.engines.postgresql.engine import PostgresqlEngine
+from loadstone.engines.sqlite.engine import SqliteEngine
 
 ENGINES: dict[str, type[Engine]] = {
     kind.name: kind for kind in (SqliteEngine, DuckdbEngine, PostgresqlEngine)

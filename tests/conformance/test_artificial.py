@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from samples import ROWS, rows, stream, table
 
-from loadstone.engines import fixed, stalling
-from loadstone.engines.artificial import ArtificialEngine
 from loadstone.engines.base import STORAGES
-from loadstone.engines.fixed import FixedEngine
-from loadstone.engines.null import NullEngine
-from loadstone.engines.stalling import StallingEngine
+from loadstone.engines.calibration import fixed, stalling
+from loadstone.engines.calibration.artificial import ArtificialEngine
+from loadstone.engines.calibration.fixed import FixedEngine
+from loadstone.engines.calibration.null import NullEngine
+from loadstone.engines.calibration.stalling import StallingEngine
 from loadstone.errors import InputError
-from loadstone.variant import Variant, parse_variant
+from loadstone.plan.variant import Variant, parse_variant
 
 ARTIFICIAL: dict[str, type[ArtificialEngine]] = {
     kind.name: kind for kind in (NullEngine, FixedEngine, StallingEngine)

@@ -2,21 +2,19 @@
 
 import json
 import os
-from importlib.metadata import EntryPoint, EntryPoints
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from pathlib import Path
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
-from loadstone import registry, scratch
+from loadstone import registry
 from loadstone.commands.clean import clean
 from loadstone.commands.engines import engines
+from loadstone.run import scratch
 
-POINTS = EntryPoints(
-    EntryPoint(name, f"loadstone.engines.{name}:{name.capitalize()}Engine", "loadstone.engines")
-    for name in ("null", "fixed", "stalling", "sqlite", "duckdb", "postgresql")
-)
+POINTS = entry_points(group="loadstone.engines")
 LACKING = EntryPoint("lacking", "loadstone_no_such_module:Engine", "loadstone.engines")
 
 

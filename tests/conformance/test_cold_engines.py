@@ -12,15 +12,16 @@ import pytest
 from engine_kinds import ENGINES
 from test_hosts import build
 
-from loadstone import _core, coldness, machine
+from loadstone import _core
 from loadstone.benchmarks.base import table_of
+from loadstone.clients.base import Database
 from loadstone.engines.base import Attribute, System, Table
-from loadstone.host_watch import HostWatch
-from loadstone.hosts.base import Database
+from loadstone.machine import facts, page_cache
+from loadstone.plan.variant import Variant
 from loadstone.record.model import AnswerCheck, ColdEvidence, Sample, refuted
-from loadstone.stopwatch import Stopwatch
-from loadstone.variant import Variant
-from loadstone.watch import Block, Variation, Watch
+from loadstone.worker.block import Block, Variation, Watch
+from loadstone.worker.client_timer import HostWatch
+from loadstone.worker.statement_timer import Stopwatch
 
 PARTS = 20_000
 """Their headers, catalogs and root pages are a small share of the smallest database of OO1's."""
@@ -36,8 +37,8 @@ def folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="loadstone-test-") as name:
         path = Path(name)
         path.chmod(0o755)
-        mount = machine.mount_of(path)
-        if mount is None or mount.type not in coldness.PAGE_CACHED:
+        mount = facts.mount_of(path)
+        if mount is None or mount.type not in page_cache.PAGE_CACHED:
             pytest.skip("no file system with a page cache")
         yield path
 

@@ -17,10 +17,10 @@ from engine_kinds import ENGINES, MakeEngine
 from samples import as_rows, rows, stream, table
 
 from loadstone.engines.base import Engine
-from loadstone.engines.postgresql import PostgresqlEngine
-from loadstone.engines.postgresql_server import end_orphan
+from loadstone.engines.postgresql.engine import PostgresqlEngine
+from loadstone.engines.postgresql.server import end_orphan
 from loadstone.errors import EngineError
-from loadstone.variant import Variant
+from loadstone.plan.variant import Variant
 
 DEATH_S_MAX = 20.0
 SERVERS = ("postgresql",)
@@ -30,7 +30,7 @@ import sys
 from pathlib import Path
 from engine_kinds import ENGINES
 from samples import rows, stream, table
-from loadstone.variant import Variant
+from loadstone.plan.variant import Variant
 
 engine = ENGINES[sys.argv[1]](Variant(sys.argv[1]), Path(sys.argv[2]), "run1")
 engine.start()
@@ -186,7 +186,7 @@ def of_the_kernel() -> set[str]:
 MAKER = """
 import sys
 from pathlib import Path
-from loadstone.engines.postgresql_server import PrivateServer
+from loadstone.engines.postgresql.engine.server import PrivateServer
 print(flush=True)
 PrivateServer(Path(sys.argv[1])).launch({})
 sys.stdin.read()

@@ -9,12 +9,12 @@ import samples
 
 from loadstone._core import answer_of_rows
 from loadstone.engines.base import Engine
-from loadstone.engines.fixed import FixedEngine
-from loadstone.engines.null import NullEngine
-from loadstone.engines.stalling import StallingEngine
+from loadstone.engines.calibration.fixed import FixedEngine
+from loadstone.engines.calibration.null import NullEngine
+from loadstone.engines.calibration.stalling import StallingEngine
 from loadstone.errors import EngineError
-from loadstone.users import Loop, Request, Users
-from loadstone.variant import Variant
+from loadstone.plan.variant import Variant
+from loadstone.worker.user_loop import Loop, Request, Users
 
 USERS, REQUESTS = 4, 50
 QUERY = "SELECT unique1, unique2 FROM t WHERE unique2 = {}"

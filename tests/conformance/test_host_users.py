@@ -11,10 +11,10 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from loadstone import _core, registry
+from loadstone.clients.base import Database, HostedEngine
+from loadstone.clients.rust.embedded import RustHost
 from loadstone.errors import EngineError, UnsupportedError
-from loadstone.hosts.base import Database, HostedEngine
-from loadstone.hosts.rust import RustHost
-from loadstone.variant import parse_variant
+from loadstone.plan.variant import parse_variant
 
 PARTS = 200
 ORACLE = _core.Oo1Oracle(PARTS)

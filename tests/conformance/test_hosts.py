@@ -10,10 +10,10 @@ import pytest
 from user_server import SECRET, UserServer, user_server
 
 from loadstone import _core, registry
-from loadstone.coldness import wait_until_dead
+from loadstone.clients.base import Database, HostedEngine
 from loadstone.errors import EngineError, InputError, LoadstoneError, UnsupportedError
-from loadstone.hosts.base import Database, HostedEngine
-from loadstone.variant import parse_variant
+from loadstone.machine.page_cache import wait_until_dead
+from loadstone.plan.variant import parse_variant
 
 PARTS = 200
 ORACLE = _core.Oo1Oracle(PARTS)

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from loadstone import _core
-from loadstone.coldness import wait_until_dead
+from loadstone.clients.base import Database
+from loadstone.clients.rust.lode import LodeHost
 from loadstone.errors import EngineError, UnsupportedError
-from loadstone.hosts.base import Database
-from loadstone.hosts.lode import LodeHost
-from loadstone.variant import parse_variant
+from loadstone.machine.page_cache import wait_until_dead
+from loadstone.plan.variant import parse_variant
 
 PARTS = 200
 DEATH_S_MAX = 20.0
@@ -26,8 +26,8 @@ ORACLE = _core.Oo1Oracle(PARTS)
 WORKER = """
 import sys
 from pathlib import Path
-from loadstone.hosts.lode import LodeHost
-from loadstone.variant import Variant
+from loadstone.clients.rust.lode import LodeHost
+from loadstone.plan.variant import Variant
 
 host = LodeHost(Variant("lode", (("place", "server"),)), Path(sys.argv[1]), "run1")
 host.start()

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from loadstone import _core
-from loadstone.engines import network_namespace
-from loadstone.engines.network_namespace import NetworkNamespace, link_name, remove_link
-from loadstone.engines.postgresql import PostgresqlEngine
+from loadstone.clients.base import Database
+from loadstone.clients.rust.postgresql import PostgresqlHost
+from loadstone.engines.postgresql import network_namespace
+from loadstone.engines.postgresql.engine import PostgresqlEngine
+from loadstone.engines.postgresql.network_namespace import NetworkNamespace, link_name, remove_link
 from loadstone.errors import EngineError
-from loadstone.hosts.base import Database
-from loadstone.hosts.postgresql import PostgresqlHost
-from loadstone.variant import Variant
+from loadstone.plan.variant import Variant
 
 PARTS = 200
 DEATH_S_MAX = 20.0
@@ -27,8 +27,8 @@ MEASURES = ("lookup", "traversal", "reverse", "insert", "range", "scan", "lookup
 WORKER = """
 import sys
 from pathlib import Path
-from loadstone.hosts.postgresql import PostgresqlHost
-from loadstone.variant import Variant
+from loadstone.clients.rust.postgresql import PostgresqlHost
+from loadstone.plan.variant import Variant
 
 host = PostgresqlHost(Variant("postgresql", (("place", "remote"),)), Path(sys.argv[1]), "run1")
 host.start()

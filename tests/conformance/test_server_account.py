@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from loadstone.engines import postgresql_binaries
-from loadstone.engines.postgresql_binaries import Account, binaries, server_account
+from loadstone.engines.postgresql import binaries as postgresql_binaries
+from loadstone.engines.postgresql.binaries import Account, binaries, server_account
 from loadstone.errors import EngineError
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root drops to another account")

@@ -8,7 +8,7 @@ import pytest
 from samples import as_rows, rows, stream, table
 from user_server import SECRET, UserServer, free_port, user_server
 
-from loadstone.engines.postgresql import PostgresqlEngine
+from loadstone.engines.postgresql.engine import PostgresqlEngine
 from loadstone.errors import (
     EngineError,
     InputError,
@@ -16,7 +16,7 @@ from loadstone.errors import (
     RecordError,
     UnsupportedError,
 )
-from loadstone.variant import parse_variant
+from loadstone.plan.variant import parse_variant
 
 
 @pytest.fixture(scope="module")

@@ -10,15 +10,16 @@ from psycopg import sql
 from samples import rows, stream, table
 from user_server import UserServer, user_server
 
-from loadstone import registry, scratch, session
-from loadstone.crew import VariantWorker
-from loadstone.engines.postgresql import PostgresqlEngine
+from loadstone import registry
+from loadstone.clients.base import Database
+from loadstone.clients.rust.postgresql import PostgresqlHost
+from loadstone.engines.postgresql.engine import PostgresqlEngine
 from loadstone.errors import EngineError
-from loadstone.hosts.base import Database
-from loadstone.hosts.postgresql import PostgresqlHost
+from loadstone.plan.variant import Variant, parse_variant
 from loadstone.record import read
-from loadstone.session import plan_from
-from loadstone.variant import Variant, parse_variant
+from loadstone.run import scratch, session
+from loadstone.run.session import plan_from
+from loadstone.run.variant_worker import VariantWorker
 
 TACTICS = frozenset(PostgresqlEngine.capabilities.tactics)
 

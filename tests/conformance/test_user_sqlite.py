@@ -12,11 +12,11 @@ import pytest
 from samples import as_rows, rows, stream, table
 from user_file import HOSTILE_NAMES, UserFile, quoted, user_file
 
-from loadstone import coldness
-from loadstone.engines import sqlite_session
-from loadstone.engines.sqlite import SqliteEngine
+from loadstone.engines.sqlite import user_file as sqlite_session
+from loadstone.engines.sqlite.engine import SqliteEngine
 from loadstone.errors import EngineError, InputError
-from loadstone.variant import parse_variant
+from loadstone.machine import page_cache
+from loadstone.plan.variant import parse_variant
 
 TACTICS = frozenset(SqliteEngine.capabilities.tactics)
 CASES = [("delete", True), ("delete", False), ("wal", True), ("wal", False)]
@@ -217,7 +217,7 @@ def test_another_program_that_has_the_file_mapped_is_no_proof_of_cold(
         assert other.stdout.readline() == b"open\n"
         names = {path.name for path in engine.files()}
         assert ("u.db-shm" in names) == (journal == "wal")
-        found = coldness.evict_files(engine.files(), engine_dead=True)
+        found = page_cache.evict_files(engine.files(), engine_dead=True)
         other.communicate()
         if journal == "wal":
             assert not found.proved

@@ -11,12 +11,12 @@ import pytest
 from samples import rows, stream, table
 from user_file import UserFile, user_file
 
-from loadstone import scratch
-from loadstone.crew import VariantWorker
-from loadstone.engines.sqlite import SqliteEngine
+from loadstone.engines.sqlite.engine import SqliteEngine
 from loadstone.errors import EngineError
-from loadstone.session import plan_from
-from loadstone.variant import Variant, parse_variant
+from loadstone.plan.variant import Variant, parse_variant
+from loadstone.run import scratch
+from loadstone.run.session import plan_from
+from loadstone.run.variant_worker import VariantWorker
 
 TACTICS = frozenset(SqliteEngine.capabilities.tactics)
 
@@ -81,8 +81,8 @@ def test_a_living_run_keeps_its_tables_whoever_cleans(user: UserFile, connect: C
     engine.stop()  # as for every cold sample
     # In a process of its own, as `clean` is.
     script = (
-        "import sys; from loadstone.engines.sqlite import SqliteEngine as E\n"
-        "from loadstone.variant import parse_variant\n"
+        "import sys; from loadstone.engines.sqlite.engine import SqliteEngine as E\n"
+        "from loadstone.plan.variant import parse_variant\n"
         f"v = parse_variant(sys.argv[1], frozenset({sorted(TACTICS)}))\n"
         "(left,) = E.sweep(v); print(left.alive, flush=True); E.clear(v, left)"
     )

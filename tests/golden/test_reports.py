@@ -16,8 +16,8 @@ from oo1_report_fixture import make_oo1_run
 from report_fixture import FEW, make_run
 
 from loadstone import registry
-from loadstone.comparison import markdown
-from loadstone.comparison.compare import compare
+from loadstone.analysis.compare.compare import compare
+from loadstone.report.comparison import markdown
 
 HERE = Path(__file__).parent
 SHOWN = (*FEW, "min-scalar")

@@ -1,8 +1,8 @@
 """No file lies about unused: every Rust file is a module, every Python module is imported.
 
-A Python module lives if product code imports it, names it (`"loadstone.worker"` for a subprocess
-or a late import), or `pyproject.toml` registers it. A script outside the package lives if the
-Makefile, a document or another file names it.
+A Python module lives if product code imports it, names it (`"loadstone.worker.main"` for a
+subprocess or a late import), or `pyproject.toml` registers it. A script outside the package lives
+if the Makefile, a document or another file names it.
 """
 
 import ast
@@ -144,11 +144,11 @@ RUST = {
 PYTHON = {
     "pyproject.toml": '[project.scripts]\na = "loadstone.cli:main"\n',
     "python/loadstone/__init__.py": "",
-    "python/loadstone/cli.py": "from loadstone.one import two\nRUN = 'loadstone.worker'\n",
+    "python/loadstone/cli.py": "from loadstone.one import two\nRUN = 'loadstone.worker.main'\n",
     "python/loadstone/one/__init__.py": "from . import three\n",
     "python/loadstone/one/two.py": "",
     "python/loadstone/one/three.py": "",
-    "python/loadstone/worker.py": "",
+    "python/loadstone/worker/main.py": "",
 }
 
 
@@ -162,12 +162,12 @@ def test_a_dead_rust_file_is_seen(removed):
 
 
 @pytest.mark.parametrize(
-    "removed", ["import two", "import three", "'loadstone.worker'", "cli:main"]
+    "removed", ["import two", "import three", "'loadstone.worker.main'", "cli:main"]
 )
 def test_a_dead_python_module_is_seen(removed):
     assert dead_python(PYTHON) == []
     other = {"cli:main": "worker:main"}.get(removed, removed.split()[0] + " sys")
-    other = "'worker'" if removed == "'loadstone.worker'" else other
+    other = "'worker'" if removed == "'loadstone.worker.main'" else other
     texts = {path: text.replace(removed, other) for path, text in PYTHON.items()}
     assert len(dead_python(texts)) == 1
 

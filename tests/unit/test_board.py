@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from loadstone import board as module
-from loadstone.board import Board
+from loadstone.protocol import deadline as module
+from loadstone.protocol.deadline import Board
 
 SECOND_NS = 1_000_000_000
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from loadstone import bounds
+from loadstone.clients.rust.lode import LodeHost
+from loadstone.engines import bounds
 from loadstone.engines.duckdb import DuckdbEngine
-from loadstone.engines.postgresql import PostgresqlEngine
-from loadstone.engines.sqlite import SqliteEngine
+from loadstone.engines.postgresql.engine import PostgresqlEngine
+from loadstone.engines.sqlite.engine import SqliteEngine
 from loadstone.errors import InputError
-from loadstone.hosts.lode import LodeHost
-from loadstone.variant import parse_variant
+from loadstone.plan.variant import parse_variant
 
 KINDS = (DuckdbEngine, PostgresqlEngine, SqliteEngine, LodeHost)
 

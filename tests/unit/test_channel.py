@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from loadstone import channel
-from loadstone.channel import Worker
-from loadstone.coldness import wait_until_dead
-from loadstone.descendants import Descendants
 from loadstone.errors import EngineError
+from loadstone.machine.page_cache import wait_until_dead
+from loadstone.protocol import pipe
+from loadstone.protocol.descendants import Descendants
+from loadstone.protocol.pipe import Worker
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ signal.pause()
 def test_what_a_process_started_is_ended_in_whatever_session(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("loadstone.descendants.QUIT_S_MAX", 0.1)
+    monkeypatch.setattr("loadstone.protocol.descendants.QUIT_S_MAX", 0.1)
     command = [sys.executable, "-c", PARENT, "2", PARENT]
     with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdout is not None
@@ -90,7 +90,7 @@ def test_what_a_process_started_is_ended_in_whatever_session(
 def test_a_worker_that_does_not_end_is_ended(
     worker: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(channel, "CLOSE_S_MAX", 0.1)
+    monkeypatch.setattr(pipe, "CLOSE_S_MAX", 0.1)
     pid = worker._process.pid
     os.kill(pid, 19)  # stopped: it sees no end of its requests
     assert worker.close() == []

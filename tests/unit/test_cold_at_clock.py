@@ -13,14 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from loadstone import coldness, limits, machine, opening
 from loadstone._core import resident_pages
-from loadstone.engines.null import NullEngine
-from loadstone.plan import Cell
+from loadstone.analysis.advice import advice
+from loadstone.engines.calibration.null import NullEngine
+from loadstone.machine import facts, opening, page_cache
+from loadstone.plan.plan import Cell
+from loadstone.plan.variant import Variant
 from loadstone.record.model import AnswerCheck, CellResult, ColdEvidence, Sample
-from loadstone.stopwatch import Stopwatch
-from loadstone.variant import Variant
-from loadstone.watch import Block
+from loadstone.statistics import validity
+from loadstone.worker.block import Block
+from loadstone.worker.statement_timer import Stopwatch
 
 PAGES = 256
 SIZE = PAGES * mmap.PAGESIZE
@@ -31,14 +33,14 @@ HOST = "range of t is onektup retrieve (t.all)"
 @pytest.fixture(autouse=True)
 def drop_caches(tmp_path, monkeypatch):
     """Nobody's page cache but our files' is dropped by tests."""
-    monkeypatch.setattr(coldness, "DROP_CACHES", tmp_path / "drop_caches")
+    monkeypatch.setattr(page_cache, "DROP_CACHES", tmp_path / "drop_caches")
 
 
 @pytest.fixture
 def disk():
     for parent in (tempfile.gettempdir(), "/var/tmp", Path.cwd()):  # noqa: S108 - looked at first
-        mount = machine.mount_of(Path(parent))
-        if mount and mount.type in coldness.PAGE_CACHED and os.access(parent, os.W_OK):
+        mount = facts.mount_of(Path(parent))
+        if mount and mount.type in page_cache.PAGE_CACHED and os.access(parent, os.W_OK):
             folder = Path(tempfile.mkdtemp(dir=parent))
             yield folder
             shutil.rmtree(folder)
@@ -259,6 +261,6 @@ def result(read_bytes, *, expected=100, proved=True, size_bytes=4096, status="ok
 def test_proved_and_nothing_read_contradict_each_other(found, wrong, shown):
     assert found.refuted == wrong
     assert found.temperature_shown == shown
-    reason = limits.of_coldness(found.samples, found.answers, found.evidence)
+    reason = validity.of_coldness(found.samples, found.answers, found.evidence)
     assert bool(reason) == bool(wrong)
-    assert not wrong or limits.advice(reason)
+    assert not wrong or advice(reason)

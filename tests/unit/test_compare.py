@@ -9,13 +9,13 @@ import pytest
 from compared_runs import OPERATIONS, SQLITE, altered, calm_run, on_machine, reasons, with_term
 from report_fixture import FEW, HOSTILE, POSTGRESQL, TWIN, make_run
 
-from loadstone.comparison.compare import compare
-from loadstone.comparison.formats import FORMATS, write
-from loadstone.comparison.json import render
-from loadstone.comparison.words import remainders
+from loadstone.analysis.compare.compare import compare
 from loadstone.errors import InputError
-from loadstone.number import share
 from loadstone.record.model import CellResult, Term
+from loadstone.report.comparison.formats import FORMATS, write
+from loadstone.report.comparison.json import render
+from loadstone.report.comparison.wording import remainders
+from loadstone.text.parsing import share
 
 
 def unproved(result: CellResult) -> CellResult:

@@ -10,16 +10,16 @@ from compared_runs import OPERATIONS, SQLITE, altered, calm_run
 from report_fixture import TWIN, make_run
 
 from loadstone._core import interval_of_median
-from loadstone.comparison.cells import judge
-from loadstone.comparison.compare import OUTCOMES, compare
-from loadstone.comparison.json import render
-from loadstone.comparison.threshold import DEFAULT
-from loadstone.comparison.words import HEADINGS, advice, cells
+from loadstone.analysis.compare.cells import judge
+from loadstone.analysis.compare.compare import OUTCOMES, compare
+from loadstone.analysis.compare.threshold import DEFAULT
+from loadstone.analysis.noise import TwinCell, noise_of
 from loadstone.diagnostics import EXIT_OF_COMPARISON
-from loadstone.estimate import Estimate
-from loadstone.pairs import INTERVAL_PAIRS_MIN, paired_ratio
 from loadstone.record.model import CellResult, Condition, Run, Sample
-from loadstone.report.noise import TwinCell, noise_of
+from loadstone.report.comparison.json import render
+from loadstone.report.comparison.wording import HEADINGS, advice, cells
+from loadstone.statistics.estimate import Estimate
+from loadstone.statistics.paired_ratio import INTERVAL_PAIRS_MIN, paired_ratio
 
 
 @pytest.mark.parametrize(

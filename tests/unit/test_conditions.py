@@ -9,8 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from loadstone import _core, conditions
-from loadstone.conditions import WINDOW_NS, Conditions
+from loadstone import _core
+from loadstone.machine import conditions
+from loadstone.machine.conditions import WINDOW_NS, Conditions
 from loadstone.record.model import Condition
 
 TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")

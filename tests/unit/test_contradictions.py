@@ -11,9 +11,9 @@ from oo1_report_fixture import make_oo1_run
 from report_fixture import FEW, make_run
 
 from loadstone import registry
+from loadstone.analysis.consistency import busy
+from loadstone.analysis.summary import portrait
 from loadstone.record.model import AnswerCheck, CellResult, ColdEvidence, Run, Sample
-from loadstone.report.consistency import busy
-from loadstone.report.portrait import portrait
 
 NAMES = ("html", "md", "csv")
 SMALL = ("select-1%-heap", "project-1%")

@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import pytest
 
 from loadstone.benchmarks.wisconsin.benchmark import WisconsinBenchmark
-from loadstone.crew import REVIVALS_MAX, VariantWorker
-from loadstone.engines.sqlite import SqliteEngine
+from loadstone.engines.sqlite.engine import SqliteEngine
 from loadstone.errors import EngineError, WorkerDiedError
-from loadstone.variant import Variant
+from loadstone.plan.variant import Variant
+from loadstone.run.variant_worker import REVIVALS_MAX, VariantWorker
 
 
 @pytest.fixture

@@ -8,18 +8,25 @@ import pytest
 from compared_runs import SQLITE, altered, calm_run
 from report_fixture import write_record
 
-from loadstone import limits
 from loadstone._core import interval_of_median
-from loadstone.comparison.cells import SAME, SLOWER
-from loadstone.comparison.compare import compare
-from loadstone.disturbance import CROWDED, UNDISTURBED, disturbance, interval, ratio_between, span
+from loadstone.analysis.compare.cells import SAME, SLOWER
+from loadstone.analysis.compare.compare import compare
+from loadstone.analysis.measured import Source
+from loadstone.analysis.summary import portrait
 from loadstone.errors import RecordError
-from loadstone.estimate import Estimate
+from loadstone.plan.variant import parallelism_of
 from loadstone.record import read
 from loadstone.record.model import Condition, Disturbance, Sample
-from loadstone.report.portrait import portrait
-from loadstone.report.today import Source
-from loadstone.variant import parallelism_of
+from loadstone.statistics import validity
+from loadstone.statistics.disturbance import (
+    CROWDED,
+    UNDISTURBED,
+    disturbance,
+    interval,
+    ratio_between,
+    span,
+)
+from loadstone.statistics.estimate import Estimate
 
 BUSY = Condition(0.0, 0.6, 0.0)
 TRUE_NS = 1_000_000.0
@@ -111,8 +118,8 @@ def test_what_nobody_counted_is_held_by_nothing():
     found = disturbance(samples, BUSY)
     assert (found.worked_share, found.low_factor) == (None, 0.0)
     assert span(found) == float("inf")
-    assert "says nothing" not in limits.of_disturbance(samples, found, 1.0)
-    assert "factor of 10" in limits.of_disturbance(samples, found, 1.0)
+    assert "says nothing" not in validity.of_disturbance(samples, found, 1.0)
+    assert "factor of 10" in validity.of_disturbance(samples, found, 1.0)
 
 
 @pytest.mark.parametrize(("most", "words"), [(12, ""), (19, ""), (21, "a factor of 100")])
@@ -120,7 +127,7 @@ def test_a_figure_whose_printed_interval_spans_two_orders_of_magnitude_says_noth
     """The disturbance by itself leaves a factor of five."""
     times_ns = [TRUE_NS, *[most / 2 * TRUE_NS] * 4, most * TRUE_NS]
     samples = [Sample(i, 0, i, i, int(time)) for i, time in enumerate(times_ns)]
-    reason = limits.of_disturbance(samples, Disturbance(0.2, 0.2, 1.0), 1.0)
+    reason = validity.of_disturbance(samples, Disturbance(0.2, 0.2, 1.0), 1.0)
     assert words in reason
     assert bool(reason) == bool(words)
 

@@ -6,14 +6,15 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from loadstone import doctor, round_trips
-from loadstone.coldness import Evidence
+from loadstone import doctor
 from loadstone.commands import doctor as command
 from loadstone.diagnostics import Exit
 from loadstone.doctor import disk, engines, kernel, memory, processor
 from loadstone.doctor.check import Check, Verdict
 from loadstone.errors import EngineError, InputError
-from loadstone.round_trips import RoundTrips
+from loadstone.machine import wake_up
+from loadstone.machine.page_cache import Evidence
+from loadstone.machine.wake_up import RoundTrips
 
 GOOD = {
     "clock.source": "tsc",
@@ -183,15 +184,15 @@ def test_the_cost_of_sleep_is_a_ratio_where_there_is_one(idle_ns, words):
 
 
 def test_round_trips_leave_the_processors_as_they_were():
-    before = round_trips.os.sched_getaffinity(0)
-    trips = round_trips.round_trips()
-    assert round_trips.os.sched_getaffinity(0) == before
+    before = wake_up.os.sched_getaffinity(0)
+    trips = wake_up.round_trips()
+    assert wake_up.os.sched_getaffinity(0) == before
     assert (trips is None) == (len(before) < 2)
 
 
 def test_one_processor_has_no_round_trips(monkeypatch):
-    monkeypatch.setattr(round_trips.os, "sched_getaffinity", lambda pid: {0})
-    assert round_trips.round_trips() is None
+    monkeypatch.setattr(wake_up.os, "sched_getaffinity", lambda pid: {0})
+    assert wake_up.round_trips() is None
 
 
 @pytest.mark.parametrize(

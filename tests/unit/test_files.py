@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 from report_fixture import FEW, make_run, write_record
 
-from loadstone import registry, session
+from loadstone import registry
 from loadstone.commands.report import report
 from loadstone.errors import InputError
+from loadstone.run import session
 
 FORMATS = ("html", "md", "csv", "json", "parquet")
 

@@ -20,14 +20,15 @@ from report_fixture import make_run
 from test_report_hostile import bad
 from user_file import user_file
 
-from loadstone import cli, diagnostics, registry, scratch
+from loadstone import cli, diagnostics, registry
+from loadstone.analysis.compare.compare import compare
 from loadstone.commands import doctor
-from loadstone.comparison import formats
-from loadstone.comparison.compare import compare
 from loadstone.doctor.check import Check, Verdict
-from loadstone.engines.sqlite import SqliteEngine
+from loadstone.engines.sqlite.engine import SqliteEngine
+from loadstone.plan.variant import parse_variant
+from loadstone.report.comparison import formats
 from loadstone.report.terminal import Progress
-from loadstone.variant import parse_variant
+from loadstone.run import scratch
 
 STEERING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]"

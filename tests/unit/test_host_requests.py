@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from loadstone import _core
-from loadstone.host_requests import HostRequests
+from loadstone.worker.client_requests import HostRequests
 
 PARTS = 200
 LOCAL, SCATTERED = (

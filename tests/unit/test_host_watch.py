@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from loadstone import limits
 from loadstone.benchmarks.oo1.benchmark import Oo1Benchmark, call_of
-from loadstone.host_requests import HostRequests
-from loadstone.hosts.base import Database
-from loadstone.hosts.loops import run
-from loadstone.hosts.python_null import NullClient
+from loadstone.clients.base import Database
+from loadstone.clients.oo1.loops import run
+from loadstone.clients.python.null import NullClient
 from loadstone.record.model import Sample
+from loadstone.statistics import validity
+from loadstone.worker.client_requests import HostRequests
 
 PARTS = 200
 OPERATIONS = {item.name: item for item in Oo1Benchmark().operations("1992", PARTS)}
@@ -133,7 +133,7 @@ def test_no_thread_computes_for_longer_than_the_clock_ran(
     reply = worker.block(block(measure, 0, 10))
     samples = [Sample(**values) for values in reply["samples"]]
     assert all(sample.client_cpu_ns for sample in samples)
-    assert limits.of_work(samples) == ""
+    assert validity.of_work(samples) == ""
     worker.remove()
 
 

@@ -6,13 +6,13 @@ import sqlite3
 import pytest
 from test_record import PLAN
 
-from loadstone import scratch
-from loadstone.engines import postgresql_server
+from loadstone.engines.postgresql import server
 from loadstone.errors import InputError, RecordError
-from loadstone.files import check_replaceable
-from loadstone.plan import Plan
+from loadstone.plan.plan import Plan
 from loadstone.record import Recorder
 from loadstone.record.writer import refuse_existing
+from loadstone.run import scratch
+from loadstone.text.files import check_replaceable
 
 
 def test_a_pipe_is_no_mark_and_nobody_waits_for_it(tmp_path, monkeypatch):
@@ -24,8 +24,8 @@ def test_a_pipe_is_no_mark_and_nobody_waits_for_it(tmp_path, monkeypatch):
 
 def test_a_pipe_is_no_server_s_pid_file(tmp_path):
     os.mkfifo(tmp_path / "postmaster.pid")
-    assert postgresql_server._postmaster(tmp_path) is None
-    postgresql_server._forget_zombie(tmp_path)
+    assert server._postmaster(tmp_path) is None
+    server._forget_zombie(tmp_path)
 
 
 def test_nothing_is_made_where_a_link_leads_to_nothing(tmp_path):

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from loadstone import limits
-from loadstone.disturbance import PRINTED_SPAN_MAX, SPAN_MAX
-from loadstone.plan import Cell
+from loadstone.analysis.advice import advice
+from loadstone.plan.plan import Cell
 from loadstone.record.model import CellResult, ColdEvidence, Condition, Sample
+from loadstone.statistics import validity
+from loadstone.statistics.disturbance import PRINTED_SPAN_MAX, SPAN_MAX
 
 CALM = Condition(0.01, 0.02, 0.03)
 
@@ -36,7 +37,7 @@ def samples(*elapsed_ns: int) -> list[Sample]:
     ],
 )
 def test_the_machine_convicts_what_was_measured_on_it(condition, words):
-    reason = limits.of_machine(condition)
+    reason = validity.of_machine(condition)
     assert words in reason
     assert bool(reason) == bool(words)
 
@@ -55,17 +56,17 @@ def test_the_machine_convicts_what_was_measured_on_it(condition, words):
 )
 def test_more_cpu_time_than_threads_had_convicts_the_instrument(elapsed_ns, work, words):
     """What was counted lies outside of what was timed: an insert once had its checking counted."""
-    reason = limits.of_work([*samples(elapsed_ns), Sample(1, 0, 1, 0, elapsed_ns, **work)])
+    reason = validity.of_work([*samples(elapsed_ns), Sample(1, 0, 1, 0, elapsed_ns, **work)])
     assert words in reason
     assert bool(reason) == bool(words)
-    assert not reason or limits.advice(reason)
+    assert not reason or advice(reason)
 
 
 def test_a_cell_near_the_floor_or_the_clock_is_too_short():
-    assert not limits.of_instrument(samples(1000, 1000), samples(500, 500), 50)
-    assert "harness alone takes 51%" in limits.of_instrument(samples(1000), samples(510), 50)
-    assert "clock" in limits.of_instrument(samples(400, 400, 400), [], 50)
-    assert not limits.of_instrument(samples(500), [], 50)
+    assert not validity.of_instrument(samples(1000, 1000), samples(500, 500), 50)
+    assert "harness alone takes 51%" in validity.of_instrument(samples(1000), samples(510), 50)
+    assert "clock" in validity.of_instrument(samples(400, 400, 400), [], 50)
+    assert not validity.of_instrument(samples(500), [], 50)
 
 
 def test_twins_convict_each_other_only_beyond_noise():
@@ -73,32 +74,32 @@ def test_twins_convict_each_other_only_beyond_noise():
     apart = samples(*[1200 + 7 * (i % 5) for i in range(12)])
     near = samples(*[1050 + 7 * (i % 5) for i in range(12)])
     wild = samples(*[1000 * (3 if i % 2 else 1) for i in range(12)])
-    assert "differs by 20%" in limits.of_twins(limits.twins_apart(first, apart))
-    assert limits.twins_apart(apart, first) == pytest.approx(1.2, abs=0.01)
-    assert limits.twins_apart(first, near) == 1, "a difference of 5 %"
-    assert limits.twins_apart(first, wild) == 1, "an interval that holds 1"
-    assert limits.twins_apart(first, samples()) == 1, "nothing in common"
-    assert not limits.of_twins(1.0)
+    assert "differs by 20%" in validity.of_twins(validity.twins_apart(first, apart))
+    assert validity.twins_apart(apart, first) == pytest.approx(1.2, abs=0.01)
+    assert validity.twins_apart(first, near) == 1, "a difference of 5 %"
+    assert validity.twins_apart(first, wild) == 1, "an interval that holds 1"
+    assert validity.twins_apart(first, samples()) == 1, "nothing in common"
+    assert not validity.of_twins(1.0)
 
 
 def test_of_too_few_pairs_for_an_interval_every_one_must_lie_apart():
     first = samples(1000, 1010, 990)
-    assert limits.twins_apart(first, samples(2000, 2100, 1900)) == pytest.approx(2, abs=0.1)
-    assert limits.twins_apart(first, samples(2000, 2100, 1000)) == 1
-    assert limits.twins_apart(first[:2], samples(2000, 2100)) == 1
+    assert validity.twins_apart(first, samples(2000, 2100, 1900)) == pytest.approx(2, abs=0.1)
+    assert validity.twins_apart(first, samples(2000, 2100, 1000)) == 1
+    assert validity.twins_apart(first[:2], samples(2000, 2100)) == 1
 
 
 def test_every_reason_says_what_to_do():
     busy = [Condition(0.5, 0.0, 0.0), Condition(0.0, 0.5, 0.0), Condition(0.0, 0.0, 0.5)]
     reasons = [
-        *map(limits.of_machine, busy),
-        limits.of_instrument(samples(1000), samples(510), 50),
-        limits.of_instrument(samples(400), [], 50),
-        limits.of_twins(1.5),
-        limits.of_client(0.99),
+        *map(validity.of_machine, busy),
+        validity.of_instrument(samples(1000), samples(510), 50),
+        validity.of_instrument(samples(400), [], 50),
+        validity.of_twins(1.5),
+        validity.of_client(0.99),
     ]
-    assert all(map(limits.advice, reasons))
-    assert not limits.advice("the dog ate it")
+    assert all(map(advice, reasons))
+    assert not advice("the dog ate it")
 
 
 @pytest.mark.parametrize(
@@ -132,15 +133,15 @@ def test_the_document_states_the_limits():
     text = (Path(__file__).parents[2] / "docs/method.md").read_text(encoding="utf-8")
     table = text.partition("| limit | beyond it |")[2].partition("\n\n")[0]
     stated = [int(figure) / 100 for figure in re.findall(r"(\d+) %", table)]
-    assert f"beyond {limits.TWIN_RATIO_BELIEVED:g} times invalid" in table
+    assert f"beyond {validity.TWIN_RATIO_BELIEVED:g} times invalid" in table
     assert f"over {SPAN_MAX:g} times the lower" in table
     assert f"over {PRINTED_SPAN_MAX:g} times its lower" in table
     assert stated == [
-        limits.STOLEN_SHARE_MAX,
-        limits.FOREIGN_SHARE_MAX,
-        limits.SPEED_DRIFT_MAX,
-        limits.FLOOR_SHARE_MAX,
-        limits.WORK_SHARE_SLACK,
-        limits.CLOCK_SHARE_MAX,
-        pytest.approx(limits.TWIN_RATIO_MAX - 1),
+        validity.STOLEN_SHARE_MAX,
+        validity.FOREIGN_SHARE_MAX,
+        validity.SPEED_DRIFT_MAX,
+        validity.FLOOR_SHARE_MAX,
+        validity.WORK_SHARE_SLACK,
+        validity.CLOCK_SHARE_MAX,
+        pytest.approx(validity.TWIN_RATIO_MAX - 1),
     ]

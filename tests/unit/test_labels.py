@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from loadstone._core import interval_of_median
-from loadstone.comparison.cells import VERDICTS, judge, may_be_slower
-from loadstone.comparison.threshold import DEFAULT
-from loadstone.pairs import paired_ratio
+from loadstone.analysis.compare.cells import VERDICTS, judge, may_be_slower
+from loadstone.analysis.compare.threshold import DEFAULT
+from loadstone.analysis.standing import NEAR, SAME, UNDECIDED, standing
 from loadstone.record.model import Sample
-from loadstone.report.standing import NEAR, SAME, UNDECIDED, standing
+from loadstone.statistics.paired_ratio import paired_ratio
 
 TRIALS = 300
 FALSE_MAX = 0.08

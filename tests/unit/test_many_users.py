@@ -7,10 +7,10 @@ import pytest
 from loadstone.benchmarks.base import Operation
 from loadstone.engines.base import Capabilities, Structure
 from loadstone.errors import InputError
-from loadstone.many_users import REQUESTS_MAX, ManyUsers, crowds
-from loadstone.plan import Choices, Plan, choices_from
-from loadstone.planner import make_plan
-from loadstone.variant import Variant
+from loadstone.plan.plan import Choices, Plan, choices_from
+from loadstone.plan.variant import Variant
+from loadstone.planning.planner import make_plan
+from loadstone.run.load_levels import REQUESTS_MAX, ManyUsers, crowds
 
 SCAN = Operation("scan", "a scan", "g", "", "heap", "heap", "relation", ("retrieve (a = 1)",))
 

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from loadstone import limits, scale, session
-from loadstone.conditions import Conditions
 from loadstone.diagnostics import Exit
-from loadstone.disturbance import calmer
-from loadstone.plan import Cell
+from loadstone.machine.conditions import Conditions
+from loadstone.plan.plan import Cell
 from loadstone.record import read
 from loadstone.record.model import CellResult, Condition, Disturbance
+from loadstone.run import session, stage
+from loadstone.statistics import validity
+from loadstone.statistics.disturbance import calmer
 
 CALM, BUSY = Condition(0.0, 0.0, 0.0), Condition(0.0, 0.7, 0.0)
 CHOICES = {
@@ -25,7 +26,7 @@ CHOICES = {
 @pytest.fixture
 def states(monkeypatch, tmp_path):
     """Sets what each unit finds; from the last one on, all find the same."""
-    monkeypatch.setattr(limits, "SPAN_MAX", inf)  # the machine under the test may be busy itself
+    monkeypatch.setattr(validity, "SPAN_MAX", inf)  # the machine under the test may be busy itself
     monkeypatch.setenv("LOADSTONE_SCRATCH", str(tmp_path / "scratch"))
 
     def found(*conditions):
@@ -56,8 +57,8 @@ def test_a_machine_that_stays_busy_is_not_tried_for_ever_and_nothing_usable_is_a
     states, tmp_path, capsys, monkeypatch
 ):
     states(BUSY)
-    monkeypatch.setattr(limits, "PRINTED_SPAN_MAX", float("inf"))  # what real samples scatter by
-    monkeypatch.setattr(scale, "calmer", lambda after, before: False)
+    monkeypatch.setattr(validity, "PRINTED_SPAN_MAX", float("inf"))  # what real samples scatter by
+    monkeypatch.setattr(stage, "calmer", lambda after, before: False)
     code, path = ran(tmp_path)
     run = read(path)
     assert set(statuses(path)) == {"disturbed"}
@@ -70,7 +71,7 @@ def test_a_machine_that_stays_busy_is_not_tried_for_ever_and_nothing_usable_is_a
     assert "end other programs" in told
     assert f"loadstone run --resume {path}" in "".join(printed.out.split("\n"))
 
-    monkeypatch.setattr(scale, "calmer", calmer)
+    monkeypatch.setattr(stage, "calmer", calmer)
     # Later, when the machine is idle, its record is made whole.
     states(CALM)
     assert session.resume(path, {}, page=False) == Exit.OK

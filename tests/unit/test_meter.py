@@ -5,7 +5,7 @@ import resource
 import subprocess
 import sys
 
-from loadstone.meter import Meter
+from loadstone.machine.counters import Meter
 
 BUSY = """
 import sys, time

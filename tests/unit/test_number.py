@@ -3,7 +3,7 @@
 import pytest
 
 from loadstone.errors import InputError
-from loadstone.number import whole_number
+from loadstone.text.parsing import whole_number
 
 
 @pytest.mark.parametrize(

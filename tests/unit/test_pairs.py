@@ -2,8 +2,8 @@
 
 from math import isclose
 
-from loadstone.pairs import SPELL_NS, WITNESSES_MIN, paired, paired_ratio
 from loadstone.record.model import Sample
+from loadstone.statistics.paired_ratio import SPELL_NS, WITNESSES_MIN, paired, paired_ratio
 
 
 def samples(*turns: tuple[int, ...]) -> list[Sample]:

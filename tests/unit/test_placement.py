@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from loadstone.placement import placed
-from loadstone.variant import Variant
+from loadstone.plan.variant import Variant
+from loadstone.worker.affinity import placed
 
 
 def system(*tactics, processes=()):

@@ -7,9 +7,9 @@ import pytest
 from loadstone.benchmarks.base import Operation
 from loadstone.engines.base import Capabilities, Structure
 from loadstone.errors import InputError
-from loadstone.plan import Choices, Plan, choices_from, read_choices
-from loadstone.planner import make_plan
-from loadstone.variant import Variant
+from loadstone.plan.plan import Choices, Plan, choices_from, read_choices
+from loadstone.plan.variant import Variant
+from loadstone.planning.planner import make_plan
 
 
 class TwoOperations:

@@ -10,13 +10,13 @@ from report_fixture import make_run, write_record
 
 import loadstone.benchmarks
 from loadstone import registry
+from loadstone.analysis.published import Comparison, comparisons
+from loadstone.analysis.summary import portrait
 from loadstone.benchmarks.oo1.benchmark import Oo1Benchmark
 from loadstone.benchmarks.wisconsin.benchmark import WisconsinBenchmark
 from loadstone.record.model import Run, Term
 from loadstone.record.reader import read
-from loadstone.report.comparison import Comparison, comparisons
 from loadstone.report.paper_words import paper_tables, unmeasured
-from loadstone.report.portrait import portrait
 
 FOLDER = Path(loadstone.benchmarks.__file__).parent
 TUPLES = {

@@ -10,12 +10,12 @@ import pyarrow as pa
 import pytest
 
 from loadstone import _core
+from loadstone.clients.base import Database
+from loadstone.clients.python.embedded import PythonHost, part_table
+from loadstone.clients.python.null import PythonNullHost
+from loadstone.clients.rust.embedded import MemoryHost
 from loadstone.errors import EngineError, UnsupportedError
-from loadstone.hosts.base import Database
-from loadstone.hosts.python import PythonHost, part_table
-from loadstone.hosts.python_null import PythonNullHost
-from loadstone.hosts.rust import MemoryHost
-from loadstone.variant import parse_variant
+from loadstone.plan.variant import parse_variant
 
 PARTS = 200
 HOSTS = {
@@ -41,7 +41,7 @@ def kind_of(engine: str) -> type[PythonHost]:
     if engine in STORED:
         pytest.importorskip(engine.upper() if engine == "zodb" else engine,
                             reason=f"the optional engine {engine} is not installed")  # fmt: skip
-    kind: type[PythonHost] = getattr(import_module(f"loadstone.hosts.{module}"), name)
+    kind: type[PythonHost] = getattr(import_module(f"loadstone.clients.python.{module}"), name)
     return kind
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from loadstone.errors import RecordError
-from loadstone.plan import Cell, Plan
+from loadstone.plan.plan import Cell, Plan
 from loadstone.record import CellResult, Recorder, Sample, read, writer
 from loadstone.record.model import (
     AnswerCheck,

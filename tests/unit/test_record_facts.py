@@ -6,8 +6,9 @@ from contextlib import closing
 import pytest
 from report_fixture import FEW, make_run, write_record
 
-from loadstone import machine, registry
+from loadstone import registry
 from loadstone.errors import RecordError
+from loadstone.machine import facts
 from loadstone.record import read
 from loadstone.record.facts import COUNT, MACHINE, NUMBER
 
@@ -32,7 +33,7 @@ def changed(good, path, table, key, value):
 
 
 def test_every_fact_of_a_machine_has_its_kind():
-    known = machine.describe()
+    known = facts.describe()
     assert set(known) | {"idle_states.held", "idle_states.reason"} == set(MACHINE)
     for key, value in known.items():
         assert value is None or MACHINE[key].holds(value), (key, value)

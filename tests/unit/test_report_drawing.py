@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_fixture import make_run
 
+from loadstone.analysis.growth import growth
+from loadstone.analysis.published import comparisons
+from loadstone.analysis.summary import portrait
 from loadstone.report import charts
-from loadstone.report.comparison import comparisons
 from loadstone.report.drawing import BAD, VARIABLES, decades, spread, svg_of, themed
-from loadstone.report.growth import growth
-from loadstone.report.portrait import portrait
 
 LABELS = st.lists(st.tuples(st.floats(-50, 400), st.floats(5, 60)), min_size=1, max_size=9)
 

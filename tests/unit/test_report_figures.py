@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadstone.report.figures import (
-    Estimate,
+from loadstone.statistics.estimate import Estimate
+from loadstone.text.numbers import (
     digits,
     duration,
     interval,

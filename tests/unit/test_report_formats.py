@@ -12,9 +12,9 @@ import pytest
 from report_fixture import FEW, HOSTILE, make_run
 
 from loadstone import registry
+from loadstone.analysis.summary import portrait
 from loadstone.record.model import Run, StatementText
-from loadstone.report.figures import digits
-from loadstone.report.portrait import portrait
+from loadstone.text.numbers import digits
 
 FORMATS = ("html", "md", "csv", "json", "parquet")
 

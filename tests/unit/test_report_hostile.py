@@ -16,11 +16,11 @@ from report_fixture import TWIN, make_run
 from rich.console import Console
 
 from loadstone import registry
+from loadstone.control_characters import legible
 from loadstone.record.model import Run
 from loadstone.report.legible import inert
 from loadstone.report.markdown import code
 from loadstone.report.terminal import print_summary
-from loadstone.steering import legible
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J<script>alert(1)</script>|`[x](js:1)`\r\x9b31m\u202e\u2028\n=1+1"
 STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2028\u2029\u2066-\u2069]")

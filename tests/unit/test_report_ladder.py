@@ -7,12 +7,12 @@ from oo1_report_fixture import make_oo1_run
 from report_fixture import FEW, make_run
 
 from loadstone import registry
-from loadstone.estimate import Estimate
+from loadstone.analysis.ladder import STEPS, Account, Argument, Ladder, ladders
+from loadstone.analysis.summary import portrait
 from loadstone.record.model import Run
-from loadstone.report.arithmetic import less, over, total
-from loadstone.report.ladder import STEPS, Account, Argument, Ladder, ladders
 from loadstone.report.ladder_words import difference, ladder_sections
-from loadstone.report.portrait import portrait
+from loadstone.statistics.arithmetic import less, over, total
+from loadstone.statistics.estimate import Estimate
 
 
 def ladders_of(run: Run) -> dict[str, Ladder]:

@@ -12,8 +12,8 @@ from report_fixture import FEW, POSTGRESQL, make_run
 from rich.console import Console
 
 from loadstone import registry
+from loadstone.analysis.summary import portrait
 from loadstone.record.model import Run
-from loadstone.report.portrait import portrait
 from loadstone.report.terminal import folded, print_summary
 
 RUNS = [make_run(FEW), make_oo1_run(), make_run(("select-10%-heap",), scales=(10_000,))]

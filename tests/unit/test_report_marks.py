@@ -12,13 +12,13 @@ from report_fixture import FEW, make_run
 from rich.console import Console
 
 from loadstone import registry
+from loadstone.analysis.measured import LOAD, SIZE
+from loadstone.analysis.published import comparisons
+from loadstone.analysis.summary import portrait
 from loadstone.record.model import Disturbance, Run
-from loadstone.report.comparison import comparisons
 from loadstone.report.panel import panels
 from loadstone.report.paper_words import paper_tables, unmeasured
-from loadstone.report.portrait import portrait
 from loadstone.report.terminal import Progress, print_summary
-from loadstone.report.today import LOAD, SIZE
 
 NAMES = ("html", "md", "csv")
 OTHERS = "other programs took 70% of the processors' time"

@@ -12,15 +12,15 @@ from report_fixture import FEW, make_run
 from rich.console import Console
 
 from loadstone import registry
+from loadstone.analysis.ladder import STEPS
+from loadstone.analysis.published import Comparison, ComparisonRow, _revived, comparisons
+from loadstone.analysis.summary import Portrait, portrait
+from loadstone.analysis.verdict import headline
 from loadstone.benchmarks.oo1.benchmark import Oo1Benchmark
 from loadstone.record.model import AnswerCheck, Run, Term
-from loadstone.report.comparison import Comparison, ComparisonRow, _revived, comparisons
-from loadstone.report.ladder import STEPS
 from loadstone.report.panel import panels
 from loadstone.report.paper_words import paper_line
-from loadstone.report.portrait import Portrait, portrait
 from loadstone.report.terminal import print_summary
-from loadstone.report.verdict import headline
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from report_fixture import FEW, OUTLIER, POSTGRESQL, TWIN, make_run
 
-from loadstone.pairs import paired_ratio
+from loadstone.analysis.summary import Figure, Portrait, portrait
 from loadstone.record.model import StatementText
 from loadstone.report.markdown import MarkdownReport
-from loadstone.report.portrait import Figure, Portrait, portrait
+from loadstone.statistics.paired_ratio import paired_ratio
 
 
 @pytest.fixture(scope="module")

@@ -13,11 +13,11 @@ from oo1_report_fixture import make_oo1_run
 from report_fixture import make_run
 
 from loadstone import registry
-from loadstone.plan import Choices, Plan
+from loadstone.analysis.published import comparisons
+from loadstone.analysis.summary import Portrait, portrait
+from loadstone.plan.plan import Choices, Plan
 from loadstone.record.model import Run, Term
-from loadstone.report.comparison import comparisons
 from loadstone.report.paper_words import paper_tables
-from loadstone.report.portrait import Portrait, portrait
 
 NO_DATABASE = {"memory", "python-dict", "null", "python-null", "fixed", "stalling"}
 
@@ -84,7 +84,7 @@ def test_a_plan_of_before_there_were_roles_ranks_no_limit_either() -> None:
 
 
 def test_choices_become_a_plan_with_roles(tmp_path) -> None:
-    from loadstone.session import plan_from
+    from loadstone.run.session import plan_from
 
     chosen = {"benchmark": "oo1", "on": ["memory", "sqlite", "python-null"], "panel": "quick"}
     plan = plan_from(chosen, None).plan

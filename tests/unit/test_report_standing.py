@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from report_fixture import POSTGRESQL, make_run
 
 from loadstone import registry
-from loadstone.estimate import Estimate
+from loadstone.analysis.growth import growth
+from loadstone.analysis.standing import behind, standing
+from loadstone.analysis.summary import portrait
 from loadstone.record.model import Run, Sample
-from loadstone.report.figures import TIMES, times
-from loadstone.report.growth import growth
-from loadstone.report.portrait import portrait
-from loadstone.report.standing import behind, standing
+from loadstone.statistics.estimate import Estimate
+from loadstone.text.numbers import TIMES, times
 
 OPERATION = "select-10%-heap"
 

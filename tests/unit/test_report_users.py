@@ -6,9 +6,9 @@ import io
 from report_fixture import make_run
 from rich.console import Console
 
+from loadstone.analysis.user_points import ABSENT, throughput_per_s, users_tables
 from loadstone.record.model import Run, UsersPoint
 from loadstone.report.terminal_users import many_users
-from loadstone.report.users import ABSENT, throughput_per_s, users_tables
 
 POINT = UsersPoint(
     operation="look",

@@ -10,10 +10,10 @@ from report_fixture import FEW, POSTGRESQL, TWIN, make_run
 from rich.console import Console
 
 from loadstone import registry
+from loadstone.analysis.summary import portrait
+from loadstone.analysis.verdict import circumstances, headline, verdict
 from loadstone.record.model import CellResult, Run
-from loadstone.report.portrait import portrait
 from loadstone.report.terminal import print_summary
-from loadstone.report.verdict import circumstances, headline, verdict
 
 
 def judged(run: Run):

@@ -3,7 +3,7 @@
 import pytest
 
 from loadstone import registry
-from loadstone.hosts.reportables import ITEMS, REPORTABLES, reportables
+from loadstone.clients.oo1.table_one import ITEMS, REPORTABLES, reportables
 
 FLOORS = {"null", "python-null"}
 

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from report_fixture import make_run
 from typer.testing import CliRunner
 
-from loadstone import registry, session
+from loadstone import registry
 from loadstone.cli import app
-from loadstone.plan import Choices, Plan
+from loadstone.plan.plan import Choices, Plan
 from loadstone.record.model import Run
 from loadstone.report.reproduce import OPTIONS, choices_of, command, plan_toml
+from loadstone.run import session
 
 BASE = make_run(("select-1%-heap",), scales=(10_000,))
 ENGINES = {

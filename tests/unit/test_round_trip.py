@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 from report_fixture import make_run
 
-from loadstone.comparison.compare import compare
-from loadstone.hosts.round_trip import round_trip_ns
+from loadstone.analysis.compare.compare import compare
+from loadstone.analysis.summary import portrait
+from loadstone.analysis.terms import terms
+from loadstone.clients.round_trip import round_trip_ns
 from loadstone.record.model import Run, Term
-from loadstone.report.portrait import portrait
-from loadstone.report.terms import terms
 
 
 def told(run: Run, *readings: Term) -> Run:
@@ -24,7 +24,7 @@ def test_a_byte_comes_back_and_both_ends_are_closed() -> None:
 
 
 def test_an_end_without_an_answer_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("loadstone.hosts.round_trip._ECHO", "")
+    monkeypatch.setattr("loadstone.clients.round_trip._ECHO", "")
     near, far = socket.socketpair()
     with pytest.raises(ConnectionError):
         round_trip_ns(near, far, 10)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from loadstone import scratch
 from loadstone.errors import InputError, RecordError
+from loadstone.run import scratch
 
 
 @pytest.fixture(autouse=True)
@@ -136,7 +136,7 @@ def test_a_process_whose_number_was_given_to_another_does_not_live(parent: Path)
 
 CLAIMER = """
 import os, signal, sys
-from loadstone import scratch
+from loadstone.run import scratch
 EVENTS = "os.mkdir os.chmod open os.rename os.remove os.rmdir shutil.rmtree".split()
 def stop(event, arguments):
     # Killed at the n-th call that touches the file system.

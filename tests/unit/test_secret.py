@@ -8,8 +8,8 @@ import pytest
 from loadstone import secret
 from loadstone.diagnostics import masked
 from loadstone.errors import LoadstoneError
+from loadstone.plan.variant import parse_variant
 from loadstone.registry import engine_of
-from loadstone.variant import parse_variant
 
 TACTICS = frozenset({"parallelism", "durability"})
 ALPHABET = "abcXYZ019$%&!~*()_+-=.,;:@/?#[]{}|^<>'\"\\ \t\nüß表"

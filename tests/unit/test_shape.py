@@ -9,7 +9,7 @@ from loadstone.benchmarks.base import Published as Declared
 from loadstone.benchmarks.base import PublishedTable
 from loadstone.errors import InputError
 from loadstone.record.published import Published, Table
-from loadstone.shape import OneOf, Within, fields_of, shaped, strict_json
+from loadstone.text.shape import OneOf, Within, fields_of, shaped, strict_json
 
 
 @pytest.mark.parametrize("text", [

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loadstone.estimate import Estimate
-from loadstone.plan import Cell
+from loadstone.plan.plan import Cell
 from loadstone.record.model import CellResult, Condition, Sample
-from loadstone.speeds import Speeds, ratio_across
+from loadstone.statistics.drift import Speeds, ratio_across
+from loadstone.statistics.estimate import Estimate
 
 TIME = Estimate(100.0, 90.0, 110.0)
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from loadstone.engines.sqlite_durability import durability
-from loadstone.hosts.rust import SqliteHost
-from loadstone.variant import Variant
+from loadstone.clients.rust.embedded import SqliteHost
+from loadstone.engines.sqlite.durability import durability
+from loadstone.plan.variant import Variant
 
 # https://sqlite.org/pragma.html#pragma_synchronous
 KNOWN = {

@@ -2,14 +2,15 @@
 
 import pytest
 
-from loadstone import coldness, stopwatch
 from loadstone._core import answer_of_rows
 from loadstone.engines.base import Capabilities, Structure
-from loadstone.engines.null import NullEngine
+from loadstone.engines.calibration.null import NullEngine
 from loadstone.errors import EngineError, UnsupportedError
-from loadstone.stopwatch import Stopwatch
-from loadstone.variant import Variant
-from loadstone.watch import Block
+from loadstone.machine import page_cache
+from loadstone.plan.variant import Variant
+from loadstone.worker import statement_timer
+from loadstone.worker.block import Block
+from loadstone.worker.statement_timer import Stopwatch
 
 ROWS = [(1, "a"), (2, "b")]
 RIGHT = answer_of_rows(ROWS)
@@ -87,7 +88,7 @@ def watch(log, tmp_path, monkeypatch):
         log.append("CLOCK")
         return next(ticks)
 
-    monkeypatch.setattr(stopwatch, "clock_ns", clock)
+    monkeypatch.setattr(statement_timer, "clock_ns", clock)
     return Stopwatch(LoggingEngine(log, tmp_path), lambda kind: log.append(kind))
 
 
@@ -114,7 +115,7 @@ def test_update_is_checked_before_it_is_undone(watch, log):
 def test_cold_stops_waits_evicts_and_starts_before_the_clock(watch, log, monkeypatch):
     def evict(files, *, engine_dead):
         log.append(f"evict (dead: {engine_dead})")
-        return coldness.Evidence(
+        return page_cache.Evidence(
             files=1, bytes=1, resident_before=1, resident_after=0, method="cachestat",
             engine_dead=engine_dead, proved=True, reason="",
         )  # fmt: skip
@@ -123,8 +124,8 @@ def test_cold_stops_waits_evicts_and_starts_before_the_clock(watch, log, monkeyp
         log.append("wait")
         return True
 
-    monkeypatch.setattr(coldness, "evict_files", evict)
-    monkeypatch.setattr(coldness, "wait_until_dead", wait)
+    monkeypatch.setattr(page_cache, "evict_files", evict)
+    monkeypatch.setattr(page_cache, "wait_until_dead", wait)
     reply = watch.take(block("host", HOST, temperature="cold"))
     assert log == [
         "stop", "wait", "evict (dead: True)", "start", "evict (dead: True)",

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from loadstone.engines.postgresql_server import PrivateServer
-from loadstone.files import tail
+from loadstone.engines.postgresql.server import PrivateServer
+from loadstone.text.files import tail
 
 
 @pytest.mark.parametrize(("content", "shown"), [

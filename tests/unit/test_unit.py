@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import pytest
 
-from loadstone.plan import Cell, Plan
+from loadstone.plan.plan import Cell, Plan
 from loadstone.record.model import AnswerCheck, Condition, Sample
-from loadstone.unit import Unit
+from loadstone.run.interleaved_group import Unit
 
 RENEWED = -1
 """In the place of a block's round: the engine was started anew."""

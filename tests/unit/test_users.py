@@ -8,17 +8,17 @@ from types import SimpleNamespace
 
 import pytest
 
-from loadstone import limits
 from loadstone._core import Tally, answer_of_rows, intended_starts
-from loadstone.engines import stalling
-from loadstone.engines.artificial import IMAGINED, ArtificialEngine
 from loadstone.engines.base import Capabilities
-from loadstone.engines.stalling import StallingEngine
+from loadstone.engines.calibration import stalling
+from loadstone.engines.calibration.artificial import IMAGINED, ArtificialEngine
+from loadstone.engines.calibration.stalling import StallingEngine
 from loadstone.errors import EngineError, UnsupportedError
-from loadstone.loop_figures import loop_figures, percentiles
-from loadstone.meter import Work
-from loadstone.users import Loop, Request, Users
-from loadstone.variant import Variant
+from loadstone.machine.counters import Work
+from loadstone.plan.variant import Variant
+from loadstone.statistics import validity
+from loadstone.worker.loop_result import loop_figures, percentiles
+from loadstone.worker.user_loop import Loop, Request, Users
 
 PAUSE_MS = 50
 PAUSE_NS = PAUSE_MS * 1_000_000
@@ -203,12 +203,12 @@ def test_an_engine_with_one_session_is_a_gap():
 def test_a_client_without_headroom_makes_a_loop_invalid(monkeypatch, users, share, asked, status):
     busy_ns = round(share * 2 * SECOND_NS)
     used = SimpleNamespace(read=lambda: Work(busy_ns, 1, None, None, None, None))
-    monkeypatch.setattr("loadstone.users.Meter", lambda _: used)
+    monkeypatch.setattr("loadstone.worker.user_loop.Meter", lambda _: used)
     engine = Answering(*[RIGHT] * 200_000)
     reply = work(engine, ManualClock(), users=users, requests=[REQUEST], limits=asked)
     assert reply["status"] == status
     assert reply["completed"] > 0
-    assert reply["reason"] == (limits.of_client(share) if status == "invalid" else "")
+    assert reply["reason"] == (validity.of_client(share) if status == "invalid" else "")
 
 
 def test_whatever_hangs_but_the_loop_itself_is_held_to_the_time_limit():
@@ -223,7 +223,7 @@ def test_whatever_hangs_but_the_loop_itself_is_held_to_the_time_limit():
 
 def test_the_document_states_the_limit():
     text = (Path(__file__).parents[2] / "docs/method.md").read_text(encoding="utf-8")
-    stated = f"used more than {limits.CLIENT_SHARE_MAX:.0%} of one processor".replace("%", " %")
+    stated = f"used more than {validity.CLIENT_SHARE_MAX:.0%} of one processor".replace("%", " %")
     assert stated in " ".join(text.split())
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from loadstone.errors import InputError
-from loadstone.variant import Variant, parse_variant
+from loadstone.plan.variant import Variant, parse_variant
 
 TACTICS = frozenset({"durability", "parallelism"})
 

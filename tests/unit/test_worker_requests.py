@@ -7,7 +7,7 @@ import pytest
 from loadstone.benchmarks.wisconsin.benchmark import WisconsinBenchmark
 from loadstone.errors import EngineError
 from loadstone.quel.statement import Statement
-from loadstone.statement_requests import StatementRequests
+from loadstone.worker.statement_requests import StatementRequests
 
 
 def test_an_engine_started_anew_holds_what_it_held(tmp_path):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from loadstone._core import attributes
-from loadstone.answers import Answer, Answers, QuelAnswers
+from loadstone.benchmarks.expected import Answer, Answers, QuelAnswers
 
 __all__ = [
     "Answer",

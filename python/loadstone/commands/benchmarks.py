@@ -55,7 +55,7 @@ def _print_inputs(
     """A line for each variation: its number, and its input."""
     from loadstone.diagnostics import tell
     from loadstone.errors import InputError
-    from loadstone.number import whole_number
+    from loadstone.text.parsing import whole_number
 
     scale = whole_number(rows, "--rows") if rows else _scale(benchmark, edition)
     operations = {item.name: item for item in benchmark.operations(edition, scale)}

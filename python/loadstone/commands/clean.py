@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from loadstone.engines.base import Engine, Leftover
-    from loadstone.scratch import Scratch
-    from loadstone.variant import Variant
+    from loadstone.plan.variant import Variant
+    from loadstone.run.scratch import Scratch
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,9 @@ def clean(
     """
     from rich.table import Table
 
-    from loadstone import scratch
+    from loadstone.control_characters import legible_line
     from loadstone.diagnostics import console, tell
-    from loadstone.steering import legible_line
+    from loadstone.run import scratch
 
     folders = list(scratch.found())
     running = {folder.owner for folder in folders if folder.alive}
@@ -84,9 +84,9 @@ def _wished(count: int) -> bool:
 
 def _remove(rubbish: "Sequence[Rubbish]") -> None:
     """One thing that cannot go keeps no other from going. Raises the first reason."""
+    from loadstone.control_characters import legible_line
     from loadstone.diagnostics import say, tell
     from loadstone.errors import LoadstoneError
-    from loadstone.steering import legible_line
 
     failures: list[LoadstoneError] = []
     for item in rubbish:
@@ -105,8 +105,8 @@ def _remove(rubbish: "Sequence[Rubbish]") -> None:
 
 def _folder(folder: "Scratch") -> Rubbish:
     def remove() -> None:
-        from loadstone import scratch
         from loadstone.errors import EngineError
+        from loadstone.run import scratch
 
         if not scratch.release(folder.path, lambda: _abandon(folder.path)):
             raise EngineError(
@@ -134,9 +134,9 @@ def _abandon(folder: "Path") -> None:
 
 def _marked(text: str, running: set[str]) -> list[Rubbish]:
     from loadstone import registry
+    from loadstone.control_characters import legible_line
     from loadstone.diagnostics import say
-    from loadstone.steering import legible_line
-    from loadstone.variant import parse_variant
+    from loadstone.plan.variant import parse_variant
 
     engine = registry.load_engine(registry.engine_of(text))
     variant = parse_variant(text, frozenset(engine.capabilities.tactics))

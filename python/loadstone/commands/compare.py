@@ -42,13 +42,13 @@ def compare(
     """
     import sys
 
-    from loadstone.comparison import formats, words
-    from loadstone.comparison.compare import NO_REGRESSION
-    from loadstone.comparison.compare import compare as compared
+    from loadstone.analysis.compare.compare import NO_REGRESSION
+    from loadstone.analysis.compare.compare import compare as compared
     from loadstone.diagnostics import EXIT_OF_COMPARISON, say
     from loadstone.errors import InputError
-    from loadstone.number import share
     from loadstone.record import read
+    from loadstone.report.comparison import formats, wording
+    from loadstone.text.parsing import share
 
     if form not in formats.FORMATS:
         known = ", ".join(formats.FORMATS)
@@ -64,6 +64,6 @@ def compare(
     formats.write(found, form, sys.stdout)
     if found.outcome != NO_REGRESSION:
         say(f"loadstone: {found.outcome}")
-        if advice := words.advice(found):
+        if advice := wording.advice(found):
             say(f"  {advice}")
     return EXIT_OF_COMPARISON[found.outcome]

@@ -163,7 +163,7 @@ def data(
     In constant memory, whatever their size. Any split into parts and any number of threads give
     the same rows in the same order.
     """
-    from loadstone.number import whole_number
+    from loadstone.text.parsing import whole_number
 
     part_number, part_count = _part(part)
     edition_default, rows_default = _DEFAULTS.get(benchmark, ("(any edition)", "10000"))
@@ -272,8 +272,8 @@ def _progress() -> "Progress":
 
 def _print_table(written: Sequence[_Written]) -> None:
     """File, rows, bytes and seconds, aligned; plain text, so that it can be piped."""
+    from loadstone.control_characters import legible_line
     from loadstone.diagnostics import tell
-    from loadstone.steering import legible_line
 
     table = [("file", "rows", "bytes", "seconds")]
     table += [

@@ -41,7 +41,7 @@ def doctor(
 
 
 def _json(checks: "Sequence[Check]") -> str:
-    from loadstone.steering import legible_json
+    from loadstone.control_characters import legible_json
 
     keys = ("name", "verdict", "value", "consequence", "remedy")
     return legible_json(

@@ -49,8 +49,8 @@ def quel(
     Its tree, its SQL for each engine, and the answer that it must give.
     """
     from loadstone.diagnostics import console, tell
-    from loadstone.number import whole_number
     from loadstone.quel import tree
+    from loadstone.text.parsing import whole_number
 
     scale = whole_number(rows, "--rows")
     source = _source(text, file)
@@ -150,7 +150,7 @@ def _source(text: str | None, file: Path | None) -> str:
 
     from loadstone import diagnostics
     from loadstone.errors import InputError
-    from loadstone.files import read_text
+    from loadstone.text.files import read_text
 
     if (text is None) == (file is None):
         raise InputError(

@@ -31,8 +31,8 @@ def report(
 
     from loadstone import registry
     from loadstone.diagnostics import tell
-    from loadstone.files import check_replaceable, write_atomically
     from loadstone.record import read
+    from loadstone.text.files import check_replaceable, write_atomically
 
     renderer = registry.load_report(form)()
     data = renderer.render(read(record))

@@ -198,8 +198,8 @@ def _start(
     dry_run: bool,
     page: bool,
 ) -> int:
-    from loadstone import session
     from loadstone.diagnostics import tell
+    from loadstone.run import session
 
     if resume is not None:
         return session.resume(resume, chosen, page=page)
@@ -211,6 +211,6 @@ def _start(
 
 
 def _number(text: str) -> int:
-    from loadstone.number import whole_number
+    from loadstone.text.parsing import whole_number
 
     return whole_number(text, "--rows")

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from loadstone.tactics import Listed, Tactic
+    from loadstone.planning.tactics import Listed, Tactic
 
 COLUMNS_MAX = 100
 """Of what is printed; a narrower terminal wraps."""
@@ -42,7 +42,7 @@ def tactics(
     it must not be combined with, and where it is from.
     """
     from loadstone.diagnostics import tell
-    from loadstone.tactics import every_engine, of_engine
+    from loadstone.planning.tactics import every_engine, of_engine
 
     found = every_engine() if engine is None else [of_engine(engine, tactic)]
     if form == "json":
@@ -60,7 +60,7 @@ def tactics(
 def _json(found: "Sequence[Listed]") -> str:
     from dataclasses import asdict
 
-    from loadstone.steering import legible_json
+    from loadstone.control_characters import legible_json
 
     def row(tactic: "Tactic") -> dict[str, object]:
         values = [{"value": value, "about": about} for value, about in tactic.values]

@@ -9,11 +9,13 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from loadstone import _core, machine, scratch
+from loadstone import _core
 from loadstone.doctor import disk, engines, kernel, memory, processor
 from loadstone.doctor.check import Check, Verdict
 from loadstone.errors import InputError
-from loadstone.round_trips import round_trips
+from loadstone.machine import facts as machine
+from loadstone.machine.wake_up import round_trips
+from loadstone.run import scratch
 
 __all__ = ["Check", "Verdict", "examine"]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from loadstone.errors import LoadstoneError
-from loadstone.machine import Fact
+from loadstone.machine.facts import Fact
 
 
 class Verdict(StrEnum):

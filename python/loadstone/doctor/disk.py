@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loadstone import _core
-from loadstone.coldness import Evidence, evict_files
 from loadstone.doctor.check import Check, Verdict, quantity
 from loadstone.errors import InputError
-from loadstone.machine import Fact
-from loadstone.report.figures import NS_PER_S, duration, size
+from loadstone.machine.facts import Fact
+from loadstone.machine.page_cache import Evidence, evict_files
+from loadstone.text.numbers import NS_PER_S, duration, size
 
 PROBE_BYTES = 64 << 20
 """A second or less on a slow disk, and more than a disk of today takes at once."""

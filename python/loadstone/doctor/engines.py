@@ -7,11 +7,11 @@ from pathlib import Path
 from loadstone import registry
 from loadstone._core import clock_ns
 from loadstone.doctor.check import Check, Verdict
-from loadstone.engines.postgresql_binaries import server_account
-from loadstone.engines.postgresql_server import PrivateServer
+from loadstone.engines.postgresql.binaries import server_account
+from loadstone.engines.postgresql.server import PrivateServer
 from loadstone.errors import EngineError
-from loadstone.files import tail
-from loadstone.report.figures import duration
+from loadstone.text.files import tail
+from loadstone.text.numbers import duration
 
 START_S_MAX = 10.0
 _POLL_S = 0.02

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from loadstone.doctor.check import Check, Verdict
-from loadstone.report.figures import duration, size
+from loadstone.text.numbers import duration, size
 
 COUNTED_MIN = 0.9
 """The share of our own bytes that must be counted: file systems add their own, few leave out."""

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from loadstone.doctor.check import Check, Verdict, quantity
-from loadstone.machine import Fact
-from loadstone.report.figures import plural, size
+from loadstone.machine.facts import Fact
+from loadstone.text.numbers import plural, size
 
 AVAILABLE_BYTES_MIN = 2 << 30
 """Three engines with a cache of 256 MiB each, their relations in the page cache, the oracle."""

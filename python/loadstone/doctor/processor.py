@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from loadstone.doctor.check import Check, Verdict, quantity
-from loadstone.machine import Fact
-from loadstone.report.figures import duration, times
-from loadstone.round_trips import RoundTrips
+from loadstone.machine.facts import Fact
+from loadstone.machine.wake_up import RoundTrips
+from loadstone.text.numbers import duration, times
 
 RESOLUTION_NS_MAX = 1_000
 """A statement on an embedded engine takes a few microseconds: a coarser clock blurs it."""

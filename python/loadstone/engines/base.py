@@ -15,18 +15,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from loadstone import bounds
-from loadstone.engines.marks import Hold
+from loadstone.engines import bounds
+from loadstone.engines.ownership import Hold
 from loadstone.errors import EngineError, InputError, UnsupportedError
 from loadstone.owner import checked_owner
-from loadstone.role import Role
+from loadstone.plan.role import Role
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     import pyarrow as pa
 
-    from loadstone.variant import Variant
+    from loadstone.plan.variant import Variant
 
 _NUMBER = re.compile(r"0*[1-9][0-9]{0,17}", re.ASCII)
 

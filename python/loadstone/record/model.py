@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from loadstone.plan import Cell, Plan
+from loadstone.plan.plan import Cell, Plan
 
 
 @dataclass(frozen=True, slots=True)

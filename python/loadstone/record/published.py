@@ -2,7 +2,7 @@
 
 from typing import Annotated, Required, TypedDict
 
-from loadstone.shape import Within
+from loadstone.text.shape import Within
 
 Whole = Annotated[int, Within(-(10**15), 10**15)]
 """A number that the paper printed without a point: it is printed so again."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from loadstone.errors import InputError, RecordError
-from loadstone.plan import Cell, Plan
+from loadstone.plan.plan import Cell, Plan
 from loadstone.record.column import shown
 from loadstone.record.door import opened
 from loadstone.record.facts import calibration_figure, machine_fact
@@ -33,7 +33,7 @@ from loadstone.record.model import (
 )
 from loadstone.record.published import Published
 from loadstone.record.schema import table
-from loadstone.shape import OneOf, Within, shaped, strict_json
+from loadstone.text.shape import OneOf, Within, shaped, strict_json
 
 NOT_AT_CLOCK = "its pages were not counted when the clock started, but before the engine opened"
 

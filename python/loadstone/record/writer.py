@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from loadstone.errors import RecordError
-from loadstone.plan import Plan
+from loadstone.plan.plan import Plan
 from loadstone.record.door import check_beside, owned
 from loadstone.record.model import (
     CellResult,

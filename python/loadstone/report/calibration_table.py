@@ -5,7 +5,8 @@ and remarks. What was not measured says so.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from loadstone.limits import (
+from loadstone.analysis.calibration import Calibration, Measured, Spread
+from loadstone.statistics.validity import (
     CLOCK_SHARE_MAX,
     FLOOR_SHARE_MAX,
     FOREIGN_SHARE_MAX,
@@ -13,8 +14,7 @@ from loadstone.limits import (
     STOLEN_SHARE_MAX,
     TWIN_RATIO_MAX,
 )
-from loadstone.report.calibration import Calibration, Measured, Spread
-from loadstone.report.figures import digits, duration, number, percent, plural, signed, times
+from loadstone.text.numbers import digits, duration, number, percent, plural, signed, times
 
 ABSENT = "not measured"
 WORTH_SAYING = 1.5

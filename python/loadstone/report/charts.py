@@ -10,7 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import geometric_mean
 from typing import Any
 
-from loadstone.report.comparison import Comparison
+from loadstone.analysis.growth import Growth
+from loadstone.analysis.published import Comparison
+from loadstone.analysis.summary import Portrait, Row, View
 from loadstone.report.drawing import (
     BAD,
     CHARACTER_PX,
@@ -27,9 +29,7 @@ from loadstone.report.drawing import (
     legal,
     spread,
 )
-from loadstone.report.figures import NS_PER_S, TIMES, times
-from loadstone.report.growth import Growth
-from loadstone.report.portrait import Portrait, Row, View
+from loadstone.text.numbers import NS_PER_S, TIMES, times
 
 ROW_PX = 22
 PLOT_PX = 250

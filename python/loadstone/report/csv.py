@@ -5,10 +5,10 @@ import io
 import re
 from typing import Any, ClassVar
 
+from loadstone.analysis.summary import Figure, Portrait, Row, portrait
 from loadstone.record.model import Run
 from loadstone.report.base import Report
 from loadstone.report.legible import inert
-from loadstone.report.portrait import Figure, Portrait, Row, portrait
 
 
 class CsvReport(Report):

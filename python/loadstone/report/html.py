@@ -11,29 +11,30 @@ from typing import Any, ClassVar
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from loadstone.analysis.calibration import calibration
+from loadstone.analysis.consistency import busy
+from loadstone.analysis.growth import Growth, growth
+from loadstone.analysis.ladder import BELOW_LOOKUP, LADDERS
+from loadstone.analysis.published import Comparison, Comparisons, comparisons
+from loadstone.analysis.standing import behind
+from loadstone.analysis.summary import Figure, Portrait, portrait
+from loadstone.analysis.terms import terms
+from loadstone.analysis.user_points import users_tables
+from loadstone.analysis.verdict import circumstances, headline, verdict
+from loadstone.analysis.vocabulary import VISITS_FEW
+from loadstone.plan.role import Role
 from loadstone.record.model import Run
-from loadstone.report import charts, figures, reproduce
+from loadstone.report import charts, reproduce
 from loadstone.report.base import Report
-from loadstone.report.calibration import calibration
 from loadstone.report.calibration_table import calibration_table
-from loadstone.report.comparison import Comparison, Comparisons, comparisons
-from loadstone.report.consistency import busy
 from loadstone.report.drawing import svg_of
-from loadstone.report.growth import Growth, growth
 from loadstone.report.json import encode
-from loadstone.report.ladder import BELOW_LOOKUP, LADDERS
 from loadstone.report.ladder_words import PAPER, hosts_line, ladder_sections, round_trips_line
 from loadstone.report.legible import legible_run
 from loadstone.report.panel import STRIP_PX, panels
 from loadstone.report.paper_words import gain, nothing
-from loadstone.report.portrait import Figure, Portrait, portrait
-from loadstone.report.standing import behind
-from loadstone.report.terms import terms
 from loadstone.report.unequal_words import unequal_lines
-from loadstone.report.users import users_tables
-from loadstone.report.verdict import circumstances, headline, verdict
-from loadstone.report.words import VISITS_FEW
-from loadstone.role import Role
+from loadstone.text import numbers
 
 RECORD_BYTES_MAX = 400_000
 """Of the record inside the page, which must stay under 2 MB."""
@@ -94,19 +95,19 @@ def _environment() -> Environment:
         extensions=["jinja2.ext.loopcontrols"],
     )
     environment.filters |= {
-        "count": figures.number,
-        "digits": figures.digits,
-        "duration": figures.duration,
+        "count": numbers.number,
+        "digits": numbers.digits,
+        "duration": numbers.duration,
         "gain": gain,
         "letter": mark_letter,
         "nothing": nothing,
-        "percent": figures.percent,
-        "plural": figures.plural,
+        "percent": numbers.percent,
+        "plural": numbers.plural,
         "shade": shade,
-        "size": figures.size,
-        "times": figures.times,
+        "size": numbers.size,
+        "times": numbers.times,
     }
-    environment.globals |= {"interval": figures.interval}
+    environment.globals |= {"interval": numbers.interval}
     return environment
 
 

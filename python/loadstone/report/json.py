@@ -5,15 +5,15 @@ import dataclasses
 import re
 from typing import Any, ClassVar
 
-from loadstone.estimate import Estimate
+from loadstone.analysis.calibration import calibration
+from loadstone.analysis.growth import Growth, growth
+from loadstone.analysis.ladder import ladders
+from loadstone.analysis.summary import Figure, Portrait, portrait
+from loadstone.analysis.verdict import Verdict, verdict
+from loadstone.control_characters import legible_json
 from loadstone.record.model import CellResult, Run, UsersPoint
 from loadstone.report.base import Report
-from loadstone.report.calibration import calibration
-from loadstone.report.growth import Growth, growth
-from loadstone.report.ladder import ladders
-from loadstone.report.portrait import Figure, Portrait, portrait
-from loadstone.report.verdict import Verdict, verdict
-from loadstone.steering import legible_json
+from loadstone.statistics.estimate import Estimate
 
 SCHEMA = "loadstone-report-1"
 

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadstone.estimate import Estimate
-from loadstone.report.figures import TIMES, digits, duration, listing, percent, signed
-from loadstone.report.ladder import Account, Argument, Ladder, ladders, round_trips_ns
-from loadstone.report.portrait import Portrait
+from loadstone.analysis.ladder import Account, Argument, Ladder, ladders, round_trips_ns
+from loadstone.analysis.summary import Portrait
+from loadstone.statistics.estimate import Estimate
+from loadstone.text.numbers import TIMES, digits, duration, listing, percent, signed
 
 MINUS = "\N{MINUS SIGN}"
 ABSENT = "\N{EN DASH}"

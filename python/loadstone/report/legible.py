@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from loadstone.control_characters import legible
 from loadstone.record.model import Condition, Run, Sample
-from loadstone.steering import legible
 
 FORMULA = re.compile(r"^[\s'\"]*[=+\-@]|^[\t\r\n]")
 """What a spreadsheet would compute."""

@@ -4,13 +4,18 @@ import re
 from collections.abc import Iterable
 from typing import ClassVar
 
+from loadstone.analysis.calibration import calibration
+from loadstone.analysis.growth import growth
+from loadstone.analysis.published import comparisons
+from loadstone.analysis.summary import Figure, Portrait, Row, View, portrait
+from loadstone.analysis.terms import terms
+from loadstone.analysis.user_points import users_tables
+from loadstone.analysis.verdict import circumstances, headline, verdict
+from loadstone.analysis.vocabulary import VISITS_FEW
 from loadstone.record.model import Run
-from loadstone.report import figures, reproduce
+from loadstone.report import reproduce
 from loadstone.report.base import Report
-from loadstone.report.calibration import calibration
 from loadstone.report.calibration_table import CalibrationRow, calibration_table
-from loadstone.report.comparison import comparisons
-from loadstone.report.growth import growth
 from loadstone.report.ladder_words import (
     LadderCell,
     LadderTable,
@@ -20,12 +25,8 @@ from loadstone.report.ladder_words import (
 )
 from loadstone.report.legible import legible_run
 from loadstone.report.paper_words import FEW, PaperCell, PaperTable, lead, paper_tables, unmeasured
-from loadstone.report.portrait import Figure, Portrait, Row, View, portrait
-from loadstone.report.terms import terms
 from loadstone.report.unequal_words import unequal_lines
-from loadstone.report.users import users_tables
-from loadstone.report.verdict import circumstances, headline, verdict
-from loadstone.report.words import VISITS_FEW
+from loadstone.text import numbers
 
 NEAR_FLOOR = "*"
 HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
@@ -86,7 +87,7 @@ def code(text: str) -> str:
 
 def _view(whole: Portrait, view: View) -> Iterable[str]:
     scale = whole.words.scale
-    at = f"{figures.number(view.rows)} {scale}, {plain(view.temperature)}"
+    at = f"{numbers.number(view.rows)} {scale}, {plain(view.temperature)}"
     yield f"{at}; median, times the row's best"
     yield ""
     yield f"| operation | unit | {' | '.join(map(plain, _columns(whole)))} |"
@@ -123,10 +124,10 @@ def _cell(row: Row, figure: Figure | None) -> str:
     if figure.elapsed_ns is None:
         words = {"gap": "gap", "pending": "not run"}.get(figure.status)
         return words or f"**{plain(shorten(figure.reason))}**"
-    number = figures.digits(figure.elapsed_ns.value / row.unit.ns)
+    number = numbers.digits(figure.elapsed_ns.value / row.unit.ns)
     marks = [NEAR_FLOOR] if figure.near_floor else []
     marks += [FEW] if figure.few_visits else []
-    within = figures.interval(figure.elapsed_ns, row.unit)
+    within = numbers.interval(figure.elapsed_ns, row.unit)
     marks += unequal_marks(figure)
     return " ".join([_compared(number, within, figure), *map(plain, marks)])
 
@@ -185,7 +186,7 @@ def _ladder(whole: Portrait) -> Iterable[str]:
     for told in filter(None, (hosts_line(whole), round_trips_line(whole))):
         yield from ("", plain(told))
     for section in ladder_sections(whole):
-        at = f"{figures.number(section.rows)} {whole.words.scale}, warm"
+        at = f"{numbers.number(section.rows)} {whole.words.scale}, warm"
         for table in (section.rungs, *section.accounts):
             yield from ("", f"{plain(table.title)}; {at}", "", *_ladder_table(table))
         yield from ("", *(f"- {plain(said)}" for said in section.arguments))

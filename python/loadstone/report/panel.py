@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from markupsafe import escape
 
+from loadstone.analysis.consistency import answers_words, proof_words, samples_checked
+from loadstone.analysis.summary import Figure, Portrait
+from loadstone.plan.role import Role
+from loadstone.plan.variant import TWIN, is_twin
 from loadstone.record.model import CellResult, OperationText
-from loadstone.report.consistency import answers_words, proof_words, samples_checked
-from loadstone.report.figures import Unit, unit_for
-from loadstone.report.portrait import Figure, Portrait
-from loadstone.role import Role
-from loadstone.variant import TWIN, is_twin
+from loadstone.text.numbers import Unit, unit_for
 
 DISTURBED = "what the disturbance leaves"
 SAMPLES_FOR_INTERVAL = 6

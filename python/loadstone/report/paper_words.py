@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
+from loadstone.analysis.measured import Today
+from loadstone.analysis.published import Comparison, ComparisonRow, Comparisons
+from loadstone.analysis.summary import Portrait
+from loadstone.analysis.vocabulary import VISITS_FEW
 from loadstone.record.model import MEASURED
-from loadstone.report.comparison import Comparison, ComparisonRow, Comparisons
-from loadstone.report.figures import listing, number, plural, times
-from loadstone.report.portrait import Portrait
-from loadstone.report.today import Today
-from loadstone.report.words import VISITS_FEW
+from loadstone.text.numbers import listing, number, plural, times
 
 FEW = "°"
 

@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from loadstone.analysis.summary import portrait
 from loadstone.record.model import Run, Sample
 from loadstone.report.base import Report
 from loadstone.report.csv import cell_rows
-from loadstone.report.portrait import portrait
 
 CELL = pa.schema(
     [

@@ -4,9 +4,9 @@ import json
 import shlex
 from typing import Any
 
-from loadstone.plan import Choices, Plan
+from loadstone.plan.plan import Choices, Plan
+from loadstone.plan.role import Role
 from loadstone.record.model import Run
-from loadstone.role import Role
 
 OPTIONS = {
     "on": "--on", "edition": "--edition", "rows": "--rows", "operations": "--operation",

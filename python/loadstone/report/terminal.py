@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 from loadstone import diagnostics
 from loadstone._core import clock_ns
-from loadstone.plan import Cell, Plan
+from loadstone.analysis.summary import Figure, figure_of
+from loadstone.analysis.vocabulary import words_of
+from loadstone.plan.plan import Cell, Plan
+from loadstone.plan.role import Role
+from loadstone.plan.variant import is_twin
 from loadstone.record.model import CellResult, Run
-from loadstone.report.figures import NS_PER_S, duration, number
-from loadstone.report.portrait import Figure, figure_of
-from loadstone.report.reasons import kind_of
-from loadstone.report.words import words_of
-from loadstone.role import Role
-from loadstone.variant import is_twin
+from loadstone.text.numbers import NS_PER_S, duration, number
+from loadstone.text.reasons import kind_of
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

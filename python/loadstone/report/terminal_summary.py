@@ -10,28 +10,28 @@ from statistics import median
 from rich.table import Table
 from rich.text import Text
 
-from loadstone.limits import advice
-from loadstone.plan import join_names
+from loadstone.analysis.advice import advice
+from loadstone.analysis.calibration import calibration
+from loadstone.analysis.growth import growth
+from loadstone.analysis.ladder import ladders
+from loadstone.analysis.published import comparisons
+from loadstone.analysis.standing import behind
+from loadstone.analysis.summary import Portrait, Row, View, portrait
+from loadstone.analysis.terms import terms
+from loadstone.analysis.verdict import OWN, circumstances, headline, verdict
+from loadstone.control_characters import legible
+from loadstone.plan.plan import join_names
 from loadstone.record.model import Run
-from loadstone.report.calibration import calibration
 from loadstone.report.calibration_table import calibration_table, short
 from loadstone.report.charts import largest_with
-from loadstone.report.comparison import comparisons
-from loadstone.report.figures import listing, number, plural, times
-from loadstone.report.growth import growth
-from loadstone.report.ladder import ladders
 from loadstone.report.ladder_words import brief, hosts_line, round_trips_line
 from loadstone.report.legible import legible_run
 from loadstone.report.paper_words import paper_line
-from loadstone.report.portrait import Portrait, Row, View, portrait
-from loadstone.report.reasons import kind_of, kinds, together
-from loadstone.report.standing import behind
 from loadstone.report.terminal import bar_of, folded, one_line
 from loadstone.report.terminal_users import many_users
-from loadstone.report.terms import terms
 from loadstone.report.unequal_words import unequal_lines
-from loadstone.report.verdict import OWN, circumstances, headline, verdict
-from loadstone.steering import legible
+from loadstone.text.numbers import listing, number, plural, times
+from loadstone.text.reasons import kind_of, kinds, together
 
 FULL = re.compile(r"no space left|disk is full|disk full", re.IGNORECASE)
 """What engines say where a disk is full."""

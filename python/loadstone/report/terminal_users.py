@@ -6,11 +6,11 @@ from itertools import groupby
 from rich.table import Table
 from rich.text import Text
 
+from loadstone.analysis.user_points import UsersRow, UsersTable, users_tables
 from loadstone.record.model import Run
-from loadstone.report.figures import number, plural
-from loadstone.report.reasons import kind_of, together
 from loadstone.report.terminal import one_line
-from loadstone.report.users import UsersRow, UsersTable, users_tables
+from loadstone.text.numbers import number, plural
+from loadstone.text.reasons import kind_of, together
 
 LEFT_OUT = ("status", "asked/s", "p90", "p99.9", "max")
 """Columns that a screen has no room for; a status that is not ok is a line below the table."""

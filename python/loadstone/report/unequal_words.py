@@ -1,7 +1,7 @@
 """What the marks of unequal terms stand for: a line for each term, the same for every format."""
 
-from loadstone.report.figures import listing, size
-from loadstone.report.portrait import Portrait
+from loadstone.analysis.summary import Portrait
+from loadstone.text.numbers import listing, size
 
 
 def unequal_lines(portrait: Portrait, *, marks: bool = False) -> list[str]:

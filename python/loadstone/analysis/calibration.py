@@ -1,0 +1,122 @@
+"""What a run tells about its own instrument, in numbers: from its sessions' calibration and from
+its cells. Rule 6 of the method. `calibration_table` puts it into words.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from statistics import median
+
+from loadstone.analysis.noise import Noise, TwinCell, noise_of, twin_cells
+from loadstone.analysis.summary import Portrait
+from loadstone.record.model import Condition, Session
+
+SEEN_SHARE = 0.5
+"""An open loop whose p99 is below this share of a pause did not see it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The middle of a figure over cells, the least and the most of it."""
+
+    middle: float
+    least: float
+    most: float
+    cells: int
+
+    @property
+    def worst(self) -> float:
+        """The one further from zero, with its sign."""
+        return max(self.least, self.most, key=abs)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What one session measured of the instrument before its first cell: figures by key."""
+
+    session_id: int
+    started_at: str
+    figures: Mapping[str, float | None]
+
+    def figure(self, key: str) -> float | None:
+        """A figure, None where it was not measured."""
+        return self.figures.get(key)
+
+    @property
+    def pause_seen(self) -> bool | None:
+        """Whether the open loop's tail shows the stalling engine's pause; None if not measured."""
+        pause_ns = self.figure("stalling.pause_ns")
+        p99_ns = self.figure("stalling.open_latency_ns_p99")
+        return None if pause_ns is None or p99_ns is None else p99_ns >= SEEN_SHARE * pause_ns
+
+    @property
+    def wake_up_ratio(self) -> float | None:
+        """How many times as long a round trip takes with idle states; None if not measured."""
+        idle_ns = self.figure("wake_up.round_trip_idle_ns")
+        held_ns = self.figure("wake_up.round_trip_held_ns")
+        return idle_ns / held_ns if idle_ns and held_ns else None
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The instrument of a run. `sessions` are those that calibrated, the latest first; the rest is
+    over all cells with samples. Shares are of all processors' time, `headroom` is the client's
+    share of a cell's elapsed time that was left, of each variant with a server."""
+
+    sessions: tuple[Measured, ...]
+    floor_ns: Spread | None
+    twins: tuple[TwinCell, ...]
+    noise: Noise | None
+    headroom: Mapping[str, Spread]
+    stolen_share: Spread | None
+    foreign_share: Spread | None
+    speed_drift: Spread | None
+    yardstick_ns: Spread | None
+
+
+def calibration(whole: Portrait) -> Calibration:
+    """Gather it."""
+    run = whole.run
+    rows = [row for view in whole.views for row in view.all_rows]
+    floors = [figure for row in rows for figure in row.floors.values()]
+    conditions = [f.condition for f in whole.figures.values() if f.condition and f.samples]
+
+    def over_cells(share: Callable[[Condition], float | None]) -> Spread | None:
+        return _spread([share(condition) for condition in conditions])
+
+    return Calibration(
+        sessions=tuple(_measured(s) for s in reversed(run.sessions) if s.calibration),
+        floor_ns=_spread([f.elapsed_ns.value if f.elapsed_ns else None for f in floors]),
+        twins=twin_cells(run),
+        noise=noise_of(run),
+        headroom=_headroom(whole),
+        stolen_share=over_cells(lambda condition: condition.stolen_share),
+        foreign_share=over_cells(lambda condition: condition.foreign_share),
+        speed_drift=over_cells(lambda condition: condition.speed_drift),
+        yardstick_ns=over_cells(lambda condition: condition.yardstick_ns),
+    )
+
+
+def _measured(session: Session) -> Measured:
+    return Measured(session.session_id, session.started_at, session.calibration)
+
+
+def _spread(values: list[float | None]) -> Spread | None:
+    known = [value for value in values if value is not None]
+    return Spread(median(known), min(known), max(known), len(known)) if known else None
+
+
+def _headroom(whole: Portrait) -> Mapping[str, Spread]:
+    """An embedded engine works in the client's own process: only a server's client has any."""
+    found = {}
+    for variant in whole.competitors:
+        own = [figure for figure in whole.figures.values() if figure.cell.variant == variant]
+        left = _spread(
+            [
+                max(0.0, 1 - figure.client_cpu_share)
+                for figure in own
+                if figure.client_cpu_share is not None and figure.server_cpu_share is not None
+            ]
+        )
+        if left:
+            found[variant] = left
+    return found

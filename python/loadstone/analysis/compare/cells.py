@@ -1,0 +1,217 @@
+"""Like cells of two sides, paired: the ratio of equal repetitions with its interval, and the
+verdict.
+
+Like is: the same operation with the same text, the same scale, the same temperature as the evidence
+allows it to be called, both measured and right and within the limits, and the same answers
+expected. Repetitions are equal that have their ordinal and their variation in common. Within a
+record they stood in the same round, so that what drifts is paired away with what differs between
+variations; between two records only the latter is.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from loadstone._core import interval_of_median
+from loadstone.analysis.compare.sides import Match, Side
+from loadstone.analysis.compare.terms import REFUSED, Ledger
+from loadstone.analysis.compare.unjudged import beyond
+from loadstone.plan.plan import Cell
+from loadstone.record.model import BELIEVED, CellResult, Run
+from loadstone.statistics.disturbance import interval, ratio_between
+from loadstone.statistics.drift import Speeds, ratio_across
+from loadstone.statistics.estimate import Estimate
+from loadstone.statistics.paired_ratio import paired, paired_ratio
+
+SLOWER, FASTER, SAME, UNDECIDED = VERDICTS = ("slower", "faster", "same", "undecided")
+
+Place = tuple[str, int, str]
+"""(operation, rows, temperature as planned): a cell within its variant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two like cells. `ratio` is B over A, of `pairs` equal repetitions; `a_ns` and `b_ns` are
+    medians of the elapsed time over all `samples` whose variation both sides ran."""
+
+    operation: str
+    rows: int
+    temperature: str
+    samples: tuple[int, int]
+    a_ns: Estimate
+    b_ns: Estimate
+    ratio: Estimate
+    verdict: str
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unlike:
+    """A cell that was not compared, and why. `owed`: both records planned it and A did not fail
+    and is not invalid, so that a comparison without it is not a whole one."""
+
+    operation: str
+    rows: int
+    temperature: str
+    reason: str
+    owed: bool
+
+
+def judge(ratio: Estimate, threshold: float) -> str:
+    """The verdict on B over A. `threshold` is a share: 0.05 is 5 %.
+
+    `slower`: the whole interval lies above 1 and the estimate beyond the threshold, so that it is a
+    difference, and one that matters; `faster` is the same of A over B. `same`: the whole interval
+    lies within the threshold. Else `undecided`.
+    """
+    if ratio.low is None or ratio.high is None:
+        return UNDECIDED
+    above, below = 1 + threshold, 1 / (1 + threshold)
+    if ratio.low > 1 and ratio.value > above:
+        return SLOWER
+    if ratio.high < 1 and ratio.value < below:
+        return FASTER
+    return SAME if below <= ratio.low and ratio.high <= above else UNDECIDED
+
+
+def may_be_slower(ratio: Estimate, threshold: float) -> bool:
+    """Whether its interval, or the lack of one, leaves room for a slowdown beyond the threshold."""
+    return ratio.high is None or ratio.high > 1 + threshold
+
+
+def pair_cells(
+    match: Match, terms: Ledger, threshold: float
+) -> tuple[tuple[Pair, ...], tuple[Unlike, ...]]:
+    """Every cell of either side, as a pair or as unlike, in the order of A's plan."""
+    pairs, unlike = [], []
+    planned_a, planned_b = _planned(match.a), _planned(match.b)
+    speeds = Speeds(match.a.run), Speeds(match.b.run)
+    results_a, results_b = _results(match.a), _results(match.b)
+    refused = "; ".join(entry.difference for entry in terms.with_verdict(REFUSED))
+    for place in dict.fromkeys((*planned_a, *planned_b)):
+        reason = _not_planned(planned_a.get(place), planned_b.get(place))
+        if reason:
+            unlike.append(Unlike(*place, reason, owed=False))
+            continue
+        a, b = results_a.get(place), results_b.get(place)
+        reason = _unfit(a, b) or refused or _other_text(match, place)
+        if a is None or b is None or reason:
+            lost = a is not None and a.status in ("failed", "invalid")
+            unlike.append(Unlike(*place, reason, owed=not lost))
+            continue
+        reason = _unlike(a, b)
+        ratio = paired_ratio(b.samples, a.samples)
+        if ratio is not None and match.a.run is not match.b.run:
+            ratio = ratio_across(ratio, speeds[1].reach(b.condition), speeds[0].reach(a.condition))
+        if ratio is not None:
+            ratio = ratio_between(ratio, b.disturbance, a.disturbance)
+        if reason or ratio is None:
+            unlike.append(Unlike(*place, reason or "no repetition in common", owed=True))
+        else:
+            verdict = judge(ratio, threshold)
+            if verdict in (SLOWER, FASTER) and (beyond(match.a.run, a) or beyond(match.b.run, b)):
+                verdict = UNDECIDED
+            pairs.append(_pair(a, b, speeds, ratio, verdict))
+    return tuple(pairs), tuple(unlike)
+
+
+def _planned(side: Side) -> Mapping[Place, Cell]:
+    cells = (cell for cell in side.run.plan.cells if cell.variant == side.variant)
+    return {(cell.operation, cell.rows, cell.temperature): cell for cell in cells}
+
+
+def _results(side: Side) -> Mapping[Place, CellResult]:
+    return {
+        (result.cell.operation, result.cell.rows, result.cell.temperature): result
+        for result in side.run.results
+        if result.cell.variant == side.variant
+    }
+
+
+def _not_planned(a: Cell | None, b: Cell | None) -> str:
+    """Why a cell was never meant to stand on both sides; empty where it was."""
+    for letter, cell in (("A", a), ("B", b)):
+        if cell is None:
+            return f"not planned in {letter}"
+        if cell.gap:
+            return f"a declared gap in {letter}"
+    return ""
+
+
+def _unfit(a: CellResult | None, b: CellResult | None) -> str:
+    for letter, result in (("A", a), ("B", b)):
+        if result is None:
+            return f"not run in {letter}"
+        if result.status not in BELIEVED:
+            return f"{result.status} in {letter}: {result.reason}"
+        if not result.samples:
+            return f"no samples in {letter}"
+    return ""
+
+
+def _other_text(match: Match, place: Place) -> str:
+    operation, rows, _ = place
+    a, b = (_text(side.run, operation, rows) for side in (match.a, match.b))
+    return "" if a == b else "the operation is another: its text, design or destination differs"
+
+
+def _text(run: Run, operation: str, rows: int) -> tuple[str, ...]:
+    for text in run.operations:
+        if (text.name, text.rows) == (operation, rows):
+            return text.quel, text.design, text.storage, text.destination
+    return ()
+
+
+def _unlike(a: CellResult, b: CellResult) -> str:
+    """Why two cells that were both measured may not stand beside each other; empty if they may."""
+    if a.temperature_shown != b.temperature_shown:
+        return f"{a.temperature_shown} in A against {b.temperature_shown} in B"
+    for letter, result in (("A", a), ("B", b)):
+        if not all(answer.right for answer in result.answers):
+            return f"wrong answers in {letter}"
+    both = _variations(a) & _variations(b)
+    if not both:
+        return "no variation in common"
+    # Artificial engines answer nothing: two of them agree in that.
+    if any(_expected(a).get(variation) != _expected(b).get(variation) for variation in both):
+        return "other answers are expected"
+    return ""
+
+
+def _variations(result: CellResult) -> frozenset[int]:
+    return frozenset(sample.variation for sample in result.samples)
+
+
+def _expected(result: CellResult) -> Mapping[int, tuple[int, str]]:
+    return {
+        answer.variation: (answer.expected_rows, answer.expected_checksum)
+        for answer in result.answers
+    }
+
+
+def _pair(
+    a: CellResult,
+    b: CellResult,
+    speeds: tuple[Speeds, Speeds],
+    ratio: Estimate,
+    verdict: str,
+) -> Pair:
+    both = _variations(a) & _variations(b)
+    a_ns, b_ns = (
+        [float(sample.elapsed_ns) for sample in result.samples if sample.variation in both]
+        for result in (a, b)
+    )
+    shown = [Estimate(*interval_of_median(a_ns)), Estimate(*interval_of_median(b_ns))]
+    for place, (result, times_ns) in enumerate(((a, a_ns), (b, b_ns))):
+        if result.disturbance is not None:
+            shown[place] = interval(shown[place], times_ns, result.disturbance)
+    return Pair(
+        operation=a.cell.operation,
+        rows=a.cell.rows,
+        temperature=a.temperature_shown,
+        samples=(len(a_ns), len(b_ns)),
+        a_ns=speeds[0].interval(shown[0], a.condition),
+        b_ns=speeds[1].interval(shown[1], b.condition),
+        ratio=ratio,
+        verdict=verdict,
+        pairs=len(paired(b.samples, a.samples)),
+    )

@@ -1,0 +1,123 @@
+"""A whole comparison of records, and what it comes to. Pure: `Run` values in, frozen values out."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from loadstone.analysis.compare.cells import (
+    SLOWER,
+    VERDICTS,
+    Pair,
+    Unlike,
+    may_be_slower,
+    pair_cells,
+)
+from loadstone.analysis.compare.sides import Match, matches
+from loadstone.analysis.compare.terms import Ledger, crossable, ledger
+from loadstone.analysis.compare.threshold import DEFAULT, Threshold
+from loadstone.analysis.compare.threshold import threshold as in_force
+from loadstone.analysis.compare.unjudged import UNLIMITED, judged
+from loadstone.errors import InputError
+from loadstone.record.model import Run
+from loadstone.text.numbers import listing, number
+
+OUTCOMES = ("no regression", "regression", "undecided", "nothing compared", "invalid")
+NO_REGRESSION, REGRESSION, UNDECIDED_YET, NOTHING_COMPARED, INVALID = OUTCOMES
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """One match with its ledger, its pairs, and the cells that were left out."""
+
+    match: Match
+    ledger: Ledger
+    pairs: tuple[Pair, ...]
+    unlike: tuple[Unlike, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two sides of records beside each other."""
+
+    a: Run
+    b: Run
+    threshold: Threshold
+    matched: tuple[Matched, ...]
+
+    @property
+    def pairs(self) -> Iterable[Pair]:
+        """The pairs of all matches."""
+        return (pair for one in self.matched for pair in one.pairs)
+
+    @property
+    def unlike(self) -> Iterable[Unlike]:
+        """The cells of all matches that were not compared."""
+        return (cell for one in self.matched for cell in one.unlike)
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How many pairs got which verdict."""
+        return Counter(pair.verdict for pair in self.pairs)
+
+    @property
+    def outcome(self) -> str:
+        """What it comes to. A regression is one whatever else is missing; without any interval
+        nothing was compared; a cell that is owed and missing makes the rest invalid. There is no
+        regression only where no interval leaves room for one."""
+        if self.counts[SLOWER]:
+            return REGRESSION
+        if not any(pair.ratio.low is not None for pair in self.pairs):
+            return NOTHING_COMPARED
+        if any(cell.owed for cell in self.unlike):
+            return INVALID
+        return UNDECIDED_YET if self.open else NO_REGRESSION
+
+    @property
+    def open(self) -> tuple[Pair, ...]:
+        """The pairs that may be slower by more than the threshold: nobody can tell yet."""
+        limit = self.threshold.in_force
+        return tuple(pair for pair in self.pairs if may_be_slower(pair.ratio, limit))
+
+    def sentence(self) -> str:
+        """The outcome and the counts in one line."""
+        counts = [f"{number(self.counts[verdict])} {verdict}" for verdict in VERDICTS]
+        counts.append(f"{number(len(list(self.unlike)))} not compared")
+        said = f"{self.outcome}: {', '.join(counts)}; {self.threshold.words()}"
+        return f"{said}; {self.unlimited}" if self.unlimited else said
+
+    @property
+    def unlimited(self) -> str:
+        """Whose cells were held against no limits as they were measured; empty where all were."""
+        one = [("the record", self.a)]
+        sides = one if self.a is self.b else [("A", self.a), ("B", self.b)]
+        names = [name for name, run in sides if not run.plan.limits]
+        if not names:
+            return ""
+        return f"measured with {UNLIMITED}, held against the limits only here: {listing(names)}"
+
+
+def compare(
+    a: Run,
+    b: Run | None,
+    *,
+    variants: tuple[str, str] | None = None,
+    threshold: float = DEFAULT,
+    across: Iterable[str] = (),
+) -> Comparison:
+    """Compare record B with the baseline A, or two variants of A where there is no B.
+
+    `threshold` is a share; what is in force may be more (see `analysis.compare.threshold`).
+    `across` names the terms that may differ. Raises `InputError` for variants that a record does
+    not have and for names that are no terms.
+    """
+    allowed = frozenset(across)
+    a, b = judged(a), None if b is None else judged(b)
+    found = [(match, ledger(match, allowed)) for match in matches(a, b, variants)]
+    known = crossable((terms for _, terms in found), (a, b or a))
+    for name in sorted(allowed.difference(known)):
+        raise InputError(f"no term is called {name!r}", hint=f"--across takes: {', '.join(known)}")
+    limit = in_force(threshold, a, b, (match for match, _ in found))
+    matched = (
+        Matched(match, terms, *pair_cells(match, terms, limit.in_force)) for match, terms in found
+    )
+    return Comparison(a, b or a, limit, tuple(matched))

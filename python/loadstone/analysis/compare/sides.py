@@ -1,0 +1,100 @@
+"""What stands beside what: one variant of a record beside one of another, or of the same."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from loadstone.analysis.summary import engine_of
+from loadstone.errors import InputError
+from loadstone.plan.role import Role
+from loadstone.plan.variant import is_twin
+from loadstone.record.model import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One variant in one record: the baseline (A) or what is judged against it (B)."""
+
+    run: Run
+    variant: str
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A and B."""
+
+    a: Side
+    b: Side
+
+    @property
+    def name(self) -> str:
+        """How people see it: one name where both sides have the same."""
+        a, b = self.a.variant, self.b.variant
+        return a if a == b else f"{b} over {a}"
+
+    @property
+    def same_engine(self) -> bool:
+        """Whether both sides are the same engine, at whatever version."""
+        return engine_of(self.a.variant) == engine_of(self.b.variant)
+
+    @property
+    def repeated(self) -> bool:
+        """Whether it is one variant in two records, where a new version is what one looks for."""
+        return self.a.variant == self.b.variant
+
+    @property
+    def of_twins(self) -> bool:
+        """Whether a twin is asked for: then what differs is the noise itself."""
+        return is_twin(self.a.variant) or is_twin(self.b.variant)
+
+
+def matches(
+    baseline: Run, other: Run | None, variants: tuple[str, str] | None
+) -> tuple[Match, ...]:
+    """The sides to compare. Without `variants`: every variant that both records have, but the
+    harness's floor and the twins. Raises `InputError` where that leaves nothing to ask."""
+    if variants is not None:
+        a, b = variants
+        if other is None and a == b:
+            raise InputError(
+                f"{a} is compared with itself", hint="name two variants, or a second record"
+            )
+        return (Match(_side(baseline, a, "A"), _side(other or baseline, b, "B")),)
+    if other is None:
+        raise InputError(
+            "one record, and nothing to compare it with",
+            hint="name a second record, or two of its variants: --variants "
+            + " ".join(f"'{name}'" for name in _competitors(baseline)[:2]),
+        )
+    common = [name for name in _competitors(baseline) if name in _competitors(other)]
+    if not common:
+        raise InputError(
+            f"the records have no variant in common: A has {_listed(baseline)}; "
+            f"B has {_listed(other)}",
+            hint="say which to compare: --variants A-VARIANT B-VARIANT",
+        )
+    return tuple(Match(Side(baseline, name), Side(other, name)) for name in common)
+
+
+def _side(run: Run, variant: str, letter: str) -> Side:
+    if variant not in _variants(run):
+        raise InputError(
+            f"record {letter} has no variant {variant!r}", hint=f"it has: {_listed(run)}"
+        )
+    return Side(run, variant)
+
+
+def _variants(run: Run) -> Sequence[str]:
+    return tuple(dict.fromkeys((*run.plan.variants, *(cell.variant for cell in run.plan.cells))))
+
+
+def _competitors(run: Run) -> Sequence[str]:
+    """All but what measures the harness or the instrument's noise."""
+    return [
+        name
+        for name in _variants(run)
+        if not is_twin(name) and run.plan.role_of(name) is not Role.OVERHEAD
+    ]
+
+
+def _listed(run: Run) -> str:
+    return ", ".join(_variants(run))

@@ -1,0 +1,93 @@
+"""How each operation grows with the size of the data: the exponent of time over tuples."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from loadstone._core import growth_exponent
+from loadstone.analysis.summary import Portrait
+from loadstone.record.model import OperationText
+from loadstone.statistics.estimate import Estimate
+
+STEEP = 1.2
+"""What grows faster than the data has an exponent above this, and an interval above 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """One operation on one variant over the scales. Exponent 1 is linear, 0 constant.
+
+    `error` is the exponent's standard error, None with two scales. `low` and `high` are what the
+    exponent can be within the intervals of its times; None where one of these has no interval: then
+    the exponent is of too few samples, and nothing is said about it.
+    """
+
+    operation: OperationText
+    variant: str
+    temperature: str
+    sizes: tuple[int, ...]
+    elapsed_ns: tuple[Estimate, ...]
+    exponent: float
+    error: float | None
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def steep(self) -> bool:
+        """Whether it is certain to grow faster than the data, and by more than a little."""
+        return self.exponent > STEEP and self.low is not None and self.low > 1
+
+    @property
+    def told(self) -> str:
+        """The exponent as it is printed; a dash where it is of too few samples."""
+        if self.low is None:
+            return "\N{EN DASH}"
+        return f"{self.exponent:.2f}".replace("-0.00", "0.00")
+
+
+def growth(portrait: Portrait) -> tuple[Growth, ...]:
+    """Every operation measured at two or more scales, in the paper's order."""
+    points: dict[tuple[str, str, str], dict[int, Estimate]] = {}
+    texts: dict[str, OperationText] = {}
+    for view in portrait.views:
+        for row in view.all_rows:
+            texts[row.operation.name] = row.operation
+            for variant in portrait.competitors:
+                figure = row.figures.get(variant)
+                elapsed_ns = figure and figure.status == "ok" and figure.elapsed_ns
+                # A time of 0, which a record may hold, has no logarithm.
+                if figure and elapsed_ns and elapsed_ns.value > 0:
+                    key = (figure.temperature, row.operation.name, variant)
+                    points.setdefault(key, {})[view.rows] = elapsed_ns
+    return tuple(
+        found
+        for (temperature, name, variant), estimates in points.items()
+        if (found := _growth(texts[name], variant, temperature, estimates))
+    )
+
+
+def _growth(
+    text: OperationText, variant: str, temperature: str, estimates: Mapping[int, Estimate]
+) -> Growth | None:
+    sizes = tuple(sorted(estimates))
+    elapsed = tuple(estimates[size] for size in sizes)
+    fitted = growth_exponent(sizes, [estimate.value for estimate in elapsed])
+    if fitted is None:
+        return None
+    return Growth(text, variant, temperature, sizes, elapsed, *fitted, *_bounds(sizes, elapsed))
+
+
+def _bounds(sizes: Sequence[int], elapsed: Sequence[Estimate]) -> tuple[float | None, float | None]:
+    """The least and the greatest slope of log time over log size that the intervals leave: least
+    squares weigh each time by how far its size lies from the middle."""
+    logs = [math.log(size) for size in sizes]
+    middle = sum(logs) / len(logs)
+    spread = sum((one - middle) ** 2 for one in logs)
+    weights = [(one - middle) / spread for one in logs]
+    low = high = 0.0
+    for weight, time in zip(weights, elapsed, strict=True):
+        if not time.low or not time.high:
+            return None, None
+        below, above = sorted((weight * math.log(time.low), weight * math.log(time.high)))
+        low, high = low + below, high + above
+    return low, high

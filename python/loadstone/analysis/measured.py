@@ -1,0 +1,187 @@
+"""Today's figures for a row of a paper's table: one operation, a sum of some, a size, a load."""
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from loadstone.analysis.standing import standing
+from loadstone.analysis.summary import Figure, Portrait, View
+from loadstone.analysis.unequal import Unequal
+from loadstone.plan.role import Role
+from loadstone.record.model import BELIEVED, MEASURED
+from loadstone.statistics.arithmetic import over, total
+from loadstone.statistics.estimate import Estimate
+from loadstone.text.numbers import digits, duration
+
+SIZE = "size"
+LOAD = "load"
+BESIDE_OTHERS = "most cells of this run are disturbed or invalid, and loads are not judged apart"
+WORST = ("failed", "pending", "gap", "invalid", "disturbed", "ok")
+"""Of a sum's parts the first of these is what the sum is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Today:
+    """One variant's figure: a time or a size; neither where there is none to show. `ratio` is over
+    the row's best. `few_visits`: a normalised time of which some sample says nothing."""
+
+    status: str
+    reason: str = ""
+    temperature: str = ""
+    elapsed_ns: Estimate | None = None
+    size_bytes: float | None = None
+    ratio: Estimate | None = None
+    best: bool = False
+    few_visits: bool = False
+    unequal: tuple[Unequal, ...] = ()
+
+    @property
+    def standing(self) -> str:
+        """Its ratio to the row's best as it is printed, or the sign for why there is none."""
+        return standing(self.ratio, best=self.best, exact=self.size_bytes is not None)
+
+    @property
+    def quantity(self) -> float | None:
+        """What is compared within a row: ns or bytes."""
+        return self.elapsed_ns.value if self.elapsed_ns else self.size_bytes
+
+    @property
+    def interval(self) -> str:
+        """What a disturbed time lies within, in a unit of its own, or the word where that is not
+        known; empty of every other."""
+        if self.status != "disturbed" or self.elapsed_ns is None:
+            return ""
+        low, high = self.elapsed_ns.low, self.elapsed_ns.high
+        if low is None or high is None:
+            return self.status
+        return f"{duration(low)} … {duration(high)}"
+
+    @property
+    def text(self) -> str:
+        """As it is printed; empty where there is nothing."""
+        if self.elapsed_ns:
+            return duration(self.elapsed_ns.value)
+        return "" if self.size_bytes is None else f"{digits(self.size_bytes / 1e6)} MB"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a table's figures of today come from: a run at one scale. `view` is the one whose
+    temperature a row has that names none, `variants` are those of the table's design. `apart`: the
+    table is of a database of its own."""
+
+    portrait: Portrait
+    view: View
+    variants: tuple[str, ...]
+    apart: bool = False
+
+    def row(self, operation: str | None) -> Mapping[str, Today]:
+        """Variant -> figure, of `a`, `a@cold`, `a+b+c@warm`, `size` or `load`."""
+        if operation is None:
+            return {}
+        if operation in (SIZE, LOAD):
+            whole = (_sizes if operation == SIZE else _loads)(self.portrait, self.view.rows)
+            own = {variant: whole[variant] for variant in self.variants if variant in whole}
+            # Those that a record tells are of the database that a run loads first.
+            return {} if self.apart else _ranked(own, self.portrait.competitors)
+        names, _, temperature = operation.partition("@")
+        view = self.portrait.view(self.view.rows, temperature or self.view.temperature)
+        if view is None:
+            return {}
+        figures = {row.operation.name: row.figures for row in view.all_rows}
+        parts = [figures.get(name) or {} for name in names.split("+")]
+        found = {
+            variant: _sum([part[variant] for part in parts])
+            for variant in self.variants
+            if all(variant in part for part in parts)
+        }
+        if len(parts) == 1 and self.variants == self.portrait.columns:
+            return found
+        # A ratio of the portrait's is to the best of all, who may not stand in this table.
+        plain = {v: replace(one, ratio=None, best=False) for v, one in found.items()}
+        return _ranked(plain, self.portrait.competitors)
+
+    def why(self, operation: str | None) -> str:
+        """Why a row has nothing beside it."""
+        if operation in (SIZE, LOAD) and self.apart:
+            return "no counterpart: told only of the database that a run loads first"
+        return "no such measure here" if operation is None else "not in this run"
+
+
+def _sum(figures: Sequence[Figure]) -> Today:
+    """Medians added up, and so their bounds: see `arithmetic`. A sum with a part that has no time
+    has none; one part alone keeps its own ratio, which is of pairs."""
+    worst = min(figures, key=lambda figure: WORST.index(figure.status))
+    told = Today(
+        worst.status,
+        worst.reason,
+        "unproved" if any(f.temperature == "unproved" for f in figures) else worst.temperature,
+        few_visits=any(figure.few_visits for figure in figures),
+        unequal=tuple(dict.fromkeys(term for figure in figures for term in figure.unequal)),
+    )
+    elapsed = [figure.elapsed_ns for figure in figures if figure.elapsed_ns]
+    whole = BELIEVED if len(figures) > 1 else MEASURED
+    if len(elapsed) < len(figures) or worst.status not in whole:
+        return told
+    if len(figures) == 1:
+        return replace(told, elapsed_ns=elapsed[0], ratio=worst.ratio, best=worst.best)
+    return replace(told, elapsed_ns=total(elapsed))
+
+
+def _sizes(portrait: Portrait, rows: int) -> dict[str, Today]:
+    return {
+        variant: Today("ok", size_bytes=float(size_bytes))
+        for variant, at, size_bytes in portrait.run.sizes
+        if at == rows and variant in portrait.columns
+    }
+
+
+def _loads(portrait: Portrait, rows: int) -> dict[str, Today]:
+    """All relations of a scale together; of one that was loaded again, the last time."""
+    found: dict[str, dict[tuple[str, str], int]] = {}
+    for load in portrait.run.loads:
+        asked = load.rows == rows and load.variant in portrait.columns
+        if asked and load.answer_ok and load.design not in portrait.words.apart:
+            found.setdefault(load.variant, {})[load.relation, load.design] = load.elapsed_ns
+    status, reason = ("disturbed", BESIDE_OTHERS) if _mostly_disturbed(portrait) else ("ok", "")
+    return {
+        variant: Today(status, reason, elapsed_ns=Estimate(float(sum(relations.values()))))
+        for variant, relations in found.items()
+    }
+
+
+def _mostly_disturbed(portrait: Portrait) -> bool:
+    """Whether most cells of a run that have a figure are disturbed or invalid. No condition is
+    recorded of a load: it is believed as far as the cells are."""
+    rated = (Role.COMPETITOR, Role.LIMIT)
+    figures = [figure for figure in portrait.figures.values() if figure.role in rated]
+    measured = [figure.status for figure in figures if figure.elapsed_ns]
+    return sum(status != "ok" for status in measured) * 2 > len(measured)
+
+
+def _ranked(found: Mapping[str, Today], competitors: Collection[str]) -> Mapping[str, Today]:
+    """With ratios to the best, of those competitors that may be compared."""
+    fair = _fair([one for variant, one in found.items() if variant in competitors])
+    best = min(fair, key=lambda one: one.quantity or math.inf, default=None)
+    if best is None:
+        return found
+    return {
+        variant: replace(one, ratio=_ratio(one, best), best=one is best)
+        if variant in competitors and one in fair
+        else one
+        for variant, one in found.items()
+    }
+
+
+def _fair(found: Iterable[Today]) -> list[Today]:
+    measured = [one for one in found if one.status == "ok" and one.quantity]
+    proved = [one for one in measured if one.temperature != "unproved"]
+    return proved or measured
+
+
+def _ratio(one: Today, best: Today) -> Estimate:
+    if one is best:
+        return Estimate(1.0)
+    if one.elapsed_ns and best.elapsed_ns:
+        return over(one.elapsed_ns, best.elapsed_ns)
+    return Estimate((one.quantity or 0.0) / max(best.quantity or 0.0, 1.0))

@@ -1,0 +1,325 @@
+"""A paper's tables beside today's figures. What survives forty years is the shape: the ratios.
+
+A table stands beside figures of the scale it was measured at and of no other, each row at the
+temperature it names, or warm where it names none. A row beside which nothing corresponds says why.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from loadstone.analysis.measured import LOAD, SIZE, Source, Today
+from loadstone.analysis.summary import Portrait, View
+from loadstone.record.model import BELIEVED
+from loadstone.text.numbers import listing
+
+UNITS_NS = {
+    "ms": 1e6,
+    "milliseconds": 1e6,
+    "s": 1e9,
+    "sec": 1e9,
+    "seconds": 1e9,
+    "minutes": 60e9,
+    "hours": 3600e9,
+}
+BYTES_OF_MB = 1e6
+MARKED = re.compile(r"^([\d.]+)\*$")
+"""A value with a footnote of the paper."""
+OVER = re.compile(r"^>\s*([\d.]+)\s*(ms|s|sec|seconds|minutes|hours)$")
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedValue:
+    """What a paper printed: `text` as printed, `elapsed_ns` or `size_bytes` where that is one of
+    them, `over` where the paper only says that it took longer; `ratio` to the paper's best of the
+    row."""
+
+    text: str
+    elapsed_ns: float | None
+    over: bool = False
+    ratio: float | None = None
+    size_bytes: float | None = None
+
+    @property
+    def exact(self) -> float | None:
+        """What may be compared: ns or bytes; None for a bound."""
+        return None if self.over else self.elapsed_ns or self.size_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonRow:
+    """One row of a table. `gain` is the paper's best over today's best, and `gain_of` names them:
+    they may be of different designs. `absent` says why nothing of today corresponds."""
+
+    label: str
+    operation: str | None
+    published: Mapping[str, PublishedValue]
+    measured: Mapping[str, Today]
+    gain: float | None
+    gain_of: tuple[str, str] | None = None
+    absent: str = ""
+
+    @property
+    def measured_today(self) -> bool:
+        """Whether any variant has a figure that can be believed."""
+        return any(f.status in BELIEVED and f.quantity for f in self.measured.values())
+
+    @property
+    def drawn(self) -> bool:
+        """Whether it belongs into a drawing of operations."""
+        return self.operation not in (SIZE, LOAD)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One table of the paper. `missing` says why nothing of today stands beside it, and `add`
+    which words of a command line would put it there."""
+
+    number: str
+    title: str
+    unit: str
+    note: str
+    systems: tuple[str, ...]
+    rows: tuple[ComparisonRow, ...]
+    missing: str = ""
+    add: str = ""
+
+    @property
+    def heading(self) -> str:
+        """Its number and title, as the paper has them."""
+        appendix = self.title.startswith("Appendix")
+        return self.title if appendix else f"Table {self.number}. {self.title}"
+
+    @property
+    def few_visits(self) -> bool:
+        """Whether some normalised figure of today needs a word of warning."""
+        return any(f.few_visits and f.text for row in self.rows for f in row.measured.values())
+
+    @property
+    def drawn(self) -> tuple[ComparisonRow, ...]:
+        """The rows that are drawn."""
+        return tuple(row for row in self.rows if row.drawn)
+
+    @property
+    def measured(self) -> bool:
+        """Whether any row has a figure of today that can be believed."""
+        return any(row.measured_today for row in self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparisons:
+    """All tables of the paper beside a run. `rows` and `temperature` are those of all of them; None
+    where tables and rows name their own. `revived` says as which
+    variants systems of the paper run again, and which of these are not in the run."""
+
+    citation: str
+    systems: Mapping[str, str]
+    rows: int | None
+    temperature: str | None
+    tables: tuple[Comparison, ...]
+    revived: str = ""
+
+
+PAPER_ROWS = 10_000
+"""The scale of a table that names none: the size of the Wisconsin paper's large relations."""
+
+
+def comparisons(portrait: Portrait) -> Comparisons | None:
+    """The paper's tables, each beside the part of the run nearest to what the paper measured."""
+    published = portrait.run.published
+    tables = published.get("tables")
+    if not tables or not portrait.views:
+        return None
+    scales = {_scale(table) for table in tables}
+    own = len(scales) > 1 or any("@" in (row[1] or "") for t in tables for row in t["rows"])
+    view = _view(portrait, min(scales))
+    editions = {table.get("edition") or "" for table in tables}
+    return Comparisons(
+        citation=str(published.get("citation", "")),
+        systems={str(k): str(v) for k, v in (published.get("systems") or {}).items()},
+        rows=None if own else min(scales),
+        temperature=None if own else view.temperature if view else "warm",
+        tables=tuple(_table(table, portrait, editions) for table in tables),
+        revived=_revived(portrait),
+    )
+
+
+def _scale(table: Mapping[str, Any]) -> int:
+    return table.get("scale") or PAPER_ROWS
+
+
+def _view(portrait: Portrait, rows: int) -> View | None:
+    """What a row stands beside that names no temperature; None where the scale was not run."""
+    at = [view for view in portrait.views if view.rows == rows]
+    return min(at, key=lambda view: view.temperature != "warm", default=None)
+
+
+def _revived(portrait: Portrait) -> str:
+    revived = portrait.words.revived
+    if not revived:
+        return ""
+    told = listing([f"{system} as {variant}" for system, variant in revived.items()])
+    absent = [variant for variant in revived.values() if variant not in portrait.competitors]
+    missing = f" (not in this run: {listing(absent)})" if absent else ""
+    return f"Of the paper's systems run again: {told}{missing}."
+
+
+def _table(table: Mapping[str, Any], portrait: Portrait, editions: set[str]) -> Comparison:
+    unit_ns = UNITS_NS.get(str(table["unit"]).lower())
+    view = _view(portrait, _scale(table))
+    absent = _absent(table, portrait)
+    designs = _designs(table, portrait, absent)
+    variants = _variants(table, portrait)
+    missing, add = _missing(table, portrait, editions, asked=designs is not None, variants=variants)
+    apart = designs is not None and bool(designs & portrait.words.apart)
+    source = None if missing or view is None else Source(portrait, view, variants, apart)
+    rows = []
+    for label, operation, values in table["rows"]:
+        why = absent.get(label, "")
+        found = source.row(operation) if source and not why else {}
+        why = why or ("" if found or not source else source.why(operation))
+        rows.append(_row((label, operation, values), unit_ns, found, why))
+    note = (table.get("note") or "", "" if missing else _place(table, portrait))
+    return Comparison(
+        number=str(table["number"]),
+        title=str(table["title"]),
+        unit=str(table["unit"]),
+        note=" ".join(filter(None, note)),
+        systems=tuple(table["systems"]),
+        rows=tuple(rows),
+        missing=missing,
+        add=add,
+    )
+
+
+def _absent(table: Mapping[str, Any], portrait: Portrait) -> Mapping[str, str]:
+    """Row's label -> why the run's edition has nothing that corresponds."""
+    told = table.get("absent") or {}
+    edition = portrait.run.plan.edition
+    return {
+        label: f"no counterpart: {why[edition]}" for label, why in told.items() if edition in why
+    }
+
+
+def _variants(table: Mapping[str, Any], portrait: Portrait) -> tuple[str, ...]:
+    """The columns whose variants are of the table's design."""
+    wanted = table.get("only") or {}
+    told = {(term.variant, term.key): term.read_back for term in portrait.run.terms}
+    return tuple(
+        variant
+        for variant in portrait.columns
+        if all(_is(told.get((variant, key)), value) for key, value in wanted.items())
+    )
+
+
+def _is(read_back: str | None, value: str) -> bool:
+    """An engine may say more of it: `objects: one value a part`."""
+    return read_back is not None and read_back.partition(":")[0].casefold() == value.casefold()
+
+
+def _place(table: Mapping[str, Any], portrait: Portrait) -> str:
+    """Whose database is across a network, where the paper's table is about one that is."""
+    if table.get("place") != "remote":
+        return ""
+    far = {term.variant for term in portrait.run.terms if _is(term.read_back, "remote")
+           and term.key == "place"}  # fmt: skip
+    names = listing(portrait.labels[variant] for variant in portrait.columns if variant in far)
+    local = "local: on the machine of the program"
+    return f"Today's are {local}{f', but for {names}' if names else ''}."
+
+
+def _designs(
+    table: Mapping[str, Any], portrait: Portrait, absent: Mapping[str, str]
+) -> frozenset[str] | None:
+    """The designs of a table's operations; None where none of them was planned at its scale."""
+    rows = _scale(table)
+    rated = [
+        operation
+        for label, operation, _ in table["rows"]
+        if operation not in (None, SIZE, LOAD) and label not in absent
+    ]
+    names = {name for operation in rated for name in operation.partition("@")[0].split("+")}
+    planned = {cell.operation for cell in portrait.run.plan.cells if cell.rows == rows}
+    if names and not names & planned:
+        return None
+    return frozenset(text.design for text in portrait.run.operations if text.name in names)
+
+
+def _missing(
+    table: Mapping[str, Any],
+    portrait: Portrait,
+    editions: set[str],
+    *,
+    asked: bool,
+    variants: Sequence[str],
+) -> tuple[str, str]:
+    """Why a table has nothing beside it that could be compared, and what to add to the command;
+    empty where it may have. `asked`: some operation of its was planned at its scale; `variants`:
+    those of its design."""
+    scale, edition = _scale(table), table.get("edition") or ""
+    # Tables without an edition are of the one that no table names.
+    run_edition = portrait.run.plan.edition
+    run_edition = run_edition if run_edition in editions else ""
+    if edition != run_edition:
+        if not edition:
+            return "not run in this edition: leave out --edition", ""
+        return _add("not run in this edition", f"--edition {edition}")
+    if all(view.rows != scale for view in portrait.views):
+        return _add(f"not run at {scale:,}", f"--rows {scale}")
+    if not asked:
+        missing, add = _add("its operations were not run", "--panel full")
+        return f"{missing}, without --operation", add
+    if not variants:
+        wanted = "&".join(f"{key}={value}" for key, value in table["only"].items())
+        known = [v for v in portrait.words.revived.values() if v.endswith(f"?{wanted}")]
+        return _add(f"no variant with {wanted} was run", f"--on '{known[0]}'") if known else (
+            f"no variant with {wanted} was run", "")  # fmt: skip
+    return "", ""
+
+
+def _add(why: str, words: str) -> tuple[str, str]:
+    return f"{why}: add {words}", words
+
+
+def _row(
+    row: tuple[str, str | None, Mapping[str, float | str]],
+    unit_ns: float | None,
+    measured: Mapping[str, Today],
+    absent: str,
+) -> ComparisonRow:
+    label, operation, values = row
+    size = operation == SIZE
+    printed = {s: _size(value) if size else _printed(value, unit_ns) for s, value in values.items()}
+    best = min((value.exact for value in printed.values() if value.exact), default=None)
+    published = {
+        system: replace(value, ratio=value.exact / best if value.exact and best else None)
+        for system, value in printed.items()
+    }
+    fastest = [(variant, figure.quantity) for variant, figure in measured.items() if figure.best]
+    variant, today = fastest[0] if fastest else ("", None)
+    if not best or not today:
+        return ComparisonRow(label, operation, published, measured, None, None, absent)
+    winners = listing(system for system, value in printed.items() if value.exact == best)
+    gain = best / today
+    return ComparisonRow(label, operation, published, measured, gain, (winners, variant), absent)
+
+
+def _size(value: float | str) -> PublishedValue:
+    size_bytes = value * BYTES_OF_MB if isinstance(value, int | float) else None
+    return PublishedValue(_text(value), None, size_bytes=size_bytes)
+
+
+def _text(value: float | str) -> str:
+    """As printed: a number of the file keeps the digits that it is written with."""
+    return str(value)
+
+
+def _printed(value: float | str, unit_ns: float | None) -> PublishedValue:
+    if isinstance(value, int | float):
+        return PublishedValue(_text(value), value * unit_ns if unit_ns else None)
+    over = OVER.match(value)
+    if over and unit_ns:
+        return PublishedValue(value, float(over[1]) * UNITS_NS[over[2]], over=True)
+    marked = MARKED.match(value)
+    return PublishedValue(value, float(marked[1]) * unit_ns if marked and unit_ns else None)

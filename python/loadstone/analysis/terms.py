@@ -1,0 +1,90 @@
+"""The terms on which engines were compared, as asked and as read back: rule 5 of the method."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from loadstone.analysis.summary import Portrait, engine_of
+
+SETTING = "setting."
+MEASURED_KEYS = frozenset({"round_trip_ns"})
+"""Keys whose values are measured, not set: no two sessions tell the same."""
+OWN_KEYS = MEASURED_KEYS | {"version"}
+"""Keys that differ between engines by their nature; all others ought to be equal."""
+
+
+@dataclass(frozen=True, slots=True)
+class TermValue:
+    """One variant's value of a term. `disobeyed`: it reads back other than asked."""
+
+    asked: str | None
+    read_back: str | None
+
+    @property
+    def disobeyed(self) -> bool:
+        """Whether the engine says something else than it was told."""
+        if self.asked is None or self.read_back is None:
+            return False
+        asked, told = self.asked.casefold(), self.read_back.casefold()
+        # An engine may say more of it: `objects: one value a part`.
+        return told != asked and not told.startswith(f"{asked}:")
+
+
+@dataclass(frozen=True, slots=True)
+class TermRow:
+    """One term over all variants. `unequal`: the values that ought to agree do not."""
+
+    key: str
+    values: Mapping[str, TermValue]
+    unequal: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Terms that bear on comparability, and each engine's own settings."""
+
+    rows: tuple[TermRow, ...]
+    settings: Mapping[str, tuple[tuple[str, TermValue], ...]]
+
+    @property
+    def unequal(self) -> tuple[str, ...]:
+        """The terms that differ."""
+        return tuple(row.key for row in self.rows if row.unequal)
+
+
+def terms(portrait: Portrait) -> Terms:
+    """Arrange a run's terms; a later session's reading of a term replaces an earlier one's.
+
+    Only competitors can be unequal: what is not ranked has terms of its own.
+
+    What only one of several engines tells, the same in all its variants, is a setting of its own,
+    not a term between them; but what was measured stands beside the terms.
+    """
+    told: dict[str, dict[str, TermValue]] = {}
+    for term in portrait.run.terms:
+        if term.variant in portrait.columns:
+            value = TermValue(term.asked, term.read_back)
+            told.setdefault(term.key, {})[term.variant] = value
+    rows: list[TermRow] = []
+    settings: dict[str, list[tuple[str, TermValue]]] = {}
+    engines = {engine_of(variant) for variant in portrait.competitors}
+    for key, values in told.items():
+        ranked = {v: value for v, value in values.items() if v in portrait.competitors}
+        tellers = {engine_of(variant) for variant in ranked}
+        common = len(tellers) >= min(2, len(engines))
+        differ = _differ(ranked, len(portrait.competitors) if common else len(ranked))
+        shared = common or differ or key in MEASURED_KEYS
+        if not key.startswith(SETTING) and shared:
+            unequal = key not in OWN_KEYS and differ
+            rows.append(TermRow(key, values, unequal))
+        else:
+            for variant, value in values.items():
+                settings.setdefault(variant, []).append((key.removeprefix(SETTING), value))
+    return Terms(tuple(rows), {variant: tuple(own) for variant, own in settings.items()})
+
+
+def _differ(values: Mapping[str, TermValue], expected: int) -> bool:
+    """Whether those who tell a term tell different things, or fewer than `expected` tell it."""
+    said = {
+        value.read_back if value.read_back is not None else value.asked for value in values.values()
+    }
+    return len(said) > 1 or len(values) < expected

@@ -1,0 +1,122 @@
+"""Many users, as tables that every format can print: one of the closed loops, one of the open ones.
+
+A percentile means another thing in either: so the loop's model stands in its heading.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from loadstone.analysis.vocabulary import words_of
+from loadstone.record.model import PERCENTILES, Run, UsersPoint
+from loadstone.text.numbers import digits, duration, number, plural
+
+TITLES = {
+    "closed": "Many users, closed loop: each asks again when answered",
+    "open": "Many users, open loop: due by a schedule, latency from when it was due",
+}
+ABSENT = "\N{EN DASH}"
+
+Column = tuple[str, Callable[[UsersPoint], str]]
+
+
+@dataclass(frozen=True, slots=True)
+class UsersRow:
+    """A loop: what stands in the columns, and the point itself for who wants numbers."""
+
+    texts: tuple[str, ...]
+    point: UsersPoint
+
+
+@dataclass(frozen=True, slots=True)
+class UsersTable:
+    """All loops of one model. The first `names` columns are words, the others figures."""
+
+    model: str
+    title: str
+    headings: tuple[str, ...]
+    names: int
+    rows: tuple[UsersRow, ...]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Why a loop is not ok, or which of its requests failed."""
+        return tuple(
+            f"{row.point.operation} on {row.point.variant}, {plural(row.point.users, 'user')}"
+            f"{f' beside {row.point.beside}' if row.point.beside else ''}, "
+            f"{self.model} loop: {row.point.status}: {row.point.reason}"
+            for row in self.rows
+            if row.point.reason
+        )
+
+
+def users_tables(run: Run) -> tuple[UsersTable, ...]:
+    """The tables that have rows, the closed loops' first, each in the order of measuring."""
+    scales = len({point.rows for point in run.users}) > 1
+    tables = []
+    for model, title in TITLES.items():
+        points = [point for point in run.users if point.model == model]
+        names = _names(words_of(run.plan.benchmark).scale if scales else "")
+        columns = [*names, *_figures(model)]
+        rows = [UsersRow(tuple(text(point) for _, text in columns), point) for point in points]
+        hosts = ", ".join(sorted({point.host for point in points}))
+        if rows:
+            headings = tuple(heading for heading, _ in columns)
+            tables.append(
+                UsersTable(model, f"{title} (host {hosts})", headings, len(names), tuple(rows))
+            )
+    return tuple(tables)
+
+
+def throughput_per_s(point: UsersPoint) -> float | None:
+    """Requests answered in a second, all users together; None where none was."""
+    return point.completed / point.elapsed_ns * 1e9 if point.completed else None
+
+
+def _names(scale: str) -> Sequence[Column]:
+    scales: list[Column] = [(scale, lambda point: number(point.rows))] if scale else []
+    return [
+        ("operation", lambda point: point.operation),
+        ("variant", lambda point: point.variant),
+        *scales,
+    ]
+
+
+def _figures(model: str) -> Sequence[Column]:
+    always: list[Column] = [
+        ("users", _crowd),
+        ("status", lambda point: point.status),
+    ]
+    done: Column = ("answered/s", lambda point: _rate(throughput_per_s(point)))
+    latencies = [_percentile(f"{model} {name}", key) for name, key in LATENCIES.items()]
+    if model == "closed":
+        return [*always, done, *latencies]
+    return [
+        *always,
+        ("asked/s", lambda point: _rate(point.rate_per_s)),
+        done,
+        *latencies,
+        ("open lag p99", lambda point: _told(point.lag_ns, "99")),
+        ("late", lambda point: number(point.late)),
+        ("skipped", lambda point: number(point.skipped)),
+    ]
+
+
+def _crowd(point: UsersPoint) -> str:
+    """How many, and who else was at work."""
+    return number(point.users) + (f", beside {point.beside}" if point.beside else "")
+
+
+LATENCIES = {f"p{percentile:g}": f"{percentile:g}" for percentile in PERCENTILES} | {"max": "max"}
+"""What each is called in a heading, and its key in a point."""
+
+
+def _percentile(heading: str, key: str) -> Column:
+    return heading, lambda point: _told(point.latency_ns, key)
+
+
+def _told(figures: Mapping[str, int], key: str) -> str:
+    return duration(figures[key]) if key in figures else ABSENT
+
+
+def _rate(value: float | None) -> str:
+    return ABSENT if value is None else digits(value)

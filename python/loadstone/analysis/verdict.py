@@ -1,0 +1,247 @@
+"""What a run says about itself before it says anything about an engine: rule 6 of the method."""
+
+import math
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from statistics import median, quantiles
+
+from loadstone.analysis.noise import Noise, noise_of
+from loadstone.analysis.summary import Figure, Portrait
+from loadstone.plan.role import Role
+from loadstone.plan.variant import is_twin
+from loadstone.record.model import MEASURED, CellResult, Run
+from loadstone.statistics.validity import TWIN_RATIO_MAX
+from loadstone.text.numbers import lapse, listing, number, percent, plural, size
+from loadstone.text.reasons import kinds, together
+
+AMISS = ("failed", "disturbed", "invalid", "pending")
+OWN = (Role.COMPETITOR, Role.LIMIT)
+"""What a run is about; the harness and the controls hold it against something."""
+NOISE_MAX = 0.1
+"""Between rounds: above it, the verdict warns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Counts over the plan's cells, and the noise. `planned` and `statuses` are of all cells;
+    `own_planned` and `own_statuses` of what engines measured (competitors and limits), without the
+    harness and the controls. `limits`: whether cells were judged by the quality limits at all.
+
+    `noise` is that of the twins, None where the run has none. In a run without a twin
+    `repeat_difference` is all there is: the middle, over the engines' cells in order that were
+    measured in several rounds, of how much the same cell's median differs between its first and its
+    last round; `repeat_difference_p90` is what nine cells in ten stay under. `disturbed_reason` and
+    `invalid_reason` are the commonest, with the span of its numbers where they differ.
+    """
+
+    planned: int
+    statuses: Counter[str]
+    answers_right: int
+    answers_checked: int
+    cold_proved: int
+    cold_measured: int
+    repeat_difference: float | None
+    repeat_difference_p90: float | None
+    own_planned: int
+    own_statuses: Counter[str]
+    limits: bool
+    noise: Noise | None = None
+    invalid_reason: str = ""
+    invalid_reason_count: int = 0
+    disturbed_reason: str = ""
+    disturbed_reason_count: int = 0
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing here needs a reader's attention."""
+        return (
+            self.limits
+            and self.answers_right == self.answers_checked
+            and self.cold_proved == self.cold_measured
+            and not any(self.statuses[status] for status in AMISS)
+        )
+
+    def clauses(self) -> list[tuple[str, bool]]:
+        """The verdict in short clauses, each with whether it is as it should be."""
+        right = self.answers_right == self.answers_checked
+        answers = f"{number(self.answers_right)} of {plural(self.answers_checked, 'answer')} right"
+        clauses = self._measured()
+        if self.answers_checked:
+            clauses.append((answers, right))
+        elif self.own_planned:
+            clauses.append(("no answer was checked", False))
+        if self.cold_measured:
+            proved = self.cold_proved == self.cold_measured
+            cells = plural(self.cold_measured, "cold cell")
+            clauses.append((f"{number(self.cold_proved)} of {cells} proved cold", proved))
+        clauses += self._noise()
+        for status, words in (
+            ("failed", "failed"),
+            ("disturbed", "disturbed"),
+            ("invalid", "invalid"),
+            ("pending", "not run"),
+            ("gap", "declared gaps"),
+        ):
+            count = self.own_statuses[status]
+            if count:
+                word = "declared gap" if status == "gap" and count == 1 else words
+                word += self._why(status)
+                clauses.append((f"{number(count)} {word}", status == "gap"))
+        return clauses
+
+    def _measured(self) -> list[tuple[str, bool]]:
+        """How many cells are in order: the engines', and, where some of these are not or there are
+        no others, those of the harness and the controls."""
+        judged = "and in order" if self.limits else "and judged by no limits (--no-limits)"
+        clauses = []
+        if self.own_planned:
+            cells = plural(self.own_planned, "cell")
+            own = f"{number(self.own_statuses['ok'])} of {cells} measured {judged}"
+            clauses.append((own, self.limits))
+        beside = self.statuses - self.own_statuses
+        planned = beside.total() - beside["gap"]
+        fine = beside["ok"] == planned
+        others = f"{number(beside['ok'])} of {plural(planned, 'cell')} of the harness and controls"
+        if not self.own_planned:
+            clauses.append((f"{others} measured {judged}", fine and self.limits))
+        elif not fine:
+            clauses.append((others, False))
+        return clauses
+
+    def _noise(self) -> list[tuple[str, bool]]:
+        if self.noise is not None:
+            again, worst = percent(self.noise.middle), percent(self.noise.worst)
+            words = f"the same measured twice differs by {again} (at worst {worst})"
+            return [(words, self.noise.worst <= TWIN_RATIO_MAX - 1)]
+        if self.repeat_difference is not None:
+            again = percent(self.repeat_difference)
+            words = f"a cell's last round differs from its first by {again}"
+            return [(words, self.repeat_difference <= NOISE_MAX)]
+        return []
+
+    def _why(self, status: str) -> str:
+        reason, count = {
+            "disturbed": (self.disturbed_reason, self.disturbed_reason_count),
+            "invalid": (self.invalid_reason, self.invalid_reason_count),
+        }.get(status, ("", 0))
+        if not reason:
+            return ""
+        return f" ({'' if count == self.own_statuses[status] else 'mostly: '}{reason})"
+
+    def sentence(self) -> str:
+        """The verdict as one line."""
+        return " · ".join(text for text, _ in self.clauses())
+
+
+def verdict(portrait: Portrait) -> Verdict:
+    """Judge a run."""
+    run = portrait.run
+    statuses = Counter(figure.status for figure in portrait.figures.values())
+    own = Counter(figure.status for figure in _own(portrait))
+    answers = [answer for result in run.results for answer in result.answers]
+    cold = [
+        result
+        for result in run.results
+        if result.cell.temperature == "cold" and result.status in MEASURED
+    ]
+    differences = sorted(filter(None, (_between_rounds(result) for result in _noisy(run))))
+    disturbed, invalid = (_commonest(portrait, status) for status in ("disturbed", "invalid"))
+    return Verdict(
+        planned=len(run.plan.cells),
+        statuses=statuses,
+        answers_right=sum(answer.right for answer in answers),
+        answers_checked=len(answers),
+        cold_proved=sum(result.temperature_shown == "cold" for result in cold),
+        cold_measured=len(cold),
+        repeat_difference=median(differences) if differences else None,
+        repeat_difference_p90=quantiles(differences, n=10)[-1] if len(differences) > 1 else None,
+        own_planned=own.total(),
+        own_statuses=own,
+        limits=run.plan.limits,
+        noise=noise_of(run),
+        invalid_reason=together(invalid) if invalid else "",
+        invalid_reason_count=len(invalid),
+        disturbed_reason=together(disturbed) if disturbed else "",
+        disturbed_reason_count=len(disturbed),
+    )
+
+
+def _commonest(portrait: Portrait, status: str) -> list[str]:
+    found = kinds(f.reason for f in _own(portrait) if f.status == status)
+    return next(iter(found.values()), [])
+
+
+def _own(portrait: Portrait) -> list[Figure]:
+    """What engines measured."""
+    return [figure for figure in portrait.figures.values() if figure.role in OWN]
+
+
+def _noisy(run: Run) -> list[CellResult]:
+    """The cells that tell how much the same differs. A run that has a twin tells it by that, or
+    not at all."""
+    role_of = run.plan.role_of
+    if any(is_twin(cell.variant) for cell in run.plan.cells):
+        return []
+    return [r for r in run.results if r.status == "ok" and role_of(r.cell.variant) in OWN]
+
+
+def _between_rounds(result: CellResult) -> float | None:
+    """|log| of the ratio of the last round's median to the first's."""
+    rounds: dict[int, list[int]] = defaultdict(list)
+    for sample in result.samples:
+        rounds[sample.round].append(sample.elapsed_ns)
+    if len(rounds) < 2:
+        return None
+    first, last = (median(rounds[key]) for key in (min(rounds), max(rounds)))
+    return abs(math.log(last / first)) if first > 0 and last > 0 else None
+
+
+def headline(portrait: Portrait) -> str:
+    """What ran, on what, at which scales and temperatures."""
+    run = portrait.run
+    plan = run.plan
+    temperatures = dict.fromkeys(cell.temperature for cell in plan.cells)
+    scales = listing(number(rows) for rows in plan.rows)
+    words = portrait.words
+    hosts = {host for v, host in portrait.hosts.items() if v in portrait.columns}
+    called = f" called from {hosts.pop().capitalize()}," if len(hosts) == 1 else ""
+    return (
+        f"{words.title} ({plan.edition}) on {_participants(portrait)},{called} "
+        f"{scales} {words.scale}, {listing(temperatures)}"
+    )
+
+
+def _participants(portrait: Portrait) -> str:
+    """The competitors, and what stands beside them unranked."""
+    names = portrait.names
+    parts = [listing(names[variant] for variant in portrait.competitors)]
+    for role in (Role.LIMIT, Role.CONTROL):
+        own = [names[v] for v in portrait.columns if portrait.role_of(v) is role]
+        if own:
+            parts.append(f"the {role.value} {listing(own)}")
+    return " beside ".join(part for part in parts if part)
+
+
+def circumstances(run: Run) -> str:
+    """Where, when and for how long; what the record does not hold is left out."""
+    created = datetime.fromisoformat(run.created_at).astimezone(UTC)
+    parts = [place(run), f"{created.day} {created:%B %Y %H:%M} UTC"]
+    elapsed_ns = sum(session.elapsed_ns or 0 for session in run.sessions)
+    if elapsed_ns:
+        parts.append(lapse(elapsed_ns))
+    if len(run.sessions) > 1:
+        parts.append(f"in {plural(len(run.sessions), 'session')}")
+    return ", ".join(part for part in parts if part)
+
+
+def place(run: Run) -> str:
+    """The machine in a few words, from what the record holds of it."""
+    known = {key: value for session in run.sessions for key, value in session.machine.items()}
+    words = [known.get("cpu.model")]
+    if known.get("cpu.count"):
+        words.append(plural(known["cpu.count"], "CPU"))
+    if known.get("memory.total_bytes"):
+        words.append(size(known["memory.total_bytes"]))
+    words.append(known.get("os.name"))
+    return ", ".join(str(word) for word in words if word)

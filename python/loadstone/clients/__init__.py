@@ -1,0 +1,1 @@
+"""The calling programs: what drives an engine when no statement does."""

@@ -1,0 +1,1 @@
+"""Clients that call an engine's own Python interface."""

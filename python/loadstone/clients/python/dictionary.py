@@ -1,0 +1,105 @@
+"""Plain Python objects in a dict: what a program in Python does without any database, and so the
+limit of what one can do with one. Lost when closed."""
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from loadstone.clients.base import Database, capabilities
+from loadstone.clients.oo1.loops import Client
+from loadstone.clients.oo1.objects import ObjectClient
+from loadstone.clients.python.embedded import PythonHost
+from loadstone.clients.rust.embedded import KEY_VALUE
+from loadstone.engines.base import Capabilities
+from loadstone.plan.role import Role
+
+
+class PlainPart:
+    """A part with a place for each field."""
+
+    __slots__ = ("build_s", "id", "lengths", "origins", "to", "type", "types", "x", "y")
+
+
+class PlainByBuild:
+    """Keys in a list in order, parts in a dict."""
+
+    def __init__(self) -> None:
+        self._keys: list[int] = []
+        self._parts: dict[int, Any] = {}
+
+    def __setitem__(self, key: int, part: Any) -> None:
+        insort(self._keys, key)
+        self._parts[key] = part
+
+    def __delitem__(self, key: int) -> None:
+        del self._parts[key]
+        del self._keys[bisect_left(self._keys, key)]
+
+    def values(self, first: int, last: int) -> Iterable[Any]:
+        """Those with keys from `first` to `last`."""
+        keys = self._keys[bisect_left(self._keys, first) : bisect_right(self._keys, last)]
+        return [self._parts[key] for key in keys]
+
+
+class DictionaryClient(ObjectClient):
+    """No transaction, no durability."""
+
+    def __init__(self) -> None:
+        self._clear()
+
+    def _clear(self) -> None:
+        self.by_id: dict[int, PlainPart] = {}
+        self.by_build = PlainByBuild()
+
+    def make(self) -> PlainPart:
+        """A plain object."""
+        return PlainPart()
+
+    def load(self, database: Database) -> None:
+        """In memory."""
+        self._clear()
+        self.fill(database)
+
+    def settle(self) -> None:
+        """Nothing to settle."""
+
+    def close(self) -> None:
+        """Let go of the objects."""
+        self._clear()
+
+    def begin(self) -> None:
+        """Nothing to begin."""
+
+    def end(self) -> None:
+        """Nothing to end."""
+
+    def begin_write(self) -> None:
+        """Nothing to begin."""
+
+    def commit(self) -> None:
+        """Nothing to make durable."""
+
+    def rollback(self) -> None:
+        """What was written stays: there is no log."""
+
+    def terms(self) -> Mapping[str, str]:
+        """What a program can say of itself."""
+        return {
+            "durability": "none: the objects are lost when the program ends",
+            "isolation": "none: no rollback, one user",
+            "setting.access": "references; dict on id, list in order of build",
+        }
+
+
+class DictionaryHost(PythonHost):
+    """Plain objects, references and a dict: the limit of this host, and no database."""
+
+    name: ClassVar[str] = "python-dict"
+    capabilities: ClassVar[Capabilities] = replace(
+        capabilities(KEY_VALUE, {}), stoppable=False, role=Role.LIMIT
+    )
+
+    def connect(self) -> Client:
+        """Empty."""
+        return DictionaryClient()

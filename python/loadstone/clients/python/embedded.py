@@ -1,0 +1,154 @@
+"""Engines that a calling program in Python speaks to: those with no other interface.
+
+Lifecycle only. The measures are in `loops.py`, each engine's calls in a file of its own.
+"""
+
+import gc
+import platform
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import ClassVar
+
+import pyarrow as pa
+
+from loadstone import _core
+from loadstone._core import clock_ns
+from loadstone.clients.base import Database, HostedEngine, Measured
+from loadstone.clients.oo1.loops import Client, run
+from loadstone.errors import EngineError, UnsupportedError
+
+
+class PythonHost(HostedEngine):
+    """An embedded engine in the worker's own process; its files lie in the scratch folder."""
+
+    host: ClassVar[str] = "python"
+    file: ClassVar[str] = ""
+    """The name of the database in the scratch folder; empty for an engine without files."""
+    failures: ClassVar[tuple[type[Exception], ...]] = ()
+    """What the engine raises, but for `LookupError`."""
+
+    _client: Client | None = None
+
+    @property
+    def path(self) -> Path:
+        """The database."""
+        return self.scratch / self.file
+
+    @abstractmethod
+    def connect(self) -> Client:
+        """Open the engine on what is there, or on nothing, with the tactics set."""
+
+    def start(self) -> None:
+        """Nothing before the database is known: `expect` and `load` say which."""
+        self.check(self.variant)
+        if self.database is not None:
+            self._opened()
+
+    def stop(self) -> Sequence[int]:
+        """Close the engine, and collect what it leaves, so that no object of it stays cached."""
+        client, self._client = self._client, None
+        if client is not None:
+            with self._errors():
+                client.close()
+            del client
+            gc.collect()
+        return ()
+
+    def load(self) -> int:
+        """As the client does it, in one transaction where the engine has them."""
+        client = self._opened()
+        with self._errors():
+            start_ns = clock_ns()
+            client.load(self._expected())
+            return clock_ns() - start_ns
+
+    def settle(self) -> None:
+        """As the client does it."""
+        client = self._opened()
+        with self._errors():
+            client.settle()
+
+    def measure(self, measure: str, iteration: int) -> Measured:
+        """In Python, the interpreter's collector left as programs have it."""
+        declared = self.capabilities.structures.get(measure)
+        if declared is None:
+            known = ", ".join(self.capabilities.structures)
+            raise EngineError(f"{self.name}: no measure {measure!r}", hint=f"there is: {known}")
+        if not declared.supported:
+            raise UnsupportedError(f"{self.name} has no {measure}: {declared.note}")
+        client = self._opened()
+        with self._errors():
+            return run(client, self._expected(), measure, iteration)
+
+    def terms(self) -> Mapping[str, str]:
+        """As the engine tells them, the host and its language first."""
+        client = self._opened()
+        with self._errors():
+            return {
+                "host": self.host,
+                "language": f"{platform.python_implementation()} {platform.python_version()}",
+                "collector": "on" if gc.isenabled() else "off",
+                "parallelism": "1",
+                **client.terms(),
+            }
+
+    def size_bytes(self) -> int:
+        """Of the files, log included."""
+        return sum(path.stat().st_size for path in self.files())
+
+    def files(self) -> Sequence[Path]:
+        """Everything in the scratch folder that is named after the database."""
+        if not self.file:
+            return ()
+        return sorted(path for path in self.scratch.glob(f"{self.file}*") if path.is_file())
+
+    def remove(self) -> None:
+        """Close and delete."""
+        try:
+            self.stop()
+        finally:
+            for path in self.files():
+                path.unlink(missing_ok=True)
+
+    def _expected(self) -> Database:
+        if self.database is None:
+            raise EngineError(f"{self.name}: no database is expected", hint="call expect() first")
+        return self.database
+
+    def _opened(self) -> Client:
+        """The client, opened if it was not."""
+        self._expected()
+        if self._client is None:
+            with self._errors():
+                self._client = self.connect()
+        return self._client
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """The engine's errors as ours."""
+        try:
+            yield
+        except LookupError as error:
+            raise EngineError(f"{self.name}: it has no {error}") from error
+        except self.failures as error:
+            raise EngineError(f"{self.name}: {error}") from error
+
+
+def part_table(database: Database) -> pa.Table:
+    """All parts: id, type, x, y, build in seconds since 1970."""
+    table = _table(database, "part")
+    build = table.schema.get_field_index("build")
+    return table.set_column(build, "build", table.column("build").cast(pa.int64()))
+
+
+def connection_table(database: Database) -> pa.Table:
+    """All connections: frm, too, type, length."""
+    return _table(database, "connection")
+
+
+def _table(database: Database, relation: str) -> pa.Table:
+    edition = "1992" if database.locality else "1992-no-locality"
+    stream = _core.RelationStream("oo1", edition, relation, database.parts, database.seed)
+    return pa.RecordBatchReader.from_stream(stream).read_all()

@@ -1,0 +1,153 @@
+"""ZODB, an object database for Python: parts are persistent objects with direct references.
+
+An object once read stays in the connection's cache, its references swizzled to objects; a commit
+appends to one file and syncs it. What a measure wrote is taken back by a later transaction, so that
+the file grows: it is not packed here.
+"""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import ClassVar
+
+import transaction
+import ZODB
+from BTrees.IOBTree import IOBTree
+from BTrees.LOBTree import LOBTree
+from persistent import Persistent
+from transaction.interfaces import NoTransaction
+from ZODB.FileStorage import FileStorage
+from ZODB.POSException import POSError
+
+from loadstone.clients.base import Database, capabilities
+from loadstone.clients.oo1.loops import Client
+from loadstone.clients.oo1.objects import ObjectClient
+from loadstone.clients.python.embedded import PythonHost
+from loadstone.clients.rust.embedded import KEY_VALUE
+from loadstone.engines.base import Capabilities
+
+CACHE_BYTES_DEFAULT = 256 * 1024 * 1024
+CACHE_OBJECTS = 10**9
+"""No limit but that in bytes."""
+BY_ID, BY_BUILD = "by_id", "by_build"
+
+
+class StoredPart(Persistent):  # type: ignore[misc] # ZODB has no types
+    """A part, one record in the file."""
+
+
+class ZodbClient(ObjectClient):
+    """One connection; a transaction spans a measure."""
+
+    def __init__(self, path: Path, cache_bytes: int) -> None:
+        self._path = path
+        self._cache_bytes = cache_bytes
+        self._open()
+
+    def _open(self) -> None:
+        # Without `explicit`, what touches an object outside a measure would begin a transaction
+        # that nothing ends.
+        self._transactions = transaction.TransactionManager(explicit=True)
+        self._database = ZODB.DB(
+            FileStorage(str(self._path)),
+            cache_size=CACHE_OBJECTS,
+            cache_size_bytes=self._cache_bytes,
+        )
+        self._connection = self._database.open(self._transactions)
+        self.begin()
+        root = self._connection.root()
+        self.by_id = root.get(BY_ID, IOBTree())
+        self.by_build = root.get(BY_BUILD, LOBTree())
+        self.end()
+
+    def close(self) -> None:
+        """Close connection and file, and let go of every object."""
+        with suppress(NoTransaction):
+            # One that an error left: no connection closes within it.
+            self._transactions.abort()
+        self._connection.close()
+        self._database.close()
+        del self.by_id, self.by_build, self._connection
+
+    def make(self) -> StoredPart:
+        """A persistent object; a reference from another makes it stored."""
+        return StoredPart()
+
+    def load(self, database: Database) -> None:
+        """Into a new file, in one transaction."""
+        self.close()
+        for path in self._path.parent.glob(f"{self._path.name}*"):
+            path.unlink()
+        self._open()
+        self.begin_write()
+        root = self._connection.root()
+        root[BY_ID], root[BY_BUILD] = self.by_id, self.by_build
+        self.fill(database)
+        self.commit()
+
+    def begin(self) -> None:
+        """A snapshot; what is cached and was changed by others since is dropped."""
+        self._transactions.begin()
+
+    def end(self) -> None:
+        """Give the snapshot up; the objects stay cached."""
+        self._transactions.abort()
+
+    def begin_write(self) -> None:
+        """As for reading."""
+        self._transactions.begin()
+
+    def commit(self) -> None:
+        """Append what changed to the file, and sync it."""
+        self._transactions.commit()
+
+    def rollback(self) -> None:
+        """Forget what changed."""
+        self._transactions.abort()
+
+    def settle(self) -> None:
+        """The file is as it will be."""
+
+    def terms(self) -> Mapping[str, str]:
+        """The cache as set; that a commit syncs, as the module decided."""
+        syncs = import_module("ZODB.FileStorage.FileStorage").fsync is not None
+        return {
+            "version": metadata.version("zodb"),
+            "durability": "full: fsync at commit" if syncs else "none: no fsync on this system",
+            "isolation": "snapshot",
+            "read transaction": "one measure",
+            "cache": str(self._database.getCacheSizeBytes()),
+            **self._containers(),
+            "setting.file": "append-only, not packed",
+        }
+
+    def _containers(self) -> Mapping[str, str]:
+        """By which a part is found, as the file's root has them; none of an empty file."""
+        self.begin()
+        root = self._connection.root()
+        found = [
+            f"{name}: {type(root[name]).__name__}" for name in (BY_ID, BY_BUILD) if name in root
+        ]
+        self.end()
+        return {"setting.access": ", ".join([*found, "references"])} if found else {}
+
+
+class ZodbHost(PythonHost):
+    """One file of object records; containers are B-trees of persistent objects."""
+
+    name: ClassVar[str] = "zodb"
+    file: ClassVar[str] = "oo1.fs"
+    failures: ClassVar[tuple[type[Exception], ...]] = (POSError, OSError)
+    capabilities: ClassVar[Capabilities] = capabilities(
+        KEY_VALUE, {"cache": (str(CACHE_BYTES_DEFAULT), "<bytes>")}
+    )
+
+    @classmethod
+    def versions(cls) -> Mapping[str, str]:
+        """Of the parts that it is made of."""
+        return {name: metadata.version(name) for name in ("zodb", "persistent", "btrees")}
+
+    def connect(self) -> Client:
+        """Open the file, or make it."""
+        return ZodbClient(self.path, int(self.tactic("cache")))

@@ -1,0 +1,1 @@
+"""Clients compiled into the core: the data path is Rust from end to end."""

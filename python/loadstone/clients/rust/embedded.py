@@ -1,0 +1,277 @@
+"""Engines that a calling program in Rust speaks to, in the worker's own process."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+from loadstone import _core
+from loadstone.clients.base import Database, HostedEngine, Measured, Served, capabilities
+from loadstone.engines.base import Capabilities
+from loadstone.engines.sqlite.durability import durability
+from loadstone.errors import EngineError, UnsupportedError
+from loadstone.machine.counters import Work
+from loadstone.plan.role import Role
+
+NO_LANGUAGE = "it has no query language"
+ONE_KEY = {
+    "lookup-batch": "it takes one key at a time",
+    "traversal-batch": NO_LANGUAGE,
+    "reverse-batch": NO_LANGUAGE,
+}
+KEY_VALUE = {
+    **ONE_KEY,
+    "empty": "it has no statements",
+    "constant": "it has no statements",
+}
+
+COMMON_TERMS = ("version", "durability", "isolation", "cache", "parallelism")
+SPANS = ("one call", "one measure")
+KIB = 1024
+BYTES = {"bytes": 1, "KiB": KIB, "MiB": KIB**2, "GiB": KIB**3, "TiB": KIB**4}
+
+
+class RustHost(HostedEngine):
+    """An embedded engine behind `crates/clients`; its files lie in the scratch folder."""
+
+    host: ClassVar[str] = "rust"
+    file: ClassVar[str] = ""
+    """The name of the database in the scratch folder; empty for an engine without files."""
+    lock_file: ClassVar[str] = ""
+    """How the name of a file ends that every opening makes anew, for locks: no data."""
+
+    _program: _core.Client | None = None
+
+    @property
+    def path(self) -> Path:
+        """The database."""
+        return self.scratch / self.file
+
+    def start(self) -> None:
+        """Open the engine, with the database that is expected."""
+        self.check(self.variant)
+        self._open()
+
+    def expect(self, database: Database) -> None:
+        """Another database is another program."""
+        if database != self.database:
+            self._program = None
+        super().expect(database)
+
+    def stop(self) -> Sequence[int]:
+        """Close the engine: nothing of it stays in the process."""
+        self._program = None
+        return ()
+
+    def load(self) -> int:
+        """As the client does it, in one transaction where the engine has them."""
+        with host_errors(self.name):
+            return self._open().load()
+
+    def measure(self, measure: str, iteration: int) -> Measured:
+        """In Rust, the interpreter released."""
+        with host_errors(self.name):
+            elapsed_ns, commit_ns, visits, checksum, calls, sent, work = self._open().measure(
+                measure, iteration, self.processes()
+            )
+        return Measured(elapsed_ns, commit_ns, visits, checksum, calls, *sent, Work(*work))
+
+    def users(
+        self, readers: int, writers: int, duration_ns: int, starts_ns: Sequence[int] | None
+    ) -> Served:
+        """Threads in Rust: no interpreter between them."""
+        with host_errors(self.name):
+            elapsed_ns, lookups, inserts, links, work = self._open().users(
+                readers, writers, duration_ns, starts_ns, self.processes()
+            )
+        return Served(elapsed_ns, lookups, inserts, links, Work(*work))
+
+    def terms(self) -> Mapping[str, str]:
+        """As the client reads them back, in the words of the contract: settings from the engine,
+        designs from the database, and the program's own tactics from what it is seen to do. None
+        is what was asked for: a tactic that nothing tells is not among them."""
+        with host_errors(self.name):
+            told = dict(self._open().terms())
+        trees = told.pop("indexes", "")
+        spans = told.pop("read transaction", told.get("transaction", ""))
+        common = {key: told.pop(key) for key in COMMON_TERMS if key in told}
+        tactics = [name for name in self.capabilities.tactics if name in told]
+        return {
+            "host": self.host,
+            **({"read transaction": SPANS["measure" in spans]} if spans else {}),
+            **{name: told.pop(name) for name in tactics},
+            **({"setting.access": trees} if trees else {}),
+            **common,
+            **{f"setting.{name}": value for name, value in told.items()},
+            **self.in_common_words({**told, **common}),
+        }
+
+    def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
+        """The terms that all engines have, of what the client read back."""
+        return {key: told[key] for key in COMMON_TERMS if key in told}
+
+    def size_bytes(self) -> int:
+        """Where the database is kept, log included."""
+        with host_errors(self.name):
+            return self._open().size_bytes()
+
+    def files(self) -> Sequence[Path]:
+        """What is in the scratch folder under the database's name, but for locks."""
+        lock = self.file + self.lock_file
+        return [path for path in self._family() if not self.lock_file or path.name != lock]
+
+    def remove(self) -> None:
+        """Close and delete."""
+        self.stop()
+        for path in self._family():
+            path.unlink(missing_ok=True)
+
+    def address(self) -> tuple[str, str | None]:
+        """(database, library) as the client wants them."""
+        return (str(self.path) if self.file else "", None)
+
+    def program_tactics(self) -> Sequence[tuple[str, str]]:
+        """The tactics that were asked of the program; its defaults are its own."""
+        return self.variant.tactics
+
+    def _family(self) -> Sequence[Path]:
+        """Everything in the scratch folder that is named after the database."""
+        if not self.file:
+            return ()
+        return sorted(path for path in self.scratch.glob(f"{self.file}*") if path.is_file())
+
+    def _open(self) -> _core.Client:
+        if self._program is None:
+            held = self.database
+            database, library = self.address()
+            with host_errors(self.name):
+                self._program = _core.Client(
+                    self.name, database, self.program_tactics(), held.parts, held.seed,
+                    held.locality, library,
+                )  # fmt: skip
+        return self._program
+
+
+@contextmanager
+def host_errors(name: str) -> Iterator[None]:
+    """Errors of the Rust side as ours."""
+    try:
+        yield
+    except _core.ClientGapError as gap:
+        raise UnsupportedError(str(gap)) from None
+    except (_core.ClientError, ValueError) as error:
+        raise EngineError(f"{name}: {error}") from error
+
+
+class MemoryHost(RustHost):
+    """Plain structs, pointers and a hash map: the limit, and no database."""
+
+    name: ClassVar[str] = "memory"
+    capabilities: ClassVar[Capabilities] = replace(
+        capabilities(KEY_VALUE, {}), stoppable=False, role=Role.LIMIT
+    )
+
+
+class NullHost(RustHost):
+    """Answers every call at once: the floor of the calling program."""
+
+    name: ClassVar[str] = "null"
+    capabilities: ClassVar[Capabilities] = replace(
+        capabilities(KEY_VALUE, {}, answers=False), stoppable=False, role=Role.OVERHEAD
+    )
+
+    def users(
+        self, readers: int, writers: int, duration_ns: int, starts_ns: Sequence[int] | None
+    ) -> Served:
+        """Look-ups only: what users inserted is looked at afterwards."""
+        if writers:
+            raise UnsupportedError("null keeps no part that a user inserts")
+        return super().users(readers, writers, duration_ns, starts_ns)
+
+
+class SqliteHost(RustHost):
+    """SQLite by prepared statements."""
+
+    name: ClassVar[str] = "sqlite"
+    file: ClassVar[str] = "oo1.sqlite"
+    lock_file: ClassVar[str] = "-shm"
+    capabilities: ClassVar[Capabilities] = capabilities(
+        {},
+        {
+            "access": ("rowid", "clustered", "objects"),
+            "durability": ("full", "none"),
+            "transaction": ("measure", "call"),
+        },
+    )
+
+    def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
+        """Of its pragmas."""
+        pages = int(told["cache_size"])
+        bytes_each = -KIB if pages < 0 else int(told["page_size"])
+        uncommitted = told["read_uncommitted"] != "0"
+        return {
+            "durability": durability(told["synchronous"], told["journal_mode"]),
+            "isolation": "read uncommitted" if uncommitted else "serializable",
+            "cache": str(pages * bytes_each),
+            "parallelism": str(1 + int(told["threads"])),
+        }
+
+
+class LmdbHost(RustHost):
+    """LMDB: B-trees in the process's own address space. The terms tell what stands in for a
+    statement on the ladder's rungs."""
+
+    name: ClassVar[str] = "lmdb"
+    file: ClassVar[str] = "oo1.lmdb"
+    lock_file: ClassVar[str] = "-lock"
+    capabilities: ClassVar[Capabilities] = capabilities(
+        ONE_KEY, {"access": ("objects", "links"), "durability": ("full", "none")}
+    )
+
+    def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
+        """One writer at a time beside snapshots; what is cached is the kernel's affair."""
+        words = {"synchronous commit": "full", "no sync": "none"}
+        return {
+            "durability": words.get(told["durability"], told["durability"]),
+            "isolation": "serializable",
+            "cache": "the page cache of the system",
+            "parallelism": "1",
+        }
+
+
+class DuckdbHost(RustHost):
+    """DuckDB by its C API, which the installed wheel's own library exports."""
+
+    name: ClassVar[str] = "duckdb"
+    file: ClassVar[str] = "oo1.duckdb"
+    capabilities: ClassVar[Capabilities] = capabilities(
+        {},
+        {
+            "parallelism": ("1", "2", "4", "8", "16", "32", "64", "128"),
+            "statement": ("prepared", "batch"),
+            "hop": ("lookup", "join"),
+            "transaction": ("measure", "call"),
+        },
+    )
+
+    def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
+        """Of its settings."""
+        size, unit = told["cache"].removeprefix("memory_limit ").split()
+        synced = told["durability"].removeprefix("fsync_mode ")
+        return {
+            "durability": "none" if synced == "NONE" else "full",
+            "setting.fsync_mode": synced,
+            "cache": str(round(float(size) * BYTES[unit])),
+            "parallelism": told["parallelism"].removeprefix("threads "),
+        }
+
+    def header_bytes(self) -> int:
+        """One main and two database headers, and the block that the catalog begins in."""
+        return 3 * 4 * KIB + 256 * KIB
+
+    def address(self) -> tuple[str, str | None]:
+        """The wheel's extension module: it needs the symbols of a Python process."""
+        import _duckdb
+
+        return str(self.path), str(_duckdb.__file__)

@@ -1,0 +1,139 @@
+"""lode, our own engine, behind a calling program in Rust: in its process, or in a server's."""
+
+import socket
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from loadstone import _core
+from loadstone.clients.base import capabilities
+from loadstone.clients.round_trip import round_trip_ns
+from loadstone.clients.rust.embedded import ONE_KEY, RustHost, host_errors
+from loadstone.engines.base import Capabilities
+from loadstone.engines.lode.server import PageServer, end_orphan
+
+if TYPE_CHECKING:
+    from loadstone.plan.variant import Variant
+
+OWN_WORDS = ("access",)
+"""Tactics of the program, which chooses a design; all others the engine tells."""
+NOT_THE_SERVERS = ("access", "place", "swizzle")
+"""Tactics that are the program's alone; `loadstone tactics lode place` tells of the others."""
+OF_A_SERVER = {
+    "setting.architecture": "a server process that has the files; the program caches pages of it",
+    "setting.security": "the server's socket is its owner's alone",
+    "setting.protocol": "lode's, of locks and pages, over a Unix socket",
+    "setting.load": "by the program itself, before the files are served",
+}
+"""Where these differ from what `reportables` says of lode."""
+
+
+class LodeHost(RustHost):
+    """OO1's designs over one storage engine: objects with references both ways (the paper's
+    OODBMS), records in parent-child lists (INDEX), B-trees only (Table VII), hashing."""
+
+    name: ClassVar[str] = "lode"
+    file: ClassVar[str] = "oo1.lode"
+    capabilities: ClassVar[Capabilities] = capabilities(
+        ONE_KEY,
+        {
+            "access": ("objects", "links", "btree", "hash"),
+            "swizzle": ("off", "on"),
+            "durability": ("full", "group", "none"),
+            "log": ("page-diff", "page-grain"),
+            "locks": ("database", "page"),
+            "disk": ("buffered", "direct"),
+            "cache": ("268435456", "<bytes>"),
+            "hugepages": ("on", "off"),
+            "replacement": ("clock", "lru", "lru-2", "random"),
+            "extent": ("16", "4", "8", "32", "64"),
+            "readahead": ("off", "on"),
+            "checkpoint": ("16777216", "<bytes>"),
+            "place": ("embedded", "server"),
+        },
+    )
+
+    def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:
+        super().__init__(variant, scratch, owner)
+        self._server = PageServer(self.path)
+        self._round_trip = ""
+
+    def start(self) -> None:
+        """Start the server where there is one, and let the program connect."""
+        self.check(self.variant)
+        if self._is_served() and self._server.pid is None:
+            self._program = None
+            self._server.start(self._tactics_of_server())
+        super().start()
+
+    def stop(self) -> Sequence[int]:
+        """Let go of the database; stop the server, which closes it."""
+        super().stop()
+        return self._server.stop()
+
+    def load(self) -> int:
+        """Without the server: a program that makes a whole database has the files to itself."""
+        if not self._is_served():
+            return super().load()
+        self.stop()
+        held = self.database
+        tactics = [pair for pair in self.variant.tactics if pair[0] != "place"]
+        with host_errors(self.name):
+            elapsed_ns = _core.Client(
+                self.name, str(self.path), tactics, held.parts, held.seed, held.locality
+            ).load()
+        self.start()
+        return elapsed_ns
+
+    def terms(self) -> Mapping[str, str]:
+        """Every tactic but the design as the engine has it; of a server, the way to it."""
+        terms = dict(super().terms())
+        for name in self.capabilities.tactics:
+            if name not in OWN_WORDS and f"setting.{name}" in terms:
+                terms[name] = terms.pop(f"setting.{name}")
+        if not self._is_served():
+            return terms
+        cache = {"setting.cache asked of the server": self._tactics_of_server()["cache"]}
+        return {**terms, **OF_A_SERVER, **cache, "round_trip_ns": self._round_trip_ns()}
+
+    def size_bytes(self) -> int:
+        """Of the volume and its log."""
+        if not self._is_served():
+            return super().size_bytes()
+        return sum(path.stat().st_size for path in self.files())
+
+    def processes(self) -> Sequence[int]:
+        """The server, where there is one."""
+        pid = self._server.pid
+        return () if pid is None else (pid,)
+
+    def address(self) -> tuple[str, str | None]:
+        """The files, or the server's address."""
+        return (self._server.address, None) if self._is_served() else super().address()
+
+    def remove(self) -> None:
+        """Let go of the database, and delete it."""
+        self._program = None
+        self._server.remove()
+        super().remove()
+
+    @classmethod
+    def abandon(cls, scratch: Path) -> Sequence[int]:
+        """End the server that a killed worker left."""
+        return end_orphan(scratch / cls.file)
+
+    def _is_served(self) -> bool:
+        return self.tactic("place") == "server"
+
+    def _tactics_of_server(self) -> Mapping[str, str]:
+        names = (name for name in self.capabilities.tactics if name not in NOT_THE_SERVERS)
+        return {name: self.tactic(name) for name in names}
+
+    def _round_trip_ns(self) -> str:
+        """What a byte takes to another process and back over a Unix socket, measured once."""
+        if not self._round_trip:
+            try:
+                self._round_trip = f"{round_trip_ns(*socket.socketpair()):.0f}"
+            except OSError as error:
+                self._round_trip = f"not measured: {error}"
+        return self._round_trip

@@ -1,1 +1,0 @@
-"""Two sides of records beside each other: like cells only, on equal terms. See docs/method.md."""

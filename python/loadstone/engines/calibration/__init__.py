@@ -1,0 +1,1 @@
+"""Artificial engines of known behaviour: what the instrument is calibrated with."""

@@ -1,0 +1,27 @@
+"""The null engine: answers at once and keeps nothing. What it costs is the floor of the harness."""
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from loadstone.engines.base import Capabilities
+from loadstone.engines.calibration.artificial import ArtificialEngine
+from loadstone.plan.role import Role
+
+
+class NullEngine(ArtificialEngine):
+    """Every statement is done at once."""
+
+    name: ClassVar[str] = "null"
+    capabilities: ClassVar[Capabilities] = replace(
+        ArtificialEngine.capabilities, role=Role.OVERHEAD
+    )
+
+    def run(self, statement: str) -> int:
+        """Done."""
+        del statement
+        return -1
+
+    def fetch(self, statement: str) -> list[tuple[Any, ...]]:
+        """No rows."""
+        del statement
+        return []

@@ -1,0 +1,1 @@
+"""lode: the page server of a variant's own."""

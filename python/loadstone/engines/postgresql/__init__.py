@@ -1,0 +1,1 @@
+"""PostgreSQL: its binaries, a private server, a session, a schema on a user's server."""

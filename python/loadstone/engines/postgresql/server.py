@@ -1,0 +1,379 @@
+"""A private PostgreSQL server: its own data folder, gone with its worker.
+
+On a Unix socket only, unless it is let listen: on the loopback interface, or in a network namespace
+of its own.
+"""
+
+import contextlib
+import ctypes
+import os
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from loadstone.engines.postgresql import shared_memory
+from loadstone.engines.postgresql.binaries import Account, binaries, server_account
+from loadstone.engines.postgresql.network_namespace import NetworkNamespace
+from loadstone.errors import EngineError, InputError
+from loadstone.text.files import read_text, tail
+
+PID_FILE_BYTES_MAX = 4096
+
+PORT = 5432
+LOOPBACK = "127.0.0.1"
+USER = "loadstone"
+DATABASE = "postgres"
+STOP_S_MAX = 60.0
+GONE_S_MAX = 5.0
+MAKE_S_MAX = 20.0
+"""An `initdb` that was told to end has ended by then; it takes half a second in all."""
+
+_FOLDER = "postgresql"
+# sun_path holds 108 bytes, the last one zero (unix(7)).
+_SOCKET_BYTES_MAX = 107
+_SOCKET_NAME = ".s.PGSQL.65535"
+_LOG_LINES_SHOWN = 5
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+
+class PrivateServer:
+    """One server in `scratch`. Data survives `stop`; `remove` deletes it."""
+
+    def __init__(self, scratch: Path) -> None:
+        self.home = scratch / _FOLDER
+        self.port = PORT
+        self.listens = ""
+        """The interface of TCP connections; empty for none."""
+        self._apart: NetworkNamespace | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def data(self) -> Path:
+        """The data folder (PGDATA)."""
+        return self.home / "data"
+
+    @property
+    def log(self) -> Path:
+        """What the server says."""
+        return self.home / "server.log"
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process we started still runs."""
+        return self._process is not None and self._process.poll() is None
+
+    @property
+    def pid(self) -> int | None:
+        """The postmaster's process id while it runs."""
+        return self._process.pid if self._process is not None and self.alive else None
+
+    def address(self) -> dict[str, str | int]:
+        """Connection parameters."""
+        folder = str((self.home / "socket").resolve())
+        return {"host": folder, "port": self.port, "user": USER, "dbname": DATABASE}
+
+    def listen(self) -> None:
+        """From the next launch on, listen on the loopback interface, too, at a port that is free
+        now. Nobody gets in by it before a password is set."""
+        with socket.create_server((LOOPBACK, 0)) as free:
+            self.port = free.getsockname()[1]
+        self.listens = LOOPBACK
+
+    def live_apart(self, owner: str) -> None:
+        """From the next launch on, run in a network namespace of its own, and listen there, too, on
+        the one address at the end of the cable. Nobody gets in by it before a password is set."""
+        if self._apart is None:
+            self._apart = NetworkNamespace(self.home.parent, owner)
+
+    def socket_pair(self) -> tuple[socket.socket, socket.socket]:
+        """Two ends of a stream that goes the way of the server's clients: (theirs, the server's).
+        Raises `OSError`."""
+        if not self.listens:
+            return socket.socketpair()
+        with self._network():
+            listener = socket.create_server((self.listens, 0))
+        with listener:
+            near = socket.create_connection(listener.getsockname())
+            return near, listener.accept()[0]
+
+    def launch(self, settings: Mapping[str, str]) -> None:
+        """Create the data folder if there is none, then start the server with these settings; do
+        not wait for it."""
+        end_orphan(self.home.parent)
+        account = server_account()
+        programs = binaries(account)
+        self._prepare(account)
+        if self._apart is not None:
+            self._apart.open()
+            self.listens = self._apart.address
+        if not (self.data / "PG_VERSION").exists():
+            self._initialise(programs, account)
+        options = [f"--{name}={value}" for name, value in self._options(settings).items()]
+        with self.log.open("ab") as log, self._network():
+            self._process = subprocess.Popen(
+                [str(programs / "postgres"), "-D", str(self.data), *options],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd="/",
+                env=_environment(),
+                # Ctrl-C at the terminal is the runner's business, not the server's.
+                start_new_session=True,
+                preexec_fn=_die_with_parent,
+                **account.process_options,
+            )
+
+    def ended_within(self, limit_s: float) -> bool:
+        """Wait for the server to end, at most `limit_s`."""
+        if self._process is None:
+            return True
+        try:
+            self._process.wait(limit_s)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def last_words(self) -> str:
+        """The end of its log, in one line."""
+        lines = tail(self.log).splitlines()
+        return "; ".join(line.strip() for line in lines[-_LOG_LINES_SHOWN:])
+
+    def stop(self) -> Sequence[int]:
+        """Shut down fast but cleanly; kill what does not follow. Returns the processes ended."""
+        pids = self._end()
+        if self._apart is not None:
+            self._apart.close()
+        return pids
+
+    def _end(self) -> Sequence[int]:
+        process, self._process = self._process, None
+        if process is None:
+            return ()
+        pids = [process.pid, *_children(process.pid)]
+        for step, limit_s in ((signal.SIGINT, STOP_S_MAX), (signal.SIGQUIT, 5.0)):
+            if process.poll() is None:
+                process.send_signal(step)
+            try:
+                process.wait(limit_s)
+            except subprocess.TimeoutExpired:
+                continue
+            return pids
+        process.kill()
+        process.wait()
+        return pids
+
+    def remove(self) -> None:
+        """Stop it and delete all it had."""
+        self.stop()
+        end_orphan(self.home.parent)
+        _remove_socket(self.home)
+        if self.home.exists():
+            shutil.rmtree(self.home)
+
+    def _network(self) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext() if self._apart is None else self._apart.entered()
+
+    def _options(self, settings: Mapping[str, str]) -> dict[str, str]:
+        return {
+            "listen_addresses": self.listens,
+            "port": str(self.port),
+            "unix_socket_directories": str((self.home / "socket").resolve()),
+            "unix_socket_permissions": "0700",
+            **settings,
+        }
+
+    def _prepare(self, account: Account) -> None:
+        if not account.reaches(self.home.parent):
+            raise EngineError(
+                f"the server's account (uid {account.uid}) cannot enter {self.home.parent}",
+                hint="PostgreSQL refuses root: keep scratch folders where every account may pass,"
+                " for one LOADSTONE_SCRATCH=/var/tmp/loadstone",
+            )
+        _remove_socket(self.home)
+        folder = self.home / "socket"
+        self.home.mkdir(mode=0o700, exist_ok=True)
+        if len(os.fsencode(folder / _SOCKET_NAME)) <= _SOCKET_BYTES_MAX:
+            folder.mkdir(mode=0o700)
+        else:
+            folder.symlink_to(tempfile.mkdtemp(prefix="loadstone-"))
+        self.log.touch()
+        for path in (self.home, folder.resolve(), self.log):
+            os.chown(path, account.uid, account.gid)
+
+    def _initialise(self, programs: Path, account: Account) -> None:
+        # A folder without PG_VERSION is what an initdb killed halfway leaves.
+        shutil.rmtree(self.data, ignore_errors=True)
+        command = [str(programs / "initdb"), "-D", str(self.data), "-U", USER, "--auth-local=trust"]
+        # By TCP anybody on this machine could come: those need a password, and none is set yet.
+        command += ["--auth-host=scram-sha-256"]
+        # Nothing is in it yet that a crash of the machine could lose: the load syncs what counts.
+        command += ["--no-sync", "--locale=C", "--encoding=UTF8", "--no-instructions"]
+        # In a session of its own, and told to end: killed at once, its server would leave its
+        # shared memory in the kernel, where nobody would find out whose it was.
+        done = subprocess.run(
+            command,
+            check=False,
+            capture_output=True,
+            text=True,
+            cwd="/",
+            env=_environment(),
+            start_new_session=True,
+            preexec_fn=_end_with_parent,
+            **account.process_options,
+        )
+        if done.returncode != 0:
+            words = "; ".join((done.stderr or done.stdout).strip().splitlines()[-3:])
+            raise EngineError(f"initdb failed in {self.home}: {words}", hint="is the disk full?")
+        if self._apart is not None:
+            # Who is at the other end of the cable, and nobody else.
+            with (self.data / "pg_hba.conf").open("a", encoding="ascii") as rules:
+                rules.write("host all all samenet scram-sha-256\n")
+
+
+def end_orphan(scratch: Path) -> Sequence[int]:
+    """End a server whose worker was killed. Returns the process ids that were ended."""
+    data = scratch / _FOLDER / "data"
+    ended = [*_end_makers(data), *_end_postmaster(scratch, data)]
+    for pid in _working_in(data):
+        if not _gone_within(pid, GONE_S_MAX):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            _gone_within(pid, GONE_S_MAX)
+    # When nobody has it any more, and before the folder goes, by which it is known as ours.
+    shared_memory.free(data)
+    return ended
+
+
+def _end_makers(data: Path) -> list[int]:
+    """Let an `initdb` end whose worker was killed; kill what does not follow."""
+    argument = os.fsencode(data)
+    makers = [pid for pid in _processes() if _is_maker(_command(pid), argument)]
+    for pid in makers:
+        if not _gone_within(pid, MAKE_S_MAX):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+    return makers
+
+
+def _is_maker(command: list[bytes], data: bytes) -> bool:
+    return bool(command) and command[0].endswith(b"/initdb") and data in command
+
+
+def _processes() -> list[int]:
+    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+
+
+def _command(pid: int) -> list[bytes]:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return []
+
+
+def _end_postmaster(scratch: Path, data: Path) -> Sequence[int]:
+    pid = _postmaster(data)
+    if pid is None:
+        _forget_zombie(data)
+        return ()
+    try:
+        watched = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return ()
+    try:
+        # Looked at again, now that the number cannot be given to another process unseen.
+        if _postmaster(data) != pid:
+            return ()
+        for step in (signal.SIGQUIT, signal.SIGKILL):
+            signal.pidfd_send_signal(watched, step)
+            if select.select([watched], [], [], 5.0)[0]:
+                return (pid,)
+    finally:
+        os.close(watched)
+    raise EngineError(f"cannot end process {pid}, a server in {scratch}", hint=f"kill -9 {pid}")
+
+
+def _forget_zombie(data: Path) -> None:
+    """Remove the pid file of a killed server that nobody has reaped yet.
+
+    A zombie answers `kill -0`, so a new server would take it for a living one and refuse to start.
+    The file may only go when no other process of that server works in the folder any more.
+    """
+    pid_file = data / "postmaster.pid"
+    try:
+        pid = int(read_text(pid_file, PID_FILE_BYTES_MAX, "the pid file").split("\n", 1)[0])
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (InputError, OSError, ValueError):
+        return
+    if state == "Z" and all(_gone_within(child, 5.0) for child in _working_in(data)):
+        pid_file.unlink(missing_ok=True)
+
+
+def _working_in(data: Path) -> list[int]:
+    """Processes whose working folder is the data folder, as every server process's is."""
+    found = []
+    for pid in _processes():
+        with contextlib.suppress(OSError):
+            if Path(f"/proc/{pid}/cwd").readlink() == data:
+                found.append(pid)
+    return found
+
+
+def _gone_within(pid: int, limit_s: float) -> bool:
+    try:
+        watched = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([watched], [], [], limit_s)[0])
+    finally:
+        os.close(watched)
+
+
+def _postmaster(data: Path) -> int | None:
+    """The live server of a data folder, told by its pid file and its command line."""
+    try:
+        text = read_text(data / "postmaster.pid", PID_FILE_BYTES_MAX, "the pid file")
+        pid = int(text.split("\n", 1)[0])
+    except (InputError, ValueError):
+        return None
+    return pid if os.fsencode(data) in _command(pid) else None
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        return [int(n) for n in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def _remove_socket(home: Path) -> None:
+    folder = home / "socket"
+    if folder.is_symlink():
+        shutil.rmtree(folder.resolve(), ignore_errors=True)
+        folder.unlink()
+    elif folder.exists():
+        shutil.rmtree(folder)
+
+
+def _environment() -> dict[str, str]:
+    """Nothing of the caller's: neither PG* variables nor a locale may steer the server."""
+    return {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}
+
+
+def _end_with_parent() -> None:
+    # As below. `initdb` lets its server end, and removes what it made.
+    if _LIBC is not None:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM))
+
+
+def _die_with_parent() -> None:
+    # Runs in the child between fork and exec: no import, no lock, no allocation to speak of.
+    if _LIBC is not None:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, int(signal.SIGQUIT))

@@ -1,0 +1,372 @@
+"""SQLite through APSW, one connection: a file in the scratch folder, or the user's own by URL.
+
+Our file has a WAL journal. A user's file keeps the journal it has, and everything else.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import apsw
+
+from loadstone.engines.base import (
+    Capabilities,
+    Engine,
+    Leftover,
+    Structure,
+    Table,
+    in_use,
+)
+from loadstone.engines.ownership import Hold, space_name
+from loadstone.engines.sqlite import hold as sqlite_hold
+from loadstone.engines.sqlite import user_file
+from loadstone.engines.sqlite.durability import SYNCHRONOUS, durability
+from loadstone.engines.sqlite.user_file import Space, errors, transaction
+from loadstone.errors import EngineError, LoadstoneError, UnsupportedError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from loadstone.plan.variant import Variant
+
+CACHE_BYTES_DEFAULT = 256 * 1024 * 1024
+
+_SETTINGS = (
+    "journal_mode",
+    "page_size",
+    "wal_autocheckpoint",
+    "mmap_size",
+    "temp_store",
+    "locking_mode",
+    "auto_vacuum",
+    "automatic_index",
+    "encoding",
+)
+_ACCESSES = ("SEARCH ", "SCAN ")
+_HASH_GAP = "SQLite has B-trees only: no hash organisation and no hash index"
+
+
+class SqliteEngine(Engine):
+    """A heap is a rowid table, a clustered relation a WITHOUT ROWID table."""
+
+    name: ClassVar[str] = "sqlite"
+    dialect: ClassVar[str] = "sqlite"
+    takes_url: ClassVar[bool] = True
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        structures={
+            "heap": Structure(supported=True, note="rowid table: a B-tree in order of insertion"),
+            "clustered": Structure(
+                supported=True, note="WITHOUT ROWID table: the primary key's B-tree holds the rows"
+            ),
+            "hash": Structure(supported=False, note=_HASH_GAP),
+            "nonclustered": Structure(supported=True),
+        },
+        tactics={
+            "durability": ("full", "none"),
+            "cache": (str(CACHE_BYTES_DEFAULT), "<bytes>"),
+            "parallelism": ("1",),
+        },
+    )
+
+    def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:
+        super().__init__(variant, scratch, owner)
+        self._connection: apsw.Connection | None = None
+        self._entered = False
+        self._space: Space | None = None
+        if variant.url is not None:
+            self._space = Space(space_name(owner, variant.name), owner)
+
+    @classmethod
+    def check(cls, variant: "Variant") -> None:
+        """As for all; and a URL must name a file."""
+        super().check(variant)
+        if variant.url is not None:
+            user_file.path_of(variant.url)
+
+    @classmethod
+    def versions(cls) -> Mapping[str, str]:
+        """SQLite as linked into APSW, and APSW."""
+        return {"sqlite": apsw.sqlite_lib_version(), "apsw": apsw.apsw_version()}
+
+    @property
+    def path(self) -> Path:
+        """The database file."""
+        url = self.variant.url
+        return self.scratch / "sqlite.db" if url is None else user_file.path_of(url)
+
+    def start(self) -> None:
+        """Open the file, enter our space of it if it is the user's, and set every tactic."""
+        self.check(self.variant)
+        if self._connection is not None:
+            return
+        if self._space is None:
+            with errors():
+                connection = self._connection = apsw.Connection(str(self.path))
+                connection.set_busy_timeout(user_file.BUSY_MS_MAX)
+                connection.pragma("journal_mode", "wal")
+        else:
+            connection = self._connection = user_file.connect(self.path)
+            with errors(f"cannot make tables in {self.path}"):
+                self._space.enter(connection)
+                self._entered = True
+                connection.authorizer = self._space.guard
+        with errors():
+            # With a rollback journal, only EXTRA makes a commit outlive a loss of power.
+            full = "FULL" if self._space is None else "EXTRA"
+            connection.pragma("synchronous", "OFF" if self._lazy() else full)
+            # A negative cache_size counts KiB, a positive one pages.
+            connection.pragma("cache_size", -max(1, int(self.tactic("cache")) // 1024))
+            connection.pragma("mmap_size", 0)
+
+    def stop(self) -> Sequence[int]:
+        """Close: the last connection writes the WAL back and gives up its cache."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with errors():
+                connection.close()
+        return ()
+
+    def terms(self) -> Mapping[str, str]:
+        """Read back by PRAGMA; what was decided at compile time from the compile options."""
+        db = self._open()
+        with errors():
+            synchronous = str(db.pragma("synchronous"))
+            options = apsw.compile_options
+            statistics = "sqlite_stat1 + stat4" if "ENABLE_STAT4" in options else "sqlite_stat1"
+            return {
+                "version": apsw.sqlite_lib_version(),
+                "durability": durability(synchronous, str(db.pragma("journal_mode"))),
+                "isolation": "serializable",
+                "cache": str(_cache_bytes(db)),
+                "parallelism": "1",
+                "setting.synchronous": SYNCHRONOUS[synchronous],
+                "setting.statistics": statistics,
+                "setting.threadsafe": next(o for o in options if o.startswith("THREADSAFE")),
+                **{f"setting.{name}": str(db.pragma(name)) for name in _SETTINGS},
+            }
+
+    def tables(self) -> Sequence[str]:
+        """All tables of the file but SQLite's own; of the user's, all of our space."""
+        if self._space is not None:
+            with errors():
+                return self._space.tables(self._open())
+        query = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
+        names = [str(row[0]) for row in self.fetch(query)]
+        return [name for name in names if not name.startswith("sqlite_")]
+
+    def load(self, table: Table, rows: "pa.RecordBatchReader") -> int:
+        """Insert by one prepared statement in one transaction, indexes included."""
+        if table.organisation == "hash":
+            raise UnsupportedError(_HASH_GAP, hint="leave the hash structure to another engine")
+        db = self._open()
+        name = self._ours(table.name)
+        places = ",".join("?" * len(table.attributes))
+        with errors(), transaction(db):
+            db.execute(f"DROP TABLE IF EXISTS {name}")
+            db.execute(self._definition(table))
+            insert = f"INSERT INTO {name} VALUES ({places})"  # noqa: S608
+            for batch in rows:
+                columns = (column.to_pylist() for column in batch.columns)
+                db.executemany(insert, zip(*columns, strict=True))
+            for attribute in table.indexes:
+                index = self.quote(f"{table.name}.{attribute}")
+                db.execute(f"CREATE INDEX {index} ON {name} ({self.quote(attribute)})")
+        return int(self.fetch(f"SELECT count(*) FROM {name}")[0][0])  # noqa: S608
+
+    def settle(self, tables: Sequence[str]) -> None:
+        """ANALYZE each table, then write the WAL back and empty it; in a user's file as far as no
+        other user of it has to wait."""
+        db = self._open()
+        passive = self._space is not None
+        mode = apsw.SQLITE_CHECKPOINT_PASSIVE if passive else apsw.SQLITE_CHECKPOINT_TRUNCATE
+        with errors():
+            for table in tables:
+                db.execute(f"ANALYZE {self._ours(table)}")
+            db.wal_checkpoint(mode=mode)
+
+    def run(self, statement: str) -> int:
+        """Step to the end. SQLite counts no rows of a CREATE TABLE AS."""
+        db = self._open()
+        before = db.total_changes()
+        with errors():
+            for _ in db.execute(statement):
+                pass
+        counted = statement.lstrip()[:6].upper() in ("INSERT", "UPDATE", "DELETE")
+        return db.total_changes() - before if counted else -1
+
+    def fetch(self, statement: str) -> list[tuple[Any, ...]]:
+        """Every row as a tuple."""
+        with errors():
+            return self._open().execute(statement).fetchall()
+
+    def read(self, statement: str) -> "list[tuple[Any, ...]] | pa.Table":
+        """As `fetch`: there is no quicker way."""
+        return self.fetch(statement)
+
+    def drop(self, table: str) -> None:
+        """Drop the table; its indexes go with it."""
+        with errors():
+            self._open().execute(f"DROP TABLE IF EXISTS {self._ours(table)}")
+
+    def explain(self, statement: str) -> str:
+        """EXPLAIN QUERY PLAN, indented by depth."""
+        depths = {0: 0}
+        lines = []
+        for node, parent, _, detail in self.fetch(f"EXPLAIN QUERY PLAN {statement}"):
+            depths[node] = depths.get(parent, 0) + 1
+            lines.append("  " * (depths[node] - 1) + str(detail))
+        return "\n".join(lines) or "(nothing to search or scan)"
+
+    def access_paths(self, statement: str, plan: str) -> Sequence[str] | None:
+        """A SEARCH by the primary key or by an index of ours; an automatic index is the engine's
+        own, made for the statement after a scan."""
+        del statement
+        steps = (line.strip() for line in plan.splitlines())
+        return sorted({_access_path(step) for step in steps if step.startswith(_ACCESSES)})
+
+    def size_bytes(self) -> int:
+        """Pages in use, times their size; of a user's file, those of our space."""
+        db = self._open()
+        with errors():
+            if self._space is not None:
+                return self._space.size_bytes(db)
+            pages = _number(db, "page_count") - _number(db, "freelist_count")
+            return pages * _number(db, "page_size")
+
+    def files(self) -> Sequence[Path]:
+        """The database and its WAL; and, of a user's file and while it is closed here, the WAL's
+        index, which is there and in memory as long as another program has the file open."""
+        theirs = self._space is not None and self._connection is None
+        family = self._family() if theirs else self._family()[:2]
+        return [path for path in family if path.exists()]
+
+    def stored_name(self, name: str) -> str:
+        """In a user's file, with what marks it as ours in front."""
+        return name if self._space is None else self._space.prefix + name
+
+    @contextmanager
+    def another(self) -> Iterator[Engine]:
+        """A connection of its own to the same file, with a cache of its own."""
+        session = type(self)(self.variant, self.scratch, self.owner)
+        try:
+            session.start()
+            yield session
+        finally:
+            session.stop()
+
+    def remove(self) -> None:
+        """Close, and delete the files, or drop our space from the user's."""
+        self.stop()
+        if self._space is None:
+            for path in self._family():
+                path.unlink(missing_ok=True)
+            return
+        try:
+            connection = user_file.connect(self.path)
+        except LoadstoneError:
+            if self._entered or self.heir:
+                raise
+            # Never entered: it holds nothing of this run's, and `start` told the error.
+            return
+        try:
+            with errors(f"cannot drop {self._space.name} from {self.path}"):
+                self._space.leave(connection)
+        finally:
+            connection.close()
+        self._entered = False
+
+    @classmethod
+    def sweep(cls, variant: "Variant") -> Sequence[Leftover]:
+        """Spaces of a user's file that bear our mark."""
+        if variant.url is None:
+            return ()
+        path = user_file.path_of(variant.url)
+        connection = user_file.connect(path)
+        try:
+            with errors(f"cannot look for tables in {path}"):
+                found = user_file.spaces(connection)
+                left = [space.leftover(connection) for space in found]
+        finally:
+            connection.close()
+        # Only now: see `sqlite_hold.is_held`.
+        return [replace(item, alive=sqlite_hold.is_held(path, item.name)) for item in left]
+
+    @classmethod
+    def clear(cls, variant: "Variant", leftover: Leftover) -> None:
+        """Drop a space if it still bears its run's mark, and no living run holds it."""
+        if variant.url is None:
+            return
+        path = user_file.path_of(variant.url)
+        alone = sqlite_hold.take(path, leftover.name)
+        if alone is None:
+            raise in_use(leftover)
+        try:
+            doing = f"cannot drop {leftover.name} from {path}"
+            with closing(user_file.connect(path)) as connection, errors(doing):
+                Space(leftover.name, leftover.owner).leave(connection)
+        finally:
+            os.close(alone)
+
+    @classmethod
+    def hold(cls, variant: "Variant", owner: str) -> Hold:
+        """A lock on the user's file, which the worker inherits."""
+        if variant.url is None:
+            return Hold()
+        path = user_file.path_of(variant.url)
+        user_file.look(path)
+        name = space_name(owner, variant.name)
+        descriptor = sqlite_hold.hold(path, name)
+        return Hold(name, partial(os.close, descriptor), (descriptor,))
+
+    def _lazy(self) -> bool:
+        return self.tactic("durability") == "none"
+
+    def _ours(self, table: str) -> str:
+        """A table's name quoted, once it is seen to be ours."""
+        if self._space is not None and not self._space.holds(table):
+            raise EngineError(
+                f"sqlite: the table {table!r} is not ours to touch",
+                hint="give the name that stored_name() makes of it",
+            )
+        return self.quote(table)
+
+    def _family(self) -> list[Path]:
+        return [self.path.with_name(self.path.name + tail) for tail in ("", "-wal", "-shm")]
+
+    def _open(self) -> apsw.Connection:
+        if self._connection is None:
+            raise EngineError("sqlite is not started", hint="call start() first")
+        return self._connection
+
+    def _definition(self, table: Table) -> str:
+        columns = [
+            f"{self.quote(a.name)} {'INTEGER' if a.type.startswith('int') else 'TEXT'}"
+            for a in table.attributes
+        ]
+        tail = ""
+        if table.organisation == "clustered" and table.key is not None:
+            key = [table.key] + ([table.tiebreaker] if table.tiebreaker else [])
+            columns.append(f"PRIMARY KEY ({', '.join(self.quote(name) for name in key)})")
+            tail = " WITHOUT ROWID"
+        return f"CREATE TABLE {self.quote(table.name)} ({', '.join(columns)}){tail}"
+
+
+def _access_path(step: str) -> str:
+    """The structure in a step of a plan: https://sqlite.org/eqp.html, section 1.1."""
+    if " USING PRIMARY KEY" in step:
+        return "clustered"
+    by_index = " USING INDEX " in step or " USING COVERING INDEX " in step
+    return "nonclustered" if by_index else "heap"
+
+
+def _cache_bytes(db: apsw.Connection) -> int:
+    size = _number(db, "cache_size")
+    return -size * 1024 if size < 0 else size * _number(db, "page_size")
+
+
+def _number(db: apsw.Connection, pragma: str) -> int:
+    return int(str(db.pragma(pragma)))

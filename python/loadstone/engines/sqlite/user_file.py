@@ -1,0 +1,286 @@
+"""Reaching a SQLite file of the user's, telling in it what is ours, and saying what went wrong.
+
+SQLite has no schemas. What is ours there is a space: a table `loadstone_RUN_VARIANT`, the mark,
+and every table whose name goes on from that with an underscore. Nothing else is ever written to.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import apsw
+
+from loadstone.engines.base import Leftover
+from loadstone.engines.ownership import mark_of
+from loadstone.errors import EngineError, InputError
+
+BUSY_MS_MAX = 5000
+STATISTICS = ("sqlite_stat1", "sqlite_stat4")
+"""What ANALYZE makes. SQLite itself removes the rows of a table that is dropped."""
+
+_NAME = re.compile(r"loadstone_[a-z0-9]+_[0-9a-f]{8}")
+_CLOSE_IT = "close the program that has it open, or end its transaction"
+_HINTS: tuple[tuple[type[apsw.Error], str], ...] = (
+    (apsw.BusyError, _CLOSE_IT),
+    (apsw.LockedError, _CLOSE_IT),
+    (apsw.AuthError, "in this file, only tables of Loadstone's own are written to"),
+    (apsw.NotADBError, "name a SQLite database; one that is encrypted cannot be read"),
+    (apsw.CorruptError, "look at it with: sqlite3 FILE 'PRAGMA integrity_check'"),
+    (apsw.ReadOnlyError, "make the file and its folder writable, or name a copy"),
+    (apsw.CantOpenError, "make the file and its folder readable and writable, or name a copy"),
+    (apsw.FullError, "make room on the disk"),
+)
+_READING = frozenset(
+    {apsw.SQLITE_SELECT, apsw.SQLITE_READ, apsw.SQLITE_FUNCTION, apsw.SQLITE_RECURSIVE}
+    | {apsw.SQLITE_TRANSACTION, apsw.SQLITE_SAVEPOINT}
+)
+_OF_A_CONNECTION = frozenset({"synchronous", "cache_size", "mmap_size"})
+"""Settings that no file keeps."""
+_TABLE_SECOND = frozenset(
+    {apsw.SQLITE_CREATE_INDEX, apsw.SQLITE_DROP_INDEX, apsw.SQLITE_ALTER_TABLE}
+)
+_INTERNAL = frozenset({"sqlite_master", *STATISTICS})
+
+
+@contextmanager
+def errors(doing: str = "") -> Iterator[None]:
+    """Turn APSW's errors into ours."""
+    try:
+        yield
+    except apsw.Error as error:
+        hint = next((hint for kind, hint in _HINTS if isinstance(error, kind)), "")
+        raise EngineError(
+            f"sqlite: {doing}: {error}" if doing else f"sqlite: {error}", hint=hint
+        ) from error
+
+
+@contextmanager
+def transaction(db: apsw.Connection) -> Iterator[None]:
+    """All or nothing. It takes the write lock first: one that reads first may be refused it."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+
+
+def path_of(url: str) -> Path:
+    """The file that a URL names, links followed, for the journals lie beside it. Raises
+    `InputError`."""
+    parts = urlsplit(url)
+    path = unquote(parts.path)
+    odd = not path.startswith("/") or path.startswith("//") or path.endswith("/") or "\0" in path
+    if odd or parts.netloc:
+        raise InputError(
+            f"cannot tell the file that {url} names",
+            hint="write sqlite:///absolute/path.db, with % as %25, # as %23 and ? as %3F",
+        )
+    if parts.query:
+        unknown = parts.query.partition("=")[0]
+        raise InputError(f"sqlite has no tactic {unknown!r}", hint="see: loadstone engines")
+    return Path(os.path.realpath(path))
+
+
+def connect(path: Path) -> apsw.Connection:
+    """Open a file of the user's that is there already; change nothing. Raises `EngineError`."""
+    look(path)
+    with errors(f"cannot open {path}"):
+        db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+        try:
+            db.set_busy_timeout(BUSY_MS_MAX)
+            db.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+            if db.readonly("main"):
+                raise _refusal(path, "it is read-only", "make it writable, or name a copy")
+        except BaseException:
+            db.close()
+            raise
+    return db
+
+
+def look(path: Path) -> None:
+    """Refuse what SQLite would make, hang on, or write to against its owner's wish. Raises
+    `EngineError`."""
+    try:
+        found = path.stat()
+    except OSError as error:
+        hint = "name a database that exists, or make one: sqlite3 FILE VACUUM"
+        raise _refusal(path, error.strerror or type(error).__name__, hint) from error
+    if not stat.S_ISREG(found.st_mode):
+        raise _refusal(path, "it is not a file", "name the database file itself")
+    if found.st_size == 0:
+        raise _refusal(path, "it is empty", "make it a database first: sqlite3 FILE VACUUM")
+    # Root could write here all the same, and must not.
+    closed = not found.st_mode & 0o222
+    if closed or not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
+        raise _refusal(
+            path, "it is read-only", "make the file and its folder writable, or name a copy"
+        )
+
+
+def _refusal(path: Path, reason: str, hint: str) -> EngineError:
+    return EngineError(f"sqlite: cannot open {path}: {reason}", hint=hint)
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """Our part of a user's file, told from the user's by the mark: a table of exactly our
+    definition, whose one row says whose it is."""
+
+    name: str
+    owner: str
+
+    @property
+    def prefix(self) -> str:
+        """What the names of our tables begin with."""
+        return self.name + "_"
+
+    @property
+    def mark(self) -> str:
+        """The words that make it ours."""
+        return mark_of(self.owner)
+
+    def holds(self, table: str) -> bool:
+        """Whether a table is ours by its name."""
+        return table.startswith(self.prefix)
+
+    def enter(self, db: apsw.Connection) -> None:
+        """Make the mark if there is none; refuse names that are taken without it."""
+        if self.mark_read(db) is not None:
+            return
+        with transaction(db):
+            if self._taken(db):
+                raise EngineError(
+                    f"sqlite: the file has tables named {self.name}… that are not marked as ours",
+                    hint="rename them, or start another run: every run has names of its own",
+                )
+            others = spaces(db)
+            # Those of another space of ours were not there before us, either.
+            theirs = others[0].statistics_before(db) if others else _existing(db, STATISTICS)
+            db.execute(self._definition)
+            insert = f"INSERT INTO {quoted(self.name)} VALUES (?, datetime('now'), ?)"  # noqa: S608
+            db.execute(insert, (self.mark, " ".join(theirs)))
+
+    def leave(self, db: apsw.Connection) -> None:
+        """Drop what is ours if it bears our mark, in one transaction; touch nothing otherwise.
+        Raises `EngineError`, and drops nothing, where something that is not ours would go or would
+        no longer work."""
+        if self.mark_read(db) is None:
+            return
+        with transaction(db):
+            users = self._used_by(db)
+            if users:
+                raise EngineError(
+                    f"sqlite: {self.name} is kept whole: it is used by what is not ours:"
+                    f" {'; '.join(users)}",
+                    hint="drop that, then: loadstone clean --on URL",
+                )
+            theirs = self.statistics_before(db)
+            for table in [*self.tables(db), self.name]:
+                db.execute(f"DROP TABLE {quoted(table)}")
+            if spaces(db):
+                return
+            for table in _existing(db, STATISTICS):
+                empty = not db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchall()  # noqa: S608
+                if empty and table not in theirs:
+                    db.execute(f"DROP TABLE {table}")
+
+    def tables(self, db: apsw.Connection) -> list[str]:
+        """Our tables, without the mark."""
+        query = (
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND substr(name, 1, ?) = ?"
+            " ORDER BY name"
+        )
+        return [str(row[0]) for row in db.execute(query, (len(self.prefix), self.prefix))]
+
+    def size_bytes(self, db: apsw.Connection) -> int:
+        """Pages of our tables and their indexes."""
+        query = (
+            "SELECT coalesce(sum(d.pgsize), 0) FROM sqlite_schema s JOIN dbstat d"
+            " ON d.name = s.name AND d.aggregate = TRUE WHERE substr(s.tbl_name, 1, ?) = ?"
+        )
+        return int(str(db.execute(query, (len(self.prefix), self.prefix)).fetchall()[0][0]))
+
+    def guard(
+        self, action: int, first: str | None, second: str | None, database: str | None,
+        trigger: str | None,
+    ) -> int:  # fmt: skip
+        """SQLite asks this of every statement it compiles: only our tables are written to."""
+        del trigger
+        if action == apsw.SQLITE_PRAGMA:
+            allowed = second is None or first in _OF_A_CONNECTION
+            return apsw.SQLITE_OK if allowed else apsw.SQLITE_DENY
+        table = str(second if action in _TABLE_SECOND else first)
+        if action in _READING or database == "temp" or table in _INTERNAL or self.holds(table):
+            return apsw.SQLITE_OK
+        return apsw.SQLITE_DENY
+
+    def leftover(self, db: apsw.Connection) -> Leftover:
+        """As `clean` shows it."""
+        found = self.mark_read(db)
+        since = f", since {found[1]} UTC" if found else ""
+        removal = "; ".join(f"DROP TABLE {quoted(t)}" for t in [*self.tables(db), self.name])
+        return Leftover("tables", self.name, self.owner, f"{self.mark}{since}", removal)
+
+    def mark_read(self, db: apsw.Connection) -> tuple[str, str, str] | None:
+        """The mark, when it was made (UTC), and which tables of statistics were there; None
+        where the table is missing, another's, or says something else."""
+        query = "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?"
+        if db.execute(query, (self.name,)).fetchall() != [(self._definition,)]:
+            return None
+        rows = db.execute(f"SELECT * FROM {quoted(self.name)} LIMIT 2").fetchall()  # noqa: S608
+        if len(rows) != 1 or rows[0][0] != self.mark:
+            return None
+        return str(rows[0][0]), str(rows[0][1]), str(rows[0][2])
+
+    def statistics_before(self, db: apsw.Connection) -> Sequence[str]:
+        """The tables of statistics that were there before any of ours."""
+        found = self.mark_read(db)
+        return found[2].split() if found else ()
+
+    def _used_by(self, db: apsw.Connection) -> list[str]:
+        """What the user made on our tables, or with them: SQLite knows of no dependence, and drops
+        a table's triggers and indexes with it. Nobody else's text has our names in it."""
+        query = (
+            "SELECT type || ' ' || name FROM sqlite_schema WHERE instr(lower(sql), lower(?2)) AND"
+            " NOT (type IN ('table', 'index') AND substr(name, 1, ?1) = ?2) ORDER BY 1"
+        )
+        return [str(row[0]) for row in db.execute(query, (len(self.prefix), self.prefix))]
+
+    @property
+    def _definition(self) -> str:
+        return f"CREATE TABLE {quoted(self.name)} (mark TEXT, made_at TEXT, statistics TEXT)"
+
+    def _taken(self, db: apsw.Connection) -> bool:
+        # SQLite takes "A" and "a" for the same name.
+        query = (
+            "SELECT 1 FROM sqlite_schema WHERE lower(name) = ?1"
+            " OR substr(lower(name), 1, ?2) = ?3 LIMIT 1"
+        )
+        return bool(db.execute(query, (self.name, len(self.prefix), self.prefix)).fetchall())
+
+
+def spaces(db: apsw.Connection) -> list[Space]:
+    """Everything in a file that bears our mark, whichever run made it."""
+    query = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
+    names = [str(row[0]) for row in db.execute(query) if _NAME.fullmatch(str(row[0]))]
+    found = [Space(name, name.split("_")[1]) for name in names]
+    return [space for space in found if space.mark_read(db) is not None]
+
+
+def quoted(name: str) -> str:
+    """A name as it is written in a statement."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _existing(db: apsw.Connection, names: Sequence[str]) -> list[str]:
+    query = "SELECT name FROM sqlite_schema WHERE type = 'table'"
+    present = {row[0] for row in db.execute(query)}
+    return [name for name in names if name in present]

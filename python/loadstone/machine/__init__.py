@@ -1,0 +1,1 @@
+"""The machine: its facts, page cache, counters, conditions, wake-up. Linux only."""

@@ -1,0 +1,98 @@
+"""What opening an engine read, and how much of the data it may have kept in memory of its own.
+
+Pages of files are counted in the page cache. What a process copied out of them cannot be seen, so
+it is bounded from above: nothing of the files was in memory when the engine was dead, so whatever
+it has of them when the clock starts, its opening read. That is at most
+
+* what its calls to read returned, and what it has mapped (`called_bytes` and `mapped_bytes`; not
+  where it reads by `io_uring` or asynchronous calls, whose bytes those leave out), and
+* what its processes fetched from the device (not where more than that is in the page cache: then
+  somebody else read, too, and the engine may have found it there).
+
+less what every opening has to read and what holds no tuple by the file's format (`header_bytes`).
+Of an engine that keeps relations in files of their own and reads them through the page cache only
+their pages count, so that catalogs are not taken for data.
+
+False it would be of an engine that maps a file, copies from the mapping and unmaps it, all while it
+opens, on a device that reads far ahead: no counter shows that.
+"""
+
+import mmap
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from loadstone import _core
+from loadstone.engines.base import System
+from loadstone.machine import page_cache
+
+KEPT_SHARE_MAX = 0.10
+"""Of the data. Catalogs and root pages of the engines here are 0.1 % to 3 % of the smallest
+databases that the default panels load (LMDB has 80 KiB of 2.8 MiB mapped), but for Ladybug, which
+reads 30 % of 3.4 MiB when it opens. Below a tenth, a scan is at most that much too quick."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What an engine's opening did. None where the system does not tell."""
+
+    read_bytes: int | None
+    """Fetched from the device by the worker and its servers."""
+    kept_bytes: int | None
+    """More of the data than this cannot lie in the engine's own memory."""
+
+
+class Opening:
+    """Made when the engine is dead and its files are evicted, before it starts."""
+
+    def __init__(self) -> None:
+        self._device = _device_bytes()
+        self._called = _core.called_bytes(os.getpid())
+
+    def ended(self, system: System, files: Sequence[Path], resident: int | None) -> Opened:
+        """Asked once the engine is open and before its files are evicted again; `resident` are
+        their pages in the page cache now."""
+        read = _difference(self._device, _device_bytes())
+        called = _difference(self._called, _core.called_bytes(os.getpid()))
+        apart = system.relation_files()
+        if apart:
+            pages = page_cache.resident(apart)
+            return Opened(read, None if pages is None else pages * mmap.PAGESIZE)
+        bounds = [_by_calls(called, system, files)]
+        if read is not None and resident is not None and read >= resident * mmap.PAGESIZE:
+            bounds.append(read)
+        known = [bound for bound in bounds if bound is not None]
+        return Opened(read, max(min(known) - system.header_bytes(), 0) if known else None)
+
+
+def complaint(kept_bytes: int | None, data_bytes: int) -> str:
+    """Why data may be in the engine's own memory when the clock starts; empty if it is not."""
+    if kept_bytes is None:
+        return "how much of the data the engine keeps in its own memory cannot be told"
+    if kept_bytes > KEPT_SHARE_MAX * data_bytes:
+        return (
+            f"opening the engine may have left {kept_bytes:,} bytes of {data_bytes:,} in its own "
+            f"memory, more than {KEPT_SHARE_MAX:.0%}"
+        )
+    return ""
+
+
+def _by_calls(called: int | None, system: System, files: Sequence[Path]) -> int | None:
+    if called is None or _core.reads_past_calls(os.getpid()) is not False:
+        return None
+    names = [str(file) for file in files]
+    try:
+        pids = (os.getpid(), *system.processes())
+        return called + sum(_core.mapped_bytes(pid, names) for pid in pids)
+    except OSError:
+        return None
+
+
+def _device_bytes() -> int | None:
+    moved = _core.io_bytes(os.getpid())
+    return None if moved is None else moved[0]
+
+
+def _difference(before: int | None, after: int | None) -> int | None:
+    return None if before is None or after is None else after - before

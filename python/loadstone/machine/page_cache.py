@@ -1,0 +1,255 @@
+"""Making files cold, and the proof of it: nothing of them is left in the page cache.
+
+Cold means cold for this machine's memory: what a disk's controller or the host of a virtual
+machine keeps cannot be seen from here. What can be seen is never assumed: a file system whose
+caches the kernel does not show (ZFS, network and user-space ones) gives no proof, nor does one that
+is memory itself (tmpfs).
+"""
+
+import contextlib
+import math
+import os
+import re
+import select
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from loadstone import _core
+from loadstone._core import clock_ns, evict, resident_pages
+from loadstone.machine import facts
+
+# Pages under write-back survive an eviction; the fsync of the next attempt has waited for them.
+ATTEMPTS = 4
+DROP_CACHES = Path("/proc/sys/vm/drop_caches")
+# File systems that keep the contents of files in the page cache and nowhere else in memory.
+PAGE_CACHED = frozenset(
+    {"bcachefs", "btrfs", "exfat", "ext2", "ext3", "ext4", "f2fs", "jfs", "nilfs2", "ntfs3"}
+    | {"overlay", "vfat", "xfs"}
+)
+
+MEMORY = frozenset({"ramfs", "tmpfs"})
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What was seen when files were made cold. `proved` is the only licence to write `cold`."""
+
+    files: int
+    """Files that existed."""
+    bytes: int
+    """Their length in all."""
+    resident_before: int | None
+    """Pages in the page cache before; None where nobody could tell."""
+    resident_after: int | None
+    """Pages in the page cache afterwards; None where nobody could tell."""
+    method: str
+    """Who counted: `cachestat`, `mincore`, both joined by `+`, or `none`."""
+    engine_dead: bool
+    """Whether the caller saw the engine's processes end first."""
+    proved: bool
+    """Every file was seen without one page in memory, after the engine's death."""
+    reason: str
+    """Why it is not proved, in words; empty if it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Census:
+    bytes: int
+    resident: int | None
+    method: str
+    problem: str
+    lingering: tuple[Path, ...]
+    """Files with a page in memory, or whose pages nobody could count."""
+
+
+def evict_files(paths: Iterable[str | Path], *, engine_dead: bool = False) -> Evidence:
+    """Evict files, and all files below folders, from memory, and look whether they are gone.
+
+    Files that no longer exist are left out: engines remove logs when they stop. Does not raise for
+    what the operating system refuses: that becomes the reason.
+    """
+    problems: list[str] = []
+    seen: set[tuple[int, int]] = set()
+    files = [file for path in paths for file in _files(Path(path), seen, problems)]
+    if not files:
+        problems.append("there was no file to evict")
+    hidden = _hidden_caches(files)
+    before = _census(files)
+    after = _evict(files, before.lingering, problems, may_drop_all=not hidden)
+    problems += [*hidden, *filter(None, [after.problem])]
+    if after.resident and not hidden:
+        pages = "page is" if after.resident == 1 else "pages are"
+        problems.append(
+            f"{after.resident} {pages} still in memory: another process may have them mapped, "
+            "locked, or be writing"
+        )
+    if not engine_dead:
+        problems.append("the engine was not seen to end first")
+    return Evidence(
+        files=len(files),
+        bytes=after.bytes,
+        resident_before=before.resident,
+        resident_after=after.resident,
+        method=after.method,
+        engine_dead=engine_dead,
+        proved=not problems,
+        reason="; ".join(dict.fromkeys(problems)),
+    )
+
+
+def resident(files: Sequence[Path]) -> int | None:
+    """Pages of files in the page cache now; None where nobody can tell."""
+    return _census(files).resident if files else 0
+
+
+def wait_until_dead(pids: Sequence[int], limit_s: float) -> bool:
+    """Wait until none of the processes runs; False if one still does after `limit_s` seconds.
+
+    A process that ended but was not waited for counts as dead: its memory and files are released.
+    One that the kernel will not let us watch counts as alive.
+    """
+    with contextlib.ExitStack() as stack:
+        poll = select.poll()
+        alive = set()
+        for pid in pids:
+            try:
+                handle = os.pidfd_open(pid)
+            except ProcessLookupError:
+                continue
+            except OSError:
+                return False
+            stack.callback(os.close, handle)
+            poll.register(handle, select.POLLIN)
+            alive.add(handle)
+        deadline_ns = clock_ns() + round(limit_s * 1e9)
+        while alive:
+            left_ns = deadline_ns - clock_ns()
+            ended = poll.poll(max(0, math.ceil(left_ns / 1e6)))
+            for handle, _ in ended:
+                poll.unregister(handle)
+                alive.discard(handle)
+            if not ended and left_ns <= 0:
+                return False
+    return True
+
+
+def _files(path: Path, seen: set[tuple[int, int]], problems: list[str]) -> Iterator[Path]:
+    """The regular files that a path means, each once, links followed."""
+    try:
+        found = path.stat()
+        below = sorted(path.iterdir()) if stat.S_ISDIR(found.st_mode) else []
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        problems.append(_told(path, error))
+        return
+    identity = (found.st_dev, found.st_ino)
+    if identity in seen:
+        return
+    seen.add(identity)
+    if stat.S_ISREG(found.st_mode):
+        yield path
+    elif stat.S_ISBLK(found.st_mode) or stat.S_ISCHR(found.st_mode):
+        problems.append(f"{path.name} is a device, whose pages cannot be counted")
+    for child in below:
+        yield from _files(child, seen, problems)
+
+
+def _evict(
+    files: Sequence[Path], lingering: Sequence[Path], problems: list[str], *, may_drop_all: bool
+) -> _Census:
+    """Evict the lingering ones and look at all: most files of a server are never read, and to sync
+    a thousand of them takes longer than to start it."""
+    refusals: list[str] = []
+    after = _Census(0, None, "none", "", tuple(lingering))
+    for _ in range(ATTEMPTS):
+        refusals = [told for file in after.lingering if (told := _refusal(file))]
+        _unmap(after.lingering)
+        after = _census(files)
+        if not after.resident:
+            break
+    if after.resident and may_drop_all and os.geteuid() == 0:
+        try:
+            # 1: page cache only. Slows the whole machine for a moment, so it comes last.
+            DROP_CACHES.write_text("1\n")
+        except OSError as error:
+            refusals.append(_told(DROP_CACHES, error))
+        after = _census(files)
+    problems += refusals
+    return after
+
+
+def _refusal(file: Path) -> str:
+    try:
+        evict(str(file))
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        return _told(file, error)
+    return ""
+
+
+def _unmap(files: Sequence[Path]) -> None:
+    """Let go of what this process itself has mapped: an eviction passes over such pages. Whether it
+    helped is for the census to say."""
+    if files:
+        with contextlib.suppress(OSError):
+            _core.page_out([str(file) for file in files])
+
+
+def _census(files: Sequence[Path]) -> _Census:
+    size_bytes = resident = 0
+    methods = set()
+    lingering = []
+    problem = ""
+    for file in files:
+        try:
+            pages, _, method = resident_pages(str(file))
+            size_bytes += file.stat().st_size
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            problem = _told(file, error)
+            lingering.append(file)
+            continue
+        resident += pages
+        methods.add(method)
+        if pages:
+            lingering.append(file)
+    counted = None if problem or not methods else resident
+    told = "+".join(sorted(methods)) or "none"
+    return _Census(size_bytes, counted, told, problem, tuple(lingering))
+
+
+def _hidden_caches(files: Sequence[Path]) -> list[str]:
+    """Why zero pages in the page cache would not mean zero in memory, for each place of files."""
+    places = {}
+    for file in files:
+        with contextlib.suppress(OSError):
+            places[file.stat().st_dev] = file
+    return [told for file in places.values() if (told := _hidden_cache(facts.mount_of(file)))]
+
+
+def _hidden_cache(mount: facts.Mount | None) -> str:
+    if mount is None:
+        return "the file system could not be told, so neither could its caches"
+    if mount.type in MEMORY:
+        return f"files lie on {mount.type}, which is memory itself: nothing there is ever cold"
+    if mount.type not in PAGE_CACHED:
+        return f"files lie on {mount.type}, whose caches the kernel does not show"
+    special = re.match(r"/dev/((loop|z?ram)\d.*)", mount.source)
+    if special is None:
+        return ""
+    device, kind = special.groups()
+    if kind != "loop":
+        return f"files lie on {device}, a disk that is itself memory"
+    if not facts.loop_is_direct(device):
+        return f"files lie on {device}, whose backing file is cached: losetup --direct-io=on"
+    return ""
+
+
+def _told(path: Path, error: OSError) -> str:
+    """In words, without the folder: evidence is kept, and folders may name people."""
+    return f"{path.name}: {error.strerror or type(error).__name__}"

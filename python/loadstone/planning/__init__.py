@@ -1,0 +1,1 @@
+"""From what a user chose to a plan: measures, tables, declared tactics."""

@@ -1,0 +1,269 @@
+"""From choices to a plan: which cells there are, in which order, with the declared gaps."""
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+
+from loadstone.benchmarks.base import Benchmark, Operation
+from loadstone.engines.base import Capabilities
+from loadstone.errors import InputError
+from loadstone.plan.plan import Cell, Choices, Plan, join_names
+from loadstone.plan.role import Role
+from loadstone.plan.variant import Variant
+
+FLOOR = "null"
+"""The engine that answers at once: planned beside the others to show the harness's own cost."""
+
+REPEAT_FIRST, REPEAT_LARGER = 10, 6
+"""Samples of a warm cell at the first scale, and at the others, which serve the growth curves."""
+
+REPEAT_MOST = 1000
+"""Samples to which an undecided warm cell is repeated."""
+
+REPEAT_NAMED_S, REPEAT_PANEL_S = 20.0, 0.3
+"""For so long an undecided operation is repeated beyond its planned samples, all variants
+together: where the user names operations, and in a panel."""
+
+TWIN_OPERATIONS = 8
+"""So many of a plan's operations are measured on a variant and on its twin: the A/A noise."""
+
+PANELS = ("default", "quick", "full")
+
+
+def make_plan(
+    choices: Choices,
+    benchmark: Benchmark,
+    variants: Sequence[Variant],
+    capabilities: Mapping[str, Capabilities],
+) -> Plan:
+    """Freeze the cells. `capabilities` is keyed by engine name. Raises `InputError`."""
+    edition = _edition(choices, benchmark)
+    scales = choices.rows or _scales(choices, benchmark, edition)
+    for rows in scales:
+        benchmark.check_scale(edition, rows)
+    names = [variant.name for variant in variants]
+    twin = next((v.name for v in variants if v.twin and v.name not in choices.on), "")
+    again = _measured_again(choices, benchmark, edition, scales[0])
+    _check_names(names)
+    cells = [
+        _cell(
+            operation,
+            variant,
+            rows,
+            temperature,
+            _samples(choices, benchmark, temperature, first=rows == scales[0]),
+            capabilities[variant.engine],
+        )
+        for rows in scales
+        for temperature in choices.temperature
+        for operation in _chosen(
+            choices, benchmark.operations(edition, rows), temperature, benchmark.name
+        )
+        for variant in variants
+        if (temperature == "warm" or capabilities[variant.engine].answers)
+        and (
+            variant.name != twin
+            or (rows == scales[0] and temperature == "warm" and operation.name in again)
+        )
+    ]
+    if not cells:
+        raise InputError("the plan is empty", hint="no operation fits these choices")
+    plan = Plan(
+        benchmark=benchmark.name,
+        edition=edition,
+        variants=tuple(names),
+        rows=tuple(scales),
+        seed=choices.seed,
+        warm_up=choices.warm_up,
+        rounds=choices.rounds,
+        time_limit_s=choices.time_limit_s,
+        cells=tuple(cells),
+        precision=choices.precision,
+        repeat_s=_repeat_s(choices),
+        repeat_most=choices.repeat_most or choices.repeat or REPEAT_MOST,
+        twin=twin,
+        limits=choices.limits,
+        awake=choices.awake,
+        users=tuple(dict.fromkeys(choices.users)),
+        rate_per_s=choices.rate_per_s,
+        loop_s=choices.loop_s,
+        writers=choices.writers,
+        roles=_roles(variants, capabilities),
+        panel=choices.panel,
+        operations=choices.operations,
+    )
+    _check_users(plan, benchmark)
+    return plan
+
+
+def _check_names(names: Sequence[str]) -> None:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InputError(f"the variant {twice[0]} is named twice", hint="name each --on once")
+
+
+def _roles(
+    variants: Sequence[Variant], capabilities: Mapping[str, Capabilities]
+) -> tuple[tuple[str, str], ...]:
+    """A twin is a control whatever its engine is for."""
+    roles = {
+        variant.name: Role.CONTROL if variant.twin else capabilities[variant.engine].role
+        for variant in variants
+    }
+    return tuple((name, r.value) for name, r in roles.items() if r is not Role.COMPETITOR)
+
+
+def check_plan(plan: Plan, benchmark: Benchmark) -> None:
+    """Raise `InputError` where a plan from a record asks for what its benchmark has not."""
+    if plan.edition not in benchmark.editions:
+        raise InputError(
+            f"{benchmark.name} has no edition {plan.edition!r}",
+            hint=f"it has: {', '.join(benchmark.editions)}",
+        )
+    for rows in plan.rows:
+        benchmark.check_scale(plan.edition, rows)
+        known = {operation.name for operation in benchmark.operations(plan.edition, rows)}
+        for cell in plan.cells:
+            if cell.rows == rows and cell.operation not in known:
+                raise InputError(
+                    f"{benchmark.name} {plan.edition} has no operation {cell.operation!r}",
+                    hint="continue the record with the Loadstone that wrote it",
+                )
+
+
+def _check_users(plan: Plan, benchmark: Benchmark) -> None:
+    """Raise `InputError` where many users would have nothing to do."""
+    if plan.writers and not plan.users:
+        raise InputError("writers are beside users who look up", hint="say how many: --users 8")
+    if plan.writers:
+        _check_mix(plan, benchmark)
+    if plan.users and not any(shared_operations(plan, benchmark, rows) for rows in plan.rows):
+        first = benchmark.operations(plan.edition, plan.rows[0])
+        known = [item.name for item in first if item.many_users]
+        raise InputError(
+            "none of the operations can be run by many users at once: they would get into each"
+            " other's way",
+            hint=f"choose one of {join_names(known)}, or leave out --users",
+        )
+
+
+def _check_mix(plan: Plan, benchmark: Benchmark) -> None:
+    planned = {cell.operation for cell in plan.cells}
+    if benchmark.mixed is None:
+        raise InputError(
+            f"{benchmark.name} has no readers and writers at once", hint="leave out --writers"
+        )
+    missing = [name for name in benchmark.mixed if name not in planned]
+    if missing:
+        raise InputError(
+            f"readers and writers at once need the operation {missing[0]}",
+            hint=" ".join(f"--operation {name}" for name in benchmark.mixed),
+        )
+
+
+def shared_operations(plan: Plan, benchmark: Benchmark, rows: int) -> list[str]:
+    """Names of a plan's operations of a scale that many users can run, in the plan's order."""
+    host = {
+        operation.name
+        for operation in benchmark.operations(plan.edition, rows)
+        if operation.many_users
+    }
+    planned = dict.fromkeys(cell.operation for cell in plan.cells if cell.rows == rows)
+    return [name for name in planned if name in host]
+
+
+def seconds_estimated(plan: Plan) -> float:
+    """A rough guess, from runs on two cores, at how long a plan takes; people plan by it."""
+    load_s = sum(len(plan.variants) * rows * 12e-6 for rows in plan.rows)
+    total_s = 3.0 + load_s
+    for cell in plan.cells:
+        if cell.gap or cell.variant == FLOOR:
+            continue
+        once_s = 0.002 + cell.rows * 0.5e-6
+        passes = cell.samples + (plan.warm_up * cell.samples if cell.temperature == "warm" else 0)
+        total_s += passes * once_s + (0.1 * cell.samples if cell.temperature == "cold" else 0.0)
+    warm = {cell.operation for cell in plan.cells if cell.temperature != "cold"}
+    if plan.repeat_most > max(cell.samples for cell in plan.cells):
+        total_s += 0.5 * plan.repeat_s * len(warm)
+    loops = sum(len(plan.variants) for _ in plan.users) * 2 * plan.loop_s
+    return total_s + loops
+
+
+def _edition(choices: Choices, benchmark: Benchmark) -> str:
+    edition = choices.edition or benchmark.default_edition
+    if edition not in benchmark.editions:
+        raise InputError(
+            f"{benchmark.name} has no edition {edition!r}",
+            hint=f"it has: {', '.join(benchmark.editions)}",
+        )
+    return edition
+
+
+def _scales(choices: Choices, benchmark: Benchmark, edition: str) -> tuple[int, ...]:
+    if edition != benchmark.default_edition or choices.panel == "quick":
+        return benchmark.default_scales[:1]
+    return benchmark.default_scales
+
+
+def _chosen(
+    choices: Choices, operations: Sequence[Operation], temperature: str, benchmark: str
+) -> Sequence[Operation]:
+    """The operations of a panel; those named by the user instead, if any."""
+    if choices.panel not in PANELS:
+        raise InputError(
+            f"there is no panel {choices.panel!r}", hint=f"panels: {', '.join(PANELS)}"
+        )
+    if choices.operations:
+        known = {operation.name: operation for operation in operations}
+        unknown = [name for name in choices.operations if name not in known]
+        if unknown:
+            near = get_close_matches(unknown[0], known, n=3, cutoff=0.4)
+            meant = f"did you mean {' or '.join(near)}? " if near else ""
+            raise InputError(
+                f"there is no operation {unknown[0]!r}",
+                hint=f"{meant}loadstone benchmarks {benchmark} lists all {len(known)}",
+            )
+        return [known[name] for name in choices.operations]
+    if choices.panel != "full":
+        operations = [item for item in operations if "full" not in item.panels]
+    if choices.panel == "quick":
+        operations = [item for item in operations if "quick" in item.panels]
+    if temperature == "cold" and choices.panel != "full":
+        operations = [item for item in operations if "cold" in item.panels]
+    return operations
+
+
+def _measured_again(
+    choices: Choices, benchmark: Benchmark, edition: str, rows: int
+) -> frozenset[str]:
+    """The operations that a twin measures, too: those of the quick panel first."""
+    operations = _chosen(choices, benchmark.operations(edition, rows), "warm", benchmark.name)
+    ranked = sorted(operations, key=lambda operation: "quick" not in operation.panels)
+    return frozenset(operation.name for operation in ranked[:TWIN_OPERATIONS])
+
+
+def _samples(choices: Choices, benchmark: Benchmark, temperature: str, *, first: bool) -> int:
+    if temperature == "cold":
+        return choices.repeat_cold or benchmark.cold_samples
+    return choices.repeat or (REPEAT_FIRST if first else REPEAT_LARGER)
+
+
+def _repeat_s(choices: Choices) -> float:
+    """Who names operations asks about just these; a panel is to show them all, in a minute."""
+    if choices.repeat_s is not None:
+        return choices.repeat_s
+    return REPEAT_NAMED_S if choices.operations else REPEAT_PANEL_S
+
+
+def _cell(
+    operation: Operation,
+    variant: Variant,
+    rows: int,
+    temperature: str,
+    samples: int,
+    capabilities: Capabilities,
+) -> Cell:
+    structure = capabilities.structures[operation.storage]
+    gap = "" if structure.supported else structure.note
+    if temperature == "cold" and not capabilities.stoppable:
+        gap = gap or "it keeps nothing on a disk: there is no cold"
+    return Cell(operation.name, variant.name, rows, temperature, samples, gap)

@@ -1,0 +1,172 @@
+"""The pipe between the runner and one worker: one JSON object a line, requests down, replies up.
+
+A worker posts each timed statement on a board before it starts, so that the runner can hold it to
+the time limit without interrupting it.
+"""
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from loadstone._core import clock_ns
+from loadstone.errors import (
+    EngineError,
+    LoadstoneError,
+    TimeLimitError,
+    UnsupportedError,
+    WorkerDiedError,
+)
+from loadstone.protocol.deadline import Board
+from loadstone.protocol.descendants import KILL_S_MAX, Descendants
+from loadstone.text.files import tail
+
+UNTIMED_LIMIT_S = 900.0
+"""Loading, checking and explaining may take this long before a worker counts as hung."""
+CLOSE_S_MAX = 30.0
+"""A worker that was told to end, and has nothing left to remove, has ended by then."""
+
+
+class Worker:
+    """A child process that owns one engine of one variant. `seam` is its benchmark's: what the
+    engine is asked for. Not shared between threads.
+
+    It inherits the descriptors `held`: the run's claim to its folder, and its hold on a user's
+    database. Nobody may have those before a worker that outlives its runner has removed what it
+    made.
+    """
+
+    def __init__(self, name: str, seam: str, log: Path, held: Sequence[int]) -> None:
+        self.name = name
+        self._log = log
+        self._buffer = b""
+        self._asked = 0
+        self._closed = False
+        requests, self._down = os.pipe()
+        self._up, replies = os.pipe()
+        self._board, board = Board.make()
+        with log.open("ab") as stream:
+            # A session of its own: Ctrl-C in the terminal reaches the runner alone, which then
+            # lets the statement in flight end; and one signal ends a worker with its children.
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "loadstone.worker.main", seam,
+                 *map(str, (requests, replies, board))],
+                stdin=subprocess.DEVNULL,
+                stdout=stream,
+                stderr=stream,
+                pass_fds=(requests, replies, board, *held),
+                start_new_session=True,
+            )  # fmt: skip
+        for descriptor in (requests, replies, board):
+            os.close(descriptor)
+
+    def ask(self, request: str, limit_s: float = UNTIMED_LIMIT_S, **values: Any) -> dict[str, Any]:
+        """Send a request and wait for its reply. `limit_s` holds for each posted statement.
+
+        Raises `TimeLimitError`, `WorkerDiedError`, or the error the worker reported. After the
+        first two the worker is of no more use: call `kill`.
+        """
+        self._asked += 1
+        line = json.dumps({"request": request, "number": self._asked, **values}).encode() + b"\n"
+        try:
+            _write_all(self._down, line)
+        except BrokenPipeError:
+            raise self._died() from None
+        asked_ns = clock_ns()
+        reply = self._reply(asked_ns, limit_s)
+        while reply.get("number") != self._asked:  # of a request whose runner was interrupted
+            reply = self._reply(asked_ns, limit_s)
+        if reply.get("reply") == "error":
+            raise _error_from(reply)
+        return reply
+
+    def _reply(self, asked_ns: int, limit_s: float) -> dict[str, Any]:
+        while b"\n" not in self._buffer:
+            now_ns = clock_ns()
+            overdue_ns, timed = self._board.overdue_ns(
+                asked_ns, int(limit_s * 1e9), int(UNTIMED_LIMIT_S * 1e9)
+            )
+            if now_ns >= overdue_ns:
+                raise TimeLimitError(limit_s if timed else UNTIMED_LIMIT_S)
+            # No statement that begins from now on can be overdue before the limit has passed.
+            look_s = min((overdue_ns - now_ns) / 1e9, limit_s)
+            if not select.select([self._up], [], [], look_s)[0]:
+                continue
+            chunk = os.read(self._up, 1 << 20)
+            if not chunk:
+                raise self._died()
+            self._buffer += chunk
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        reply: dict[str, Any] = json.loads(line)
+        return reply
+
+    def _died(self) -> WorkerDiedError:
+        code = self._process.wait()
+        how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
+        return WorkerDiedError(
+            f"the worker of {self.name} died ({how})", hint=f"its last words: {self.last_words()}"
+        )
+
+    def last_words(self) -> str:
+        """The end of what the worker or its engine printed."""
+        text = tail(self._log).strip()
+        return text.splitlines()[-1][:300] if text else "none"
+
+    def strike(self) -> None:
+        """Kill the worker and its group, and do no more: whoever waits for its reply sees it die.
+        For another thread than that one."""
+        if self._process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
+    def kill(self) -> list[int]:
+        """End the worker, and every process that it or its engine started, at once. Returns those
+        that could not be ended."""
+        below = Descendants(self._process.pid)
+        self.strike()
+        remain = []
+        try:
+            self._process.wait(timeout=KILL_S_MAX)
+        except subprocess.TimeoutExpired:  # in the kernel, where no signal reaches it
+            remain = [self._process.pid]
+        remain += below.end()
+        self._close()
+        return remain
+
+    def close(self) -> list[int]:
+        """Let the worker end by itself: it sees the end of its requests; else kill it.
+        Returns processes that could not be ended."""
+        self._close(up=False)
+        try:
+            self._process.wait(timeout=CLOSE_S_MAX)
+        except subprocess.TimeoutExpired:
+            return self.kill()
+        self._close()
+        return []
+
+    def _close(self, *, up: bool = True) -> None:
+        for name in ("_down", "_up") if up else ("_down",):
+            descriptor = getattr(self, name)
+            if descriptor >= 0:
+                os.close(descriptor)
+                setattr(self, name, -1)
+        if up and not self._closed:
+            self._closed = True
+            self._board.close()
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def _error_from(reply: Mapping[str, Any]) -> LoadstoneError:
+    kind = UnsupportedError if reply.get("kind") == UnsupportedError.__name__ else EngineError
+    return kind(str(reply["message"]), hint=str(reply.get("hint", "")))

@@ -1,0 +1,1 @@
+"""A comparison of two records as a table, Markdown or JSON."""

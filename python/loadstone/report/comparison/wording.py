@@ -1,0 +1,167 @@
+"""The words of a comparison that its formats share: figures, verdicts, terms, and what is left."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from loadstone.analysis.compare.cells import Pair, Unlike
+from loadstone.analysis.compare.compare import NOTHING_COMPARED, UNDECIDED_YET, Comparison, Matched
+from loadstone.analysis.compare.terms import ACROSS, EQUAL, REFUSED, SHOWN, Entry
+from loadstone.plan.plan import join_names
+from loadstone.record.model import Run
+from loadstone.statistics.estimate import Estimate
+from loadstone.statistics.paired_ratio import INTERVAL_PAIRS_MIN
+from loadstone.text.numbers import digits, duration, number, percent, plural
+from loadstone.text.reasons import kind_of, together
+
+MARKS = {EQUAL: "", SHOWN: "≠", ACROSS: "≠ allowed by --across", REFUSED: "≠ refused"}
+HEADINGS = ("operation", "tuples", "temperature", "A", "B", "B / A of pairs",
+            "95 % interval", "verdict")  # fmt: skip
+TERM_HEADINGS = ("term", "A", "B", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Remainder:
+    """Cells of one match that were not compared for one reason."""
+
+    reason: str
+    count: int
+    operations: str
+
+
+def runs(comparison: Comparison) -> str:
+    """Which runs A and B are."""
+    a, b = comparison.a, comparison.b
+    return f"A and B: {_run(a)}" if a is b else f"A: {_run(a)}; B: {_run(b)}"
+
+
+def _run(run: Run) -> str:
+    return f"run {run.run_id} of {run.created_at[:10]}"
+
+
+def cells(pair: Pair) -> tuple[str, ...]:
+    """A pair as the cells of a table, under `HEADINGS`."""
+    return (
+        pair.operation,
+        number(pair.rows),
+        pair.temperature,
+        duration(pair.a_ns.value),
+        duration(pair.b_ns.value),
+        digits(_middle(pair)),
+        bounds(pair.ratio),
+        pair.verdict,
+    )
+
+
+def _middle(pair: Pair) -> float:
+    """B over A of pairs. Of too few for an interval the middle may contradict the medians that
+    stand beside it, and nothing says which is right: then it is their quotient."""
+    if pair.pairs >= INTERVAL_PAIRS_MIN:
+        return pair.ratio.value
+    return pair.b_ns.value / max(pair.a_ns.value, 1.0)
+
+
+def bounds(ratio: Estimate) -> str:
+    """A ratio's interval; where there is none, why."""
+    if ratio.low is None or ratio.high is None:
+        return "too few samples"
+    return f"{digits(ratio.low)} … {digits(ratio.high)}"
+
+
+def flag(matched: Matched) -> str:
+    """What the user let differ, in a sentence; empty where nothing was."""
+    crossed = matched.ledger.with_verdict(ACROSS)
+    if not crossed:
+        return ""
+    return f"Unequal terms, compared all the same: {', '.join(e.difference for e in crossed)}"
+
+
+def terms(matched: Matched) -> tuple[Entry, ...]:
+    """The entries worth a line: all terms, and those of the engine's settings that differ."""
+    entries = matched.ledger.entries
+    return tuple(entry for entry in entries if not entry.setting or entry.verdict != EQUAL)
+
+
+def equal_settings(matched: Matched) -> str:
+    """How many of the engine's settings are the same on both sides; empty without any."""
+    count = sum(e.setting and e.verdict == EQUAL for e in matched.ledger.entries)
+    return f"{plural(count, 'other setting')} equal" if count else ""
+
+
+def remainders(matched: Matched) -> Iterable[Remainder]:
+    """What was not compared, by reason. An instrument's limits differ from cell to cell only in
+    their numbers: they are told together."""
+    groups: dict[str, list[Unlike]] = {}
+    for cell in matched.unlike:
+        key = kind_of(cell.reason) if cell.reason.startswith("invalid") else cell.reason
+        groups.setdefault(key, []).append(cell)
+    for group in groups.values():
+        names = join_names(list(dict.fromkeys(cell.operation for cell in group)), most=3)
+        yield Remainder(together([cell.reason for cell in group]), len(group), names)
+
+
+def advice(comparison: Comparison) -> str:
+    """What to do next: about what unequal terms forbade, what is open, or what left nothing to
+    compare; empty where nothing can be done."""
+    if comparison.outcome == UNDECIDED_YET:
+        return _how_to_decide(comparison)
+    refused = [e for one in comparison.matched for e in one.ledger.with_verdict(REFUSED)]
+    if not refused and comparison.outcome == NOTHING_COMPARED:
+        return _how_to_compare(comparison)
+    if not refused or not all(entry.name for entry in refused):
+        return ""
+    names = dict.fromkeys(entry.name for entry in refused)
+    return f"to compare all the same: {' '.join(f'--across {name}' for name in names)}"
+
+
+def _how_to_decide(comparison: Comparison) -> str:
+    """Which cells are open, and how they can be decided."""
+    bare = [pair for pair in comparison.open if pair.ratio.high is None]
+    wide = [pair for pair in comparison.open if pair.ratio.high is not None]
+    said = []
+    if wide:
+        beyond = percent(comparison.threshold.in_force)
+        said.append(f"{plural(len(wide), 'cell')} may be slower by more than {beyond}: {_of(wide)}")
+        if comparison.a is comparison.b:
+            said.append("measure longer with --operation and --repeat-seconds, or raise --fail-on")
+        else:
+            said.append("measure both in one run, where they take turns, or raise --fail-on")
+    if bare:
+        said += _too_few(bare)
+    if comparison.unlimited:
+        said.append("run without --no-limits, so that disturbed cells are measured again")
+    return "; ".join(said)
+
+
+def _how_to_compare(comparison: Comparison) -> str:
+    """Why no cell has an interval, and what gives it one."""
+    said = _too_few(pairs) if (pairs := list(comparison.pairs)) else []
+    left = Counter(cell.reason for cell in comparison.unlike)
+    for reason, count in left.most_common(1):
+        verb = "is" if count == 1 else "are"
+        said.append(f"{plural(count, 'cell')} {verb} left out: {reason}")
+    return "; ".join(said)
+
+
+def _too_few(bare: Sequence[Pair]) -> list[str]:
+    """Of pairs without an interval."""
+    fewest, most = (f(pair.pairs for pair in bare) for f in (min, max))
+    have = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+    return [
+        f"{plural(len(bare), 'cell')} with too few samples for an interval: {_of(bare)}"
+        f" ({have} in common, and it takes {INTERVAL_PAIRS_MIN})",
+        "run both without --quick, or with --repeat 10 --repeat-cold 6",
+    ]
+
+
+def _of(pairs: Iterable[Pair]) -> str:
+    return join_names(list(dict.fromkeys(pair.operation for pair in pairs)), most=3)
+
+
+def equal_terms(matched: Matched) -> str:
+    """What is the same on both sides, in one line; empty where nothing is."""
+    keys = [e.key for e in matched.ledger.entries if e.verdict == EQUAL and not e.setting]
+    told = [join_names(keys, most=8)] if keys else []
+    settings = equal_settings(matched).removesuffix(" equal")
+    told += [settings] if settings else []
+    return f"Equal on both sides: {' and '.join(told)}" if told else ""

@@ -1,0 +1,293 @@
+"""A unit of interleaving: one operation at one temperature on all variants, measured in turns; or
+several that are set against each other, as the rungs of a ladder are.
+
+for each planned round: touch memory; the cells in a random order, started anew, one block each
+while a comparison is undecided: another round of those that stand in it
+explain, in one isolated pass; hold every cell against the limits
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from loadstone import _core
+from loadstone.machine.conditions import Conditions
+from loadstone.plan.plan import Cell, Plan
+from loadstone.plan.role import Role
+from loadstone.plan.variant import TWIN, is_twin, parallelism_of
+from loadstone.planning.planner import FLOOR
+from loadstone.record import CellResult, Sample
+from loadstone.record.model import (
+    MEASURED,
+    AnswerCheck,
+    ColdEvidence,
+    Condition,
+    Disturbance,
+    StatementText,
+)
+from loadstone.record.writer import now
+from loadstone.statistics import validity
+from loadstone.statistics.disturbance import disturbance
+from loadstone.statistics.paired_ratio import SPELL_NS, WITNESSES_MIN
+from loadstone.statistics.stopping import REPEAT_BLOCK, next_count, wanting
+
+RENEW_S = 1.0
+"""New processes take half a second: a panel's share of time has no room for that."""
+SPELL_SAMPLES = 40
+"""Of a variant before other processes take over: more of them would tell of these two only."""
+PRETOUCH_BYTES = 16 << 20
+"""Touched before each round, because a host takes idle memory back within seconds."""
+
+
+@dataclass(slots=True)
+class OpenCell:
+    """A cell being measured."""
+
+    cell: Cell
+    samples: list[Sample] = field(default_factory=list)
+    answers: list[AnswerCheck] = field(default_factory=list)
+    evidence: list[ColdEvidence] = field(default_factory=list)
+    statements: list[StatementText] = field(default_factory=list)
+    condition: Condition | None = None
+    disturbance: Disturbance | None = None
+    status: str = "ok"
+    reason: str = ""
+
+    def add(self, reply: dict[str, Any]) -> None:
+        """Take over what a worker's block brought. A wrong answer fails the cell."""
+        self.samples += [Sample(**values) for values in reply["samples"]]
+        self.answers += [AnswerCheck(**values) for values in reply["answers"]]
+        self.evidence += [ColdEvidence(**values) for values in reply["evidence"]]
+        wrong = next((answer for answer in self.answers if not answer.right), None)
+        if wrong is not None:
+            self.status, self.reason = "failed", _wrong(wrong)
+
+    def result(self) -> CellResult:
+        """What became of it. A failed cell's times are not kept."""
+        measured = self.status in MEASURED
+        return CellResult(
+            cell=self.cell,
+            status=self.status,
+            reason=self.reason,
+            ended_at=now(),
+            samples=tuple(self.samples) if measured else (),
+            answers=tuple(self.answers),
+            evidence=tuple(self.evidence),
+            statements=tuple(self.statements),
+            condition=self.condition,
+            disturbance=self.disturbance,
+        )
+
+    def disturbed(self, reason: str, condition: Condition | None, apart: float) -> None:
+        """Keep the figure, within what a machine in this condition, if that is the reason, and a
+        twin so far apart leave it; a figure that they leave nothing of is invalid."""
+        found = disturbance(self.samples, condition, apart, parallelism_of(self.cell.variant))
+        nothing = validity.of_disturbance(self.samples, found, apart)
+        self.disturbance = found
+        self.status = "invalid" if nothing else "disturbed"
+        self.reason = "; ".join(filter(None, (reason, nothing)))
+
+
+Step = Callable[[OpenCell, range, int], None]
+"""Takes the samples with these ordinals as one block of that round; a failure is the cell's."""
+
+
+Renew = Callable[[Sequence[OpenCell], bool], None]
+"""Starts engines anew on what they hold: in new processes, too, or, if the second argument is true,
+only those that do so quickly, in the processes that they have."""
+
+
+class Unit:
+    """Measures the cells of a unit. `take` takes a block of samples, `explain` asks for plans; all
+    three leave a cell that fails with its status and reason, and never raise for an engine's
+    sake."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        cells: Sequence[Cell],
+        seed: int,
+        conditions: Conditions,
+        clock_ns: float,
+        *,
+        one_session: bool = False,
+        first_scale: bool = True,
+    ) -> None:
+        self.opened = [OpenCell(cell) for cell in cells]
+        for item in self.opened:
+            if item.cell.gap:
+                item.status, item.reason = "gap", item.cell.gap
+        self._operations: dict[str, list[OpenCell]] = {}
+        for item in self.opened:
+            self._operations.setdefault(item.cell.operation, []).append(item)
+        self._plan = plan
+        self._seed = seed
+        self._conditions = conditions
+        self._clock_ns = clock_ns
+        self._one_session = one_session
+        # In a panel the other scales serve the growth curves: what is alike there may stay so.
+        self._repeats = first_scale or plan.repeat_s >= RENEW_S
+
+    def measure(
+        self,
+        take: Step,
+        renew: Renew,
+        explain: Callable[[OpenCell], None],
+    ) -> Iterator[CellResult]:
+        """Run the planned rounds and those that undecided comparisons ask for."""
+        live = list(self._right())
+        self._conditions.begin()
+        rounds = self._planned_rounds(live, take, renew)
+        if self._repeats:
+            self._repeat(take, renew, rounds)
+        condition = self._conditions.end()
+        for item in self._right():
+            explain(item)
+        for item in live:
+            item.condition = condition
+        for items in self._operations.values() if self._plan.limits else ():
+            self._hold_against_limits(items, condition)
+        for item in self.opened:
+            yield item.result()
+
+    def _right(self) -> Iterator[OpenCell]:
+        return (item for item in self.opened if item.status == "ok")
+
+    def _planned_rounds(self, live: Sequence[OpenCell], take: Step, renew: Renew) -> int:
+        """As many blocks of each as the plan has rounds. Each further round of a warm cell finds
+        its engine started anew: what memory one happens to get makes two of the same differ for as
+        long as they live, and a figure of one alone would be too sure of itself."""
+        rounds = min(self._plan.rounds, max((item.cell.samples for item in live), default=1))
+        for number, order in enumerate(_core.schedule(self._seed, len(live), rounds)):
+            self._look()
+            for item in (live[index] for index in order):
+                count = item.cell.samples
+                block = range(count * number // rounds, count * (number + 1) // rounds)
+                if number and block and self._renewed(item):
+                    renew([item], True)
+                if item.status == "ok" and block:
+                    take(item, block, number)
+        return rounds
+
+    def _look(self) -> None:
+        """A round begins: memory is there, and the machine as fast as it is."""
+        _core.pretouch(PRETOUCH_BYTES)
+        self._conditions.lay()
+
+    def _renewed(self, item: OpenCell) -> bool:
+        """Cold samples restart their engines themselves."""
+        return not self._one_session and item.status == "ok" and item.cell.temperature != "cold"
+
+    def _repeat(self, take: Step, renew: Renew, number: int) -> None:
+        """More rounds of the cells whose comparison is undecided, up to the plan's cap. A cold
+        sample costs a restart: cold cells keep to the plan."""
+        end_ns = _core.clock_ns() + int(self._plan.repeat_s * len(self._operations) * 1e9)
+        spells = 0
+        while _core.clock_ns() < end_ns and (more := self._wanting()):
+            self._look()
+            if self._plan.repeat_s < RENEW_S:
+                fewest = min(len(item.samples) for item in more)
+                goal = next_count(fewest, self._plan.repeat_most)
+                number = self._turns(more, take, number, end_ns, goal)
+                continue
+            # Half as many again: few looks are taken at the data.
+            for _ in range(max(WITNESSES_MIN, spells // 2)):
+                number = self._spell(more, take, renew, number, end_ns)
+                spells += 1
+
+    def _spell(
+        self, more: Sequence[OpenCell], take: Step, renew: Renew, number: int, end_ns: int
+    ) -> int:
+        """Turns of other processes than before, for a while. Returns the next round's number."""
+        if _core.clock_ns() >= end_ns:
+            return number
+        renew(more, False)
+        goal = min(len(item.samples) for item in more) + SPELL_SAMPLES
+        spell_end_ns = min(end_ns, _core.clock_ns() + SPELL_NS)
+        return self._turns(more, take, number, spell_end_ns, min(goal, self._plan.repeat_most))
+
+    def _turns(
+        self, more: Sequence[OpenCell], take: Step, number: int, end_ns: int, goal: int
+    ) -> int:
+        """Short turns, in a random order each, until all have so many samples or the time is over.
+        Memory is not touched between turns: that would empty the caches each time. Returns the next
+        round's number."""
+        last = ""
+        while any(item.status == "ok" and len(item.samples) < goal for item in more):
+            order = _core.schedule(self._seed + number, len(more), 1)[0]
+            if more[order[0]].cell.variant == last:
+                # Two turns on end find the processor's caches filled by the first.
+                order = [*order[1:], order[0]]
+            last = more[order[-1]].cell.variant
+            for index in order:
+                item, count = more[index], len(more[index].samples)
+                block = range(count, min(goal, count + REPEAT_BLOCK))
+                if item.status == "ok" and block:
+                    take(item, block, number)
+            number += 1
+            if _core.clock_ns() >= end_ns:
+                break
+        return number
+
+    def _wanting(self) -> list[OpenCell]:
+        found = []
+        for items in self._operations.values():
+            able = [
+                item
+                for item in items
+                if item.status == "ok"
+                and item.cell.temperature != "cold"
+                and item.cell.variant != self._plan.twin
+                and self._plan.role_of(item.cell.variant) is not Role.OVERHEAD
+                and item.samples
+            ]
+            samples = {item.cell.variant: item.samples for item in able}
+            wanted = wanting(samples, self._plan.precision)
+            found += [
+                item
+                for item in able
+                if item.cell.variant in wanted and len(item.samples) < self._plan.repeat_most
+            ]
+        return found
+
+    def _hold_against_limits(self, items: Sequence[OpenCell], condition: Condition) -> None:
+        """Those of one operation: its own floor, its own twins."""
+        floor = next((item.samples for item in items if item.cell.variant == FLOOR), [])
+        machine = validity.of_machine(condition)
+        right = [item for item in items if item.status == "ok" and item.samples]
+        twins = _twins(right)
+        for item in right:
+            if self._plan.role_of(item.cell.variant) is Role.OVERHEAD:
+                continue
+            # What answers nothing (a rung of a ladder) is there to measure the harness.
+            below = floor if item.answers else []
+            reason = (
+                validity.of_coldness(item.samples, item.answers, item.evidence)
+                or validity.of_work(item.samples)
+                or validity.of_instrument(item.samples, below, self._clock_ns)
+            )
+            if reason:
+                item.status, item.reason = "invalid", reason
+                continue
+            apart = twins[1] if item.cell.variant.removesuffix(TWIN) == twins[0] else 1.0
+            again = validity.of_twins(apart)
+            if machine or again:
+                why = "; ".join(filter(None, (machine, again)))
+                item.disturbed(why, condition if machine else None, apart)
+
+
+def _twins(right: Sequence[OpenCell]) -> tuple[str, float]:
+    """The variant that was measured twice, and by which factor the two are apart beyond what may
+    be; 1 where they are not."""
+    taken = {item.cell.variant: item.samples for item in right}
+    for name, samples in taken.items():
+        first = name.removesuffix(TWIN)
+        if is_twin(name) and first in taken:
+            return first, validity.twins_apart(taken[first], samples)
+    return "", 1.0
+
+
+def _wrong(answer: AnswerCheck) -> str:
+    if answer.rows != answer.expected_rows:
+        return f"wrong answer: {answer.rows:,} tuples, {answer.expected_rows:,} expected"
+    return f"wrong answer: {answer.rows:,} tuples, but not the right ones"

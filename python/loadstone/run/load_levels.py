@@ -1,0 +1,210 @@
+"""Which loops of many users a plan asks for at a scale; each is recorded the moment it ends.
+
+For each operation whose rows go to the host (users who make relations would get into each other's
+way), each number of users and each variant: a closed loop, then an open one, whose rate follows
+from the closed one unless the plan has it. Where the plan has writers, a closed loop more: these
+beside the users who read. How a loop works is `users.py`.
+"""
+
+import base64
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from loadstone.benchmarks.base import Benchmark
+from loadstone.plan.plan import Cell, Plan
+from loadstone.plan.variant import is_twin
+from loadstone.planning.planner import shared_operations
+from loadstone.record import Recorder
+from loadstone.record.model import UsersPoint
+
+MODELS = ("closed", "open")
+RATE_SHARE = 0.6
+"""Of the closed loop's throughput: busy, yet not so full that the queue alone is measured."""
+REQUESTS_MAX = 5_000_000
+"""Due in one open loop: each is a number in memory before the loop begins."""
+
+_FOUND_OUT = ("host", "status", "reason", "elapsed_ns", "completed", "failed", "late",
+              "skipped", "client_cpu_ns", "server_cpu_ns", "latency_ns", "lag_ns",
+              "service_ns", "links_checked")  # fmt: skip
+"""What a worker's reply has of a point."""
+
+
+Key = tuple[str, str, int, int, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """Some users on an operation of a variant: two loops, one of either model. With `writers`
+    beside them, a closed one: what is due in an open one would be due for both."""
+
+    cell: Cell
+    """One of the plan's cells of this operation, variant and scale."""
+    users: int
+    writers: int = 0
+    writing: str = ""
+    """The operation of the writers."""
+
+    @property
+    def models(self) -> Sequence[str]:
+        """Of its loops."""
+        return MODELS[:1] if self.writers else MODELS
+
+    @property
+    def beside(self) -> str:
+        """Who is at work at the same time."""
+        return _beside(self.writers, self.writing) if self.writers else ""
+
+    def key(self, model: str) -> Key:
+        """A loop's identity in a record."""
+        cell = self.cell
+        return (cell.operation, cell.variant, cell.rows, self.users, model, self.beside)
+
+
+def _beside(users: int, operation: str) -> str:
+    return f"{users} user{'s' if users > 1 else ''} on {operation}"
+
+
+def crowds(
+    plan: Plan, benchmark: Benchmark, recorded: Sequence[UsersPoint] = ()
+) -> tuple[Crowd, ...]:
+    """All of a plan in the order of measuring, but for those that a record holds in both models."""
+    if not plan.users:
+        return ()
+    done = {_key(point) for point in recorded}
+    found = []
+    for rows in plan.rows:
+        hosts = shared_operations(plan, benchmark, rows)
+        cells = {
+            (cell.operation, cell.variant): cell
+            for cell in reversed(plan.cells)
+            if cell.rows == rows and cell.operation in hosts and not is_twin(cell.variant)
+        }
+        found += [
+            Crowd(cells[operation, variant], users)
+            for operation in hosts
+            for users in plan.users
+            for variant in plan.variants
+            if (operation, variant) in cells
+        ]
+        reading, writing = (benchmark.mixed or ("", "")) if plan.writers else ("", "")
+        found += [
+            Crowd(cells[reading, variant], users, plan.writers, writing)
+            for users in plan.users
+            for variant in plan.variants
+            if (reading, variant) in cells
+        ]
+    return tuple(
+        crowd for crowd in found if not done.issuperset(crowd.key(model) for model in crowd.models)
+    )
+
+
+class ManyUsers:
+    """Has the crowds of a plan measured. `ask` puts a loop to a cell's worker and always replies;
+    `recorded` are the points that the record holds."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        recorder: Recorder,
+        ask: Callable[[Cell, Mapping[str, Any]], Mapping[str, Any]],
+        recorded: Sequence[UsersPoint],
+    ) -> None:
+        self._plan = plan
+        self._recorder = recorder
+        self._ask = ask
+        self._points = {_key(point): point for point in recorded}
+
+    def measure(self, crowd: Crowd) -> None:
+        """Its loops, but for those that the record holds. Of writers beside readers the writers'
+        point is first: where there is the readers', there are both."""
+        for model in crowd.models:
+            key = crowd.key(model)
+            if key not in self._points:
+                for point in self._found(crowd, model):
+                    self._points[_key(point)] = point
+                    self._recorder.users(point)
+
+    def _found(self, crowd: Crowd, model: str) -> Sequence[UsersPoint]:
+        if not crowd.writers:
+            return [self._point(crowd, model)[0]]
+        point, written = self._point(crowd, model)
+        writers = dataclasses.replace(
+            point,
+            operation=crowd.writing,
+            users=crowd.writers,
+            beside=_beside(crowd.users, crowd.cell.operation),
+            histogram=base64.b64decode(written.get("histogram", "")),
+            **{name: written[name] for name in _FOUND_OUT if name in written},
+        )
+        return [writers, point]
+
+    def _point(self, crowd: Crowd, model: str) -> tuple[UsersPoint, Mapping[str, Any]]:
+        """The point of a crowd, and the figures of the writers beside it."""
+        if crowd.cell.gap:
+            return _without_times(crowd, model, "gap", crowd.cell.gap), {}
+        rate_per_s = None
+        if model == "open":
+            closed = self._points[crowd.key("closed")]
+            if closed.status == "gap":
+                return dataclasses.replace(closed, model=model), {}
+            rate_per_s = self._rate_per_s(closed)
+            if rate_per_s is None:
+                reason = "no rate follows from a closed loop that failed: give one with --rate"
+                return _without_times(crowd, model, "failed", reason), {}
+        loop = {
+            "model": model,
+            "users": crowd.users,
+            "duration_ns": round(self._plan.loop_s * 1e9),
+            "seed": self._plan.seed,
+            "rate_per_s": rate_per_s,
+            "limits": self._plan.limits,
+            "writers": crowd.writers,
+        }
+        reply = self._ask(crowd.cell, loop)
+        blank = _without_times(crowd, model, "failed", "")
+        found = {name: reply[name] for name in _FOUND_OUT if name in reply}
+        histogram = base64.b64decode(reply.get("histogram", ""))
+        point = dataclasses.replace(blank, rate_per_s=rate_per_s, histogram=histogram, **found)
+        return point, reply.get("beside", {})
+
+    def _rate_per_s(self, closed: UsersPoint) -> float | None:
+        if self._plan.rate_per_s is not None:
+            return self._plan.rate_per_s
+        if not closed.completed:
+            return None
+        throughput_per_s = closed.completed / closed.elapsed_ns * 1e9
+        return min(RATE_SHARE * throughput_per_s, REQUESTS_MAX / self._plan.loop_s)
+
+
+def _key(point: UsersPoint) -> Key:
+    return (
+        point.operation, point.variant, point.rows, point.users, point.model, point.beside
+    )  # fmt: skip
+
+
+def _without_times(crowd: Crowd, model: str, status: str, reason: str) -> UsersPoint:
+    return UsersPoint(
+        operation=crowd.cell.operation,
+        variant=crowd.cell.variant,
+        rows=crowd.cell.rows,
+        host="python",
+        model=model,
+        users=crowd.users,
+        rate_per_s=None,
+        elapsed_ns=0,
+        completed=0,
+        failed=0,
+        late=0,
+        skipped=0,
+        client_cpu_ns=None,
+        server_cpu_ns=None,
+        latency_ns={},
+        lag_ns={},
+        service_ns={},
+        histogram=b"",
+        status=status,
+        reason=reason,
+        beside=crowd.beside,
+    )

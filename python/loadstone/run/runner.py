@@ -1,0 +1,255 @@
+"""Executes a plan: opens the workers, loads, measures scale by scale, records every cell."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import asdict
+from math import inf
+from typing import Any
+
+from loadstone import _core
+from loadstone.benchmarks.base import Benchmark, Operation
+from loadstone.engines.base import System
+from loadstone.machine import facts
+from loadstone.machine.conditions import Conditions
+from loadstone.plan.plan import Cell, Plan
+from loadstone.plan.variant import Variant
+from loadstone.planning.planner import FLOOR
+from loadstone.record import CellResult, Recorder, Run
+from loadstone.record.model import Event, InputText, OperationText, Term, UsersPoint
+from loadstone.record.writer import now
+from loadstone.run import scratch
+from loadstone.run.load_levels import Crowd, ManyUsers, crowds
+from loadstone.run.stage import Scale, Watcher
+from loadstone.run.variant_worker import VariantWorker
+from loadstone.statistics.disturbance import is_disturbed
+
+AGAIN_SHARE = 0.5
+"""Of the time that a stage's cells took, for measuring again those that were disturbed."""
+AGAIN_NS_MIN = 5_000_000_000
+"""A panel of seconds may take so much longer."""
+AGAIN_VAIN_MAX = 3
+"""So many groups on end that were no calmer: the machine has not calmed down."""
+
+Group = Sequence[CellResult]
+"""Cells that were measured in turns with each other."""
+
+INPUTS_RECORDED = 10
+"""Variations of each operation whose input is in the record: a thousand ids are six kilobytes."""
+
+
+class Runner:
+    """Runs the cells of a plan that a record does not hold yet."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        pending: Sequence[Cell],
+        benchmark: Benchmark,
+        variants: Mapping[str, tuple[Variant, type[System]]],
+        claim: scratch.Claim,
+        watcher: Watcher,
+        recorded: Sequence[UsersPoint] = (),
+        disturbed: Sequence[Group] = (),
+    ) -> None:
+        """`recorded`: loops that the record has; `disturbed`: groups of cells that it has, and that
+        are to be measured again."""
+        self._plan = plan
+        self._pending = pending
+        self._recorded = recorded
+        self._disturbed = disturbed
+        self._benchmark = benchmark
+        self._watcher = watcher
+        self._scratch = claim.path
+        self._crew = {
+            name: VariantWorker(variant, engine, claim, plan, benchmark)
+            for name, (variant, engine) in variants.items()
+        }
+
+        self._terms: dict[str, list[Term]] = {}
+        """Of each variant, as recorded last."""
+
+    def open(self) -> None:
+        """Bring every engine up, side by side, before anything is written or measured."""
+        self._watcher.told(f"starting {', '.join(self._crew)}")
+        for worker in self._crew.values():
+            worker.abandon()
+        with ThreadPoolExecutor(len(self._crew)) as pool:
+            try:
+                opened = [pool.submit(worker.open) for worker in self._crew.values()]
+                wait(opened)
+            except BaseException:
+                # Interrupted: the threads are waiting for engines, and we for them.
+                for worker in self._crew.values():
+                    worker.strike()
+                raise
+        for each in opened:
+            each.result()  # the first failure in the order of the plan is the one that is told
+
+    def run(self, recorder: Recorder) -> None:
+        """Measure and record. Cells already recorded survive whatever ends this."""
+        self._watcher.told("the instrument measures itself")
+        if FLOOR in self._crew:
+            # Before idle states are held off: what they cost is one of the figures.
+            recorder.calibration(self._crew[FLOOR].ask("calibrate")["figures"])
+        awake = _core.hold_awake()
+        if not self._plan.awake:
+            awake.close()
+        try:
+            conditions = Conditions()
+            reason = awake.reason if self._plan.awake else "the plan lets them sleep"
+            held = {"idle_states.held": awake.held, "idle_states.reason": reason}
+            recorder.machine({**facts.describe(self._scratch), **held})
+            self._describe(recorder)
+            for rows in self._plan.rows:
+                self._scale(rows, recorder, conditions)
+            self._tell_terms(recorder, self._crew)
+        finally:
+            awake.close()
+
+    def close(self) -> dict[str, str]:
+        """End all workers, each with what it made. Returns what may be left, by variant."""
+        return {name: left for name, worker in self._crew.items() if (left := worker.close())}
+
+    def kill(self) -> dict[str, str]:
+        """End all workers at once, what they started with them. Returns as `close`."""
+        return {name: left for name, worker in self._crew.items() if (left := worker.kill())}
+
+    def _describe(self, recorder: Recorder) -> None:
+        notes = []
+        for name, worker in self._crew.items():
+            for storage, structure in worker.engine.capabilities.structures.items():
+                if structure.supported and structure.note:
+                    notes.append((name, storage, structure.note))
+        recorder.structure_notes(notes)
+
+    def _tell_terms(self, recorder: Recorder, names: Iterable[str]) -> None:
+        """Record the terms of variants once they are loaded, or were not to be; and, should an
+        engine tell other ones later, these and that they changed."""
+        for name in names:
+            terms = self._crew[name].terms()
+            before = self._terms.get(name)
+            changed = sorted({term.key for term in {*terms} - {*(before or terms)}})
+            if changed:
+                message = f"it tells other terms than before: {', '.join(changed)}"
+                recorder.event(Event(now(), "terms changed", name, message))
+            if before is None or changed:
+                recorder.terms(terms)
+            self._terms[name] = terms
+
+    def _scale(self, rows: int, recorder: Recorder, conditions: Conditions) -> None:
+        """Stage by stage, and in each in the plan's order; a stage with nothing left to measure is
+        not loaded."""
+        cells = [cell for cell in self._pending if cell.rows == rows]
+        pending = crowds(self._plan, self._benchmark, self._recorded)
+        crowded = [crowd for crowd in pending if crowd.cell.rows == rows]
+        disturbed = [group for group in self._disturbed if group[0].cell.rows == rows]
+        if not cells and not crowded and not disturbed:
+            return
+        edition = self._plan.edition
+        operations = {item.name: item for item in self._benchmark.operations(edition, rows)}
+        recorder.operations(_texts(operations, rows, self._plan))
+        recorder.inputs(_inputs(self._benchmark, operations, rows, self._plan))
+        for place, stage in enumerate(self._benchmark.stages(edition)):
+            names = {name for name, item in operations.items() if item.design in stage}
+            own = [cell for cell in cells if cell.operation in names]
+            users = [crowd for crowd in crowded if crowd.cell.operation in names]
+            again = [group for group in disturbed if group[0].cell.operation in names]
+            scale = Scale(self._plan, rows, stage, self._benchmark, self._crew, recorder,
+                          self._watcher, conditions)  # fmt: skip
+            repeated = [result.cell for group in again for result in group]
+            needed = [*own, *repeated, *(crowd.cell for crowd in users)]
+            scale.load(needed, sized=place == 0)
+            loaded = {cell.variant for cell in needed if not cell.gap}
+            self._tell_terms(recorder, sorted(loaded, key=self._plan.variants.index))
+            self._measure(scale, own, again, users, recorder)
+
+    def _measure(
+        self,
+        scale: Scale,
+        cells: Sequence[Cell],
+        disturbed: Sequence[Group],
+        crowded: Sequence[Crowd],
+        recorder: Recorder,
+    ) -> None:
+        begun_ns = _core.clock_ns()
+        groups = [scale.unit(unit) for unit in units(cells, scale.operations)]
+        spent_ns = _core.clock_ns() - begun_ns
+        self._again(scale, disturbed, None)  # who resumes a run for them has the time
+        self._again(scale, list(filter(_disturbed, groups)), AGAIN_SHARE * spent_ns)
+        many = ManyUsers(self._plan, recorder, scale.users, self._recorded)
+        for crowd in crowded:
+            many.measure(crowd)
+
+    def _again(self, scale: Scale, groups: Sequence[Group], limit_ns: float | None) -> None:
+        """What others disturbed may find the machine calmer now; not begun after `limit_ns`."""
+        end_ns = inf if limit_ns is None else _core.clock_ns() + max(limit_ns, AGAIN_NS_MIN)
+        vain = 0
+        for group in groups:
+            if vain == AGAIN_VAIN_MAX or _core.clock_ns() >= end_ns:
+                return
+            self._watcher.told(f"{group[0].cell.operation} once more: it was disturbed")
+            vain = 0 if scale.again(group) else vain + 1
+
+
+def units(cells: Iterable[Cell], operations: Mapping[str, Operation]) -> list[tuple[Cell, ...]]:
+    """The cells of one scale that are measured in turns with each other, in the plan's order."""
+    found: dict[tuple[str, str], list[Cell]] = {}
+    for cell in cells:
+        beside = operations[cell.operation].unit or cell.operation
+        found.setdefault((cell.temperature, beside), []).append(cell)
+    return [tuple(unit) for unit in found.values()]
+
+
+def disturbed_groups(run: Run, benchmark: Benchmark) -> list[Group]:
+    """The groups of a record's cells of which some cell was disturbed."""
+    results = {result.cell.key: result for result in run.results}
+    found: list[list[CellResult]] = []
+    for rows in run.plan.rows:
+        operations = {item.name: item for item in benchmark.operations(run.plan.edition, rows)}
+        cells = [result.cell for result in run.results if result.cell.rows == rows]
+        found += [[results[cell.key] for cell in unit] for unit in units(cells, operations)]
+    return [group for group in found if _disturbed(group)]
+
+
+def _disturbed(group: Group) -> bool:
+    return any(map(is_disturbed, group))
+
+
+def _texts(operations: Mapping[str, Operation], rows: int, plan: Plan) -> list[OperationText]:
+    planned = {cell.operation for cell in plan.cells if cell.rows == rows}
+    return [
+        OperationText(
+            name=operation.name,
+            rows=rows,
+            ordinal=ordinal,
+            title=operation.title,
+            group=operation.group,
+            query=operation.query,
+            design=operation.design,
+            storage=operation.storage,
+            destination=operation.destination,
+            quel=operation.texts[0],
+        )
+        for ordinal, operation in enumerate(operations.values())
+        if operation.name in planned
+    ]
+
+
+def _inputs(
+    benchmark: Benchmark, operations: Mapping[str, Operation], rows: int, plan: Plan
+) -> list[InputText]:
+    """Of the first variations of what is planned: the others can be printed."""
+    planned: dict[str, int] = {}
+    for cell in plan.cells:
+        if cell.rows == rows:
+            planned[cell.operation] = max(planned.get(cell.operation, 0), cell.samples)
+    return [
+        InputText(name, rows, number, benchmark.input(plan.edition, rows, operations[name], number))
+        for name, samples in planned.items()
+        for number in range(min(samples, INPUTS_RECORDED, len(operations[name].texts)))
+    ]
+
+
+def published_of(benchmark: Benchmark) -> dict[str, Any]:
+    """The paper's numbers, as the record keeps them."""
+    return asdict(benchmark.published())

@@ -1,0 +1,313 @@
+"""One session of a run: plan it or take it from its record, measure, write the report, say so."""
+
+import dataclasses
+import secrets
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from loadstone import __version__, registry, secret
+from loadstone._core import clock_ns
+from loadstone.benchmarks.base import Benchmark
+from loadstone.diagnostics import Exit, masked, say
+from loadstone.engines.base import System
+from loadstone.errors import InputError, NotInstalledError
+from loadstone.plan.plan import COMMAND_LINE, Cell, Plan, choices_from, join_names, read_given
+from loadstone.plan.role import Role
+from loadstone.plan.variant import Variant, parse_variant
+from loadstone.planning.planner import FLOOR, check_plan, make_plan, seconds_estimated
+from loadstone.record import Recorder, Run, read
+from loadstone.record.model import Event
+from loadstone.record.writer import now, refuse_existing
+from loadstone.report.terminal import Progress, print_summary
+from loadstone.run import scratch
+from loadstone.run.interrupts import Interrupts
+from loadstone.run.load_levels import crowds
+from loadstone.run.runner import Runner, disturbed_groups, published_of
+from loadstone.run.stage import Watcher
+from loadstone.text.files import check_replaceable, write_atomically
+from loadstone.text.numbers import plural
+
+Variants = Mapping[str, tuple[Variant, type[System]]]
+
+QUICK = {"repeat": 5, "repeat_cold": 1, "rounds": 1}
+"""What the quick panel chooses where the user does not."""
+
+
+LEFT_BEHIND = "left behind"
+"""The kind of the event that says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A plan with what is needed to run it: the paper, and each variant with its engine."""
+
+    plan: Plan
+    benchmark: Benchmark
+    variants: Variants
+
+
+def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
+    """Options, on top of the plan file, on top of the panel's defaults. Raises `InputError`."""
+    base: dict[str, Any] = {}
+    if file is not None:
+        # What it says counts, also where that is the default: a panel may have another.
+        base = read_given(file)
+    merged = base | dict(chosen)
+    if merged.get("panel") == "quick":
+        merged = QUICK | merged
+    choices = choices_from(merged, str(file or COMMAND_LINE))
+    benchmark = registry.load_benchmark(choices.benchmark)()
+    parsed = [_variant(secret.admitted(text), benchmark.seam) for text in choices.on]
+    parsed = parsed or _installed(benchmark)
+    # As a plan names them: a twin that was asked for is known by its name.
+    choices = dataclasses.replace(choices, on=tuple(variant.name for variant, _ in parsed))
+    if choices.floor and all(variant.name != FLOOR for variant, _ in parsed):
+        parsed.append(_variant(FLOOR, benchmark.seam))
+    if choices.floor:
+        parsed = _with_twin(parsed)
+    capabilities = {variant.engine: engine.capabilities for variant, engine in parsed}
+    plan = make_plan(choices, benchmark, [variant for variant, _ in parsed], capabilities)
+    return Planned(plan, benchmark, {variant.name: (variant, kind) for variant, kind in parsed})
+
+
+def _installed(benchmark: Benchmark) -> list[tuple[Variant, type[System]]]:
+    """Those of a benchmark's own choice of variants that are installed; of the others it is said
+    that they are left out, and how to have them."""
+    found = []
+    for text in benchmark.default_variants:
+        try:
+            found.append(_variant(text, benchmark.seam))
+        except NotInstalledError as error:
+            say(f"loadstone: without {text}: {error.message}")
+            say(f"  {error.hint}")
+    return found
+
+
+def _with_twin(
+    parsed: Sequence[tuple[Variant, type[System]]],
+) -> list[tuple[Variant, type[System]]]:
+    """Beside the first variant whose answers can be checked and that is not on the user's own
+    server, the same once more: what the two differ by is the noise of the instrument."""
+    again = list(parsed)
+    for position, (variant, engine) in enumerate(parsed):
+        twins = any(other.twin for other, _ in parsed)
+        may = engine.capabilities.answers and engine.capabilities.stoppable
+        if not twins and variant.url is None and may:
+            again.insert(position + 1, (dataclasses.replace(variant, twin=True), engine))
+            break
+    return again
+
+
+def _variant(text: str, seam: str) -> tuple[Variant, type[System]]:
+    engine = registry.load_system(seam, registry.engine_of(text))
+    variant = parse_variant(text, frozenset(engine.capabilities.tactics))
+    engine.check(variant)
+    return variant, engine
+
+
+def command() -> str:
+    """What the user typed, without secrets."""
+    return masked(shlex.join(["loadstone", *sys.argv[1:]]))
+
+
+def describe(plan: Plan) -> str:
+    """A plan for people: every cell, and about how long it takes."""
+    lines = [f"plan {plan.hash}: {plan.benchmark} {plan.edition}, seed {plan.seed}"]
+    for cell in plan.cells:
+        what = f"gap: {cell.gap}" if cell.gap else plural(cell.samples, "sample")
+        lines.append(
+            f"{cell.rows:>11,} {cell.temperature:<5} {cell.operation:<30} {cell.variant:<20} {what}"
+        )
+    lines += [
+        f"{users:>3} users: a closed and an open loop of {plan.loop_s:g} s for each operation"
+        " to the host, on each variant"
+        for users in plan.users
+    ]
+    lines += [
+        f"{users:>3} users who look up beside {plan.writers} who insert: a closed loop of"
+        f" {plan.loop_s:g} s"
+        for users in (plan.users if plan.writers else ())
+    ]
+    gaps = sum(bool(cell.gap) for cell in plan.cells)
+    estimate = f"about {seconds_estimated(plan):.0f} s on two cores"
+    return "\n".join([*lines, f"{len(plan.cells)} cells, {gaps} declared gaps; {estimate}"])
+
+
+def start(planned: Planned, path: Path | None, *, page: bool) -> int:
+    """Run a plan into a new record. Returns the exit code."""
+    plan = planned.plan
+    if path is None:
+        stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+        path = Path("runs") / f"{plan.benchmark}-{plan.edition}-{stamp}.loadstone"
+    if page:
+        _page_of(path)  # before anything is measured: what is in its way is told now
+    refuse_existing(path)  # before an engine is started for nothing
+    run_id = secrets.token_hex(4)
+    say(_announced(plan, path))
+
+    def create() -> Recorder:
+        published = published_of(planned.benchmark)
+        return Recorder.create(path, plan, published, run_id, __version__, command())
+
+    with Interrupts() as interrupts, scratch.claimed(run_id) as claim:
+        outcome, left = _measure(planned, plan.cells, claim, create, interrupts)
+    return _finish(path, outcome, left, page=page)
+
+
+def _announced(plan: Plan, path: Path) -> str:
+    """What is about to happen, before anything of it does."""
+    named = [v for v in plan.variants if plan.role_of(v) in (Role.COMPETITOR, Role.LIMIT)]
+    count = sum(not cell.gap for cell in plan.cells)
+    about = f"{plan.benchmark} {plan.edition} on {join_names(named)}: {count:,} cells"
+    lapse_s = max(round(seconds_estimated(plan), -1), 10)
+    return f"{about}, about {lapse_s:.0f} s; the record: {path}"
+
+
+def resume(path: Path, chosen: Mapping[str, Any], *, page: bool) -> int:
+    """Continue an interrupted or killed run with the plan that its record holds.
+
+    `chosen` may name variants again (`on`), because a record holds no URL and no password.
+    """
+    surplus = sorted(set(chosen) - {"on"})
+    if surplus:
+        raise InputError(
+            f"--resume takes the plan from the record; {surplus[0]} cannot be changed",
+            hint="start a new run for other choices",
+        )
+    run = read(path)
+    if page:
+        _page_of(path)
+    benchmark = registry.load_benchmark(run.plan.benchmark)()
+    check_plan(run.plan, benchmark)
+    if not _left(run, benchmark):
+        say(f"{path} is complete: nothing to do")
+        return _finish(path, "complete", [], page=page)
+    variants = _variants_again(run, chosen.get("on", ()), benchmark.seam)
+    planned = Planned(run.plan, benchmark, variants)
+    with Interrupts() as interrupts, scratch.claimed(run.run_id, resumed=True) as claim:
+        # Asked again: until the claim was ours, another session may have measured.
+        run = read(path)
+        record = lambda: Recorder.resume(path, command())  # noqa: E731 - as `create` above
+        outcome, left = _measure(planned, run.pending, claim, record, interrupts, run)
+    return _finish(path, outcome, left, page=page)
+
+
+def _left(run: Run, benchmark: Benchmark) -> bool:
+    """Whether a record wants another session: for what is not there, or was disturbed."""
+    return bool(
+        run.pending or crowds(run.plan, benchmark, run.users) or disturbed_groups(run, benchmark)
+    )
+
+
+def _variants_again(run: Run, on: Sequence[str], seam: str) -> Variants:
+    named = (_variant(text, seam) for text in on)
+    known = {variant.name: (variant, kind) for variant, kind in named}
+    for name in run.plan.variants:
+        if name not in known and "://" in name:
+            raise InputError(
+                f"the record does not hold the URL of {name}", hint="name it again with --on"
+            )
+        if name not in known:
+            known[name] = _variant(name, seam)
+    return {name: known[name] for name in run.plan.variants}
+
+
+def _measure(
+    planned: Planned,
+    cells: Sequence[Cell],
+    claim: scratch.Claim,
+    record: Callable[[], Recorder],
+    interrupts: Interrupts,
+    earlier: Run | None = None,
+) -> tuple[str, list[str]]:
+    """How the session ended, `complete` or `interrupted`; and what may be left of it, and where."""
+    disturbed = disturbed_groups(earlier, planned.benchmark) if earlier else []
+    progress = Progress(planned.plan, len(cells) + sum(map(len, disturbed)))
+    watcher = Watcher(told=progress.told, ended=progress.ended)
+    users = earlier.users if earlier else ()
+    runner = Runner(
+        planned.plan, cells, planned.benchmark, planned.variants, claim, watcher, users, disturbed
+    )
+    start_ns = clock_ns()
+    outcome = "failed"
+    left: list[str] = []
+    recorder: Recorder | None = None
+    try:
+        progress.open()
+        runner.open()
+        recorder = record()
+        runner.run(recorder)
+        outcome = "complete"
+    except KeyboardInterrupt:
+        if recorder is None:
+            raise
+        outcome = "interrupted"
+    finally:
+        for name, told in _ended(runner, progress, interrupts).items():
+            say(told)
+            left.append(told)
+            if recorder is not None:
+                recorder.event(Event(now(), LEFT_BEHIND, name, told))
+        if recorder is not None:
+            recorder.end(outcome, clock_ns() - start_ns)
+    return outcome, left
+
+
+def _page_of(path: Path) -> Path:
+    """Where a record's page goes. Raises `InputError` where something else is there."""
+    report = registry.load_report("html")
+    if not path.name or path.suffix == report.suffix:
+        raise InputError(
+            f"the record {path} and its page cannot have one name",
+            hint="name the record otherwise with --record, or leave out the page: --no-report",
+        )
+    target = path.with_suffix(report.suffix)
+    check_replaceable(target, report.mark, path)
+    return target
+
+
+def _ended(runner: Runner, progress: Progress, interrupts: Interrupts) -> dict[str, str]:
+    """End all workers, in good order unless the user is in a hurry. Returns what may be left."""
+    try:
+        with interrupts.removing():
+            progress.close()
+            return runner.close()
+    except KeyboardInterrupt:
+        say("interrupted again: the workers are ended at once")
+        return runner.kill()
+
+
+def _finish(path: Path, outcome: str, left: Sequence[str], *, page: bool) -> int:
+    run = read(path)
+    target = None
+    if page:
+        target = _page_of(path)
+        write_atomically(target, registry.load_report("html")().render(run))
+    print_summary(run, path, target)
+    if outcome == "interrupted":
+        say(f"interrupted; continue with: loadstone run --resume {path}")
+        return Exit.INTERRUPTED
+    judged = _judged(run)
+    # Whatever the cells are: somebody has to look into that database.
+    return Exit.LEFT_BEHIND if left else judged
+
+
+def _judged(run: Run) -> int:
+    """The exit code of a complete run. What measures the instrument does not make a run usable."""
+    about = (Role.COMPETITOR, Role.LIMIT)
+    counts = Counter(r.status for r in run.results if run.plan.role_of(r.cell.variant) in about)
+    counts += Counter(point.status for point in run.users)
+    if counts["failed"]:
+        return Exit.CELLS_FAILED
+    beside = {status: counts[status] for status in ("disturbed", "invalid") if counts[status]}
+    if counts["ok"] or not beside:
+        return Exit.OK
+    said = " and ".join(f"{count:,} {status}" for status, count in beside.items())
+    say(f"loadstone: no figure of this run is usable: {said}")
+    return Exit.NOTHING_USABLE

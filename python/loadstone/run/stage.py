@@ -1,0 +1,244 @@
+"""One stage of a scale: its tables, its expected answers, and its units of interleaving.
+
+What a unit does, and in which order, is `unit.py`; here are its blocks, and what happens when an
+engine fails in the middle of one.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from loadstone import _core
+from loadstone.benchmarks.base import Benchmark
+from loadstone.errors import LoadstoneError, TimeLimitError, UnsupportedError, WorkerDiedError
+from loadstone.machine.conditions import Conditions
+from loadstone.plan.plan import Cell, Plan
+from loadstone.planning.tables import relations, stored
+from loadstone.record import CellResult, Recorder
+from loadstone.record.model import MEASURED, Event, StatementText
+from loadstone.record.writer import now
+from loadstone.run.interleaved_group import OpenCell, Unit
+from loadstone.run.variant_worker import VariantWorker
+from loadstone.statistics import validity
+from loadstone.statistics.disturbance import calmer
+
+REWARM_NS_MAX = 50_000_000
+"""What takes longer fills the processor's caches by itself; within one session the engine's are
+full."""
+RESTART_NS_MAX = 50_000_000
+"""An engine that takes longer to start anew does so only where operations are named."""
+
+
+@dataclass(slots=True)
+class Watcher:
+    """Whom the runner tells how far it is: the terminal, a test, or nobody."""
+
+    told: Callable[[str], None] = lambda _: None
+    ended: Callable[[CellResult], None] = lambda _: None
+
+
+class Scale:
+    """One scale of a run, or of its stages one: the tables of those designs, their expected
+    answers, the units that ask them."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        rows: int,
+        stage: Collection[str],
+        benchmark: Benchmark,
+        crew: Mapping[str, VariantWorker],
+        recorder: Recorder,
+        watcher: Watcher,
+        conditions: Conditions,
+    ) -> None:
+        self.operations = {item.name: item for item in benchmark.operations(plan.edition, rows)}
+        self._plan = plan
+        self._rows = rows
+        self._crew = crew
+        self._recorder = recorder
+        self._watcher = watcher
+        self._stored = {
+            name: stored(benchmark, plan, rows, stage, name, worker.engine.capabilities)
+            for name, worker in crew.items()
+        }
+        everything = [item for items in self._stored.values() for item in items]
+        self._answers = benchmark.answers(plan.edition, rows, relations(everything))
+        self._units = 0
+        self._one_session = benchmark.one_session
+        self._restart_ns: dict[str, int] = {}
+        self._restarted: set[str] = set()
+        """Variants whose engine has been asked nothing since: whatever it had in memory is gone."""
+        self._conditions = conditions
+        self._clock_ns = _core.clock_resolution_ns() + _core.clock_cost_ns()
+
+    def load(self, cells: Sequence[Cell], *, sized: bool) -> None:
+        """Load every variant that has something to measure here; `sized`: its size is recorded."""
+        for name in dict.fromkeys(cell.variant for cell in cells if not cell.gap):
+            worker = self._crew[name]
+            try:
+                worker.load(self._stored[name], self._rows, self._answers, self._recorder,
+                            self._watcher.told, sized=sized)  # fmt: skip
+            except LoadstoneError as error:
+                self._revive(worker, error)
+
+    def unit(self, cells: Sequence[Cell]) -> list[CellResult]:
+        """One operation at one temperature on all variants; every cell is recorded as it ends."""
+        return [self._ended(result) for result in self._measured(cells)]
+
+    def again(self, before: Sequence[CellResult]) -> bool:
+        """A unit that was disturbed, once more. Recorded where it was calmer now: that is returned.
+        What had failed is not tried again: a second try would hide the first."""
+        group = [result for result in before if result.status in MEASURED]
+        after = list(self._measured([result.cell for result in group]))
+        if better := calmer(after, group):
+            for result in after:
+                self._ended(result)
+        else:
+            cell = group[0].cell
+            self._recorder.event(
+                Event(now(), "measured again", "", f"{cell.operation}, {cell.rows:,}, "
+                      f"{cell.temperature}: no calmer than before, so the first figures stand")
+            )  # fmt: skip
+        return better
+
+    def _ended(self, result: CellResult) -> CellResult:
+        self._recorder.cell(result)
+        self._watcher.ended(result)
+        return result
+
+    def _measured(self, cells: Sequence[Cell]) -> Iterator[CellResult]:
+        self._units += 1
+        seed = self._plan.seed + self._rows + self._units
+        unit = Unit(
+            self._plan, cells, seed, self._conditions, self._clock_ns,
+            one_session=self._one_session, first_scale=self._rows == self._plan.rows[0],
+        )  # fmt: skip
+        return unit.measure(
+            lambda *block: self._guarded(self._take, *block),
+            self._renew,
+            lambda item: self._guarded(self._explain, item),
+        )
+
+    def users(self, cell: Cell, loop: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Many users on a cell's operation; a failure of the engine is a reply like others."""
+        worker = self._crew[cell.variant]
+        self._watcher.told(
+            f"{cell.operation} on {cell.variant} ({loop['users']} users, {loop['model']} loop)"
+        )
+        variations = range(len(self.operations[cell.operation].texts))
+        self._conditions.begin()
+        try:
+            reply = worker.ask("users", block=self._block(cell, variations, 0), loop=loop)
+        except (TimeLimitError, WorkerDiedError) as error:
+            self._revive(worker, error)
+            return {"status": "failed", "reason": error.message}
+        except UnsupportedError as error:
+            return {"status": "gap", "reason": error.message}
+        except LoadstoneError as error:
+            self._mend(worker)
+            return {"status": "failed", "reason": error.message}
+        beyond = validity.of_machine(self._conditions.end())
+        if reply["status"] == "failed":
+            self._mend(worker)
+        elif reply["status"] == "ok" and beyond and self._plan.limits:
+            reason = "; ".join(filter(None, (beyond, reply["reason"])))
+            reply |= {"status": "disturbed", "reason": reason}
+        return reply
+
+    def _guarded(self, step: Callable[..., None], item: OpenCell, *arguments: Any) -> None:
+        """A failure of the engine is the cell's result, and the next cell finds all in order."""
+        worker = self._crew[item.cell.variant]
+        self._watcher.told(
+            f"{item.cell.operation} on {item.cell.variant} ({item.cell.temperature})"
+        )
+        try:
+            step(item, worker, *arguments)
+        except (TimeLimitError, WorkerDiedError) as error:
+            item.status, item.reason = "failed", error.message
+            self._revive(worker, error)
+        except UnsupportedError as error:
+            item.status, item.reason = "gap", error.message
+        except LoadstoneError as error:
+            item.status, item.reason = "failed", error.message
+            self._mend(worker)
+        else:
+            if item.status != "ok":
+                self._mend(worker)
+
+    def _take(self, item: OpenCell, worker: VariantWorker, block: range, number: int) -> None:
+        asked = self._block(item.cell, block, number)
+        long = bool(item.samples) and item.samples[-1].elapsed_ns > REWARM_NS_MAX
+        if self._one_session and long and item.cell.variant not in self._restarted:
+            asked["warm_up"] = 0
+        self._restarted.discard(item.cell.variant)
+        item.add(worker.ask("block", block=asked))
+
+    def _renew(self, items: Sequence[OpenCell], hurried: bool) -> None:
+        """Start engines anew: in their processes if that is hurried, and only those that are quick
+        about it; else in other processes, all at once, since nothing is measured meanwhile."""
+        crew = [(item, self._crew[item.cell.variant]) for item in items]
+        able = [(item, worker) for item, worker in crew if worker.renewable]
+        if hurried or self._one_session:
+            for item, worker in able:
+                if not hurried or self._restart_ns.get(worker.variant.name, 0) <= RESTART_NS_MAX:
+                    self._guarded(self._restart, item)
+        elif able:
+            with ThreadPoolExecutor(len(able)) as pool:
+                renewed = [(item, pool.submit(worker.renew)) for item, worker in able]
+            for item, outcome in renewed:
+                self._guarded(self._renewed, item, outcome)
+
+    def _renewed(self, item: OpenCell, worker: VariantWorker, outcome: Future[None]) -> None:
+        del item, worker
+        outcome.result()
+
+    def _restart(self, item: OpenCell, worker: VariantWorker) -> None:
+        del item
+        start_ns = _core.clock_ns()
+        worker.ask("restart")
+        self._restarted.add(worker.variant.name)
+        self._restart_ns[worker.variant.name] = _core.clock_ns() - start_ns
+
+    def _explain(self, item: OpenCell, worker: VariantWorker) -> None:
+        variations = min(item.cell.samples, len(self.operations[item.cell.operation].texts))
+        block = self._block(item.cell, range(min(variations, 2)), 0)
+        for values in worker.ask("explain", block=block)["statements"]:
+            item.statements.append(StatementText(**values))
+
+    def _block(self, cell: Cell, ordinals: range, number: int) -> dict[str, Any]:
+        operation = self.operations[cell.operation]
+        variations = []
+        for ordinal in ordinals:
+            variation = 0 if cell.temperature == "hot" else ordinal % len(operation.texts)
+            undo = operation.undo[variation] if operation.undo else ""
+            expected = self._answers.of(operation, variation)
+            variations.append((variation, operation.texts[variation], undo, *expected))
+        cold = cell.temperature == "cold"
+        warming = operation.warming if cell.temperature == "warm" else ()
+        return {
+            "benchmark": self._plan.benchmark,
+            "edition": self._plan.edition,
+            "rows": self._rows,
+            "design": operation.design,
+            "destination": operation.destination,
+            "temperature": cell.temperature,
+            "variations": variations,
+            "warm_up": 0 if cold else self._plan.warm_up,
+            "first_ordinal": ordinals.start,
+            "round": number,
+            "warming": [(-1, text, "", 0, "") for text in warming],
+            "storage": operation.storage,
+        }
+
+    def _mend(self, worker: VariantWorker) -> None:
+        try:
+            worker.mend(self._stored[worker.variant.name], self._rows, self._answers)
+        except LoadstoneError as error:
+            self._revive(worker, error)
+
+    def _revive(self, worker: VariantWorker, error: LoadstoneError) -> None:
+        worker.revive(
+            self._stored[worker.variant.name], self._rows, self._answers, self._recorder, error
+        )

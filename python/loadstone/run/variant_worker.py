@@ -1,0 +1,274 @@
+"""One variant's worker over a whole run: opened, loaded, and replaced when it dies.
+
+A dead or hung worker is a result of the cell it was in, never the end of the run: a fresh one
+takes over, checks what the old one left, and mends it.
+"""
+
+import shlex
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from loadstone.benchmarks.base import Benchmark, StoredRelation, table_of
+from loadstone.benchmarks.expected import Answers
+from loadstone.engines.base import System
+from loadstone.engines.ownership import Hold
+from loadstone.errors import EngineError, LoadstoneError, TimeLimitError, WorkerDiedError
+from loadstone.plan.plan import Plan
+from loadstone.plan.variant import Variant
+from loadstone.protocol.pipe import Worker
+from loadstone.record import Load, Recorder
+from loadstone.record.model import Event, Term
+from loadstone.record.writer import now
+from loadstone.run.scratch import Claim
+
+REVIVALS_MAX = 20
+"""A variant whose worker died this often is given up: its other cells fail with that reason."""
+
+
+class VariantWorker:
+    """Keeps a variant's engine up and its tables right; passes requests on."""
+
+    def __init__(
+        self,
+        variant: Variant,
+        engine: type[System],
+        claim: Claim,
+        plan: Plan,
+        benchmark: Benchmark,
+    ) -> None:
+        self.variant = variant
+        self.engine = engine
+        self.given_up = ""
+        self._scratch = claim.path / variant.slug
+        self._log = claim.path / f"{variant.slug}.log"
+        self._claim = claim
+        self._plan = plan
+        self._benchmark = benchmark
+        self._worker: Worker | None = None
+        self._revivals = 0
+        self._opened: dict[str, Any] = {"versions": {}, "terms": {}}
+        self._hold = Hold()
+        self._remain: list[int] = []
+        self._gone = False
+        self._heir = claim.resumed
+
+    def open(self) -> None:
+        """Start a worker and its engine."""
+        self._scratch.mkdir(parents=True, exist_ok=True)
+        owner = self._claim.path.name
+        # Anew each time: a server that came back has forgotten who held what.
+        self._hold, before = self.engine.hold(self.variant, owner), self._hold
+        before.close()
+        held = (self._claim.lock, *self._hold.descriptors)
+        self._worker = Worker(self.variant.name, self._benchmark.seam, self._log, held)
+        values = {
+            "engine": self.variant.engine,
+            "tactics": self.variant.tactics,
+            "url": self.variant.url,
+            "label": self.variant.label,
+        }
+        heir, self._heir = self._heir, True
+        reply = self._worker.ask(
+            "open", variant=values, scratch=str(self._scratch), owner=owner, heir=heir
+        )
+        self._opened = reply
+
+    @property
+    def renewable(self) -> bool:
+        """Whether the engine is ours to stop, and holds what it held afterwards."""
+        return self.engine.capabilities.stoppable and self.variant.url is None
+
+    def renew(self) -> None:
+        """Another process for the same engine, on what that holds: two processes of the same
+        program differ by some percent for as long as they live."""
+        known = self.ask("leave")["known"]
+        if self._worker is not None:
+            self._worker.kill()
+            self._worker = None
+        self.open()
+        self.ask("learn", known=known)
+
+    def terms(self) -> list[Term]:
+        """Every tactic as asked, and as the engine read it back: when it was last loaded or, where
+        it was not, when it was opened."""
+        reply = self._opened
+        asked = {name: values[0] for name, values in self.engine.capabilities.tactics.items()}
+        asked |= dict(self.variant.tactics)
+        read: dict[str, str] = {**reply["versions"], **reply["terms"]}
+        keys = dict.fromkeys([*read, *asked])
+        return [Term(self.variant.name, key, asked.get(key), read.get(key)) for key in keys]
+
+    def load(
+        self,
+        items: Sequence[StoredRelation],
+        rows: int,
+        answers: Answers,
+        recorder: Recorder,
+        told: Callable[[str], None],
+        *,
+        sized: bool,
+    ) -> None:
+        """Load every table of a stage that is missing or not as it should be; `sized`: record what
+        the variant then takes."""
+        for item in items:
+            told(f"{self.variant.name}: loading {item.relation} ({item.design}, n = {rows:,})")
+            load = self._ensure(item, rows, answers)
+            if load is not None:
+                recorder.load(load)
+        names = [table_of(item.relation, item.design, rows) for item in items]
+        reply = self.ask("settle", tables=names)
+        # What the database consists of can be read only now that there is one.
+        self._opened["terms"] = self.ask("terms")["terms"]
+        if sized:
+            recorder.size(self.variant.name, rows, reply["size_bytes"])
+
+    def _ensure(self, item: StoredRelation, rows: int, answers: Answers) -> Load | None:
+        """Load a table unless it is there and right. Raises `EngineError` if it cannot be."""
+        request = self._benchmark.request(self._plan.edition, item, rows)
+        expected = answers.contents(item.relation)
+        checks = self.engine.capabilities.answers
+        if checks and self._contents(request) == expected:
+            return None
+        reply = self.ask("load", **request)
+        right = not checks or self._contents(request) == expected
+        if not right:
+            name = table_of(item.relation, item.design, rows)
+            raise EngineError(
+                f"{self.variant.name}: {name} does not hold what was loaded into it",
+                hint="its rows differ from the generated ones: engine or driver is at fault",
+            )
+        return Load(self.variant.name, rows, item.relation, item.design, reply["tuples"],
+                    reply["elapsed_ns"], right)  # fmt: skip
+
+    def _contents(self, request: Mapping[str, Any]) -> tuple[int, str] | None:
+        answer = self.ask("contents", **request)["answer"]
+        return None if answer is None else (answer[0], answer[1])
+
+    def ask(self, request: str, **values: Any) -> dict[str, Any]:
+        """Pass a request to the worker, held to the plan's time limit for each statement."""
+        if self.given_up or self._worker is None:
+            raise WorkerDiedError(self.given_up or f"{self.variant.name} has no worker")
+        return self._worker.ask(request, limit_s=self._plan.time_limit_s, **values)
+
+    def revive(
+        self,
+        items: Sequence[StoredRelation],
+        rows: int,
+        answers: Answers,
+        recorder: Recorder,
+        failure: LoadstoneError,
+    ) -> None:
+        """Replace a worker after `failure` and see to it that its tables are right again."""
+        hung = isinstance(failure, TimeLimitError)
+        kind = "time limit" if hung else "worker lost"
+        message = f"a statement took {failure.message}" if hung else failure.message
+        recorder.event(Event(now(), kind, self.variant.name, message))
+        if self.given_up:
+            return  # with the reason that it has
+        self._revivals += 1
+        if self._revivals > REVIVALS_MAX:
+            self.given_up = f"given up after {REVIVALS_MAX} lost workers, the last: {message}"
+        while not self.given_up:
+            self.abandon()
+            try:
+                self.open()
+                for item in items:
+                    self._ensure(item, rows, answers)
+                self.ask("settle", tables=[table_of(i.relation, i.design, rows) for i in items])
+                return
+            except LoadstoneError as error:
+                self._revivals += 5
+                if self._revivals > REVIVALS_MAX:
+                    self.given_up = f"could not be started again: {error.message}"
+                    recorder.event(Event(now(), "given up", self.variant.name, self.given_up))
+
+    def mend(self, items: Sequence[StoredRelation], rows: int, answers: Answers) -> None:
+        """After a wrong answer: load again whatever is not as generated."""
+        for item in items:
+            self._ensure(item, rows, answers)
+
+    def abandon(self) -> None:
+        """End the worker at once, and whatever server it left behind."""
+        if self._worker is not None:
+            self._remain += self._worker.kill()
+            self._worker = None
+        self.engine.abandon(self._scratch)
+        if self.variant.url is not None and self._heir:
+            # A server works on for a client that is gone, and its successor would wait for it.
+            hold, self._hold = self._hold, Hold()
+            hold.close()
+            with suppress(LoadstoneError):
+                self.engine.end_sessions(self.variant, self._claim.path.name)
+
+    def strike(self) -> None:
+        """Kill the worker for which another thread is waiting."""
+        worker = self._worker
+        if worker is not None:
+            worker.strike()
+
+    def kill(self) -> str:
+        """End the worker at once, and whatever server it left behind; what it made in a database of
+        the user's stays there. Returns as `close`."""
+        if self._gone:
+            return ""
+        if self._worker is not None:
+            self._remain += self._worker.kill()
+            self._worker = None
+        told = self._swept()
+        self._hold.close()
+        if self.variant.url is not None and self._heir:
+            told.append(self._may_be_left("it was ended at once"))
+        return "; ".join(told)
+
+    def close(self) -> str:
+        """Let the engine remove what it made and the worker end. Returns what the user must know:
+        empty, or that something of ours may be left in a database of theirs."""
+        removed = False
+        if self._worker is not None:
+            try:
+                # Behind a statement in flight, where the run was interrupted.
+                self._worker.ask("remove", limit_s=self._plan.time_limit_s)
+                self._remain += self._worker.close()
+                removed = True
+            except LoadstoneError:
+                self._remain += self._worker.kill()
+            self._worker = None
+        told = self._swept()
+        hold, self._hold = self._hold, Hold()
+        hold.close()
+        if not removed and self.variant.url is not None and self._heir:
+            told += self._removed_from_here(hold.name)
+        self._gone = True
+        return "; ".join(told)
+
+    def _swept(self) -> list[str]:
+        """End what the worker left running, and remove its files. Returns what did not end."""
+        told = []
+        try:
+            self.engine.abandon(self._scratch)
+        except LoadstoneError as error:
+            told.append(f"{self.variant.name}: {error.message}")
+        shutil.rmtree(self._scratch, ignore_errors=True)
+        if self._remain:
+            pids = ", ".join(map(str, self._remain))
+            told.append(f"{self.variant.name}: these processes could not be ended: {pids}")
+        return told
+
+    def _removed_from_here(self, name: str) -> list[str]:
+        """Remove from the user's database what no worker did. Returns what the user must know."""
+        try:
+            self.engine.end_sessions(self.variant, self._claim.path.name)
+            for left in self.engine.sweep(self.variant):
+                if left.name == name or (not name and left.owner == self._claim.path.name):
+                    self.engine.clear(self.variant, left)
+        except LoadstoneError as error:
+            return [self._may_be_left(error.message)]
+        return []
+
+    def _may_be_left(self, reason: str) -> str:
+        return (
+            f"{self.variant.name}: what this run made there may be left ({reason}); see"
+            f" and remove it with: loadstone clean --on {shlex.quote(self.variant.bare_url)}"
+        )

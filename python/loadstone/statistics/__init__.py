@@ -1,0 +1,1 @@
+"""Numbers from numbers: estimates, paired ratios, stopping, drift, validity."""

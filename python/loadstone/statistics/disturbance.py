@@ -1,0 +1,152 @@
+"""What others may have taken from a cell's time, and the interval that this leaves it.
+
+Others can only lengthen a time, and a statement's own work is counted: what a processor computed
+for it would have been computed on an idle machine, too. So an undisturbed time lies between that
+and what was measured. `docs/method.md` says it in words, with where it would be false.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from math import ceil, log
+from statistics import median
+
+from loadstone._core import interval_of_median
+from loadstone.record.model import CellResult, Condition, Disturbance, Sample
+from loadstone.statistics.estimate import Estimate
+
+SPAN_MAX = 10.0
+"""A figure known within more than a factor of ten does not tell the engines of a row apart."""
+PRINTED_SPAN_MAX = 100.0
+"""The same of what is printed, the scatter of the samples included. That scatter is of the figure's
+own, and the page shows it; but beyond two orders of magnitude nobody learns anything."""
+CALMER = 0.8
+"""Of what disturbances leave open: less of a difference is chance, and not worth another try."""
+CROWDED = 0.5
+"""What shares a processor computes longer, too: others fill its caches, and each turn begins cold.
+Where others took 90 % of the time, the processor time of a cell was up to 37 % longer than on the
+same machine when it was idle, and never by more than this times their share."""
+BESIDE = 0.25
+"""A server's own housekeeping, and reading the counters, may add this much of a processor to what
+one alone computes; beyond it the work of two went on at once."""
+COUNTERS_NS = 20_000
+"""What reading the counters may add to what they count, in ns: their reads stand within them."""
+SHORT_NS = 20 * COUNTERS_NS
+"""Of a statement below it the counters tell mostly what they cost themselves; and it is over long
+before the scheduler lets another in, so that it is not waiting that makes it slow."""
+
+
+def disturbance(
+    samples: Sequence[Sample],
+    condition: Condition | None = None,
+    apart: float = 1.0,
+    parallelism: int = 1,
+) -> Disturbance:
+    """What the samples' times are known within. `condition`: of a machine beyond its limits, None
+    where it was within them; `apart`: by which factor the same measured twice differs;
+    `parallelism`: how many processors the engine may use at once."""
+    drift = (condition.speed_drift or 0.0) if condition else 0.0
+    others = (
+        (condition.foreign_share or 0.0) + (condition.stolen_share or 0.0) if condition else 0.0
+    )
+    worked = _worked_share(samples, parallelism) if condition else 1.0
+    crowded = 1 + CROWDED * others
+    least = (0.0 if worked is None else worked) / crowded
+    told = condition is not None
+    if condition and _is_short(samples):
+        least, told = min(least, 1 - others, _least_share(samples) / crowded), False
+    low = max(least, 0.0) / (1 + max(drift, 0.0)) / apart
+    high = apart / (1 + min(drift, 0.0))
+    return Disturbance(worked if told else None, min(low, 1.0), max(high, 1.0))
+
+
+def interval(estimate: Estimate, times_ns: Sequence[float], found: Disturbance) -> Estimate:
+    """A time's interval, as wide as the disturbance makes it. Samples too few for an interval span
+    one all the same: from the least of them to the most."""
+    low = min(times_ns) if estimate.low is None else estimate.low
+    high = max(times_ns) if estimate.high is None else estimate.high
+    return Estimate(estimate.value, low * found.low_factor, high * found.high_factor)
+
+
+def ratio_between(
+    ratio: Estimate, numerator: Disturbance | None, denominator: Disturbance | None
+) -> Estimate:
+    """A ratio's interval, as wide as the disturbances of both sides make it: nobody knows whether
+    what came in between hit both alike."""
+    if ratio.low is None or ratio.high is None:
+        return ratio
+    above, below = numerator or UNDISTURBED, denominator or UNDISTURBED
+    if not below.low_factor:
+        return Estimate(ratio.value)
+    return Estimate(
+        ratio.value,
+        ratio.low * above.low_factor / below.high_factor,
+        ratio.high * above.high_factor / below.low_factor,
+    )
+
+
+def span(found: Disturbance) -> float:
+    """Its upper bound over its lower one; infinite where nothing holds the time from below."""
+    return found.high_factor / found.low_factor if found.low_factor else float("inf")
+
+
+def printed_span(samples: Sequence[Sample], found: Disturbance) -> float:
+    """The same of the interval in which the samples' median is printed: by as much as they scatter
+    wider; infinite where nothing holds it from below."""
+    times_ns = [float(sample.elapsed_ns) for sample in samples]
+    within = interval(Estimate(*interval_of_median(times_ns)), times_ns, found)
+    return within.high / within.low if within.high and within.low else float("inf")
+
+
+def is_disturbed(result: CellResult) -> bool:
+    """Whether a cell was measured beside others, whatever that left of its figure."""
+    return result.disturbance is not None
+
+
+def calmer(after: Sequence[CellResult], before: Sequence[CellResult]) -> bool:
+    """Whether the second measurement of a group is to count. That is told by how usable its cells
+    are, and then by how much their disturbances leave open, never by its times. What failed counts
+    in any case: nothing may hide it."""
+    if any(result.status == "failed" for result in after):
+        return True
+    now, then = _usable(after), _usable(before)
+    return now > then or (now == then and _left_open(after) < CALMER * _left_open(before))
+
+
+def _usable(results: Sequence[CellResult]) -> tuple[int, int]:
+    counts = Counter(result.status for result in results)
+    return counts["ok"], counts["disturbed"]
+
+
+def _left_open(results: Sequence[CellResult]) -> float:
+    """How wide the disturbances leave the cells together, as a sum of logarithms."""
+    return sum(log(min(span(r.disturbance), 1e6)) for r in results if r.disturbance)
+
+
+UNDISTURBED = Disturbance(None, 1.0, 1.0)
+
+
+def _is_short(samples: Sequence[Sample]) -> bool:
+    """Whether the counted share says nothing: it would be 1 whatever others took."""
+    return median(sample.elapsed_ns for sample in samples) < SHORT_NS
+
+
+def _least_share(samples: Sequence[Sample]) -> float:
+    """The least time over the middle one."""
+    times_ns = [sample.elapsed_ns for sample in samples]
+    return min(times_ns) / max(median(times_ns), 1)
+
+
+def _worked_share(samples: Sequence[Sample], parallelism: int) -> float | None:
+    """The middle of what processors computed for each sample, over the middle of the times; None
+    where the system does not tell. What several computed at once counts by the time it takes."""
+    known = [
+        (sample.client_cpu_ns + (sample.server_cpu_ns or 0), max(sample.elapsed_ns, 1))
+        for sample in samples
+        if sample.client_cpu_ns is not None
+    ]
+    if not known or len(known) < len(samples):
+        return None
+    busy = sum(work for work, _ in known) / sum(elapsed for _, elapsed in known)
+    at_once = max(parallelism, ceil(busy - BESIDE), 1)
+    worked = median(min(work / at_once, elapsed) for work, elapsed in known)
+    return worked / median(elapsed for _, elapsed in known)

@@ -1,0 +1,159 @@
+"""The limits beyond which a cell is disturbed (its figure is known within a wider interval) or
+invalid (it says nothing). Rule 6 of the method; docs/method.md gives the same numbers, and a test
+compares the two.
+"""
+
+from collections.abc import Sequence
+from statistics import median
+
+from loadstone.record.model import (
+    AnswerCheck,
+    ColdEvidence,
+    Condition,
+    Disturbance,
+    Sample,
+    refuted,
+)
+from loadstone.statistics.disturbance import (
+    COUNTERS_NS,
+    PRINTED_SPAN_MAX,
+    SPAN_MAX,
+    printed_span,
+    span,
+)
+from loadstone.statistics.paired_ratio import paired, paired_ratio
+
+STOLEN_SHARE_MAX = 0.05
+FOREIGN_SHARE_MAX = 0.20
+SPEED_DRIFT_MAX = 0.15
+FLOOR_SHARE_MAX = 0.5
+CLOCK_SHARE_MAX = 0.1
+TWIN_RATIO_MAX = 1.10
+TWIN_RATIO_BELIEVED = 2.0
+"""Of a variant and its twin further apart than this, neither is known to be measured at all."""
+CLIENT_SHARE_MAX = 0.95
+WORK_SHARE_SLACK = 0.02
+"""By which CPU time may exceed the elapsed time of each thread: two clocks are read, not one."""
+CLIENT_SLACK_NS, SERVER_SLACK_NS = COUNTERS_NS, 10_000_000
+"""The same for a sample as a whole: what lies between reading the one clock and the other; and a
+tick, in which the kernel counts what processes used that a server waited for."""
+PAIRS_MIN = 3
+"""Fewer pairs that all lie to one side are chance."""
+
+
+ADVICE = (
+    ("the host took", "measure where, or when, the host leaves this machine its processors"),
+    ("other programs took", "end other programs, or wait for them"),
+    ("the processor ran", "let the machine cool down, or fix its clock frequency"),
+    ("measured twice", "name it with --operation, so that it is measured longer"),
+    ("the clock's own", "choose a larger --rows: it is over too soon to be timed"),
+    ("the harness alone", "choose a larger --rows: it is over too soon for this harness"),
+    ("nothing was read", "ask loadstone doctor whether reads are counted on this disk"),
+    ("the instrument is wrong", "keep the record and report it: this is a bug of Loadstone"),
+    ("the client's headroom", "fewer --users, or a lower --rate: the client is the bottleneck"),
+)
+"""How each reason of this module begins, and what to do about it."""
+
+
+def of_machine(condition: Condition) -> str:
+    """By what everything measured under this condition was disturbed: every limit that was
+    exceeded, with the figure; empty if none was."""
+    stolen, foreign, drift = (
+        condition.stolen_share or 0.0,
+        condition.foreign_share or 0.0,
+        condition.speed_drift or 0.0,
+    )
+    told = []
+    if stolen > STOLEN_SHARE_MAX:
+        told.append(f"the host took {stolen:.0%} of the processors' time")
+    if foreign > FOREIGN_SHARE_MAX:
+        told.append(f"other programs took {foreign:.0%} of the processors' time")
+    if abs(drift) > SPEED_DRIFT_MAX:
+        word = "slower" if drift > 0 else "faster"
+        told.append(f"the processor ran {abs(drift):.0%} {word} than when the session began")
+    return "; ".join(told)
+
+
+def of_instrument(samples: Sequence[Sample], floor: Sequence[Sample], clock_ns: float) -> str:
+    """Why a cell is too short for the instrument; `floor` are the null engine's samples of the
+    same operation, `clock_ns` the clock's resolution and cost together."""
+    middle_ns = median(sample.elapsed_ns for sample in samples)
+    if clock_ns > CLOCK_SHARE_MAX * middle_ns:
+        return f"the clock's own {clock_ns:.0f} ns are too much of {middle_ns:.0f} ns"
+    if floor:
+        share = median(sample.elapsed_ns for sample in floor) / max(middle_ns, 1)
+        if share > FLOOR_SHARE_MAX:
+            return f"the harness alone takes {share:.0%} of it"
+    return ""
+
+
+def of_coldness(
+    samples: Sequence[Sample], answers: Sequence[AnswerCheck], evidence: Sequence[ColdEvidence]
+) -> str:
+    """Why neither the proof of cold nor the counters of a cell can be believed."""
+    if wrong := refuted(samples, answers, evidence):
+        those = "1 sample that was" if len(wrong) == 1 else f"{len(wrong)} samples that were"
+        return f"nothing was read from the device in {those} proved cold"
+    return ""
+
+
+def of_work(samples: Sequence[Sample]) -> str:
+    """Why the instrument contradicts itself: a thread cannot compute for longer than the clock ran,
+    so more CPU time than that was counted outside of what was timed."""
+    for sample in samples:
+        for who, used_ns, threads, slack_ns in (
+            ("client", sample.client_cpu_ns, sample.client_threads, CLIENT_SLACK_NS),
+            ("server", sample.server_cpu_ns, sample.server_threads, SERVER_SLACK_NS),
+        ):
+            if used_ns is None or threads is None:
+                continue
+            if used_ns > (1 + WORK_SHARE_SLACK) * sample.elapsed_ns * threads + slack_ns:
+                share = used_ns / (sample.elapsed_ns or 1)
+                return (
+                    f"the instrument is wrong: the {who}'s {threads} thread(s) cannot have computed"
+                    f" for {share:.0%} of the elapsed time (sample {sample.ordinal})"
+                )
+    return ""
+
+
+def of_client(share: float) -> str:
+    """Why a loop of many users tells of its client, not of the engine; `share` is what the client
+    used of one processor, for its threads share one interpreter."""
+    if share > CLIENT_SHARE_MAX:
+        return f"the client's headroom is exhausted: it used {share:.0%} of one processor"
+    return ""
+
+
+def of_disturbance(samples: Sequence[Sample], found: Disturbance, apart: float) -> str:
+    """Why a disturbed figure says nothing at all; empty if it says something. `apart`: by which
+    factor the same measured twice differs."""
+    if apart > TWIN_RATIO_BELIEVED:
+        return f"more than {TWIN_RATIO_BELIEVED:g} times apart says nothing"
+    if span(found) > SPAN_MAX:
+        return f"what that leaves spans more than a factor of {SPAN_MAX:g}"
+    if printed_span(samples, found) > PRINTED_SPAN_MAX:
+        return f"with its samples' own scatter it spans more than a factor of {PRINTED_SPAN_MAX:g}"
+    return ""
+
+
+def twins_apart(first: Sequence[Sample], second: Sequence[Sample]) -> float:
+    """By which factor the same, measured twice side by side, differs beyond what may be; 1 where it
+    does not. Both whole interval and middle have to lie apart; of pairs too few for an interval,
+    every single one, to the same side."""
+    ratio = paired_ratio(second, first)
+    if ratio is None:
+        return 1.0
+    low, high = ratio.low, ratio.high
+    if low is None or high is None:
+        singles = [b.elapsed_ns / max(a.elapsed_ns, 1) for a, b in paired(first, second)]
+        low, high = min(singles), max(singles)
+        if len(singles) < PAIRS_MIN or (low <= TWIN_RATIO_MAX and high >= 1 / TWIN_RATIO_MAX):
+            return 1.0
+    apart = max(ratio.value, 1 / max(ratio.value, 1e-9))
+    return apart if apart > TWIN_RATIO_MAX and not low <= 1 <= high else 1.0
+
+
+def of_twins(apart: float) -> str:
+    """Why a variant and its twin convict each other, which are apart by this factor; empty if they
+    do not."""
+    return f"measured twice, it differs by {apart - 1:.0%}" if apart > 1 else ""

@@ -1,0 +1,134 @@
+"""Taking the samples of one block, whatever is asked of the system: in which order, and the proof
+of cold.
+
+    for each sample:  clear what an earlier one left -> [cold: stop, wait until dead, evict, prove,
+                      start, evict, prove] -> the sample
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from loadstone.engines.base import System
+from loadstone.errors import UnsupportedError
+from loadstone.machine import page_cache
+from loadstone.machine.opening import Opening, complaint
+from loadstone.record.model import AnswerCheck, ColdEvidence, Sample, StatementText
+
+DEATH_S_MAX = 30.0
+"""A process that was told to end and lives on after this is not dead."""
+
+Variation = tuple[int, str, str, int, str]
+"""(number, text, undo text or "", expected rows, expected checksum)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Consecutive samples of one cell; its variations are taken in turn."""
+
+    benchmark: str
+    edition: str
+    rows: int
+    design: str
+    destination: str
+    temperature: str
+    variations: list[Variation]
+    warm_up: int
+    first_ordinal: int
+    round: int
+    storage: str = ""
+    """The storage structure that the operation is about."""
+    warming: list[Variation] = field(default_factory=list)
+    """Inputs that no sample has, for the warm-up; none: it runs the block's variations."""
+
+
+class Watch(ABC):
+    """Runs blocks on a system. `announce` tells the runner when what is timed begins and ends."""
+
+    system: System
+
+    def __init__(self, announce: Callable[[str], None]) -> None:
+        self._announce = announce
+
+    def take(self, block: Block) -> dict[str, Any]:
+        """Warm up, then take one sample of each of the block's variations."""
+        samples: list[Sample] = []
+        answers: list[AnswerCheck] = []
+        evidence: list[ColdEvidence] = []
+        for _ in range(block.warm_up):
+            for variation in self._warming(block):
+                self._clear(block, variation)
+                self._sample(block, variation, -1, check=False)
+        cold = block.temperature == "cold"
+        data_bytes = self.system.size_bytes() if cold else 0
+        for offset, variation in enumerate(block.variations):
+            ordinal = block.first_ordinal + offset
+            self._clear(block, variation)
+            if cold:
+                evidence.append(self._cool(ordinal, data_bytes))
+            sample, answer = self._sample(block, variation, ordinal)
+            samples.append(sample)
+            if answer is not None:
+                answers.append(answer)
+            if answer is not None and not answer.right:
+                break  # no time of a wrong answer is ever printed: the rest would be wasted
+        return {
+            "samples": [asdict(item) for item in samples],
+            "answers": [asdict(item) for item in answers],
+            "evidence": [asdict(item) for item in evidence],
+        }
+
+    @abstractmethod
+    def explain(self, block: Block) -> Sequence[StatementText]:
+        """Each variation's statement and plan; one isolated pass, nothing is executed."""
+
+    def _warming(self, block: Block) -> Sequence[Variation]:
+        """What is run unmeasured before a warm block: inputs that it does not sample, where the
+        benchmark has such; else, and before a hot block, its own variations."""
+        return block.warming or block.variations
+
+    @abstractmethod
+    def _clear(self, block: Block, variation: Variation) -> None:
+        """Take away what a sample of this variation may have left, also one that was killed."""
+
+    @abstractmethod
+    def _sample(
+        self, block: Block, variation: Variation, ordinal: int, *, check: bool = True
+    ) -> tuple[Sample, AnswerCheck | None]:
+        """Time one; look at its answer outside the clock."""
+
+    def _cool(self, ordinal: int, data_bytes: int) -> ColdEvidence:
+        """Stop the engine, see it dead, evict its files, prove it, start it again; then evict what
+        its opening brought in, and look again. Nothing comes between that look and the sample."""
+        files = self.system.files()
+        try:
+            pids = self.system.stop()
+        except UnsupportedError as error:
+            return ColdEvidence(ordinal, False, error.message, "none", 0, 0, None, None, False)
+        dead = page_cache.wait_until_dead(pids, limit_s=DEATH_S_MAX)
+        found = page_cache.evict_files([*files, *self.system.files()], engine_dead=dead)
+        opening = Opening()
+        self.system.start()
+        files = self.system.files()
+        resident = page_cache.resident(files)
+        opened = opening.ended(self.system, files, resident)
+        at_clock = page_cache.evict_files(files, engine_dead=dead)
+        later = at_clock.reason and f"once the engine was open, {at_clock.reason}"
+        reason = found.reason or later or complaint(opened.kept_bytes, data_bytes)
+        return ColdEvidence(
+            ordinal=ordinal,
+            proved=not reason,
+            reason=reason,
+            method="+".join(sorted({*found.method.split("+"), *at_clock.method.split("+")})),
+            files=at_clock.files,
+            bytes=at_clock.bytes,
+            resident_before=found.resident_before,
+            resident_after=found.resident_after,
+            engine_dead=found.engine_dead,
+            resident_opened=resident,
+            resident_at_clock=at_clock.resident_after,
+            opening_read_bytes=opened.read_bytes,
+            kept_bytes=opened.kept_bytes,
+            data_bytes=data_bytes,
+        )

@@ -1,0 +1,60 @@
+"""Timing a measure of a calling program: the program's own clock is inside it, around its loop."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+
+from loadstone._core import clock_ns
+from loadstone.clients.base import HostedEngine
+from loadstone.record.model import AnswerCheck, Sample, StatementText
+from loadstone.worker.block import Block, Variation, Watch
+
+
+class HostWatch(Watch):
+    """Runs blocks of measures. A variation's text is `MEASURE ITERATION`."""
+
+    def __init__(
+        self, host: HostedEngine, announce: Callable[[str], None], *, fresh: bool = True
+    ) -> None:
+        """`fresh`: nothing but a load was asked of the engine since it was started."""
+        super().__init__(announce)
+        self.system = self.host = host
+        self._fresh = fresh
+
+    def explain(self, block: Block) -> Sequence[StatementText]:
+        """A program has no plan."""
+        del block
+        return ()
+
+    def _warming(self, block: Block) -> Sequence[Variation]:
+        """Of an engine just started all that there is; one of them where it is warm already."""
+        warming = super()._warming(block)
+        return warming if self._fresh else [warming[block.round % len(warming)]]
+
+    def _clear(self, block: Block, variation: Variation) -> None:
+        """A measure takes back what it wrote before it returns."""
+
+    def _sample(
+        self, block: Block, variation: Variation, ordinal: int, *, check: bool = True
+    ) -> tuple[Sample, AnswerCheck | None]:
+        number, text, _, expected_visits, expected_checksum = variation
+        measure, _, iteration = text.partition(" ")
+        self._announce("statement")
+        start = clock_ns()
+        found = self.host.measure(measure, int(iteration))
+        self._announce("ended")
+        sample = Sample(
+            ordinal=ordinal,
+            round=block.round,
+            variation=number,
+            started_ns=start,
+            elapsed_ns=found.elapsed_ns,
+            commit_ns=found.commit_ns or None,
+            calls=found.calls,
+            statements=found.statements,
+            round_trips=found.round_trips,
+            **asdict(found.work),
+        )
+        if not (check and expected_checksum and self.host.capabilities.answers):
+            return sample, None
+        expected = (expected_visits, expected_checksum)
+        return sample, AnswerCheck(ordinal, number, *expected, found.visits, found.checksum)

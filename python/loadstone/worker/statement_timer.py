@@ -1,0 +1,133 @@
+"""Timing a statement: what is inside the clock, what outside, and in which order.
+
+    drop the old result -> counters -> CLOCK statement CLOCK -> counters -> check the answer -> undo
+
+Inside the clock is one statement, its commit, and for `host` operations the transfer of its rows.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from loadstone._core import answer_of_rows, answer_of_stream, attributes, clock_ns
+from loadstone.benchmarks.base import table_of
+from loadstone.engines.base import Attribute, Engine
+from loadstone.machine.counters import Meter
+from loadstone.quel.statement import Statement
+from loadstone.record.model import AnswerCheck, Sample, StatementText
+from loadstone.worker.block import Block, Variation, Watch
+
+
+class Stopwatch(Watch):
+    """Runs blocks of statements on an engine."""
+
+    def __init__(self, engine: Engine, announce: Callable[[str], None]) -> None:
+        super().__init__(announce)
+        self.system = self.engine = engine
+        self.translated: dict[str, Statement] = {}
+        """By scale, design and text."""
+
+    def explain(self, block: Block) -> Sequence[StatementText]:
+        """Each variation's statement and plan, and whether the plan uses the structure that the
+        operation is about; one isolated pass, which changes nothing."""
+        texts = []
+        structure = self.engine.capabilities.structures.get(block.storage)
+        # What stands in a heap is only scanned: there is no structure to be used or not.
+        shown = block.storage != "heap" and structure is not None and structure.in_plans
+        for number, text, _, _, _ in block.variations:
+            statement = self._translated(block, text)
+            plan = self.engine.explain(statement.sql)
+            paths = self.engine.access_paths(statement.sql, plan) if shown else None
+            access = None if paths is None else ",".join(paths)
+            texts.append(StatementText(number, statement.sql, plan, access))
+        return texts
+
+    def statements(self, block: Block) -> Sequence[str]:
+        """Each variation as the engine gets it."""
+        return [self._translated(block, text).sql for _, text, *_ in block.variations]
+
+    def _sample(
+        self,
+        block: Block,
+        variation: Variation,
+        ordinal: int,
+        *,
+        check: bool = True,
+    ) -> tuple[Sample, AnswerCheck | None]:
+        number, text, undo, expected_rows, expected_checksum = variation
+        statement = self._translated(block, text)
+        host = block.destination == "host"
+        execute: Callable[[str], Any] = self.engine.fetch if host else self.engine.run
+        meter = Meter(self.engine.processes())
+        self._announce("statement")
+        start = clock_ns()
+        outcome = execute(statement.sql)
+        elapsed_ns = clock_ns() - start
+        self._announce("ended")
+        work = meter.read()
+        sample = Sample(
+            ordinal=ordinal,
+            round=block.round,
+            variation=number,
+            started_ns=start,
+            elapsed_ns=elapsed_ns,
+            **asdict(work),
+        )
+        answer = None
+        if check and self.engine.capabilities.answers:
+            rows, checksum = self._answer(block, statement, outcome, expected_rows)
+            answer = AnswerCheck(ordinal, number, expected_rows, expected_checksum, rows, checksum)
+        if undo:
+            self.engine.run(self._translated(block, undo).sql)
+        self._clear(block, variation)
+        return sample, answer
+
+    def _clear(self, block: Block, variation: Variation) -> None:
+        """Drop a result, also one that a killed worker left."""
+        statement = self._translated(block, variation[1])
+        if statement.result is not None:
+            self.engine.drop(statement.result)
+
+    def _answer(
+        self, block: Block, statement: Statement, outcome: Any, expected_rows: int
+    ) -> tuple[int, str]:
+        if block.destination == "host":
+            return answer_of_rows(outcome)
+        table = statement.result or statement.target or ""
+        rows = self.engine.read(f"SELECT * FROM {self.engine.quote(table)}")  # noqa: S608 - quoted
+        count, checksum = answer_of_rows(rows) if isinstance(rows, list) else answer_of_stream(rows)
+        if block.destination == "relation":
+            return count, checksum
+        # An engine that does not say how many tuples it changed still shows them all.
+        return (expected_rows if outcome < 0 else outcome), checksum
+
+    def _translated(self, block: Block, text: str) -> Statement:
+        key = f"{block.rows}/{block.design}/{text}"
+        if key not in self.translated:
+            from loadstone.quel.translate import translate
+
+            self.translated[key] = translate(
+                text,
+                self.engine.dialect,
+                lambda relation: self.engine.stored_name(table_name(block, relation)),
+                lambda relation: _attributes(block, relation),
+                self.engine.schema,
+            )
+        return self.translated[key]
+
+
+def table_name(block: Block, relation: str) -> str:
+    """The physical name of a stored relation; a result relation keeps its own."""
+    try:
+        _attributes(block, relation)
+    except KeyError:
+        return relation
+    return table_of(relation, block.design, block.rows)
+
+
+def _attributes(block: Block, relation: str) -> Sequence[Attribute]:
+    try:
+        pairs = attributes(block.benchmark, block.edition, relation)
+    except ValueError:
+        raise KeyError(relation) from None
+    return [Attribute(*pair) for pair in pairs]

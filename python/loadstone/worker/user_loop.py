@@ -1,0 +1,245 @@
+"""Many users at once on one operation: threads of this worker, each with a session of its own.
+
+    sessions -> every user checks each answer in full -> CLOCK loop CLOCK -> one tally of them all
+
+In a closed loop a user asks again when it is answered: it slows down with the engine, and whoever
+would have come meanwhile is never counted. In an open loop requests are due by a schedule that
+depends on nothing; the next user who is free takes the next one, and its latency counts from when
+it was due. Which of the two it was is said beside every figure.
+"""
+
+import resource
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import cycle
+from typing import Any
+
+from loadstone._core import Tally, answer_of_rows, clock_ns, intended_starts
+from loadstone.engines.base import Engine
+from loadstone.errors import LoadstoneError, UnsupportedError
+from loadstone.machine.counters import Meter
+from loadstone.statistics import validity
+from loadstone.worker.loop_result import loop_figures, no_figures
+
+SPIN_NS = 200_000
+"""Ahead of a due time by which a sleeping thread is told to wake: about twice what a timer here
+is late. The rest is spent asking the clock."""
+GRACE_NS_MAX = 1_000_000_000
+"""So long after an open loop's end, or for as long as the loop was if that is less, requests that
+were due in it may still begin; afterwards they are skipped."""
+LEAD_NS = 20_000_000
+"""Between the start of the threads and the loop's begin, so that all of them begin together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """`model` is closed or open; `rate_per_s`, of an open loop, counts for all users together;
+    `limits`: whether a loop that left its client no headroom is invalid."""
+
+    model: str
+    users: int
+    duration_ns: int
+    seed: int
+    rate_per_s: float | None = None
+    limits: bool = True
+    writers: int = 0
+    """Users who insert at the same time, where the others look up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A variation of the operation as the engine gets it, and what it must answer."""
+
+    statement: str
+    rows: int
+    checksum: str
+
+
+class Clock:
+    """Tells and awaits times of the core's clock. A test has one of its own."""
+
+    def now_ns(self) -> int:
+        """The time."""
+        return clock_ns()
+
+    def wait_until(self, due_ns: int) -> int:
+        """Wait; returns the CPU time in ns that the last stretch took, spent asking the clock."""
+        ahead_ns = due_ns - clock_ns() - SPIN_NS
+        if ahead_ns > 0:
+            time.sleep(ahead_ns / 1e9)  # noqa: TID251 - the event waited for is a time
+        if clock_ns() >= due_ns:
+            return 0
+        before_ns = _thread_cpu_ns()
+        while clock_ns() < due_ns:
+            # Not to sleep, but to let go of the interpreter: another user's answer may be there.
+            time.sleep(0)  # noqa: TID251
+        return _thread_cpu_ns() - before_ns
+
+
+class Users:
+    """Lets many users work on an engine. `announce` tells the runner what it may put a limit on."""
+
+    def __init__(
+        self, engine: Engine, announce: Callable[[str], None], clock: Clock | None = None
+    ) -> None:
+        self._engine = engine
+        self._announce = announce
+        self._clock = clock or Clock()
+
+    def work(self, loop: Loop, requests: Sequence[Request]) -> dict[str, Any]:
+        """One loop. The reply has the fields of a `UsersPoint` that are found out here; of a loop
+        with a wrong answer there are no times."""
+        # The stack outlives the pool: no session is closed under a thread that uses it.
+        with ExitStack() as stack, ThreadPoolExecutor(loop.users) as pool:
+            try:
+                sessions = [stack.enter_context(self._engine.another()) for _ in range(loop.users)]
+            except UnsupportedError as error:
+                return no_figures("gap", error.message)
+            checked = self._engine.capabilities.answers
+            users = [
+                _User(session, self._clock, [*requests[n:], *requests[:n]], checked=checked)
+                for n, session in zip(cycle(range(len(requests))), sessions)
+            ]
+            for _ in pool.map(lambda user: user.check(self._announce), users):
+                pass
+            self._announce("ended")
+            if not _wrong(users):
+                return self._timed(loop, users, pool)
+            return no_figures("failed", _wrong(users))
+
+    def _timed(
+        self, loop: Loop, users: Sequence["_User"], pool: ThreadPoolExecutor
+    ) -> dict[str, Any]:
+        meter = Meter(self._engine.processes())
+        begin_ns = self._clock.now_ns() + LEAD_NS
+        end_ns = begin_ns + loop.duration_ns
+        if loop.model == "closed":
+            started = [pool.submit(user.closed, begin_ns, end_ns) for user in users]
+        else:
+            rate_per_s = loop.rate_per_s or 0.0
+            due = iter(intended_starts(loop.seed, rate_per_s, loop.duration_ns))
+            last_ns = end_ns + min(GRACE_NS_MAX, loop.duration_ns)
+            started = [pool.submit(user.open, due, begin_ns, last_ns) for user in users]
+        wait(started, timeout=(LEAD_NS + loop.duration_ns) / 1e9)
+        # The loop's own time is no statement's. From its end on, whatever hangs is one.
+        self._announce("statement")
+        for each in started:
+            each.result()
+        self._announce("ended")
+        work = meter.read()
+        if _wrong(users):
+            return no_figures("failed", _wrong(users))
+        elapsed_ns = max(end_ns, *(user.ended_ns for user in users)) - begin_ns
+        busy_ns = work.client_cpu_ns
+        if busy_ns is not None:
+            busy_ns -= sum(user.waiting_cpu_ns for user in users)
+        return {
+            **_figures(users, closed=loop.model == "closed"),
+            **self._judged(loop, users, busy_ns, elapsed_ns),
+            "elapsed_ns": elapsed_ns,
+            "client_cpu_ns": work.client_cpu_ns,
+            "server_cpu_ns": work.server_cpu_ns,
+        }
+
+    def _judged(
+        self, loop: Loop, users: Sequence["_User"], busy_ns: int | None, elapsed_ns: int
+    ) -> dict[str, str]:
+        failed = sum(user.failed for user in users)
+        first = next((user.reason for user in users if user.reason), "")
+        reason = f"{failed:,} requests failed: {first}" if failed else ""
+        if not any(user.tally.completed for user in users):
+            return {"status": "failed", "reason": reason or "no request was answered in time"}
+        # One user of an embedded engine shares its interpreter with nobody: the work is the
+        # engine's. And of an artificial engine nothing but the client is measured.
+        embedded = not self._engine.processes() and self._engine.can_stop
+        exempt = (embedded and loop.users == 1) or not self._engine.capabilities.answers
+        if loop.limits and not exempt and busy_ns is not None:
+            beyond = validity.of_client(busy_ns / elapsed_ns)
+            if beyond:
+                return {"status": "invalid", "reason": "; ".join(filter(None, (beyond, reason)))}
+        return {"status": "ok", "reason": reason}
+
+
+class _User:
+    """One user: a thread's session, and what came of its requests."""
+
+    def __init__(
+        self, session: Engine, clock: Clock, requests: Sequence[Request], *, checked: bool
+    ) -> None:
+        self.tally = Tally()
+        self.failed = 0
+        self.reason = ""
+        self.wrong = ""
+        self.ended_ns = 0
+        self.waiting_cpu_ns = 0
+        self._session = session
+        self._clock = clock
+        self._requests = requests
+        self._checked = checked
+
+    def check(self, announce: Callable[[str], None]) -> None:
+        """Ask for every variation once, outside the clock, and look at all of each answer."""
+        for request in self._requests:
+            announce("statement")
+            rows = self._session.fetch(request.statement)
+            if not self._checked or self.wrong:
+                continue
+            if answer_of_rows(rows) != (request.rows, request.checksum):
+                self.wrong = _difference(len(rows), request)
+
+    def closed(self, begin_ns: int, end_ns: int) -> None:
+        """Ask, and again when answered, until the time is over."""
+        self._clock.wait_until(begin_ns)
+        for request in cycle(self._requests):
+            now_ns = self._clock.now_ns()
+            self._ask(request, now_ns, now_ns)
+            if self.wrong or self._clock.now_ns() >= end_ns:
+                return
+
+    def open(self, due: Iterator[int], begin_ns: int, last_ns: int) -> None:
+        """Take the next request that is due and wait for its time; skip those due too long ago.
+        `due` is shared by all users."""
+        for offset_ns, request in zip(due, cycle(self._requests), strict=False):
+            self.waiting_cpu_ns += self._clock.wait_until(begin_ns + offset_ns)
+            now_ns = self._clock.now_ns()
+            if now_ns > last_ns or self.wrong:
+                self.tally.skip()
+            else:
+                self._ask(request, begin_ns + offset_ns, now_ns)
+
+    def _ask(self, request: Request, intended_ns: int, started_ns: int) -> None:
+        try:
+            rows = self._session.fetch(request.statement)
+        except LoadstoneError as error:
+            self.failed += 1
+            self.reason = self.reason or error.message
+            return
+        self.ended_ns = self._clock.now_ns()
+        self.tally.add(intended_ns, started_ns, self.ended_ns)
+        if self._checked and len(rows) != request.rows:
+            self.wrong = _difference(len(rows), request)
+
+
+def _difference(rows: int, request: Request) -> str:
+    if rows != request.rows:
+        return f"wrong answer: {rows:,} tuples, {request.rows:,} expected"
+    return f"wrong answer: {rows:,} tuples, but not the right ones"
+
+
+def _wrong(users: Sequence[_User]) -> str:
+    return next((user.wrong for user in users if user.wrong), "")
+
+
+def _thread_cpu_ns() -> int:
+    used = resource.getrusage(resource.RUSAGE_THREAD)
+    return round((used.ru_utime + used.ru_stime) * 1e9)
+
+
+def _figures(users: Sequence[_User], *, closed: bool) -> dict[str, Any]:
+    tally = Tally()
+    for user in users:
+        tally.merge(user.tally)
+    return loop_figures(tally, sum(user.failed for user in users), closed=closed)
