@@ -7,9 +7,9 @@ import pytest
 from loadstone.benchmarks.base import Operation
 from loadstone.engines.base import Capabilities, Structure
 from loadstone.errors import InputError
-from loadstone.plan.plan import Choices, Plan, choices_from, read_choices
+from loadstone.plan.plan import SAMPLES_MAX, Choices, Plan, choices_from, read_choices
 from loadstone.plan.variant import Variant
-from loadstone.planning.planner import make_plan
+from loadstone.planning.planner import REPEAT_MOST, make_plan
 
 
 class TwoOperations:
@@ -50,7 +50,7 @@ def plan(choices=None, variants=("a", "b")):
         choices or Choices(),
         TwoOperations(),
         [Variant(name) for name in variants],
-        dict.fromkeys(("a", "b"), HEAP_ONLY),
+        dict.fromkeys(variants, HEAP_ONLY),
     )
 
 
@@ -124,3 +124,20 @@ def test_plain_values_become_choices():
     made = choices_from({"rows": 1000, "on": ["sqlite"], "time_limit_s": 5}, "here")
     assert made.rows == (1000,)
     assert made.on == ("sqlite",)
+
+
+def test_a_plan_of_more_samples_than_a_record_holds_is_refused():
+    few = plan(Choices(temperature=("warm",), repeat_most=100_000))
+    assert sum(max(c.samples, few.repeat_most) for c in few.cells if not c.gap) <= SAMPLES_MAX
+    many = tuple(f"v{n}" for n in range(20))
+    with pytest.raises(InputError, match="may come to 4,000,000 samples"):
+        plan(Choices(temperature=("warm",), repeat_most=100_000), many)
+    with pytest.raises(InputError, match="may come to"):
+        plan(Choices(temperature=("warm",), repeat=100_000), many)
+
+
+def test_nobody_who_chose_nothing_is_refused():
+    """Of many cells each may be repeated less."""
+    some = plan(Choices(temperature=("warm",)), tuple(f"v{n}" for n in range(2_000)))
+    assert some.repeat_most < REPEAT_MOST
+    assert plan().repeat_most == REPEAT_MOST

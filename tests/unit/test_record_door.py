@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from test_record import AT, CELLS, fresh, result
 
 from loadstone.errors import RecordError
-from loadstone.record import Recorder, read
+from loadstone.plan.plan import SAMPLES_MAX
+from loadstone.record import Recorder, read, reader
 from loadstone.record.journal import MAGIC, rolled_back
 
 
@@ -89,6 +90,25 @@ def test_a_journal_that_names_a_file_removes_none(record: Path):
         with pytest.raises(RecordError, match="names another file"):
             door(record)
     assert listing(record.parent) == before
+
+
+@pytest.mark.parametrize(("table", "columns", "values"), [
+    ("event", "session_id, at, kind, variant, message", f"1, '{AT}', 'told', '', ''"),
+    ("sample", "cell_id, ordinal, round, variation, started_ns, elapsed_ns", "1, n, 0, 0, 1, 1"),
+])  # fmt: skip
+def test_a_record_of_too_many_rows_is_refused(
+    record: Path, table: str, columns: str, values: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert reader.ROWS_MAX >= 2 * SAMPLES_MAX  # what a run writes must be read
+    with closing(sqlite3.connect(record)) as connection:
+        connection.executescript(
+            "WITH RECURSIVE c(n) AS (SELECT 100 UNION ALL SELECT n + 1 FROM c WHERE n < 400)"
+            f" INSERT INTO {table} ({columns}) SELECT {values} FROM c"
+        )
+    read(record)
+    monkeypatch.setattr(reader, "ROWS_MAX", 300)
+    with pytest.raises(RecordError, match=f"its table {table} has more than 300 rows"):
+        read(record)
 
 
 @pytest.mark.parametrize("suffix", ["-journal", "-wal", "-shm"])

@@ -2,7 +2,9 @@
 
 import csv
 import io
+import itertools
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,9 @@ from report_fixture import FEW, HOSTILE, make_run
 
 from loadstone import registry
 from loadstone.analysis.summary import portrait
-from loadstone.record.model import Run, StatementText
+from loadstone.errors import RecordError
+from loadstone.record.model import Run, StatementText, Term
+from loadstone.report.panel import _drawn
 from loadstone.text.numbers import digits
 
 FORMATS = ("html", "md", "csv", "json", "parquet")
@@ -162,10 +166,48 @@ def test_a_page_of_400_cells_with_endless_plans_stays_below_two_megabytes() -> N
     assert b"characters more; the record has them all" in page
 
 
+def test_of_many_samples_the_page_draws_some_and_says_so() -> None:
+    few, many = (make_run(("min-scalar",), repeat=n, scales=(10_000,)) for n in (40, 30_000))
+    pages = [rendered("html", run).decode() for run in (few, many)]
+    assert "drawn</span>" not in pages[0]
+    assert pages[0].count("<circle") == 4 * 40 + 3 * 3  # not the harness's own
+    assert f"{1_000} drawn</span>" in pages[1]
+    assert "the greatest, and others evenly" in pages[1]
+    assert pages[1].count("<circle") < 12_000
+    assert len(pages[1]) < 2_000_000
+
+
+def test_what_is_drawn_has_the_ends_and_the_shape() -> None:
+    elapsed = [float((n * 7919) % 10_007) for n in range(10_007)]
+    drawn = sorted(elapsed[place] for place in _drawn(elapsed, 101))
+    assert (drawn[0], drawn[-1], len(drawn)) == (min(elapsed), max(elapsed), 101)
+    gaps = [b - a for a, b in itertools.pairwise(drawn)]
+    assert max(gaps) - min(gaps) <= 1
+    assert list(_drawn(elapsed[:101], 101)) == list(range(101))
+
+
+def test_a_page_of_many_cells_leaves_out_what_opens_and_says_so() -> None:
+    run = make_run(repeat=1, scales=tuple(10_000 * n for n in range(1, 8)))
+    page = rendered("html", run)
+    assert len(run.plan.cells) > 1_400
+    assert len(page) < 2_000_000
+    assert b"the figures of all but 70,000 tuples is left out" in page
+    assert page.count(b"<aside") == 30
+    targets = set(re.findall(rb"popovertarget=(p\d+)", page))
+    assert targets <= set(re.findall(rb'<aside popover class="panel" id="(p\d+)"', page))
+
+
+def test_a_record_of_which_no_page_can_be_made_is_refused() -> None:
+    run = make_run(("min-scalar",), repeat=1, scales=(10_000,))
+    long = replace(run, terms=tuple(Term("sqlite", f"t{n}", None, "x" * 900) for n in range(3_000)))
+    with pytest.raises(RecordError, match="more than 2,000,000 bytes"):
+        rendered("html", long)
+    assert rendered("json", long)
+
+
 def test_the_page_holds_the_whole_record(run: Run) -> None:
     import base64
     import gzip
-    import re
 
     page = rendered("html", run).decode()
     packed = re.search(r'href="data:application/gzip;base64,([^"]+)"', page)

@@ -25,6 +25,9 @@ RATE_PER_S_MAX = 100_000
 LOOP_S_MAX = 300
 """Long enough for a p99.99 of a slow server; and a worker may be silent for three times that."""
 NAME_LETTERS_MAX, NAME_LETTERS_SHOWN = 4_000, 60
+SAMPLES_MAX = 1_000_000
+"""Of all cells of a plan, as often as they may be repeated: a record is read as a whole, and a
+sample takes half a kilobyte of memory then."""
 FILE_BYTES_MAX = 1 << 20
 """Of a plan file."""
 

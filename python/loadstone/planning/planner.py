@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from loadstone.benchmarks.base import Benchmark, Operation
 from loadstone.engines.base import Capabilities
 from loadstone.errors import InputError
-from loadstone.plan.plan import Cell, Choices, Plan, join_names
+from loadstone.plan.plan import SAMPLES_MAX, Cell, Choices, Plan, join_names
 from loadstone.plan.role import Role
 from loadstone.plan.variant import Variant
 
@@ -17,7 +17,8 @@ REPEAT_FIRST, REPEAT_LARGER = 10, 6
 """Samples of a warm cell at the first scale, and at the others, which serve the growth curves."""
 
 REPEAT_MOST = 1000
-"""Samples to which an undecided warm cell is repeated."""
+"""Samples to which an undecided warm cell is repeated; fewer in a plan of so many cells that they
+could come to more than a plan may have."""
 
 REPEAT_NAMED_S, REPEAT_PANEL_S = 20.0, 0.3
 """For so long an undecided operation is repeated beyond its planned samples, all variants
@@ -79,7 +80,7 @@ def make_plan(
         cells=tuple(cells),
         precision=choices.precision,
         repeat_s=_repeat_s(choices),
-        repeat_most=choices.repeat_most or choices.repeat or REPEAT_MOST,
+        repeat_most=_repeat_most(choices, cells),
         twin=twin,
         limits=choices.limits,
         awake=choices.awake,
@@ -252,6 +253,26 @@ def _repeat_s(choices: Choices) -> float:
     if choices.repeat_s is not None:
         return choices.repeat_s
     return REPEAT_NAMED_S if choices.operations else REPEAT_PANEL_S
+
+
+def _repeat_most(choices: Choices, cells: Sequence[Cell]) -> int:
+    """Raises `InputError` where the plan could come to more samples than one may have."""
+    repeated = sum(cell.temperature != "cold" and not cell.gap for cell in cells)
+    planned = max(cell.samples for cell in cells)
+    most = choices.repeat_most or choices.repeat or REPEAT_MOST
+    if not (choices.repeat_most or choices.repeat):
+        most = max(min(most, SAMPLES_MAX // max(repeated, 1)), planned)
+    samples = sum(
+        max(cell.samples, 0 if cell.temperature == "cold" else most)
+        for cell in cells
+        if not cell.gap
+    )
+    if samples > SAMPLES_MAX:
+        raise InputError(
+            f"the plan may come to {samples:,} samples; a record holds those of {SAMPLES_MAX:,}",
+            hint="choose fewer operations, or a lower --repeat or --repeat-most",
+        )
+    return most
 
 
 def _cell(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from loadstone.errors import InputError, RecordError
-from loadstone.plan.plan import Cell, Plan
+from loadstone.plan.plan import SAMPLES_MAX, Cell, Plan
 from loadstone.record.column import shown
 from loadstone.record.door import opened
 from loadstone.record.facts import calibration_figure, machine_fact
@@ -35,6 +35,8 @@ from loadstone.record.published import Published
 from loadstone.record.schema import table
 from loadstone.text.shape import OneOf, Within, shaped, strict_json
 
+ROWS_MAX = 2 * SAMPLES_MAX
+"""Of a table: a cell that was disturbed may have been measured twice."""
 NOT_AT_CLOCK = "its pages were not counted when the clock started, but before the engine opened"
 
 
@@ -72,7 +74,13 @@ class _Source:
         columns = ", ".join(column.name for column in declared.of_version(self.version))
         # Names of ours, never input.
         query = f"SELECT {columns} FROM {name} ORDER BY rowid"  # noqa: S608
-        yield from map(declared.checked, self.connection.execute(query))
+        for number, row in enumerate(self.connection.execute(query)):
+            if number == ROWS_MAX:
+                raise RecordError(
+                    f"its table {name} has more than {ROWS_MAX:,} rows, the most of a record",
+                    hint="no run writes so many: it was made by another program",
+                )
+            yield declared.checked(row)
 
 
 def _run(source: _Source) -> Run:

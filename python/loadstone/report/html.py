@@ -22,6 +22,7 @@ from loadstone.analysis.terms import terms
 from loadstone.analysis.user_points import users_tables
 from loadstone.analysis.verdict import circumstances, headline, verdict
 from loadstone.analysis.vocabulary import VISITS_FEW
+from loadstone.errors import RecordError
 from loadstone.plan.role import Role
 from loadstone.record.model import Run
 from loadstone.report import charts, reproduce
@@ -31,13 +32,15 @@ from loadstone.report.drawing import svg_of
 from loadstone.report.json import encode
 from loadstone.report.ladder_words import PAPER, hosts_line, ladder_sections, round_trips_line
 from loadstone.report.legible import legible_run
-from loadstone.report.panel import STRIP_PX, panels
+from loadstone.report.panel import STRIP_PX, Panel, panels
 from loadstone.report.paper_words import gain, nothing
 from loadstone.report.unequal_words import unequal_lines
 from loadstone.text import numbers
 
+PAGE_BYTES_MAX = 2_000_000
+"""A page is for a mail, and for a telephone."""
 RECORD_BYTES_MAX = 400_000
-"""Of the record inside the page, which must stay under 2 MB."""
+"""Of the record inside the page."""
 SHADES = 8
 SHADE_RATIO_MAX = 100.0
 """A ratio that gets the darkest shade."""
@@ -65,10 +68,18 @@ class HtmlReport(Report):
     printable: ClassVar[bool] = False
 
     def render(self, run: Run) -> bytes:
-        """The page, UTF-8."""
+        """The page, UTF-8. Of a long record it leaves out what opens behind figures, and says so.
+        Raises `RecordError` where not even that is enough."""
         template = _environment().get_template("page.html.j2")
         context = _context(run)
-        return template.render(context, contents=_contents(context)).encode()
+        for shorter in _shorter(context):
+            page = template.render(context | shorter, contents=_contents(context)).encode()
+            if len(page) <= PAGE_BYTES_MAX:
+                return page
+        raise RecordError(
+            f"a page of run {context['run'].run_id} would have more than {PAGE_BYTES_MAX:,} bytes",
+            hint="loadstone report RECORD --format md, csv, json or parquet",
+        )
 
 
 def shade(figure: Figure) -> int:
@@ -114,7 +125,6 @@ def _environment() -> Environment:
 def _context(record: Run) -> dict[str, Any]:
     whole = portrait(legible_run(record))
     run = whole.run
-    folded = panels(whole)
     compared = comparisons(whole)
     return {
         "run": run,
@@ -125,8 +135,9 @@ def _context(record: Run) -> dict[str, Any]:
         "sections": tuple(SECTIONS),
         "scales": list(dict.fromkeys(view.rows for view in whole.views)),
         "temperatures": list(dict.fromkeys(view.temperature for view in whole.views)),
-        "panels": folded,
-        "panel_of": {(panel.rows, panel.operation.name): panel.id for panel in folded},
+        **_folded(panels(whole)),
+        "left_out": "",
+        "page_bytes_max": PAGE_BYTES_MAX,
         "strip_px": STRIP_PX,
         "notes": notes(whole),
         "marks": {note[:2]: number for number, note in enumerate(notes(whole))},
@@ -167,6 +178,26 @@ def notes(whole: Portrait) -> list[tuple[str, str, str]]:
         for note in whole.run.structure_notes
         if note[0] in whole.columns and note[1] in storages
     ]
+
+
+def _shorter(context: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
+    """What is left out of a page that is too long, more with each step."""
+    yield {}
+    bare = {"record_href": ""}
+    yield bare
+    largest = max(context["scales"], default=0)
+    kept = [panel for panel in context["panels"] if panel.rows == largest]
+    if len(kept) < len(context["panels"]):
+        others = f"the figures of all but {numbers.number(largest)} {context['words'].scale}"
+        yield bare | _folded(kept) | {"left_out": others}
+    yield bare | _folded(()) | {"left_out": "the figures"}
+
+
+def _folded(kept: Sequence[Panel]) -> dict[str, Any]:
+    return {
+        "panels": kept,
+        "panel_of": {(panel.rows, panel.operation.name): panel.id for panel in kept},
+    }
 
 
 def _contents(context: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -24,12 +24,16 @@ STRIP_PX = 320
 TEXT_BUDGET_BYTES = 700_000
 """Of statements and plans on one page, which must stay under 2 MB."""
 TEXT_CAPS = (12_000, 6_000, 3_000, 1_500, 700, 300, 120)
+DOTS_BUDGET = 12_000
+"""Samples that are drawn on one page; each takes some 40 bytes of it."""
+DOT_CAPS = (1_000, 500, 200, 100, 50, 20, 10)
+"""Of one cell: the first of them at which all cells are within the budget."""
 
 
 @dataclass(frozen=True, slots=True)
 class Strip:
     """One cell's samples on the panel's axis, in pixels; None where there is nothing to place. A
-    dot is (x, y, whether it is an outlier)."""
+    dot is (x, y, whether it is an outlier). Of many samples not all have one."""
 
     figure: Figure
     series: int
@@ -37,6 +41,11 @@ class Strip:
     middle: float | None
     low: float | None
     high: float | None
+
+    @property
+    def dots_left_out(self) -> int:
+        """Samples that are not drawn."""
+        return len(self.figure.samples) - len(self.dots)
 
     @property
     def interval_is(self) -> str:
@@ -108,9 +117,9 @@ def panels(portrait: Portrait) -> tuple[Panel, ...]:
             key = (view.rows, row.operation.name)
             found.setdefault(key, (row.operation, []))[1].extend(row.figures.values())
     results = {result.cell.key: result for result in portrait.run.results}
-    cap = _cap(portrait.run.results)
+    caps = _cap(portrait.run.results), _dots(portrait.run.results)
     return tuple(
-        _panel(f"p{index}", text, figures, results, portrait, cap)
+        _panel(f"p{index}", text, figures, results, portrait, caps)
         for index, (text, figures) in enumerate(found.values())
     )
 
@@ -132,14 +141,24 @@ def _cap(results: Iterable[CellResult]) -> int:
     return TEXT_CAPS[-1]
 
 
+def _dots(results: Iterable[CellResult]) -> int:
+    """The most samples of a cell that are drawn, so that all cells' together fit the page."""
+    counts = [len(result.samples) for result in results]
+    for cap in DOT_CAPS:
+        if sum(min(count, cap) for count in counts) <= DOTS_BUDGET:
+            return cap
+    return DOT_CAPS[-1]
+
+
 def _panel(
     name: str,
     text: OperationText,
     figures: Sequence[Figure],
     results: Mapping[str, CellResult],
     portrait: Portrait,
-    cap: int,
+    caps: tuple[int, int],
 ) -> Panel:
+    text_letters, dots = caps
     # The harness's own time would stretch the axis; it has its column in the portrait.
     rivals = [figure for figure in figures if figure.role is not Role.OVERHEAD]
     ordered = sorted(rivals, key=lambda figure: portrait.variants.index(figure.cell.variant))
@@ -152,9 +171,9 @@ def _panel(
         operation=text,
         rows=text.rows,
         unit=unit_for(elapsed),
-        strips=tuple(_strip(figure, axis, portrait.columns) for figure in ordered),
+        strips=tuple(_strip(figure, axis, portrait.columns, dots) for figure in ordered),
         ticks=axis.ticks() if elapsed else (),
-        texts=tuple(_texts(told, cap)),
+        texts=tuple(_texts(told, text_letters)),
         proofs=tuple(_proofs(told)),
         expected=_expected(told, portrait.words.answer),
         nominal=portrait.words.visits.get(text.name),
@@ -184,7 +203,7 @@ class _Axis:
         return tuple(ticks)
 
 
-def _strip(figure: Figure, axis: _Axis, columns: Sequence[str]) -> Strip:
+def _strip(figure: Figure, axis: _Axis, columns: Sequence[str], dots: int) -> Strip:
     estimate = figure.elapsed_ns
     place = axis.place
     first = figure.cell.variant.removesuffix(TWIN)
@@ -194,14 +213,23 @@ def _strip(figure: Figure, axis: _Axis, columns: Sequence[str]) -> Strip:
         # Three lanes, so that equal samples can still be told apart.
         dots=tuple(
             (place(shown_ns), 6.0 + sample.ordinal % 3 * 2, position in figure.outliers)
-            for position, (sample, shown_ns) in enumerate(
-                zip(figure.samples, figure.shown_ns, strict=True)
-            )
+            for position in _drawn(figure.shown_ns, dots)
+            for sample, shown_ns in [(figure.samples[position], figure.shown_ns[position])]
         ),
         middle=place(estimate.value) if estimate else None,
         low=place(estimate.low) if estimate and estimate.low else None,
         high=place(estimate.high) if estimate and estimate.high else None,
     )
+
+
+def _drawn(elapsed_ns: Sequence[float], most: int) -> Sequence[int]:
+    """The places of those that are drawn: of more than `most` the least, the greatest, and others
+    evenly in the order of their size, so that the drawing keeps its shape."""
+    count = len(elapsed_ns)
+    if count <= most:
+        return range(count)
+    order = sorted(range(count), key=elapsed_ns.__getitem__)
+    return sorted(order[step * (count - 1) // (most - 1)] for step in range(most))
 
 
 def _texts(results: Iterable[CellResult], cap: int) -> Iterable[Text]:

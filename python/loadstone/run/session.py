@@ -16,7 +16,7 @@ from loadstone._core import clock_ns
 from loadstone.benchmarks.base import Benchmark
 from loadstone.diagnostics import Exit, masked, say
 from loadstone.engines.base import System
-from loadstone.errors import InputError, NotInstalledError
+from loadstone.errors import InputError, NotInstalledError, RecordError
 from loadstone.plan.plan import COMMAND_LINE, Cell, Plan, choices_from, join_names, read_given
 from loadstone.plan.role import Role
 from loadstone.plan.variant import Variant, parse_variant
@@ -283,12 +283,22 @@ def _ended(runner: Runner, progress: Progress, interrupts: Interrupts) -> dict[s
         return runner.kill()
 
 
+def _write_page(path: Path, run: Run) -> Path | None:
+    """Write a record's page; where it would be too long, say so: the record is what counts."""
+    target = _page_of(path)
+    try:
+        content = registry.load_report("html")().render(run)
+    except RecordError as error:
+        say(f"loadstone: no page was written: {error.message}")
+        say(f"  {error.hint}")
+        return None
+    write_atomically(target, content)
+    return target
+
+
 def _finish(path: Path, outcome: str, left: Sequence[str], *, page: bool) -> int:
     run = read(path)
-    target = None
-    if page:
-        target = _page_of(path)
-        write_atomically(target, registry.load_report("html")().render(run))
+    target = _write_page(path, run) if page else None
     print_summary(run, path, target)
     if outcome == "interrupted":
         say(f"interrupted; continue with: loadstone run --resume {path}")
