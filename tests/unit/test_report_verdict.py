@@ -12,7 +12,7 @@ from rich.console import Console
 from loadstone import registry
 from loadstone.analysis.summary import portrait
 from loadstone.analysis.verdict import circumstances, headline, verdict
-from loadstone.record.model import CellResult, Run
+from loadstone.record.model import LEFT_BEHIND, CellResult, Event, Run
 from loadstone.report.terminal import print_summary
 
 
@@ -55,6 +55,31 @@ def test_without_limits_nothing_is_in_order_and_nothing_clean() -> None:
     screen = Console(file=io.StringIO(), width=200)
     print_summary(unjudged, Path("a.loadstone"), None, screen)
     assert "judged by no limits (--no-limits)" in screen.file.getvalue()
+
+
+EVENTS = (
+    Event("2026-11-21T13:15:02.114+00:00", "worker lost", "duckdb", "it *died* | twice"),
+    Event("2026-11-21T13:16:02.114+00:00", LEFT_BEHIND, "sqlite", "tables loadstone_x in u.db"),
+)
+
+
+def test_what_may_be_left_in_a_database_is_said_by_every_format() -> None:
+    run = make_run(("select-10%-heap",))
+    left = replace(run, events=EVENTS)
+    assert judged(replace(run, events=EVENTS[:1])).clean
+    assert not judged(left).clean
+    assert ("something may be left in the database of sqlite", False) in judged(left).clauses()
+    page, text = (registry.load_report(name)().render(left).decode() for name in ("html", "md"))
+    for shown in (page, text):
+        assert "something may be left in the database of sqlite" in shown
+    assert "- 13:15:02 worker lost (duckdb): it \\*died\\* \\| twice" in text
+    assert "- 13:16:02 left behind (sqlite): tables loadstone\\_x in u.db" in text
+    assert "13:16:02 left behind (sqlite): tables loadstone_x in u.db" in page
+    told = json.loads(registry.load_report("json")().render(left))
+    assert told["verdict"]["left_behind"] == ["sqlite"]
+    screen = Console(file=io.StringIO(), width=200)
+    print_summary(left, Path("a.loadstone"), None, screen)
+    assert "something may be left in the database of sqlite" in " ".join(screen.file.getvalue().split())
 
 
 def test_the_harness_and_controls_are_counted_apart() -> None:

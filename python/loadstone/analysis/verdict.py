@@ -10,7 +10,7 @@ from loadstone.analysis.noise import Noise, noise_of
 from loadstone.analysis.summary import Figure, Portrait
 from loadstone.plan.role import Role
 from loadstone.plan.variant import is_twin
-from loadstone.record.model import MEASURED, CellResult, Run
+from loadstone.record.model import LEFT_BEHIND, MEASURED, CellResult, Run
 from loadstone.statistics.validity import TWIN_RATIO_MAX
 from loadstone.text.numbers import lapse, listing, number, percent, plural, size
 from loadstone.text.reasons import kinds, together
@@ -51,12 +51,15 @@ class Verdict:
     invalid_reason_count: int = 0
     disturbed_reason: str = ""
     disturbed_reason_count: int = 0
+    left_behind: tuple[str, ...] = ()
+    """Variants of which something may be left in a database of the user's."""
 
     @property
     def clean(self) -> bool:
         """Whether nothing here needs a reader's attention."""
         return (
             self.limits
+            and not self.left_behind
             and self.answers_right == self.answers_checked
             and self.cold_proved == self.cold_measured
             and not any(self.statuses[status] for status in AMISS)
@@ -88,6 +91,9 @@ class Verdict:
                 word = "declared gap" if status == "gap" and count == 1 else words
                 word += self._why(status)
                 clauses.append((f"{number(count)} {word}", status == "gap"))
+        if self.left_behind:
+            whose = listing(self.left_behind)
+            clauses.append((f"something may be left in the database of {whose}", False))
         return clauses
 
     def _measured(self) -> list[tuple[str, bool]]:
@@ -164,6 +170,9 @@ def verdict(portrait: Portrait) -> Verdict:
         invalid_reason_count=len(invalid),
         disturbed_reason=together(disturbed) if disturbed else "",
         disturbed_reason_count=len(disturbed),
+        left_behind=tuple(
+            dict.fromkeys(event.variant for event in run.events if event.kind == LEFT_BEHIND)
+        ),
     )
 
 

@@ -168,6 +168,8 @@ class UsersPoint:
     looked at; None where nobody inserted. One that is not found makes the loop a failed one."""
 
 
+LEFT_BEHIND = "left behind"
+"""The kind of the event that says what a run may have left in a database of the user's."""
 MEASURED = ("ok", "disturbed", "invalid")
 """The statuses of cells that keep their samples."""
 BELIEVED = ("ok", "disturbed")

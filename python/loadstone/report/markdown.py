@@ -60,6 +60,7 @@ def _lines(whole: Portrait, plan_hash: str) -> Iterable[str]:
         whole, "disturbed", "Disturbed: the figure lies within the interval beside it:"
     )
     yield from _reasons(whole, "invalid", "Invalid: measured and kept, but it says nothing:")
+    yield from _events(run)
     yield from _calibration(whole)
     yield from _users(run)
     unequal = terms(whole).unequal
@@ -239,6 +240,14 @@ def _calibration(whole: Portrait) -> Iterable[str]:
     yield from ("| over all cells | | limit |", "|---|---|---|")
     yield from map(_calibration_row, table.observed)
     yield from ("", "</details>")
+
+
+def _events(run: Run) -> Iterable[str]:
+    if run.events:
+        yield from ("", "Events:", "")
+    for event in run.events:
+        of = f" ({event.variant})" if event.variant else ""
+        yield f"- {plain(f'{event.at[11:19]} {event.kind}{of}: {event.message}')}"
 
 
 def _users(run: Run) -> Iterable[str]:

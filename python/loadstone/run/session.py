@@ -22,7 +22,7 @@ from loadstone.plan.role import Role
 from loadstone.plan.variant import Variant, parse_variant
 from loadstone.planning.planner import FLOOR, check_plan, make_plan, seconds_estimated
 from loadstone.record import Recorder, Run, read
-from loadstone.record.model import Event
+from loadstone.record.model import LEFT_BEHIND, Event
 from loadstone.record.writer import now, refuse_existing
 from loadstone.report.terminal import Progress, print_summary
 from loadstone.run import scratch
@@ -37,10 +37,6 @@ Variants = Mapping[str, tuple[Variant, type[System]]]
 
 QUICK = {"repeat": 5, "repeat_cold": 1, "rounds": 1}
 """What the quick panel chooses where the user does not."""
-
-
-LEFT_BEHIND = "left behind"
-"""The kind of the event that says so."""
 
 
 @dataclass(frozen=True, slots=True)
