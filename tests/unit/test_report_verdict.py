@@ -57,6 +57,30 @@ def test_without_limits_nothing_is_in_order_and_nothing_clean() -> None:
     assert "judged by no limits (--no-limits)" in screen.file.getvalue()
 
 
+def test_every_ranking_says_that_no_limit_judged_it() -> None:
+    run = make_run(("select-10%-heap",))
+    assert {point.model for point in run.users} == {"closed", "open"}
+    unjudged = replace(run, plan=replace(run.plan, limits=False))
+    mark = "judged by no limits"
+    views = len(portrait(run).views)
+    for name in ("html", "md"):
+        fine, marked = (registry.load_report(name)().render(r).decode() for r in (run, unjudged))
+        assert mark not in fine
+        # The verdict, each ranking of cells, and each of load levels.
+        assert marked.count(mark) >= 1 + views + 2, name
+    shown = []
+    for one in (run, unjudged):
+        screen = Console(file=io.StringIO(), width=200)
+        print_summary(one, Path("a.loadstone"), None, screen)
+        shown.append(" ".join(screen.file.getvalue().split()))
+    assert mark not in shown[0]
+    assert shown[1].count(mark) == 1 + 1 + 2
+    for one, limits in ((run, True), (unjudged, False)):
+        told = json.loads(registry.load_report("json")().render(one))
+        assert {cell["judged"] for cell in told["cells"]} == {limits}
+        assert {point["judged"] for point in told["users"]} == {limits}
+
+
 EVENTS = (
     Event("2026-11-21T13:15:02.114+00:00", "worker lost", "duckdb", "it *died* | twice"),
     Event("2026-11-21T13:16:02.114+00:00", LEFT_BEHIND, "sqlite", "tables loadstone_x in u.db"),
@@ -79,7 +103,8 @@ def test_what_may_be_left_in_a_database_is_said_by_every_format() -> None:
     assert told["verdict"]["left_behind"] == ["sqlite"]
     screen = Console(file=io.StringIO(), width=200)
     print_summary(left, Path("a.loadstone"), None, screen)
-    assert "something may be left in the database of sqlite" in " ".join(screen.file.getvalue().split())
+    said = " ".join(screen.file.getvalue().split())
+    assert "something may be left in the database of sqlite" in said
 
 
 def test_the_harness_and_controls_are_counted_apart() -> None:

@@ -5,6 +5,7 @@ A ratio whose interval holds 1 tells nothing of how far apart two figures are, s
 for an interval is a guess, and begins with `~`.
 """
 
+from loadstone.record.model import Run
 from loadstone.statistics.estimate import Estimate
 from loadstone.text.numbers import times
 
@@ -37,3 +38,9 @@ def behind(ratio: Estimate | None) -> float | None:
     if ratio.low is not None and ratio.low <= 1:
         return 1.0
     return max(1.0, ratio.value)
+
+
+def unjudged(run: Run) -> str:
+    """What stands behind the heading of every ranking in a run whose cells were held against no
+    limits; empty in all others."""
+    return "" if run.plan.limits else ", judged by no limits"

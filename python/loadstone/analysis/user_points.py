@@ -6,6 +6,7 @@ A percentile means another thing in either: so the loop's model stands in its he
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from loadstone.analysis.standing import unjudged
 from loadstone.analysis.vocabulary import words_of
 from loadstone.record.model import PERCENTILES, Run, UsersPoint
 from loadstone.text.numbers import digits, duration, number, plural
@@ -52,6 +53,7 @@ class UsersTable:
 def users_tables(run: Run) -> tuple[UsersTable, ...]:
     """The tables that have rows, the closed loops' first, each in the order of measuring."""
     scales = len({point.rows for point in run.users}) > 1
+    mark = unjudged(run)
     tables = []
     for model, title in TITLES.items():
         points = [point for point in run.users if point.model == model]
@@ -62,7 +64,9 @@ def users_tables(run: Run) -> tuple[UsersTable, ...]:
         if rows:
             headings = tuple(heading for heading, _ in columns)
             tables.append(
-                UsersTable(model, f"{title} (host {hosts})", headings, len(names), tuple(rows))
+                UsersTable(
+                    model, f"{title} (host {hosts}){mark}", headings, len(names), tuple(rows)
+                )
             )
     return tuple(tables)
 

@@ -16,7 +16,7 @@ from loadstone.analysis.consistency import busy
 from loadstone.analysis.growth import Growth, growth
 from loadstone.analysis.ladder import BELOW_LOOKUP, LADDERS
 from loadstone.analysis.published import Comparison, Comparisons, comparisons
-from loadstone.analysis.standing import behind
+from loadstone.analysis.standing import behind, unjudged
 from loadstone.analysis.summary import Figure, Portrait, portrait
 from loadstone.analysis.terms import terms
 from loadstone.analysis.user_points import users_tables
@@ -137,6 +137,7 @@ def _context(record: Run) -> dict[str, Any]:
         "temperatures": list(dict.fromkeys(view.temperature for view in whole.views)),
         **_folded(panels(whole)),
         "left_out": "",
+        "unjudged": unjudged(run),
         "page_bytes_max": PAGE_BYTES_MAX,
         "strip_px": STRIP_PX,
         "notes": notes(whole),

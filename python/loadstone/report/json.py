@@ -44,10 +44,13 @@ def encode(whole: Portrait) -> bytes:
         "calibration": dataclasses.asdict(calibration(whole)),
         "sessions": [dataclasses.asdict(session) for session in run.sessions],
         "operations": [dataclasses.asdict(text) for text in texts.values()],
-        "cells": [_cell(f, results.get(key)) for key, f in whole.figures.items()],
+        "cells": [
+            _cell(figure, results.get(key)) | {"judged": run.plan.limits}
+            for key, figure in whole.figures.items()
+        ],
         "growth": [_growth(line) for line in growth(whole)],
         "ladder": [dataclasses.asdict(ladder) for ladder in ladders(whole)],
-        "users": [_users(point) for point in run.users],
+        "users": [_users(point) | {"judged": run.plan.limits} for point in run.users],
         "terms": [dataclasses.asdict(term) for term in run.terms],
         "structure_notes": [
             dict(zip(("variant", "storage", "note"), note, strict=True))

@@ -7,6 +7,7 @@ from typing import ClassVar
 from loadstone.analysis.calibration import calibration
 from loadstone.analysis.growth import growth
 from loadstone.analysis.published import comparisons
+from loadstone.analysis.standing import unjudged
 from loadstone.analysis.summary import Figure, Portrait, Row, View, portrait
 from loadstone.analysis.terms import terms
 from loadstone.analysis.user_points import users_tables
@@ -89,7 +90,7 @@ def code(text: str) -> str:
 def _view(whole: Portrait, view: View) -> Iterable[str]:
     scale = whole.words.scale
     at = f"{numbers.number(view.rows)} {scale}, {plain(view.temperature)}"
-    yield f"{at}; median, times the row's best"
+    yield f"{at}; median, times the row's best{unjudged(whole.run)}"
     yield ""
     yield f"| operation | unit | {' | '.join(map(plain, _columns(whole)))} |"
     yield f"|---|---|{'--:|' * len(whole.columns)}"

@@ -15,7 +15,7 @@ from loadstone.analysis.calibration import calibration
 from loadstone.analysis.growth import growth
 from loadstone.analysis.ladder import ladders
 from loadstone.analysis.published import comparisons
-from loadstone.analysis.standing import behind
+from loadstone.analysis.standing import behind, unjudged
 from loadstone.analysis.summary import Portrait, Row, View, portrait
 from loadstone.analysis.terms import terms
 from loadstone.analysis.verdict import OWN, circumstances, headline, verdict
@@ -105,7 +105,7 @@ def _groups(whole: Portrait, view: View) -> Table:
         pad_edge=False,
         padding=(0, 2, 0, 0),
         title="Times the fastest, the middle of each group: "
-        f"{number(view.rows)} {whole.words.scale}, {view.temperature}",
+        f"{number(view.rows)} {whole.words.scale}, {view.temperature}{unjudged(whole.run)}",
         title_justify="left",
         title_style="dim",
     )
