@@ -298,3 +298,12 @@ def test_remove_clears_what_another_worker_left(
     own.stop()
     make(name).remove()
     assert list(scratch.iterdir()) == []
+
+
+def test_a_probe_leaves_nothing(name: str, scratch: Path) -> None:
+    probe = ENGINES[name].probe(scratch)
+    assert list(scratch.iterdir()) == []
+    if probe is not None:
+        assert probe.name
+        assert probe.found
+        assert bool(probe.remedy) == (probe.works is not True)

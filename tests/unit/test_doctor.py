@@ -2,6 +2,7 @@
 
 import errno
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -11,6 +12,9 @@ from loadstone.commands import doctor as command
 from loadstone.diagnostics import Exit
 from loadstone.doctor import disk, engines, kernel, memory, processor
 from loadstone.doctor.check import Check, Verdict
+from loadstone.engines.base import Probe
+from loadstone.engines.postgresql import probe
+from loadstone.engines.sqlite.engine import SqliteEngine
 from loadstone.errors import EngineError, InputError
 from loadstone.machine import wake_up
 from loadstone.machine.page_cache import Evidence
@@ -279,17 +283,41 @@ def test_a_server_that_does_not_start_is_reported_and_removed(tmp_path, monkeypa
         server.data.mkdir(parents=True)
         refused()
 
-    monkeypatch.setattr(engines.PrivateServer, "launch", launch)
-    monkeypatch.setattr(engines, "_closed_programs", lambda: "")
-    check = engines.private_server(tmp_path)
+    monkeypatch.setattr(probe.PrivateServer, "launch", launch)
+    monkeypatch.setattr(probe, "_closed_programs", lambda: "")
+    (check,) = engines.starts(tmp_path)
+    assert check.name == "private server"
     assert (check.verdict, check.remedy) == (Verdict.ABSENT, "no; install it")
     assert list(tmp_path.rglob("postgresql")) == []
 
 
 def test_programs_that_must_be_copied_first_are_not_copied(tmp_path, monkeypatch):
-    monkeypatch.setattr(engines.PrivateServer, "launch", lambda *_: pytest.fail("launched"))
-    monkeypatch.setattr(engines, "_closed_programs", lambda: "closed")
-    assert engines.private_server(tmp_path).verdict is Verdict.LIMITED
+    monkeypatch.setattr(probe.PrivateServer, "launch", lambda *_: pytest.fail("launched"))
+    monkeypatch.setattr(probe, "_closed_programs", lambda: "closed")
+    (check,) = engines.starts(tmp_path)
+    assert (check.verdict, check.remedy) == (Verdict.LIMITED, "closed")
+
+
+def test_another_engine_says_of_itself_whether_it_starts(tmp_path, monkeypatch):
+    class Another(SqliteEngine):
+        @classmethod
+        def probe(cls, scratch):
+            assert list(scratch.iterdir()) == []
+            return Probe("another's server", True, "5 up and down", "starts")
+
+    monkeypatch.setattr(engines.registry, "engine_names", lambda: ["another", "lacking"])
+    monkeypatch.setattr(
+        engines.registry, "load_engine", lambda name: Another if name == "another" else refused()
+    )
+    (check,) = engines.starts(tmp_path)
+    assert (check.name, check.verdict) == ("another's server", Verdict.OK)
+    assert check.value.startswith("5 up and down in ")
+
+
+def test_the_doctor_knows_no_engine_by_name():
+    for path in Path(doctor.__file__).parent.glob("*.py"):
+        text = path.read_text(encoding="utf-8").lower()
+        assert [name for name in engines.registry.engine_names() if name in text] == []
 
 
 def test_the_worst_machine_fits_one_screen(bad, capsys):

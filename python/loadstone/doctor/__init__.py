@@ -34,7 +34,7 @@ def examine() -> list[Check]:
                 kernel.io_uring(kernel.io_uring_error()),
                 *_disk(folder, facts),
                 *engines.engines(),
-                engines.private_server(folder),
+                *engines.starts(folder),
             ]
     except InputError as error:
         facts = machine.describe()

@@ -17,7 +17,7 @@ PROBE_BYTES = 64 << 20
 CHUNK_BYTES = 1 << 20
 COMMITS = 100
 COMMIT_BYTES = 8192
-"""A page of PostgreSQL's log."""
+"""A page of many a server's log."""
 COMMIT_NS_MIN = 10_000
 """No device over a bus has written and confirmed a page sooner; memory has."""
 FREE_BYTES_MIN = 2 << 30

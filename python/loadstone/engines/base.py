@@ -101,6 +101,22 @@ class Leftover:
     """Whether a living run holds it, on whatever machine: it stays."""
 
 
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What came of trying whether an engine starts on this machine, in words that fit on one line
+    of a screen."""
+
+    name: str
+    """Of what was tried."""
+    works: bool | None
+    """None where it was not tried."""
+    found: str
+    consequence: str
+    """What it means for a run."""
+    remedy: str = ""
+    """What to do about it; empty where it works."""
+
+
 def _most(variant: "Variant", name: str, kind: str) -> tuple[int, str]:
     """The largest number that a tactic takes, and why it is that."""
     if kind == "<bytes>":
@@ -267,6 +283,14 @@ class System(ABC):
         """End the sessions that a killed worker left in a user's server, where its statement would
         go on. Raises `EngineError`."""
         del variant, owner
+
+    @classmethod
+    def probe(cls, scratch: Path) -> Probe | None:
+        """Try, in an empty folder of ours, whether the engine starts as this user; what that makes
+        is removed again. None where an engine that is installed can do nothing but start. Raises
+        nothing: that it does not start is the answer."""
+        del scratch
+        return None
 
     @classmethod
     def abandon(cls, scratch: Path) -> Sequence[int]:

@@ -20,6 +20,7 @@ from loadstone.engines.base import (
     Capabilities,
     Engine,
     Leftover,
+    Probe,
     Structure,
     Table,
     in_use,
@@ -28,6 +29,7 @@ from loadstone.engines.ownership import Hold, owner_of, space_name
 from loadstone.engines.postgresql.binaries import require_server
 from loadstone.engines.postgresql.load import fill, organise, read_rows
 from loadstone.engines.postgresql.network_namespace import remove_link
+from loadstone.engines.postgresql.probe import probe
 from loadstone.engines.postgresql.schema import Space
 from loadstone.engines.postgresql.server import PrivateServer, end_orphan
 from loadstone.engines.postgresql.session import Address, private_address, user_address
@@ -310,6 +312,11 @@ class PostgresqlEngine(Engine):
             self._space.leave(self._open())
         self._entered = False
         self._disconnect()
+
+    @classmethod
+    def probe(cls, scratch: Path) -> Probe:
+        """A private server, up and down."""
+        return probe(scratch)
 
     @classmethod
     def sweep(cls, variant: "Variant") -> Sequence[Leftover]:
