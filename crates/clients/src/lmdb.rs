@@ -5,6 +5,7 @@ mod objects;
 mod raw;
 mod reader;
 mod store;
+mod tables;
 mod writer;
 
 pub use links::Links;

@@ -7,6 +7,7 @@
 pub mod attribute;
 pub mod catalogue;
 pub mod columns;
+pub mod edition;
 pub mod generator;
 pub mod oo1;
 pub mod shuffle;
@@ -15,6 +16,7 @@ pub mod strings;
 pub mod wisconsin;
 
 pub use attribute::{Attribute, AttributeType};
-pub use catalogue::{DatasetError, Edition, edition, open};
+pub use catalogue::{edition, open};
 pub use columns::{Column, Relation};
+pub use edition::{DatasetError, Edition};
 pub use source::{Cursor, Source, read_all, read_range};

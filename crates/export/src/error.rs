@@ -7,7 +7,7 @@ use arrow_schema::ArrowError;
 use loadstone_datasets::DatasetError;
 use parquet::errors::ParquetError;
 
-use crate::request::{Compression, Format};
+use crate::format::{Compression, Format};
 
 /// Why there is no file; nothing is left behind.
 #[derive(Debug, thiserror::Error)]

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use crate::arrow;
 use crate::error::ExportError;
+use crate::format::Compression;
 use crate::pieces::{Job, Maker};
-use crate::request::Compression;
 use crate::target::Target;
 
 /// One record batch: readers map or decompress it as a whole.

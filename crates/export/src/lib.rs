@@ -6,6 +6,7 @@
 pub mod arrow;
 mod csv;
 mod error;
+mod format;
 mod ipc;
 mod parquet;
 mod pieces;
@@ -14,7 +15,8 @@ mod target;
 mod timestamp;
 
 pub use error::ExportError;
-pub use request::{Compression, Format, Request, Summary};
+pub use format::{Compression, Format};
+pub use request::{Request, Summary};
 
 use std::ops::ControlFlow;
 

@@ -14,8 +14,8 @@ use parquet::schema::types::ColumnPath;
 
 use crate::arrow;
 use crate::error::ExportError;
+use crate::format::Compression;
 use crate::pieces::{Job, Maker};
-use crate::request::Compression;
 use crate::target::Target;
 
 /// A row group of the size that `DuckDB`'s own tables use.

@@ -2,7 +2,7 @@
 //!
 //! The bytes are drawn in `docs/quel.md`, section "Answers".
 
-use crate::value::{as_integer, without_blanks};
+use crate::equality::{as_integer, without_blanks};
 use std::fmt;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 

@@ -9,7 +9,8 @@
 //! ```
 
 pub mod answer;
-pub mod check;
+mod check;
+mod equality;
 pub mod error;
 mod json;
 mod lexer;
@@ -17,6 +18,7 @@ pub mod oracle;
 mod parser;
 mod pattern;
 mod printer;
+pub mod schema;
 pub mod tree;
 mod value;
 

@@ -7,15 +7,17 @@
 
 mod aggregate;
 mod change;
+mod keys;
 mod search;
 mod table;
 mod terms;
 
 use crate::answer::{Answer, RowEncoder};
+use crate::check::Checker;
 use crate::check::resolved::{Action, Scope, Step, Term};
-use crate::check::{Catalogue, Checker};
 use crate::error::{Fault, QuelError};
 use crate::parser::parse;
+use crate::schema::Catalogue;
 use crate::tree::{Span, Statement};
 use crate::value::OwnedValue;
 use loadstone_datasets::Relation;
@@ -167,7 +169,7 @@ fn evaluate(
             let base = table(relations, relation);
             let (answer, changes) = change::changes(step, relations, &base, meter)?;
             if keep {
-                relations.insert(relation.clone(), Arc::new(base.changed(&changes)));
+                relations.insert(relation.clone(), Arc::new(changes.made_in(&base)));
             }
             return Ok(answer);
         }

@@ -1,6 +1,7 @@
 //! Values as the oracle computes with them.
 
 use crate::answer::RowEncoder;
+use crate::equality::{as_integer, without_blanks};
 use std::cmp::Ordering;
 
 /// One value; texts are borrowed from relations and constants.
@@ -99,22 +100,6 @@ impl Value<'_> {
             Self::Null | Self::Text(_) => f64::NAN,
         }
     }
-}
-
-/// CHAR semantics: trailing blanks do not count.
-pub(crate) fn without_blanks(text: &[u8]) -> &[u8] {
-    let mut end = text.len();
-    while end > 0 && text[end - 1] == b' ' {
-        end -= 1;
-    }
-    &text[..end]
-}
-
-/// The integer that a real is exactly, if it is one that 64 bits hold.
-pub(crate) fn as_integer(value: f64) -> Option<i64> {
-    // 2^63 itself does not fit, -2^63 does; both are exact in binary.
-    let fits = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&value);
-    (fits && value.fract() == 0.0).then_some(value as i64)
 }
 
 /// Exact, where a cast of either side would round above 2^53.

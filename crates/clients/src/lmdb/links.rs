@@ -5,8 +5,9 @@ use std::ops::{Range, RangeInclusive};
 
 use loadstone_datasets::oo1::{Connection, Database, NewPart, Part as Row};
 
-use super::raw::{ENGINE, Shape};
+use super::raw::ENGINE;
 use super::store::{CURSOR_OWN, Store, key};
+use super::tables::Shape;
 use crate::driver::{Direction, Driver, X_MAX};
 use crate::error::ClientError;
 use crate::part::{Kind, Link, Part};

@@ -4,8 +4,9 @@ use std::ops::{Range, RangeInclusive};
 
 use loadstone_datasets::oo1::{Database, NewPart};
 
-use super::raw::{ENGINE, Shape, Table};
+use super::raw::{ENGINE, Table};
 use super::store::{CURSOR_OWN, Store, key};
+use super::tables::Shape;
 use crate::driver::{Direction, Driver};
 use crate::error::ClientError;
 use crate::object::{self, Held, Object};

@@ -1,5 +1,5 @@
-//! LMDB's C interface, as thin as safe code can have it: environments and tables. Its
-//! transactions are in `reader` and `writer`, and no unsafe code is elsewhere.
+//! LMDB's C interface, as thin as safe code can have it: environments. Its transactions are in
+//! `reader` and `writer`, its tables in `tables`, and no unsafe code is elsewhere.
 //!
 //! Not a ready-made wrapper: those tie a transaction to the environment by a lifetime, so that a
 //! driver could not keep both, and open a cursor for every range.
@@ -8,11 +8,10 @@ use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr::{self, NonNull};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
 
 use lmdb_master_sys as ffi;
 
-use super::writer::Writer;
 use crate::error::ClientError;
 
 /// Name of the engine in errors.
@@ -26,9 +25,6 @@ const READERS_MAX: c_uint = 256;
 
 /// Tables of all designs together.
 const TABLES_MAX: c_uint = 8;
-
-/// The tables of all designs.
-const TABLES: [&CStr; 6] = [c"build", c"constant", c"object", c"part", c"to", c"from"];
 
 /// An open environment: one for each file and process, as LMDB demands.
 pub struct Environment {
@@ -50,37 +46,21 @@ unsafe impl Sync for Environment {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Table(pub(super) ffi::MDB_dbi);
 
-/// How a table orders its keys and values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
-    /// One value of any length for each number.
-    Single,
-    /// Values of one length, sorted, for each number.
-    Many,
-    /// Sorted numbers for each number.
-    Numbers,
-}
-
-impl Shape {
-    const fn flags(self) -> c_uint {
-        let many = ffi::MDB_INTEGERKEY | ffi::MDB_DUPSORT | ffi::MDB_DUPFIXED;
-        match self {
-            Self::Single => ffi::MDB_INTEGERKEY,
-            Self::Many => many,
-            Self::Numbers => many | ffi::MDB_INTEGERDUP,
-        }
-    }
-}
-
 /// The environments that this process has open.
 static OPEN: LazyLock<Mutex<HashMap<PathBuf, Weak<Environment>>>> = LazyLock::new(Mutex::default);
+
+/// Kept by whoever opens an environment or its tables: tables are opened by one transaction of a
+/// process at a time.
+pub(super) fn alone() -> MutexGuard<'static, HashMap<PathBuf, Weak<Environment>>> {
+    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 impl Environment {
     /// Open or create a file; the one that is open already, if it is.
     pub fn open(path: &str, durable: bool) -> Result<Arc<Self>, ClientError> {
         let path = std::path::absolute(path)
             .map_err(|error| ClientError::engine(ENGINE, "opening the database", error))?;
-        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = alone();
         if let Some(environment) = open.get(&path).and_then(Weak::upgrade) {
             if environment.durable != durable {
                 let message = "it is open already with another durability; close that first";
@@ -116,61 +96,6 @@ impl Environment {
             done(ffi::mdb_env_open(raw.as_ptr(), name.as_ptr(), flags, 0o600), doing)?;
         }
         Ok(environment)
-    }
-
-    /// Open or create tables.
-    pub fn tables<const N: usize>(
-        self: &Arc<Self>,
-        names: [(&CStr, Shape); N],
-    ) -> Result<[Table; N], ClientError> {
-        // Tables are opened by one transaction of a process at a time.
-        let _alone = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-        let writer = Writer::begin(self)?;
-        let mut tables = [Table(0); N];
-        for (table, (name, shape)) in tables.iter_mut().zip(names) {
-            let flags = ffi::MDB_CREATE | shape.flags();
-            #[expect(unsafe_code, reason = "the C interface")]
-            // SAFETY: the transaction is alive, the name ends in zero, the table's place takes it.
-            let status = unsafe {
-                ffi::mdb_dbi_open(writer.transaction(), name.as_ptr(), flags, &raw mut table.0)
-            };
-            done(status, "opening a table")?;
-        }
-        writer.commit()?;
-        Ok(tables)
-    }
-
-    /// The tables that hold something, with how many values each, as LMDB counts them.
-    pub fn filled(self: &Arc<Self>) -> Result<Vec<(String, usize)>, ClientError> {
-        // Tables are opened by one transaction of a process at a time.
-        let _alone = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-        let writer = Writer::begin(self)?;
-        let mut filled = Vec::new();
-        for name in TABLES {
-            let mut table = Table(0);
-            #[expect(unsafe_code, reason = "the C interface")]
-            // SAFETY: the transaction is alive, the name ends in zero, the table's place takes it.
-            let status = unsafe {
-                ffi::mdb_dbi_open(writer.transaction(), name.as_ptr(), 0, &raw mut table.0)
-            };
-            if status == ffi::MDB_NOTFOUND {
-                continue;
-            }
-            done(status, "opening a table")?;
-            #[expect(unsafe_code, reason = "the C interface")]
-            // SAFETY: all zeros are numbers.
-            let mut counted: ffi::MDB_stat = unsafe { std::mem::zeroed() };
-            #[expect(unsafe_code, reason = "the C interface")]
-            // SAFETY: the transaction is alive, the table is its own, `counted` takes the answer.
-            let status = unsafe { ffi::mdb_stat(writer.transaction(), table.0, &raw mut counted) };
-            done(status, "counting a table's values")?;
-            if counted.ms_entries > 0 {
-                filled.push((name.to_string_lossy().into_owned(), counted.ms_entries));
-            }
-        }
-        // Committed, so that the tables that were opened stay so.
-        writer.commit()?;
-        Ok(filled)
     }
 
     /// Where the file is.

@@ -4,8 +4,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::raw::{ENGINE, Environment, Shape, Table, version};
+use super::raw::{ENGINE, Environment, Table, version};
 use super::reader::Reader;
+use super::tables::{self, Shape};
 use super::writer::Writer;
 use crate::error::ClientError;
 use crate::tactics::{Address, Tactics};
@@ -47,8 +48,8 @@ impl<const N: usize> Store<N> {
         let durable = tactics.take("durability", &[("full", true), ("none", false)])?;
         let environment = Environment::open(&address.database, durable)?;
         let [build, constant] =
-            environment.tables([(c"build", Shape::Numbers), (c"constant", Shape::Single)])?;
-        let own = environment.tables(names)?;
+            tables::open(&environment, [(c"build", Shape::Numbers), (c"constant", Shape::Single)])?;
+        let own = tables::open(&environment, names)?;
         Self::attach(environment, build, constant, own)
     }
 
@@ -160,8 +161,8 @@ impl<const N: usize> Store<N> {
         let syncs = self.environment.syncs()?;
         let durability = if syncs { "synchronous commit" } else { "no sync" };
         let version = version();
-        let filled = self.environment.filled()?;
-        let tables = filled
+        let filled = tables::filled(&self.environment)?;
+        let indexes = filled
             .iter()
             .map(|(name, entries)| format!("B-tree {name} of {entries} values"))
             .collect::<Vec<_>>()
@@ -176,7 +177,7 @@ impl<const N: usize> Store<N> {
         let terms = [
             ("version", version.as_str()),
             ("durability", durability),
-            ("indexes", tables.as_str()),
+            ("indexes", indexes.as_str()),
             ("read transaction", "one measure: a snapshot"),
             ("empty statement", "a key that is not there"),
             ("constant", "the only value of a table"),

@@ -27,7 +27,7 @@ impl Writer {
         Ok(Self { raw, ended: false, _environment: Arc::clone(environment) })
     }
 
-    /// For the environment, which opens tables in it.
+    /// For opening tables in it.
     pub(super) const fn transaction(&self) -> *mut ffi::MDB_txn {
         self.raw.as_ptr()
     }

@@ -159,7 +159,7 @@ impl<D: Design, P: Place> Driver for Lode<D, P> {
     fn load(&mut self, database: &Database) -> Result<(), ClientError> {
         self.session = None;
         self.rollback()?;
-        self.design = Some(P::load(&mut self.store, database)?);
+        self.design = Some(self.store.load(database)?);
         Ok(())
     }
 
@@ -292,7 +292,7 @@ impl<D: Design, P: Place> Driver for Lode<D, P> {
     }
 
     fn size_bytes(&mut self) -> Result<u64, ClientError> {
-        P::size_bytes(&self.store)
+        self.store.size_bytes()
     }
 
     fn terms(&mut self) -> Result<Vec<(String, String)>, ClientError> {

@@ -13,7 +13,6 @@ use super::ENGINE;
 use super::design::Design;
 use super::loading::Loading;
 use super::place::Place;
-use super::store::Store;
 use crate::error::ClientError;
 
 /// Log that a load writes before it puts pages in their places, for each part: little, so that the
@@ -89,22 +88,27 @@ impl Place for Database {
     }
 
     /// Nothing waits for the device on the way.
-    fn load<D: Design>(store: &mut Store<Self>, data: &Data) -> Result<D, ClientError> {
+    fn load<D: Design>(
+        address: &str,
+        tactics: &Tactics,
+        open: &mut Option<Arc<Self>>,
+        data: &Data,
+    ) -> Result<D, ClientError> {
         let failed = |error| ClientError::engine(ENGINE, "loading it", error);
-        if let Some(before) = store.take() {
+        if let Some(before) = open.take() {
             let Some(before) = Arc::into_inner(before) else {
                 return Err(ClientError::engine(ENGINE, "loading it", "others have it open"));
             };
             before.abandon();
         }
-        let path = Path::new(store.address());
+        let path = Path::new(address);
         for path in [path, &log_path(path)] {
             fs::remove_file(path)
                 .map_err(|error| ClientError::engine(ENGINE, "removing the old one", error))?;
         }
         let log_bytes = LOAD_LOG_BYTES * u64::from(data.parts);
         let checkpoint = CheckpointBytes(log_bytes.clamp(LOAD_LOG_BYTES_MIN, LOAD_LOG_BYTES_MAX));
-        let tactics = Tactics { durability: Durability::None, checkpoint, ..*store.chosen() };
+        let tactics = Tactics { durability: Durability::None, checkpoint, ..*tactics };
         let new = Self::create(path, &tactics).map_err(failed)?;
         let design = {
             let mut loading = Loading::new(&new);
@@ -113,12 +117,11 @@ impl Place for Database {
         };
         let design = design.map_err(|failure| failure.told("loading it"))?;
         new.close().map_err(failed)?;
-        store.open_again()?;
         Ok(design)
     }
 
-    fn size_bytes(store: &Store<Self>) -> Result<u64, ClientError> {
-        let path = Path::new(store.address());
+    fn size_bytes(address: &str) -> Result<u64, ClientError> {
+        let path = Path::new(address);
         let length = |path: &Path| fs::metadata(path).map(|it| it.len());
         let total = length(path).and_then(|own| Ok(own + length(&log_path(path))?));
         total.map_err(|error| ClientError::engine(ENGINE, "measuring the files", error))

@@ -8,7 +8,6 @@ use lode::tactics::Tactics;
 use lode::{LodeError, Pages};
 
 use super::design::Design;
-use super::store::Store;
 use crate::error::ClientError;
 
 /// A database, and transactions that own a share of it, since a driver keeps them from call to
@@ -50,9 +49,15 @@ pub trait Place: Send + Sync + Sized + 'static {
     /// Make it all visible, and durable as the tactics say.
     fn commit(writer: Self::Writer) -> Result<(), LodeError>;
 
-    /// A new database in place of that of a store, filled, and durable at return.
-    fn load<D: Design>(store: &mut Store<Self>, data: &Data) -> Result<D, ClientError>;
+    /// A new database in place of the one at that address, filled, and durable at return. `open`
+    /// is the one that is open there; it stays so where a place refuses.
+    fn load<D: Design>(
+        address: &str,
+        tactics: &Tactics,
+        open: &mut Option<Arc<Self>>,
+        data: &Data,
+    ) -> Result<D, ClientError>;
 
     /// Of both files.
-    fn size_bytes(store: &Store<Self>) -> Result<u64, ClientError>;
+    fn size_bytes(address: &str) -> Result<u64, ClientError>;
 }

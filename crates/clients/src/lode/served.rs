@@ -12,7 +12,6 @@ use self_cell::self_cell;
 use super::ENGINE;
 use super::design::Design;
 use super::place::Place;
-use super::store::Store;
 use crate::error::ClientError;
 
 const ELSEWHERE: &str =
@@ -92,7 +91,12 @@ impl Place for Remote {
         writer.with_dependent_mut(|_, writing| commit(writing)).unwrap_or(Ok(()))
     }
 
-    fn load<D: Design>(_: &mut Store<Self>, _: &Data) -> Result<D, ClientError> {
+    fn load<D: Design>(
+        _: &str,
+        _: &Tactics,
+        _: &mut Option<Arc<Self>>,
+        _: &Data,
+    ) -> Result<D, ClientError> {
         Err(ClientError::Unsupported {
             engine: ENGINE,
             what: "load at a server",
@@ -100,7 +104,7 @@ impl Place for Remote {
         })
     }
 
-    fn size_bytes(_: &Store<Self>) -> Result<u64, ClientError> {
+    fn size_bytes(_: &str) -> Result<u64, ClientError> {
         Err(ClientError::Unsupported {
             engine: ENGINE,
             what: "size at a server",

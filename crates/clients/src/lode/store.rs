@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use loadstone_datasets::oo1::Database as Data;
 use lode::tactics::{self, Tactics as LodeTactics};
 
 use super::ENGINE;
+use super::design::Design;
 use super::place::Place;
 use crate::error::ClientError;
 use crate::tactics::{Address, Tactics};
@@ -43,24 +45,21 @@ impl<P: Place> Store<P> {
     }
 
     /// Open what is there now.
-    pub fn open_again(&mut self) -> Result<(), ClientError> {
+    fn open_again(&mut self) -> Result<(), ClientError> {
         self.database = Some(Arc::new(P::open(&self.address, &self.chosen)?));
         Ok(())
     }
 
-    /// Where it is: a path, or a server's address.
-    pub fn address(&self) -> &str {
-        &self.address
+    /// A new database in place of what is there, filled with a design, and open.
+    pub fn load<D: Design>(&mut self, data: &Data) -> Result<D, ClientError> {
+        let design = P::load(&self.address, &self.chosen, &mut self.database, data)?;
+        self.open_again()?;
+        Ok(design)
     }
 
-    /// The tactics that were asked for.
-    pub const fn chosen(&self) -> &LodeTactics {
-        &self.chosen
-    }
-
-    /// Take the database away.
-    pub const fn take(&mut self) -> Option<Arc<P>> {
-        self.database.take()
+    /// Of both files.
+    pub fn size_bytes(&self) -> Result<u64, ClientError> {
+        P::size_bytes(&self.address)
     }
 
     pub fn database(&self) -> Result<&Arc<P>, ClientError> {

@@ -2,9 +2,8 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use super::edition_1992::edition_name;
 use super::random::{CYCLE_DRAWS, MODULUS, ParkMiller};
-use crate::catalogue::DatasetError;
+use crate::edition::DatasetError;
 
 /// Connections that leave each part.
 pub const FAN_OUT: u32 = 3;
@@ -42,6 +41,11 @@ const PART_DRAWS: u64 = 4;
 const PARTS_STREAM: u64 = FAN_OUT as u64 * CONNECTION_DRAWS * *PARTS_RANGE.end() as u64;
 pub(super) const MEASURES_STREAM: u64 = PARTS_STREAM + PART_DRAWS * *PARTS_RANGE.end() as u64;
 const _: () = assert!(MEASURES_STREAM < CYCLE_DRAWS);
+
+/// Name of the edition with or without locality.
+pub(super) fn edition_name(locality: bool) -> &'static str {
+    if locality { "1992" } else { "1992-no-locality" }
+}
 
 /// A database: a recipe of three numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::database::{Connections, Database, Parts};
+use super::database::{Connections, Database, Parts, edition_name};
 use crate::attribute::{Attribute, AttributeType};
-use crate::catalogue::{DatasetError, Edition};
 use crate::columns::{Column, Relation};
+use crate::edition::{DatasetError, Edition};
 use crate::source::{Cursor, Source};
 
 const TYPE_WIDTH: usize = "part-type0".len();
@@ -24,11 +24,6 @@ const CONNECTION: [(&str, AttributeType); 4] = [
     ("type", AttributeType::Char(TYPE_WIDTH)),
     ("length", AttributeType::Int4),
 ];
-
-/// Name of the edition with or without locality.
-pub(super) fn edition_name(locality: bool) -> &'static str {
-    if locality { "1992" } else { "1992-no-locality" }
-}
 
 /// The edition of 1992, as published and as in its Table VI.
 pub struct Edition1992 {

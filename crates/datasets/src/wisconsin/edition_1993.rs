@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::attribute::{Attribute, AttributeType};
-use crate::catalogue::{DatasetError, Edition};
 use crate::columns::{Column, Relation};
+use crate::edition::{DatasetError, Edition};
 use crate::generator::{Permutation, Walk};
 use crate::source::{Cursor, Source};
 use crate::strings::{TEXT_WIDTH, text_1993, text_cyclic_1993};

@@ -3,9 +3,10 @@
 use super::resolved::{
     Action, Aggregate, Column, Partition, SLOTS_MAX, Scope, Slot, SlotSet, Step, Term, Type,
 };
-use super::{Attribute, Catalogue, Checked, Kind, attribute_number, existing, relation_in};
+use super::{Checked, attribute_number, existing, relation_in};
 use crate::error::Fault;
 use crate::pattern::{Pattern, is_pattern, literal};
+use crate::schema::{Attribute, Catalogue, Kind};
 use crate::tree::{BinaryOperator, Expr, Name, Span, Target, UnaryOperator};
 use std::collections::{BTreeMap, BTreeSet};
 

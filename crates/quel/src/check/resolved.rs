@@ -1,7 +1,7 @@
 //! The checked tree: names have become numbers, and every type is known.
 
-use super::{Attribute, Kind};
 use crate::pattern::Pattern;
+use crate::schema::{Attribute, Kind};
 use crate::tree::{AggregateFunction, BinaryOperator, Name, Span};
 
 /// What an expression yields.

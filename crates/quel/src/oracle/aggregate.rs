@@ -1,6 +1,7 @@
 //! Aggregates: the groups of a partition, and one value for each.
 
-use super::search::{KeyHasher, Meter, Seen};
+use super::keys::Groups;
+use super::search::{Meter, Seen};
 use super::terms::{Frame, finite};
 use super::{Evaluated, search};
 use crate::answer::RowEncoder;
@@ -9,24 +10,6 @@ use crate::error::Fault;
 use crate::tree::AggregateFunction;
 use crate::value::{OwnedValue, Value};
 use std::cmp::Ordering;
-use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
-
-/// The numbers of a partition's groups, by the key of their by-values.
-#[derive(Debug, Default)]
-pub(super) struct Groups {
-    numbers: HashMap<u128, u32, BuildHasherDefault<KeyHasher>>,
-}
-
-impl Groups {
-    pub fn len(&self) -> usize {
-        self.numbers.len()
-    }
-
-    pub fn find(&self, key: u128) -> Option<usize> {
-        self.numbers.get(&key).map(|number| *number as usize)
-    }
-}
 
 /// Every combination of by-values that exists.
 pub(super) fn groups(
@@ -39,8 +22,7 @@ pub(super) fn groups(
     let everything = Scope { slots: partition.slots, conditions: Vec::new() };
     search(frame, &everything, meter, &mut |rows, meter| {
         let key = frame.key(&partition.by, rows, &mut bytes)?;
-        let next = groups.numbers.len() as u32;
-        if *groups.numbers.entry(key).or_insert(next) == next {
+        if groups.insert(key) {
             meter.hold()?;
         }
         Ok(())

@@ -2,13 +2,14 @@
 //! add up, only the changed tuples are read; the untouched relation is summed once.
 
 use super::search::Meter;
-use super::table::Table;
+use super::table::{Data, Table};
 use super::terms::Frame;
 use super::{Evaluated, Relations, prepare, search};
 use crate::answer::{Answer, RowEncoder};
-use crate::check::Kind;
 use crate::check::resolved::{Action, Step, Term};
+use crate::equality::without_blanks;
 use crate::error::Fault;
+use crate::schema::Kind;
 use crate::tree::Span;
 use crate::value::{OwnedValue, Value};
 
@@ -36,7 +37,7 @@ impl Changes {
     }
 
     /// The values that a row of the relation gets; None where it is untouched.
-    pub fn row(&self, row: usize) -> Option<&[OwnedValue]> {
+    fn row(&self, row: usize) -> Option<&[OwnedValue]> {
         match self.positions.get(row) {
             None | Some(&UNTOUCHED) => None,
             Some(&position) => {
@@ -47,13 +48,39 @@ impl Changes {
     }
 
     /// The rows that an append adds.
-    pub fn appended(&self) -> impl Iterator<Item = &[OwnedValue]> {
+    fn appended(&self) -> impl Iterator<Item = &[OwnedValue]> {
         let appends = self.positions.is_empty() && !self.columns.is_empty();
         let count = if appends { self.count as usize } else { 0 };
         (0..count).map(|number| {
             let start = number * self.columns.len();
             &self.values[start..start + self.columns.len()]
         })
+    }
+
+    /// A copy of the relation with them made.
+    pub fn made_in(&self, base: &Table) -> Table {
+        let mut columns = Vec::new();
+        for (number, old) in base.columns.iter().enumerate() {
+            let position = self.columns.iter().position(|column| *column == number);
+            let mut values = Vec::with_capacity(base.rows);
+            for row in 0..base.rows {
+                let change = self.row(row);
+                if self.deletes && change.is_some() {
+                    continue;
+                }
+                values.push(match (change, position) {
+                    (Some(change), Some(position)) => change[position].clone(),
+                    _ => old.value(row).to_owned(),
+                });
+            }
+            values.extend(self.appended().map(|row| row[number].clone()));
+            columns.push(Data::Values(values));
+        }
+        let rows = match columns.first() {
+            Some(Data::Values(values)) => values.len(),
+            _ => 0,
+        };
+        Table::new(base.attributes.clone(), columns, rows)
     }
 }
 
@@ -195,7 +222,7 @@ fn storable<'v>(value: Value<'v>, kind: Kind, name: &str, span: Span) -> Evaluat
             Ok(value)
         }
         (Value::Text(text), Kind::Text { width }) => {
-            let length = crate::value::without_blanks(text).len();
+            let length = without_blanks(text).len();
             if length > width {
                 let what = format!("a text of {length} characters");
                 return too_large(what, format!("it holds {width}"));

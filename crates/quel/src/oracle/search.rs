@@ -4,13 +4,14 @@
 //! slot is looked up by a hash index on its equalities with the slots before it, or, where there
 //! is none, run through as well. Combinations are handed on one by one and never stored.
 
+use super::keys::KeyHasher;
 use super::terms::Frame;
 use super::{Evaluated, VALUES_HELD_MAX};
 use crate::check::resolved::{SlotSet, Term};
 use crate::error::Fault;
 use crate::tree::{BinaryOperator, Span};
 use std::collections::HashSet;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 
 /// What is called for each combination: the current row of each slot.
 pub(super) type Each<'e> = dyn FnMut(&[u32], &mut Meter) -> Evaluated<()> + 'e;
@@ -73,26 +74,6 @@ impl Seen {
             meter.hold()?;
         }
         Ok(is_new)
-    }
-}
-
-/// Keys are hashes already: half of one serves as its own.
-#[derive(Default)]
-pub(super) struct KeyHasher(u64);
-
-impl Hasher for KeyHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
-        }
-    }
-
-    fn write_u128(&mut self, key: u128) {
-        self.0 = key as u64;
     }
 }
 

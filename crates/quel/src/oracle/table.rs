@@ -1,8 +1,7 @@
 //! Relations as the oracle holds them: typed columns, and the checksum of the whole.
 
-use super::change::Changes;
 use crate::answer::{Answer, RowEncoder};
-use crate::check::{Attribute, Kind};
+use crate::schema::{Attribute, Kind};
 use crate::value::{OwnedValue, Value};
 use loadstone_datasets::{Column, Relation};
 use std::sync::OnceLock;
@@ -92,31 +91,5 @@ impl Table {
             column.value(row).encode(bytes);
         }
         bytes.finish_row()
-    }
-
-    /// A copy with changes made.
-    pub fn changed(&self, changes: &Changes) -> Self {
-        let mut columns = Vec::new();
-        for (number, old) in self.columns.iter().enumerate() {
-            let position = changes.columns.iter().position(|column| *column == number);
-            let mut values = Vec::with_capacity(self.rows);
-            for row in 0..self.rows {
-                let change = changes.row(row);
-                if changes.deletes && change.is_some() {
-                    continue;
-                }
-                values.push(match (change, position) {
-                    (Some(change), Some(position)) => change[position].clone(),
-                    _ => old.value(row).to_owned(),
-                });
-            }
-            values.extend(changes.appended().map(|row| row[number].clone()));
-            columns.push(Data::Values(values));
-        }
-        let rows = match columns.first() {
-            Some(Data::Values(values)) => values.len(),
-            _ => 0,
-        };
-        Self::new(self.attributes.clone(), columns, rows)
     }
 }

@@ -1,13 +1,14 @@
 //! Values and truths of terms, for one combination of rows.
 
-use super::aggregate::Groups;
+use super::keys::Groups;
 use super::table::Table;
 use super::{Evaluated, Relations, table};
 use crate::answer::RowEncoder;
 use crate::check::resolved::{AggregatePlace, Function, Partition, Slot, Step, Term};
+use crate::equality::{as_integer, without_blanks};
 use crate::error::Fault;
 use crate::tree::{BinaryOperator, Span};
-use crate::value::{OwnedValue, Value, without_blanks};
+use crate::value::{OwnedValue, Value};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -242,7 +243,7 @@ fn call(function: Function, argument: Value<'_>, span: Span) -> Evaluated<Value<
 fn to_integer(argument: Value<'_>, bytes: usize, span: Span) -> Evaluated<Value<'static>> {
     let whole = match argument {
         Value::Integer(value) => Some(value),
-        other => crate::value::as_integer(other.as_real().trunc()),
+        other => as_integer(other.as_real().trunc()),
     };
     let largest = i64::MAX >> (64 - 8 * bytes);
     let fits = |value: &i64| (-largest - 1..=largest).contains(value);

@@ -3,6 +3,7 @@
 use super::Parser;
 use crate::error::Fault;
 use crate::lexer::Token;
+use crate::schema::Kind;
 use crate::tree::{AttributeType, Expr, Name, Statement, Target};
 
 /// Storage structures of INGRES; a leading `c` compresses.
@@ -109,7 +110,7 @@ impl Parser {
         self.accept_symbol("=");
         let span = self.span();
         let type_name = self.any_name("a type: i1, i2, i4, i8, f4, f8, or c and a width")?;
-        if crate::check::Kind::of_type_name(&type_name.text).is_none() {
+        if Kind::of_type_name(&type_name.text).is_none() {
             return Err(Fault::new(span, format!("`{}` is not a type", type_name.text))
                 .expecting("expected i1, i2, i4, i8, f4, f8, or c and a width from 1 to 65535"));
         }

@@ -1,0 +1,128 @@
+"""No two modules of a crate use each other: what both need stands below both.
+
+A module is looked at with all that is in its folder, so that a circle of two folders is seen where
+no two files make one. A module and its own parent may use each other: they are one thing in parts.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+
+import pytest
+
+CRATES = ("clients", "datasets", "export", "lode", "measure", "python", "quel")
+
+LEFT = {
+    "lode": {
+        ("database", "transaction"),
+        ("disk::contents", "disk::simulated"),
+        ("disk::direct", "disk::ring"),
+        ("disk::simulated", "disk::tests"),
+        ("error", "page"),
+        ("hash::mixing", "hash::table"),
+        ("remote", "server"),
+    },
+}
+"""Circles that are still to be opened: the list only gets shorter."""
+
+Module = tuple[str, ...]
+
+USE = re.compile(r"^\s*(?:pub(?:\([^)]*\))?\s+)?use\s+([^;]+);", re.MULTILINE)
+TESTS = re.compile(r"^#\[cfg\(.*test.*\)\]\nmod \w+ \{.*", re.MULTILINE | re.DOTALL)
+
+
+def modules(texts: Mapping[str, str], crate: str) -> dict[Module, str]:
+    """A crate's modules, by their path from its root, with their text."""
+    source = PurePosixPath("crates", crate, "src")
+    found = {}
+    for path, text in texts.items():
+        if path.endswith(".rs") and PurePosixPath(path).is_relative_to(source):
+            *folders, name = PurePosixPath(path).relative_to(source).with_suffix("").parts
+            found[(*folders, *([] if name in ("lib", "mod") else [name]))] = TESTS.sub("", text)
+    return found
+
+
+def paths(tree: str) -> Iterator[list[str]]:
+    """What one `use` names: `a::{b, c::d}` is `a::b` and `a::c::d`."""
+    head, brace, rest = tree.partition("{")
+    if not brace:
+        yield [part.split(" as ")[0].strip() for part in head.strip().split("::")]
+        return
+    prefix = [part.strip() for part in head.strip().removesuffix("::").split("::") if part.strip()]
+    depth, start = 0, 0
+    inside = rest[: rest.rindex("}")] + ","
+    for at, letter in enumerate(inside):
+        depth += (letter == "{") - (letter == "}")
+        if letter == "," and depth == 0:
+            if inside[start:at].strip():
+                yield from (prefix + path for path in paths(inside[start:at]))
+            start = at + 1
+
+
+def used(module: Module, text: str, known: Mapping[Module, str]) -> Iterator[Module]:
+    """The modules of its crate that a module's `use` lines lead to."""
+    for line in USE.findall(text):
+        for first, *rest in paths(line):
+            at = module
+            if first == "crate":
+                at = ()
+            elif first == "super":
+                at = module[:-1]
+                while rest and rest[0] == "super":
+                    at, rest = at[:-1], rest[1:]
+            elif first != "self":
+                continue
+            while rest and (*at, rest[0]) in known:
+                at, rest = (*at, rest[0]), rest[1:]
+            yield at
+
+
+def circles(texts: Mapping[str, str], crate: str) -> set[tuple[str, str]]:
+    """Pairs of modules beside each other of which each uses the other, folders as one."""
+    known = modules(texts, crate)
+    arrows = set()
+    for module, text in known.items():
+        for other in used(module, text, known):
+            shared = next(
+                (at for at, (a, b) in enumerate(zip(module, other, strict=False)) if a != b), None
+            )
+            if shared is not None:
+                arrows.add((module[: shared + 1], other[: shared + 1]))
+    return {
+        ("::".join(one), "::".join(other))
+        for one, other in arrows
+        if one < other and (other, one) in arrows
+    }
+
+
+@pytest.mark.parametrize("crate", CRATES)
+def test_no_two_modules_use_each_other(crate, texts):
+    found, left = circles(texts, crate), LEFT.get(crate, set())
+    complaints = [
+        f"crates/{crate}: {one} and {other} use each other; move what both need below both"
+        for one, other in sorted(found - left)
+    ]
+    complaints += [f"crates/{crate}: {pair} is open: strike it from LEFT" for pair in left - found]
+    assert not complaints, "\n".join(complaints)
+
+
+def test_every_crate_is_looked_at(texts):
+    sources = {path.split("/")[1] for path in texts if re.match(r"crates/\w+/src/", path)}
+    assert sources == set(CRATES)
+
+
+def test_a_circle_is_seen():
+    root = "crates/planted/src/"
+    files = {
+        "lib.rs": "mod a;\nmod b;\npub use a::One;\n",
+        "a.rs": "use crate::b::deep::{self, Two as Other, more::Three};\n",
+        "b/mod.rs": "mod deep;\npub use deep::Two;\n",
+        "b/deep.rs": "use super::Here;\nuse std::fmt;\n",
+    }
+    planted = {root + path: text for path, text in files.items()}
+    assert circles(planted, "planted") == set()
+    planted[root + "b/deep.rs"] += "pub(super) use super::super::a::One;\n"
+    assert circles(planted, "planted") == {("a", "b")}
+    tests_alone = "use crate::c;\n#[cfg(test)]\nmod tests {\n    use crate::a::One;\n}\n"
+    planted[root + "b/deep.rs"] = tests_alone
+    assert circles(planted, "planted") == set()
