@@ -10,6 +10,7 @@ from compared_runs import OPERATIONS, SQLITE, altered, calm_run, on_machine, rea
 from report_fixture import FEW, HOSTILE, POSTGRESQL, TWIN, make_run
 
 from loadstone.analysis.compare.compare import compare
+from loadstone.analysis.compare.sides import matches
 from loadstone.errors import InputError
 from loadstone.record.model import CellResult, Term
 from loadstone.report.comparison.formats import FORMATS, write
@@ -246,7 +247,7 @@ def test_a_tactic_of_any_variant_in_the_records_is_a_term_that_may_be_named():
         compare(run, run, variants=SQLITE, across=("tim",))
     assert "time_us" in caught.value.hint
     with pytest.raises(InputError) as caught:
-        compare(run, run, variants=("fixed", "fixed"))
+        compare(run, run, variants=("fixd", "fixd"))
     assert "fixed?time_us=1000" in caught.value.hint
     assert "last" in caught.value.hint, "all of them, however many"
 
@@ -299,3 +300,17 @@ def test_no_format_lets_a_record_reach_the_terminal_or_the_page():
 
 def test_the_formats_are_those_of_the_command():
     assert FORMATS == ("table", "md", "json")
+
+
+def test_a_variant_may_be_called_by_its_engine_where_the_record_has_one():
+    run = calm_run()
+    assert matches(run, None, ("postgresql", "sqlite"))[0].name == f"sqlite over {POSTGRESQL}"
+    assert matches(run, run, ("sqlite", "sqlite"))[0].name == "sqlite"  # and not its twin
+    two = replace(run, plan=replace(run.plan, variants=(*run.plan.variants, "postgresql?cache=1")))
+    with pytest.raises(InputError, match="record A has 2 variants of 'postgresql'") as caught:
+        matches(two, None, ("postgresql", "sqlite"))
+    assert caught.value.hint == f"name one of them: '{POSTGRESQL}', 'postgresql?cache=1'"
+    with pytest.raises(InputError, match="is compared with itself"):
+        matches(run, None, ("postgresql", POSTGRESQL))
+    with pytest.raises(InputError, match="record B has no variant 'fixed'"):
+        matches(run, run, ("sqlite", "fixed"))

@@ -15,7 +15,8 @@ def compare(
         tuple[str, str] | None,
         typer.Option(
             metavar="A-VARIANT B-VARIANT",
-            help="Compare these two: of A and of B, or both of A; by default each with itself.",
+            help="Compare these two, of A and of B, or both of A; by default each with itself. An"
+            " engine stands for its variant where there is one.",
         ),
     ] = None,
     fail_on: Annotated[

@@ -53,12 +53,13 @@ def matches(
     """The sides to compare. Without `variants`: every variant that both records have, but the
     harness's floor and the twins. Raises `InputError` where that leaves nothing to ask."""
     if variants is not None:
-        a, b = variants
-        if other is None and a == b:
+        match = Match(_side(baseline, variants[0], "A"), _side(other or baseline, variants[1], "B"))
+        if other is None and match.repeated:
             raise InputError(
-                f"{a} is compared with itself", hint="name two variants, or a second record"
+                f"{match.name} is compared with itself",
+                hint="name two variants, or a second record",
             )
-        return (Match(_side(baseline, a, "A"), _side(other or baseline, b, "B")),)
+        return (match,)
     if other is None:
         raise InputError(
             "one record, and nothing to compare it with",
@@ -76,11 +77,20 @@ def matches(
 
 
 def _side(run: Run, variant: str, letter: str) -> Side:
-    if variant not in _variants(run):
+    """A variant by its name, or by its engine's where the record has one variant of that."""
+    if variant in _variants(run):
+        return Side(run, variant)
+    short = [n for n in _variants(run) if engine_of(n) == variant and not is_twin(n)]
+    if len(short) > 1:
+        raise InputError(
+            f"record {letter} has {len(short)} variants of {variant!r}",
+            hint=f"name one of them: {', '.join(map(repr, short))}",
+        )
+    if not short:
         raise InputError(
             f"record {letter} has no variant {variant!r}", hint=f"it has: {_listed(run)}"
         )
-    return Side(run, variant)
+    return Side(run, short[0])
 
 
 def _variants(run: Run) -> Sequence[str]:
