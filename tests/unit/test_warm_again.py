@@ -1,0 +1,65 @@
+"""What was started anew is warmed up again before it is measured; what was not, and takes long, is
+not. The engines are real; what counts as long is what the test says."""
+
+from collections import defaultdict
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from loadstone.record import read
+from loadstone.run import session, stage
+from loadstone.run.variant_worker import VariantWorker
+
+CHOICES = {
+    "benchmark": "oo1", "on": ["sqlite", "sqlite?durability=none"], "rows": [500],
+    "operations": ["lookup"], "temperature": ["warm"], "floor": False, "limits": False,
+    "repeat": 4, "repeat_most": 200, "repeat_s": 60.0, "precision": 0.0001, "warm_up": 2,
+}  # fmt: skip
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, list[str | int]]:
+    """What each variant's worker is asked, in order: its restarts, and of a block its warm-up."""
+    found: dict[str, list[str | int]] = defaultdict(list)
+    ask = VariantWorker.ask
+
+    def heard(self: VariantWorker, request: str, **values):
+        if request == "restart":
+            found[self.variant.name].append(request)
+        elif request == "block":
+            found[self.variant.name].append(values["block"]["warm_up"])
+        return ask(self, request, **values)
+
+    monkeypatch.setattr(VariantWorker, "ask", heard)
+    monkeypatch.setenv("LOADSTONE_SCRATCH", str(tmp_path / "scratch"))
+    return found
+
+
+def measured(tmp_path: Path) -> int:
+    path = tmp_path / "r.loadstone"
+    session.start(session.plan_from(CHOICES, None), path, page=False)
+    return min(len(result.samples) for result in read(path).results)
+
+
+def test_after_a_restart_an_engine_is_warmed_up_before_it_is_measured(
+    asked: dict[str, list[str | int]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(stage, "REWARM_NS_MAX", 0)
+    assert measured(tmp_path) > 4
+    assert len(asked) == 2
+    for words in asked.values():
+        assert words.count("restart") > 1
+        blocks = [(before, word) for before, word in pairwise(words) if word != "restart"]
+        assert {warm_up for before, warm_up in blocks if before == "restart"} == {2}
+        # Within one session what takes long fills the caches by itself.
+        assert {warm_up for before, warm_up in blocks if before != "restart"} == {0}
+        assert words[0] == 2
+
+
+def test_what_is_quick_is_warmed_up_for_every_block(
+    asked: dict[str, list[str | int]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(stage, "REWARM_NS_MAX", 10**18)
+    measured(tmp_path)
+    assert {word for words in asked.values() for word in words} == {2, "restart"}
