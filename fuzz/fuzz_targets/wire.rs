@@ -8,7 +8,7 @@ mod frame;
 use libfuzzer_sys::fuzz_target;
 use lode::PAGE_BYTES;
 use lode::log::apply;
-use lode::server::wire::{Request, decode_reply, decode_request};
+use lode::wire::{Request, decode_reply, decode_request};
 
 fuzz_target!(|bytes: &[u8]| {
     // As they are: next to nothing fits.

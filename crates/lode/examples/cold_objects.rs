@@ -53,8 +53,8 @@ type Act = fn(&Files, u64, &mut dyn FnMut(PageNumber)) -> Result<(), LodeError>;
 const ACTS: [(&str, Act); 2] = [("look-up", look_up), ("traversal", traverse)];
 
 /// The files of a database, in a transaction.
-struct Files<'a> {
-    reading: Reading<'a>,
+struct Files {
+    reading: Reading,
     objects: Objects,
     ids: Hash,
     parts: u64,
@@ -158,8 +158,8 @@ fn cold(path: &Path, parts: u64, variant: &str, act: Act, seed: u64) -> Outcome<
     })
 }
 
-impl<'a> Files<'a> {
-    fn of(database: &'a Database, parts: u64) -> Result<Self, LodeError> {
+impl Files {
+    fn of(database: &Database, parts: u64) -> Result<Self, LodeError> {
         let reading = database.reading();
         let objects = named::find(&reading, "parts")?;
         let ids = named::find(&reading, "part by id")?;
@@ -190,11 +190,7 @@ fn missing(id: u64) -> LodeError {
     LodeError::Missing { what: format!("part {id}") }
 }
 
-fn look_up(
-    files: &Files<'_>,
-    seed: u64,
-    visit: &mut dyn FnMut(PageNumber),
-) -> Result<(), LodeError> {
+fn look_up(files: &Files, seed: u64, visit: &mut dyn FnMut(PageNumber)) -> Result<(), LodeError> {
     let mut random = Random(seed);
     for _ in 0..LOOK_UPS {
         let oid = files.oid(random.below(files.parts as usize) as u64, visit)?;
@@ -204,11 +200,7 @@ fn look_up(
     Ok(())
 }
 
-fn traverse(
-    files: &Files<'_>,
-    seed: u64,
-    visit: &mut dyn FnMut(PageNumber),
-) -> Result<(), LodeError> {
+fn traverse(files: &Files, seed: u64, visit: &mut dyn FnMut(PageNumber)) -> Result<(), LodeError> {
     let root = Random(seed).below(files.parts as usize) as u64;
     let mut waiting = vec![(files.oid(root, visit)?, LEVELS)];
     while let Some((oid, levels)) = waiting.pop() {

@@ -18,7 +18,7 @@ use crate::disk::Disk;
 use crate::error::{LodeError, Result};
 use crate::log::{Log, Sizes};
 use crate::page::{self, PAGE_BYTES, PageBytes, PageNumber};
-use crate::pages::Pages;
+use crate::pages::PageRead;
 use crate::remote::Remote;
 use crate::space;
 use crate::superblock::Superblock;
@@ -63,7 +63,12 @@ impl Remote {
     }
 }
 
-fn copy(pages: &impl Pages, extent_pages: u32, identity: [u8; 16], path: &Path) -> Result<Copied> {
+fn copy(
+    pages: &impl PageRead,
+    extent_pages: u32,
+    identity: [u8; 16],
+    path: &Path,
+) -> Result<Copied> {
     let files = database::create_files(path)?;
     let copied = copy_into(pages, extent_pages, identity, &files);
     let checked = copied.and_then(|copied| check(path, files, &copied));
@@ -72,7 +77,7 @@ fn copy(pages: &impl Pages, extent_pages: u32, identity: [u8; 16], path: &Path) 
 
 /// The superblock comes last: before it is there, this is no database.
 fn copy_into(
-    pages: &impl Pages,
+    pages: &impl PageRead,
     extent_pages: u32,
     identity: [u8; 16],
     files: &Files,
@@ -159,7 +164,7 @@ fn check(path: &Path, files: Files, copied: &Seen) -> Result<Copied> {
     Ok(Copied { pages: copied.pages, volume_bytes })
 }
 
-fn copy_of(pages: &impl Pages, page: PageNumber) -> Result<Box<PageBytes>> {
+fn copy_of(pages: &impl PageRead, page: PageNumber) -> Result<Box<PageBytes>> {
     #[expect(
         clippy::redundant_closure_for_method_calls,
         reason = "the method serves one lifetime of a view, the closure serves every"

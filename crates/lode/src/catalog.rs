@@ -10,7 +10,7 @@ use crate::error::{LodeError, Result};
 use crate::page::{
     self, FileNumber, HEADER_BYTES, NO_PAGE, PAGE_BYTES, PageBytes, PageKind, PageNumber,
 };
-use crate::pages::Pages;
+use crate::pages::{PageRead, PageWrite};
 use crate::view::View;
 
 /// The page that holds the catalog.
@@ -83,13 +83,13 @@ pub struct Entry {
 }
 
 /// Write an empty catalog into an empty volume.
-pub fn format(pages: &mut impl Pages) -> Result<()> {
+pub fn format(pages: &mut impl PageWrite) -> Result<()> {
     pages.write(CATALOG_PAGE, |bytes| page::format(bytes, PageKind::Catalog, 0))
 }
 
 /// Give a new file a name and a number. [`LodeError::Exists`] if the name is taken,
 /// [`LodeError::TooLong`] if it does not fit, [`LodeError::Limit`] at the 85th file.
-pub fn create(pages: &mut impl Pages, name: &str, kind: FileKind) -> Result<Entry> {
+pub fn create(pages: &mut impl PageWrite, name: &str, kind: FileKind) -> Result<Entry> {
     check_name(name)?;
     let files = all(pages)?;
     if files.iter().any(|entry| entry.name == name) {
@@ -120,13 +120,13 @@ pub fn create(pages: &mut impl Pages, name: &str, kind: FileKind) -> Result<Entr
 }
 
 /// The file of that name; [`LodeError::Missing`] if there is none.
-pub fn find(pages: &impl Pages, name: &str) -> Result<Entry> {
+pub fn find(pages: &impl PageRead, name: &str) -> Result<Entry> {
     let found = all(pages)?.into_iter().find(|entry| entry.name == name);
     found.ok_or_else(|| missing(name))
 }
 
 /// The page that a file of that number was given last, 0 for none. Reads one page.
-pub fn last(pages: &impl Pages, file: FileNumber) -> Result<PageNumber> {
+pub fn last(pages: &impl PageRead, file: FileNumber) -> Result<PageNumber> {
     let at = pages.read(CATALOG_PAGE, |view| {
         let position = find_number(view, file)?;
         Some(view.u32(entry_at(position) + offset::LAST))
@@ -135,7 +135,7 @@ pub fn last(pages: &impl Pages, file: FileNumber) -> Result<PageNumber> {
 }
 
 /// Note the page that a file of that number was given last.
-pub fn put_last(pages: &mut impl Pages, file: FileNumber, last: PageNumber) -> Result<()> {
+pub fn put_last(pages: &mut impl PageWrite, file: FileNumber, last: PageNumber) -> Result<()> {
     let position = pages.read(CATALOG_PAGE, |view| find_number(view, file))?;
     let position = position.ok_or_else(|| missing_number(file))?;
     let at = entry_at(position) + offset::LAST;
@@ -144,7 +144,7 @@ pub fn put_last(pages: &mut impl Pages, file: FileNumber, last: PageNumber) -> R
 
 /// Change what the catalog says of the file with the entry's number; also its name, if that is
 /// free. [`LodeError::Missing`] if there is no such file.
-pub fn put(pages: &mut impl Pages, entry: &Entry) -> Result<()> {
+pub fn put(pages: &mut impl PageWrite, entry: &Entry) -> Result<()> {
     check_name(&entry.name)?;
     let files = all(pages)?;
     let position = files.iter().position(|other| other.file == entry.file);
@@ -157,7 +157,7 @@ pub fn put(pages: &mut impl Pages, entry: &Entry) -> Result<()> {
 
 /// Forget the file of that name and answer what was known of it. Its pages are the caller's to
 /// give back, before or after; its number goes to the next file that is created.
-pub fn remove(pages: &mut impl Pages, name: &str) -> Result<Entry> {
+pub fn remove(pages: &mut impl PageWrite, name: &str) -> Result<Entry> {
     let mut files = all(pages)?;
     let position = files.iter().position(|entry| entry.name == name);
     let position = position.ok_or_else(|| missing(name))?;
@@ -174,7 +174,7 @@ pub fn remove(pages: &mut impl Pages, name: &str) -> Result<Entry> {
 }
 
 /// All files, in no particular order.
-pub fn all(pages: &impl Pages) -> Result<Vec<Entry>> {
+pub fn all(pages: &impl PageRead) -> Result<Vec<Entry>> {
     let seen = pages.read(CATALOG_PAGE, |view| {
         if view.kind() != PageKind::Catalog as u8 {
             return Err("it is no catalog");

@@ -75,6 +75,9 @@ pub enum LodeError {
         /// The database.
         path: PathBuf,
     },
+    /// A transaction of the database has not ended.
+    #[error("a transaction of the database has not ended: end it first")]
+    Busy,
     /// What was inherited by `fork` belongs to the process that forked.
     #[error(
         "{what} belongs to the process that this one was forked from: connect here to a server of \

@@ -7,7 +7,7 @@
 //! From below: [`disk`] is the five-method door to storage; [`buffer`] keeps pages at addresses
 //! that follow from their numbers; [`log`] and [`transaction`] make changes atomic, durable and
 //! isolated; [`space`] gives pages out; the access methods ([`heap`], [`btree`], [`hash`],
-//! [`links`], [`objects`]) are written over [`pages::Pages`] and know none of the above.
+//! [`links`], [`objects`]) are written over [`pages::PageRead`] and [`pages::PageWrite`] and know none of the above.
 //! `docs/lode.md` says more on a page.
 //!
 //! ```
@@ -60,6 +60,7 @@ pub mod pages;
 pub mod recovery;
 pub mod remote;
 pub mod server;
+mod shared;
 #[cfg(test)]
 mod simulation;
 pub mod slotted;
@@ -69,11 +70,12 @@ mod sync;
 pub mod tactics;
 pub mod transaction;
 pub mod view;
+pub mod wire;
 
 pub use database::Database;
 pub use error::LodeError;
 pub use page::{PAGE_BYTES, PageKind, PageNumber};
-pub use pages::Pages;
+pub use pages::{PageRead, PageWrite};
 pub use tactics::Tactics;
-pub use transaction::{Reading, Writing};
+pub use transaction::{ReadTransaction, Reading, Writing};
 pub use view::View;

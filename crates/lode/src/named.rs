@@ -9,7 +9,7 @@ use crate::hash::Hash;
 use crate::heap::Heap;
 use crate::objects::Objects;
 use crate::page::{FileNumber, PageNumber};
-use crate::pages::Pages;
+use crate::pages::{PageRead, PageWrite};
 
 /// An access method whose files the catalog can name.
 pub trait Named: Sized {
@@ -17,14 +17,14 @@ pub trait Named: Sized {
     const KIND: FileKind;
 
     /// Make an empty one, and answer its root.
-    fn make(pages: &mut impl Pages, file: FileNumber) -> Result<PageNumber>;
+    fn make(pages: &mut impl PageWrite, file: FileNumber) -> Result<PageNumber>;
 
     /// The one with that root.
     fn at(file: FileNumber, root: PageNumber) -> Self;
 }
 
 /// The file of that name and kind; [`LodeError::Missing`] if there is none.
-pub fn find<F: Named>(pages: &impl Pages, name: &str) -> Result<F> {
+pub fn find<F: Named>(pages: &impl PageRead, name: &str) -> Result<F> {
     let entry = catalog::find(pages, name)?;
     if entry.kind == F::KIND {
         return Ok(F::at(entry.file, entry.root));
@@ -37,7 +37,7 @@ pub fn find<F: Named>(pages: &impl Pages, name: &str) -> Result<F> {
 /// # Errors
 ///
 /// [`LodeError::Exists`] if the name belongs to a file of another kind; as [`catalog::create`].
-pub fn find_or_create<F: Named>(pages: &mut impl Pages, name: &str) -> Result<F> {
+pub fn find_or_create<F: Named>(pages: &mut impl PageWrite, name: &str) -> Result<F> {
     let known = catalog::all(pages)?.into_iter().find(|entry| entry.name == name);
     match known {
         Some(entry) if entry.kind == F::KIND => Ok(F::at(entry.file, entry.root)),
@@ -66,7 +66,7 @@ pub const fn kind_word(kind: FileKind) -> &'static str {
 impl Named for Heap {
     const KIND: FileKind = FileKind::Heap;
 
-    fn make(pages: &mut impl Pages, file: FileNumber) -> Result<PageNumber> {
+    fn make(pages: &mut impl PageWrite, file: FileNumber) -> Result<PageNumber> {
         Self::create(pages, file).map(Self::root)
     }
 
@@ -78,7 +78,7 @@ impl Named for Heap {
 impl Named for Objects {
     const KIND: FileKind = FileKind::Objects;
 
-    fn make(pages: &mut impl Pages, file: FileNumber) -> Result<PageNumber> {
+    fn make(pages: &mut impl PageWrite, file: FileNumber) -> Result<PageNumber> {
         Self::create(pages, file).map(|objects| objects.root())
     }
 
@@ -90,7 +90,7 @@ impl Named for Objects {
 impl Named for Btree {
     const KIND: FileKind = FileKind::Btree;
 
-    fn make(pages: &mut impl Pages, file: FileNumber) -> Result<PageNumber> {
+    fn make(pages: &mut impl PageWrite, file: FileNumber) -> Result<PageNumber> {
         Self::create(pages, file).map(Self::root)
     }
 
@@ -102,7 +102,7 @@ impl Named for Btree {
 impl Named for Hash {
     const KIND: FileKind = FileKind::Hash;
 
-    fn make(pages: &mut impl Pages, file: FileNumber) -> Result<PageNumber> {
+    fn make(pages: &mut impl PageWrite, file: FileNumber) -> Result<PageNumber> {
         Self::create(pages, file)
     }
 

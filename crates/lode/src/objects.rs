@@ -10,7 +10,7 @@ use std::ops::Deref;
 use crate::error::Result;
 use crate::heap::Heap;
 use crate::page::{FileNumber, PageNumber};
-use crate::pages::Pages;
+use crate::pages::PageWrite;
 
 pub use crate::heap::Reference;
 
@@ -23,7 +23,7 @@ pub struct Objects(Heap);
 
 impl Objects {
     /// A new file of objects, empty.
-    pub fn create(pages: &mut impl Pages, file: FileNumber) -> Result<Self> {
+    pub fn create(pages: &mut impl PageWrite, file: FileNumber) -> Result<Self> {
         Heap::create(pages, file).map(Self)
     }
 

@@ -19,7 +19,7 @@ pub(crate) use extents::{each_used, growth_pages_max};
 
 use crate::error::{LodeError, Result};
 use crate::page::{self, FileNumber, NO_PAGE, PageBytes, PageKind, PageNumber};
-use crate::pages::Pages;
+use crate::pages::{PageRead, PageWrite};
 use extents::{find_beside, find_elsewhere, take_extent};
 use group::{Entry, Geometry, change_entry, read_group};
 use summary::Map;
@@ -33,7 +33,7 @@ pub const PROBES_MAX: usize = 4;
 
 /// Write the first space page of an empty volume and make it one extent long. Its first
 /// pages belong to the superblock, the catalog and the space page itself.
-pub fn format(pages: &mut impl Pages, extent_pages: u32) -> Result<()> {
+pub fn format(pages: &mut impl PageWrite, extent_pages: u32) -> Result<()> {
     let geometry = Geometry::of(extent_pages)?;
     pages.grow(extent_pages)?;
     pages.write(SPACE_PAGE, |bytes| {
@@ -50,7 +50,7 @@ pub fn format(pages: &mut impl Pages, extent_pages: u32) -> Result<()> {
 /// extents of the file in other groups where pages were freed ([`PROBES_MAX`]); the extent right
 /// behind; any free one; the volume grows.
 pub fn allocate(
-    pages: &mut impl Pages,
+    pages: &mut impl PageWrite,
     extent_pages: u32,
     file: FileNumber,
     hint: PageNumber,
@@ -85,7 +85,7 @@ pub fn allocate(
 }
 
 /// Give a page back; with its last page, an extent belongs to nobody again.
-pub fn free(pages: &mut impl Pages, extent_pages: u32, page: PageNumber) -> Result<()> {
+pub fn free(pages: &mut impl PageWrite, extent_pages: u32, page: PageNumber) -> Result<()> {
     let geometry = Geometry::of(extent_pages)?;
     let place = geometry.place(page);
     let entry = read_group(pages, geometry, place.group, |group| group.entry(place.extent))?;
@@ -117,7 +117,7 @@ fn mark_free(bytes: &mut PageBytes, page: PageNumber, file: FileNumber) -> Resul
 }
 
 /// Give back all pages of a file.
-pub fn free_file(pages: &mut impl Pages, extent_pages: u32, file: FileNumber) -> Result<()> {
+pub fn free_file(pages: &mut impl PageWrite, extent_pages: u32, file: FileNumber) -> Result<()> {
     let mut of_file = FilePages::new(extent_pages, file)?;
     while let Some(page) = of_file.next(pages)? {
         free(pages, extent_pages, page)?;
@@ -127,7 +127,7 @@ pub fn free_file(pages: &mut impl Pages, extent_pages: u32, file: FileNumber) ->
 
 /// The page of a file with the highest number, 0 if it has none: where to look for room in a file
 /// of which nothing is known yet. Every space page is read.
-pub fn last_page(pages: &impl Pages, extent_pages: u32, file: FileNumber) -> Result<PageNumber> {
+pub fn last_page(pages: &impl PageRead, extent_pages: u32, file: FileNumber) -> Result<PageNumber> {
     let mut of_file = FilePages::new(extent_pages, file)?;
     let mut last = NO_PAGE;
     while let Some(page) = of_file.next(pages)? {
@@ -145,7 +145,7 @@ pub fn space_page_of(extent_pages: u32, page: PageNumber) -> Result<PageNumber> 
 
 /// How many pages the volume has: what the space pages know of. The file may be longer after a
 /// growth that was rolled back, never shorter.
-pub fn pages_total(pages: &impl Pages, extent_pages: u32) -> Result<PageNumber> {
+pub fn pages_total(pages: &impl PageRead, extent_pages: u32) -> Result<PageNumber> {
     let geometry = Geometry::of(extent_pages)?;
     let last = extents::last_group(pages, geometry)?;
     let extents = read_group(pages, geometry, last, |group| Ok(group.extents()))?;

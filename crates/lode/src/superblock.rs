@@ -52,8 +52,13 @@ struct AlignedCopies([PageBytes; COPIES as usize]);
 enum Copy {
     Whole(Superblock),
     OtherVersion(u32),
-    Corruption,
+    Corrupt,
     Foreign,
+}
+
+/// The salt that a volume of that identity mixes record tags with.
+pub(crate) const fn salt(identity: [u8; 16]) -> u64 {
+    u128::from_le_bytes(identity) as u64
 }
 
 impl Superblock {
@@ -107,7 +112,7 @@ impl Superblock {
         if let Some(found) = versions {
             return LodeError::Version { found, known: VERSION };
         }
-        if copies.iter().any(|copy| matches!(copy, Copy::Corruption)) {
+        if copies.iter().any(|copy| matches!(copy, Copy::Corrupt)) {
             return LodeError::corrupt_page(0, "neither copy of the superblock is whole");
         }
         let how = "it does not begin as one; name another file".to_owned();
@@ -147,7 +152,7 @@ impl Superblock {
             return Copy::Foreign;
         }
         if page::check(bytes, place).is_err() {
-            return Copy::Corruption;
+            return Copy::Corrupt;
         }
         let version = page::u32_at(bytes, offset::VERSION);
         if version != VERSION {
@@ -157,7 +162,7 @@ impl Superblock {
         let page_bytes = page::u32_at(bytes, offset::PAGE_BYTES);
         let sensible = extent_pages.is_power_of_two() && (4..=64).contains(&extent_pages);
         if !sensible || page_bytes != PAGE_BYTES as u32 {
-            return Copy::Corruption;
+            return Copy::Corrupt;
         }
         let mut identity = [0; 16];
         identity.copy_from_slice(&bytes[offset::IDENTITY..][..16]);

@@ -12,7 +12,7 @@ use crate::page::{PAGE_BYTES, PageBytes, PageNumber, offset};
 pub struct AlignedPage(pub PageBytes);
 
 /// A page to be read optimistically: its bytes may change or become zeros while one looks, and
-/// what was seen counts only if the page turns out unchanged afterwards ([`crate::Pages::read`]
+/// what was seen counts only if the page turns out unchanged afterwards ([`crate::PageRead::read`]
 /// sees to that, and looks again). So nothing read from a view may be trusted to be sensible: an
 /// offset beyond the page, or not a multiple of the field's size, reads as zero instead of
 /// panicking, and loops must end whatever they read.

@@ -8,7 +8,7 @@ use std::cell::Cell;
 
 use lode::PAGE_BYTES;
 use lode::log::{apply, difference};
-use lode::server::wire::{
+use lode::wire::{
     Change, FRAME_BYTES_MAX, HEAD_BYTES, Refusal, Reply, Request, Stale, VERSION, Welcome,
     decode_reply, decode_request, open_frame,
 };

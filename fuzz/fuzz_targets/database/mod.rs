@@ -12,7 +12,7 @@ use lode::heap::{Heap, RecordId, Reference};
 use lode::links::{LinkField, Links};
 use lode::objects::Objects;
 use lode::page::PAGE_BYTES;
-use lode::{Database, LodeError, Pages, Writing, space};
+use lode::{Database, LodeError, PageRead, Writing, space};
 
 pub static DATABASE: LazyLock<Small> = LazyLock::new(|| Small::new().expect("memory is enough"));
 
@@ -107,7 +107,7 @@ impl Small {
         self.look(&self.database.reading(), &mut |outcome| outcome.expect("it is whole"));
     }
 
-    fn look(&self, pages: &impl Pages, ended: &mut impl FnMut(Result<()>)) {
+    fn look(&self, pages: &impl PageRead, ended: &mut impl FnMut(Result<()>)) {
         let go_on = || Ok::<_, LodeError>(ControlFlow::<()>::Continue(()));
         let links = Links { parents: self.heap, children: self.heap, field: FIELD };
         ended(self.heap.scan(pages, |_, _| go_on()).map(drop));
@@ -133,7 +133,7 @@ impl Small {
         ended(catalog::all(pages).map(drop));
     }
 
-    fn walk(&self, pages: &impl Pages) -> Result<()> {
+    fn walk(&self, pages: &impl PageRead) -> Result<()> {
         let mut cursor = self.tree.backwards(pages, ..)?;
         while cursor.entry()?.is_some() {}
         let mut cursor = self.tree.forwards(pages, ..)?;
@@ -141,7 +141,7 @@ impl Small {
         Ok(())
     }
 
-    fn change(&self, pages: &mut Writing<'_>, ended: &mut impl FnMut(Result<()>)) {
+    fn change(&self, pages: &mut Writing, ended: &mut impl FnMut(Result<()>)) {
         let links = Links { parents: self.heap, children: self.heap, field: FIELD };
         for (at, &record) in self.records.iter().enumerate().skip(1).step_by(5) {
             ended(links.unlink(pages, record).map(drop));

@@ -8,9 +8,9 @@
 use std::ops::Range;
 
 use loadstone_datasets::oo1::{Connection, Database, NewPart, Part as Row};
-use lode::Pages;
 use lode::btree::{Btree, Bytes};
 use lode::catalog::FileKind;
+use lode::{PageRead, PageWrite};
 
 use super::builds::{Builds, between};
 use super::design::Design;
@@ -67,7 +67,7 @@ fn copy(value: Bytes<'_>) -> Vec<u8> {
 
 impl Btrees {
     #[inline]
-    fn part(self, pages: &impl Pages, id: u32) -> Result<Part> {
+    fn part(self, pages: &impl PageRead, id: u32) -> Result<Part> {
         let found = self.parts.get(pages, &id.to_be_bytes(), words)?;
         found.map(record::part_of).ok_or(Failure::Missing(id))
     }
@@ -75,7 +75,7 @@ impl Btrees {
     /// The connections that leave a part.
     fn connections(
         self,
-        pages: &impl Pages,
+        pages: &impl PageRead,
         id: u32,
         mut take: impl FnMut(Link) -> Result<()>,
     ) -> Result<()> {
@@ -95,12 +95,12 @@ impl Btrees {
         Ok(())
     }
 
-    fn add_part(self, pages: &mut impl Pages, row: &Row) -> Result<()> {
+    fn add_part(self, pages: &mut impl PageWrite, row: &Row) -> Result<()> {
         self.parts.put(pages, &row.id.to_be_bytes(), &record::part(row))?;
         self.builds.add(pages, row.build_s, row.id, row.id.into())
     }
 
-    fn add_connection(self, pages: &mut impl Pages, place: u8, row: &Connection) -> Result<()> {
+    fn add_connection(self, pages: &mut impl PageWrite, place: u8, row: &Connection) -> Result<()> {
         self.to.put(pages, &to_key(row.from, place), &record::link(row))?;
         self.from.put(pages, &from_key(row.to, row.from, place), &row.from.to_le_bytes())?;
         Ok(())
@@ -150,7 +150,7 @@ impl Design for Btrees {
         Ok(trees)
     }
 
-    fn open(pages: &impl Pages) -> Result<Option<Self>> {
+    fn open(pages: &impl PageRead) -> Result<Option<Self>> {
         let files = loading::files(pages, NAMES)?;
         Ok(files.map(|[part, to, from, build]| Self {
             parts: Btree::open(part.root),
@@ -162,20 +162,20 @@ impl Design for Btrees {
 
     #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
     #[inline(always)]
-    fn find(&self, pages: &impl Pages, id: u32, (): &mut ()) -> Result<(u32, Part)> {
+    fn find(&self, pages: &impl PageRead, id: u32, (): &mut ()) -> Result<(u32, Part)> {
         Ok((id, self.part(pages, id)?))
     }
 
     #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
     #[inline(always)]
-    fn read(&self, pages: &impl Pages, handle: u32, (): &mut ()) -> Result<Part> {
+    fn read(&self, pages: &impl PageRead, handle: u32, (): &mut ()) -> Result<Part> {
         self.part(pages, handle)
     }
 
     #[inline]
     fn links(
         &self,
-        pages: &impl Pages,
+        pages: &impl PageRead,
         handle: u32,
         direction: Direction,
         (): &mut (),
@@ -204,7 +204,7 @@ impl Design for Btrees {
         Ok(())
     }
 
-    fn links_in_order(&self, pages: &impl Pages, handle: u32, out: &mut Vec<u32>) -> Result<()> {
+    fn links_in_order(&self, pages: &impl PageRead, handle: u32, out: &mut Vec<u32>) -> Result<()> {
         let mut links = Vec::with_capacity(3);
         self.connections(pages, handle, |link| {
             links.push((link.length, link.to));
@@ -215,14 +215,14 @@ impl Design for Btrees {
         Ok(())
     }
 
-    fn range(&self, pages: &impl Pages, build_s: Range<i64>, visits: &mut Visits) -> Result<()> {
+    fn range(&self, pages: &impl PageRead, build_s: Range<i64>, visits: &mut Visits) -> Result<()> {
         self.builds.each(pages, build_s, |word| {
             visits.part(&self.part(pages, word as u32)?);
             Ok(())
         })
     }
 
-    fn scan(&self, pages: &impl Pages, visits: &mut Visits) -> Result<()> {
+    fn scan(&self, pages: &impl PageRead, visits: &mut Visits) -> Result<()> {
         let mut cursor = self.parts.forwards(pages, ..)?;
         while let Some((_, value)) = cursor.entry()? {
             let part = record::part_of(record::words_of(value)?);
@@ -231,7 +231,7 @@ impl Design for Btrees {
         Ok(())
     }
 
-    fn reference(&self, pages: &impl Pages, from: u32, to: u32) -> Result<Part> {
+    fn reference(&self, pages: &impl PageRead, from: u32, to: u32) -> Result<Part> {
         let mut leads = false;
         self.connections(pages, from, |link| {
             leads |= link.to == to;
@@ -240,19 +240,19 @@ impl Design for Btrees {
         if leads { self.part(pages, to) } else { Err(Failure::Missing(to)) }
     }
 
-    fn group(&self, pages: &impl Pages, id: u32, visits: &mut Visits) -> Result<()> {
+    fn group(&self, pages: &impl PageRead, id: u32, visits: &mut Visits) -> Result<()> {
         self.connections(pages, id, |link| {
             visits.link(&link);
             Ok(())
         })
     }
 
-    fn insert(&self, pages: &mut impl Pages, new: &NewPart) -> Result<()> {
+    fn insert(&self, pages: &mut impl PageWrite, new: &NewPart) -> Result<()> {
         self.add_part(pages, &new.part)?;
         placed(new).try_for_each(|(place, row)| self.add_connection(pages, place, row))
     }
 
-    fn update(&self, pages: &mut impl Pages, id: u32, build_sum_s: i64) -> Result<()> {
+    fn update(&self, pages: &mut impl PageWrite, id: u32, build_sum_s: i64) -> Result<()> {
         let key = id.to_be_bytes();
         let found = self.parts.get(pages, &key, copy)?;
         let mut bytes = found.ok_or(Failure::Missing(id))?;
@@ -262,7 +262,7 @@ impl Design for Btrees {
         self.builds.add(pages, after_s, id, id.into())
     }
 
-    fn remove(&self, pages: &mut impl Pages, id: u32) -> Result<()> {
+    fn remove(&self, pages: &mut impl PageWrite, id: u32) -> Result<()> {
         for place in 0..PLACES_END {
             let value = self.to.remove(pages, &to_key(id, place))?.ok_or(Failure::Missing(id))?;
             let link = record::link_of(record::words_of(&value)?);

@@ -8,8 +8,8 @@ use std::ops::{Bound, Range};
 
 use loadstone_datasets::oo1::Database;
 use loadstone_datasets::oo1::database::{BUILD_FIRST_S, BUILD_SPAN_S};
-use lode::Pages;
 use lode::btree::Btree;
+use lode::{PageRead, PageWrite};
 
 use super::failure::{Failure, Result};
 use super::loading::{CHUNK_PARTS, Loading};
@@ -44,12 +44,12 @@ impl Builds {
         loading.commit()
     }
 
-    pub fn add(self, pages: &mut impl Pages, build_s: i64, id: u32, word: u64) -> Result<()> {
+    pub fn add(self, pages: &mut impl PageWrite, build_s: i64, id: u32, word: u64) -> Result<()> {
         self.0.put(pages, &key(build_s, id), &word.to_le_bytes())?;
         Ok(())
     }
 
-    pub fn remove(self, pages: &mut impl Pages, build_s: i64, id: u32) -> Result<()> {
+    pub fn remove(self, pages: &mut impl PageWrite, build_s: i64, id: u32) -> Result<()> {
         match self.0.remove(pages, &key(build_s, id))? {
             Some(_) => Ok(()),
             None => Err(Failure::Missing(id)),
@@ -59,7 +59,7 @@ impl Builds {
     /// The words of the parts built in a range.
     pub fn each(
         self,
-        pages: &impl Pages,
+        pages: &impl PageRead,
         build_s: Range<i64>,
         mut take: impl FnMut(u64) -> Result<()>,
     ) -> Result<()> {

@@ -1,12 +1,12 @@
 //! Where parts and connections lie: one implementation for each value of the tactic `access`.
 //!
-//! All but the load works on [`Pages`], so that what one asks within a read transaction, a write
+//! All but the load works on [`PageRead`] and [`PageWrite`], so that what one asks within a read transaction, a write
 //! transaction can ask too.
 
 use std::ops::Range;
 
 use loadstone_datasets::oo1::{Database, NewPart};
-use lode::Pages;
+use lode::{PageRead, PageWrite};
 
 use super::failure::Result;
 use super::loading::Loading;
@@ -29,10 +29,10 @@ pub trait Design: Copy + Send + 'static {
     fn load(loading: &mut Loading<'_>, database: &Database) -> Result<Self>;
 
     /// Find the files; `None` where nothing was loaded in this design.
-    fn open(pages: &impl Pages) -> Result<Option<Self>>;
+    fn open(pages: &impl PageRead) -> Result<Option<Self>>;
 
     /// A read transaction begins.
-    fn begin(&self, pages: &impl Pages, kept: &mut Self::Kept) -> Result<()> {
+    fn begin(&self, pages: &impl PageRead, kept: &mut Self::Kept) -> Result<()> {
         let _ = pages;
         *kept = Self::Kept::default();
         Ok(())
@@ -41,19 +41,23 @@ pub trait Design: Copy + Send + 'static {
     /// A part by its id.
     fn find(
         &self,
-        pages: &impl Pages,
+        pages: &impl PageRead,
         id: u32,
         kept: &mut Self::Kept,
     ) -> Result<(Self::Handle, Part)>;
 
     /// The part of a handle.
-    fn read(&self, pages: &impl Pages, handle: Self::Handle, kept: &mut Self::Kept)
-    -> Result<Part>;
+    fn read(
+        &self,
+        pages: &impl PageRead,
+        handle: Self::Handle,
+        kept: &mut Self::Kept,
+    ) -> Result<Part>;
 
     /// Append the parts at the other ends of its connections.
     fn links(
         &self,
-        pages: &impl Pages,
+        pages: &impl PageRead,
         handle: Self::Handle,
         direction: Direction,
         kept: &mut Self::Kept,
@@ -63,29 +67,29 @@ pub trait Design: Copy + Send + 'static {
     /// The same, forward, in ascending (length, to).
     fn links_in_order(
         &self,
-        pages: &impl Pages,
+        pages: &impl PageRead,
         handle: Self::Handle,
         out: &mut Vec<Self::Handle>,
     ) -> Result<()>;
 
     /// The parts with a build time in that range.
-    fn range(&self, pages: &impl Pages, build_s: Range<i64>, visits: &mut Visits) -> Result<()>;
+    fn range(&self, pages: &impl PageRead, build_s: Range<i64>, visits: &mut Visits) -> Result<()>;
 
     /// x and y of all parts.
-    fn scan(&self, pages: &impl Pages, visits: &mut Visits) -> Result<()>;
+    fn scan(&self, pages: &impl PageRead, visits: &mut Visits) -> Result<()>;
 
     /// The part that a connection leads to, by way of it.
-    fn reference(&self, pages: &impl Pages, from: u32, to: u32) -> Result<Part>;
+    fn reference(&self, pages: &impl PageRead, from: u32, to: u32) -> Result<Part>;
 
     /// The three connections of a part.
-    fn group(&self, pages: &impl Pages, id: u32, visits: &mut Visits) -> Result<()>;
+    fn group(&self, pages: &impl PageRead, id: u32, visits: &mut Visits) -> Result<()>;
 
     /// A new part with its connections.
-    fn insert(&self, pages: &mut impl Pages, new: &NewPart) -> Result<()>;
+    fn insert(&self, pages: &mut impl PageWrite, new: &NewPart) -> Result<()>;
 
     /// Turn a part over.
-    fn update(&self, pages: &mut impl Pages, id: u32, build_sum_s: i64) -> Result<()>;
+    fn update(&self, pages: &mut impl PageWrite, id: u32, build_sum_s: i64) -> Result<()>;
 
     /// Delete a part with the connections that leave it.
-    fn remove(&self, pages: &mut impl Pages, id: u32) -> Result<()>;
+    fn remove(&self, pages: &mut impl PageWrite, id: u32) -> Result<()>;
 }

@@ -3,8 +3,8 @@
 use std::ops::{Range, RangeInclusive};
 
 use loadstone_datasets::oo1::{Database, NewPart};
-use lode::Pages;
 use lode::catalog::{self, CATALOG_PAGE};
+use lode::{PageRead, PageWrite};
 
 use super::ENGINE;
 use super::design::Design;
@@ -41,7 +41,7 @@ struct Session<D, P: Place> {
 
 impl<D, P: Place> Session<D, P> {
     #[inline]
-    fn pages(&self) -> &P::Reading<'_> {
+    fn pages(&self) -> &P::Reading {
         P::pages(&self.reader)
     }
 }
@@ -55,7 +55,7 @@ enum Change {
 }
 
 impl Change {
-    fn apply<D: Design>(&self, design: D, pages: &mut impl Pages) -> DesignResult<()> {
+    fn apply<D: Design>(&self, design: D, pages: &mut impl PageWrite) -> DesignResult<()> {
         match self {
             Self::Insert(new) => design.insert(pages, new),
             Self::Update { id, build_sum_s } => design.update(pages, *id, *build_sum_s),
@@ -97,7 +97,7 @@ impl<D: Design, P: Place> Lode<D, P> {
     fn ask<R>(
         &self,
         doing: &'static str,
-        ask: impl FnOnce(D, &P::Reading<'_>) -> DesignResult<R>,
+        ask: impl FnOnce(D, &P::Reading) -> DesignResult<R>,
     ) -> Result<R, ClientError> {
         let session = self.session.as_ref().ok_or_else(not_begun)?;
         ask(session.design, session.pages()).map_err(|failure| failure.told(doing))
@@ -118,7 +118,7 @@ impl<D: Design, P: Place> Lode<D, P> {
         let message = "nothing was begun: begin to write first";
         let writer = self.writer.as_mut();
         let writer = writer.ok_or_else(|| ClientError::engine(ENGINE, "writing", message))?;
-        let outcome = P::with(writer, |pages| change.apply(design, pages));
+        let outcome = change.apply(design, P::pages_mut(writer));
         self.changes.push(change);
         match outcome {
             Err(failure) if failure.is_deadlock() => self.write_again(),
@@ -135,8 +135,8 @@ impl<D: Design, P: Place> Lode<D, P> {
             self.writer = None;
             let writer = self.writer.insert(P::writer(self.store.database()?));
             let mut changes = self.changes.iter();
-            let outcome =
-                P::with(writer, |pages| changes.try_for_each(|change| change.apply(design, pages)));
+            let pages = P::pages_mut(writer);
+            let outcome = changes.try_for_each(|change| change.apply(design, pages));
             match outcome {
                 Err(failure) if failure.is_deadlock() => {}
                 outcome => return outcome.map_err(|failure| failure.told("writing again")),

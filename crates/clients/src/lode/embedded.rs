@@ -7,7 +7,6 @@ use std::sync::Arc;
 use loadstone_datasets::oo1::Database as Data;
 use lode::tactics::{CheckpointBytes, Durability, Tactics};
 use lode::{Database, LodeError, Reading, Writing};
-use self_cell::self_cell;
 
 use super::ENGINE;
 use super::design::Design;
@@ -21,35 +20,16 @@ const LOAD_LOG_BYTES: u64 = 64;
 const LOAD_LOG_BYTES_MIN: u64 = 1 << 20;
 const LOAD_LOG_BYTES_MAX: u64 = 16 << 20;
 
-/// Nothing once it has ended.
-type MaybeWriting<'a> = Option<Writing<'a>>;
-
-self_cell! {
-    pub struct Reader {
-        owner: Arc<Database>,
-        #[covariant]
-        dependent: Reading,
-    }
-}
-
-self_cell! {
-    pub struct Writer {
-        owner: Arc<Database>,
-        #[covariant]
-        dependent: MaybeWriting,
-    }
-}
-
 impl Place for Database {
     const NAME: &'static str = "embedded";
 
-    type Reading<'a> = Reading<'a>;
+    type Reading = Reading;
 
-    type Writing<'a> = Writing<'a>;
+    type Writing = Writing;
 
-    type Reader = Reader;
+    type Reader = Reading;
 
-    type Writer = Writer;
+    type Writer = Writing;
 
     /// Or create it.
     fn open(path: &str, tactics: &Tactics) -> Result<Self, ClientError> {
@@ -63,28 +43,26 @@ impl Place for Database {
         self.tactics()
     }
 
-    fn reader(this: &Arc<Self>) -> Reader {
-        Reader::new(Arc::clone(this), |database| database.reading())
+    fn reader(&self) -> Reading {
+        self.reading()
     }
 
     #[inline]
-    fn pages(reader: &Reader) -> &Reading<'_> {
-        reader.borrow_dependent()
+    fn pages(reader: &Reading) -> &Reading {
+        reader
     }
 
-    fn writer(this: &Arc<Self>) -> Writer {
-        Writer::new(Arc::clone(this), |database| Some(database.writing()))
+    fn writer(&self) -> Writing {
+        self.writing()
     }
 
-    fn with<R>(writer: &mut Writer, act: impl FnOnce(&mut Writing<'_>) -> R) -> R {
-        writer.with_dependent_mut(|_, writing| {
-            act(writing.as_mut().expect("it is there until the commit takes it"))
-        })
+    #[inline]
+    fn pages_mut(writer: &mut Writing) -> &mut Writing {
+        writer
     }
 
-    fn commit(mut writer: Writer) -> Result<(), LodeError> {
-        let commit = |writing: &mut MaybeWriting<'_>| writing.take().map(Writing::commit);
-        writer.with_dependent_mut(|_, writing| commit(writing)).unwrap_or(Ok(()))
+    fn commit(writer: Writing) -> Result<(), LodeError> {
+        writer.commit()
     }
 
     /// Nothing waits for the device on the way.

@@ -5,11 +5,11 @@
 use std::ops::Range;
 
 use loadstone_datasets::oo1::{Connection, Database, NewPart};
-use lode::Pages;
 use lode::btree::Btree;
 use lode::catalog::FileKind;
 use lode::hash::Hash;
 use lode::heap::{Heap, RecordId, Reference};
+use lode::{PageRead, PageWrite};
 
 use super::builds::Builds;
 use super::design::Design;
@@ -49,24 +49,24 @@ fn id_of(reference: Reference) -> Result<RecordId> {
 
 impl Hashes {
     #[inline]
-    fn reference_to(self, pages: &impl Pages, id: u32) -> Result<Reference> {
+    fn reference_to(self, pages: &impl PageRead, id: u32) -> Result<Reference> {
         let word = self.ids.get_one(pages, id.into())?;
         word.map(Reference).ok_or(Failure::Missing(id))
     }
 
     #[inline]
-    fn part_at(self, pages: &impl Pages, part: Reference) -> Result<Part> {
+    fn part_at(self, pages: &impl PageRead, part: Reference) -> Result<Part> {
         let words = self.parts.read_at(pages, part, record::see)?;
         Ok(record::part_of(words.ok_or(TOO_SHORT)?))
     }
 
     #[inline]
-    fn part(self, pages: &impl Pages, id: u32) -> Result<Part> {
+    fn part(self, pages: &impl PageRead, id: u32) -> Result<Part> {
         self.part_at(pages, self.reference_to(pages, id)?)
     }
 
     #[inline]
-    fn connection(self, pages: &impl Pages, word: u64) -> Result<Link> {
+    fn connection(self, pages: &impl PageRead, word: u64) -> Result<Link> {
         let words = self.connections.read_at(pages, Reference(word), record::see)?;
         Ok(record::link_of(words.ok_or(TOO_SHORT)?))
     }
@@ -75,7 +75,7 @@ impl Hashes {
     #[inline]
     fn connections(
         self,
-        pages: &impl Pages,
+        pages: &impl PageRead,
         (index, id): (Hash, u32),
         answer: &mut Answer,
         mut take: impl FnMut(u64, Link) -> Result<()>,
@@ -85,7 +85,7 @@ impl Hashes {
         answer.0.iter().try_for_each(|&word| take(word, self.connection(pages, word)?))
     }
 
-    fn add_connection(self, pages: &mut impl Pages, row: &Connection) -> Result<()> {
+    fn add_connection(self, pages: &mut impl PageWrite, row: &Connection) -> Result<()> {
         let connection = self.connections.insert(pages, &record::link(row), None)?;
         let word = self.connections.reference(pages, connection)?.0;
         self.from.insert(pages, row.from.into(), word)?;
@@ -159,7 +159,7 @@ impl Design for Hashes {
         Ok(Self { parts, connections, ids, from, to, builds })
     }
 
-    fn open(pages: &impl Pages) -> Result<Option<Self>> {
+    fn open(pages: &impl PageRead) -> Result<Option<Self>> {
         let files = loading::files(pages, NAMES)?;
         Ok(files.map(|[part, connection, id, from, to, build]| Self {
             parts: Heap::open(part.file, part.root),
@@ -173,20 +173,20 @@ impl Design for Hashes {
 
     #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
     #[inline(always)]
-    fn find(&self, pages: &impl Pages, id: u32, _: &mut Answer) -> Result<(u32, Part)> {
+    fn find(&self, pages: &impl PageRead, id: u32, _: &mut Answer) -> Result<(u32, Part)> {
         Ok((id, self.part(pages, id)?))
     }
 
     #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
     #[inline(always)]
-    fn read(&self, pages: &impl Pages, handle: u32, _: &mut Answer) -> Result<Part> {
+    fn read(&self, pages: &impl PageRead, handle: u32, _: &mut Answer) -> Result<Part> {
         self.part(pages, handle)
     }
 
     #[inline]
     fn links(
         &self,
-        pages: &impl Pages,
+        pages: &impl PageRead,
         handle: u32,
         direction: Direction,
         answer: &mut Answer,
@@ -202,7 +202,7 @@ impl Design for Hashes {
         })
     }
 
-    fn links_in_order(&self, pages: &impl Pages, handle: u32, out: &mut Vec<u32>) -> Result<()> {
+    fn links_in_order(&self, pages: &impl PageRead, handle: u32, out: &mut Vec<u32>) -> Result<()> {
         let mut links = Vec::with_capacity(3);
         self.connections(pages, (self.from, handle), &mut Answer::default(), |_, link| {
             links.push((link.length, link.to));
@@ -213,18 +213,18 @@ impl Design for Hashes {
         Ok(())
     }
 
-    fn range(&self, pages: &impl Pages, build_s: Range<i64>, visits: &mut Visits) -> Result<()> {
+    fn range(&self, pages: &impl PageRead, build_s: Range<i64>, visits: &mut Visits) -> Result<()> {
         self.builds.each(pages, build_s, |word| {
             visits.part(&self.part_at(pages, Reference(word))?);
             Ok(())
         })
     }
 
-    fn scan(&self, pages: &impl Pages, visits: &mut Visits) -> Result<()> {
+    fn scan(&self, pages: &impl PageRead, visits: &mut Visits) -> Result<()> {
         record::scan(self.parts, pages, visits)
     }
 
-    fn reference(&self, pages: &impl Pages, from: u32, to: u32) -> Result<Part> {
+    fn reference(&self, pages: &impl PageRead, from: u32, to: u32) -> Result<Part> {
         let mut leads = false;
         self.connections(pages, (self.from, from), &mut Answer::default(), |_, link| {
             leads |= link.to == to;
@@ -233,14 +233,14 @@ impl Design for Hashes {
         if leads { self.part(pages, to) } else { Err(Failure::Missing(to)) }
     }
 
-    fn group(&self, pages: &impl Pages, id: u32, visits: &mut Visits) -> Result<()> {
+    fn group(&self, pages: &impl PageRead, id: u32, visits: &mut Visits) -> Result<()> {
         self.connections(pages, (self.from, id), &mut Answer::default(), |_, link| {
             visits.link(&link);
             Ok(())
         })
     }
 
-    fn insert(&self, pages: &mut impl Pages, new: &NewPart) -> Result<()> {
+    fn insert(&self, pages: &mut impl PageWrite, new: &NewPart) -> Result<()> {
         let part = self.parts.insert(pages, &record::part(&new.part), None)?;
         let word = self.parts.reference(pages, part)?.0;
         self.ids.insert(pages, new.part.id.into(), word)?;
@@ -248,7 +248,7 @@ impl Design for Hashes {
         new.to.iter().try_for_each(|row| self.add_connection(pages, row))
     }
 
-    fn update(&self, pages: &mut impl Pages, id: u32, build_sum_s: i64) -> Result<()> {
+    fn update(&self, pages: &mut impl PageWrite, id: u32, build_sum_s: i64) -> Result<()> {
         let part = self.reference_to(pages, id)?;
         let turned =
             self.parts.change(pages, id_of(part)?, |bytes| record::turn(bytes, build_sum_s))?;
@@ -257,7 +257,7 @@ impl Design for Hashes {
         self.builds.add(pages, after_s, id, part.0)
     }
 
-    fn remove(&self, pages: &mut impl Pages, id: u32) -> Result<()> {
+    fn remove(&self, pages: &mut impl PageWrite, id: u32) -> Result<()> {
         let reference = self.reference_to(pages, id)?;
         let part = id_of(reference)?;
         let build_s =

@@ -13,7 +13,7 @@ use lode::btree::Btree;
 use lode::catalog::FileKind;
 use lode::heap::{Heap, RecordId, Reference};
 use lode::links::{self as lists, LINK_BYTES as LIST_BYTES, LinkField};
-use lode::{Pages, View};
+use lode::{PageRead, PageWrite, View};
 
 use super::builds::Builds;
 use super::design::Design;
@@ -74,21 +74,26 @@ impl Links {
     }
 
     #[inline]
-    fn reference_to(self, pages: &impl Pages, id: u32) -> Result<Reference> {
+    fn reference_to(self, pages: &impl PageRead, id: u32) -> Result<Reference> {
         let word = self.ids.get(pages, &id.to_be_bytes(), |value| value.u64(0))?;
         word.map(Reference).ok_or(Failure::Missing(id))
     }
 
     #[expect(clippy::inline_always, reason = "what is read should stay in registers")]
     #[inline(always)]
-    fn part(self, pages: &impl Pages, part: Reference) -> Result<Part> {
+    fn part(self, pages: &impl PageRead, part: Reference) -> Result<Part> {
         let words = self.parts.read_at(pages, part, record::see)?;
         Ok(record::part_of(words.ok_or(TOO_SHORT)?))
     }
 
     /// The first connection of a part's list.
     #[inline]
-    fn first(self, pages: &impl Pages, part: Reference, direction: Direction) -> Result<Reference> {
+    fn first(
+        self,
+        pages: &impl PageRead,
+        part: Reference,
+        direction: Direction,
+    ) -> Result<Reference> {
         let list_at = match direction {
             Direction::Forward => PART_BYTES,
             Direction::Reverse => PART_BYTES + LIST_BYTES,
@@ -101,7 +106,7 @@ impl Links {
     #[inline(always)]
     fn walk(
         self,
-        pages: &impl Pages,
+        pages: &impl PageRead,
         part: Reference,
         direction: Direction,
         mut each: impl FnMut(Reference, Reference) -> Result<()>,
@@ -123,7 +128,7 @@ impl Links {
     }
 
     /// The connections that leave a part: where they lead to, and the part there.
-    fn connections(self, pages: &impl Pages, id: u32) -> Result<Vec<(Link, Reference)>> {
+    fn connections(self, pages: &impl PageRead, id: u32) -> Result<Vec<(Link, Reference)>> {
         let part = self.reference_to(pages, id)?;
         let mut found = Vec::with_capacity(3);
         self.walk(pages, part, Direction::Forward, |connection, target| {
@@ -214,7 +219,7 @@ impl Links {
 
     fn add_connection(
         self,
-        pages: &mut impl Pages,
+        pages: &mut impl PageWrite,
         from: RecordId,
         row: &Connection,
     ) -> Result<()> {
@@ -282,7 +287,7 @@ impl Design for Links {
         Ok(links)
     }
 
-    fn open(pages: &impl Pages) -> Result<Option<Self>> {
+    fn open(pages: &impl PageRead) -> Result<Option<Self>> {
         let files = loading::files(pages, NAMES)?;
         Ok(files.map(|[part, connection, id, build]| Self {
             parts: Heap::open(part.file, part.root),
@@ -294,14 +299,14 @@ impl Design for Links {
 
     #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
     #[inline(always)]
-    fn find(&self, pages: &impl Pages, id: u32, (): &mut ()) -> Result<(Reference, Part)> {
+    fn find(&self, pages: &impl PageRead, id: u32, (): &mut ()) -> Result<(Reference, Part)> {
         let part = self.reference_to(pages, id)?;
         Ok((part, self.part(pages, part)?))
     }
 
     #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
     #[inline(always)]
-    fn read(&self, pages: &impl Pages, handle: Reference, (): &mut ()) -> Result<Part> {
+    fn read(&self, pages: &impl PageRead, handle: Reference, (): &mut ()) -> Result<Part> {
         self.part(pages, handle)
     }
 
@@ -309,7 +314,7 @@ impl Design for Links {
     #[inline(always)]
     fn links(
         &self,
-        pages: &impl Pages,
+        pages: &impl PageRead,
         handle: Reference,
         direction: Direction,
         (): &mut (),
@@ -324,7 +329,7 @@ impl Design for Links {
 
     fn links_in_order(
         &self,
-        pages: &impl Pages,
+        pages: &impl PageRead,
         handle: Reference,
         out: &mut Vec<Reference>,
     ) -> Result<()> {
@@ -335,18 +340,18 @@ impl Design for Links {
         Ok(())
     }
 
-    fn range(&self, pages: &impl Pages, build_s: Range<i64>, visits: &mut Visits) -> Result<()> {
+    fn range(&self, pages: &impl PageRead, build_s: Range<i64>, visits: &mut Visits) -> Result<()> {
         self.builds.each(pages, build_s, |word| {
             visits.part(&self.part(pages, Reference(word))?);
             Ok(())
         })
     }
 
-    fn scan(&self, pages: &impl Pages, visits: &mut Visits) -> Result<()> {
+    fn scan(&self, pages: &impl PageRead, visits: &mut Visits) -> Result<()> {
         record::scan(self.parts, pages, visits)
     }
 
-    fn reference(&self, pages: &impl Pages, from: u32, to: u32) -> Result<Part> {
+    fn reference(&self, pages: &impl PageRead, from: u32, to: u32) -> Result<Part> {
         let part = self.reference_to(pages, from)?;
         let mut found = None;
         self.walk(pages, part, Direction::Forward, |_, target| {
@@ -359,12 +364,12 @@ impl Design for Links {
         found.ok_or(Failure::Missing(to))
     }
 
-    fn group(&self, pages: &impl Pages, id: u32, visits: &mut Visits) -> Result<()> {
+    fn group(&self, pages: &impl PageRead, id: u32, visits: &mut Visits) -> Result<()> {
         self.connections(pages, id)?.iter().for_each(|(link, _)| visits.link(link));
         Ok(())
     }
 
-    fn insert(&self, pages: &mut impl Pages, new: &NewPart) -> Result<()> {
+    fn insert(&self, pages: &mut impl PageWrite, new: &NewPart) -> Result<()> {
         let mut bytes = [0; PART_RECORD_BYTES];
         bytes[..PART_BYTES].copy_from_slice(&record::part(&new.part));
         let part = self.parts.insert(pages, &bytes, None)?;
@@ -374,7 +379,7 @@ impl Design for Links {
         new.to.iter().try_for_each(|row| self.add_connection(pages, part, row))
     }
 
-    fn update(&self, pages: &mut impl Pages, id: u32, build_sum_s: i64) -> Result<()> {
+    fn update(&self, pages: &mut impl PageWrite, id: u32, build_sum_s: i64) -> Result<()> {
         let part = self.reference_to(pages, id)?;
         let turned =
             self.parts.change(pages, id_of(part)?, |bytes| record::turn(bytes, build_sum_s))?;
@@ -383,7 +388,7 @@ impl Design for Links {
         self.builds.add(pages, after_s, id, part.0)
     }
 
-    fn remove(&self, pages: &mut impl Pages, id: u32) -> Result<()> {
+    fn remove(&self, pages: &mut impl PageWrite, id: u32) -> Result<()> {
         let part = id_of(self.reference_to(pages, id)?)?;
         let build_s =
             self.parts.read(pages, part, |view, at, _| view.u64(at + record::BUILD_AT))?;

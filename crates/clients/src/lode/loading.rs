@@ -9,7 +9,7 @@ use std::ops::Range;
 use loadstone_datasets::oo1::{Connection, Database as Data, NewPart};
 use lode::catalog::{self, Entry, FileKind};
 use lode::heap::{RecordId, Reference};
-use lode::{Database, LodeError, PageNumber, Pages, Writing};
+use lode::{Database, LodeError, PageNumber, PageRead, Writing};
 
 use super::failure::{Failure, Result};
 
@@ -22,7 +22,7 @@ pub const CHUNK_PARTS: u32 = 1 << 18;
 /// A database that is being filled.
 pub struct Loading<'a> {
     database: &'a Database,
-    writing: Option<Writing<'a>>,
+    writing: Option<Writing>,
     records: u32,
 }
 
@@ -33,7 +33,7 @@ impl<'a> Loading<'a> {
     }
 
     /// The transaction in which to write.
-    pub fn pages(&mut self) -> &mut Writing<'a> {
+    pub fn pages(&mut self) -> &mut Writing {
         self.writing.get_or_insert_with(|| self.database.writing())
     }
 
@@ -64,7 +64,10 @@ impl<'a> Loading<'a> {
 }
 
 /// The entries of these names; `None` where one is not there, or not whole.
-pub fn files<const N: usize>(pages: &impl Pages, names: [&str; N]) -> Result<Option<[Entry; N]>> {
+pub fn files<const N: usize>(
+    pages: &impl PageRead,
+    names: [&str; N],
+) -> Result<Option<[Entry; N]>> {
     let mut found = Vec::with_capacity(N);
     for name in names {
         match catalog::find(pages, name) {

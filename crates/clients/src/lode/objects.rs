@@ -7,10 +7,10 @@
 use std::ops::{ControlFlow, Range};
 
 use loadstone_datasets::oo1::{Database, NewPart};
-use lode::Pages;
 use lode::catalog::FileKind;
 use lode::hash::{Directory, Hash};
 use lode::objects::{self, Oid, Reference};
+use lode::{PageRead, PageWrite};
 
 use super::builds::Builds;
 use super::design::Design;
@@ -44,7 +44,7 @@ fn oid_of(part: Reference) -> Result<Oid> {
 impl Objects {
     /// The object of a part.
     #[inline]
-    fn reference_to(self, pages: &impl Pages, id: u32) -> Result<Reference> {
+    fn reference_to(self, pages: &impl PageRead, id: u32) -> Result<Reference> {
         let word = self.ids.get_one(pages, u64::from(id))?;
         word.map(Reference).ok_or(Failure::Missing(id))
     }
@@ -52,26 +52,26 @@ impl Objects {
     /// The first words of a part.
     #[expect(clippy::inline_always, reason = "what is read should stay in registers")]
     #[inline(always)]
-    fn see<const N: usize>(self, pages: &impl Pages, part: Reference) -> Result<[u64; N]> {
+    fn see<const N: usize>(self, pages: &impl PageRead, part: Reference) -> Result<[u64; N]> {
         self.parts.read_at(pages, part, record::see)?.ok_or(TOO_SHORT)
     }
 
     #[inline]
-    fn part(self, pages: &impl Pages, part: Reference) -> Result<Part> {
+    fn part(self, pages: &impl PageRead, part: Reference) -> Result<Part> {
         self.see(pages, part).map(record::part_of)
     }
 
     /// The three parts that one is connected to.
     #[expect(clippy::inline_always, reason = "what is read should stay in registers")]
     #[inline(always)]
-    fn to(self, pages: &impl Pages, part: Reference) -> Result<[Reference; 3]> {
+    fn to(self, pages: &impl PageRead, part: Reference) -> Result<[Reference; 3]> {
         let words = self.parts.read_at(pages, part, |view, at| view.words::<3>(at + TO))?;
         Ok(words.ok_or(TOO_SHORT)?.map(Reference))
     }
 
     /// The parts that are connected to one.
     #[inline]
-    fn from(self, pages: &impl Pages, part: Reference, out: &mut Vec<Reference>) -> Result<()> {
+    fn from(self, pages: &impl PageRead, part: Reference, out: &mut Vec<Reference>) -> Result<()> {
         let first = out.len();
         self.parts.read_at(pages, part, |view, at| {
             out.truncate(first);
@@ -86,7 +86,7 @@ impl Objects {
     /// Its three connections: where they lead to, and type and length of each as words.
     fn connections(
         self,
-        pages: &impl Pages,
+        pages: &impl PageRead,
         part: Reference,
     ) -> Result<[(Reference, [u64; 2]); 3]> {
         let to = self.to(pages, part)?;
@@ -96,7 +96,7 @@ impl Objects {
     }
 
     /// Append one to the parts that are connected to another.
-    fn add_from(self, pages: &mut impl Pages, target: Oid, from: Reference) -> Result<()> {
+    fn add_from(self, pages: &mut impl PageWrite, target: Oid, from: Reference) -> Result<()> {
         let word = from.0.to_le_bytes();
         let is_put = self.parts.change(pages, target, |object| {
             let at = FROM + 8 * count(object);
@@ -117,7 +117,7 @@ impl Objects {
     }
 
     /// Take one of the references from one part to another away.
-    fn remove_from(self, pages: &mut impl Pages, target: Oid, from: Reference) -> Result<()> {
+    fn remove_from(self, pages: &mut impl PageWrite, target: Oid, from: Reference) -> Result<()> {
         let leads_there = |word: &[u8; 8]| Reference(u64::from_le_bytes(*word)).is_to_same(from);
         let is_gone = self.parts.change(pages, target, |object| {
             let count = count(object);
@@ -182,11 +182,11 @@ impl Design for Objects {
         Ok(Self { parts, ids, builds })
     }
 
-    fn begin(&self, pages: &impl Pages, directory: &mut Directory) -> Result<()> {
+    fn begin(&self, pages: &impl PageRead, directory: &mut Directory) -> Result<()> {
         Ok(self.ids.refresh(pages, directory)?)
     }
 
-    fn open(pages: &impl Pages) -> Result<Option<Self>> {
+    fn open(pages: &impl PageRead) -> Result<Option<Self>> {
         let files = loading::files(pages, NAMES)?;
         Ok(files.map(|[part, id, build]| Self {
             parts: objects::Objects::open(part.file, part.root),
@@ -199,7 +199,7 @@ impl Design for Objects {
     #[inline(always)]
     fn find(
         &self,
-        pages: &impl Pages,
+        pages: &impl PageRead,
         id: u32,
         directory: &mut Directory,
     ) -> Result<(Reference, Part)> {
@@ -210,7 +210,7 @@ impl Design for Objects {
 
     #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
     #[inline(always)]
-    fn read(&self, pages: &impl Pages, part: Reference, _: &mut Directory) -> Result<Part> {
+    fn read(&self, pages: &impl PageRead, part: Reference, _: &mut Directory) -> Result<Part> {
         Ok(record::part_of(self.see(pages, part)?))
     }
 
@@ -218,7 +218,7 @@ impl Design for Objects {
     #[inline(always)]
     fn links(
         &self,
-        pages: &impl Pages,
+        pages: &impl PageRead,
         part: Reference,
         direction: Direction,
         _: &mut Directory,
@@ -237,7 +237,7 @@ impl Design for Objects {
 
     fn links_in_order(
         &self,
-        pages: &impl Pages,
+        pages: &impl PageRead,
         part: Reference,
         out: &mut Vec<Reference>,
     ) -> Result<()> {
@@ -251,14 +251,14 @@ impl Design for Objects {
         Ok(())
     }
 
-    fn range(&self, pages: &impl Pages, build_s: Range<i64>, visits: &mut Visits) -> Result<()> {
+    fn range(&self, pages: &impl PageRead, build_s: Range<i64>, visits: &mut Visits) -> Result<()> {
         self.builds.each(pages, build_s, |word| {
             visits.part(&self.part(pages, Reference(word))?);
             Ok(())
         })
     }
 
-    fn scan(&self, pages: &impl Pages, visits: &mut Visits) -> Result<()> {
+    fn scan(&self, pages: &impl PageRead, visits: &mut Visits) -> Result<()> {
         let mut short = false;
         let _: ControlFlow<()> = self.parts.scan(pages, |_, object| {
             match record::words_of(object) {
@@ -273,7 +273,7 @@ impl Design for Objects {
         if short { Err(TOO_SHORT) } else { Ok(()) }
     }
 
-    fn reference(&self, pages: &impl Pages, from: u32, to: u32) -> Result<Part> {
+    fn reference(&self, pages: &impl PageRead, from: u32, to: u32) -> Result<Part> {
         let from = self.reference_to(pages, from)?;
         for target in self.to(pages, from)? {
             let part = self.part(pages, target)?;
@@ -284,7 +284,7 @@ impl Design for Objects {
         Err(Failure::Missing(to))
     }
 
-    fn group(&self, pages: &impl Pages, id: u32, visits: &mut Visits) -> Result<()> {
+    fn group(&self, pages: &impl PageRead, id: u32, visits: &mut Visits) -> Result<()> {
         let part = self.reference_to(pages, id)?;
         for (to, [kind, rest]) in self.connections(pages, part)? {
             let (kind, length) = record::rest([0, kind, rest]);
@@ -293,7 +293,7 @@ impl Design for Objects {
         Ok(())
     }
 
-    fn insert(&self, pages: &mut impl Pages, new: &NewPart) -> Result<()> {
+    fn insert(&self, pages: &mut impl PageWrite, new: &NewPart) -> Result<()> {
         let row = new.part;
         let mut targets = [(0, None); 3];
         for (target, connection) in targets.iter_mut().zip(&new.to) {
@@ -320,7 +320,7 @@ impl Design for Objects {
         self.builds.add(pages, row.build_s, row.id, own.0)
     }
 
-    fn update(&self, pages: &mut impl Pages, id: u32, build_sum_s: i64) -> Result<()> {
+    fn update(&self, pages: &mut impl PageWrite, id: u32, build_sum_s: i64) -> Result<()> {
         let part = self.reference_to(pages, id)?;
         let turned =
             self.parts.change(pages, oid_of(part)?, |object| record::turn(object, build_sum_s))?;
@@ -329,7 +329,7 @@ impl Design for Objects {
         self.builds.add(pages, after_s, id, part.0)
     }
 
-    fn remove(&self, pages: &mut impl Pages, id: u32) -> Result<()> {
+    fn remove(&self, pages: &mut impl PageWrite, id: u32) -> Result<()> {
         let part = self.reference_to(pages, id)?;
         let build_s =
             self.parts.read_at(pages, part, |view, at| view.u64(at + record::BUILD_AT))?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use loadstone_datasets::oo1::Database as Data;
 use lode::tactics::Tactics;
-use lode::{LodeError, Pages};
+use lode::{LodeError, PageRead, PageWrite};
 
 use super::design::Design;
 use crate::error::ClientError;
@@ -16,16 +16,16 @@ pub trait Place: Send + Sync + Sized + 'static {
     /// As the tactic has it.
     const NAME: &'static str;
 
-    /// A transaction that looks.
-    type Reading<'a>: Pages;
+    /// The pages of a transaction that reads.
+    type Reading: PageRead;
 
-    /// A transaction that changes.
-    type Writing<'a>: Pages;
+    /// The pages of a transaction that writes.
+    type Writing: PageWrite;
 
-    /// A transaction that looks, with its share.
+    /// A transaction that reads.
     type Reader: Send;
 
-    /// A transaction that changes, with its share. Dropped, it is rolled back.
+    /// A transaction that writes. Dropped, it is rolled back.
     type Writer: Send;
 
     /// Open what is at that address.
@@ -35,16 +35,16 @@ pub trait Place: Send + Sync + Sized + 'static {
     fn tactics(&self) -> &Tactics;
 
     /// Begin to read.
-    fn reader(this: &Arc<Self>) -> Self::Reader;
+    fn reader(&self) -> Self::Reader;
 
     /// What it reads.
-    fn pages(reader: &Self::Reader) -> &Self::Reading<'_>;
+    fn pages(reader: &Self::Reader) -> &Self::Reading;
 
     /// Begin to change.
-    fn writer(this: &Arc<Self>) -> Self::Writer;
+    fn writer(&self) -> Self::Writer;
 
-    /// Do something with its pages.
-    fn with<R>(writer: &mut Self::Writer, act: impl FnOnce(&mut Self::Writing<'_>) -> R) -> R;
+    /// What it changes.
+    fn pages_mut(writer: &mut Self::Writer) -> &mut Self::Writing;
 
     /// Make it all visible, and durable as the tactics say.
     fn commit(writer: Self::Writer) -> Result<(), LodeError>;

@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use loadstone_datasets::oo1::{Connection, Part as Row};
 
 use lode::heap::Heap;
-use lode::{Pages, View};
+use lode::{PageRead, View};
 
 use super::failure::{Failure, Result};
 use crate::driver::X_MAX;
@@ -115,7 +115,7 @@ pub fn turn(bytes: &mut [u8], build_sum_s: i64) -> Result<(i64, i64)> {
 }
 
 /// x and y of all parts of a heap.
-pub fn scan(parts: Heap, pages: &impl Pages, visits: &mut Visits) -> Result<()> {
+pub fn scan(parts: Heap, pages: &impl PageRead, visits: &mut Visits) -> Result<()> {
     let mut short = false;
     let _: ControlFlow<()> = parts.scan(pages, |_, bytes| {
         match words_of(bytes) {

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use loadstone_datasets::oo1::Database as Data;
 use lode::LodeError;
-use lode::remote::{Remote, RemoteReading, RemoteWriting};
-use lode::server::{Address, Carried};
+use lode::remote::{Carried, Remote, RemoteReading, RemoteWriting};
+use lode::server::Address;
 use lode::tactics::{Grain, ReadAhead, Tactics};
-use self_cell::self_cell;
 
 use super::ENGINE;
 use super::design::Design;
@@ -18,37 +17,16 @@ const ELSEWHERE: &str =
     "its files are the server's: a program makes a database before it is served";
 const UNLOCKED: &str = "a page that is not locked yet may change: leave one of the two out";
 
-type CarriedReading<'a> = Carried<RemoteReading<'a>>;
-
-/// Nothing once it has ended.
-type MaybeWriting<'a> = Option<Carried<RemoteWriting<'a>>>;
-
-self_cell! {
-    pub struct Reader {
-        owner: Arc<Remote>,
-        #[covariant]
-        dependent: CarriedReading,
-    }
-}
-
-self_cell! {
-    pub struct Writer {
-        owner: Arc<Remote>,
-        #[covariant]
-        dependent: MaybeWriting,
-    }
-}
-
 impl Place for Remote {
     const NAME: &'static str = "server";
 
-    type Reading<'a> = RemoteReading<'a>;
+    type Reading = RemoteReading;
 
-    type Writing<'a> = RemoteWriting<'a>;
+    type Writing = RemoteWriting;
 
-    type Reader = Reader;
+    type Reader = Carried<RemoteReading>;
 
-    type Writer = Writer;
+    type Writer = Carried<RemoteWriting>;
 
     fn open(address: &str, tactics: &Tactics) -> Result<Self, ClientError> {
         let address = address.parse::<Address>();
@@ -67,28 +45,26 @@ impl Place for Remote {
         self.tactics()
     }
 
-    fn reader(this: &Arc<Self>) -> Reader {
-        Reader::new(Arc::clone(this), |remote| Carried::reading(remote))
+    fn reader(&self) -> Carried<RemoteReading> {
+        Carried::reading(self)
     }
 
     #[inline]
-    fn pages(reader: &Reader) -> &RemoteReading<'_> {
-        reader.borrow_dependent()
+    fn pages(reader: &Carried<RemoteReading>) -> &RemoteReading {
+        reader
     }
 
-    fn writer(this: &Arc<Self>) -> Writer {
-        Writer::new(Arc::clone(this), |remote| Some(Carried::writing(remote)))
+    fn writer(&self) -> Carried<RemoteWriting> {
+        Carried::writing(self)
     }
 
-    fn with<R>(writer: &mut Writer, act: impl FnOnce(&mut RemoteWriting<'_>) -> R) -> R {
-        writer.with_dependent_mut(|_, writing| {
-            act(writing.as_mut().expect("it is there until the commit takes it"))
-        })
+    #[inline]
+    fn pages_mut(writer: &mut Carried<RemoteWriting>) -> &mut RemoteWriting {
+        writer
     }
 
-    fn commit(mut writer: Writer) -> Result<(), LodeError> {
-        let commit = |writing: &mut MaybeWriting<'_>| writing.take().map(Carried::commit);
-        writer.with_dependent_mut(|_, writing| commit(writing)).unwrap_or(Ok(()))
+    fn commit(writer: Carried<RemoteWriting>) -> Result<(), LodeError> {
+        writer.commit()
     }
 
     fn load<D: Design>(

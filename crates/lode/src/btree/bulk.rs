@@ -5,7 +5,7 @@ use std::mem;
 
 use crate::error::{LodeError, Result};
 use crate::page::{FileNumber, NO_PAGE, PAGE_BYTES, PageNumber, offset};
-use crate::pages::Pages;
+use crate::pages::PageWrite;
 use crate::view::View;
 
 use super::layout::{LEVELS_MAX, kind};
@@ -15,7 +15,7 @@ use super::{Btree, admit, search};
 
 /// Fill the tree; see [`Btree::bulk_load`].
 pub(super) fn load<K: AsRef<[u8]>, V: AsRef<[u8]>>(
-    pages: &mut impl Pages,
+    pages: &mut impl PageWrite,
     tree: Btree,
     entries: impl IntoIterator<Item = (K, V)>,
     limit_bytes: usize,
@@ -76,7 +76,7 @@ struct Loader<'p, P> {
     levels: Vec<Level>,
 }
 
-impl<P: Pages> Loader<'_, P> {
+impl<P: PageWrite> Loader<'_, P> {
     /// Append an entry, if its key is above all others.
     fn append(&mut self, item: &Item<'_>) -> Result<bool> {
         debug_assert!(self.limit_bytes <= PAGE_BYTES);

@@ -2,7 +2,7 @@
 
 use crate::error::{LodeError, Result};
 use crate::page::{self, NO_PAGE, PageBytes, PageNumber, offset, put_u32};
-use crate::pages::Pages;
+use crate::pages::{PageRead, PageWrite};
 use crate::view::View;
 
 use super::admit;
@@ -22,7 +22,7 @@ const MERGED_BYTES_MAX: usize = super::layout::offset::PREFIX + ROOM_BYTES * 7 /
 /// Put an entry into the tree; answers the value that was there before, which stays unless
 /// `replace`.
 pub(super) fn put(
-    pages: &mut impl Pages,
+    pages: &mut impl PageWrite,
     root: PageNumber,
     key: &[u8],
     value: &[u8],
@@ -56,7 +56,7 @@ pub(super) fn put(
 
 /// Change a page; what contradicts itself in it is told with its number.
 fn edit<R>(
-    pages: &mut impl Pages,
+    pages: &mut impl PageWrite,
     page: PageNumber,
     change: impl FnOnce(&mut PageBytes) -> Result<R, Corruption>,
 ) -> Result<R> {
@@ -65,7 +65,7 @@ fn edit<R>(
 
 /// Split an overfull page in two, and its parents as far as they become overfull.
 fn split(
-    pages: &mut impl Pages,
+    pages: &mut impl PageWrite,
     mut path: Path,
     mut page: PageNumber,
     mut unpacked: UnpackedNode,
@@ -95,7 +95,7 @@ fn split(
 }
 
 /// Put both halves of the root into pages of their own, below it.
-fn split_root(pages: &mut impl Pages, root: PageNumber, split: Split) -> Result<()> {
+fn split_root(pages: &mut impl PageWrite, root: PageNumber, split: Split) -> Result<()> {
     let Split { mut left, separator, mut right } = split;
     let (file, level) = (left.file, left.level);
     if level >= LEVELS_MAX {
@@ -117,7 +117,7 @@ fn split_root(pages: &mut impl Pages, root: PageNumber, split: Split) -> Result<
 
 /// Let a leaf's link, at `field`, that says `old` say `new`.
 fn link(
-    pages: &mut impl Pages,
+    pages: &mut impl PageWrite,
     leaf: PageNumber,
     field: usize,
     old: PageNumber,
@@ -137,7 +137,7 @@ fn link(
 
 /// Remove a key, and answer its value if it was there.
 pub(super) fn remove(
-    pages: &mut impl Pages,
+    pages: &mut impl PageWrite,
     root: PageNumber,
     key: &[u8],
 ) -> Result<Option<Vec<u8>>> {
@@ -164,7 +164,7 @@ pub(super) fn remove(
 
 /// Give back or merge pages in which little or nothing is left, from `page` upwards.
 fn mend(
-    pages: &mut impl Pages,
+    pages: &mut impl PageWrite,
     mut path: Path,
     mut page: PageNumber,
     mut left: Left,
@@ -193,7 +193,7 @@ fn mend(
 }
 
 /// Take a leaf out of the chain; inner pages are in none.
-fn unchain(pages: &mut impl Pages, page: PageNumber) -> Result<()> {
+fn unchain(pages: &mut impl PageWrite, page: PageNumber) -> Result<()> {
     let (next, previous) = pages.read(page, |view| (view.next(), view.previous()))?;
     link(pages, previous, offset::NEXT, page, next)?;
     link(pages, next, offset::PREVIOUS, page, previous)
@@ -201,7 +201,7 @@ fn unchain(pages: &mut impl Pages, page: PageNumber) -> Result<()> {
 
 /// Merge the child of `parent` at `index` with one of its neighbours, if both fit into a page.
 /// Answers what is then left of the parent.
-fn merge(pages: &mut impl Pages, parent: PageNumber, index: usize) -> Result<Option<Left>> {
+fn merge(pages: &mut impl PageWrite, parent: PageNumber, index: usize) -> Result<Option<Left>> {
     let above = UnpackedNode::read(pages, parent)?;
     for left_index in [Some(index), index.checked_sub(1)].into_iter().flatten() {
         if left_index >= above.count() || index > above.count() {
@@ -237,7 +237,7 @@ fn merge(pages: &mut impl Pages, parent: PageNumber, index: usize) -> Result<Opt
 }
 
 /// What two pages take at least when they are merged: only a header and a prefix can be saved.
-fn used_bytes_min(pages: &impl Pages, left: PageNumber, right: PageNumber) -> Result<usize> {
+fn used_bytes_min(pages: &impl PageRead, left: PageNumber, right: PageNumber) -> Result<usize> {
     let used = |page| {
         let header = pages.read(page, |view| Header::of(&view.copy()))?;
         let header = header.map_err(|corruption| LodeError::corrupt_page(page, corruption))?;
@@ -247,7 +247,7 @@ fn used_bytes_min(pages: &impl Pages, left: PageNumber, right: PageNumber) -> Re
 }
 
 /// As long as the root has a single child, take that one's place.
-fn collapse_root(pages: &mut impl Pages, root: PageNumber) -> Result<()> {
+fn collapse_root(pages: &mut impl PageWrite, root: PageNumber) -> Result<()> {
     for _ in 0..LEVELS_MAX {
         let above = pages.read(root, |view| {
             let first_child = view.u32(super::layout::offset::FIRST_CHILD);

@@ -2,7 +2,7 @@
 
 use crate::error::{LodeError, Result};
 use crate::page::{FileNumber, NO_PAGE, PageNumber};
-use crate::pages::Pages;
+use crate::pages::PageRead;
 
 use super::unpacked_node::UnpackedNode;
 
@@ -28,7 +28,7 @@ pub struct Census {
 /// # Errors
 ///
 /// [`LodeError::Corrupt`] with the first page that contradicts.
-pub fn check(pages: &impl Pages, root: PageNumber) -> Result<Census> {
+pub fn check(pages: &impl PageRead, root: PageNumber) -> Result<Census> {
     let top = UnpackedNode::read(pages, root)?;
     let mut walk =
         Walk { pages, file: top.file, census: Census::default(), leaf: NO_PAGE, next: NO_PAGE };
@@ -57,7 +57,7 @@ struct Walk<'p, P> {
     next: PageNumber,
 }
 
-impl<P: Pages> Walk<'_, P> {
+impl<P: PageRead> Walk<'_, P> {
     /// Check a page and those below it; its keys must be at least `low` and below `high`. Levels
     /// descend and no range of keys is visited twice, so the walk ends.
     fn page(

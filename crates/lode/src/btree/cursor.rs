@@ -4,7 +4,7 @@ use std::ops::{Bound, Range, RangeBounds};
 
 use crate::error::{LodeError, Result};
 use crate::page::{NO_PAGE, PageKind, PageNumber};
-use crate::pages::Pages;
+use crate::pages::PageRead;
 use crate::view::View;
 
 use super::layout::Corruption;
@@ -79,7 +79,7 @@ impl Copied {
     }
 }
 
-impl<'p, P: Pages> Cursor<'p, P> {
+impl<'p, P: PageRead> Cursor<'p, P> {
     pub(super) fn new(pages: &'p P, root: PageNumber, direction: Direction) -> Self {
         Self {
             pages,

@@ -35,7 +35,7 @@ use std::ops::RangeBounds;
 
 use crate::error::{LodeError, Result};
 use crate::page::{FileNumber, NO_PAGE, PAGE_BYTES, PageKind, PageNumber};
-use crate::pages::Pages;
+use crate::pages::{PageRead, PageWrite};
 use crate::view::View;
 
 pub use bytes::Bytes;
@@ -52,7 +52,7 @@ pub struct Btree {
 
 impl Btree {
     /// Make an empty tree, whose pages belong to `file`.
-    pub fn create(pages: &mut impl Pages, file: FileNumber) -> Result<Self> {
+    pub fn create(pages: &mut impl PageWrite, file: FileNumber) -> Result<Self> {
         let root = pages.allocate(file, PageKind::BtreeLeaf)?;
         let empty = unpacked_node::UnpackedNode::new(0, file);
         pages.write(root, |bytes| empty.write_to(bytes))?;
@@ -72,7 +72,7 @@ impl Btree {
     /// Read the value of a key, if it is there. `inspect` may be called more than once, and what
     /// it answered the last time is the result.
     #[inline]
-    pub fn get<P: Pages, R>(
+    pub fn get<P: PageRead, R>(
         self,
         pages: &P,
         key: &[u8],
@@ -101,7 +101,12 @@ impl Btree {
     /// # Errors
     ///
     /// [`LodeError::TooLong`] beyond [`KEY_BYTES_MAX`] or [`VALUE_BYTES_MAX`].
-    pub fn put(self, pages: &mut impl Pages, key: &[u8], value: &[u8]) -> Result<Option<Vec<u8>>> {
+    pub fn put(
+        self,
+        pages: &mut impl PageWrite,
+        key: &[u8],
+        value: &[u8],
+    ) -> Result<Option<Vec<u8>>> {
         change::put(pages, self.root, key, value, true)
     }
 
@@ -111,12 +116,12 @@ impl Btree {
     /// # Errors
     ///
     /// [`LodeError::TooLong`] beyond [`KEY_BYTES_MAX`] or [`VALUE_BYTES_MAX`].
-    pub fn insert(self, pages: &mut impl Pages, key: &[u8], value: &[u8]) -> Result<bool> {
+    pub fn insert(self, pages: &mut impl PageWrite, key: &[u8], value: &[u8]) -> Result<bool> {
         Ok(change::put(pages, self.root, key, value, false)?.is_none())
     }
 
     /// Remove a key, and answer its value if it was there.
-    pub fn remove(self, pages: &mut impl Pages, key: &[u8]) -> Result<Option<Vec<u8>>> {
+    pub fn remove(self, pages: &mut impl PageWrite, key: &[u8]) -> Result<Option<Vec<u8>>> {
         change::remove(pages, self.root, key)
     }
 
@@ -129,7 +134,7 @@ impl Btree {
     /// [`LodeError::TooLong`] beyond [`KEY_BYTES_MAX`] or [`VALUE_BYTES_MAX`].
     pub fn bulk_load<K: AsRef<[u8]>, V: AsRef<[u8]>>(
         self,
-        pages: &mut impl Pages,
+        pages: &mut impl PageWrite,
         entries: impl IntoIterator<Item = (K, V)>,
         fill_percent: u8,
     ) -> Result<()> {
@@ -138,7 +143,7 @@ impl Btree {
     }
 
     /// The entries whose keys lie in `range`, in ascending order.
-    pub fn forwards<P: Pages>(
+    pub fn forwards<P: PageRead>(
         self,
         pages: &P,
         range: impl RangeBounds<[u8]>,
@@ -152,7 +157,7 @@ impl Btree {
     /// `None` if they do not all lie in one leaf. Cheaper than a cursor where there are few, since
     /// nothing is copied.
     #[inline]
-    pub fn read_between<P: Pages, R>(
+    pub fn read_between<P: PageRead, R>(
         self,
         pages: &P,
         first: &[u8],
@@ -177,7 +182,7 @@ impl Btree {
     }
 
     /// The entries whose keys lie in `range`, in descending order.
-    pub fn backwards<P: Pages>(
+    pub fn backwards<P: PageRead>(
         self,
         pages: &P,
         range: impl RangeBounds<[u8]>,

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use crate::error::{LodeError, Result};
 use crate::page::{NO_PAGE, PAGE_BYTES, PageKind, PageNumber};
-use crate::pages::Pages;
+use crate::pages::PageRead;
 use crate::view::View;
 
 use super::bytes::{Bytes, append, compare};
@@ -300,7 +300,7 @@ enum Step<R> {
 /// page and the child's index, `inspect` reads the leaf. Each page is one level below the one
 /// that named it, so the walk ends whatever the pages hold.
 #[inline]
-pub(super) fn descend<P: Pages, R>(
+pub(super) fn descend<P: PageRead, R>(
     pages: &P,
     root: PageNumber,
     mut choose: impl FnMut(View<'_>) -> usize,

@@ -10,7 +10,7 @@ use crate::error::{LodeError, Result};
 use crate::page::{
     self, FileNumber, NO_PAGE, PAGE_BYTES, PageBytes, PageNumber, put_u16, put_u32, u16_at, u32_at,
 };
-use crate::pages::Pages;
+use crate::pages::PageRead;
 
 use super::layout::{
     Corruption, HEAD_BYTES, Header, INNER_SLOT_BYTES, KEY_BYTES_MAX, LENGTH_BYTES, VALUE_BYTES_MAX,
@@ -146,7 +146,7 @@ impl UnpackedNode {
     }
 
     /// Take apart a page by its number.
-    pub fn read(pages: &impl Pages, page: PageNumber) -> Result<Self> {
+    pub fn read(pages: &impl PageRead, page: PageNumber) -> Result<Self> {
         let unpacked = pages.read(page, |view| Self::of(&view.copy()))?;
         unpacked.map_err(|corruption| LodeError::corrupt_page(page, corruption))
     }

@@ -7,21 +7,17 @@ use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use super::{Active, Database};
+use super::Database;
 use crate::buffer::{Buffer, BufferOptions, Prefetcher, Replacement, WriteBack};
 use crate::disk::{BufferedFile, DirectFile, Disk};
 use crate::error::{LodeError, Result};
-use crate::lock::Locks;
-use crate::lock::numbers::NumberMap;
 use crate::log::{Log, Sizes};
 use crate::page::{PAGE_BYTES, PageNumber};
-use crate::recovery::{Recovery, recover};
+use crate::recovery::recover;
+use crate::shared::{Changes, Shared};
 use crate::superblock::{self, Superblock};
-use crate::sync::Mutex;
 use crate::tactics::{self, HugePages, Opening, Tactics};
-use crate::transaction::Changes;
 use crate::{catalog, space};
 
 /// The largest volume: 64 GiB. Only addresses are reserved for it.
@@ -110,7 +106,8 @@ impl Database {
         catalog::format(&mut writing)?;
         writing.commit()?;
         database.checkpoint()?;
-        database.superblock = Superblock::create(&*files.volume, extent_pages, identity)?;
+        let superblock = Superblock::create(&*files.volume, extent_pages, identity)?;
+        database.own().superblock = superblock;
         Ok(database)
     }
 
@@ -132,10 +129,10 @@ impl Database {
             Some(recover(&*files.volume, &log, pages_max)?)
         };
         let mut database = Self::new(files, log, superblock, tactics)?;
-        database.read_only = read_only;
+        database.own().read_only = read_only;
         database.recovery = recovery;
         // Every use begins with the catalog, and the check with the space page behind it.
-        database.buffer.bring(superblock::COPIES..space::SPACE_PAGE + 1);
+        database.buffer().bring(superblock::COPIES..space::SPACE_PAGE + 1);
         database.check_length()?;
         Ok(database)
     }
@@ -143,14 +140,14 @@ impl Database {
     /// Let it read ahead by itself. Not on any disks ([`Database::on`]): there each read is an
     /// answer to a call, so that what is simulated can be repeated.
     fn with_prefetcher(mut self) -> Self {
-        self.prefetcher = Some(Prefetcher::of(&self.buffer));
+        self.prefetcher = Some(Prefetcher::of(&self.shared.buffer));
         self
     }
 
     /// A growth of the file is durable before any page of it is in use.
     fn check_length(&self) -> Result<()> {
         let pages_total = space::pages_total(&self.reading(), self.extent_pages())?;
-        let pages_there = self.buffer.pages_total();
+        let pages_there = self.buffer().pages_total();
         if pages_total <= pages_there {
             return Ok(());
         }
@@ -173,22 +170,14 @@ impl Database {
         let changes = Arc::new(Changes::new(log, tactics.log));
         buffer.set_write_back(Arc::clone(&changes) as Arc<dyn WriteBack>);
         let extent = tactics::ExtentPages(superblock.extent_pages);
-        Ok(Self {
-            checkpoint_end: AtomicU64::new(changes.log().end().0),
-            buffer,
-            prefetcher: None,
-            changes,
-            locks: Locks::new(),
-            active: Active::default(),
-            tactics: Tactics { extent, ..*tactics },
-            superblock,
-            recovery: None::<Recovery>,
-            read_only: false,
-            closed: AtomicBool::new(false),
-            numbers: AtomicU64::new(1),
-            allocation_hint: Mutex::new(NumberMap::default()),
-            checkpointing: Mutex::new(()),
-        })
+        let tactics = Tactics { extent, ..*tactics };
+        let shared = Arc::new(Shared::new(buffer, changes, superblock, tactics));
+        Ok(Self { prefetcher: None, shared, recovery: None })
+    }
+
+    /// What is shared, before anybody shares it.
+    fn own(&mut self) -> &mut Shared {
+        Arc::get_mut(&mut self.shared).expect("no transaction runs while a database is opened")
     }
 }
 

@@ -10,7 +10,7 @@ use super::mixing::{mix, prefix};
 use super::table::{self, Change, ENTRIES_MAX, Entry, QUARTER};
 use crate::error::{LodeError, Result};
 use crate::page::{NO_PAGE, PageBytes, PageKind, PageNumber};
-use crate::pages::Pages;
+use crate::pages::{PageRead, PageWrite};
 
 /// Walks a chain and notices if it bites its tail (Brent's algorithm): a page met at a power of two
 /// is remembered until the next.
@@ -40,13 +40,13 @@ impl Chain {
 }
 
 /// A bucket's page as it is now.
-pub(super) fn copy<P: Pages>(pages: &P, page: PageNumber) -> Result<Box<PageBytes>> {
+pub(super) fn copy<P: PageRead>(pages: &P, page: PageNumber) -> Result<Box<PageBytes>> {
     let bytes = pages.read(page, super::copy)?;
     if table::is_bucket(&bytes) { Ok(bytes) } else { Err(foreign(page)) }
 }
 
 /// All pages of a bucket and all its entries.
-pub(super) fn whole<P: Pages>(
+pub(super) fn whole<P: PageRead>(
     pages: &P,
     first: PageNumber,
 ) -> Result<(Vec<PageNumber>, Vec<Entry>)> {
@@ -66,7 +66,7 @@ pub(super) fn whole<P: Pages>(
 
 /// Lay a bucket's entries out over its first page and as many more as they need, taking those from
 /// `spare` before others.
-pub(super) fn lay<P: Pages>(
+pub(super) fn lay<P: PageWrite>(
     pages: &mut P,
     first: PageNumber,
     depth: u32,
@@ -102,7 +102,7 @@ pub(super) fn bits_shared(count: usize, hash_at: impl Fn(usize) -> u64) -> u32 {
 }
 
 /// Divide the full bucket of this hash, or give it a further page.
-pub(super) fn make_room<P: Pages>(pages: &mut P, root: PageNumber, hash: u64) -> Result<()> {
+pub(super) fn make_room<P: PageWrite>(pages: &mut P, root: PageNumber, hash: u64) -> Result<()> {
     let place = directory::locate(pages, root, hash)?;
     let first = copy(pages, place.bucket)?;
     let (depth, next) = (table::depth(&first), table::next(&first));
@@ -126,7 +126,7 @@ pub(super) fn make_room<P: Pages>(pages: &mut P, root: PageNumber, hash: u64) ->
 }
 
 /// Divide a bucket by the first bit that its hashes need not share.
-fn divide<P: Pages>(
+fn divide<P: PageWrite>(
     pages: &mut P,
     root: PageNumber,
     hash: u64,
@@ -153,7 +153,7 @@ fn divide<P: Pages>(
 }
 
 /// Take an entry out of a bucket's further pages; whether it was there.
-pub(super) fn remove_behind<P: Pages>(
+pub(super) fn remove_behind<P: PageWrite>(
     pages: &mut P,
     first: PageNumber,
     second: PageNumber,
@@ -175,7 +175,7 @@ pub(super) fn remove_behind<P: Pages>(
 
 /// An entry was taken out of `page`: fill its place from the second page, and give that one back
 /// when it is empty.
-pub(super) fn refill<P: Pages>(
+pub(super) fn refill<P: PageWrite>(
     pages: &mut P,
     first: PageNumber,
     second: PageNumber,
@@ -199,7 +199,7 @@ pub(super) fn refill<P: Pages>(
 
 /// Merge the bucket of this hash with its sibling as long as both are nearly empty, and make the
 /// directory smaller where that allows it.
-pub(super) fn merge<P: Pages>(pages: &mut P, root: PageNumber, hash: u64) -> Result<()> {
+pub(super) fn merge<P: PageWrite>(pages: &mut P, root: PageNumber, hash: u64) -> Result<()> {
     loop {
         let place = directory::locate(pages, root, hash)?;
         let own = copy(pages, place.bucket)?;

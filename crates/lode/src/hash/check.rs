@@ -8,7 +8,7 @@ use super::mixing::{mix, prefix};
 use super::table::{self, ENTRIES_MAX, QUARTER};
 use crate::error::{LodeError, Result};
 use crate::page::{self, FileNumber, NO_PAGE, PageBytes, PageNumber, u32_at};
-use crate::pages::Pages;
+use crate::pages::PageRead;
 
 /// What an index consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -39,7 +39,7 @@ struct Walk<'p, P> {
     summary: Summary,
 }
 
-pub(super) fn check<P: Pages>(pages: &P, root: PageNumber) -> Result<Summary> {
+pub(super) fn check<P: PageRead>(pages: &P, root: PageNumber) -> Result<Summary> {
     let depth = directory::depth(pages, root)?;
     let own = directory::own_pages(pages, root)?;
     let cells = directory::buckets(pages, root)?;
@@ -81,7 +81,7 @@ pub(super) fn check<P: Pages>(pages: &P, root: PageNumber) -> Result<Summary> {
     Ok(walk.summary)
 }
 
-impl<P: Pages> Walk<'_, P> {
+impl<P: PageRead> Walk<'_, P> {
     fn meet(&mut self, page: PageNumber, bytes: &PageBytes) -> Result<()> {
         if u32_at(bytes, page::offset::FILE) != self.file {
             return Err(LodeError::corrupt_page(page, "it belongs to another file than its index"));

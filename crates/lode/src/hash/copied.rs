@@ -4,7 +4,7 @@ use super::directory::{self, CELLS_BITS};
 use super::mixing::prefix;
 use crate::error::{LodeError, Result};
 use crate::page::{NO_PAGE, PageNumber};
-use crate::pages::{Pages, Version};
+use crate::pages::{PageRead, Version};
 
 /// A directory of more bits is not copied, since each refresh reads all of its pages. So many
 /// are 32 pages, for some two million entries.
@@ -21,7 +21,7 @@ pub struct Directory {
 }
 
 impl Directory {
-    pub(super) fn refresh<P: Pages>(&mut self, pages: &P, root: PageNumber) -> Result<()> {
+    pub(super) fn refresh<P: PageRead>(&mut self, pages: &P, root: PageNumber) -> Result<()> {
         let is_its = self.pages.first().is_some_and(|&(first, _)| first == root);
         let is_same =
             |&(page, version): &_| pages.try_read_version(page, version, |_| ()).is_some();
@@ -33,7 +33,7 @@ impl Directory {
         Ok(())
     }
 
-    fn of<P: Pages>(pages: &P, root: PageNumber) -> Result<Self> {
+    fn of<P: PageRead>(pages: &P, root: PageNumber) -> Result<Self> {
         let stamped = |page| Ok::<_, LodeError>((page, pages.read_with_version(page, |_| ())?.1));
         let mut copied = Self { pages: vec![stamped(root)?], ..Self::default() };
         let depth = directory::depth(pages, root)?;

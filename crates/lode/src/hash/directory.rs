@@ -6,7 +6,7 @@ use super::mixing::prefix;
 use crate::error::{LodeError, Result};
 use crate::page::{self, FileNumber, HEADER_BYTES, PAGE_BYTES, PageBytes, PageKind, PageNumber};
 use crate::page::{NO_PAGE, put_u32, u32_at};
-use crate::pages::Pages;
+use crate::pages::{PageRead, PageWrite};
 use crate::view::View;
 
 /// Page numbers in a page: a power of two, so that bits of the hash are the place.
@@ -38,7 +38,7 @@ pub(super) struct Place {
 /// Find a hash's bucket.
 #[expect(clippy::inline_always, reason = "what is read should stay in registers")]
 #[inline(always)]
-pub(super) fn locate<P: Pages>(pages: &P, root: PageNumber, hash: u64) -> Result<Place> {
+pub(super) fn locate<P: PageRead>(pages: &P, root: PageNumber, hash: u64) -> Result<Place> {
     let (header, cell) = pages.read(root, |view| {
         let header = Header::of(view);
         let index = prefix(hash, header.depth);
@@ -57,7 +57,7 @@ pub(super) fn locate<P: Pages>(pages: &P, root: PageNumber, hash: u64) -> Result
 }
 
 /// The bucket of a prefix of `depth` bits, in a directory of that depth.
-pub(super) fn bucket_at<P: Pages>(
+pub(super) fn bucket_at<P: PageRead>(
     pages: &P,
     root: PageNumber,
     depth: u32,
@@ -69,7 +69,7 @@ pub(super) fn bucket_at<P: Pages>(
 }
 
 /// Let `count` prefixes from `first` on lead to a bucket.
-pub(super) fn point<P: Pages>(
+pub(super) fn point<P: PageWrite>(
     pages: &mut P,
     root: PageNumber,
     (first, count): (usize, usize),
@@ -98,18 +98,18 @@ pub(super) fn point<P: Pages>(
 }
 
 /// Bits that the directory tells apart.
-pub(super) fn depth<P: Pages>(pages: &P, root: PageNumber) -> Result<u32> {
+pub(super) fn depth<P: PageRead>(pages: &P, root: PageNumber) -> Result<u32> {
     let header = pages.read(root, Header::of)?;
     if header.is_root() { Ok(header.depth) } else { Err(damaged(root)) }
 }
 
 /// The file that the index belongs to, as any of its pages says.
-pub(super) fn file<P: Pages>(pages: &P, page: PageNumber) -> Result<FileNumber> {
+pub(super) fn file<P: PageRead>(pages: &P, page: PageNumber) -> Result<FileNumber> {
     pages.read(page, |view| view.u32(page::offset::FILE))
 }
 
 /// All of it, in prefix order.
-pub(super) fn buckets<P: Pages>(pages: &P, root: PageNumber) -> Result<Vec<PageNumber>> {
+pub(super) fn buckets<P: PageRead>(pages: &P, root: PageNumber) -> Result<Vec<PageNumber>> {
     let depth = depth(pages, root)?;
     let own = own_pages(pages, root)?;
     let mut cells = Vec::with_capacity(1 << depth);
@@ -125,14 +125,14 @@ pub(super) fn buckets<P: Pages>(pages: &P, root: PageNumber) -> Result<Vec<PageN
 }
 
 /// The pages that the directory has besides the root.
-pub(super) fn own_pages<P: Pages>(pages: &P, root: PageNumber) -> Result<Vec<PageNumber>> {
+pub(super) fn own_pages<P: PageRead>(pages: &P, root: PageNumber) -> Result<Vec<PageNumber>> {
     let count = own_pages_of(depth(pages, root)?);
     let bytes = pages.read(root, super::copy)?;
     Ok((0..count).map(|index| u32_at(&bytes, cell_at(index))).collect())
 }
 
 /// Make the directory one of `depth` bits that leads to these buckets, 2^depth of them.
-pub(super) fn lay<P: Pages>(
+pub(super) fn lay<P: PageWrite>(
     pages: &mut P,
     root: PageNumber,
     depth: u32,
@@ -156,14 +156,14 @@ pub(super) fn lay<P: Pages>(
 }
 
 /// Tell one bit more apart: each bucket stands for two prefixes then.
-pub(super) fn double<P: Pages>(pages: &mut P, root: PageNumber) -> Result<()> {
+pub(super) fn double<P: PageWrite>(pages: &mut P, root: PageNumber) -> Result<()> {
     let depth = depth(pages, root)?;
     let doubled: Vec<_> = buckets(pages, root)?.into_iter().flat_map(|page| [page; 2]).collect();
     lay(pages, root, depth + 1, &doubled)
 }
 
 /// Tell one bit less apart, if no bucket needs it.
-pub(super) fn halve<P: Pages>(pages: &mut P, root: PageNumber) -> Result<()> {
+pub(super) fn halve<P: PageWrite>(pages: &mut P, root: PageNumber) -> Result<()> {
     let depth = depth(pages, root)?;
     if depth == 0 || !is_doubled(pages, root, depth)? {
         return Ok(());
@@ -174,7 +174,7 @@ pub(super) fn halve<P: Pages>(pages: &mut P, root: PageNumber) -> Result<()> {
 
 /// Whether all pairs of prefixes that differ in the last bit lead to one bucket. It ends at the
 /// first that does not: while buckets merge one after another, as a rule that is soon.
-fn is_doubled<P: Pages>(pages: &P, root: PageNumber, depth: u32) -> Result<bool> {
+fn is_doubled<P: PageRead>(pages: &P, root: PageNumber, depth: u32) -> Result<bool> {
     let all_equal = |view: View<'_>, count: usize| {
         (0..count).step_by(2).all(|index| cell(view, index) == cell(view, index + 1))
     };
@@ -214,7 +214,7 @@ impl Header {
 
 /// A bucket's page from a directory page.
 #[inline]
-fn cell_of<P: Pages>(pages: &P, page: PageNumber, index: usize) -> Result<PageNumber> {
+fn cell_of<P: PageRead>(pages: &P, page: PageNumber, index: usize) -> Result<PageNumber> {
     let (kind, cell) = pages.read(page, |view| (view.kind(), cell(view, index)))?;
     if kind != PageKind::HashDirectory as u8 || cell == NO_PAGE {
         return Err(damaged(page));
@@ -222,7 +222,7 @@ fn cell_of<P: Pages>(pages: &P, page: PageNumber, index: usize) -> Result<PageNu
     Ok(cell)
 }
 
-fn directory_page<P: Pages>(pages: &P, page: PageNumber) -> Result<Box<PageBytes>> {
+fn directory_page<P: PageRead>(pages: &P, page: PageNumber) -> Result<Box<PageBytes>> {
     let bytes = pages.read(page, super::copy)?;
     if bytes[page::offset::KIND] != PageKind::HashDirectory as u8 {
         return Err(damaged(page));

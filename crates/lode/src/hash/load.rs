@@ -8,7 +8,7 @@ use super::mixing::{mix, prefix};
 use super::table::{ENTRIES_MAX, Entry};
 use crate::error::Result;
 use crate::page::{PageKind, PageNumber};
-use crate::pages::Pages;
+use crate::pages::PageWrite;
 
 /// A bucket to be: the bits that its hashes share, and its run of the entries.
 struct Share {
@@ -17,7 +17,7 @@ struct Share {
 }
 
 /// Fill an index whose root page is empty.
-pub(super) fn load<P: Pages>(
+pub(super) fn load<P: PageWrite>(
     pages: &mut P,
     root: PageNumber,
     mut entries: Vec<Entry>,

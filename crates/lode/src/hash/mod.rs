@@ -33,7 +33,7 @@ use self::search::Probe;
 use self::table::{Change, Entry, QUARTER};
 use crate::error::Result;
 use crate::page::{FileNumber, NO_PAGE, PageBytes, PageKind, PageNumber};
-use crate::pages::Pages;
+use crate::pages::{PageRead, PageWrite};
 use crate::view::View;
 
 /// Where a value lies: its page and its offset there, a multiple of 8.
@@ -48,13 +48,13 @@ pub struct Hash {
 
 impl Hash {
     /// Make an empty index of two pages, and answer its root page.
-    pub fn create<P: Pages>(pages: &mut P, file: FileNumber) -> Result<PageNumber> {
+    pub fn create<P: PageWrite>(pages: &mut P, file: FileNumber) -> Result<PageNumber> {
         Self::load(pages, file, [])
     }
 
     /// Make an index of these entries, with as many buckets as they need: much faster than to
     /// insert them one by one, and the same index. It takes 16 bytes of memory for each meanwhile.
-    pub fn load<P: Pages>(
+    pub fn load<P: PageWrite>(
         pages: &mut P,
         file: FileNumber,
         entries: impl IntoIterator<Item = (u64, u64)>,
@@ -77,14 +77,14 @@ impl Hash {
     /// A value of the key, any if it has several.
     #[expect(clippy::inline_always, reason = "its answer should stay in registers")]
     #[inline(always)]
-    pub fn get_one<P: Pages>(&self, pages: &P, key: u64) -> Result<Option<u64>> {
+    pub fn get_one<P: PageRead>(&self, pages: &P, key: u64) -> Result<Option<u64>> {
         Ok(self.find(pages, key)?.map(|(value, _)| value))
     }
 
     /// A value of the key, any if it has several, and where it lies.
     #[expect(clippy::inline_always, reason = "its answer should stay in registers")]
     #[inline(always)]
-    pub fn find<P: Pages>(&self, pages: &P, key: u64) -> Result<Option<(u64, Cell)>> {
+    pub fn find<P: PageRead>(&self, pages: &P, key: u64) -> Result<Option<(u64, Cell)>> {
         let hash = mix(key);
         find_from(pages, directory::locate(pages, self.root, hash)?.bucket, (key, hash))
     }
@@ -92,7 +92,7 @@ impl Hash {
     /// Bring a copy of the directory up to date; costs one read of each of its pages where it is.
     /// It holds for as long as this transaction does not change the index: others cannot, since
     /// the pages are locked.
-    pub fn refresh<P: Pages>(&self, pages: &P, directory: &mut Directory) -> Result<()> {
+    pub fn refresh<P: PageRead>(&self, pages: &P, directory: &mut Directory) -> Result<()> {
         directory.refresh(pages, self.root)
     }
 
@@ -100,7 +100,7 @@ impl Hash {
     /// read.
     #[expect(clippy::inline_always, reason = "its answer should stay in registers")]
     #[inline(always)]
-    pub fn get_by<P: Pages>(
+    pub fn get_by<P: PageRead>(
         &self,
         pages: &P,
         directory: &Directory,
@@ -117,7 +117,7 @@ impl Hash {
     }
 
     /// Give all values of the key to `each`, in no order.
-    pub fn get<P: Pages>(&self, pages: &P, key: u64, mut each: impl FnMut(u64)) -> Result<()> {
+    pub fn get<P: PageRead>(&self, pages: &P, key: u64, mut each: impl FnMut(u64)) -> Result<()> {
         let hash = mix(key);
         let first = directory::locate(pages, self.root, hash)?.bucket;
         let (mut chain, mut page, mut resume) = (Chain::from(first), first, 0);
@@ -139,7 +139,7 @@ impl Hash {
     }
 
     /// Give all entries to `each`, in no order.
-    pub fn scan<P: Pages>(&self, pages: &P, mut each: impl FnMut(u64, u64)) -> Result<()> {
+    pub fn scan<P: PageRead>(&self, pages: &P, mut each: impl FnMut(u64, u64)) -> Result<()> {
         let mut before = NO_PAGE;
         for first in directory::buckets(pages, self.root)? {
             // A bucket's cells are neighbours: their hashes share their first bits.
@@ -155,7 +155,7 @@ impl Hash {
     }
 
     /// Add a value to the key, also if it has that one already.
-    pub fn insert<P: Pages>(&self, pages: &mut P, key: u64, value: u64) -> Result<()> {
+    pub fn insert<P: PageWrite>(&self, pages: &mut P, key: u64, value: u64) -> Result<()> {
         let hash = mix(key);
         let mut first = directory::locate(pages, self.root, hash)?.bucket;
         // Each round but the last divides a bucket by one more bit, or adds a page.
@@ -177,7 +177,7 @@ impl Hash {
     }
 
     /// Take a value from the key, one if it has it several times; whether it had it.
-    pub fn remove<P: Pages>(&self, pages: &mut P, key: u64, value: u64) -> Result<bool> {
+    pub fn remove<P: PageWrite>(&self, pages: &mut P, key: u64, value: u64) -> Result<bool> {
         let hash = mix(key);
         let first = directory::locate(pages, self.root, hash)?.bucket;
         match pages.write(first, |bytes| table::remove(bytes, (key, value)))? {
@@ -196,7 +196,7 @@ impl Hash {
     }
 
     /// Give all pages back, the root too.
-    pub fn destroy<P: Pages>(self, pages: &mut P) -> Result<()> {
+    pub fn destroy<P: PageWrite>(self, pages: &mut P) -> Result<()> {
         let mut own = directory::own_pages(pages, self.root)?;
         let mut firsts = directory::buckets(pages, self.root)?;
         firsts.dedup();
@@ -209,7 +209,7 @@ impl Hash {
 
     /// Walk all of it and see whether each entry is where it must be, each count is right and no
     /// page too many is held.
-    pub fn check<P: Pages>(&self, pages: &P) -> Result<Summary> {
+    pub fn check<P: PageRead>(&self, pages: &P) -> Result<Summary> {
         check::check(pages, self.root)
     }
 }
@@ -219,19 +219,19 @@ fn copy(view: View<'_>) -> Box<PageBytes> {
     view.copy()
 }
 
-fn insert_into<P: Pages>(pages: &mut P, page: PageNumber, entry: Entry) -> Result<Change> {
+fn insert_into<P: PageWrite>(pages: &mut P, page: PageNumber, entry: Entry) -> Result<Change> {
     pages.write(page, |bytes| table::insert(bytes, entry))
 }
 
 /// What a glance does not see: a key that is not there, or far from its home; a large directory.
 #[inline(never)]
-fn get_slowly<P: Pages>(pages: &P, root: PageNumber, key: u64) -> Result<Option<u64>> {
+fn get_slowly<P: PageRead>(pages: &P, root: PageNumber, key: u64) -> Result<Option<u64>> {
     Hash::open(root).get_one(pages, key)
 }
 
 #[expect(clippy::inline_always, reason = "its answer should stay in registers")]
 #[inline(always)]
-fn find_from<P: Pages>(
+fn find_from<P: PageRead>(
     pages: &P,
     first: PageNumber,
     (key, hash): (u64, u64),
@@ -246,7 +246,7 @@ fn find_from<P: Pages>(
 
 /// Look for a key in a bucket's further pages.
 #[cold]
-fn find_behind<P: Pages>(
+fn find_behind<P: PageRead>(
     pages: &P,
     first: PageNumber,
     second: PageNumber,

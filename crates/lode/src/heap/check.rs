@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Heap, RecordId, copy, flag, free_space, owner};
 use crate::error::Result;
 use crate::page::{self, NO_PAGE, PageBytes, PageNumber};
-use crate::pages::Pages;
+use crate::pages::PageRead;
 use crate::slotted::{self, Corruption};
 
 /// What the chain's pages hold between them.
@@ -23,8 +23,8 @@ struct Found {
 impl Heap {
     /// Read the whole heap and hold every page, every stub and every list against each other;
     /// the number of records. [`crate::LodeError::Corrupt`] names the first contradiction.
-    pub fn check(self, pages: &impl Pages) -> Result<u64> {
-        let (key, mut found) = (pages.tag_key(), Found::default());
+    pub fn check(self, pages: &impl PageRead) -> Result<u64> {
+        let (key, mut found) = (pages.salt(), Found::default());
         let mut chain = self.chain(pages)?;
         let mut last = NO_PAGE;
         while let Some(page) = chain.next_page(pages)? {
@@ -47,7 +47,7 @@ impl Heap {
         Ok(found.records + found.stubs.len() as u64)
     }
 
-    fn check_lists(self, pages: &impl Pages, states: &BTreeMap<PageNumber, u8>) -> Result<()> {
+    fn check_lists(self, pages: &impl PageRead, states: &BTreeMap<PageNumber, u8>) -> Result<()> {
         let current = self.root_field(pages, free_space::offset::CURRENT)?;
         for (&page, &state) in states {
             if (state == free_space::page_state::CURRENT) != (page == current) {

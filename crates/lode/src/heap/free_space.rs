@@ -14,7 +14,7 @@ use super::reference::tag;
 use super::{Chain, Heap, RecordId, flag};
 use crate::error::Result;
 use crate::page::{self, FileNumber, NO_PAGE, PageBytes, PageKind, PageNumber};
-use crate::pages::Pages;
+use crate::pages::{PageRead, PageWrite};
 use crate::slotted::{self, Corruption};
 
 /// Offsets of a heap's own fields.
@@ -69,20 +69,20 @@ pub(super) fn list_at(class: u8) -> usize {
 }
 
 /// Make a root.
-pub(super) fn create(pages: &mut impl Pages, file: FileNumber) -> Result<PageNumber> {
+pub(super) fn create(pages: &mut impl PageWrite, file: FileNumber) -> Result<PageNumber> {
     let root = pages.allocate(file, PageKind::Heap)?;
     pages.write(root, |bytes| bytes[page::offset::LEVEL] = page_state::ROOT)?;
     Ok(root)
 }
 
 /// Write one u32 field of a page.
-fn put(pages: &mut impl Pages, page: PageNumber, at: usize, value: PageNumber) -> Result<()> {
+fn put(pages: &mut impl PageWrite, page: PageNumber, at: usize, value: PageNumber) -> Result<()> {
     pages.write(page, |bytes| page::put_u32(bytes, at, value))
 }
 
 impl Heap {
     /// A field of the root.
-    pub(super) fn root_field(self, pages: &impl Pages, at: usize) -> Result<PageNumber> {
+    pub(super) fn root_field(self, pages: &impl PageRead, at: usize) -> Result<PageNumber> {
         let field = pages.read(self.root, |view| {
             let is_own = view.kind() == PageKind::Heap as u8
                 && view.u32(page::offset::FILE) == self.file
@@ -93,7 +93,7 @@ impl Heap {
     }
 
     /// A walk along all pages.
-    pub(super) fn chain(self, pages: &impl Pages) -> Result<Chain> {
+    pub(super) fn chain(self, pages: &impl PageRead) -> Result<Chain> {
         let next = self.root_field(pages, offset::FIRST)?;
         let left = self.root_field(pages, offset::PAGES)?;
         Ok(Chain { next, left, heap: self })
@@ -103,7 +103,7 @@ impl Heap {
     /// gets its tag here, where its id is found.
     pub(super) fn put(
         self,
-        pages: &mut impl Pages,
+        pages: &mut impl PageWrite,
         record: &[u8],
         flags: u8,
         near: Option<PageNumber>,
@@ -138,12 +138,12 @@ impl Heap {
 
     fn insert_into(
         self,
-        pages: &mut impl Pages,
+        pages: &mut impl PageWrite,
         page: PageNumber,
         record: &[u8],
         flags: u8,
     ) -> Result<Option<u16>> {
-        let key = pages.tag_key();
+        let key = pages.salt();
         self.change_page(pages, page, |bytes| {
             let Some(slot) = slotted::insert(bytes, record, flags)? else { return Ok(None) };
             if flags == flag::RECORD
@@ -158,7 +158,7 @@ impl Heap {
     /// Change records of a page, and put it on the list of a higher class if it has gained room.
     pub(super) fn change_page<R>(
         self,
-        pages: &mut impl Pages,
+        pages: &mut impl PageWrite,
         page: PageNumber,
         change: impl FnOnce(&mut PageBytes) -> slotted::Result<R>,
     ) -> Result<R> {
@@ -180,7 +180,7 @@ impl Heap {
     }
 
     /// The current page is full: put it on a list.
-    fn retire(self, pages: &mut impl Pages, current: PageNumber) -> Result<()> {
+    fn retire(self, pages: &mut impl PageWrite, current: PageNumber) -> Result<()> {
         let class = pages.write(current, |bytes| {
             bytes[page::offset::LEVEL] = page_state::UNLISTED;
             slotted::room_in(bytes).map(class_of)
@@ -192,7 +192,7 @@ impl Heap {
     }
 
     /// Make a page current that has room for a record of that length.
-    fn take_page(self, pages: &mut impl Pages, len: usize) -> Result<PageNumber> {
+    fn take_page(self, pages: &mut impl PageWrite, len: usize) -> Result<PageNumber> {
         let page = match self.take_listed(pages, len)? {
             Some(page) => page,
             None => self.add_page(pages)?,
@@ -203,7 +203,7 @@ impl Heap {
     }
 
     /// Take a page from the lists, of the class that fits best.
-    fn take_listed(self, pages: &mut impl Pages, len: usize) -> Result<Option<PageNumber>> {
+    fn take_listed(self, pages: &mut impl PageWrite, len: usize) -> Result<Option<PageNumber>> {
         for class in class_for(len)..=CLASSES {
             // Each round makes the list shorter: pages that have lost room go to lower ones.
             loop {
@@ -225,7 +225,7 @@ impl Heap {
     }
 
     /// A new page at the chain's end, on no list.
-    fn add_page(self, pages: &mut impl Pages) -> Result<PageNumber> {
+    fn add_page(self, pages: &mut impl PageWrite) -> Result<PageNumber> {
         let page = pages.allocate(self.file, PageKind::Heap)?;
         match self.root_field(pages, offset::LAST)? {
             NO_PAGE => put(pages, self.root, offset::FIRST, page)?,
@@ -240,7 +240,7 @@ impl Heap {
     }
 
     /// Put a page that is on no list on the list of a class.
-    fn list(self, pages: &mut impl Pages, page: PageNumber, class: u8) -> Result<()> {
+    fn list(self, pages: &mut impl PageWrite, page: PageNumber, class: u8) -> Result<()> {
         let next = self.root_field(pages, list_at(class))?;
         pages.write(page, |bytes| {
             bytes[page::offset::LEVEL] = class;
@@ -254,7 +254,7 @@ impl Heap {
     }
 
     /// Take a page from the list of its class.
-    fn unlist(self, pages: &mut impl Pages, page: PageNumber, class: u8) -> Result<()> {
+    fn unlist(self, pages: &mut impl PageWrite, page: PageNumber, class: u8) -> Result<()> {
         let neighbours = pages.write(page, |bytes| {
             if !self.owns_bytes(bytes) || bytes[page::offset::LEVEL] != class {
                 return None;
@@ -283,7 +283,7 @@ impl Heap {
 /// Let a link that leads to `before` lead to `after`; one that does not is damaged, and the page
 /// that it lies in may be anyone's.
 fn relink(
-    pages: &mut impl Pages,
+    pages: &mut impl PageWrite,
     (page, at): (PageNumber, usize),
     before: PageNumber,
     after: PageNumber,

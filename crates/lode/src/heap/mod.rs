@@ -21,14 +21,12 @@ use std::ops::ControlFlow;
 
 use crate::error::{LodeError, Result};
 use crate::page::{self, FileNumber, NO_PAGE, PageBytes, PageKind, PageNumber};
-use crate::pages::Pages;
+use crate::pages::{PageRead, PageWrite};
 use crate::slotted::{self, Corruption, Fit};
 use crate::view::View;
 
 pub use self::reference::Reference;
 pub use crate::slotted::RecordId;
-
-pub(crate) use self::reference::tag_key;
 
 use self::reference::{id_of, tag};
 
@@ -65,7 +63,7 @@ enum Seen<R> {
 
 impl Heap {
     /// A new heap of that file, without a record.
-    pub fn create(pages: &mut impl Pages, file: FileNumber) -> Result<Self> {
+    pub fn create(pages: &mut impl PageWrite, file: FileNumber) -> Result<Self> {
         let root = free_space::create(pages, file)?;
         Ok(Self { file, root })
     }
@@ -81,17 +79,17 @@ impl Heap {
     }
 
     /// Read a record: `inspect` gets the page, where the record begins (a multiple of 8) and its
-    /// length in bytes. It may be called again, as [`Pages::read`] says. One page is read, or two
+    /// length in bytes. It may be called again, as [`PageRead::read`] says. One page is read, or two
     /// where the record has moved.
     ///
     /// [`LodeError::Missing`] where there is no such record.
     pub fn read<R>(
         self,
-        pages: &impl Pages,
+        pages: &impl PageRead,
         id: RecordId,
         mut inspect: impl FnMut(View<'_>, usize, usize) -> R,
     ) -> Result<R> {
-        let tag = tag(id, pages.tag_key());
+        let tag = tag(id, pages.salt());
         let seen = pages.read(id.page, |view| self.see(view, id.slot, tag, &mut inspect));
         match seen.map_err(|error| nowhere(id, error))? {
             Seen::Record(result) => Ok(result),
@@ -107,7 +105,7 @@ impl Heap {
     }
 
     /// A copy of a record.
-    pub fn get(self, pages: &impl Pages, id: RecordId) -> Result<Vec<u8>> {
+    pub fn get(self, pages: &impl PageRead, id: RecordId) -> Result<Vec<u8>> {
         self.read(pages, id, |view, at, len| {
             let mut record = Vec::with_capacity(len);
             view.append_to(&mut record, at, len);
@@ -186,7 +184,7 @@ impl Heap {
     /// records lie that will be read together with this one), else where records are put in now.
     pub fn insert(
         self,
-        pages: &mut impl Pages,
+        pages: &mut impl PageWrite,
         record: &[u8],
         near: Option<PageNumber>,
     ) -> Result<RecordId> {
@@ -195,9 +193,9 @@ impl Heap {
     }
 
     /// Put another record, of any length, in the place of one. It keeps its id.
-    pub fn update(self, pages: &mut impl Pages, id: RecordId, record: &[u8]) -> Result<()> {
+    pub fn update(self, pages: &mut impl PageWrite, id: RecordId, record: &[u8]) -> Result<()> {
         check_length(record)?;
-        let tagged = tagged(tag(id, pages.tag_key()), record);
+        let tagged = tagged(tag(id, pages.salt()), record);
         let put_home = |bytes: &mut PageBytes| {
             slotted::update(bytes, id.slot, &tagged, flag::RECORD).map(is_done)
         };
@@ -224,7 +222,7 @@ impl Heap {
     /// Change bytes of a record in place. `change` gets the whole record.
     pub fn change<R>(
         self,
-        pages: &mut impl Pages,
+        pages: &mut impl PageWrite,
         id: RecordId,
         change: impl FnOnce(&mut [u8]) -> R,
     ) -> Result<R> {
@@ -239,7 +237,7 @@ impl Heap {
     }
 
     /// Take a record out. Its id may be another record's next.
-    pub fn delete(self, pages: &mut impl Pages, id: RecordId) -> Result<()> {
+    pub fn delete(self, pages: &mut impl PageWrite, id: RecordId) -> Result<()> {
         if let Some(relocated) = self.relocated_place(pages, id)? {
             self.take_out(pages, relocated)?;
         }
@@ -250,10 +248,10 @@ impl Heap {
     /// have moved where they lie now. `each` can end the scan.
     pub fn scan<B>(
         self,
-        pages: &impl Pages,
+        pages: &impl PageRead,
         mut each: impl FnMut(RecordId, &[u8]) -> Result<ControlFlow<B>>,
     ) -> Result<ControlFlow<B>> {
-        let (key, mut chain) = (pages.tag_key(), self.chain(pages)?);
+        let (key, mut chain) = (pages.salt(), self.chain(pages)?);
         while let Some(page) = chain.next_page(pages)? {
             let bytes = copy(pages, page)?;
             for slot in 0..page::u16_at(&bytes, page::offset::COUNT) {
@@ -276,7 +274,7 @@ impl Heap {
     }
 
     /// Give all pages back, the root, too.
-    pub fn destroy(self, pages: &mut impl Pages) -> Result<()> {
+    pub fn destroy(self, pages: &mut impl PageWrite) -> Result<()> {
         let mut chain = self.chain(pages)?;
         let mut all = vec![self.root];
         while let Some(page) = chain.next_page(pages)? {
@@ -286,8 +284,8 @@ impl Heap {
     }
 
     /// Where the record of an id lies if it has moved.
-    fn relocated_place(self, pages: &impl Pages, id: RecordId) -> Result<Option<RecordId>> {
-        let tag = tag(id, pages.tag_key());
+    fn relocated_place(self, pages: &impl PageRead, id: RecordId) -> Result<Option<RecordId>> {
+        let tag = tag(id, pages.salt());
         let seen = pages.read(id.page, |view| self.see(view, id.slot, tag, &mut |_, _, _| ()));
         match seen.map_err(|error| nowhere(id, error))? {
             Seen::Record(()) => Ok(None),
@@ -304,7 +302,7 @@ impl Heap {
         }
     }
 
-    fn put_stub(self, pages: &mut impl Pages, id: RecordId, relocated: RecordId) -> Result<()> {
+    fn put_stub(self, pages: &mut impl PageWrite, id: RecordId, relocated: RecordId) -> Result<()> {
         let word = relocated.to_u64().to_le_bytes();
         let is_put = self.change_page(pages, id.page, |bytes| {
             slotted::update(bytes, id.slot, &word, flag::STUB).map(is_done)
@@ -313,7 +311,7 @@ impl Heap {
         if is_put { Ok(()) } else { Err(GONE.on(id.page)) }
     }
 
-    fn take_out(self, pages: &mut impl Pages, place: RecordId) -> Result<()> {
+    fn take_out(self, pages: &mut impl PageWrite, place: RecordId) -> Result<()> {
         let was = self.change_page(pages, place.page, |bytes| slotted::delete(bytes, place.slot));
         if was? { Ok(()) } else { Err(GONE.on(place.page)) }
     }
@@ -339,7 +337,7 @@ fn content(view: View<'_>, record: slotted::Record, tag: u64) -> Option<(usize, 
 }
 
 /// All of a page, as it was at one moment.
-fn copy(pages: &impl Pages, page: PageNumber) -> Result<Box<PageBytes>> {
+fn copy(pages: &impl PageRead, page: PageNumber) -> Result<Box<PageBytes>> {
     #[expect(
         clippy::redundant_closure_for_method_calls,
         reason = "the method serves one lifetime of a view, the closure serves every"
@@ -378,7 +376,7 @@ struct Chain {
 
 impl Chain {
     /// The next page, which is one of the heap's.
-    fn next_page(&mut self, pages: &impl Pages) -> Result<Option<PageNumber>> {
+    fn next_page(&mut self, pages: &impl PageRead) -> Result<Option<PageNumber>> {
         let page = self.next;
         if page == NO_PAGE {
             return match self.left {

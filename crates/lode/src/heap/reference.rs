@@ -13,7 +13,7 @@
 use super::{Heap, RecordId, TAG_BYTES, nowhere};
 use crate::error::{LodeError, Result};
 use crate::page::PageNumber;
-use crate::pages::Pages;
+use crate::pages::PageRead;
 use crate::view::View;
 
 /// A record id, and in the upper 16 bits of the word, which an id leaves free, where in its page
@@ -66,11 +66,6 @@ impl Reference {
     }
 }
 
-/// What tags are mixed with in the volume of that identity.
-pub(crate) const fn tag_key(identity: [u8; 16]) -> u64 {
-    u128::from_le_bytes(identity) as u64
-}
-
 /// A record's tag.
 #[inline]
 pub(super) const fn tag(id: RecordId, key: u64) -> u64 {
@@ -92,12 +87,12 @@ impl Heap {
     #[inline(always)]
     pub fn try_read_at<R>(
         self,
-        pages: &impl Pages,
+        pages: &impl PageRead,
         reference: Reference,
         mut inspect: impl FnMut(View<'_>, usize) -> R,
     ) -> Option<R> {
         let id = RecordId { page: reference.page(), slot: reference.0 as u16 };
-        let tag = tag(id, pages.tag_key());
+        let tag = tag(id, pages.salt());
         let swizzles = pages.swizzles();
         let seen = pages.try_read(id.page, |view| {
             let at = if swizzles {
@@ -119,7 +114,7 @@ impl Heap {
     #[inline(always)]
     pub fn read_at<R>(
         self,
-        pages: &impl Pages,
+        pages: &impl PageRead,
         reference: Reference,
         mut inspect: impl FnMut(View<'_>, usize) -> R,
     ) -> Result<R> {
@@ -133,7 +128,7 @@ impl Heap {
     #[inline(never)]
     fn read_slow<R>(
         self,
-        pages: &impl Pages,
+        pages: &impl PageRead,
         reference: Reference,
         mut inspect: impl FnMut(View<'_>, usize) -> R,
     ) -> Result<R> {
@@ -145,15 +140,15 @@ impl Heap {
 
     /// Prefetch a record from where its reference says that it lies.
     #[inline]
-    pub fn prefetch(self, pages: &impl Pages, reference: Reference) {
+    pub fn prefetch(self, pages: &impl PageRead, reference: Reference) {
         pages.prefetch(reference.page(), reference.at());
     }
 
     /// The best reference to a record: to where it lies now, if that is in its own page.
     ///
     /// [`LodeError::Missing`] where there is no such record.
-    pub fn reference(self, pages: &impl Pages, id: RecordId) -> Result<Reference> {
-        let tag = tag(id, pages.tag_key());
+    pub fn reference(self, pages: &impl PageRead, id: RecordId) -> Result<Reference> {
+        let tag = tag(id, pages.salt());
         let home = pages.read(id.page, |view| self.home(view, id, tag));
         match home.map_err(|error| nowhere(id, error))? {
             Some(at) => Ok(Reference::new(id, (at - TAG_BYTES) as u16)),

@@ -27,7 +27,7 @@ use std::ops::ControlFlow;
 use crate::error::{LodeError, Result};
 use crate::heap::{Heap, RecordId, Reference};
 use crate::page::PAGE_BYTES;
-use crate::pages::Pages;
+use crate::pages::{PageRead, PageWrite};
 use crate::slotted::{self, Corruption};
 use crate::view::View;
 
@@ -141,13 +141,13 @@ pub struct Links {
 
 impl Links {
     /// The first and the last child of a record; `None` if it has none.
-    pub fn children_of(&self, pages: &impl Pages, parent: RecordId) -> Result<Option<Children>> {
+    pub fn children_of(&self, pages: &impl PageRead, parent: RecordId) -> Result<Option<Children>> {
         let read = |view: View<'_>, at, len| self.field.children(view, at, len);
         self.parents.read(pages, parent, read)?.map_err(|corruption| corruption.in_record(parent))
     }
 
     /// A child's place; `None` while it is in no list.
-    pub fn link_of(&self, pages: &impl Pages, child: RecordId) -> Result<Option<Link>> {
+    pub fn link_of(&self, pages: &impl PageRead, child: RecordId) -> Result<Option<Link>> {
         let read = |view: View<'_>, at, len| self.field.link(view, at, len);
         self.children.read(pages, child, read)?.map_err(|corruption| corruption.in_record(child))
     }
@@ -160,7 +160,7 @@ impl Links {
     /// parent's, or in a circle.
     pub fn walk<R, B>(
         &self,
-        pages: &impl Pages,
+        pages: &impl PageRead,
         parent: RecordId,
         inspect: impl FnMut(View<'_>, usize, usize) -> R,
         each: impl FnMut(RecordId, R) -> Result<ControlFlow<B>>,
@@ -172,7 +172,7 @@ impl Links {
     /// The same from a child on, for who has read the parent already.
     pub fn walk_from<R, B>(
         &self,
-        pages: &impl Pages,
+        pages: &impl PageRead,
         parent: RecordId,
         first: Option<RecordId>,
         mut inspect: impl FnMut(View<'_>, usize, usize) -> R,
@@ -199,7 +199,7 @@ impl Links {
     /// a list already or is the parent itself.
     pub fn append(
         &self,
-        pages: &mut impl Pages,
+        pages: &mut impl PageWrite,
         parent: RecordId,
         child: RecordId,
     ) -> Result<bool> {
@@ -228,7 +228,7 @@ impl Links {
 
     /// Take a child out of its list, before it is deleted or linked elsewhere. `false` where it is
     /// in none.
-    pub fn unlink(&self, pages: &mut impl Pages, child: RecordId) -> Result<bool> {
+    pub fn unlink(&self, pages: &mut impl PageWrite, child: RecordId) -> Result<bool> {
         let Some(Link { parent, next }) = self.link_of(pages, child)? else { return Ok(false) };
         let children = self.children_of(pages, parent).map_err(|error| stray(error, parent))?;
         let Some(Children { first, last }) = children else {
@@ -265,7 +265,7 @@ impl Links {
     /// The child before a child of this parent; `None` for the first.
     fn before(
         &self,
-        pages: &impl Pages,
+        pages: &impl PageRead,
         parent: RecordId,
         first: RecordId,
         child: RecordId,
@@ -289,7 +289,7 @@ impl Links {
 
     /// Walk a record's list to its end and hold its links against each other; the number of
     /// children.
-    pub fn check(&self, pages: &impl Pages, parent: RecordId) -> Result<u64> {
+    pub fn check(&self, pages: &impl PageRead, parent: RecordId) -> Result<u64> {
         let Some(children) = self.children_of(pages, parent)? else { return Ok(0) };
         let (mut count, mut end) = (0, None);
         let walk = self.walk_from::<_, ()>(
@@ -313,7 +313,7 @@ impl Links {
 
     fn put_parent(
         &self,
-        pages: &mut impl Pages,
+        pages: &mut impl PageWrite,
         parent: RecordId,
         offset: usize,
         link: Option<Reference>,
@@ -323,7 +323,7 @@ impl Links {
 
     fn put_child(
         &self,
-        pages: &mut impl Pages,
+        pages: &mut impl PageWrite,
         child: RecordId,
         offset: usize,
         link: Option<Reference>,
@@ -334,7 +334,7 @@ impl Links {
 
 /// Write one link of a record that has been found long enough.
 fn put(
-    pages: &mut impl Pages,
+    pages: &mut impl PageWrite,
     heap: Heap,
     id: RecordId,
     at: usize,

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use crate::error::Result;
 use crate::page::{FileNumber, PageBytes, PageKind, PageNumber};
 use crate::pages::memory::MemoryPages;
-use crate::pages::{Pages, Version};
+use crate::pages::{PageRead, PageWrite, Version};
 use crate::view::View;
 
 /// [`MemoryPages`] and how often they were used.
@@ -44,7 +44,7 @@ impl CountingPages {
     }
 }
 
-impl Pages for CountingPages {
+impl PageRead for CountingPages {
     fn read<R>(&self, page: PageNumber, inspect: impl FnMut(View<'_>) -> R) -> Result<R> {
         self.count(1, 0, 0);
         self.pages.read(page, inspect)
@@ -73,14 +73,20 @@ impl Pages for CountingPages {
         self.pages.try_read(page, inspect)
     }
 
-    fn tag_key(&self) -> u64 {
-        self.pages.tag_key()
+    fn salt(&self) -> u64 {
+        self.pages.salt()
     }
 
     fn swizzles(&self) -> bool {
         self.pages.swizzles()
     }
 
+    fn prefetch(&self, page: PageNumber, at: usize) {
+        self.pages.prefetch(page, at);
+    }
+}
+
+impl PageWrite for CountingPages {
     fn write<R>(
         &mut self,
         page: PageNumber,

@@ -2,7 +2,7 @@
 
 use crate::error::{LodeError, Result};
 use crate::page::{self, FileNumber, PageBytes, PageKind, PageNumber};
-use crate::pages::{Pages, Version};
+use crate::pages::{PageRead, PageWrite, Version};
 use crate::view::{AlignedPage, View};
 
 /// Any would do that no test writes anywhere else.
@@ -42,7 +42,7 @@ impl MemoryPages {
     }
 }
 
-impl Pages for MemoryPages {
+impl PageRead for MemoryPages {
     fn read<R>(&self, page: PageNumber, mut inspect: impl FnMut(View<'_>) -> R) -> Result<R> {
         Ok(inspect(View::of(&self.slot(page)?.0)))
     }
@@ -70,7 +70,7 @@ impl Pages for MemoryPages {
         self.read(page, inspect).ok()
     }
 
-    fn tag_key(&self) -> u64 {
+    fn salt(&self) -> u64 {
         TAG_KEY
     }
 
@@ -78,6 +78,10 @@ impl Pages for MemoryPages {
         self.swizzle
     }
 
+    fn prefetch(&self, _page: PageNumber, _at: usize) {}
+}
+
+impl PageWrite for MemoryPages {
     fn write<R>(
         &mut self,
         page: PageNumber,

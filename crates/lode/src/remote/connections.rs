@@ -9,8 +9,7 @@ use std::thread::{self, ThreadId};
 use crate::error::{LodeError, Result};
 use crate::owner::Owner;
 use crate::page::{PageBytes, PageNumber};
-use crate::server::wire::{self, Hello, Link, Reply, Request, Welcome};
-use crate::server::{Address, Stream, unreached};
+use crate::wire::{self, Address, Hello, Link, Reply, Request, Stream, Welcome, unreached};
 
 /// What went between a client and its server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

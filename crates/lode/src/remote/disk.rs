@@ -8,7 +8,7 @@ use super::connections::{Connections, Shared, lock};
 use crate::disk::Disk;
 use crate::error::{LodeError, Result};
 use crate::page::{self, PAGE_BYTES, PageBytes, PageNumber};
-use crate::server::wire::{FETCH_PAGES_MAX, Reply, Request};
+use crate::wire::{FETCH_PAGES_MAX, Reply, Request};
 
 /// The volume of a page server. A page that is read has in its header the commit position as of
 /// which it holds, in place of the log's, and is sealed anew.

@@ -11,43 +11,44 @@
 //! position as of which the server sent it; the lock of a page, or of all, tells which of them do
 //! not hold any more.
 
+mod carried;
+mod client;
 mod connections;
 mod disk;
-mod lock_set;
-mod reading;
+mod server_locks;
 #[cfg(test)]
 mod tests;
 mod writing;
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
 
+pub use carried::Carried;
+pub use client::Client;
 pub use connections::Traffic;
 pub use disk::RemoteDisk;
-pub use reading::RemoteReading;
+pub use server_locks::ServerLocks;
 pub use writing::RemoteWriting;
 
 use crate::buffer::{self, Buffer, BufferOptions};
 use crate::database::{self, PAGES_MAX};
 use crate::error::Result;
-use crate::lock::numbers::NumberMap;
-use crate::page::{self, FileNumber, PageNumber};
-use crate::server::Address;
 use crate::tactics::{Grain, HugePages, Tactics};
+use crate::transaction::ReadTransaction;
+use crate::wire::{Access, Address};
 use connections::Connections;
+
+/// A transaction that reads a database which a page server has open.
+pub type RemoteReading = ReadTransaction<ServerLocks>;
 
 /// A database at a page server, for all threads of this process.
 ///
 /// A thread has a connection of its own as long as it runs transactions. When the server is gone,
 /// everything answers [`crate::LodeError::Server`]; one connects anew then.
+///
+/// Its transactions own shares of it, and the connections are closed with the last share.
 pub struct Remote {
-    buffer: Buffer,
-    disk: Arc<RemoteDisk>,
-    connections: Arc<Connections>,
-    tactics: Tactics,
-    /// Under `locks=database`: all changes up to this commit position have been taken note of.
-    known: AtomicU64,
-    allocation_hint: Mutex<NumberMap<FileNumber, PageNumber>>,
+    client: Arc<Client>,
 }
 
 /// What has happened since one connected.
@@ -100,39 +101,46 @@ impl Remote {
             },
             pages_max: PAGES_MAX,
         };
-        let buffer = Buffer::new(Arc::clone(&disk) as Arc<_>, &options)?;
+        let buffer = Arc::new(Buffer::new(Arc::clone(&disk) as Arc<_>, &options)?);
         let known = AtomicU64::new(welcome.position);
-        Ok(Self { buffer, disk, connections, tactics, known, allocation_hint: Mutex::default() })
+        let allocation_hints = Mutex::default();
+        let client = Client { buffer, disk, connections, tactics, known, allocation_hints };
+        Ok(Self { client: Arc::new(client) })
     }
 
     /// A transaction that reads what is committed.
-    pub fn reading(&self) -> RemoteReading<'_> {
-        RemoteReading::begin(self)
+    pub fn reading(&self) -> RemoteReading {
+        let Client { buffer, tactics, .. } = &*self.client;
+        let source = ServerLocks::new(&self.client, Access::Reading);
+        RemoteReading::over(buffer, source, self.identity(), tactics)
     }
 
     /// A transaction that changes pages.
-    pub fn writing(&self) -> RemoteWriting<'_> {
-        RemoteWriting::begin(self)
+    pub fn writing(&self) -> RemoteWriting {
+        RemoteWriting::begin(&self.client)
     }
 
     /// The tactics that hold: this client's, and for the rest the server's.
-    pub const fn tactics(&self) -> &Tactics {
-        &self.tactics
+    pub fn tactics(&self) -> &Tactics {
+        &self.client.tactics
     }
 
     /// Pages of an extent, as [`crate::space`] wants to know it.
     pub fn extent_pages(&self) -> u32 {
-        self.connections.welcome().extent_pages
+        self.client.extent_pages()
     }
 
     /// 16 bytes that no other volume has.
     pub fn identity(&self) -> [u8; 16] {
-        self.connections.welcome().identity
+        self.client.identity()
     }
 
     /// What has happened since one connected.
     pub fn counters(&self) -> Counters {
-        Counters { buffer: self.buffer.counters(), traffic: self.connections.traffic() }
+        Counters {
+            buffer: self.client.buffer.counters(),
+            traffic: self.client.connections.traffic(),
+        }
     }
 
     /// Drop all pages from memory: what comes next is cold here, though perhaps not at the server.
@@ -141,7 +149,7 @@ impl Remote {
         if self.check_owner().is_err() {
             return;
         }
-        self.buffer.forget();
+        self.client.buffer.forget();
     }
 
     /// # Errors
@@ -149,35 +157,6 @@ impl Remote {
     /// [`crate::LodeError::Forked`] in a child of the process that connected: before any lock,
     /// which nobody may be there to release.
     pub(crate) fn check_owner(&self) -> Result<()> {
-        self.connections.check_owner()
-    }
-
-    /// Take note of how long the volume is.
-    fn note_total(&self, pages_total: PageNumber) -> Result<()> {
-        if pages_total <= self.buffer.pages_total() {
-            return Ok(());
-        }
-        self.disk.note_total(pages_total);
-        self.buffer.grow(pages_total)
-    }
-
-    /// Under `locks=database`: take note of what was changed up to a position. Whoever does holds a
-    /// lock, so that nothing was changed since.
-    fn note_changes(&self, pages: Option<&[PageNumber]>, position: u64) {
-        self.drop_before(pages, position);
-        self.known.fetch_max(position, Ordering::Release);
-    }
-
-    /// Drop those of the pages that were sent as of an earlier position.
-    fn drop_before(&self, pages: Option<&[PageNumber]>, position: u64) {
-        self.buffer.drop_stale(pages, |view| view.u64(page::offset::LSN) < position);
-    }
-
-    fn allocation_hint(&self, file: FileNumber) -> Option<PageNumber> {
-        self.allocation_hint.lock().unwrap_or_else(PoisonError::into_inner).get(&file).copied()
-    }
-
-    fn set_allocation_hint(&self, file: FileNumber, page: PageNumber) {
-        self.allocation_hint.lock().unwrap_or_else(PoisonError::into_inner).insert(file, page);
+        self.client.check_owner()
     }
 }

@@ -5,11 +5,14 @@ use std::sync::Arc;
 use crate::database::Database;
 use crate::disk::{Disk, Memory};
 use crate::error::{LodeError, Result};
+use crate::heap::Heap;
+use crate::named;
 use crate::page::{self, PageKind, PageNumber};
-use crate::pages::Pages;
+use crate::pages::{PageRead, PageWrite};
 use crate::remote::Remote;
 use crate::server::{History, Listener, Server};
 use crate::tactics::Tactics;
+use crate::view::View;
 
 const PAGES: usize = 6;
 
@@ -60,12 +63,12 @@ fn nothing_is_written_to_the_disk_that_is_elsewhere() {
     let (server, pages) = serve("locks=database", 100);
     let remote = Remote::connect(server.address(), &Tactics::default()).unwrap();
     write(&remote, pages[0], 5).unwrap();
-    assert_eq!(remote.buffer.counters().writes, 0);
-    let written = remote.disk.write(0, &[0; page::PAGE_BYTES]);
+    assert_eq!(remote.client.buffer.counters().writes, 0);
+    let written = remote.client.disk.write(0, &[0; page::PAGE_BYTES]);
     assert!(written.is_err());
-    remote.disk.sync().unwrap();
-    remote.disk.read(1, &mut [0; page::PAGE_BYTES]).unwrap_err();
-    remote.disk.read(0, &mut [0; 100]).unwrap_err();
+    remote.client.disk.sync().unwrap();
+    remote.client.disk.read(1, &mut [0; page::PAGE_BYTES]).unwrap_err();
+    remote.client.disk.read(0, &mut [0; 100]).unwrap_err();
 }
 
 #[test]
@@ -91,7 +94,7 @@ fn a_volume_that_grows_is_seen_to() {
         let [first, second] =
             [0, 1].map(|_| Remote::connect(server.address(), &Tactics::default()).unwrap());
         words(&first, &pages);
-        let before = first.buffer.pages_total();
+        let before = first.client.buffer.pages_total();
         let mut added = Vec::new();
         for word in 1..30 {
             let mut writing = second.writing();
@@ -101,7 +104,7 @@ fn a_volume_that_grows_is_seen_to() {
             added.push(page);
         }
         assert_eq!(words(&first, &added), (1..30).collect::<Vec<u64>>(), "{text}");
-        assert!(first.buffer.pages_total() > before);
+        assert!(first.client.buffer.pages_total() > before);
         // What was allocated and rolled back is allocated again.
         let allocate = |remote: &Remote| {
             let mut writing = remote.writing();
@@ -111,5 +114,27 @@ fn a_volume_that_grows_is_seen_to() {
             page
         };
         assert_eq!(allocate(&first), allocate(&second));
+    }
+}
+
+#[test]
+fn a_write_transaction_at_a_server_swizzles_and_reads_its_own_changes() {
+    for text in ["locks=database", "locks=page"] {
+        let (server, _) = serve(text, 1);
+        let remote = Remote::connect(server.address(), &"swizzle=on".parse().unwrap()).unwrap();
+        let mut writing = remote.writing();
+        assert!(writing.swizzles());
+        let heap: Heap = named::find_or_create(&mut writing, "parts").unwrap();
+        let id = heap.insert(&mut writing, &7_u64.to_le_bytes(), None).unwrap();
+        let reference = heap.reference(&writing, id).unwrap();
+        let value = |view: View<'_>, at: usize| view.u64(at);
+        assert_eq!(heap.try_read_at(&writing, reference, value), Some(7), "{text}");
+        writing.commit().unwrap();
+        let mut writing = remote.writing();
+        assert_eq!(heap.read_at(&writing, reference, value).unwrap(), 7);
+        assert_eq!(heap.try_read_at(&writing, reference, value), Some(7), "{text}, in the cache");
+        heap.change(&mut writing, id, |record| record.fill(1)).unwrap();
+        let changed = u64::from_le_bytes([1; 8]);
+        assert_eq!(heap.try_read_at(&writing, reference, value), Some(changed), "its own");
     }
 }

@@ -1,22 +1,23 @@
 //! A transaction at a page server that reads and writes.
 
 use std::mem;
+use std::sync::Arc;
 
-use super::Remote;
+use super::client::Client;
 use super::connections::lock;
-use super::lock_set::LockSet;
+use super::server_locks::ServerLocks;
 use crate::error::{LodeError, Result};
-use crate::heap;
 use crate::lock::Mode;
 use crate::lock::numbers::NumberMap;
 use crate::log::{Runs, difference};
 use crate::page::{self, FileNumber, PAGE_BYTES, PageBytes, PageKind, PageNumber};
-use crate::pages::{Pages, Version};
-use crate::server::wire::{Access, Change, FRAME_BYTES_MAX, Reply, Request};
+use crate::pages::{PageRead, PageWrite, Version};
 use crate::space;
-use crate::tactics::{Grain, Logging};
-use crate::transaction::{self, Allocating, Failure};
+use crate::superblock;
+use crate::tactics::{Grain, Logging, Swizzle};
+use crate::transaction::{self, Allocating, Failure, LockSet};
 use crate::view::{AlignedPage, View};
+use crate::wire::{Access, Change, FRAME_BYTES_MAX, Reply, Request};
 
 /// Changes are sent when they are so long.
 const SENT_BYTES: usize = FRAME_BYTES_MAX / 4;
@@ -31,9 +32,8 @@ const PAGES_SPARED: usize = 8;
 /// A changed page is a copy beside the cache, with what it was before, until the transaction ends;
 /// one that would have more of them than the cache has pages is told
 /// [`LodeError::CacheTooSmall`]. After an operation that failed nothing can be committed.
-pub struct RemoteWriting<'a> {
-    remote: &'a Remote,
-    lock_set: LockSet<'a>,
+pub struct RemoteWriting {
+    lock_set: LockSet<ServerLocks>,
     changed: NumberMap<PageNumber, Changed>,
     failure: Failure,
 }
@@ -44,14 +44,18 @@ struct Changed {
     before: Option<Box<PageBytes>>,
 }
 
-impl<'a> RemoteWriting<'a> {
-    pub(super) fn begin(remote: &'a Remote) -> Self {
+impl RemoteWriting {
+    pub(super) fn begin(client: &Arc<Client>) -> Self {
         Self {
-            remote,
-            lock_set: LockSet::empty(remote, Access::Writing),
+            lock_set: LockSet::empty(ServerLocks::new(client, Access::Writing)),
             changed: NumberMap::default(),
             failure: Failure::default(),
         }
+    }
+
+    /// Its share of the client.
+    fn client(&self) -> &Client {
+        self.lock_set.source().client()
     }
 
     /// Make the changes one whole, durable as the server's tactic `durability` says.
@@ -61,14 +65,14 @@ impl<'a> RemoteWriting<'a> {
     /// After [`LodeError::Uncertain`] the transaction may be committed or not: the server was lost
     /// before it answered. After any other error it is rolled back.
     pub fn commit(mut self) -> Result<()> {
-        self.remote.check_owner()?;
+        self.client().check_owner()?;
         self.failure.check()?;
         let last = self.send_changes()?;
-        if last.is_empty() || self.lock_set.is_unknown() {
+        if last.is_empty() || self.lock_set.source().is_unknown() {
             return Ok(());
         }
-        let (connection, slot) = self.lock_set.name()?;
-        let mut connection = lock(connection);
+        let (connection, slot) = self.lock_set.source().name()?;
+        let mut connection = lock(&connection);
         let reply = connection.ask(&Request::Commit { slot, changes: last });
         let reply = match reply {
             Err(LodeError::Server { what }) if connection.is_broken() => {
@@ -81,7 +85,7 @@ impl<'a> RemoteWriting<'a> {
         drop(connection);
         let position = reply?;
         self.refresh(position);
-        self.lock_set.forget();
+        self.lock_set.source().forget();
         Ok(())
     }
 
@@ -106,9 +110,9 @@ impl<'a> RemoteWriting<'a> {
                 continue;
             }
             if bytes > SENT_BYTES {
-                let (connection, slot) = self.lock_set.name()?;
+                let (connection, slot) = self.lock_set.source().name()?;
                 let changes = mem::take(&mut part);
-                lock(connection).tell(&Request::Changes { slot, changes })?;
+                lock(&connection).tell(&Request::Changes { slot, changes })?;
                 bytes = 0;
             }
             let change = Change { page, runs };
@@ -122,7 +126,7 @@ impl<'a> RemoteWriting<'a> {
     /// locks are gone, and others may have been quick.
     fn refresh(&mut self, position: u64) {
         for (page, Changed { after, .. }) in mem::take(&mut self.changed) {
-            self.remote.buffer.refresh(page, |bytes| {
+            self.client().buffer.refresh(page, |bytes| {
                 let is_older = page::u64_at(bytes, page::offset::LSN) < position;
                 if is_older {
                     bytes.copy_from_slice(&after.0);
@@ -131,9 +135,9 @@ impl<'a> RemoteWriting<'a> {
                 is_older
             });
         }
-        if self.remote.tactics.locks == Grain::Database {
+        if self.client().tactics.locks == Grain::Database {
             // Nobody else has changed anything between our lock and this position.
-            self.remote.note_changes(Some(&[]), position);
+            self.client().note_changes(Some(&[]), position);
         }
     }
 
@@ -156,14 +160,14 @@ impl<'a> RemoteWriting<'a> {
 
     fn copy_of(&mut self, page: PageNumber) -> Result<&mut AlignedPage> {
         if !self.changed.contains_key(&page) {
-            let cache_bytes = self.remote.tactics.cache.0;
+            let cache_bytes = self.client().tactics.cache.0;
             let pages_max = cache_bytes as usize / PAGE_BYTES - PAGES_SPARED;
             if self.changed.len() >= pages_max {
                 return Err(LodeError::CacheTooSmall { cache_bytes });
             }
             let copy = |view: View<'_>| Box::new(AlignedPage(*view.copy()));
-            let after = self.remote.buffer.read(page, copy)?;
-            let is_compared = self.remote.tactics.log == Logging::PageDiff;
+            let after = self.client().buffer.read(page, copy)?;
+            let is_compared = self.client().tactics.log == Logging::PageDiff;
             let before = is_compared.then(|| Box::new(after.0));
             self.changed.insert(page, Changed { after, before });
         }
@@ -172,17 +176,17 @@ impl<'a> RemoteWriting<'a> {
     }
 }
 
-impl Allocating for RemoteWriting<'_> {
+impl Allocating for RemoteWriting {
     fn extent_pages(&self) -> u32 {
-        self.remote.extent_pages()
+        self.client().extent_pages()
     }
 
     fn allocation_hint(&self, file: FileNumber) -> Option<PageNumber> {
-        self.remote.allocation_hint(file)
+        self.client().allocation_hint(file)
     }
 
     fn set_allocation_hint(&self, file: FileNumber, page: PageNumber) {
-        self.remote.set_allocation_hint(file, page);
+        self.client().set_allocation_hint(file, page);
     }
 
     fn lock_exclusively(&self, page: PageNumber) -> Result<()> {
@@ -190,13 +194,22 @@ impl Allocating for RemoteWriting<'_> {
     }
 }
 
-impl Pages for RemoteWriting<'_> {
+impl PageRead for RemoteWriting {
     #[inline]
     fn read<R>(&self, page: PageNumber, mut inspect: impl FnMut(View<'_>) -> R) -> Result<R> {
         self.lock(page, Mode::Shared)?;
         match self.changed.get(&page) {
             Some(changed) => Ok(inspect(View::of(&changed.after))),
-            None => self.noted(self.remote.buffer.read(page, inspect)),
+            None => self.noted(self.client().buffer.read(page, inspect)),
+        }
+    }
+
+    #[inline]
+    fn try_read<R>(&self, page: PageNumber, mut inspect: impl FnMut(View<'_>) -> R) -> Option<R> {
+        self.lock(page, Mode::Shared).ok()?;
+        match self.changed.get(&page) {
+            Some(changed) => Some(inspect(View::of(&changed.after))),
+            None => self.client().buffer.try_read(page, inspect),
         }
     }
 
@@ -211,11 +224,11 @@ impl Pages for RemoteWriting<'_> {
         if self.changed.contains_key(&page) {
             return None;
         }
-        self.remote.buffer.try_read_version(page, version, inspect)
+        self.client().buffer.try_read_version(page, version, inspect)
     }
 
-    fn tag_key(&self) -> u64 {
-        heap::tag_key(self.remote.identity())
+    fn salt(&self) -> u64 {
+        superblock::salt(self.client().identity())
     }
 
     /// A page that this transaction has changed has no version.
@@ -228,10 +241,22 @@ impl Pages for RemoteWriting<'_> {
         self.lock(page, Mode::Shared)?;
         match self.changed.get(&page) {
             Some(changed) => Ok((inspect(View::of(&changed.after)), Version::default())),
-            None => self.noted(self.remote.buffer.read_with_version(page, inspect)),
+            None => self.noted(self.client().buffer.read_with_version(page, inspect)),
         }
     }
 
+    fn swizzles(&self) -> bool {
+        self.client().tactics.swizzle == Swizzle::On
+    }
+
+    /// The page as the server sent it: where this transaction has changed it, that is of no use.
+    #[inline]
+    fn prefetch(&self, page: PageNumber, at: usize) {
+        self.client().buffer.prefetch(page, at);
+    }
+}
+
+impl PageWrite for RemoteWriting {
     fn write<R>(
         &mut self,
         page: PageNumber,
@@ -246,11 +271,11 @@ impl Pages for RemoteWriting<'_> {
 
     fn grow(&mut self, pages_total: PageNumber) -> Result<()> {
         self.lock(space::SPACE_PAGE, Mode::Exclusive)?;
-        self.noted(self.remote.buffer.grow(pages_total))
+        self.noted(self.client().buffer.grow(pages_total))
     }
 
     fn allocate(&mut self, file: FileNumber, kind: PageKind) -> Result<PageNumber> {
-        self.noted(self.remote.check_owner())?;
+        self.noted(self.client().check_owner())?;
         let outcome = transaction::allocate(self, file, kind);
         self.noted(outcome)
     }

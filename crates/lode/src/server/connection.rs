@@ -9,18 +9,18 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 
-use super::wire::{self, Access, Change, Hello, Link, Lock, Refusal, Reply, Request, Stale};
 use super::{Served, Stream};
 use crate::error::{LodeError, Result};
 use crate::lock::TransactionNumber;
 use crate::log::apply;
 use crate::page::{PAGE_BYTES, PageNumber};
-use crate::pages::Pages;
+use crate::pages::PageWrite;
 use crate::space;
 use crate::superblock;
 use crate::tactics::Grain;
 use crate::transaction::{Reading, Writing};
 use crate::view::View;
+use crate::wire::{self, Access, Change, Hello, Link, Lock, Refusal, Reply, Request, Stale};
 
 /// Transactions of one connection at once, which is one thread of the client's.
 const TRANSACTIONS_MAX: usize = 64;
@@ -106,16 +106,16 @@ impl Running {
 }
 
 /// A client's transaction.
-enum Open<'a> {
-    Reading(Reading<'a>),
+enum Open {
+    Reading(Reading),
     Writing {
-        writing: Writing<'a>,
+        writing: Writing,
         /// What went wrong with changes that were not to be answered.
         failed: Option<LodeError>,
     },
 }
 
-impl Open<'_> {
+impl Open {
     fn number(&self) -> TransactionNumber {
         match self {
             Self::Reading(reading) => reading.number(),
@@ -127,7 +127,7 @@ impl Open<'_> {
 struct Connection<'a> {
     served: &'a Served,
     running: &'a Running,
-    open: HashMap<u32, Open<'a>>,
+    open: HashMap<u32, Open>,
 }
 
 impl Drop for Connection<'_> {
@@ -138,7 +138,7 @@ impl Drop for Connection<'_> {
     }
 }
 
-impl<'a> Connection<'a> {
+impl Connection<'_> {
     fn converse(&mut self, link: &mut Link) -> io::Result<()> {
         link.expect_within(HELLO_PATIENCE);
         let Some(Request::Hello(hello)) = link.receive_request()? else { return Ok(()) };
@@ -222,7 +222,7 @@ impl<'a> Connection<'a> {
     }
 
     /// The transaction of that number, which begins if it is new.
-    fn open(&mut self, slot: u32, access: Access) -> Result<&mut Open<'a>> {
+    fn open(&mut self, slot: u32, access: Access) -> Result<&mut Open> {
         let database = &self.served.database;
         let is_new = !self.open.contains_key(&slot);
         if is_new && self.open.len() == TRANSACTIONS_MAX {
@@ -314,7 +314,7 @@ impl<'a> Connection<'a> {
     }
 }
 
-fn make(writing: &mut Writing<'_>, change: &Change) -> Result<()> {
+fn make(writing: &mut Writing, change: &Change) -> Result<()> {
     if change.runs.is_empty() {
         // To keep a page that does not change would take memory for many with one short frame.
         return Ok(());

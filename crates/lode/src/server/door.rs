@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 
-use super::wire::{Refusal, Reply};
 use super::{Address, Listener, Stream};
 use crate::error::{LodeError, Result};
 use crate::lock::numbers::NumberMap;
+use crate::wire::{Refusal, Reply};
 
 /// Clients' connections at once: below the number of files that a process may open by default.
 const CONNECTIONS_MAX: usize = 512;

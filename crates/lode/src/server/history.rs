@@ -6,9 +6,9 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::wire::Stale;
 use crate::lock::numbers::NumberMap;
 use crate::page::PageNumber;
+use crate::wire::Stale;
 
 /// Changes that are remembered. A client that knows none of them drops its cache, which is about
 /// as large as what this many pages take; and so many numbers fit a frame.

@@ -20,12 +20,9 @@
 //! loopback. A client's changes are taken as they are; that they make sense is the access
 //! methods' affair there as it is here.
 
-mod address;
-mod carried;
 mod connection;
 mod door;
 mod history;
-pub mod wire;
 
 use std::hash::{BuildHasher, Hasher};
 use std::os::unix::net::UnixStream;
@@ -33,9 +30,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::{collections::hash_map::RandomState, mem};
 
-pub(crate) use address::unreached;
-pub use address::{Address, Listener, Stream};
-pub use carried::Carried;
+pub use crate::wire::{Address, Listener, Stream};
 pub(crate) use history::History;
 
 use crate::database::Database;
@@ -88,6 +83,8 @@ impl Server {
         history: History,
     ) -> Result<Self> {
         database.changes().check_owner()?;
+        // What a transaction of this process changed, no client would be told of.
+        database.check_idle()?;
         let door = Arc::new(Door::new(listener));
         let session = RandomState::new().build_hasher().finish().max(1);
         let served = Arc::new(Served { database, history, session });

@@ -17,7 +17,7 @@ use crate::disk::simulated::{Call, CrashOptions, Failure, Image, Random, Simulat
 use crate::error::{LodeError, Result};
 use crate::log::{Body, Log, Record};
 use crate::page::{PageKind, PageNumber};
-use crate::pages::Pages;
+use crate::pages::{PageRead, PageWrite};
 use crate::superblock::Superblock;
 use crate::tactics::{Durability, Tactics};
 
@@ -418,7 +418,7 @@ impl Worker {
         Ok(())
     }
 
-    fn read(&self, pages: &impl Pages, page: usize, writer: Option<Writer>) -> Result<()> {
+    fn read(&self, pages: &impl PageRead, page: usize, writer: Option<Writer>) -> Result<()> {
         let (seen, is_whole) = Version::get(pages, self.shared.pages[page])?;
         if !is_whole {
             self.is_wrong(format!("page {page} was read as half {seen:?}"));
@@ -471,7 +471,7 @@ impl Worker {
 
     fn write(
         &self,
-        writing: &mut impl Pages,
+        writing: &mut impl PageWrite,
         page: usize,
         writer: Writer,
         times: Option<u64>,

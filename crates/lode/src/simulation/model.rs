@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 use crate::error::Result;
 use crate::page;
-use crate::pages::Pages;
+use crate::pages::{PageRead, PageWrite};
 use crate::view::View;
 use crate::{PAGE_BYTES, PageNumber};
 
@@ -36,7 +36,7 @@ impl Version {
         [writer as u64, times, mixed ^ u64::from(page), !mixed]
     }
 
-    pub(super) fn put(self, pages: &mut impl Pages, page: PageNumber) -> Result<()> {
+    pub(super) fn put(self, pages: &mut impl PageWrite, page: PageNumber) -> Result<()> {
         pages.write(page, |bytes| {
             for (at, word) in PLACES.into_iter().zip(self.words(page)) {
                 page::put_u64(bytes, at, word);
@@ -45,7 +45,7 @@ impl Version {
     }
 
     /// The version that a page says it is, and whether all of it is.
-    pub(super) fn get(pages: &impl Pages, page: PageNumber) -> Result<(Self, bool)> {
+    pub(super) fn get(pages: &impl PageRead, page: PageNumber) -> Result<(Self, bool)> {
         let words = pages.read(page, |view: View<'_>| PLACES.map(|at| view.u64(at)))?;
         let version = Self { writer: words[0] as Writer, times: words[1] };
         Ok((version, version.words(page) == words || words == [0; PLACES.len()]))

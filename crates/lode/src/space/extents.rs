@@ -3,7 +3,7 @@
 use crate::catalog::CATALOG_PAGE;
 use crate::error::{LodeError, Result};
 use crate::page::{self, FileNumber, NO_PAGE, PageNumber};
-use crate::pages::Pages;
+use crate::pages::{PageRead, PageWrite};
 use crate::space::group::{EXTENTS, Entry, Geometry, Place, Seen, read_group};
 use crate::space::summary::{self, Map};
 use crate::space::{PROBES_MAX, SPACE_PAGE};
@@ -28,7 +28,7 @@ fn room(geometry: Geometry, entry: Entry, index: u32) -> Option<u32> {
 
 /// A free page in the extents that a file has in the group of `hint`, its own extent first.
 pub(super) fn find_beside(
-    pages: &impl Pages,
+    pages: &impl PageRead,
     geometry: Geometry,
     file: FileNumber,
     hint: Place,
@@ -51,7 +51,7 @@ pub(super) fn find_beside(
 /// A free page in the extents that a file has in groups other than `group`, if one of the next
 /// [`PROBES_MAX`] in which pages were freed has any.
 pub(super) fn find_elsewhere(
-    pages: &mut impl Pages,
+    pages: &mut impl PageWrite,
     geometry: Geometry,
     file: FileNumber,
     group: u32,
@@ -91,7 +91,7 @@ pub(super) fn find_elsewhere(
 
 /// An extent without owner: the next one behind `hint`, else any, else a new one.
 pub(super) fn take_extent(
-    pages: &mut impl Pages,
+    pages: &mut impl PageWrite,
     geometry: Geometry,
     hint: PageNumber,
 ) -> Result<(Place, Entry)> {
@@ -122,7 +122,7 @@ pub(super) fn take_extent(
 }
 
 /// The last group of the volume, which alone may have fewer than all its extents.
-pub(super) fn last_group(pages: &impl Pages, geometry: Geometry) -> Result<u32> {
+pub(super) fn last_group(pages: &impl PageRead, geometry: Geometry) -> Result<u32> {
     let page = read_group(pages, geometry, 0, |first| Ok(first.last_space_page()))?;
     let last = geometry.place(page).group;
     if geometry.space_page(last)? != page {
@@ -132,7 +132,7 @@ pub(super) fn last_group(pages: &impl Pages, geometry: Geometry) -> Result<u32> 
 }
 
 /// Make the volume longer; the first of the new extents is answered.
-fn grow(pages: &mut impl Pages, geometry: Geometry) -> Result<(Place, Entry)> {
+fn grow(pages: &mut impl PageWrite, geometry: Geometry) -> Result<(Place, Entry)> {
     let last = last_group(pages, geometry)?;
     let extents = read_group(pages, geometry, last, |group| Ok(group.extents()))?;
     let step = (last as usize).saturating_mul(EXTENTS).saturating_add(extents) / 8;
@@ -189,7 +189,7 @@ impl FilePages {
     }
 
     /// The next page, `None` behind the last.
-    pub fn next(&mut self, pages: &impl Pages) -> Result<Option<PageNumber>> {
+    pub fn next(&mut self, pages: &impl PageRead) -> Result<Option<PageNumber>> {
         while self.used == 0 {
             let (group, from, file) = (self.place.group, self.extent_next, self.file);
             let found = read_group(pages, self.geometry, group, |group| {
@@ -224,7 +224,7 @@ pub struct Usage {
 }
 
 /// How full the volume is; every space page is read and checked.
-pub fn usage(pages: &impl Pages, extent_pages: u32) -> Result<Usage> {
+pub fn usage(pages: &impl PageRead, extent_pages: u32) -> Result<Usage> {
     let geometry = Geometry::of(extent_pages)?;
     let mut usage = Usage::default();
     for group in 0..=last_group(pages, geometry)? {
@@ -250,7 +250,7 @@ pub fn usage(pages: &impl Pages, extent_pages: u32) -> Result<Usage> {
 /// those of all files. Superblocks are no transaction's to read, and the other reserved pages hold
 /// nothing.
 pub(crate) fn each_used(
-    pages: &impl Pages,
+    pages: &impl PageRead,
     extent_pages: u32,
     mut see: impl FnMut(PageNumber) -> Result<()>,
 ) -> Result<()> {

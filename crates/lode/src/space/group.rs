@@ -2,7 +2,7 @@
 
 use crate::error::{LodeError, Result};
 use crate::page::{self, FileNumber, HEADER_BYTES, PAGE_BYTES, PageBytes, PageKind, PageNumber};
-use crate::pages::Pages;
+use crate::pages::{PageRead, PageWrite};
 use crate::space::SPACE_PAGE;
 use crate::view::View;
 
@@ -181,7 +181,7 @@ impl Group<'_> {
 
 /// Read the space page of a group.
 pub(super) fn read_group<R>(
-    pages: &impl Pages,
+    pages: &impl PageRead,
     geometry: Geometry,
     group: u32,
     mut inspect: impl FnMut(Group<'_>) -> Seen<R>,
@@ -204,7 +204,7 @@ pub(super) fn read_group<R>(
 
 /// Write what the space page says of the extent at a place.
 pub(super) fn change_entry(
-    pages: &mut impl Pages,
+    pages: &mut impl PageWrite,
     geometry: Geometry,
     place: Place,
     entry: Entry,

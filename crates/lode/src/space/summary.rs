@@ -7,7 +7,7 @@
 
 use crate::error::Result;
 use crate::page::{self, PageNumber};
-use crate::pages::Pages;
+use crate::pages::{PageRead, PageWrite};
 use crate::space::SPACE_PAGE;
 use crate::space::group::{EXTENTS, Geometry, read_group, summary_at};
 
@@ -37,7 +37,7 @@ impl Map {
 }
 
 /// Set or clear the bit of a group.
-pub(super) fn put(pages: &mut impl Pages, map: Map, group: u32, value: bool) -> Result<()> {
+pub(super) fn put(pages: &mut impl PageWrite, map: Map, group: u32, value: bool) -> Result<()> {
     if group >= GROUPS {
         return Ok(());
     }
@@ -54,7 +54,7 @@ pub(super) fn put(pages: &mut impl Pages, map: Map, group: u32, value: bool) -> 
 
 /// The first group from `from` on whose bit is set.
 pub(super) fn next(
-    pages: &impl Pages,
+    pages: &impl PageRead,
     geometry: Geometry,
     map: Map,
     from: u32,

@@ -29,18 +29,18 @@ impl File {
         Self { number, hint: NO_PAGE }
     }
 
-    fn allocate(&mut self, pages: &mut impl Pages, extent_pages: u32) -> PageNumber {
+    fn allocate(&mut self, pages: &mut impl PageWrite, extent_pages: u32) -> PageNumber {
         self.hint = allocate(pages, extent_pages, self.number, self.hint, PageKind::Heap).unwrap();
         self.hint
     }
 
-    fn pages(&self, pages: &impl Pages, extent_pages: u32) -> Vec<PageNumber> {
+    fn pages(&self, pages: &impl PageRead, extent_pages: u32) -> Vec<PageNumber> {
         let mut of_file = FilePages::new(extent_pages, self.number).unwrap();
         std::iter::from_fn(|| of_file.next(pages).unwrap()).collect()
     }
 }
 
-fn fill(pages: &mut impl Pages, file: &mut File, count: usize) -> Vec<PageNumber> {
+fn fill(pages: &mut impl PageWrite, file: &mut File, count: usize) -> Vec<PageNumber> {
     (0..count).map(|_| file.allocate(pages, EXTENT_PAGES)).collect()
 }
 

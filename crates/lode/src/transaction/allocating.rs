@@ -2,11 +2,11 @@
 
 use crate::error::Result;
 use crate::page::{FileNumber, NO_PAGE, PageKind, PageNumber};
-use crate::pages::Pages;
+use crate::pages::PageWrite;
 use crate::space;
 
 /// A transaction that gives pages out, here or at a page server.
-pub(crate) trait Allocating: Pages {
+pub(crate) trait Allocating: PageWrite {
     /// Pages of an extent.
     fn extent_pages(&self) -> u32;
 

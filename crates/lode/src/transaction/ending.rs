@@ -2,15 +2,16 @@
 
 use std::mem;
 
-use super::changes::Changed;
+use super::lock_set::LockSource;
 use super::writing::Writing;
 use crate::error::{LodeError, Result};
 use crate::lock::TransactionNumber;
 use crate::log::{Body, Log, Lsn, Sync as LogSync, apply, difference};
 use crate::page::{PageBytes, PageNumber};
+use crate::shared::Changed;
 use crate::tactics::Durability;
 
-impl Writing<'_> {
+impl Writing {
     /// Make the changes one whole, durable as the tactic `durability` says.
     ///
     /// # Errors
@@ -19,14 +20,14 @@ impl Writing<'_> {
     /// opened again, and until then nothing can be done with it. After any other error the
     /// transaction is rolled back.
     pub fn commit(mut self) -> Result<()> {
-        self.lock_set.check_owner()?;
+        self.lock_set.source().check_owner()?;
         self.failure.check()?;
         // Where this fails, dropping takes the changes back.
         let Some(commit) = self.log_commit()? else {
             self.end();
             return Ok(());
         };
-        match self.database.tactics().durability {
+        match self.shared().tactics.durability {
             Durability::Full => {
                 self.wait_for(commit, LogSync::Own)?;
                 self.end();
@@ -38,7 +39,7 @@ impl Writing<'_> {
             }
             Durability::None => self.end(),
         }
-        self.database.checkpoint_if_due();
+        self.shared().checkpoint_if_due();
         Ok(())
     }
 
@@ -48,24 +49,24 @@ impl Writing<'_> {
     ///
     /// [`LodeError::Reopen`] if that failed; opening the database again takes them back.
     pub fn rollback(mut self) -> Result<()> {
-        self.database.changes().check_owner()?;
+        self.shared().changes.check_owner()?;
         self.roll_back()
     }
 
     /// Log what the pages became and that this is final; `None` if nothing differs from before.
     fn log_commit(&self) -> Result<Option<Lsn>> {
-        let changes = self.database.changes();
+        let changes = &self.shared().changes;
         changes.check_usable()?;
         for &page in &self.changed {
             if changes.is_unlogged(page) {
                 changes.log_redo(page, &*self.buffer.latch(page)?)?;
             }
         }
-        changes.commit(self.number, &self.changed)
+        changes.commit(self.number(), &self.changed)
     }
 
     fn wait_for(&mut self, commit: Lsn, sync: LogSync) -> Result<()> {
-        let changes = self.database.changes();
+        let changes = &self.shared().changes;
         changes.log().make_durable(commit, sync).map_err(|error| {
             changes.set_broken(&error);
             LodeError::Uncertain { why: error.to_string() }
@@ -74,39 +75,40 @@ impl Writing<'_> {
 
     /// Let go of everything: the changes are committed, taken back, or beyond help.
     fn end(&mut self) {
-        self.database.changes().forget(&self.changed);
+        self.shared().changes.forget(&self.changed);
         self.changed.clear();
         if self.begun.replace(false) {
-            self.database.leave(self.number);
+            self.shared().leave(self.number());
         }
         self.lock_set.release();
     }
 
     fn roll_back(&mut self) -> Result<()> {
-        let changes = self.database.changes();
-        let outcome = if changes.is_broken() { Ok(()) } else { self.restore() };
+        let is_broken = self.shared().changes.is_broken();
+        let outcome = if is_broken { Ok(()) } else { self.restore() };
         if let Err(error) = &outcome {
-            changes.set_broken(error);
+            self.shared().changes.set_broken(error);
         }
         self.end();
-        self.database.checkpoint_if_due();
+        self.shared().checkpoint_if_due();
         outcome.map_err(|error| LodeError::Reopen { why: error.to_string() })
     }
 
     fn restore(&mut self) -> Result<()> {
-        let changes = self.database.changes();
+        let pages = mem::take(&mut self.changed);
+        let changes = &self.shared().changes;
         let mut logged = false;
-        for page in mem::take(&mut self.changed) {
+        for page in pages {
             let mut latched = self.buffer.latch(page)?;
             if let Some(changed) = changes.take(page) {
                 // Asked of each page when it is latched: until then another thread may write it,
                 // and log what takes the changes back.
                 logged |= changed.is_in_log();
-                restore_page(changes.log(), self.number, page, &mut latched, &changed)?;
+                restore_page(changes.log(), self.number(), page, &mut latched, &changed)?;
             }
         }
         if logged {
-            changes.log().append(&Body::End, self.number)?;
+            changes.log().append(&Body::End, self.number())?;
         }
         Ok(())
     }
@@ -143,9 +145,9 @@ fn restore_page(
     Ok(())
 }
 
-impl Drop for Writing<'_> {
+impl Drop for Writing {
     fn drop(&mut self) {
-        if self.database.changes().check_owner().is_err() {
+        if self.shared().changes.check_owner().is_err() {
             return;
         }
         if self.begun.get() || !self.changed.is_empty() {

@@ -1,10 +1,10 @@
 //! Transactions: what makes several changes one.
 //!
 //! ```text
-//! Reading, Writing     what access methods see: Pages
-//!   LockSet            locks of one transaction (crate::lock)
-//!   Changes            what was changed and not committed: shadows, undo; asked before pages
-//!                      are written in place
+//! Reading, Writing     what access methods see: PageRead, PageWrite
+//!   LockSet            locks of one transaction, from the lock table or a page server
+//!   Shared             a share of the database (crate::shared): buffer, locks, and Changes,
+//!                      which keeps what was before: shadows, undo
 //! ```
 //!
 //! A page is changed where it lies in the buffer, under an exclusive lock; so at most one running
@@ -12,16 +12,18 @@
 //! shadow in memory, or in the log. What becomes of changes after a crash is [`crate::recovery`]'s.
 
 mod allocating;
-mod changes;
 mod ending;
 mod failure;
+mod local_locks;
 mod lock_set;
 mod reading;
 mod writing;
 
-pub use reading::Reading;
+pub use local_locks::LocalLocks;
+pub use lock_set::LockSource;
+pub use reading::{ReadTransaction, Reading};
 pub use writing::Writing;
 
 pub(crate) use allocating::{Allocating, allocate, free};
-pub(crate) use changes::Changes;
 pub(crate) use failure::Failure;
+pub(crate) use lock_set::LockSet;

@@ -1,45 +1,50 @@
 //! A transaction that only reads.
 
-use super::lock_set::LockSet;
+use std::sync::Arc;
+
+use super::local_locks::LocalLocks;
+use super::lock_set::{LockSet, LockSource};
 use crate::buffer::Buffer;
-use crate::database::Database;
 use crate::error::Result;
-use crate::heap;
 use crate::lock::{Mode, TransactionNumber};
 use crate::page::PageNumber;
-use crate::pages::{Pages, Version};
-use crate::tactics::Swizzle;
+use crate::pages::{PageRead, Version};
+use crate::shared::Shared;
+use crate::superblock;
+use crate::tactics::{Swizzle, Tactics};
 use crate::view::View;
 
 /// A transaction that reads what was committed. It ends when it is dropped; nothing it has seen
-/// changes before. Writing through it answers [`crate::LodeError::ReadOnly`].
+/// changes before. It owns a share of its database.
 ///
-/// Under `locks=database` the first operation locks, and each later one costs a test of one byte.
-pub struct Reading<'a> {
-    buffer: &'a Buffer,
-    database: &'a Database,
-    lock_set: LockSet<'a>,
-    tag_key: u64,
+/// It is compiled for each source of locks, so that neither pays for the other. Under
+/// `locks=database` the first operation locks, and each later one costs a test of one byte; at a
+/// page server the first one asks there, and pages in memory cost nothing more. Under `locks=page`
+/// each page is locked once.
+pub struct ReadTransaction<S: LockSource> {
+    buffer: Arc<Buffer>,
+    lock_set: LockSet<S>,
+    salt: u64,
     swizzles: bool,
 }
 
-impl<'a> Reading<'a> {
-    pub(crate) fn begin(database: &'a Database) -> Self {
-        let tactics = database.tactics();
-        let (locks, owner) = (database.locks(), database.changes().owner());
-        let lock_set = LockSet::empty(locks, owner, database.number(), tactics.locks, Mode::Shared);
+/// A transaction that reads a database which this process has open.
+pub type Reading = ReadTransaction<LocalLocks>;
+
+impl<S: LockSource> ReadTransaction<S> {
+    /// Over that buffer, with locks from there.
+    pub(crate) fn over(
+        buffer: &Arc<Buffer>,
+        source: S,
+        identity: [u8; 16],
+        tactics: &Tactics,
+    ) -> Self {
         Self {
-            buffer: database.buffer(),
-            database,
-            lock_set,
-            tag_key: heap::tag_key(database.identity()),
+            buffer: Arc::clone(buffer),
+            lock_set: LockSet::empty(source),
+            salt: superblock::salt(identity),
             swizzles: tactics.swizzle == Swizzle::On,
         }
-    }
-
-    /// Its number in the lock table.
-    pub(crate) const fn number(&self) -> TransactionNumber {
-        self.lock_set.transaction()
     }
 
     /// Lock a page, or what it belongs to.
@@ -50,14 +55,23 @@ impl<'a> Reading<'a> {
 
     #[inline(never)]
     fn lock_page(&self, page: PageNumber) -> Result<()> {
-        self.lock_set.lock(page, Mode::Shared)?;
-        // Only now: the last holder may have failed to take its changes back. A lock that is held
-        // is not asked for again, so it is not kept.
-        self.database.changes().check_usable().inspect_err(|_| self.lock_set.release())
+        self.lock_set.lock(page, Mode::Shared)
     }
 }
 
-impl Pages for Reading<'_> {
+impl Reading {
+    pub(crate) fn begin(shared: &Arc<Shared>) -> Self {
+        let source = LocalLocks::new(shared, Mode::Shared);
+        Self::over(&shared.buffer, source, shared.superblock.identity, &shared.tactics)
+    }
+
+    /// Its number in the lock table.
+    pub(crate) const fn number(&self) -> TransactionNumber {
+        self.lock_set.source().transaction()
+    }
+}
+
+impl<S: LockSource> PageRead for ReadTransaction<S> {
     #[expect(clippy::inline_always, reason = "what is read should stay in registers")]
     #[inline(always)]
     fn read<R>(&self, page: PageNumber, inspect: impl FnMut(View<'_>) -> R) -> Result<R> {
@@ -68,7 +82,7 @@ impl Pages for Reading<'_> {
     #[expect(clippy::inline_always, reason = "what is read should stay in registers")]
     #[inline(always)]
     fn try_read<R>(&self, page: PageNumber, inspect: impl FnMut(View<'_>) -> R) -> Option<R> {
-        // What keeps the lock from being had is told by the read that follows.
+        // Why the lock is not to be had is said by the read that follows.
         self.lock(page).ok()?;
         self.buffer.try_read(page, inspect)
     }
@@ -81,7 +95,7 @@ impl Pages for Reading<'_> {
         version: Version,
         inspect: impl FnMut(View<'_>) -> R,
     ) -> Option<R> {
-        // What keeps the lock from being had is told by the read that follows.
+        // Why the lock is not to be had is said by the read that follows.
         self.lock(page).ok()?;
         self.buffer.try_read_version(page, version, inspect)
     }
@@ -97,17 +111,17 @@ impl Pages for Reading<'_> {
     }
 
     #[inline]
-    fn prefetch(&self, page: PageNumber, at: usize) {
-        self.buffer.prefetch(page, at);
-    }
-
-    #[inline]
-    fn tag_key(&self) -> u64 {
-        self.tag_key
+    fn salt(&self) -> u64 {
+        self.salt
     }
 
     #[inline]
     fn swizzles(&self) -> bool {
         self.swizzles
+    }
+
+    #[inline]
+    fn prefetch(&self, page: PageNumber, at: usize) {
+        self.buffer.prefetch(page, at);
     }
 }

@@ -1,19 +1,21 @@
 //! A transaction that reads and writes.
 
 use std::cell::Cell;
+use std::sync::Arc;
 
 use super::allocating::{self, Allocating};
-use super::changes::BeforeImage;
 use super::failure::Failure;
-use super::lock_set::LockSet;
+use super::local_locks::LocalLocks;
+use super::lock_set::{LockSet, LockSource};
 use crate::buffer::Buffer;
-use crate::database::Database;
 use crate::error::{LodeError, Result};
-use crate::heap;
 use crate::lock::{Mode, TransactionNumber};
 use crate::page::{self, FileNumber, PageBytes, PageKind, PageNumber};
-use crate::pages::{Pages, Version};
+use crate::pages::{PageRead, PageWrite, Version};
+use crate::shared::{BeforeImage, Shared};
 use crate::space;
+use crate::superblock;
+use crate::tactics::Swizzle;
 use crate::view::View;
 
 /// A transaction that changes pages. [`Writing::commit`] makes its changes one durable whole;
@@ -21,35 +23,38 @@ use crate::view::View;
 ///
 /// After an operation that failed nothing can be committed: an access method may have stopped
 /// halfway. [`Writing::commit`] then rolls back and says so.
-pub struct Writing<'a> {
-    pub(super) buffer: &'a Buffer,
-    pub(super) database: &'a Database,
-    pub(super) lock_set: LockSet<'a>,
-    pub(super) number: TransactionNumber,
+pub struct Writing {
+    pub(super) buffer: Arc<Buffer>,
+    pub(super) lock_set: LockSet<LocalLocks>,
     /// The pages that it has changed, each once.
     pub(super) changed: Vec<PageNumber>,
     pub(super) begun: Cell<bool>,
     pub(super) failure: Failure,
+    salt: u64,
+    swizzles: bool,
 }
 
-impl<'a> Writing<'a> {
-    pub(crate) fn begin(database: &'a Database) -> Self {
-        let (number, grain) = (database.number(), database.tactics().locks);
-        let (locks, owner) = (database.locks(), database.changes().owner());
+impl Writing {
+    pub(crate) fn begin(shared: &Arc<Shared>) -> Self {
         Self {
-            buffer: database.buffer(),
-            database,
-            lock_set: LockSet::empty(locks, owner, number, grain, Mode::Exclusive),
-            number,
+            buffer: Arc::clone(&shared.buffer),
+            lock_set: LockSet::empty(LocalLocks::new(shared, Mode::Exclusive)),
             changed: Vec::new(),
             begun: Cell::new(false),
             failure: Failure::default(),
+            salt: superblock::salt(shared.superblock.identity),
+            swizzles: shared.tactics.swizzle == Swizzle::On,
         }
     }
 
     /// Its number, in the lock table and the log.
     pub(crate) const fn number(&self) -> TransactionNumber {
-        self.number
+        self.lock_set.source().transaction()
+    }
+
+    /// Its share of the database.
+    pub(super) fn shared(&self) -> &Shared {
+        self.lock_set.source().shared()
     }
 
     /// The pages that it has changed, each once.
@@ -65,20 +70,15 @@ impl<'a> Writing<'a> {
 
     #[inline(never)]
     fn lock_page(&self, page: PageNumber, mode: Mode) -> Result<()> {
-        self.noted(self.lock_set.check_owner())?;
+        self.noted(self.lock_set.source().check_owner())?;
         if !self.begun.get() {
-            if self.database.is_read_only() {
+            if self.shared().read_only {
                 return Err(LodeError::ReadOnly);
             }
-            self.database.enter(self.number);
+            self.shared().enter(self.number());
             self.begun.set(true);
         }
-        self.noted(self.lock_set.lock(page, mode))?;
-        // Only now: the last holder may have failed to take its changes back. A lock that is held
-        // is not asked for again, so it is not kept.
-        let usable =
-            self.database.changes().check_usable().inspect_err(|_| self.lock_set.release());
-        self.noted(usable)
+        self.noted(self.lock_set.lock(page, mode))
     }
 
     /// Note that an operation failed.
@@ -93,8 +93,8 @@ impl<'a> Writing<'a> {
         change: impl FnOnce(&mut PageBytes) -> R,
     ) -> Result<R> {
         let mut latched = self.buffer.latch(page)?;
-        let changes = self.database.changes();
-        let before_image = changes.keep_before_image(self.number, page, &latched)?;
+        let changes = &self.lock_set.source().shared().changes;
+        let before_image = changes.keep_before_image(self.number(), page, &latched)?;
         if before_image == BeforeImage::KeptFirst {
             self.changed.push(page);
         }
@@ -105,17 +105,17 @@ impl<'a> Writing<'a> {
     }
 }
 
-impl Allocating for Writing<'_> {
+impl Allocating for Writing {
     fn extent_pages(&self) -> u32 {
-        self.database.extent_pages()
+        self.shared().superblock.extent_pages
     }
 
     fn allocation_hint(&self, file: FileNumber) -> Option<PageNumber> {
-        self.database.allocation_hint(file)
+        self.shared().allocation_hint(file)
     }
 
     fn set_allocation_hint(&self, file: FileNumber, page: PageNumber) {
-        self.database.set_allocation_hint(file, page);
+        self.shared().set_allocation_hint(file, page);
     }
 
     fn lock_exclusively(&self, page: PageNumber) -> Result<()> {
@@ -123,11 +123,17 @@ impl Allocating for Writing<'_> {
     }
 }
 
-impl Pages for Writing<'_> {
+impl PageRead for Writing {
     #[inline]
     fn read<R>(&self, page: PageNumber, inspect: impl FnMut(View<'_>) -> R) -> Result<R> {
         self.lock(page, Mode::Shared)?;
         self.noted(self.buffer.read(page, inspect))
+    }
+
+    #[inline]
+    fn try_read<R>(&self, page: PageNumber, inspect: impl FnMut(View<'_>) -> R) -> Option<R> {
+        self.lock(page, Mode::Shared).ok()?;
+        self.buffer.try_read(page, inspect)
     }
 
     #[inline]
@@ -151,10 +157,23 @@ impl Pages for Writing<'_> {
         self.noted(self.buffer.read_with_version(page, inspect))
     }
 
-    fn tag_key(&self) -> u64 {
-        heap::tag_key(self.database.identity())
+    #[inline]
+    fn salt(&self) -> u64 {
+        self.salt
     }
 
+    #[inline]
+    fn swizzles(&self) -> bool {
+        self.swizzles
+    }
+
+    #[inline]
+    fn prefetch(&self, page: PageNumber, at: usize) {
+        self.buffer.prefetch(page, at);
+    }
+}
+
+impl PageWrite for Writing {
     fn write<R>(
         &mut self,
         page: PageNumber,
@@ -171,7 +190,7 @@ impl Pages for Writing<'_> {
     }
 
     fn allocate(&mut self, file: FileNumber, kind: PageKind) -> Result<PageNumber> {
-        self.noted(self.lock_set.check_owner())?;
+        self.noted(self.lock_set.source().check_owner())?;
         let outcome = allocating::allocate(self, file, kind);
         self.noted(outcome)
     }

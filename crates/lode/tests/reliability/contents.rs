@@ -10,7 +10,7 @@ use lode::heap::{Heap, RecordId};
 use lode::links::{LINK_BYTES, LinkField, Links};
 use lode::objects::Objects;
 use lode::page::FileNumber;
-use lode::{Database, LodeError, Pages, Tactics};
+use lode::{Database, LodeError, PageRead, PageWrite, Tactics};
 
 /// Records, objects and nodes begin with a number of their own, so that they are known again
 /// wherever they lie.
@@ -90,7 +90,7 @@ pub fn tactics(text: &str) -> Tactics {
 
 impl Files {
     /// Make them all, empty.
-    pub fn create(pages: &mut impl Pages) -> Result<Self> {
+    pub fn create(pages: &mut impl PageWrite) -> Result<Self> {
         let kinds =
             [FileKind::Heap, FileKind::Objects, FileKind::Heap, FileKind::Btree, FileKind::Hash];
         let mut numbers = [0; NAMES.len()];
@@ -110,7 +110,7 @@ impl Files {
     }
 
     /// Let the catalog say where the files begin.
-    pub fn name(&self, pages: &mut impl Pages) -> Result<()> {
+    pub fn name(&self, pages: &mut impl PageWrite) -> Result<()> {
         for (name, root) in NAMES.into_iter().zip(self.roots()) {
             let entry = catalog::find(pages, name)?;
             catalog::put(pages, &catalog::Entry { root, ..entry })?;
@@ -119,7 +119,7 @@ impl Files {
     }
 
     /// The files as the catalog has them, `None` if it has none.
-    pub fn find(pages: &impl Pages) -> Result<Option<Self>> {
+    pub fn find(pages: &impl PageRead) -> Result<Option<Self>> {
         let mut found = Vec::new();
         for name in NAMES {
             match catalog::find(pages, name) {

@@ -1,13 +1,14 @@
 //! Pages that say what no access method wrote, under checksums that fit: whatever is read of them
 //! or done to them ends with an answer or an error, and rolled back it never was.
 
+use lode::PageWrite;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use lode::disk::Memory;
 use lode::heap::Reference;
 use lode::page::{PAGE_BYTES, PageNumber};
-use lode::{Database, LodeError, Pages, Writing, btree, catalog, space};
+use lode::{Database, LodeError, PageRead, Writing, btree, catalog, space};
 
 use crate::contents::{Contents, tactics};
 use crate::operations::{Operator, commit_some};
@@ -52,7 +53,7 @@ fn garbage_in_pages_neither_panics_nor_hangs_nor_stays() {
 }
 
 /// Change some of a page: a field, a word that is another page's, a stretch, or all.
-fn spoil(random: &mut Random, writing: &mut Writing<'_>, pages_total: PageNumber) {
+fn spoil(random: &mut Random, writing: &mut Writing, pages_total: PageNumber) {
     let among = (pages_total - FIRST_PAGE) as usize;
     let page = FIRST_PAGE + random.below(among) as PageNumber;
     let at = match random.below(3) {
@@ -85,7 +86,7 @@ fn spoil(random: &mut Random, writing: &mut Writing<'_>, pages_total: PageNumber
 /// Everything that there is to do; whether anything was refused.
 fn use_all(
     random: &mut Random,
-    writing: &mut Writing<'_>,
+    writing: &mut Writing,
     known: &Contents,
     extent_pages: u32,
 ) -> bool {
@@ -136,7 +137,7 @@ fn use_all(
 }
 
 /// Read everything in every way and let everything be checked.
-fn look(pages: &impl Pages, known: &Contents, extent_pages: u32) -> Result<(), LodeError> {
+fn look(pages: &impl PageRead, known: &Contents, extent_pages: u32) -> Result<(), LodeError> {
     let files = known.files;
     let mut first = Ok(());
     let mut ended = |outcome: Result<(), LodeError>| {
@@ -175,7 +176,7 @@ fn look(pages: &impl Pages, known: &Contents, extent_pages: u32) -> Result<(), L
     first
 }
 
-fn walk_tree(pages: &impl Pages, known: &Contents) -> Result<(), LodeError> {
+fn walk_tree(pages: &impl PageRead, known: &Contents) -> Result<(), LodeError> {
     let (_, tree) = known.files.entries;
     for key in known.entries.keys() {
         // One that leads nowhere must not keep the others from being tried.

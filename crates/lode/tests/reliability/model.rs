@@ -60,8 +60,8 @@ struct Run {
 struct Abandoned;
 
 /// A running transaction.
-struct Open<'a> {
-    writing: Writing<'a>,
+struct Open {
+    writing: Writing,
     changes: Changes,
     /// What it sees.
     now: Contents,
@@ -127,7 +127,7 @@ impl Run {
             let files = Files::create(&mut writing).map_err(|_| Abandoned)?;
             self.commit(writing, Contents::empty(files), database, seen)?;
         }
-        let mut open: Vec<Open<'_>> = Vec::new();
+        let mut open: Vec<Open> = Vec::new();
         for _ in 0..OPERATIONS {
             let step = self.operator.random.below(24);
             let place = self.operator.random.below(TRANSACTIONS_MAX);
@@ -183,7 +183,7 @@ impl Run {
     }
 
     /// One has committed: what the others see is that, and their own.
-    fn let_see(&self, open: &mut [Open<'_>]) {
+    fn let_see(&self, open: &mut [Open]) {
         for one in open {
             if let Some(state) = self.state() {
                 one.now = state.clone();
@@ -194,7 +194,7 @@ impl Run {
 
     fn commit(
         &mut self,
-        writing: Writing<'_>,
+        writing: Writing,
         after: Contents,
         database: &Database,
         seen: &mut Seen,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use lode::error::Result;
 use lode::hash::Hash;
 use lode::heap::RecordId;
-use lode::{Database, LodeError, PageNumber, Pages, space};
+use lode::{Database, LodeError, PageNumber, PageWrite, space};
 
 use crate::contents::{Change, Contents, NODE_AT, Node, Record, Serial};
 use crate::random::Random;
@@ -54,7 +54,7 @@ impl Operator {
     /// One operation within a transaction that sees the contents.
     pub fn operate(
         &mut self,
-        pages: &mut impl Pages,
+        pages: &mut impl PageWrite,
         now: &Contents,
         extent: u32,
     ) -> Result<Changes> {
@@ -76,7 +76,7 @@ impl Operator {
         of.iter().nth(at).map(|(&serial, value)| (serial, value))
     }
 
-    pub fn record(&mut self, pages: &mut impl Pages, now: &Contents) -> Result<Changes> {
+    pub fn record(&mut self, pages: &mut impl PageWrite, now: &Contents) -> Result<Changes> {
         let heap = now.files.records;
         let chosen = self.one(&now.records);
         let step = self.random.below(10);
@@ -114,7 +114,7 @@ impl Operator {
 
     pub fn new_record(
         &mut self,
-        pages: &mut impl Pages,
+        pages: &mut impl PageWrite,
         now: &Contents,
         len: usize,
         near: Option<PageNumber>,
@@ -126,7 +126,7 @@ impl Operator {
         Ok(vec![Change::Record(serial, Some(Record { id, bytes }))])
     }
 
-    pub fn object(&mut self, pages: &mut impl Pages, now: &Contents) -> Result<Changes> {
+    pub fn object(&mut self, pages: &mut impl PageWrite, now: &Contents) -> Result<Changes> {
         let objects = now.files.objects;
         let step = self.random.below(10);
         let (Some((serial, object)), 4..) = (self.one(&now.objects), step) else {
@@ -163,7 +163,7 @@ impl Operator {
         }
     }
 
-    pub fn node(&mut self, pages: &mut impl Pages, now: &Contents) -> Result<Changes> {
+    pub fn node(&mut self, pages: &mut impl PageWrite, now: &Contents) -> Result<Changes> {
         let step = self.random.below(10);
         let (Some((serial, node)), 3..) = (self.one(&now.nodes), step) else {
             return self.new_node(pages, now);
@@ -196,7 +196,7 @@ impl Operator {
         }
     }
 
-    pub fn new_node(&mut self, pages: &mut impl Pages, now: &Contents) -> Result<Changes> {
+    pub fn new_node(&mut self, pages: &mut impl PageWrite, now: &Contents) -> Result<Changes> {
         let (serial, len) = (self.number(), self.len().min(2_000));
         let bytes = self.bytes(serial, len);
         let id = now.files.nodes.insert(pages, &[&[0; NODE_AT], &bytes[..]].concat(), None)?;
@@ -207,7 +207,7 @@ impl Operator {
     #[expect(clippy::unused_self, reason = "an operation like the others")]
     pub fn link(
         &mut self,
-        pages: &mut impl Pages,
+        pages: &mut impl PageWrite,
         now: &Contents,
         (parent, node): (Serial, &Node),
         (child, its): (Serial, &Node),
@@ -225,7 +225,7 @@ impl Operator {
     /// The tree or the index given back and loaded again, at another place.
     pub fn rebuild(
         &mut self,
-        pages: &mut impl Pages,
+        pages: &mut impl PageWrite,
         now: &Contents,
         extent: u32,
     ) -> Result<Changes> {
@@ -248,7 +248,7 @@ impl Operator {
 }
 
 /// Take a node out of the list that it is in.
-pub fn unlink(pages: &mut impl Pages, now: &Contents, child: Serial) -> Result<Changes> {
+pub fn unlink(pages: &mut impl PageWrite, now: &Contents, child: Serial) -> Result<Changes> {
     let parent = now.parent_of(child);
     let id: RecordId = now.nodes[&child].id;
     assert_eq!(now.files.links().unlink(pages, id)?, parent.is_some());

@@ -7,7 +7,7 @@ use lode::error::Result;
 use lode::heap::{Heap, RecordId};
 use lode::page::{self, FileNumber, PageKind, PageNumber};
 use lode::space::{self, FilePages};
-use lode::{Database, LodeError, Pages, btree, catalog};
+use lode::{Database, LodeError, PageRead, btree, catalog};
 
 use crate::contents::{Contents, Files, NAMES, NODE_AT, Node, Record, Serial};
 
@@ -30,7 +30,7 @@ pub fn read_and_check(database: &Database) -> Result<Option<Contents>> {
     Ok(contents)
 }
 
-pub fn read_files(pages: &impl Pages, files: Files) -> Result<Contents> {
+pub fn read_files(pages: &impl PageRead, files: Files) -> Result<Contents> {
     Ok(Contents {
         files,
         records: records(pages, files.records)?,
@@ -54,7 +54,7 @@ fn take(found: &mut Found, id: RecordId, bytes: &[u8], own_at: usize) {
     assert!(twice.is_none(), "{id} is there twice");
 }
 
-fn records(pages: &impl Pages, heap: Heap) -> Result<Found> {
+fn records(pages: &impl PageRead, heap: Heap) -> Result<Found> {
     let found = scanned(pages, heap, 0)?;
     for record in found.values() {
         assert_eq!(heap.get(pages, record.id)?, record.bytes, "{}", record.id);
@@ -62,7 +62,7 @@ fn records(pages: &impl Pages, heap: Heap) -> Result<Found> {
     Ok(found)
 }
 
-fn scanned(pages: &impl Pages, heap: Heap, own_at: usize) -> Result<Found> {
+fn scanned(pages: &impl PageRead, heap: Heap, own_at: usize) -> Result<Found> {
     let mut found = Found::new();
     let _: ControlFlow<()> = heap.scan(pages, |id, bytes| {
         take(&mut found, id, bytes, own_at);
@@ -71,7 +71,7 @@ fn scanned(pages: &impl Pages, heap: Heap, own_at: usize) -> Result<Found> {
     Ok(found)
 }
 
-fn objects(pages: &impl Pages, files: &Files) -> Result<Found> {
+fn objects(pages: &impl PageRead, files: &Files) -> Result<Found> {
     let objects = files.objects;
     let mut found = Found::new();
     let _: ControlFlow<()> = objects.scan(pages, |oid, bytes| {
@@ -90,7 +90,7 @@ fn objects(pages: &impl Pages, files: &Files) -> Result<Found> {
     Ok(found)
 }
 
-fn nodes(pages: &impl Pages, files: &Files) -> Result<BTreeMap<Serial, Node>> {
+fn nodes(pages: &impl PageRead, files: &Files) -> Result<BTreeMap<Serial, Node>> {
     let links = files.links();
     let mut found = BTreeMap::new();
     for (serial, Record { id, bytes }) in scanned(pages, files.nodes, NODE_AT)? {
@@ -112,7 +112,7 @@ fn nodes(pages: &impl Pages, files: &Files) -> Result<BTreeMap<Serial, Node>> {
     Ok(found)
 }
 
-fn entries(pages: &impl Pages, files: &Files) -> Result<BTreeMap<Vec<u8>, Vec<u8>>> {
+fn entries(pages: &impl PageRead, files: &Files) -> Result<BTreeMap<Vec<u8>, Vec<u8>>> {
     let (_, tree) = files.entries;
     let mut forwards = Vec::new();
     let mut cursor = tree.forwards(pages, ..)?;
@@ -133,7 +133,7 @@ fn entries(pages: &impl Pages, files: &Files) -> Result<BTreeMap<Vec<u8>, Vec<u8
     Ok(forwards.into_iter().collect())
 }
 
-fn values(pages: &impl Pages, files: &Files) -> Result<BTreeMap<u64, Vec<u64>>> {
+fn values(pages: &impl PageRead, files: &Files) -> Result<BTreeMap<u64, Vec<u64>>> {
     let (_, index) = files.values;
     let mut found: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
     index.scan(pages, |key, value| found.entry(key).or_default().push(value))?;
@@ -150,7 +150,7 @@ fn values(pages: &impl Pages, files: &Files) -> Result<BTreeMap<u64, Vec<u64>>> 
 }
 
 /// What each structure says of itself, and that no page is held that none of them knows.
-pub fn check(pages: &impl Pages, contents: &Contents, extent_pages: u32) -> Result<()> {
+pub fn check(pages: &impl PageRead, contents: &Contents, extent_pages: u32) -> Result<()> {
     let files = &contents.files;
     assert_eq!(files.records.check(pages)?, contents.records.len() as u64);
     assert_eq!(files.objects.check(pages)?, contents.objects.len() as u64);
@@ -179,12 +179,12 @@ pub fn check(pages: &impl Pages, contents: &Contents, extent_pages: u32) -> Resu
 }
 
 /// The root, and the pages that it counts.
-fn heap_pages(pages: &impl Pages, root: PageNumber) -> Result<u32> {
+fn heap_pages(pages: &impl PageRead, root: PageNumber) -> Result<u32> {
     Ok(1 + pages.read(root, |view| view.u32(HEAP_PAGES_AT))?)
 }
 
 /// How many pages belong to a file. None of them is free.
-fn pages_of(pages: &impl Pages, extent_pages: u32, file: FileNumber) -> Result<u32> {
+fn pages_of(pages: &impl PageRead, extent_pages: u32, file: FileNumber) -> Result<u32> {
     let mut of_file = FilePages::new(extent_pages, file)?;
     let mut count = 0;
     while let Some(page) = of_file.next(pages)? {

@@ -132,7 +132,7 @@ impl Worker {
         bytes
     }
 
-    fn operate(&mut self, writing: &mut Writing<'_>) -> Result<()> {
+    fn operate(&mut self, writing: &mut Writing) -> Result<()> {
         match self.random.below(6) {
             0 => self.record(writing),
             1 => self.object(writing),
@@ -141,7 +141,7 @@ impl Worker {
         }
     }
 
-    fn record(&mut self, writing: &mut Writing<'_>) -> Result<()> {
+    fn record(&mut self, writing: &mut Writing) -> Result<()> {
         let heap = self.files.records;
         let chosen = self.mine.records.iter().nth(self.random.below(12));
         let Some((&serial, &(id, _))) = chosen else {
@@ -162,7 +162,7 @@ impl Worker {
         Ok(())
     }
 
-    fn object(&mut self, writing: &mut Writing<'_>) -> Result<()> {
+    fn object(&mut self, writing: &mut Writing) -> Result<()> {
         let objects = self.files.objects;
         let chosen = self.mine.objects.iter().nth(self.random.below(12));
         let Some((&serial, &(id, _))) = chosen else {
@@ -187,7 +187,7 @@ impl Worker {
         self.random.below(KEYS) as u64 * THREADS + self.number
     }
 
-    fn entry(&mut self, writing: &mut Writing<'_>) -> Result<()> {
+    fn entry(&mut self, writing: &mut Writing) -> Result<()> {
         let (_, tree) = self.files.entries;
         let key = self.key().to_be_bytes().to_vec();
         let before = self.mine.entries.get(&key);
@@ -202,7 +202,7 @@ impl Worker {
         Ok(())
     }
 
-    fn value(&mut self, writing: &mut Writing<'_>) -> Result<()> {
+    fn value(&mut self, writing: &mut Writing) -> Result<()> {
         let (_, index) = self.files.values;
         let key = self.key();
         let mut values = self.mine.values.get(&key).cloned().unwrap_or_default();

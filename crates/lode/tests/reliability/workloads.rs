@@ -1,6 +1,6 @@
 //! Scripts that lead access methods over their edges, a transaction at a time.
 
-use lode::Pages;
+use lode::PageWrite;
 use lode::error::Result;
 
 use crate::contents::Contents;
@@ -44,7 +44,7 @@ impl Workload {
         self,
         step: usize,
         operator: &mut Operator,
-        pages: &mut impl Pages,
+        pages: &mut impl PageWrite,
         now: &mut Contents,
         extent: u32,
     ) -> Result<()> {
@@ -67,7 +67,7 @@ impl Workload {
         step: usize,
         round: usize,
         operator: &mut Operator,
-        pages: &mut impl Pages,
+        pages: &mut impl PageWrite,
         now: &Contents,
         extent: u32,
     ) -> Result<Changes> {

@@ -11,7 +11,7 @@ use lode::error::Result;
 use lode::page::{self, PageKind, PageNumber};
 use lode::remote::Remote;
 use lode::server::{Address, Listener, Server};
-use lode::{Database, LodeError, Pages, Tactics};
+use lode::{Database, LodeError, PageRead, PageWrite, Tactics};
 
 use crate::checker::{Operation, Outcome, Transaction, check};
 use crate::random::{Random, setting, show};
@@ -39,14 +39,14 @@ const VARIANTS: [(&str, &str); 4] = [
     ("locks=page&durability=none&cache=65536&replacement=random", "readahead=off"),
 ];
 
-fn read(pages: &impl Pages, page: PageNumber) -> Result<Vec<u64>> {
+fn read(pages: &impl PageRead, page: PageNumber) -> Result<Vec<u64>> {
     pages.read(page, |view| {
         let count = view.u64(COUNT) as usize;
         (0..count).map(|place| view.u64(VALUES + 8 * place)).collect()
     })
 }
 
-fn append(pages: &mut impl Pages, page: PageNumber, value: u64) -> Result<()> {
+fn append(pages: &mut impl PageWrite, page: PageNumber, value: u64) -> Result<()> {
     pages.write(page, |bytes| {
         let count = page::u64_at(bytes, COUNT);
         page::put_u64(bytes, VALUES + 8 * count as usize, value);
@@ -107,7 +107,7 @@ struct Script<'a> {
 }
 
 impl Script<'_> {
-    fn run(&mut self, pages: &mut impl Pages) -> Result<()> {
+    fn run(&mut self, pages: &mut impl PageWrite) -> Result<()> {
         for _ in 0..=self.random.below(OPERATIONS_MAX) {
             let key = self.random.below(KEYS);
             if self.random.one_in(2) {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::thread;
 
 use lode::remote::Remote;
-use lode::server::wire::{self, Link, Reply, Request, Stale, Welcome};
 use lode::server::{Address, Stream};
+use lode::wire::{self, Link, Reply, Request, Stale, Welcome};
 use lode::{LodeError, Tactics};
 
 use crate::setup::put;

@@ -2,7 +2,7 @@
 
 use lode::page::{PAGE_BYTES, PageKind};
 use lode::remote::Remote;
-use lode::{LodeError, Pages};
+use lode::{LodeError, PageRead, PageWrite};
 
 use crate::setup::{ACCOUNTS, Bank, FILE, START, get, put, sum};
 

@@ -7,7 +7,7 @@ use std::thread;
 use lode::error::Result;
 use lode::page::PageNumber;
 use lode::remote::Remote;
-use lode::{LodeError, Pages};
+use lode::{LodeError, PageRead};
 
 use crate::setup::{ACCOUNTS, Bank, START, get, put, sum, transfer, until_done};
 

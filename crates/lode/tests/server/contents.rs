@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lode::btree::Btree;
 use lode::named;
 use lode::remote::Remote;
-use lode::{Database, Pages, Tactics};
+use lode::{Database, PageRead, Tactics};
 
 use crate::clients::next;
 use crate::setup::{Bank, tactics};
@@ -39,7 +39,7 @@ fn compare(remote: &Remote, model: &Model) {
     agrees(&reading, tree, model);
 }
 
-fn agrees(pages: &impl Pages, tree: Btree, model: &Model) {
+fn agrees(pages: &impl PageRead, tree: Btree, model: &Model) {
     for (key, value) in model {
         let found = tree.get(pages, key, |found| Some(found.to_vec())).unwrap().flatten();
         assert_eq!(found.as_ref(), Some(value));

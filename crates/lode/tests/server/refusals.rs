@@ -6,11 +6,10 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 
 use lode::disk::Disk;
-use lode::page::PageKind;
 use lode::remote::Remote;
-use lode::server::wire::{self, Access, Change, Hello, Lock, Reply, Request, Stale, decode_reply};
 use lode::server::{Address, Listener, Server};
-use lode::{LodeError, Pages, Tactics};
+use lode::wire::{self, Access, Change, Hello, Lock, Reply, Request, Stale, decode_reply};
+use lode::{LodeError, Tactics};
 
 use crate::clients::next;
 use crate::setup::{ACCOUNTS, Bank, START, put, sum};
@@ -290,16 +289,4 @@ fn other_machines_are_not_served() {
     }
     let address: Address = "127.0.0.1:4711".parse().unwrap();
     assert_eq!(address.to_string(), "127.0.0.1:4711");
-}
-
-#[test]
-fn who_only_reads_changes_nothing() {
-    let bank = Bank::open("");
-    let remote = bank.client("");
-    let mut reading = remote.reading();
-    let page = bank.accounts[0];
-    assert!(matches!(reading.write(page, |_| ()), Err(LodeError::ReadOnly)));
-    assert!(matches!(reading.allocate(1, PageKind::Heap), Err(LodeError::ReadOnly)));
-    assert!(matches!(reading.free(page), Err(LodeError::ReadOnly)));
-    assert!(matches!(reading.grow(1_000), Err(LodeError::ReadOnly)));
 }

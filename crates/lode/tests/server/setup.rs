@@ -7,7 +7,7 @@ use lode::error::Result;
 use lode::page::{self, PAGE_BYTES, PageKind, PageNumber};
 use lode::remote::Remote;
 use lode::server::{Address, Listener, Server};
-use lode::{Database, LodeError, Pages, Tactics};
+use lode::{Database, LodeError, PageRead, PageWrite, Tactics};
 use tempfile::TempDir;
 
 /// All accounts belong to this file, a number that the catalog gives to none.
@@ -23,11 +23,11 @@ pub fn tactics(text: &str) -> Tactics {
     text.parse().unwrap_or_else(|error| panic!("{error}"))
 }
 
-pub fn get(pages: &impl Pages, page: PageNumber) -> Result<u64> {
+pub fn get(pages: &impl PageRead, page: PageNumber) -> Result<u64> {
     pages.read(page, |view| view.u64(PLACE))
 }
 
-pub fn put(pages: &mut impl Pages, page: PageNumber, word: u64) -> Result<()> {
+pub fn put(pages: &mut impl PageWrite, page: PageNumber, word: u64) -> Result<()> {
     pages.write(page, |bytes| page::put_u64(bytes, PLACE, word))
 }
 
@@ -43,13 +43,13 @@ pub fn make_accounts(database: &Database) -> Vec<PageNumber> {
     accounts
 }
 
-pub fn sum(pages: &impl Pages, accounts: &[PageNumber]) -> Result<u64> {
+pub fn sum(pages: &impl PageRead, accounts: &[PageNumber]) -> Result<u64> {
     accounts.iter().map(|&account| get(pages, account)).sum()
 }
 
 /// Move some money from one account to another.
 pub fn transfer(
-    pages: &mut impl Pages,
+    pages: &mut impl PageWrite,
     from: PageNumber,
     to: PageNumber,
     amount: u64,

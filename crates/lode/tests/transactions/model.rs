@@ -66,8 +66,8 @@ enum End {
 }
 
 /// A running transaction and what it has changed; `None` for a page that it gave back.
-struct Open<'a> {
-    writing: Writing<'a>,
+struct Open {
+    writing: Writing,
     changed: BTreeMap<PageNumber, Option<Words>>,
 }
 
@@ -130,7 +130,7 @@ impl Run {
     }
 
     fn session(&mut self, database: &Database, seen: &mut Seen) -> End {
-        let mut open: Vec<Open<'_>> = Vec::new();
+        let mut open: Vec<Open> = Vec::new();
         for _ in 0..OPERATIONS {
             let step = self.random.below(20);
             if step == 0 && self.random.one_in(10) {
@@ -182,7 +182,7 @@ impl Run {
     fn end(
         &mut self,
         changed: &mut BTreeMap<PageNumber, Option<Words>>,
-        writing: Writing<'_>,
+        writing: Writing,
         database: &Database,
         seen: &mut Seen,
     ) -> Result<(), End> {
@@ -217,7 +217,7 @@ impl Run {
     }
 
     /// One operation of a transaction.
-    fn operate(&mut self, open: &mut Open<'_>, step: usize) -> lode::error::Result<()> {
+    fn operate(&mut self, open: &mut Open, step: usize) -> lode::error::Result<()> {
         let (known, changed) = (self.states.last().unwrap(), &mut open.changed);
         let now = |page: PageNumber, changed: &BTreeMap<PageNumber, Option<Words>>| {
             changed.get(&page).copied().unwrap_or_else(|| known.get(&page).copied())
@@ -232,7 +232,7 @@ impl Run {
             }
             (Some(page), 9) => {
                 if now(page, changed).is_some() {
-                    lode::Pages::free(&mut open.writing, page)?;
+                    lode::PageWrite::free(&mut open.writing, page)?;
                     changed.insert(page, None);
                 }
             }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lode::error::Result;
 use lode::page::{self, PAGE_BYTES, PageKind, PageNumber};
 use lode::space::FilePages;
-use lode::{Database, Pages, Reading, Tactics};
+use lode::{Database, PageRead, PageWrite, Reading, Tactics};
 
 /// The first word behind the header, the last of the page, and between.
 pub const PLACES: [usize; 5] = [32, 40, 2_048, 2_064, PAGE_BYTES - 8];
@@ -23,21 +23,21 @@ pub fn tactics(text: &str) -> Tactics {
     text.parse().unwrap_or_else(|error| panic!("{error}"))
 }
 
-pub fn put(pages: &mut impl Pages, page: PageNumber, place: usize, word: u64) -> Result<()> {
+pub fn put(pages: &mut impl PageWrite, page: PageNumber, place: usize, word: u64) -> Result<()> {
     pages.write(page, |bytes| page::put_u64(bytes, PLACES[place], word))
 }
 
-pub fn get(pages: &impl Pages, page: PageNumber) -> Result<Words> {
+pub fn get(pages: &impl PageRead, page: PageNumber) -> Result<Words> {
     pages.read(page, |view| PLACES.map(|at| view.u64(at)))
 }
 
-pub fn allocate(pages: &mut impl Pages) -> Result<PageNumber> {
+pub fn allocate(pages: &mut impl PageWrite) -> Result<PageNumber> {
     pages.allocate(FILE, PageKind::Heap)
 }
 
 /// Everything that is there, from the space pages and the pages themselves.
 pub fn state_of(database: &Database) -> Result<State> {
-    let reading: Reading<'_> = database.reading();
+    let reading: Reading = database.reading();
     let mut of_file = FilePages::new(database.extent_pages(), FILE)?;
     let mut state = State::new();
     while let Some(page) = of_file.next(&reading)? {

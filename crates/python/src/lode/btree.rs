@@ -6,7 +6,7 @@ use std::sync::Arc;
 use lode::btree::Bytes;
 use pyo3::prelude::*;
 
-use super::session::{Either, Session};
+use super::session::Session;
 
 /// Byte strings in order, each with a value. Belongs to a transaction.
 #[pyclass(frozen, module = "loadstone._core", name = "LodeBtree")]
@@ -21,12 +21,12 @@ type Entries = Vec<(Vec<u8>, Vec<u8>)>;
 impl Btree {
     /// Put a value at a key that is not there; whether it was so.
     fn insert(&self, py: Python<'_>, key: &[u8], value: &[u8]) -> PyResult<bool> {
-        self.session.ask(py, |pages| self.tree.insert(pages, key, value))
+        self.session.change(py, |pages| self.tree.insert(pages, key, value))
     }
 
     /// Put a value at a key; the value that it replaces, if there was one.
     fn put(&self, py: Python<'_>, key: &[u8], value: &[u8]) -> PyResult<Option<Vec<u8>>> {
-        self.session.ask(py, |pages| self.tree.put(pages, key, value))
+        self.session.change(py, |pages| self.tree.put(pages, key, value))
     }
 
     /// The value of a key, if it is there.
@@ -37,7 +37,7 @@ impl Btree {
 
     /// Remove a key; its value, if it was there.
     fn remove(&self, py: Python<'_>, key: &[u8]) -> PyResult<Option<Vec<u8>>> {
-        self.session.ask(py, |pages| self.tree.remove(pages, key))
+        self.session.change(py, |pages| self.tree.remove(pages, key))
     }
 
     /// (key, value) of the keys from `first` on and before `end`, in order.
@@ -56,7 +56,6 @@ impl Btree {
         );
         let limit = limit.unwrap_or(usize::MAX);
         self.session.ask(py, |pages| {
-            let pages: &Either<'_> = pages;
             let mut cursor = if backwards {
                 self.tree.backwards(pages, range)?
             } else {

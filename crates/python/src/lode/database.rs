@@ -25,7 +25,7 @@ const BUSY: &str = "a transaction of the database has not ended: end it before c
 #[pyclass(frozen, module = "loadstone._core", name = "LodeDatabase")]
 pub struct Database {
     owner: Owner,
-    /// Each transaction has a share; None when closed.
+    /// Each call that is under way has a share; None when closed.
     open: Mutex<Option<Arc<lode::Database>>>,
 }
 
@@ -58,6 +58,9 @@ impl Database {
         self.check_owner()?;
         py.detach(|| {
             let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+            if open.as_ref().is_some_and(|database| database.is_in_use()) {
+                return Err(over(BUSY));
+            }
             open.take().map(Arc::try_unwrap).transpose().map_err(|shared| {
                 *open = Some(shared);
                 over(BUSY)
@@ -91,14 +94,14 @@ impl Database {
         Ok(Self { owner: Owner::here(), open: Mutex::new(Some(Arc::new(database))) })
     }
 
-    /// A transaction that looks and changes.
+    /// A transaction that reads and writes.
     fn writing(&self, py: Python<'_>) -> PyResult<Transaction> {
-        Ok(Transaction::new(Session::writing(Place::Here(self.database(py)?))))
+        Ok(Transaction::new(Session::writing(Place::Here(&*self.database(py)?))))
     }
 
-    /// A transaction that only looks.
+    /// A transaction that only reads.
     fn reading(&self, py: Python<'_>) -> PyResult<Transaction> {
-        Ok(Transaction::new(Session::reading(Place::Here(self.database(py)?))))
+        Ok(Transaction::new(Session::reading(Place::Here(&*self.database(py)?))))
     }
 
     /// The tactics in force, name to value.

@@ -18,7 +18,7 @@ pub struct Hash {
 impl Hash {
     /// Add a value to a key, also if it has that one already.
     fn insert(&self, py: Python<'_>, key: u64, value: u64) -> PyResult<()> {
-        self.session.ask(py, |pages| self.hash.insert(pages, key, value))
+        self.session.change(py, |pages| self.hash.insert(pages, key, value))
     }
 
     /// A value of a key, any if it has several; None if it has none.
@@ -37,7 +37,7 @@ impl Hash {
 
     /// Take a value from a key; whether it had it.
     fn remove(&self, py: Python<'_>, key: u64, value: u64) -> PyResult<bool> {
-        self.session.ask(py, |pages| self.hash.remove(pages, key, value))
+        self.session.change(py, |pages| self.hash.remove(pages, key, value))
     }
 
     /// (key, value) of all entries, in no order.

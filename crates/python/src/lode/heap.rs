@@ -19,7 +19,7 @@ pub struct Heap {
 impl Heap {
     /// Put a record in, and answer its id.
     fn insert(&self, py: Python<'_>, record: &[u8]) -> PyResult<u64> {
-        self.session.ask(py, |pages| Ok(self.heap.insert(pages, record, None)?.to_u64()))
+        self.session.change(py, |pages| Ok(self.heap.insert(pages, record, None)?.to_u64()))
     }
 
     /// A copy of a record.
@@ -31,13 +31,13 @@ impl Heap {
     /// Put another record, of any length, in the place of one.
     fn update(&self, py: Python<'_>, id: u64, record: &[u8]) -> PyResult<()> {
         let id = record_id(id)?;
-        self.session.ask(py, |pages| self.heap.update(pages, id, record))
+        self.session.change(py, |pages| self.heap.update(pages, id, record))
     }
 
     /// Take a record out.
     fn delete(&self, py: Python<'_>, id: u64) -> PyResult<()> {
         let id = record_id(id)?;
-        self.session.ask(py, |pages| self.heap.delete(pages, id))
+        self.session.change(py, |pages| self.heap.delete(pages, id))
     }
 
     /// (id, record) of all records, in the order in which they lie.

@@ -21,13 +21,13 @@ impl Links {
     /// Link a record as the last child of another; False if it is in a list already.
     fn append(&self, py: Python<'_>, parent: u64, child: u64) -> PyResult<bool> {
         let (parent, child) = (record_id(parent)?, record_id(child)?);
-        self.session.ask(py, |pages| self.links.append(pages, parent, child))
+        self.session.change(py, |pages| self.links.append(pages, parent, child))
     }
 
     /// Take a child out of its list; False if it is in none.
     fn unlink(&self, py: Python<'_>, child: u64) -> PyResult<bool> {
         let child = record_id(child)?;
-        self.session.ask(py, |pages| self.links.unlink(pages, child))
+        self.session.change(py, |pages| self.links.unlink(pages, child))
     }
 
     /// The id of a child's parent; None while it is in no list.

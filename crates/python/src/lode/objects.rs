@@ -25,7 +25,7 @@ pub struct Objects {
 impl Objects {
     /// Put an object in, and answer its OID.
     fn insert(&self, py: Python<'_>, object: &[u8]) -> PyResult<u64> {
-        self.session.ask(py, |pages| Ok(self.objects.insert(pages, object, None)?.to_u64()))
+        self.session.change(py, |pages| Ok(self.objects.insert(pages, object, None)?.to_u64()))
     }
 
     /// A copy of an object.
@@ -62,13 +62,13 @@ impl Objects {
     /// Put other bytes, of any number, in the place of an object's.
     fn update(&self, py: Python<'_>, oid: u64, object: &[u8]) -> PyResult<()> {
         let oid = record_id(oid)?;
-        self.session.ask(py, |pages| self.objects.update(pages, oid, object))
+        self.session.change(py, |pages| self.objects.update(pages, oid, object))
     }
 
     /// Take an object out.
     fn delete(&self, py: Python<'_>, oid: u64) -> PyResult<()> {
         let oid = record_id(oid)?;
-        self.session.ask(py, |pages| self.objects.delete(pages, oid))
+        self.session.change(py, |pages| self.objects.delete(pages, oid))
     }
 
     /// (OID, object) of all objects, in the order in which they lie.

@@ -25,7 +25,7 @@ const OWN: [&str; 5] = ["cache", "hugepages", "replacement", "swizzle", "readahe
 #[pyclass(frozen, module = "loadstone._core", name = "LodeRemote")]
 pub struct Remote {
     owner: Owner,
-    /// Each transaction has a share; None when closed.
+    /// None when closed.
     open: Mutex<Option<Arc<remote::Remote>>>,
 }
 
@@ -64,14 +64,14 @@ impl Remote {
 
 #[pymethods]
 impl Remote {
-    /// A transaction that looks and changes.
+    /// A transaction that reads and writes.
     fn writing(&self, py: Python<'_>) -> PyResult<Transaction> {
-        Ok(Transaction::new(Session::writing(Place::There(self.remote(py)?))))
+        Ok(Transaction::new(Session::writing(Place::There(&*self.remote(py)?))))
     }
 
-    /// A transaction that only looks.
+    /// A transaction that only reads.
     fn reading(&self, py: Python<'_>) -> PyResult<Transaction> {
-        Ok(Transaction::new(Session::reading(Place::There(self.remote(py)?))))
+        Ok(Transaction::new(Session::reading(Place::There(&*self.remote(py)?))))
     }
 
     /// The tactics in force: this client's, and for the rest the server's.

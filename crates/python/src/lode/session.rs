@@ -1,16 +1,14 @@
-//! A transaction that owns a share of its database, so that neither can outlive what it needs.
+//! A transaction in Python, which is any of four kinds. It owns a share of its database.
 
 use std::sync::{Arc, Mutex};
 
 use lode::error::Result;
 use lode::owner::Owner;
 use lode::page::{FileNumber, PageBytes, PageKind, PageNumber};
-use lode::pages::{Pages, Version};
-use lode::remote::{Remote, RemoteReading, RemoteWriting};
-use lode::server::Carried;
-use lode::{Database, Reading, View, Writing};
+use lode::pages::Version;
+use lode::remote::{Carried, Remote, RemoteReading, RemoteWriting};
+use lode::{Database, LodeError, PageRead, PageWrite, Reading, View, Writing};
 use pyo3::prelude::*;
-use self_cell::self_cell;
 
 use super::error::{failure, over};
 
@@ -18,40 +16,44 @@ const ENDED: &str = "the transaction has ended: begin another";
 const AWAY: &str = "a transaction at a page server stays in the thread that began it: use it there";
 
 /// Where a database is.
-#[derive(Clone)]
-pub enum Place {
-    Here(Arc<Database>),
-    There(Arc<Remote>),
+#[derive(Clone, Copy)]
+pub enum Place<'a> {
+    Here(&'a Database),
+    There(&'a Remote),
 }
 
 /// A transaction of either kind, at either place.
-pub enum Either<'a> {
-    Reading(Reading<'a>),
-    Writing(Writing<'a>),
-    RemoteReading(Carried<RemoteReading<'a>>),
-    RemoteWriting(Carried<RemoteWriting<'a>>),
+pub enum Either {
+    Reading(Reading),
+    RemoteReading(Carried<RemoteReading>),
+    Writing(EitherWriting),
 }
 
-impl Either<'_> {
+/// A transaction that writes, at either place.
+pub enum EitherWriting {
+    Here(Writing),
+    There(Carried<RemoteWriting>),
+}
+
+impl Either {
     fn is_at_home(&self) -> bool {
         match self {
-            Self::Reading(_) | Self::Writing(_) => true,
+            Self::Reading(_) | Self::Writing(EitherWriting::Here(_)) => true,
             Self::RemoteReading(reading) => reading.is_at_home(),
-            Self::RemoteWriting(writing) => writing.is_at_home(),
+            Self::Writing(EitherWriting::There(writing)) => writing.is_at_home(),
+        }
+    }
+
+    fn end(self, end: End) -> Result<()> {
+        match (self, end) {
+            (Self::Writing(EitherWriting::Here(writing)), End::Commit) => writing.commit(),
+            (Self::Writing(EitherWriting::Here(writing)), End::Rollback) => writing.rollback(),
+            (Self::Writing(EitherWriting::There(writing)), End::Commit) => writing.commit(),
+            // To drop a remote one is to roll it back.
+            (Self::Reading(_) | Self::RemoteReading(_) | Self::Writing(_), _) => Ok(()),
         }
     }
 }
-
-/// Empty from the moment on in which the transaction is being ended.
-type Slot<'a> = Option<Either<'a>>;
-
-self_cell!(
-    struct Owned {
-        owner: Place,
-        #[covariant]
-        dependent: Slot,
-    }
-);
 
 /// How a transaction ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -62,68 +64,73 @@ pub enum End {
 
 /// What a transaction in Python and the files that it opened share. One thread at a time is served.
 pub struct Session {
-    owned: Mutex<Option<Owned>>,
-    writes: bool,
+    transaction: Mutex<Option<Either>>,
     owner: Owner,
 }
 
 impl Session {
-    pub fn reading(place: Place) -> Arc<Self> {
-        let owned = Owned::new(place, |place| match place {
-            Place::Here(database) => Some(Either::Reading(database.reading())),
-            Place::There(remote) => Some(Either::RemoteReading(Carried::reading(remote))),
-        });
-        Arc::new(Self { owned: Mutex::new(Some(owned)), writes: false, owner: Owner::here() })
+    pub fn reading(place: Place<'_>) -> Arc<Self> {
+        Self::of(match place {
+            Place::Here(database) => Either::Reading(database.reading()),
+            Place::There(remote) => Either::RemoteReading(Carried::reading(remote)),
+        })
     }
 
-    pub fn writing(place: Place) -> Arc<Self> {
-        let owned = Owned::new(place, |place| match place {
-            Place::Here(database) => Some(Either::Writing(database.writing())),
-            Place::There(remote) => Some(Either::RemoteWriting(Carried::writing(remote))),
-        });
-        Arc::new(Self { owned: Mutex::new(Some(owned)), writes: true, owner: Owner::here() })
+    pub fn writing(place: Place<'_>) -> Arc<Self> {
+        Self::of(Either::Writing(match place {
+            Place::Here(database) => EitherWriting::Here(database.writing()),
+            Place::There(remote) => EitherWriting::There(Carried::writing(remote)),
+        }))
     }
 
-    /// Whether it may change something.
-    pub const fn writes(&self) -> bool {
-        self.writes
+    fn of(transaction: Either) -> Arc<Self> {
+        Arc::new(Self { transaction: Mutex::new(Some(transaction)), owner: Owner::here() })
     }
 
-    /// Do something within the transaction, the interpreter released.
+    /// Read something within the transaction, the interpreter released.
     pub fn ask<R: Send>(
         &self,
         py: Python<'_>,
-        ask: impl FnOnce(&mut Either<'_>) -> Result<R> + Send,
+        ask: impl FnOnce(&Either) -> Result<R> + Send,
+    ) -> PyResult<R> {
+        self.with(py, |transaction| ask(transaction))
+    }
+
+    /// Change something within the transaction, if it may, the interpreter released.
+    pub fn change<R: Send>(
+        &self,
+        py: Python<'_>,
+        change: impl FnOnce(&mut EitherWriting) -> Result<R> + Send,
+    ) -> PyResult<R> {
+        self.with(py, |transaction| match transaction {
+            Either::Writing(writing) => change(writing),
+            Either::Reading(_) | Either::RemoteReading(_) => Err(LodeError::ReadOnly),
+        })
+    }
+
+    /// Do something within the transaction, whatever it may.
+    pub fn with<R: Send>(
+        &self,
+        py: Python<'_>,
+        act: impl FnOnce(&mut Either) -> Result<R> + Send,
     ) -> PyResult<R> {
         self.check_owner()?;
         let answer = py.detach(|| {
             // After a panic in lode nothing is done any more; dropping takes the changes back.
-            let mut owned = self.owned.lock().ok()?;
-            owned.as_mut()?.with_dependent_mut(|_, slot| {
-                slot.as_mut().map(|either| either.is_at_home().then(|| ask(either)))
-            })
+            let mut slot = self.transaction.lock().ok()?;
+            let transaction = slot.as_mut()?;
+            Some(transaction.is_at_home().then(|| act(transaction)))
         });
         let answer = answer.ok_or_else(|| over(ENDED))?.ok_or_else(|| over(AWAY))?;
         answer.map_err(|error| failure(&error))
     }
 
-    /// End the transaction; the share of the database is given back in any case.
+    /// End the transaction; its share of the database is given back in any case.
     pub fn end(&self, py: Python<'_>, end: End) -> PyResult<()> {
         self.check_owner()?;
         let outcome = py.detach(|| {
-            let mut owned = self.owned.lock().ok()?.take()?;
-            let either = owned.with_dependent_mut(|_, slot| match (slot.take()?, end) {
-                (Either::Reading(_) | Either::RemoteReading(_), _) => Some(Ok(())),
-                (Either::Writing(writing), End::Commit) => Some(writing.commit()),
-                (Either::Writing(writing), End::Rollback) => Some(writing.rollback()),
-                (Either::RemoteWriting(writing), End::Commit) => Some(writing.commit()),
-                (Either::RemoteWriting(writing), End::Rollback) => {
-                    drop(writing);
-                    Some(Ok(()))
-                }
-            });
-            drop(owned);
-            either
+            let transaction = self.transaction.lock().ok()?.take()?;
+            Some(transaction.end(end))
         });
         outcome.ok_or_else(|| over(ENDED))?.map_err(|error| failure(&error))
     }
@@ -136,7 +143,7 @@ impl Session {
     /// Whether it has ended.
     pub fn is_over(&self, py: Python<'_>) -> PyResult<bool> {
         self.check_owner()?;
-        Ok(py.detach(|| self.owned.lock().is_ok_and(|owned| owned.is_none())))
+        Ok(py.detach(|| self.transaction.lock().is_ok_and(|slot| slot.is_none())))
     }
 }
 
@@ -145,56 +152,94 @@ macro_rules! either {
     ($either:expr, $pages:ident => $call:expr) => {
         match $either {
             Either::Reading($pages) => $call,
+            Either::RemoteReading(carried) => {
+                let $pages = &**carried;
+                $call
+            }
             Either::Writing($pages) => $call,
-            Either::RemoteReading($pages) => $call,
-            Either::RemoteWriting($pages) => $call,
         }
     };
 }
 
-impl Pages for Either<'_> {
-    fn read<R>(&self, page: PageNumber, inspect: impl FnMut(View<'_>) -> R) -> Result<R> {
-        either!(self, pages => pages.read(page, inspect))
-    }
+/// The same with one that writes.
+macro_rules! writing {
+    ($writing:expr, $pages:ident => $call:expr) => {
+        match $writing {
+            EitherWriting::Here($pages) => $call,
+            EitherWriting::There($pages) => $call,
+        }
+    };
+}
 
-    fn try_read_version<R>(
-        &self,
-        page: PageNumber,
-        version: Version,
-        inspect: impl FnMut(View<'_>) -> R,
-    ) -> Option<R> {
-        either!(self, pages => pages.try_read_version(page, version, inspect))
-    }
+/// Hand each question on to whichever it is.
+macro_rules! page_read {
+    ($type:ty, $which:ident) => {
+        impl PageRead for $type {
+            fn read<R>(&self, page: PageNumber, inspect: impl FnMut(View<'_>) -> R) -> Result<R> {
+                $which!(self, pages => pages.read(page, inspect))
+            }
 
-    fn read_with_version<R>(
-        &self,
-        page: PageNumber,
-        inspect: impl FnMut(View<'_>) -> R,
-    ) -> Result<(R, Version)> {
-        either!(self, pages => pages.read_with_version(page, inspect))
-    }
+            fn try_read<R>(
+                &self,
+                page: PageNumber,
+                inspect: impl FnMut(View<'_>) -> R,
+            ) -> Option<R> {
+                $which!(self, pages => pages.try_read(page, inspect))
+            }
 
-    fn tag_key(&self) -> u64 {
-        either!(self, pages => pages.tag_key())
-    }
+            fn try_read_version<R>(
+                &self,
+                page: PageNumber,
+                version: Version,
+                inspect: impl FnMut(View<'_>) -> R,
+            ) -> Option<R> {
+                $which!(self, pages => pages.try_read_version(page, version, inspect))
+            }
 
+            fn read_with_version<R>(
+                &self,
+                page: PageNumber,
+                inspect: impl FnMut(View<'_>) -> R,
+            ) -> Result<(R, Version)> {
+                $which!(self, pages => pages.read_with_version(page, inspect))
+            }
+
+            fn salt(&self) -> u64 {
+                $which!(self, pages => pages.salt())
+            }
+
+            fn swizzles(&self) -> bool {
+                $which!(self, pages => pages.swizzles())
+            }
+
+            fn prefetch(&self, page: PageNumber, at: usize) {
+                $which!(self, pages => pages.prefetch(page, at));
+            }
+        }
+    };
+}
+
+page_read!(Either, either);
+page_read!(EitherWriting, writing);
+
+impl PageWrite for EitherWriting {
     fn write<R>(
         &mut self,
         page: PageNumber,
         change: impl FnOnce(&mut PageBytes) -> R,
     ) -> Result<R> {
-        either!(self, pages => pages.write(page, change))
+        writing!(self, pages => pages.write(page, change))
     }
 
     fn grow(&mut self, pages_total: PageNumber) -> Result<()> {
-        either!(self, pages => pages.grow(pages_total))
+        writing!(self, pages => pages.grow(pages_total))
     }
 
     fn allocate(&mut self, file: FileNumber, kind: PageKind) -> Result<PageNumber> {
-        either!(self, pages => pages.allocate(file, kind))
+        writing!(self, pages => pages.allocate(file, kind))
     }
 
     fn free(&mut self, page: PageNumber) -> Result<()> {
-        either!(self, pages => pages.free(page))
+        writing!(self, pages => pages.free(page))
     }
 }

@@ -14,7 +14,7 @@ use super::hash::Hash;
 use super::heap::Heap;
 use super::links::Links;
 use super::objects::Objects;
-use super::session::{End, Session};
+use super::session::{Either, End, Session};
 
 /// Several operations as one. As a context manager, a writing transaction commits at the end of its
 /// block, and rolls back if the block is left by an exception.
@@ -30,9 +30,9 @@ impl Transaction {
 
     /// The file of that name; a writing transaction makes it where there is none.
     fn named<F: Named + Send>(&self, py: Python<'_>, name: &str) -> PyResult<F> {
-        let writes = self.session.writes();
-        self.session.ask(py, |pages| {
-            if writes { named::find_or_create(pages, name) } else { named::find(pages, name) }
+        self.session.with(py, |transaction| match transaction {
+            Either::Writing(writing) => named::find_or_create(writing, name),
+            reading => named::find(reading, name),
         })
     }
 }
@@ -85,7 +85,7 @@ impl Transaction {
 
     /// (name, kind) of each file in the database, by name.
     fn files(&self, py: Python<'_>) -> PyResult<Vec<(String, &'static str)>> {
-        let mut files = self.session.ask(py, |pages| catalog::all(pages))?;
+        let mut files = self.session.ask(py, catalog::all)?;
         files.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(files.into_iter().map(|entry| (entry.name, named::kind_word(entry.kind))).collect())
     }

@@ -7,8 +7,8 @@ use super::super::{Btree, check};
 use super::{empty, number, whole};
 use crate::error::{LodeError, Result};
 use crate::page::{PAGE_BYTES, PageNumber, offset, put_u16, put_u32};
-use crate::pages::Pages;
 use crate::pages::memory::MemoryPages;
+use crate::pages::{PageRead, PageWrite};
 
 /// A tree of two levels with keys that share little and keys that share much.
 fn tree() -> (MemoryPages, Btree) {

@@ -9,7 +9,7 @@ mod speed;
 use std::ops::{Bound, RangeBounds};
 
 use super::{Btree, Census, Cursor, check};
-use crate::pages::Pages;
+use crate::pages::PageRead;
 use crate::pages::memory::MemoryPages;
 
 /// An empty tree in a memory of its own.
@@ -26,7 +26,7 @@ fn whole(pages: &MemoryPages, tree: Btree) -> Census {
     census
 }
 
-fn get(pages: &impl Pages, tree: Btree, key: &[u8]) -> Option<Vec<u8>> {
+fn get(pages: &impl PageRead, tree: Btree, key: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let found = tree.get(pages, key, |value| {
         bytes.clear();
@@ -35,7 +35,7 @@ fn get(pages: &impl Pages, tree: Btree, key: &[u8]) -> Option<Vec<u8>> {
     found.unwrap().map(|()| bytes)
 }
 
-fn collect<P: Pages>(mut cursor: Cursor<'_, P>) -> Vec<(Vec<u8>, Vec<u8>)> {
+fn collect<P: PageRead>(mut cursor: Cursor<'_, P>) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut entries = Vec::new();
     while let Some((key, value)) = cursor.entry().unwrap() {
         entries.push((key.to_vec(), value.to_vec()));

@@ -1,5 +1,6 @@
 //! Disks that fail or are full.
 
+use crate::pages::PageWrite;
 use std::io;
 
 use super::*;

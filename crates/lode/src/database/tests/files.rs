@@ -1,5 +1,6 @@
 //! What opening finds, and says.
 
+use crate::pages::PageWrite;
 use std::fs;
 
 use super::*;

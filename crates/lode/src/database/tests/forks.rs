@@ -1,6 +1,7 @@
 //! A child that a process with an open database forks has the database's memory and descriptors:
 //! whatever it does with them, the parent's database is as if there were no child.
 
+use crate::pages::PageWrite;
 use std::fs;
 use std::path::Path;
 use std::sync::mpsc;
@@ -81,10 +82,10 @@ fn a_child_waits_for_no_thread_that_is_not_there() {
         (&database, mpsc::channel(), mpsc::channel::<()>());
     thread::scope(|scope| {
         scope.spawn(move || {
-            let _checkpoint = database.checkpointing.lock().unwrap();
-            let _writers = database.active.writers();
-            let _hints = database.allocation_hint.lock().unwrap();
-            let _page = database.buffer.latch(1).unwrap();
+            let _checkpoint = database.shared.checkpointing.lock().unwrap();
+            let _writers = database.shared.active.writers();
+            let _hints = database.shared.allocation_hints.lock().unwrap();
+            let _page = database.shared.buffer.latch(1).unwrap();
             held.send(()).unwrap();
             _ = released.recv();
         });

@@ -6,12 +6,13 @@ mod files;
 mod forks;
 mod transactions;
 
+use crate::pages::PageWrite;
 use std::sync::Arc;
 
 use super::Database;
 use crate::disk::simulated::{Image, Simulation};
 use crate::page::{self, PAGE_BYTES, PageKind, PageNumber};
-use crate::pages::Pages;
+use crate::pages::PageRead;
 use crate::tactics::Tactics;
 use crate::transaction::Writing;
 
@@ -41,7 +42,7 @@ fn allocate(database: &Database, count: usize) -> Vec<PageNumber> {
 }
 
 /// A value that fills the end of the page.
-fn put(writing: &mut Writing<'_>, page: PageNumber, value: u64) {
+fn put(writing: &mut Writing, page: PageNumber, value: u64) {
     writing
         .write(page, |bytes| {
             for at in (AT..PAGE_BYTES).step_by(8) {
@@ -52,7 +53,7 @@ fn put(writing: &mut Writing<'_>, page: PageNumber, value: u64) {
 }
 
 /// The value of a page, which is the same in every word of it.
-fn get(pages: &impl Pages, page: PageNumber) -> u64 {
+fn get(pages: &impl PageRead, page: PageNumber) -> u64 {
     pages
         .read(page, |view| {
             let value = view.u64(AT);

@@ -3,6 +3,10 @@
 use super::*;
 use crate::disk::Memory;
 use crate::error::LodeError;
+use crate::heap::{Heap, Reference};
+use crate::named;
+use crate::pages::PageWrite;
+use crate::view::View;
 
 const LOGGING: [&str; 2] = ["log=page-diff", "log=page-grain"];
 
@@ -176,15 +180,46 @@ fn readers_see_no_change_before_its_commit() {
     assert_eq!(get(&reading, pages[0]), 1);
 }
 
+/// A record in a database that swizzles, and what a transaction reads at its reference at once.
+fn read_at_once(pages: &impl PageRead, heap: Heap, reference: Reference) -> Option<u64> {
+    assert!(pages.swizzles());
+    let value = |view: View<'_>, at: usize| view.u64(at);
+    heap.try_read_at(pages, reference, value)
+}
+
 #[test]
-fn a_reader_writes_nothing() {
-    let database = in_memory("");
-    let pages = allocate(&database, 1);
-    let mut reading = database.reading();
-    assert!(matches!(reading.write(pages[0], |_| ()), Err(LodeError::ReadOnly)));
-    assert!(matches!(reading.allocate(1, PageKind::Heap), Err(LodeError::ReadOnly)));
-    assert!(matches!(reading.free(pages[0]), Err(LodeError::ReadOnly)));
-    assert!(matches!(reading.grow(100), Err(LodeError::ReadOnly)));
+fn a_write_transaction_swizzles_as_a_read_transaction_does() {
+    for text in ["locks=database&swizzle=on", "locks=page&swizzle=on"] {
+        let database = in_memory(text);
+        let mut writing = database.writing();
+        let heap: Heap = named::find_or_create(&mut writing, "parts").unwrap();
+        let id = heap.insert(&mut writing, &7_u64.to_le_bytes(), None).unwrap();
+        let reference = heap.reference(&writing, id).unwrap();
+        assert_eq!(read_at_once(&writing, heap, reference), Some(7), "{text}");
+        writing.commit().unwrap();
+        assert_eq!(read_at_once(&database.reading(), heap, reference), Some(7), "{text}");
+        let mut writing = database.writing();
+        heap.change(&mut writing, id, |record| record.fill(1)).unwrap();
+        let changed = u64::from_le_bytes([1; 8]);
+        assert_eq!(read_at_once(&writing, heap, reference), Some(changed), "its own change");
+    }
+}
+
+#[test]
+fn a_database_is_closed_when_its_last_transaction_has_ended() {
+    let (volume, log) = (Arc::new(Memory::new()), Arc::new(Memory::new()));
+    let open = || Database::on(volume.clone(), log.clone(), &tactics("locks=page")).unwrap();
+    let database = open();
+    let pages = allocate(&database, 2);
+    let mut writing = database.writing();
+    put(&mut writing, pages[0], 1);
+    assert!(database.is_in_use());
+    assert!(matches!(database.close(), Err(LodeError::Busy)));
+    put(&mut writing, pages[1], 2);
+    writing.commit().unwrap();
+    let database = open();
+    assert!(database.recovery().is_none(), "the last one closed it");
+    assert_eq!(values(&database, &pages), [1, 2]);
 }
 
 #[test]

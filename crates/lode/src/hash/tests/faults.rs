@@ -6,8 +6,8 @@ use crate::hash::mixing::mix;
 use crate::hash::table::{self, SLOTS};
 use crate::hash::{Hash, directory};
 use crate::page::{self, NO_PAGE, PageBytes, PageNumber, put_u64};
-use crate::pages::Pages;
 use crate::pages::memory::MemoryPages;
+use crate::pages::{PageRead, PageWrite};
 use crate::view::View;
 
 fn next_of(view: View<'_>) -> PageNumber {

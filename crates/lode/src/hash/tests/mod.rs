@@ -12,7 +12,7 @@ use super::search;
 use super::table::{self, ENTRIES_MAX, GROUPS, QUARTER};
 use super::{Directory, Hash, Summary};
 use crate::page::{self, PAGE_BYTES, PageKind};
-use crate::pages::Pages;
+use crate::pages::PageRead;
 use crate::pages::memory::MemoryPages;
 use crate::view::{AlignedPage, View};
 

@@ -23,7 +23,7 @@ fn it_finds_every_key_and_no_other() {
         let found = hash.find(&pages, key).unwrap();
         assert_eq!(found.map(|(value, _)| value), expected, "{key}");
         if let Some((value, (page, at))) = found {
-            let there = crate::Pages::read(&pages, page, |view| view.u64(at)).unwrap();
+            let there = crate::PageRead::read(&pages, page, |view| view.u64(at)).unwrap();
             assert_eq!(there, value, "where it lies");
         }
     }

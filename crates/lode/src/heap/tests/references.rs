@@ -135,7 +135,7 @@ fn a_record_under_another_s_label_is_damage_to_all() {
     let ids = [1, 2].map(|value| heap.insert(&mut pages, &number(value, 24), None).unwrap());
     let at = heap.read(&pages, ids[0], |_, at, _| at).unwrap() - TAG_BYTES;
     let is_told = |result: Result<()>| matches!(result, Err(LodeError::Corrupt { .. }));
-    for word in [tag(ids[1], pages.tag_key()), tag(ids[0], 0), ids[1].to_u64(), 0] {
+    for word in [tag(ids[1], pages.salt()), tag(ids[0], 0), ids[1].to_u64(), 0] {
         pages.write(ids[0].page, |bytes| page::put_u64(bytes, at, word)).unwrap();
         assert!(is_told(heap.get(&pages, ids[0]).map(drop)), "{word:x}");
         assert!(is_told(heap.reference(&pages, ids[0]).map(drop)), "{word:x}");

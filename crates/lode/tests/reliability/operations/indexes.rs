@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use lode::Pages;
+use lode::PageWrite;
 use lode::error::Result;
 
 use super::{Changes, Operator};
@@ -27,7 +27,7 @@ impl Operator {
         key
     }
 
-    pub fn entry(&mut self, pages: &mut impl Pages, now: &Contents) -> Result<Changes> {
+    pub fn entry(&mut self, pages: &mut impl PageWrite, now: &Contents) -> Result<Changes> {
         let (_, tree) = now.files.entries;
         let key = self.key();
         let before = now.entries.get(&key);
@@ -70,7 +70,7 @@ impl Operator {
     }
 
     /// Ascending keys, so that pages are cut.
-    pub fn put_many(&mut self, pages: &mut impl Pages, now: &Contents) -> Result<Changes> {
+    pub fn put_many(&mut self, pages: &mut impl PageWrite, now: &Contents) -> Result<Changes> {
         let start = self.random.below(300) as u32;
         let value = vec![self.random.next() as u8; self.random.below(200)];
         let mut changes = Changes::new();
@@ -82,7 +82,7 @@ impl Operator {
         Ok(changes)
     }
 
-    pub fn value(&mut self, pages: &mut impl Pages, now: &Contents) -> Result<Changes> {
+    pub fn value(&mut self, pages: &mut impl PageWrite, now: &Contents) -> Result<Changes> {
         let (_, index) = now.files.values;
         let key = self.random.below(400) as u64;
         let mut values = now.values.get(&key).cloned().unwrap_or_default();
@@ -122,7 +122,7 @@ impl Operator {
     }
 
     /// So many that buckets are divided.
-    pub fn insert_many(&mut self, pages: &mut impl Pages, now: &Contents) -> Result<Changes> {
+    pub fn insert_many(&mut self, pages: &mut impl PageWrite, now: &Contents) -> Result<Changes> {
         let start = self.random.below(400) as u64;
         let mut changes = Changes::new();
         for key in start..start + 60 {
@@ -136,7 +136,7 @@ impl Operator {
 }
 
 /// Remove half of the keys, from one on.
-pub fn remove_range(pages: &mut impl Pages, now: &Contents, from: &[u8]) -> Result<Changes> {
+pub fn remove_range(pages: &mut impl PageWrite, now: &Contents, from: &[u8]) -> Result<Changes> {
     let above = now.entries.range(from.to_vec()..).chain(&now.entries);
     let mut changes = Changes::new();
     for (key, value) in above.take(now.entries.len() / 2) {
@@ -147,7 +147,7 @@ pub fn remove_range(pages: &mut impl Pages, now: &Contents, from: &[u8]) -> Resu
 }
 
 /// Remove all values of most keys.
-pub fn take_many(pages: &mut impl Pages, now: &Contents, seed: u64) -> Result<Changes> {
+pub fn take_many(pages: &mut impl PageWrite, now: &Contents, seed: u64) -> Result<Changes> {
     let mut changes = Changes::new();
     let mut random = Random::new(seed);
     for (&key, values) in now.values.iter().filter(|_| !random.one_in(4)).take(120) {

@@ -3,6 +3,7 @@
 //! A frame is a length, a kind, a checksum and what the kind says. Whatever bytes come, decoding
 //! answers a frame or that it is none, and takes memory for what came and not for what it claims.
 
+mod address;
 mod bytes;
 mod link;
 mod reply;
@@ -12,6 +13,8 @@ mod tests;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+pub(crate) use address::unreached;
+pub use address::{Address, Listener, Stream};
 pub use link::Link;
 pub use reply::{Refusal, Reply, Stale, Welcome};
 pub use request::{Access, Change, Hello, Lock, Request};

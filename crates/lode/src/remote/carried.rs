@@ -6,8 +6,8 @@ use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::thread::{self, ThreadId};
 
+use super::{Remote, RemoteReading, RemoteWriting};
 use crate::error::Result;
-use crate::remote::{Remote, RemoteReading, RemoteWriting};
 
 /// A transaction at a page server that may be carried to another thread, and end there.
 ///
@@ -22,10 +22,10 @@ pub struct Carried<T> {
 // SAFETY: all that a transaction holds may be sent, but for the mark that it stays in its thread,
 // which is about whose connection it is: where it ends elsewhere, it ends in a thread that has
 // none (`elsewhere`), and what is counted for threads that have one stays as it is.
-unsafe impl Send for Carried<RemoteReading<'_>> {}
+unsafe impl Send for Carried<RemoteReading> {}
 
 // SAFETY: as above.
-unsafe impl Send for Carried<RemoteWriting<'_>> {}
+unsafe impl Send for Carried<RemoteWriting> {}
 
 impl<T> Carried<T> {
     fn of(inside: T) -> Self {
@@ -38,16 +38,16 @@ impl<T> Carried<T> {
     }
 }
 
-impl<'a> Carried<RemoteReading<'a>> {
+impl Carried<RemoteReading> {
     /// Begin to read.
-    pub fn reading(remote: &'a Remote) -> Self {
+    pub fn reading(remote: &Remote) -> Self {
         Self::of(remote.reading())
     }
 }
 
-impl<'a> Carried<RemoteWriting<'a>> {
+impl Carried<RemoteWriting> {
     /// Begin to change.
-    pub fn writing(remote: &'a Remote) -> Self {
+    pub fn writing(remote: &Remote) -> Self {
         Self::of(remote.writing())
     }
 
@@ -118,9 +118,10 @@ mod tests {
     use super::Carried;
     use crate::catalog::{self, CATALOG_PAGE};
     use crate::heap::Heap;
-    use crate::pages::Pages;
+    use crate::pages::PageRead;
     use crate::remote::{Remote, RemoteReading, RemoteWriting};
-    use crate::server::{Address, Listener, Server};
+    use crate::server::Server;
+    use crate::wire::{Address, Listener};
     use crate::{Database, Tactics, named};
 
     fn served(run: impl FnOnce(&Remote)) {
@@ -135,13 +136,13 @@ mod tests {
         server.stop().unwrap();
     }
 
-    fn look(remote: &Remote) -> Carried<RemoteReading<'_>> {
+    fn look(remote: &Remote) -> Carried<RemoteReading> {
         let looking = Carried::reading(remote);
         looking.read(CATALOG_PAGE, |_| ()).unwrap();
         looking
     }
 
-    fn make<'a>(remote: &'a Remote, name: &str) -> Carried<RemoteWriting<'a>> {
+    fn make(remote: &Remote, name: &str) -> Carried<RemoteWriting> {
         let mut writing = Carried::writing(remote);
         named::find_or_create::<Heap>(&mut *writing, name).unwrap();
         writing

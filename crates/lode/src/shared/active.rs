@@ -31,7 +31,7 @@ pub(crate) struct Writers {
 
 impl Active {
     /// A transaction begins; it holds no lock yet.
-    pub(super) fn enter(&self, transaction: TransactionNumber, log_end: impl FnOnce() -> Lsn) {
+    pub(crate) fn enter(&self, transaction: TransactionNumber, log_end: impl FnOnce() -> Lsn) {
         let mut writers = self.writers();
         if writers.wanted_none {
             let busy = |writers: &mut Writers| writers.wanted_none && !writers.begun.is_empty();
@@ -48,7 +48,7 @@ impl Active {
     }
 
     /// A transaction has ended, and the log says how.
-    pub(super) fn leave(&self, transaction: TransactionNumber) {
+    pub(crate) fn leave(&self, transaction: TransactionNumber) {
         let mut writers = self.writers();
         writers.begun.remove(&transaction);
         if writers.begun.is_empty() {

@@ -41,21 +41,21 @@ struct Table {
 const SPARE_MAX: usize = 1024;
 
 /// A page that a running transaction has changed.
-pub(super) struct Changed {
+pub(crate) struct Changed {
     transaction: TransactionNumber,
     /// Changed since it was last written in place, or never written.
     unlogged: bool,
     /// Under `log=page-diff`, while it is unlogged: the page before that.
-    pub(super) shadow: Option<Box<PageBytes>>,
+    pub(crate) shadow: Option<Box<PageBytes>>,
     /// Undo records in the log, in their order: they take it further back, or all the way.
-    pub(super) undo: Vec<Lsn>,
+    pub(crate) undo: Vec<Lsn>,
     /// The log says what the page became, by an image or by redo: a rollback must be logged, too.
-    pub(super) logged: bool,
+    pub(crate) logged: bool,
 }
 
 impl Changed {
     /// Whether the log has to say how the transaction ended, because of this page.
-    pub(super) const fn is_in_log(&self) -> bool {
+    pub(crate) const fn is_in_log(&self) -> bool {
         self.logged || !self.undo.is_empty()
     }
 
@@ -129,7 +129,7 @@ impl Changes {
     ///
     /// [`LodeError::Full`] if the log has no room for what may have to be logged before the page
     /// is written; then nothing has happened.
-    pub(super) fn keep_before_image(
+    pub(crate) fn keep_before_image(
         &self,
         transaction: TransactionNumber,
         page: PageNumber,
@@ -162,7 +162,7 @@ impl Changes {
     }
 
     /// Log what a transaction made of a page, which the caller has latched.
-    pub(super) fn log_redo(&self, page: PageNumber, after: &PageBytes) -> Result<()> {
+    pub(crate) fn log_redo(&self, page: PageNumber, after: &PageBytes) -> Result<()> {
         let mut table = self.table();
         let reserve_bytes = table.reserve_bytes(0);
         // A page that was written since its last change is in the log as an image.
@@ -184,7 +184,7 @@ impl Changes {
     }
 
     /// Whether a page was changed since it was written, and perhaps not logged.
-    pub(super) fn is_unlogged(&self, page: PageNumber) -> bool {
+    pub(crate) fn is_unlogged(&self, page: PageNumber) -> bool {
         self.table().changed.get(&page).is_some_and(|changed| changed.unlogged)
     }
 
@@ -192,7 +192,7 @@ impl Changes {
     /// nothing of it. From then on they count as not changed, at once: a thread that writes one of
     /// them would otherwise log what takes it back, behind the word that it is committed, and
     /// recovery might begin to read in between.
-    pub(super) fn commit(
+    pub(crate) fn commit(
         &self,
         transaction: TransactionNumber,
         pages: &[PageNumber],
@@ -208,12 +208,12 @@ impl Changes {
     }
 
     /// What it takes to restore a page: from now on it counts as not changed.
-    pub(super) fn take(&self, page: PageNumber) -> Option<Changed> {
+    pub(crate) fn take(&self, page: PageNumber) -> Option<Changed> {
         self.table().changed.remove(&page)
     }
 
     /// The transaction that changed these pages has ended.
-    pub(super) fn forget(&self, pages: &[PageNumber]) {
+    pub(crate) fn forget(&self, pages: &[PageNumber]) {
         self.table().forget(pages);
     }
 
@@ -262,7 +262,7 @@ impl Changes {
 
 /// Whether a page's old bytes had to be kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum BeforeImage {
+pub(crate) enum BeforeImage {
     /// They are since an earlier change.
     Known,
     /// Yes, once more: the page was written out meanwhile.

@@ -4,8 +4,7 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::{HEAD_BYTES, Reply, Request, decode_reply, decode_request, frame_bytes};
-use crate::server::Stream;
+use super::{HEAD_BYTES, Reply, Request, Stream, decode_reply, decode_request, frame_bytes};
 
 /// Read from the system at once: a few small frames, or what a large one begins with.
 const READ_BYTES: usize = 16 * 1024;
@@ -167,7 +166,7 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     use super::*;
-    use crate::server::wire::FRAME_BYTES_MAX;
+    use crate::wire::FRAME_BYTES_MAX;
 
     fn pair() -> (UnixStream, Link) {
         let (there, here) = UnixStream::pair().unwrap();

@@ -182,7 +182,7 @@ impl Listener {
         &self.address
     }
 
-    pub(super) fn accept(&self) -> io::Result<Stream> {
+    pub(crate) fn accept(&self) -> io::Result<Stream> {
         match &self.socket {
             Socket::Unix(socket) => Ok(Stream::Unix(socket.accept()?.0)),
             Socket::Tcp(socket) => {
@@ -195,7 +195,7 @@ impl Listener {
     }
 
     /// Wake who waits in [`Listener::accept`]; nobody is accepted any more.
-    pub(super) fn shut(&self) {
+    pub(crate) fn shut(&self) {
         let socket = match &self.socket {
             Socket::Unix(socket) => socket.as_fd(),
             Socket::Tcp(socket) => socket.as_fd(),
@@ -248,7 +248,7 @@ pub enum Stream {
 
 impl Stream {
     /// From now on nothing is waited for.
-    pub(super) fn set_nonblocking(&self) -> io::Result<()> {
+    pub(crate) fn set_nonblocking(&self) -> io::Result<()> {
         match self {
             Self::Unix(stream) => stream.set_nonblocking(true),
             Self::Tcp(stream) => stream.set_nonblocking(true),
@@ -256,7 +256,7 @@ impl Stream {
     }
 
     /// Reading answers [`io::ErrorKind::WouldBlock`] when nothing has come for so long.
-    pub(super) fn set_read_timeout(&self, timeout: Duration) -> io::Result<()> {
+    pub(crate) fn set_read_timeout(&self, timeout: Duration) -> io::Result<()> {
         match self {
             Self::Unix(stream) => stream.set_read_timeout(Some(timeout)),
             Self::Tcp(stream) => stream.set_read_timeout(Some(timeout)),
