@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use rustix::io::Errno;
 
-use crate::page::PageNumber;
+use crate::page_number::PageNumber;
 
 /// Something that lode could not do. Whatever it was, what had been committed is still there.
 #[derive(Debug, thiserror::Error)]

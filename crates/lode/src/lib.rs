@@ -7,8 +7,8 @@
 //! From below: [`disk`] is the five-method door to storage; [`buffer`] keeps pages at addresses
 //! that follow from their numbers; [`log`] and [`transaction`] make changes atomic, durable and
 //! isolated; [`space`] gives pages out; the access methods ([`heap`], [`btree`], [`hash`],
-//! [`links`], [`objects`]) are written over [`pages::PageRead`] and [`pages::PageWrite`] and know none of the above.
-//! `docs/lode.md` says more on a page.
+//! [`links`], [`objects`]) are written over [`pages::PageRead`] and [`pages::PageWrite`] and know
+//! none of the above. `docs/lode.md` says more on a page.
 //!
 //! ```
 //! use std::path::Path;
@@ -56,7 +56,9 @@ pub mod named;
 pub mod objects;
 pub mod owner;
 pub mod page;
+mod page_number;
 pub mod pages;
+mod random;
 pub mod recovery;
 pub mod remote;
 pub mod server;

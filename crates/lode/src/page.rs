@@ -4,18 +4,13 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::error::{LodeError, Result};
 
+pub use crate::page_number::{NO_PAGE, PageNumber};
+
 /// Bytes of a page: what is read, cached, locked, logged and checked as one.
 pub const PAGE_BYTES: usize = 4096;
 
 /// Bytes of the header; the rest belongs to the page's kind.
 pub const HEADER_BYTES: usize = 32;
-
-/// A page's place in the volume: it begins at this number times [`PAGE_BYTES`]. Pages 0 and 1 are
-/// the superblock's, so that 0 can stand for "none" in links between pages.
-pub type PageNumber = u32;
-
-/// The link to no page.
-pub const NO_PAGE: PageNumber = 0;
 
 /// What has been allocated together and is scanned together: a heap, an index. Its number stands
 /// in its pages' headers.

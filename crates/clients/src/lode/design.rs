@@ -1,7 +1,7 @@
 //! Where parts and connections lie: one implementation for each value of the tactic `access`.
 //!
-//! All but the load works on [`PageRead`] and [`PageWrite`], so that what one asks within a read transaction, a write
-//! transaction can ask too.
+//! All but the load works on [`PageRead`] and [`PageWrite`], so that what one asks within a read
+//! transaction, a write transaction can ask too.
 
 use std::ops::Range;
 

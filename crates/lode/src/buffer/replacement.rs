@@ -8,6 +8,7 @@ use super::frame_budget::{FrameBudget, Slot};
 use super::reservation::Reservation;
 use crate::error::Result;
 use crate::page::PageNumber;
+use crate::random;
 use crate::sync::Mutex;
 
 /// The tactic by which pages are evicted.
@@ -98,7 +99,7 @@ impl Tactic {
                 Some((slot, budget.page_in(slot)?))
             }
             Self::Random { drawn } => {
-                let number = scramble(drawn.fetch_add(1, Ordering::Relaxed));
+                let number = random::nth(drawn.fetch_add(1, Ordering::Relaxed));
                 let slot = (number % budget.slots() as u64) as Slot;
                 Some((slot, budget.page_in(slot)?))
             }
@@ -120,14 +121,6 @@ impl Tactic {
             order.retain(|&Reverse((_, slot, page))| budget.page_in(slot) == Some(page));
         }
     }
-}
-
-/// The n-th number of `SplitMix64` (Steele, Lea and Flood 2014).
-const fn scramble(n: u64) -> u64 {
-    let mut z = n.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }
 
 /// (last use but one, last use), or (last use, 0) where only one counts. It only grows.

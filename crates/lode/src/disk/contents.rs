@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::disk::simulated::Random;
+use crate::random::Random;
 
 /// Bytes that copies share until one of them is changed.
 const CHUNK_BYTES: usize = 4096;

@@ -7,11 +7,8 @@ use rustix::fs::OFlags;
 
 use crate::disk::Disk;
 use crate::disk::file::{LockedFile, Opening};
-use crate::disk::ring::Rings;
+use crate::disk::ring::{DIRECT_BYTES, Rings};
 use crate::error::{LodeError, Result};
-
-/// What offsets, lengths and buffers are multiples of: no disk that Linux drives asks for more.
-pub const DIRECT_BYTES: usize = 4096;
 
 /// A file opened with `O_DIRECT`, locked against every other opener. What the engine does not
 /// cache is not cached. A long read goes to the device as several at once.

@@ -15,8 +15,9 @@ use std::io;
 
 pub use buffered::BufferedFile;
 pub use counted::{CountedDisk, DiskCounts};
-pub use direct::{DIRECT_BYTES, DirectFile};
+pub use direct::DirectFile;
 pub use memory::Memory;
+pub use ring::DIRECT_BYTES;
 #[cfg(test)]
 pub(crate) use tests::test_folder;
 

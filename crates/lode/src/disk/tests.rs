@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::disk::Disk;
-use crate::disk::simulated::Random;
+use crate::random::Random;
 
 /// A folder on the disk that the tests were built on, because the folder for temporary files may
 /// be a file system without direct I/O.

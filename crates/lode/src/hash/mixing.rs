@@ -1,7 +1,5 @@
 //! From a key to 64 bits of which the high ones choose the bucket and the low ones the place in it.
 
-use super::table::GROUPS;
-
 /// Two odd multipliers without visible pattern: 2^64 divided by the golden ratio, and one found by
 /// search for mixers of this shape (P. Evensen's `rrmxmx`).
 const FIRST: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -20,13 +18,6 @@ pub(super) const fn mix(key: u64) -> u64 {
 #[inline]
 pub(super) const fn prefix(hash: u64, depth: u32) -> usize {
     (((hash >> 32) << (depth & 31)) >> 32) as usize
-}
-
-/// The group at which the search for a key begins: the low half of the hash, scaled to the table.
-/// The multiplication takes the half's upper bits, into which all of the key went.
-#[inline]
-pub(super) const fn home(hash: u64) -> usize {
-    (((hash & 0xFFFF_FFFF) * GROUPS as u64) >> 32) as usize
 }
 
 /// The key that has that hash, for keys made to collide.

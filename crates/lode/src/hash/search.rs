@@ -5,8 +5,7 @@
 //! rule the first group decides. The bitmap of slots in use is read only where 0 is met: a hit
 //! touches the group's cache line and no other.
 
-use super::mixing::home;
-use super::table::{GROUP_FULL, GROUP_SLOTS, GROUPS, SLOT_BYTES, behind, offset, slot_at};
+use super::table::{GROUP_FULL, GROUP_SLOTS, GROUPS, SLOT_BYTES, behind, home, offset, slot_at};
 use crate::page::{PageKind, PageNumber};
 use crate::view::View;
 

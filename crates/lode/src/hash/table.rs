@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::mixing::{home, mix};
+use super::mixing::mix;
 use crate::page::{
     self, HEADER_BYTES, PAGE_BYTES, PageBytes, PageKind, PageNumber, put_u16, put_u32, put_u64,
     u16_at, u32_at, u64_at,
@@ -19,6 +19,13 @@ pub(super) const SLOTS: usize = GROUPS * GROUP_SLOTS;
 
 /// Groups of slots that are searched as one.
 pub(super) const GROUPS: usize = 63;
+
+/// The group at which the search for a key begins: the low half of the hash, scaled to the table.
+/// The multiplication takes the half's upper bits, into which all of the key went.
+#[inline]
+pub(super) const fn home(hash: u64) -> usize {
+    (((hash & 0xFFFF_FFFF) * GROUPS as u64) >> 32) as usize
+}
 
 /// Slots of a group.
 pub(super) const GROUP_SLOTS: usize = 4;

@@ -79,8 +79,8 @@ impl Heap {
     }
 
     /// Read a record: `inspect` gets the page, where the record begins (a multiple of 8) and its
-    /// length in bytes. It may be called again, as [`PageRead::read`] says. One page is read, or two
-    /// where the record has moved.
+    /// length in bytes. It may be called again, as [`PageRead::read`] says. One page is read, or
+    /// two where the record has moved.
     ///
     /// [`LodeError::Missing`] where there is no such record.
     pub fn read<R>(

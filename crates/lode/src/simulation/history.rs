@@ -13,11 +13,12 @@ use super::model::{Model, Stage, Version, Writer};
 use super::scheduler::{self, Job, Turns};
 use crate::database::Database;
 use crate::disk::Disk;
-use crate::disk::simulated::{Call, CrashOptions, Failure, Image, Random, Simulation};
+use crate::disk::simulated::{Call, CrashOptions, Failure, Image, Simulation};
 use crate::error::{LodeError, Result};
 use crate::log::{Body, Log, Record};
 use crate::page::{PageKind, PageNumber};
 use crate::pages::{PageRead, PageWrite};
+use crate::random::Random;
 use crate::superblock::Superblock;
 use crate::tactics::{Durability, Tactics};
 

@@ -13,7 +13,7 @@ use std::rc::Rc;
 use generator::{Generator, Gn};
 
 use super::tell;
-use crate::disk::simulated::Random;
+use crate::random::Random;
 
 /// More than any history takes: whoever takes more waits for what does not come.
 const STEPS_MAX: u64 = 1_000_000;

@@ -1,7 +1,8 @@
 //! Which survivals to try: all of them where they are few, the telling ones where they are many.
 
 use crate::disk::simulated::medium::Pending;
-use crate::disk::simulated::{CrashOptions, Random, Survival, Tear};
+use crate::disk::simulated::{CrashOptions, Survival, Tear};
+use crate::random::Random;
 
 /// Writes of so many sectors are torn at every one of them, longer ones at a few.
 const SECTORS_ALL_MAX: usize = 8;

@@ -6,7 +6,8 @@ use std::vec::IntoIter;
 
 use crate::disk::simulated::choices;
 use crate::disk::simulated::medium::{Event, Medium};
-use crate::disk::simulated::{Image, Random, Survival};
+use crate::disk::simulated::{Image, Survival};
+use crate::random::Random;
 
 /// Which crashes to look at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use crate::disk::Memory;
 use crate::disk::contents::{Contents, Patch};
-use crate::disk::simulated::{Random, Simulation};
+use crate::disk::simulated::Simulation;
+use crate::random::Random;
 
 /// What a medium writes as one. Sectors lie at multiples of this in the file.
 pub const SECTOR_BYTES: usize = 512;

@@ -26,7 +26,6 @@ mod choices;
 mod crashes;
 mod failure;
 mod medium;
-mod random;
 #[cfg(test)]
 mod tests;
 
@@ -36,10 +35,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub use crashes::{Crash, CrashOptions, Crashes, Trace};
 pub use failure::{Call, Failure};
 pub use medium::{Image, SECTOR_BYTES, Survival, Tear};
-pub(crate) use random::Random;
 
 use crate::disk::Disk;
 use crate::disk::contents::{Contents, Patch};
+use crate::random::Random;
 use failure::Failures;
 use medium::{Change, Event, Medium};
 

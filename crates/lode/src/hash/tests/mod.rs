@@ -7,8 +7,9 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 use super::directory::{CELLS, DEPTH_MAX};
-use super::mixing::{home, mix, prefix, unmix};
+use super::mixing::{mix, prefix, unmix};
 use super::search;
+use super::table::home;
 use super::table::{self, ENTRIES_MAX, GROUPS, QUARTER};
 use super::{Directory, Hash, Summary};
 use crate::page::{self, PAGE_BYTES, PageKind};
