@@ -2,7 +2,7 @@
 
     make bench                        everything, some minutes on two cores
     python selfbench/bench.py data    one part: data, load, oracle, command,
-                                      hosts, lode
+                                      clients, lode
 
 Not a test: nothing here fails on a slow machine.
 """
@@ -13,8 +13,8 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import clients
 import data_generation
-import hosts
 import loading
 import point_lookups
 import reference_engine
@@ -62,20 +62,20 @@ def bench_command() -> None:
                   f"   first figures {first_s:.1f} s, target 5 s")  # fmt: skip
 
 
-def bench_hosts() -> None:
+def bench_clients() -> None:
     """The calling programs in Rust: null operation, bare C interfaces, pgbench, OO1, its size."""
-    programs = hosts.examples()
-    hosts.null_operation()
+    programs = clients.examples()
+    clients.null_operation()
     with tempfile.TemporaryDirectory(prefix="loadstone-", dir="/var/tmp") as folder:
-        hosts.bare_loops(Path(folder), programs)
+        clients.bare_loops(Path(folder), programs)
         point_lookups.main(programs)
-        hosts.whole_run()
-        hosts.huge(Path(folder))
+        clients.whole_run()
+        clients.huge(Path(folder))
 
 
 def bench_lode() -> None:
     """Our own engine beside plain structures, LMDB and the bare disk; a small cache's cliff."""
-    programs = hosts.examples()
+    programs = clients.examples()
     with tempfile.TemporaryDirectory(prefix="loadstone-", dir="/var/tmp") as folder:
         reference_engine.main(Path(folder), programs)
 
@@ -103,7 +103,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "load": bench_load,
     "oracle": bench_oracle,
     "command": bench_command,
-    "hosts": bench_hosts,
+    "clients": bench_clients,
     "lode": bench_lode,
 }
 

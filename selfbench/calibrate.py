@@ -1,4 +1,4 @@
-"""Convicting the instrument: differences that are there are found, others are not invented.
+"""Testing the instrument: differences that are there are found, others are not invented.
 
     make calibrate                          everything, about an hour
     python selfbench/calibrate.py planted   one part: planted, agree, observer
@@ -25,9 +25,9 @@ from typing import Any
 import slowed
 
 from loadstone._core import clock_ns, interval_of_median, interval_of_paired_ratio
-from loadstone.analysis.summary import figure_of
+from loadstone.analysis.summary import cell_summary
 from loadstone.machine.counters import Meter
-from loadstone.plan.variant import is_twin
+from loadstone.plan.variant import is_aa_control
 from loadstone.record import CellResult, Run, read
 from loadstone.statistics.drift import Speeds
 from loadstone.statistics.estimate import Estimate
@@ -35,7 +35,7 @@ from loadstone.statistics.estimate import Estimate
 LOADSTONE = str(Path(sys.executable).parent / "loadstone")
 OPERATIONS = (
     "select-1%-heap", "select-10%-heap", "select-1%-clustered", "select-1%-nonclustered",
-    "select-1%-clustered-host", "min-heap", "min-partitions-heap", "join-ABprime-clustered",
+    "select-1%-clustered-client", "min-heap", "min-partitions-heap", "join-ABprime-clustered",
     "project-1%", "select-10%-clustered",
 )  # fmt: skip
 RUNS, RUNS_SMALL = 10, 2
@@ -96,7 +96,7 @@ def _print_verdicts(name: str, pairs: Sequence[dict[str, Any]], must: str) -> No
     ratio, low, high = interval_of_median([pair["ratio"]["value"] for pair in pairs])
     told = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
     bounds = "" if low is None or high is None else f" ({low:.4f} … {high:.4f})"
-    print(f"{name:<27} {len(pairs)} comparisons: {told}; middle ratio {ratio:.4f}{bounds}; {must}",
+    print(f"{name:<27} {len(pairs)} comparisons: {told}; median ratio {ratio:.4f}{bounds}; {must}",
           flush=True)  # fmt: skip
 
 
@@ -104,7 +104,7 @@ def _run(record: Path, variants: Sequence[str], seed: int, environment: dict[str
     options = [part for name in variants for part in ("--on", name)]
     options += [part for name in OPERATIONS for part in ("--operation", name)]
     subprocess.run(
-        [LOADSTONE, "run", *options, "--rows", "10000", "--temperature", "warm", "--no-floor",
+        [LOADSTONE, "run", *options, "--rows", "10000", "--temperature", "warm", "--no-overhead",
          "--seed", str(seed), "--no-report", "--record", str(record)],
         check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment,
     )  # fmt: skip
@@ -113,7 +113,7 @@ def _run(record: Path, variants: Sequence[str], seed: int, environment: dict[str
 def _compared(
     record: Path, a: str, b: str, tactic: str, environment: dict[str, str]
 ) -> list[dict[str, Any]]:
-    across = [] if is_twin(b) else ["--across", tactic]
+    across = [] if is_aa_control(b) else ["--across", tactic]
     done = subprocess.run(
         [LOADSTONE, "compare", str(record), "--variants", a, b, *across, "--format", "json"],
         check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment,
@@ -155,19 +155,19 @@ def _agreement(first: Run, second: Run) -> None:
     )
     ratios = sorted(b.value / a.value for a, b in both if b is not None)
     print(f"{overlap} of {len(both)} cells with intervals agree ({overlap / len(both):.0%}); "
-          f"must be 90 %; second over first run, middle {ratios[len(ratios) // 2]:.3f}, "
+          f"must be 90 %; second over first run, median {ratios[len(ratios) // 2]:.3f}, "
           f"from {ratios[0]:.2f} to {ratios[-1]:.2f}")  # fmt: skip
 
 
 def _interval(result: CellResult, speeds: Speeds) -> Estimate | None:
     """As the report prints it."""
-    elapsed_ns = figure_of(result.cell, result, None, speeds).elapsed_ns
+    elapsed_ns = cell_summary(result.cell, result, None, speeds).elapsed_ns
     return elapsed_ns if elapsed_ns and elapsed_ns.low is not None else None
 
 
 def observer() -> None:
     """A short SQLite statement with the counters read around it, as in every sample, and without;
-    in turns."""
+    alternately."""
     import apsw
 
     connection = apsw.Connection(":memory:")

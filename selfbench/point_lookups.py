@@ -1,5 +1,5 @@
 """PostgreSQL's point look-ups beside `pgbench -M prepared`: the same server, socket, table and
-statement, as many clients; in turns, with idle states of the processors held off and without.
+statement, as many clients; alternately, with idle states of the processors held off and without.
 
 Each of our clients is a thread, as the users of an application server are, so the targets are held
 against pgbench with as many threads. Fewer threads that poll several connections each find several
@@ -19,7 +19,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from hosts import interval, verdict
+from clients import interval, verdict
 
 from loadstone import _core
 from loadstone._core import interval_of_paired_ratio
@@ -116,13 +116,13 @@ class Sides:
 
 
 def show(sides: Sides, rounds: int) -> None:
-    """Measure in turns, then print each ratio beside its target."""
+    """Measure alternately, then print each ratio beside its target."""
     dice = random.Random(1)
     cells = [(n, threads) for n in CLIENTS for threads in {OURS, 1, min(n, 2), n}]
     found: dict[tuple[bool, int, int], list[Rate]] = {}
     for _ in range(rounds):
         for held in dice.sample((True, False), 2):
-            with _core.hold_awake() if held else nullcontext():
+            with _core.disable_idle_states() if held else nullcontext():
                 # Sides that are compared run next to each other: the machine's speed drifts.
                 for clients in dice.sample(CLIENTS, len(CLIENTS)):
                     sides_of = [cell for cell in cells if cell[0] == clients]
@@ -143,12 +143,12 @@ def show_pair(clients: int, threads: int, ours: Sequence[Rate], theirs: Sequence
     """One line: transactions per second, and client CPU per transaction."""
     rate, *bounds = interval_of_paired_ratio(*([r.per_s for r in s] for s in (ours, theirs)))
     cpu, *_ = interval_of_paired_ratio(*([r.cpu_us for r in s] for s in (ours, theirs)))
-    middle = statistics.median
+    median = statistics.median
     targets = "fewer threads than clients: stated"
     if threads == clients:
         targets = f"targets at least 1 {verdict(rate >= 1)}, at most 1 {verdict(cpu <= 1)}"
     print(f"clients {clients}, pgbench -j {threads:<3}"
-          f" {middle(r.per_s for r in ours):9,.0f} {middle(r.per_s for r in theirs):9,.0f}"
+          f" {median(r.per_s for r in ours):9,.0f} {median(r.per_s for r in theirs):9,.0f}"
           f" {rate:7.2f} {interval(*bounds)}"
-          f" {middle(r.cpu_us for r in ours):9.2f} {middle(r.cpu_us for r in theirs):8.2f}"
+          f" {median(r.cpu_us for r in ours):9.2f} {median(r.cpu_us for r in theirs):8.2f}"
           f" {cpu:7.2f}  {targets}", flush=True)  # fmt: skip

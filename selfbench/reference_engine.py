@@ -1,6 +1,6 @@
 """lode beside plain structures in memory, LMDB and the bare disk: what is left of each.
 
-Every side is a program of its own (`oo1_speed`, the examples of `crates/lode`); they take turns.
+Every side is a program of its own (`oo1_speed`, the examples of `crates/lode`); they alternate.
 """
 
 import os
@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from hosts import PARTS, PARTS_HUGE, ROOT, interval, output, verdict
+from clients import PARTS, PARTS_HUGE, ROOT, interval, output, verdict
 
 from loadstone import _core
 from loadstone._core import clock_ns, interval_of_paired_ratio
@@ -72,13 +72,13 @@ def _costs(name: str, folder: Path, programs: Path, parts: int) -> Cost:
 
 def durable_inserts(folder: Path) -> None:
     """OO1's insert measure with its commit, beside one append and sync of a plain file."""
-    host = _core.Client("lode", str(folder / "insert"), [("durability", "full")], PARTS)
-    host.load()
+    client = _core.Client("lode", str(folder / "insert"), [("durability", "full")], PARTS)
+    client.load()
     ours, syncs = [], []
     plain = os.open(folder / "plain", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
     try:
         for iteration in range(INSERT_ROUNDS):
-            ours.append(float(host.measure("insert", iteration)[0]))
+            ours.append(float(client.measure("insert", iteration)[0]))
             start_ns = clock_ns()
             os.write(plain, bytes(SYNC_BYTES))
             os.fdatasync(plain)
@@ -97,14 +97,16 @@ def cliff(folder: Path) -> None:
     longer fits it, the paper's cliff."""
     for parts in (PARTS, PARTS_LARGE, PARTS_HUGE):
         path = folder / f"cliff-{parts}"
-        host = _core.Client("lode", str(path), [("cache", str(CACHE_CAP))], parts)
-        load_s = host.load() / 1e9
+        client = _core.Client("lode", str(path), [("cache", str(CACHE_CAP))], parts)
+        load_s = client.load() / 1e9
         for iteration in range(2):
-            lookup, traversal = (host.measure(name, iteration) for name in ("lookup", "traversal"))
-        print(f"{parts:>9,} parts under 40 MiB: {host.size_bytes() / 2**20:5.0f} MiB, loaded in"
+            lookup, traversal = (
+                client.measure(name, iteration) for name in ("lookup", "traversal")
+            )
+        print(f"{parts:>9,} parts under 40 MiB: {client.size_bytes() / 2**20:5.0f} MiB, loaded in"
               f" {load_s:5.1f} s; {lookup[0] / lookup[2] / 1e3:7.2f} us a look-up,"
               f" {traversal[0] / traversal[2] / 1e3:7.2f} us a visit", flush=True)  # fmt: skip
-        del host
+        del client
         for left in folder.glob(f"{path.name}*"):
             left.unlink()
 

@@ -23,7 +23,7 @@ def calm_run(seed: int = 1, factor: float = 1.0, samples: int = 30) -> Run:
             replace(sample, elapsed_ns=int(1e6 * factor * dice.lognormvariate(0, 0.02)))
             for sample in result.samples
         )
-        steady = replace(result.condition, yardstick_ns=400_000.0) if result.condition else None
+        steady = replace(result.condition, speed_probe_ns=400_000.0) if result.condition else None
         return replace(result, status="ok", reason="", samples=shaken, condition=steady)
 
     warm = [calmed(result) for result in run.results if result.cell.temperature == "warm"]

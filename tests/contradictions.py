@@ -62,7 +62,7 @@ def rows_of(table: str) -> Iterator[dict[str, str]]:
 
 
 def _cells(run: Run, table: str) -> Iterator[str]:
-    """A wrong answer has no time; what has a time has samples; whoever is behind is behind one."""
+    """A wrong answer has no time; what has a time has samples; what is behind is behind one."""
     wrong = {r.cell.key for r in run.results if any(not a.right for a in r.answers)}
     best: Counter[tuple[str, ...]] = Counter()
     for row in rows_of(table):
@@ -122,7 +122,7 @@ def _unproved(markdown: str, page: str, table: str) -> Iterator[str]:
     shown = re.findall(r"<td class=\"[^\"]*\"><button[^>]*>(?:(?!</button>).)*", page, re.DOTALL)
     told = sum("unproved: meant to be cold" in one and "<i>unproved</i>" in one for one in shown)
     if told != len(own):
-        yield f"page: {len(own)} unproved figures, {told} told in the portrait"
+        yield f"page: {len(own)} unproved figures, {told} told in the summary"
     if markdown.count("*unproved*") < len(own):
         yield f"markdown: {len(own)} unproved figures, {markdown.count('*unproved*')} told"
 
@@ -143,17 +143,17 @@ def _intervals(page: str, table: str) -> Iterator[str]:
     """A figure lies within its interval."""
     for row in rows_of(table):
         for name in ("elapsed_ns", "best_ratio"):
-            middle = row["elapsed_ns_median"] if name == "elapsed_ns" else row[name]
+            median = row["elapsed_ns_median"] if name == "elapsed_ns" else row[name]
             low, high = row[f"{name}_low"], row[f"{name}_high"]
-            if low and high and not value(low) <= value(middle) <= value(high):
-                yield f"{row['operation']} on {row['variant']}: {name} {low} … {middle} … {high}"
-    for middle, low, high in SPAN.findall(page):
-        if not value(low) <= value(middle) <= value(high):
-            yield f"a panel has {middle} in {low} … {high}"
-    for middle, unit, low, high, other in TITLE.findall(page):
-        about = value(middle) * NS[unit] / NS[other]
+            if low and high and not value(low) <= value(median) <= value(high):
+                yield f"{row['operation']} on {row['variant']}: {name} {low} … {median} … {high}"
+    for median, low, high in SPAN.findall(page):
+        if not value(low) <= value(median) <= value(high):
+            yield f"a panel has {median} in {low} … {high}"
+    for median, unit, low, high, other in TITLE.findall(page):
+        about = value(median) * NS[unit] / NS[other]
         if not value(low) * 0.994 <= about <= value(high) * 1.006:
-            yield f"a cell has {middle} {unit} in {low} … {high} {other}"
+            yield f"a cell has {median} {unit} in {low} … {high} {other}"
 
 
 def _counts(run: Run, text: str, where: str) -> Iterator[str]:

@@ -38,7 +38,7 @@ class Desk:
         )
 
     def start(self, *arguments: str, announced: bool = True) -> subprocess.Popen[str]:
-        """Begin a command. `announced`: of a new run the line that announces it has been read."""
+        """Begin a command. `announced`: of a new run the line that says so has been read."""
         process = subprocess.Popen(
             [*COMMAND, *arguments],
             cwd=self.folder,

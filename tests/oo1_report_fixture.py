@@ -19,7 +19,7 @@ from loadstone.record.model import (
 
 ROWS = 20_000
 VARIANTS = ("memory", "sqlite", "postgresql", "zodb", "null")
-HOSTS = dict.fromkeys(VARIANTS, "rust") | {"zodb": "python"}
+CLIENTS = dict.fromkeys(VARIANTS, "rust") | {"zodb": "python"}
 ROLES = (("memory", "limit"), ("null", "harness overhead"))
 SAMPLES = 10
 VISITS = (6917, 1058, 3280, 42, 3280, 3280, 3280, 3280, 3280, 3280)
@@ -116,7 +116,7 @@ def make_oo1_run(edition: str = "1992", rows: int = ROWS) -> Run:
         operations=tuple(
             OperationText(name, rows, place, name, group, "section 4",
                           "no-locality" if name.endswith(APART) else "oo1",
-                          name.removesuffix(APART), "host", f"{name.removesuffix(APART)} 1")
+                          name.removesuffix(APART), "client", f"{name.removesuffix(APART)} 1")
             for place, (name, (group, _)) in enumerate(operations(edition).items())
         ),
         results=tuple(results),
@@ -127,7 +127,7 @@ def make_oo1_run(edition: str = "1992", rows: int = ROWS) -> Run:
             if edition == "1992" or design == "oo1"
         ),
         terms=(
-            *(Term(variant, "host", None, host) for variant, host in HOSTS.items()),
+            *(Term(variant, "client", None, client) for variant, client in CLIENTS.items()),
             Term("postgresql", "round_trip_ns", None, "9000"),
         ),
         structure_notes=(),

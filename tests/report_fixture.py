@@ -27,10 +27,10 @@ from loadstone.record.model import (
 HOSTILE = "<script>alert('x')</script> & \"quoted\" | `code` [bold]x[/bold] \x1b[31m\n=1+1"
 POSTGRESQL = "postgresql?parallelism=2"
 COMPETITORS = ("sqlite", "duckdb", POSTGRESQL)
-TWIN = "sqlite#2"
-VARIANTS = ("sqlite", TWIN, "duckdb", POSTGRESQL, "null")
-TWIN_OPERATIONS = ("select-1%-heap", "select-10%-heap", "joinAselB-heap", "min-scalar")
-"""Those that the twin measures, too, warm at the first scale: the A/A noise."""
+AA_CONTROL = "sqlite#2"
+VARIANTS = ("sqlite", AA_CONTROL, "duckdb", POSTGRESQL, "null")
+AA_OPERATIONS = ("select-1%-heap", "select-10%-heap", "joinAselB-heap", "min-scalar")
+"""Those that the A/A control measures, too, warm at the first scale: the A/A noise."""
 
 TABLE = """
 select-1%-heap|1 %|Selections|heap|0.0006|1|1.4 1 2.1
@@ -39,9 +39,9 @@ select-1%-clustered|1 %, clustered index|Selections|clustered|5e-05|0.5|1 9 3
 select-10%-clustered|10 %, clustered index|Selections|clustered|0.0004|0.9|1 3 2
 select-1%-nonclustered|1 %, non-clustered index|Selections|nonclustered|0.0001|0.7|1 5 2
 select-10%-nonclustered|10 %, non-clustered index|Selections|nonclustered|0.0009|0.9|1.3 1 1.6
-select-1-clustered-host|one tuple to the host|Selections|clustered|4e-06|0.05|1 60 9
-select-1%-clustered-host|1 % to the host|Selections|clustered|8e-05|0.8|1 4 1.5
-select-1-hash-host|one tuple to the host, hash|Selections|hash|5e-06|0.02|1 50 8
+select-1-clustered-client|one tuple to the client|Selections|clustered|4e-06|0.05|1 60 9
+select-1%-clustered-client|1 % to the client|Selections|clustered|8e-05|0.8|1 4 1.5
+select-1-hash-client|one tuple to the client, hash|Selections|hash|5e-06|0.02|1 50 8
 joinAselB-heap|joinAselB|Joins, no index|heap|0.003|1.05|12 1 1.7
 joinABprime-heap|joinABprime|Joins, no index|heap|0.0025|1|14 1 1.5
 joinCselAselB-heap|joinCselAselB|Joins, no index|heap|0.0036|1|18 1 2
@@ -127,7 +127,7 @@ def published() -> dict[str, object]:
 
 
 ALL = tuple(operation[0] for operation in OPERATIONS)
-FEW = ("select-1%-heap", "select-1-hash-host", "joinAselB-heap", "project-1%")
+FEW = ("select-1%-heap", "select-1-hash-client", "joinAselB-heap", "project-1%")
 """Few operations that between them still gap, fail, go wrong and stay unproved."""
 
 
@@ -141,8 +141,8 @@ def make_run(operations=ALL, repeat: int = 10, scales=(10_000, 100_000)) -> Run:
                 for variant in VARIANTS:
                     if variant == "null" and temperature == "cold":
                         continue
-                    again = operation[0] in TWIN_OPERATIONS and temperature == "warm"
-                    if variant == TWIN and not (again and rows == scales[0]):
+                    again = operation[0] in AA_OPERATIONS and temperature == "warm"
+                    if variant == AA_CONTROL and not (again and rows == scales[0]):
                         continue
                     gap = GAPS.get((variant, operation[3]), "")
                     samples = 3 if temperature == "cold" else repeat
@@ -151,7 +151,7 @@ def make_run(operations=ALL, repeat: int = 10, scales=(10_000, 100_000)) -> Run:
                     if cell.key not in {"|".join(map(str, key)) for key in PENDING}:
                         results.append(_result(cell, operation))
     plan = Plan("wisconsin", "1983", VARIANTS, tuple(scales), 1983, 1, 2, 60.0, tuple(cells),
-                roles=((TWIN, "control"), ("null", "harness overhead")))  # fmt: skip
+                roles=((AA_CONTROL, "control"), ("null", "harness overhead")))  # fmt: skip
     return Run(
         run_id="0123456789ab",
         created_at="2026-11-21T13:15:02.114+00:00",
@@ -169,7 +169,11 @@ def make_run(operations=ALL, repeat: int = 10, scales=(10_000, 100_000)) -> Run:
         terms=_terms(),
         structure_notes=(
             ("sqlite", "clustered", "a WITHOUT ROWID table: the relation lies in its key's B-tree"),
-            (TWIN, "clustered", "a WITHOUT ROWID table: the relation lies in its key's B-tree"),
+            (
+                AA_CONTROL,
+                "clustered",
+                "a WITHOUT ROWID table: the relation lies in its key's B-tree",
+            ),
             (POSTGRESQL, "clustered", "CLUSTER orders the heap once; later changes are not kept"),
         ),
         sizes=tuple((v, rows, rows * 420) for v in COMPETITORS for rows in scales),
@@ -224,8 +228,8 @@ def _result(cell: Cell, operation: tuple) -> CellResult:
             for s in samples
         )  # fmt: skip
     status, reason = ("invalid", INVALID[key]) if key in INVALID else ("ok", "")
-    yardstick_ns = 400_000.0 + 50_000.0 * (len(cell.operation) % 3)
-    condition = Condition(0.004, 0.03 if cell.rows == 10_000 else None, 0.012, yardstick_ns)
+    speed_probe_ns = 400_000.0 + 50_000.0 * (len(cell.operation) % 3)
+    condition = Condition(0.004, 0.03 if cell.rows == 10_000 else None, 0.012, speed_probe_ns)
     return CellResult(
         cell, status, reason, ended, samples, answers, evidence, statements, condition
     )
@@ -276,7 +280,7 @@ def _statements(cell: Cell, operation: tuple) -> tuple[StatementText, ...]:
 
 def _text(operation: tuple, ordinal: int, rows: int) -> OperationText:
     name, title, group, storage, *_ = operation
-    destination = "host" if name.endswith("host") else "relation"
+    destination = "client" if name.endswith("client") else "relation"
     if "Updates" in group:
         destination = "update"
     quel = "range of t is tenthoustup\nretrieve into tmp (t.all)\n  where t.unique2 < 100"
@@ -299,7 +303,7 @@ def _terms() -> tuple[Term, ...]:
         Term(name, key, asked.get(key), value)
         for key, values in table.items()
         for variant, value in zip(COMPETITORS, values, strict=True)
-        for name in ((variant, TWIN) if variant == "sqlite" else (variant,))
+        for name in ((variant, AA_CONTROL) if variant == "sqlite" else (variant,))
         if value != "-"
     )
 
@@ -313,7 +317,7 @@ def _users() -> tuple[UsersPoint, ...]:
     calm = spread(41_000, 60_000, 95_000, 310_000, 900_000, 1_200_000)
     paused = spread(43_000, 70_000, 31_000_000, 39_000_000, 40_000_000, 40_100_000)
     lag = spread(1_000, 2_000, 30_000_000, 38_000_000, 39_000_000, 39_100_000)
-    shared = ("select-1-hash-host", POSTGRESQL, 10_000, "python")
+    shared = ("select-1-hash-client", POSTGRESQL, 10_000, "python")
     return (
         UsersPoint(*shared, "closed", 4, None, 2_000_000_000, 96_000, 0, 0, 0, 1_500_000_000,
                    2_400_000_000, calm, spread(*[0] * 6), calm, b"HdrHistogram", "ok", ""),
@@ -327,8 +331,8 @@ def _calibration(**figures: float | None) -> dict[str, float | None]:
     measured = {
         "clock.resolution_ns": 20.0,
         "clock.cost_ns": 24.1,
-        "floor.statement_ns": 212.0,
-        "floor.statement_observed_ns": 238.0,
+        "overhead.statement_ns": 212.0,
+        "overhead.statement_observed_ns": 238.0,
         "observer.counters_ns": 14_200.0,
         "fixed.asked_ns": 1e6,
         "fixed.measured_ns": 1_000_310.0,

@@ -42,7 +42,7 @@ class Undying(PostgresqlEngine):
 
     def stop(self) -> Sequence[int]:
         """The processes that must now be dead, and are not."""
-        # Not on import: whoever is no worker of this engine waits as long as ever.
+        # Not on import: a process that is no worker of this engine waits as long as ever.
         page_cache.wait_until_dead = _at_once
         self._disconnect()
         (self._frozen,) = self.processes()

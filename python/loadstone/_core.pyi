@@ -8,10 +8,10 @@ __version__: str
 build_profile: str
 
 __all__ = [
-    "Awake",
     "Client",
     "ClientError",
     "ClientGapError",
+    "IdleStates",
     "LodeBtree",
     "LodeDatabase",
     "LodeHash",
@@ -26,8 +26,8 @@ __all__ = [
     "Oracle",
     "QuelError",
     "RelationStream",
+    "SpeedProbe",
     "Tally",
-    "Yardstick",
     "__version__",
     "answer_of_rows",
     "answer_of_stream",
@@ -40,11 +40,11 @@ __all__ = [
     "clock_ns",
     "clock_resolution_ns",
     "cpu_ns",
+    "disable_idle_states",
     "effective_samples",
     "evict",
     "export",
     "growth_exponent",
-    "hold_awake",
     "intended_starts",
     "interval_of_median",
     "interval_of_paired_ratio",
@@ -213,7 +213,7 @@ class Client:
         starts_ns: Sequence[int] | None = None,
         servers: Sequence[int] = ...,
     ) -> tuple[int, Tally, Tally, int, _Work]:
-        """Many users at once, each a thread with a driver of its own: readers look up, writers
+        """Concurrent users, each a thread with a driver of its own: readers look up, writers
         insert, one part a request. A closed loop for that long, or an open one with requests due
         at `starts_ns` (offsets in ns, ascending; for each kind). Inserted links are checked both
         ways and taken back. Returns (elapsed ns, tally of the readers, tally of the writers, links
@@ -303,10 +303,10 @@ class LodeDatabase:
     def checkpoint(self) -> None:
         """Write all changed pages to their places."""
     def backup(self, path: str | PathLike[str]) -> dict[str, int]:
-        """Copy what is committed to a new database at `path`, whoever goes on meanwhile, and read
-        the copy again: how many `pages` are in use, and its `volume_bytes`. It waits for whoever is
-        changing something, so not within a transaction of the same thread. Where it fails no copy
-        is left; after a DeadlockError do it again."""
+        """Copy what is committed to a new database at `path`, while others go on, and read
+        the copy again: how many `pages` are in use, and its `volume_bytes`. It waits for whatever
+        is changing something, so not within a transaction of the same thread. Where it fails no
+        copy is left; after a DeadlockError do it again."""
     def forget(self) -> None:
         """The same, and drop every page from memory: what comes next is cold for the engine."""
     def close(self) -> None:
@@ -520,7 +520,7 @@ def interval_of_median(
 def interval_of_paired_ratio(
     numerator: Sequence[float], denominator: Sequence[float], confidence: float = 0.95
 ) -> tuple[float, float | None, float | None]:
-    """(ratio, low, high) of pairs: equal positions are the same work in the same block. The middle
+    """(ratio, low, high) of pairs: equal positions are the same work in the same block. The median
     (Hodges-Lehmann) of the logarithms of the pairs' ratios, with the interval of Wilcoxon's signed
     ranks, widened by autocorrelation (`effective_samples`). The bounds are None where so few pairs
     cannot give that confidence."""
@@ -575,17 +575,17 @@ class Tally:
     def to_bytes(self) -> bytes:
         """The latency histogram in HdrHistogram's V2 deflate format."""
 
-def spin_ns(turns: int) -> int:
+def spin_ns(iterations: int) -> int:
     """Time for that many dependent integer operations: the processor's speed, in a number that
-    follows its frequency and what the host takes away."""
+    follows its frequency and what a hypervisor takes away."""
 
 @final
-class Yardstick:
+class SpeedProbe:
     """A fixed piece of work like an engine's: a scan of 2 MB, a copy of what it selects, and a
     touch of 512 KiB of fresh memory."""
 
     def __new__(cls) -> Self: ...
-    def lay_ns(self) -> int:
+    def run_ns(self) -> int:
         """The time it takes now: what neighbours on the same core or cache take is in it. Raises
         MemoryError where there is none left."""
 
@@ -610,7 +610,7 @@ def page_out(files: Sequence[str]) -> None:
     Nothing is lost. Raises OSError where the kernel refuses."""
 
 @final
-class Awake:
+class IdleStates:
     """While open, idle CPUs stay out of deep sleep states. Also a context manager."""
 
     @property
@@ -621,13 +621,13 @@ class Awake:
         """Why it is not held; empty while it is."""
     def close(self) -> None:
         """Let the CPUs sleep again. Closing twice is harmless."""
-    def __enter__(self) -> Awake: ...
+    def __enter__(self) -> IdleStates: ...
     def __exit__(self, *exception: object) -> None: ...
 
-def hold_awake() -> Awake:
+def disable_idle_states() -> IdleStates:
     """Hold /dev/cpu_dma_latency at 0 where permitted; `held` says if it worked, `reason` why
     not."""
 
 def pretouch(size_bytes: int) -> int:
-    """Touch and free that much memory, so that the host backs it; returns elapsed ns. Raises
+    """Touch and free that much memory, so that the hypervisor backs it; returns elapsed ns. Raises
     MemoryError for more than the machine has available."""

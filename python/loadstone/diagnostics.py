@@ -139,7 +139,7 @@ def was_closed(number: int) -> bool:
 
 
 def outlast_readers() -> None:
-    """Let stdout and stderr outlive whoever reads them. Called once, by the command itself."""
+    """Let stdout and stderr outlive their readers. Called once, by the command itself."""
     sys.stdout, sys.stderr = _lasting(sys.stdout), _lasting(sys.stderr)
 
 

@@ -8,11 +8,11 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
 from loadstone.errors import InputError, NotInstalledError
-from loadstone.plan.variant import TWIN
+from loadstone.plan.variant import AA_SUFFIX
 
 if TYPE_CHECKING:
     from loadstone.benchmarks.base import Benchmark
-    from loadstone.clients.base import HostedEngine
+    from loadstone.clients.base import Client
     from loadstone.engines.base import Engine, System
     from loadstone.report.base import Report
 
@@ -37,7 +37,7 @@ def report_names() -> list[str]:
 
 def engine_of(variant: str) -> str:
     """The engine that a variant's text names: `sqlite?cache=…`, `postgres://…`."""
-    name = variant.partition("://")[0] if "://" in variant else variant.removesuffix(TWIN)
+    name = variant.partition("://")[0] if "://" in variant else variant.removesuffix(AA_SUFFIX)
     name = name.partition("?")[0].strip()
     if not _NAME.fullmatch(name):
         # Not shown: what was mistyped may hold a password.
@@ -48,19 +48,19 @@ def engine_of(variant: str) -> str:
     return _SCHEMES.get(name, name)
 
 
-def host_names() -> list[str]:
+def client_names() -> list[str]:
     """Names of the engines that a calling program speaks to, sorted; none is imported."""
-    return _names("hosts")
+    return _names("clients")
 
 
 def load_system(seam: str, name: str) -> "type[System]":
-    """Import one engine as a benchmark meets it: as `load_engine`, or as `load_host`."""
-    return load_engine(name) if seam == "engines" else load_host(name)
+    """Import one engine as a benchmark meets it: as `load_engine`, or as `load_client`."""
+    return load_engine(name) if seam == "engines" else load_client(name)
 
 
-def load_host(name: str) -> "type[HostedEngine]":
+def load_client(name: str) -> "type[Client]":
     """Import one engine behind its calling program. Errors as of `load_engine`."""
-    kind: type[HostedEngine] = _load("hosts", name)
+    kind: type[Client] = _load("clients", name)
     return kind
 
 
@@ -94,11 +94,11 @@ def _names(kind: str) -> list[str]:
 def _load(kind: str, name: str) -> Any:
     points = _points(kind)
     if name not in points:
-        what = "engine" if kind == "hosts" else kind.removesuffix("s")
+        what = "engine" if kind == "clients" else kind.removesuffix("s")
         known = ", ".join(sorted(points)) or "nothing: is Loadstone itself installed?"
-        other = {"engines": "hosts", "hosts": "engines"}.get(kind)
+        other = {"engines": "clients", "clients": "engines"}.get(kind)
         if other and name in _points(other):
-            whose = {"engines": "wisconsin", "hosts": "oo1"}[other]
+            whose = {"engines": "wisconsin", "clients": "oo1"}[other]
             raise InputError(
                 f"{name} is no engine for this benchmark, but for {whose}",
                 hint=f"this one's engines: {known}",

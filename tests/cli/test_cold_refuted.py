@@ -23,7 +23,7 @@ from loadstone.record import CellResult
 from loadstone.text.numbers import plural
 
 COLD = ("run", "--temperature", "cold", "--operation", "select-1%-heap", "--rows", "1000",
-        "--no-limits", "--no-floor", "--repeat-cold", "1", "--record", "r.loadstone",
+        "--no-limits", "--no-overhead", "--repeat-cold", "1", "--record", "r.loadstone",
         "--no-report")  # fmt: skip
 EMBEDDED = ("sqlite", "duckdb")
 ENGINES = (*EMBEDDED, "postgresql")
@@ -218,7 +218,7 @@ def test_an_engine_that_answers_without_reading_is_not_cold(desk: Desk):
     """No page in memory, nothing read when it opened: only the counters tell."""
     variables = remembering.register(desk.folder)
     words = [word for word in COLD if word != "--no-limits"]
-    words[words.index("select-1%-heap")] = "select-one-clustered-host"
+    words[words.index("select-1%-heap")] = "select-one-clustered-client"
     done = subprocess.run(
         [*covered(desk), *COMMAND, *words, "--on", remembering.NAME, "--on", "sqlite"],
         cwd=desk.folder,

@@ -15,7 +15,7 @@ from desk import COMMAND, Desk
 from loadstone.record import read
 
 RUN = ("run", "--on", "sqlite", "--on", "sqlite?durability=none", "--rows", "1000", "--repeat", "6",
-       "--temperature", "warm", "--operation", "select-1%-heap", "--no-floor", "--no-limits",
+       "--temperature", "warm", "--operation", "select-1%-heap", "--no-overhead", "--no-limits",
        "--no-report")  # fmt: skip
 RECORD = "r.loadstone"
 

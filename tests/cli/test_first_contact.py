@@ -21,7 +21,7 @@ def without(desk: Desk, code: str) -> Desk:
 
 @pytest.mark.parametrize("code", [MISSING, SERVER_MISSING])
 @pytest.mark.parametrize("benchmark", ["wisconsin", "oo1"])
-def test_the_default_panel_leaves_out_what_is_not_installed_and_says_so(
+def test_the_default_preset_leaves_out_what_is_not_installed_and_says_so(
     desk: Desk, code, benchmark
 ):
     done = without(desk, code).run("run", benchmark, "--dry-run")

@@ -18,7 +18,7 @@ ESCAPES = ("../precious", "../../precious", "{folder}/precious", ".", "", "a/b",
 def begun(path: Path) -> Path:
     """A record of a run that ended before its first cell did."""
     planned = plan_from({"rows": [1000], "on": ["sqlite"], "operations": ["min-heap"],
-                         "repeat": 1, "repeat_cold": 1, "floor": False}, None)  # fmt: skip
+                         "repeat": 1, "repeat_cold": 1, "overhead": False}, None)  # fmt: skip
     Recorder.create(path, planned.plan, published_of(planned.benchmark), "0a1b2c3d", "1").end(
         "interrupted", 1
     )

@@ -173,7 +173,7 @@ def test_the_socket_is_its_owners_alone_and_goes_with_the_server(desk: Desk):
     assert sorted(path.name for path in desk.folder.iterdir()) == ["a.lode", "a.lode-log"]
 
 
-RUN = ("run", "oo1", "--rows", "200", "--no-floor", "--no-limits", "--record", "r.loadstone",
+RUN = ("run", "oo1", "--rows", "200", "--no-overhead", "--no-limits", "--record", "r.loadstone",
        "--no-report", "--on", "lode?place=server")  # fmt: skip
 
 

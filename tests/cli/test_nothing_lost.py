@@ -21,7 +21,7 @@ from loadstone.run.session import plan_from
 
 RECORD = ("--record", "r.loadstone", "--no-report")
 RESUME = ("run", "--resume", "r.loadstone", "--no-report")
-SMALL = ("run", "--rows", "1000", "--repeat", "2", "--repeat-cold", "1", "--no-floor",
+SMALL = ("run", "--rows", "1000", "--repeat", "2", "--repeat-cold", "1", "--no-overhead",
          "--no-limits",
          "--on", "sqlite", "--on", "duckdb", "--operation", "select-1%-heap",
          "--operation", "append-indexed", "--operation", "min-heap")  # fmt: skip

@@ -29,7 +29,7 @@ const seen = () => all(".view").filter(shown).map((view) => view.querySelector("
 const result = {
   overflow_px: page.documentElement.scrollWidth - page.documentElement.clientWidth,
   sections: all("main > section").map((section) => section.id),
-  portraits: all("table.portrait").length,
+  summaries: all("table.summary").length,
   published: all("table.published").filter(shown).length,
   charts: all("svg.chart").length,
   charts_empty: all("svg.chart").filter((c) => !c.querySelector("path, text")).length,
@@ -86,10 +86,10 @@ def test_page(page: str, width_px: int, tmp_path: Path) -> None:
     assert complaints == []
     assert seen["overflow_px"] == 0
     assert seen["sections"] == [
-        "portrait", "paper", "growth", "temperatures", "users", "terms", "machine",
+        "summary", "paper", "growth", "temperatures", "users", "terms", "machine",
         "reproduce",
     ]  # fmt: skip
-    assert (seen["portraits"], seen["published"]) == (4, 4)
+    assert (seen["summaries"], seen["published"]) == (4, 4)
     assert seen["charts"] >= 20
     assert (seen["charts_empty"], seen["charts_unnamed"], seen["unreachable"]) == (0, 0, 0)
     assert (seen["failures"], seen["gaps"]) == (3, 4)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from desk import Desk, children, command_line
 
-OPERATIONS = ("select-1%-heap", "select-one-clustered-host", "join-AselB-heap", "append-indexed",
+OPERATIONS = ("select-1%-heap", "select-one-clustered-client", "join-AselB-heap", "append-indexed",
               "modify-key-indexed", "delete-heap", "min-heap", "project-1%")  # fmt: skip
-SMALL = ("run", "--rows", "1000", "--repeat", "3", "--repeat-cold", "1", "--no-floor",
+SMALL = ("run", "--rows", "1000", "--repeat", "3", "--repeat-cold", "1", "--no-overhead",
          "--no-limits",
          "--record", "r.loadstone", "--no-report")  # fmt: skip
 
@@ -41,7 +41,8 @@ def test_every_engine_answers_right_and_cold_is_proved_or_says_why_not(desk: Des
 
 
 def test_where_operations_are_named_other_processes_take_over_what_is_loaded(desk: Desk):
-    done = desk.run("run", "--rows", "1000", "--no-floor", "--no-limits", "--temperature", "warm",
+    done = desk.run("run", "--rows", "1000", "--no-overhead", "--no-limits",
+                    "--temperature", "warm",
                     "--on", "sqlite", "--on", "sqlite?durability=none", "--on", "duckdb",
                     "--on", "duckdb?parallelism=1", "--on", "postgresql",
                     "--on", "postgresql?durability=none", "--operation", "select-1%-heap",
@@ -67,11 +68,11 @@ def test_dry_run_prints_the_plan_and_touches_nothing(desk: Desk):
 
 def test_a_plan_file_says_the_same_as_options(desk: Desk):
     (desk.folder / "plan.toml").write_text(
-        'on = ["sqlite"]\nrows = [1000]\nrepeat = 3\noperations = ["min-heap"]\nfloor = false\n'
+        'on = ["sqlite"]\nrows = [1000]\nrepeat = 3\noperations = ["min-heap"]\noverhead = false\n'
     )
     from_file = desk.run("run", "--plan", "plan.toml", "--dry-run").stdout
     options = ("--on", "sqlite", "--rows", "1e3", "--repeat", "3", "--operation", "min-heap")
-    assert from_file == desk.run("run", *options, "--no-floor", "--dry-run").stdout
+    assert from_file == desk.run("run", *options, "--no-overhead", "--dry-run").stdout
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from loadstone import _core
 from loadstone.machine.page_cache import wait_until_dead
 
 PARTS = 200
-SMALL = ("run", "oo1", "--rows", "200", "--no-floor", "--no-limits", "--record", "r.loadstone",
+SMALL = ("run", "oo1", "--rows", "200", "--no-overhead", "--no-limits", "--record", "r.loadstone",
          "--no-report")  # fmt: skip
 WARM = ("--temperature", "warm")
 
@@ -58,8 +58,8 @@ def test_engines_agree_warm_and_cold(desk: Desk):
             assert all(item.proved or item.reason for item in result.evidence)
             assert all(item.engine_dead and item.files for item in result.evidence)
     assert {len(answers) for answers in seen.values()} == {1}
-    hosts = {term.variant: term.read_back for term in run.terms if term.key == "host"}
-    assert hosts == dict.fromkeys(engines, "rust")
+    clients = {term.variant: term.read_back for term in run.terms if term.key == "client"}
+    assert clients == dict.fromkeys(engines, "rust")
     assert desk.leftovers() == []
 
 
@@ -73,7 +73,7 @@ def test_no_tactic_reads_back_other_than_asked(desk: Desk):
     assert [term for term in asked if term.read_back != term.asked] == []
 
 
-def test_many_users_ask_from_threads_of_the_program(desk: Desk):
+def test_concurrent_users_ask_from_threads_of_the_program(desk: Desk):
     loops = ("--users", "1", "--users", "2", "--loop-seconds", "0.2")
     done = desk.run(*SMALL, *WARM, *on("sqlite", "postgresql", "zodb"), *operations("lookup"),
                     "--repeat", "2", *loops)  # fmt: skip
@@ -86,15 +86,15 @@ def test_many_users_ask_from_threads_of_the_program(desk: Desk):
         for model in ("closed", "open")
     ]
     many = [point for point in points if point.variant != "zodb"]
-    assert {(p.status, p.host, p.failed) for p in many} == {("ok", "rust", 0)}
+    assert {(p.status, p.client, p.failed) for p in many} == {("ok", "rust", 0)}
     assert all(p.completed and p.latency_ns["max"] and p.histogram for p in many)
-    alone = {(p.status, p.host, p.reason) for p in points if p.variant == "zodb"}
+    alone = {(p.status, p.client, p.reason) for p in points if p.variant == "zodb"}
     assert alone == {("gap", "python", "zodb: one user at a time")}
     assert desk.leftovers() == []
 
 
-def test_users_that_insert_leave_cells_and_floor_in_order(desk: Desk):
-    done = desk.run(*[word for word in SMALL if word != "--no-floor"], *WARM, *on("sqlite"),
+def test_users_that_insert_leave_cells_and_overhead_in_order(desk: Desk):
+    done = desk.run(*[word for word in SMALL if word != "--no-overhead"], *WARM, *on("sqlite"),
                     *operations("lookup", "insert"), "--repeat", "2", "--users", "3",
                     "--loop-seconds", "0.1")  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -271,7 +271,7 @@ def change_a_link(file: Path) -> None:
         (("--on", "sqlite?access=heap"), "'heap'", "rowid, clustered, objects"),
         (("--on", "lmdb:///tmp/x.lmdb"), "database of yours", "--on lmdb"),
         (("--on", "sqlite?statement=text"), "no tactic 'statement'", "access"),
-        (("--users", "2", "--operation", "traversal"), "many users", "lookup, insert"),
+        (("--users", "2", "--operation", "traversal"), "concurrent users", "lookup, insert"),
     ],
 )
 def test_bad_input_gets_a_clear_error(desk: Desk, arguments, message, help_for_it):

@@ -5,9 +5,9 @@ import sqlite3
 import pytest
 from desk import Desk
 
-HOST, RELATION = "select-one-clustered-host", "select-1%-heap"
+TO_CLIENT, RELATION = "select-one-clustered-client", "select-1%-heap"
 CHOICES = ("run", "--on", "sqlite", "--rows", "1000", "--repeat", "2", "--repeat-most", "2",
-           "--temperature", "warm", "--no-floor", "--no-report", "--no-limits",
+           "--temperature", "warm", "--no-overhead", "--no-report", "--no-limits",
            "--record", "r.loadstone")  # fmt: skip
 USERS = ("--users", "1", "--users", "3", "--rate", "200", "--loop-seconds", "0.2")
 
@@ -16,15 +16,15 @@ def loops(desk: Desk):
     return [(p.operation, p.users, p.model) for p in desk.read().users]
 
 
-WANTED = [(HOST, users, model) for users in (1, 3) for model in ("closed", "open")]
+WANTED = [(TO_CLIENT, users, model) for users in (1, 3) for model in ("closed", "open")]
 
 
 def test_loops_are_recorded_shown_and_taken_up_again(desk: Desk):
-    done = desk.run(*CHOICES, *USERS, "--operation", RELATION, "--operation", HOST)
+    done = desk.run(*CHOICES, *USERS, "--operation", RELATION, "--operation", TO_CLIENT)
     assert done.returncode == 0, done.stderr
     assert loops(desk) == WANTED
     points = desk.read().users
-    assert {(p.variant, p.rows, p.host, p.status, p.failed) for p in points} == {
+    assert {(p.variant, p.rows, p.client, p.status, p.failed) for p in points} == {
         ("sqlite", 1000, "python", "ok", 0)
     }
     assert all(p.completed and p.latency_ns["max"] and p.histogram for p in points)
@@ -51,10 +51,10 @@ def test_loops_are_recorded_shown_and_taken_up_again(desk: Desk):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((*USERS, "--operation", RELATION), "by many users"),
-        (("--users", "300", "--operation", HOST), "users must be between 1 and 256"),
-        (("--users", "two", "--operation", HOST), "--users"),
-        (("--users", "2", "--rate", "0", "--operation", HOST), "--rate"),
+        ((*USERS, "--operation", RELATION), "by concurrent users"),
+        (("--users", "300", "--operation", TO_CLIENT), "users must be between 1 and 256"),
+        (("--users", "two", "--operation", TO_CLIENT), "--users"),
+        (("--users", "2", "--rate", "0", "--operation", TO_CLIENT), "--rate"),
     ],
 )
 def test_what_users_cannot_do_is_said_before_anything_runs(desk: Desk, arguments, message):
@@ -65,5 +65,5 @@ def test_what_users_cannot_do_is_said_before_anything_runs(desk: Desk, arguments
 
 
 def test_dry_run_tells_of_the_loops(desk: Desk):
-    done = desk.run(*CHOICES, *USERS, "--operation", HOST, "--dry-run")
+    done = desk.run(*CHOICES, *USERS, "--operation", TO_CLIENT, "--dry-run")
     assert "3 users: a closed and an open loop of 0.2 s" in done.stdout

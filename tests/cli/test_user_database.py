@@ -9,7 +9,7 @@ import pytest
 from desk import Desk, children, command_line
 from user_server import SECRET, UserServer, user_server
 
-CHOICES = ("--rows", "1000", "--repeat", "2", "--repeat-cold", "1", "--no-floor", "--no-limits",
+CHOICES = ("--rows", "1000", "--repeat", "2", "--repeat-cold", "1", "--no-overhead", "--no-limits",
            "--operation", "select-1%-heap", "--operation", "append-indexed",
            "--record", "r.loadstone")  # fmt: skip
 

@@ -11,7 +11,7 @@ from user_file import UserFile, user_file
 
 from loadstone.machine.page_cache import wait_until_dead
 
-CHOICES = ("--rows", "1000", "--repeat", "2", "--repeat-cold", "1", "--no-floor",
+CHOICES = ("--rows", "1000", "--repeat", "2", "--repeat-cold", "1", "--no-overhead",
            "--no-limits", "--no-report",
            "--operation", "select-1%-heap", "--operation", "append-indexed",
            "--record", "r.loadstone")  # fmt: skip

@@ -14,7 +14,7 @@ from user_server import UserServer, user_server
 
 from loadstone import registry
 
-CHOICES = ("--rows", "1000", "--repeat", "1", "--repeat-cold", "1", "--no-floor", "--no-limits",
+CHOICES = ("--rows", "1000", "--repeat", "1", "--repeat-cold", "1", "--no-overhead", "--no-limits",
            "--operation", "select-1%-heap", "--record", "r.loadstone")  # fmt: skip
 
 
@@ -116,7 +116,7 @@ def test_what_libpq_finds_by_itself_is_used_and_not_kept(
         on = ["--plan", str(private)]
     operation = {"wisconsin": "select-1%-heap", "oo1": "lookup"}[benchmark]
     rows = {"wisconsin": "1000", "oo1": "200"}[benchmark]
-    choices = ("--rows", rows, "--repeat", "1", "--no-floor", "--no-limits", "--operation",
+    choices = ("--rows", rows, "--repeat", "1", "--no-overhead", "--no-limits", "--operation",
                operation, "--temperature", "warm", "--record", "r.loadstone")  # fmt: skip
     try:
         done = desk.run("run", benchmark, *on, *choices)

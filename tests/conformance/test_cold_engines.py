@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from engine_kinds import ENGINES
-from test_hosts import build
+from test_clients import build
 
 from loadstone import _core
 from loadstone.benchmarks.base import table_of
@@ -19,14 +19,22 @@ from loadstone.engines.base import Attribute, System, Table
 from loadstone.machine import facts, page_cache
 from loadstone.plan.variant import Variant
 from loadstone.record.model import AnswerCheck, ColdEvidence, Sample, refuted
-from loadstone.worker.block import Block, Variation, Watch
-from loadstone.worker.client_timer import HostWatch
-from loadstone.worker.statement_timer import Stopwatch
+from loadstone.worker.block import Block, Timer, Variation
+from loadstone.worker.client_timer import ClientTimer
+from loadstone.worker.statement_timer import StatementTimer
 
 PARTS = 20_000
 """Their headers, catalogs and root pages are a small share of the smallest database of OO1's."""
 ROWS = 10_000
-HOSTS = ("sqlite", "lmdb", "lmdb?access=links", "lode", "lode?disk=direct", "duckdb", "postgresql")
+CLIENTS = (
+    "sqlite",
+    "lmdb",
+    "lmdb?access=links",
+    "lode",
+    "lode?disk=direct",
+    "duckdb",
+    "postgresql",
+)
 OPENS_WITH_MUCH = ("ladybug",)
 """Their opening reads a good part of so small a database into their own memory."""
 QUERY = "range of t is tenktup1 retrieve (t.all) where t.unique1 = 7"
@@ -57,9 +65,11 @@ class Count:
             self.pages.append(sum(_core.resident_pages(str(file))[0] for file in files))
 
 
-def cold(watch: Watch, variations: Sequence[Variation], destination: str = "host") -> ColdEvidence:
+def cold(
+    timer: Timer, variations: Sequence[Variation], destination: str = "client"
+) -> ColdEvidence:
     block = Block("wisconsin", "1993", ROWS, "heap", destination, "cold", list(variations), 0, 0, 0)
-    reply = watch.take(block)
+    reply = timer.take(block)
     evidence = [ColdEvidence(**item) for item in reply["evidence"]]
     samples = [Sample(**item) for item in reply["samples"]]
     answers = [AnswerCheck(**item) for item in reply["answers"]]
@@ -74,36 +84,36 @@ def assert_proved(found: ColdEvidence, counted: Count) -> None:
     assert found.resident_opened is not None
 
 
-@pytest.mark.parametrize("text", HOSTS)
+@pytest.mark.parametrize("text", CLIENTS)
 def test_a_program_meets_none_of_its_data_in_memory(text: str, folder: Path) -> None:
-    host = build(text, folder)
-    host.expect(Database(PARTS))
+    client = build(text, folder)
+    client.expect(Database(PARTS))
     try:
-        host.start()
-        host.load()
-        host.settle()
-        counted = Count(host)
-        found = cold(HostWatch(host, counted), [(0, "lookup 0", "", 1000, "unknown")])
+        client.start()
+        client.load()
+        client.settle()
+        counted = Count(client)
+        found = cold(ClientTimer(client, counted), [(0, "lookup 0", "", 1000, "unknown")])
         assert_proved(found, counted)
     finally:
-        host.remove()
+        client.remove()
 
 
 @pytest.mark.parametrize("text", OPENS_WITH_MUCH)
 def test_what_opening_takes_into_its_own_memory_is_seen(text: str, folder: Path) -> None:
-    host = build(text, folder)
-    host.expect(Database(PARTS))
+    client = build(text, folder)
+    client.expect(Database(PARTS))
     try:
-        host.start()
-        host.load()
-        host.settle()
-        counted = Count(host)
-        found = cold(HostWatch(host, counted), [(0, "lookup 0", "", 1000, "unknown")])
+        client.start()
+        client.load()
+        client.settle()
+        counted = Count(client)
+        found = cold(ClientTimer(client, counted), [(0, "lookup 0", "", 1000, "unknown")])
         assert counted.pages == [0]
         assert not found.proved
         assert "in its own memory" in found.reason
     finally:
-        host.remove()
+        client.remove()
 
 
 @pytest.mark.parametrize("name", sorted(ENGINES))
@@ -122,6 +132,6 @@ def test_a_statement_meets_none_of_its_data_in_memory(name: str, folder: Path) -
         engine.settle([table.name])
         counted = Count(engine)
         variations = [(i, QUERY, "", 1, "unknown") for i in range(2)]
-        assert_proved(cold(Stopwatch(engine, counted), variations), counted)
+        assert_proved(cold(StatementTimer(engine, counted), variations), counted)
     finally:
         engine.remove()

@@ -1,4 +1,4 @@
-"""Many users at once on every engine: each has a session, and each gets the right answers."""
+"""Concurrent users on every engine: each has a session, and each gets the right answers."""
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -75,7 +75,7 @@ def test_a_loop_counts_right_answers_only(engine: Engine, model: str):
 
 
 @pytest.mark.parametrize("kind", [NullEngine, FixedEngine, StallingEngine])
-def test_artificial_engines_have_many_users_too(kind: type[Engine], tmp_path: Path):
+def test_artificial_engines_have_concurrent_users_too(kind: type[Engine], tmp_path: Path):
     engine = kind(Variant(kind.name), tmp_path, "run1")
     engine.start()
     loop = Loop("closed", USERS, 1_000_000, seed=1)

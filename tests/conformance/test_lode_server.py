@@ -13,7 +13,7 @@ import pytest
 
 from loadstone import _core
 from loadstone.clients.base import Database
-from loadstone.clients.rust.lode import LodeHost
+from loadstone.clients.rust.lode import LodeClient
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.machine.page_cache import wait_until_dead
 from loadstone.plan.variant import parse_variant
@@ -26,37 +26,37 @@ ORACLE = _core.Oo1Oracle(PARTS)
 WORKER = """
 import sys
 from pathlib import Path
-from loadstone.clients.rust.lode import LodeHost
+from loadstone.clients.rust.lode import LodeClient
 from loadstone.plan.variant import Variant
 
-host = LodeHost(Variant("lode", (("place", "server"),)), Path(sys.argv[1]), "run1")
-host.start()
-print(*host.processes(), flush=True)
+client = LodeClient(Variant("lode", (("place", "server"),)), Path(sys.argv[1]), "run1")
+client.start()
+print(*client.processes(), flush=True)
 sys.stdin.read()
 """
 
 
-def build(scratch: Path, tactics: str = "") -> LodeHost:
+def build(scratch: Path, tactics: str = "") -> LodeClient:
     text = f"lode?place=server{tactics}"
-    host = LodeHost(
-        parse_variant(text, frozenset(LodeHost.capabilities.tactics)), scratch, "run1"
+    client = LodeClient(
+        parse_variant(text, frozenset(LodeClient.capabilities.tactics)), scratch, "run1"
     )  # fmt: skip
-    host.expect(Database(PARTS))
-    return host
+    client.expect(Database(PARTS))
+    return client
 
 
 @pytest.fixture
-def host(scratch: Path) -> Iterator[LodeHost]:
-    host = build(scratch)
-    host.start()
-    host.load()
-    yield host
-    host.remove()
+def client(scratch: Path) -> Iterator[LodeClient]:
+    client = build(scratch)
+    client.start()
+    client.load()
+    yield client
+    client.remove()
     assert list(scratch.iterdir()) == []
 
 
-def right(host: LodeHost) -> bool:
-    found = (host.measure(measure, 1) for measure in MEASURES)
+def right(client: LodeClient) -> bool:
+    found = (client.measure(measure, 1) for measure in MEASURES)
     return [(seen.visits, seen.checksum) for seen in found] == [
         ORACLE.answer(measure, 1) for measure in MEASURES
     ]
@@ -78,39 +78,39 @@ def worker(scratch: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
             process.kill()
 
 
-def test_a_process_of_its_own_has_the_files(host: LodeHost) -> None:
-    (pid,) = host.processes()
+def test_a_process_of_its_own_has_the_files(client: LodeClient) -> None:
+    (pid,) = client.processes()
     assert pid != os.getpid()
     held = {os.path.realpath(entry) for entry in Path(f"/proc/{pid}/fd").iterdir()}
     ours = {os.path.realpath(entry) for entry in Path("/proc/self/fd").iterdir()}
-    for file in host.files():
+    for file in client.files():
         assert str(file.resolve()) in held - ours
-    terms = host.terms()
+    terms = client.terms()
     assert (terms["place"], terms["setting.load"]) == ("server", "by the program itself, before"
                                                        " the files are served")  # fmt: skip
     assert float(terms["round_trip_ns"]) > 0
 
 
-def test_a_stop_ends_the_server_and_a_start_finds_all(host: LodeHost) -> None:
-    processes = host.processes()
-    assert list(host.stop()) == list(processes)
+def test_a_stop_ends_the_server_and_a_start_finds_all(client: LodeClient) -> None:
+    processes = client.processes()
+    assert list(client.stop()) == list(processes)
     assert wait_until_dead(list(processes), limit_s=DEATH_S_MAX)
-    assert host.processes() == ()
-    assert list(host.stop()) == []
-    host.start()
-    assert right(host)
+    assert client.processes() == ()
+    assert list(client.stop()) == []
+    client.start()
+    assert right(client)
 
 
-def test_a_killed_server_is_an_error_and_comes_back(host: LodeHost) -> None:
-    for mend in (host.start, host.load):
-        (pid,) = host.processes()
+def test_a_killed_server_is_an_error_and_comes_back(client: LodeClient) -> None:
+    for mend in (client.start, client.load):
+        (pid,) = client.processes()
         os.kill(pid, signal.SIGKILL)
         assert wait_until_dead([pid], limit_s=DEATH_S_MAX)
         with pytest.raises(EngineError, match="page server is gone"):
-            host.measure("lookup", 1)
-        assert host.processes() == ()
+            client.measure("lookup", 1)
+        assert client.processes() == ()
         mend()
-        assert right(host)
+        assert right(client)
 
 
 def test_a_server_dies_with_its_worker(scratch: Path) -> None:
@@ -127,39 +127,39 @@ def test_a_server_dies_with_its_worker(scratch: Path) -> None:
     assert list(scratch.iterdir()) == []
 
 
-def test_an_orphan_is_found_by_its_socket_and_ended(host: LodeHost) -> None:
-    (pid,) = host.processes()
-    assert list(LodeHost.abandon(host.scratch)) == [pid]
-    assert list(LodeHost.abandon(host.scratch)) == []
+def test_an_orphan_is_found_by_its_socket_and_ended(client: LodeClient) -> None:
+    (pid,) = client.processes()
+    assert list(LodeClient.abandon(client.scratch)) == [pid]
+    assert list(LodeClient.abandon(client.scratch)) == []
 
 
 def test_a_folder_too_deep_for_a_sockets_path_will_do(scratch: Path) -> None:
     deep = scratch / ("d" * 150)
     deep.mkdir()
-    host = build(deep)
-    host.start()
-    host.load()
-    assert right(host)
-    processes = list(host.processes())
-    assert list(LodeHost.abandon(deep)) == processes != []
-    host.remove()
+    client = build(deep)
+    client.start()
+    client.load()
+    assert right(client)
+    processes = list(client.processes())
+    assert list(LodeClient.abandon(deep)) == processes != []
+    client.remove()
     assert list(deep.iterdir()) == []
 
 
 def test_a_server_that_does_not_start_says_why(scratch: Path) -> None:
-    for name in (LodeHost.file, f"{LodeHost.file}-log"):
+    for name in (LodeClient.file, f"{LodeClient.file}-log"):
         (scratch / name).write_text("something else")
-    host = build(scratch)
+    client = build(scratch)
     with pytest.raises(EngineError, match="no lode database"):
-        host.start()
-    assert host.processes() == ()
-    host.remove()
+        client.start()
+    assert client.processes() == ()
+    client.remove()
     assert list(scratch.iterdir()) == []
 
 
 def test_what_would_do_nothing_at_a_server_is_refused(scratch: Path) -> None:
-    host = build(scratch, "&locks=page&readahead=on")
+    client = build(scratch, "&locks=page&readahead=on")
     with pytest.raises(UnsupportedError, match="readahead=on with locks=page"):
-        host.start()
-    host.remove()
+        client.start()
+    client.remove()
     assert list(scratch.iterdir()) == []

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from test_hosts import hosted
+from test_clients import loaded_client
 
 from loadstone.lode import Database
 
@@ -59,10 +59,10 @@ def test_disk_is_how_the_system_has_the_files_open(disk: str, tmp_path: Path) ->
 @pytest.mark.parametrize("place", ["embedded", "server"])
 @pytest.mark.parametrize("disk", ["buffered", "direct"])
 def test_a_program_s_term_disk_is_how_the_files_are_open(disk: str, place: str) -> None:
-    with hosted(f"lode?disk={disk}&place={place}") as host:
-        assert host.terms()["disk"] == disk
-        (pid,) = host.processes() or ("self",)
-        (file,) = (path for path in host.files() if path.name == host.file)  # type: ignore[attr-defined]
+    with loaded_client(f"lode?disk={disk}&place={place}") as client:
+        assert client.terms()["disk"] == disk
+        (pid,) = client.processes() or ("self",)
+        (file,) = (path for path in client.files() if path.name == client.file)  # type: ignore[attr-defined]
         assert is_direct(file, pid) == (disk == "direct")
 
 
@@ -220,7 +220,7 @@ SYNCS = re.compile(r"\b(?:fsync|fdatasync|sync_file_range)\(\d+")
 
 
 def syncs_of(folder: Path, durability: str, users: int, *tracer: str) -> int:
-    """Of the log, for the commits of so many users of one record."""
+    """Of the log, for the commits of concurrent users of one record."""
     (folder / "a").unlink(missing_ok=True)
     (folder / "a-log").unlink(missing_ok=True)
     command = [*tracer, sys.executable, "-c", COMMITTER, str(folder / "a"), durability, str(users)]

@@ -13,7 +13,7 @@ import pytest
 
 from loadstone import _core
 from loadstone.clients.base import Database
-from loadstone.clients.rust.postgresql import PostgresqlHost
+from loadstone.clients.rust.postgresql import PostgresqlClient
 from loadstone.engines.postgresql import network_namespace
 from loadstone.engines.postgresql.engine import PostgresqlEngine
 from loadstone.engines.postgresql.network_namespace import NetworkNamespace, link_name, remove_link
@@ -27,16 +27,16 @@ MEASURES = ("lookup", "traversal", "reverse", "insert", "range", "scan", "lookup
 WORKER = """
 import sys
 from pathlib import Path
-from loadstone.clients.rust.postgresql import PostgresqlHost
+from loadstone.clients.rust.postgresql import PostgresqlClient
 from loadstone.plan.variant import Variant
 
-host = PostgresqlHost(Variant("postgresql", (("place", "remote"),)), Path(sys.argv[1]), "run1")
-host.start()
-print(*host.processes(), flush=True)
+client = PostgresqlClient(Variant("postgresql", (("place", "remote"),)), Path(sys.argv[1]), "run1")
+client.start()
+print(*client.processes(), flush=True)
 sys.stdin.read()
 """
 
-MakeHost = Callable[[str], PostgresqlHost]
+MakeClient = Callable[[str], PostgresqlClient]
 
 
 @pytest.fixture(scope="session")
@@ -51,17 +51,17 @@ def permitted(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 @pytest.fixture
-def host_at(scratch: Path) -> Iterator[MakeHost]:
-    made: list[PostgresqlHost] = []
+def client_at(scratch: Path) -> Iterator[MakeClient]:
+    made: list[PostgresqlClient] = []
 
-    def build(place: str) -> PostgresqlHost:
-        made.append(PostgresqlHost(Variant("postgresql", (("place", place),)), scratch, "run1"))
+    def build(place: str) -> PostgresqlClient:
+        made.append(PostgresqlClient(Variant("postgresql", (("place", place),)), scratch, "run1"))
         made[-1].expect(Database(PARTS))
         return made[-1]
 
     yield build
-    for host in made:
-        host.remove()
+    for client in made:
+        client.remove()
     assert list(scratch.iterdir()) == []
 
 
@@ -87,46 +87,48 @@ def place(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def test_answers_are_the_oracles_and_the_round_trip_is_told(host_at: MakeHost, place: str) -> None:
-    host = host_at(place)
-    host.start()
-    host.load()
+def test_answers_are_the_oracles_and_the_round_trip_is_told(
+    client_at: MakeClient, place: str
+) -> None:
+    client = client_at(place)
+    client.start()
+    client.load()
     oracle = _core.Oo1Oracle(PARTS)
-    found = {measure: host.measure(measure, 1) for measure in MEASURES}
+    found = {measure: client.measure(measure, 1) for measure in MEASURES}
     answers = {measure: (each.visits, each.checksum) for measure, each in found.items()}
     assert answers == {measure: oracle.answer(measure, 1) for measure in MEASURES}
-    terms = host.terms()
+    terms = client.terms()
     assert terms["place"] == place
     assert int(terms["round_trip_ns"]) > 0
     # Once measured, it stays: a reader of the terms must not find another figure each time.
-    assert host.terms()["round_trip_ns"] == terms["round_trip_ns"]
+    assert client.terms()["round_trip_ns"] == terms["round_trip_ns"]
 
 
 @pytest.mark.usefixtures("permitted")
 def test_a_remote_server_is_apart_and_reached_by_a_marked_cable(
-    host_at: MakeHost, scratch: Path
+    client_at: MakeClient, scratch: Path
 ) -> None:
-    host = host_at("remote")
-    host.start()
-    host.load()
-    (pid,) = host.processes()
+    client = client_at("remote")
+    client.start()
+    client.load()
+    (pid,) = client.processes()
     own = Path("/proc/self/ns/net").readlink()
     assert Path(f"/proc/{pid}/ns/net").readlink() != own
     assert alias(link_name(scratch)) == "loadstone run run1"
-    seen = host.measure("lookup", 1)
-    host.stop()
+    seen = client.measure("lookup", 1)
+    client.stop()
     assert link_name(scratch) not in links()
-    host.start()
-    assert host.measure("lookup", 1).checksum == seen.checksum
-    host.remove()
+    client.start()
+    assert client.measure("lookup", 1).checksum == seen.checksum
+    client.remove()
     assert link_name(scratch) not in links()
     assert Path("/proc/self/ns/net").readlink() == own
     assert held_namespaces() == []
 
 
 @pytest.mark.usefixtures("permitted")
-def test_of_a_killed_worker_nothing_is_left(host_at: MakeHost, scratch: Path) -> None:
-    host_at("remote")  # removes the data in the end
+def test_of_a_killed_worker_nothing_is_left(client_at: MakeClient, scratch: Path) -> None:
+    client_at("remote")  # removes the data in the end
     command = [sys.executable, "-c", WORKER, str(scratch)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen(
@@ -163,7 +165,7 @@ def test_a_cable_without_our_mark_is_left_alone(scratch: Path) -> None:
 
 @pytest.mark.parametrize("lacking", ["right", "program"])
 def test_where_it_is_not_permitted_the_reason_is_told(
-    host_at: MakeHost, monkeypatch: pytest.MonkeyPatch, lacking: str
+    client_at: MakeClient, monkeypatch: pytest.MonkeyPatch, lacking: str
 ) -> None:
     if lacking == "right":
 
@@ -182,6 +184,6 @@ def test_where_it_is_not_permitted_the_reason_is_told(
     else:
         monkeypatch.setattr(network_namespace.shutil, "which", lambda *_, **__: None)
     with pytest.raises(EngineError, match="network namespace") as caught:
-        host_at("remote").start()
+        client_at("remote").start()
     assert "root" in caught.value.hint
     assert "iproute2" in caught.value.hint

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from engine_kinds import MakeEngine
-from test_hosts import DEFAULTS, PARTS, build, hosted
+from test_clients import DEFAULTS, PARTS, build, loaded_client
 
 from loadstone.engines.base import System
 from loadstone.errors import EngineError
@@ -58,19 +58,19 @@ def others(system: System) -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize("text", DEFAULTS)
 def test_the_terms_of_a_program_are_no_echo_of_what_was_asked(text: str) -> None:
-    with hosted(text) as host:
-        asked = host.variant
-        tactics = host.capabilities.tactics
-        before = {name: host.terms().get(name) for name in tactics}
+    with loaded_client(text) as client:
+        asked = client.variant
+        tactics = client.capabilities.tactics
+        before = {name: client.terms().get(name) for name in tactics}
         followed = []
-        for tactic, value in others(host):
+        for tactic, value in others(client):
             # The way to the server decides whom to ask, not what is said.
             if tactic == "place":
                 continue
-            host.variant = replace(asked, tactics=(*dict(asked.tactics).items(), (tactic, value)))
-            if host.terms().get(tactic) != before[tactic]:
+            client.variant = replace(asked, tactics=(*dict(asked.tactics).items(), (tactic, value)))
+            if client.terms().get(tactic) != before[tactic]:
                 followed.append((tactic, value))
-        host.variant = asked
+        client.variant = asked
         assert followed == []
 
 
@@ -104,30 +104,30 @@ def test_a_design_is_read_from_the_database_that_is_there(
 
 
 def test_a_programs_session_is_asked_not_the_one_that_set_it_up() -> None:
-    with hosted("postgresql") as host:
-        assert host.terms()["durability"] == "full"
-        server = host._server  # type: ignore[attr-defined]
+    with loaded_client("postgresql") as client:
+        assert client.terms()["durability"] == "full"
+        server = client._server  # type: ignore[attr-defined]
         server.run("ALTER ROLE CURRENT_USER SET synchronous_commit TO off")
         server.run("ALTER ROLE CURRENT_USER SET max_parallel_workers_per_gather TO 3")
-        host._program = None  # type: ignore[attr-defined]
-        told = host.terms()
+        client._program = None  # type: ignore[attr-defined]
+        told = client.terms()
         assert (told["durability"], told["parallelism"]) == ("none", "4")
 
 
 def test_an_index_that_is_gone_is_not_told() -> None:
-    with hosted("postgresql") as host:
-        assert "part_build (build)" in host.terms()["setting.access"]
-        server = host._server  # type: ignore[attr-defined]
+    with loaded_client("postgresql") as client:
+        assert "part_build (build)" in client.terms()["setting.access"]
+        server = client._server  # type: ignore[attr-defined]
         server.run("DROP INDEX part_build")
-        assert "part_build" not in host.terms()["setting.access"]
+        assert "part_build" not in client.terms()["setting.access"]
 
 
 @pytest.mark.parametrize("hop", ["lookup", "join"])
 def test_a_procedure_does_what_hop_says(hop: str) -> None:
     """Asked for ids, a procedure once joined all the same, and was told to look up."""
-    with hosted(f"postgresql?hop={hop}&statement=procedure") as host:
-        assert host.terms()["hop"] == hop
-        assert host.terms()["statement"] == "procedure"
-        statements = host.measure("traversal", 1).statements
+    with loaded_client(f"postgresql?hop={hop}&statement=procedure") as client:
+        assert client.terms()["hop"] == hop
+        assert client.terms()["statement"] == "procedure"
+        statements = client.measure("traversal", 1).statements
         assert statements == (1_094 if hop == "join" else 4_373)
-        assert host.database.parts == PARTS
+        assert client.database.parts == PARTS

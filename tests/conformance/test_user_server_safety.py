@@ -12,7 +12,7 @@ from user_server import UserServer, user_server
 
 from loadstone import registry
 from loadstone.clients.base import Database
-from loadstone.clients.rust.postgresql import PostgresqlHost
+from loadstone.clients.rust.postgresql import PostgresqlClient
 from loadstone.engines.postgresql.engine import PostgresqlEngine
 from loadstone.errors import EngineError
 from loadstone.plan.variant import Variant, parse_variant
@@ -122,34 +122,34 @@ def test_what_others_put_in_public_is_never_called(connect: Connect) -> None:
 
 def test_nor_by_the_calling_program(server: UserServer, tmp_path: Path) -> None:
     for tail in ("", "?statement=procedure"):
-        tactics = frozenset(PostgresqlHost.capabilities.tactics)
-        host = PostgresqlHost(parse_variant(server.url(tail=tail), tactics), tmp_path, "run2")
+        tactics = frozenset(PostgresqlClient.capabilities.tactics)
+        client = PostgresqlClient(parse_variant(server.url(tail=tail), tactics), tmp_path, "run2")
         try:
-            host.start()
-            host.expect(Database(200))
-            host.load()
-            host.settle()
+            client.start()
+            client.expect(Database(200))
+            client.load()
+            client.settle()
             for measure in ("lookup", "traversal", "insert", "lookup-batch", "traversal-batch"):
-                host.measure(measure, 0)
-            host.terms()
-            assert host.size_bytes() > 0
+                client.measure(measure, 0)
+            client.terms()
+            assert client.size_bytes() > 0
         finally:
-            host.remove()
+            client.remove()
 
 
 def test_two_programs_on_one_server_have_a_schema_each(server: UserServer, tmp_path: Path) -> None:
-    tactics = frozenset(PostgresqlHost.capabilities.tactics)
+    tactics = frozenset(PostgresqlClient.capabilities.tactics)
     variants = [
         parse_variant(server.url(tail=f"?hop={hop}"), tactics) for hop in ("lookup", "join")
     ]
-    hosts = [PostgresqlHost(variant, tmp_path, "run3") for variant in variants]
+    clients = [PostgresqlClient(variant, tmp_path, "run3") for variant in variants]
     try:
-        for host in hosts:
-            host.start()
-        assert len(PostgresqlHost.sweep(variants[0])) == 2
+        for client in clients:
+            client.start()
+        assert len(PostgresqlClient.sweep(variants[0])) == 2
     finally:
-        for host in hosts:
-            host.remove()
+        for client in clients:
+            client.remove()
 
 
 @pytest.mark.parametrize(
@@ -307,7 +307,7 @@ def test_a_path_that_an_event_trigger_changes_leads_nowhere(
         "operations": ["select-10%-heap", "append-indexed", "min-heap", "select-1%-nonclustered"],
         "repeat": 1,
         "repeat_cold": 1,
-        "floor": False,
+        "overhead": False,
         "limits": False,
     }
     path = tmp_path / "r.loadstone"
@@ -319,23 +319,25 @@ def test_a_path_that_an_event_trigger_changes_leads_nowhere(
 
 def test_nor_does_the_calling_program_go_there(redirected: UserServer, tmp_path: Path) -> None:
     before = of_the_users(redirected)
-    tactics = frozenset(PostgresqlHost.capabilities.tactics)
+    tactics = frozenset(PostgresqlClient.capabilities.tactics)
     for tail in ("", "?statement=procedure"):
-        host = PostgresqlHost(parse_variant(redirected.url(tail=tail), tactics), tmp_path, "run4")
+        client = PostgresqlClient(
+            parse_variant(redirected.url(tail=tail), tactics), tmp_path, "run4"
+        )
         try:
-            host.start()
-            host.expect(Database(200))
-            host.load()
-            host.settle()
+            client.start()
+            client.expect(Database(200))
+            client.load()
+            client.settle()
             for measure in ("lookup", "traversal", "insert"):
-                host.measure(measure, 0)
-            assert host.terms()["setting.schema"].startswith("loadstone_run4_")
+                client.measure(measure, 0)
+            assert client.terms()["setting.schema"].startswith("loadstone_run4_")
         finally:
-            host.remove()
+            client.remove()
         assert of_the_users(redirected) == before
 
 
-def test_a_living_run_keeps_its_schema_whoever_cleans(connect: Connect) -> None:
+def test_a_living_run_keeps_its_schema_whichever_run_cleans(connect: Connect) -> None:
     engine = connect(owner="living")
     hold = PostgresqlEngine.hold(engine.variant, "living")
     engine.start()
@@ -396,7 +398,7 @@ def test_a_table_of_a_run_with_an_odd_name_is_dropped_by_it(connect: Connect) ->
 
 
 def crew_of(url: str, claim: scratch.Claim, operation: str = "min-heap") -> VariantWorker:
-    chosen = {"rows": [1000], "on": [url], "operations": [operation], "floor": False}
+    chosen = {"rows": [1000], "on": [url], "operations": [operation], "overhead": False}
     planned = plan_from(chosen, None)
     ((variant, engine),) = planned.variants.values()
     return VariantWorker(variant, engine, claim, planned.plan, planned.benchmark)
@@ -444,6 +446,6 @@ def _variant(url: str) -> Variant:
 
 
 def test_the_engines_and_the_programs_of_a_name_hold_the_same_way() -> None:
-    for name in set(registry.engine_names()) & set(registry.host_names()):
-        system = registry.load_host(name)
+    for name in set(registry.engine_names()) & set(registry.client_names()):
+        system = registry.load_client(name)
         assert system.takes_url == ("hold" in vars(system)), name

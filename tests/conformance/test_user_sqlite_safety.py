@@ -1,5 +1,5 @@
 """A SQLite file that is not ours: what the user made with our tables stays, and so does what a run
-that lives has there, whoever cleans."""
+that lives has there, whichever run cleans."""
 
 import subprocess
 import sys
@@ -72,7 +72,9 @@ def test_what_the_user_made_with_our_tables_is_kept_and_named(
     assert user.fingerprint() == before
 
 
-def test_a_living_run_keeps_its_tables_whoever_cleans(user: UserFile, connect: Connect) -> None:
+def test_a_living_run_keeps_its_tables_whichever_run_cleans(
+    user: UserFile, connect: Connect
+) -> None:
     before = user.fingerprint()
     engine = connect("living")
     hold = SqliteEngine.hold(engine.variant, "living")
@@ -101,7 +103,7 @@ def test_a_living_run_keeps_its_tables_whoever_cleans(user: UserFile, connect: C
 
 
 def crew_of(url: str, claim: scratch.Claim) -> VariantWorker:
-    chosen = {"rows": [1000], "on": [url], "operations": ["min-heap"], "floor": False}
+    chosen = {"rows": [1000], "on": [url], "operations": ["min-heap"], "overhead": False}
     planned = plan_from(chosen, None)
     ((variant, engine),) = planned.variants.values()
     return VariantWorker(variant, engine, claim, planned.plan, planned.benchmark)

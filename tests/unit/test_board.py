@@ -1,4 +1,4 @@
-"""The board on which a worker posts what it times."""
+"""The board on which a worker marks what it times."""
 
 import os
 
@@ -26,7 +26,7 @@ def sides(monkeypatch: pytest.MonkeyPatch):
 def test_a_statement_is_overdue_by_its_own_limit(sides) -> None:
     runners, workers, now_ns = sides
     now_ns[0] = 60 * SECOND_NS
-    workers.post("statement")
+    workers.mark("start")
     assert runners.overdue_ns(50 * SECOND_NS, 2 * SECOND_NS, 900 * SECOND_NS) == (
         62 * SECOND_NS,
         True,
@@ -35,9 +35,9 @@ def test_a_statement_is_overdue_by_its_own_limit(sides) -> None:
 
 def test_between_statements_the_long_limit_holds_from_the_last_end(sides) -> None:
     runners, workers, now_ns = sides
-    workers.post("statement")
+    workers.mark("start")
     now_ns[0] = 70 * SECOND_NS
-    workers.post("ended")
+    workers.mark("end")
     assert runners.overdue_ns(50 * SECOND_NS, 2 * SECOND_NS, 900 * SECOND_NS) == (
         970 * SECOND_NS,
         False,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from loadstone.clients.rust.lode import LodeHost
+from loadstone.clients.rust.lode import LodeClient
 from loadstone.engines import bounds
 from loadstone.engines.duckdb import DuckdbEngine
 from loadstone.engines.postgresql.engine import PostgresqlEngine
@@ -10,7 +10,7 @@ from loadstone.engines.sqlite.engine import SqliteEngine
 from loadstone.errors import InputError
 from loadstone.plan.variant import parse_variant
 
-KINDS = (DuckdbEngine, PostgresqlEngine, SqliteEngine, LodeHost)
+KINDS = (DuckdbEngine, PostgresqlEngine, SqliteEngine, LodeClient)
 
 
 def check(kind: type, text: str) -> None:

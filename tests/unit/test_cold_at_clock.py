@@ -22,12 +22,12 @@ from loadstone.plan.variant import Variant
 from loadstone.record.model import AnswerCheck, CellResult, ColdEvidence, Sample
 from loadstone.statistics import validity
 from loadstone.worker.block import Block
-from loadstone.worker.statement_timer import Stopwatch
+from loadstone.worker.statement_timer import StatementTimer
 
 PAGES = 256
 SIZE = PAGES * mmap.PAGESIZE
 MADV_POPULATE_READ = 22
-HOST = "range of t is onektup retrieve (t.all)"
+TO_CLIENT = "range of t is onektup retrieve (t.all)"
 
 
 @pytest.fixture(autouse=True)
@@ -152,14 +152,14 @@ def cooled(engine):
     """The evidence of a cold sample, and what was in the page cache when its clock started."""
     counted = []
 
-    def announce(kind):
-        if kind == "statement":
+    def mark(kind):
+        if kind == "start":
             counted.append(resident_pages(str(engine.path))[0])
 
-    variations = [(0, HOST, "", 0, "")]
-    block = Block("wisconsin", "1993", 1000, "heap", "host", "cold", variations, 0, 0, 0)
-    watch = Stopwatch(engine, announce)
-    reply = watch.take(block)
+    variations = [(0, TO_CLIENT, "", 0, "")]
+    block = Block("wisconsin", "1993", 1000, "heap", "client", "cold", variations, 0, 0, 0)
+    timer = StatementTimer(engine, mark)
+    reply = timer.take(block)
     (evidence,) = reply["evidence"]
     return ColdEvidence(**evidence), *counted
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from compared_runs import OPERATIONS, SQLITE, altered, calm_run, on_machine, reasons, with_term
-from report_fixture import FEW, HOSTILE, POSTGRESQL, TWIN, make_run
+from report_fixture import AA_CONTROL, FEW, HOSTILE, POSTGRESQL, make_run
 
 from loadstone.analysis.compare.compare import compare
 from loadstone.analysis.compare.sides import matches
@@ -122,7 +122,7 @@ def test_repetitions_that_differ_in_place_are_no_pairs():
 
 
 def test_a_declared_gap_is_not_owed():
-    run = make_run(("select-1-hash-host",), scales=(10_000,))
+    run = make_run(("select-1-hash-client",), scales=(10_000,))
     found = compare(run, run)
     assert "a declared gap in A" in reasons(found)
     assert not any(cell.owed for cell in found.unlike)
@@ -173,7 +173,7 @@ def test_unequal_terms_are_refused_unless_named_and_then_flagged(change, name, d
     assert difference in reasons(refused).pop()
     crossed = compare(a, b, variants=SQLITE, across=(name,))
     assert crossed.outcome == "no regression"
-    assert name in {entry.name for entry in crossed.matched[0].ledger.with_verdict("across")}
+    assert name in {entry.name for entry in crossed.matched[0].terms.with_verdict("across")}
 
 
 def test_one_variant_on_other_terms_leaves_the_rest_compared_and_invalid():
@@ -186,7 +186,7 @@ def test_a_new_version_of_one_variant_is_shown_and_compared_with_the_settings_it
     b = with_term(with_term(calm_run(2), "version", "4.0"), "setting.journal_mode", "off")
     found = compare(calm_run(1), b, variants=SQLITE)
     assert found.outcome == "no regression"
-    shown = {entry.key for entry in found.matched[0].ledger.with_verdict("differs")}
+    shown = {entry.key for entry in found.matched[0].terms.with_verdict("differs")}
     assert shown == {"version", "setting.journal_mode"}
 
 
@@ -282,7 +282,7 @@ def test_json_holds_every_pair_every_cell_left_out_and_every_term():
     matches = data["matches"]
     assert [m["a"] for m in matches] == ["sqlite", "duckdb", POSTGRESQL]
     listed = itertools.chain.from_iterable(m["pairs"] + m["not_compared"] for m in matches)
-    competitors = [cell for cell in run.plan.cells if cell.variant not in ("null", TWIN)]
+    competitors = [cell for cell in run.plan.cells if cell.variant not in ("null", AA_CONTROL)]
     assert len(list(listed)) == len(competitors)
     assert all(m["terms"] for m in matches)
 
@@ -305,7 +305,7 @@ def test_the_formats_are_those_of_the_command():
 def test_a_variant_may_be_called_by_its_engine_where_the_record_has_one():
     run = calm_run()
     assert matches(run, None, ("postgresql", "sqlite"))[0].name == f"sqlite over {POSTGRESQL}"
-    assert matches(run, run, ("sqlite", "sqlite"))[0].name == "sqlite"  # and not its twin
+    assert matches(run, run, ("sqlite", "sqlite"))[0].name == "sqlite"  # and not its A/A control
     two = replace(run, plan=replace(run.plan, variants=(*run.plan.variants, "postgresql?cache=1")))
     with pytest.raises(InputError, match="record A has 2 variants of 'postgresql'") as caught:
         matches(two, None, ("postgresql", "sqlite"))

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 from compared_runs import OPERATIONS, SQLITE, altered, calm_run
-from report_fixture import TWIN, make_run
+from report_fixture import AA_CONTROL, make_run
 
 from loadstone._core import interval_of_median
 from loadstone.analysis.compare.cells import judge
 from loadstone.analysis.compare.compare import OUTCOMES, compare
 from loadstone.analysis.compare.threshold import DEFAULT
-from loadstone.analysis.noise import TwinCell, noise_of
+from loadstone.analysis.noise import AACell, noise_of
 from loadstone.diagnostics import EXIT_OF_COMPARISON
 from loadstone.record.model import CellResult, Condition, Run, Sample
 from loadstone.report.comparison.json import render
@@ -75,8 +75,8 @@ def test_at_the_default_a_slowdown_of_5_percent_is_found_and_none_is_invented(
 
 
 def test_what_a_changing_machine_explains_is_no_regression():
-    def at_speeds(run, *yardsticks_ns):
-        speeds = itertools.cycle(yardsticks_ns)
+    def at_speeds(run, *speed_probes_ns):
+        speeds = itertools.cycle(speed_probes_ns)
         return replace(
             run,
             results=tuple(
@@ -90,10 +90,10 @@ def test_what_a_changing_machine_explains_is_no_regression():
     assert compare(*changing).outcome != "regression"
     a, b = at_speeds(a, 400.0), at_speeds(b, 480.0)
     assert compare(a, b).outcome == "regression", "each was steady"
-    told = next(e for e in compare(a, b).matched[0].ledger.entries if e.key == "machine.speed")
+    told = next(e for e in compare(a, b).matched[0].terms.entries if e.key == "machine.speed")
     assert told.difference == (
-        "machine.speed: yardstick 400 ns (400 ns … 400 ns)"
-        " against yardstick 480 ns (480 ns … 480 ns)"
+        "machine.speed: speed probe 400 ns (400 ns … 400 ns)"
+        " against speed probe 480 ns (480 ns … 480 ns)"
     )
 
 
@@ -111,7 +111,7 @@ def test_the_same_again_is_the_same():
     found = compare(calm_run(1), calm_run(2))
     assert found.outcome == "no regression"
     assert {pair.verdict for pair in found.pairs} == {"same"}
-    assert len(list(found.pairs)) == 6, "two operations on three variants, the floor left out"
+    assert len(list(found.pairs)) == 6, "two operations on three variants, the harness left out"
 
 
 def test_the_threshold_decides_what_a_regression_is():
@@ -220,22 +220,23 @@ def test_every_outcome_has_its_own_exit_code():
 
 
 def with_noise(run: Run, *factors: float) -> Run:
-    """The run, its twin slower than its first by a factor on everything; by several in turn."""
+    """The run, its A/A control slower than its first by a factor on everything; by several in
+    turn."""
     firsts = {
         (r.cell.operation, r.cell.rows): r.samples
         for r in run.results
         if r.cell.variant == "sqlite"
     }
 
-    def twin(result: CellResult) -> CellResult:
-        if result.cell.variant != TWIN:
+    def control(result: CellResult) -> CellResult:
+        if result.cell.variant != AA_CONTROL:
             return result
         samples = firsts[result.cell.operation, result.cell.rows]
         slower = zip(samples, itertools.cycle(factors), strict=False)
         noisy = (replace(s, elapsed_ns=round(s.elapsed_ns * factor)) for s, factor in slower)
         return replace(result, samples=tuple(noisy))
 
-    return replace(run, results=tuple(map(twin, run.results)))
+    return replace(run, results=tuple(map(control, run.results)))
 
 
 def test_below_the_noise_of_either_record_nothing_is_slower():
@@ -253,7 +254,7 @@ def test_below_the_noise_of_either_record_nothing_is_slower():
     assert json.loads(render(found))["threshold"] == pytest.approx(0.08, rel=1e-3)
 
 
-def test_a_difference_of_twins_that_may_be_chance_raises_nothing():
+def test_an_a_a_difference_that_may_be_chance_raises_nothing():
     a, b = calm_run(1), calm_run(2, factor=1.05)
     wild = with_noise(a, 0.5, 0.9, 1.3, 2.5)
     noise = noise_of(wild)
@@ -274,7 +275,7 @@ def test_a_difference_of_twins_that_may_be_chance_raises_nothing():
     ],
 )
 def test_certain_is_what_the_nearer_bound_leaves_no_doubt_about(ratio, certain):
-    assert TwinCell("x", "sqlite", 1000, "warm", ratio).certain == pytest.approx(certain)
+    assert AACell("x", "sqlite", 1000, "warm", ratio).certain == pytest.approx(certain)
 
 
 def test_one_record_has_one_noise():
@@ -283,10 +284,10 @@ def test_one_record_has_one_noise():
     assert found.sentence().endswith("raised to 8.0 % by the A/A noise of the record")
 
 
-def test_twins_are_compared_where_they_are_named_and_then_raise_nothing():
+def test_an_a_a_control_is_compared_where_it_is_named_and_then_raises_nothing():
     run = with_noise(calm_run(1), 1.08)
-    assert TWIN not in {one.match.a.variant for one in compare(run, run).matched}
-    found = compare(run, None, variants=("sqlite", TWIN))
+    assert AA_CONTROL not in {one.match.a.variant for one in compare(run, run).matched}
+    found = compare(run, None, variants=("sqlite", AA_CONTROL))
     assert (found.outcome, found.threshold.raised) == ("regression", False)
     assert {pair.verdict for pair in found.pairs} == {"slower"}
 
@@ -297,7 +298,7 @@ def unlimited(run: Run, **condition: float) -> Run:
     results = (
         replace(
             r,
-            condition=Condition(**known, yardstick_ns=400_000.0),
+            condition=Condition(**known, speed_probe_ns=400_000.0),
             samples=tuple(replace(s, client_cpu_ns=int(s.elapsed_ns * 0.7)) for s in r.samples),
         )
         for r in run.results

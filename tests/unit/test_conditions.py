@@ -15,7 +15,7 @@ from loadstone.machine.conditions import WINDOW_NS, Conditions
 from loadstone.record.model import Condition
 
 TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
-TURN_NS = 2 * WINDOW_NS
+GROUP_NS = 2 * WINDOW_NS
 WORKED_NS = 10 * TICK_NS
 SERVER = f"""
 import sys, time
@@ -36,11 +36,11 @@ class Machine:
 
     def __init__(self) -> None:
         self.now_ns = self.busy_ns = 0
-        self.laid_ns = 1
+        self.probe_ns = 1
 
     def passes(self, *, busy_ns: int) -> None:
         """A while in which programs of any kind worked so long."""
-        self.now_ns += TURN_NS
+        self.now_ns += GROUP_NS
         self.busy_ns += busy_ns
 
     def processor_times(self) -> tuple[int, int, int]:
@@ -51,8 +51,8 @@ class Machine:
 def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
     imagined = Machine()
     core = SimpleNamespace(
-        spin_ns=lambda turns: 1,
-        Yardstick=lambda: SimpleNamespace(lay_ns=lambda: imagined.laid_ns),
+        spin_ns=lambda iterations: 1,
+        SpeedProbe=lambda: SimpleNamespace(run_ns=lambda: imagined.probe_ns),
         cpu_ns=_core.cpu_ns,
         clock_ns=lambda: imagined.now_ns,
         processor_times=imagined.processor_times,
@@ -85,7 +85,7 @@ def test_the_work_of_a_worker_s_server_is_the_run_s_own_alive_and_ended(machine)
     assert server_ns >= WORKED_NS > 2 * TICK_NS
 
 
-def test_what_a_server_did_that_came_and_went_within_a_unit_is_its_own(machine):
+def test_what_a_server_did_that_came_and_went_within_a_group_is_its_own(machine):
     state = Conditions()
     state.begin()
     with worked() as (_, server_ns):
@@ -99,10 +99,10 @@ def test_the_work_of_others_is_foreign(machine):
     own_ns = _core.cpu_ns(os.getpid())
     state = Conditions()
     state.begin()
-    machine.passes(busy_ns=TURN_NS // 2)
+    machine.passes(busy_ns=GROUP_NS // 2)
     share = state.end().foreign_share
     used_ns = _core.cpu_ns(os.getpid()) - own_ns
-    assert 0.5 - used_ns / TURN_NS <= share <= 0.5
+    assert 0.5 - used_ns / GROUP_NS <= share <= 0.5
 
 
 def test_where_a_server_outlived_its_worker_nobody_can_tell_whose_the_work_was(machine):
@@ -115,7 +115,7 @@ def test_where_a_server_outlived_its_worker_nobody_can_tell_whose_the_work_was(m
         machine.passes(busy_ns=TICK_NS)
         assert server_ns >= WORKED_NS
         assert state.end() == Condition(0.0, None, 0.0)
-        # The next unit knows again.
+        # The next group knows again.
         machine.passes(busy_ns=0)
         state.begin()
         machine.passes(busy_ns=0)
@@ -129,7 +129,7 @@ def test_a_tick_that_is_lost_with_a_process_spoils_nothing(machine, monkeypatch)
     machine.passes(busy_ns=50 * TICK_NS)
     state.begin()
     machine.passes(busy_ns=TICK_NS)
-    assert state.end().foreign_share == TICK_NS / TURN_NS
+    assert state.end().foreign_share == TICK_NS / GROUP_NS
 
 
 def test_too_early_in_a_session_nothing_is_told(machine):

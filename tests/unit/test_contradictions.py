@@ -12,7 +12,7 @@ from report_fixture import FEW, make_run
 
 from loadstone import registry
 from loadstone.analysis.consistency import busy
-from loadstone.analysis.summary import portrait
+from loadstone.analysis.summary import summarise
 from loadstone.record.model import AnswerCheck, CellResult, ColdEvidence, Run, Sample
 
 NAMES = ("html", "md", "csv")
@@ -53,14 +53,14 @@ def test_what_read_nothing_is_not_called_cold() -> None:
     cold = of(BASE, "select-1%-heap", "sqlite", "cold")
     samples = tuple(replace(s, read_bytes=0) for s in cold.samples)
     run = changed(BASE, "select-1%-heap", "sqlite", "cold", samples=samples)
-    figure = portrait(run).figures["select-1%-heap|sqlite|10000|cold"]
+    figure = summarise(run).figures["select-1%-heap|sqlite|10000|cold"]
     assert figure.temperature == "unproved"
     page, _, _ = rendered(run)
     assert "nothing was read from storage inside the clock" in page
     assert found(run) == []
     untold = tuple(replace(s, read_bytes=None) for s in cold.samples)
     run = changed(BASE, "select-1%-heap", "sqlite", "cold", samples=untold)
-    assert portrait(run).figures["select-1%-heap|sqlite|10000|cold"].temperature == "cold"
+    assert summarise(run).figures["select-1%-heap|sqlite|10000|cold"].temperature == "cold"
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_evidence_that_contradicts_itself_proves_nothing(odd: dict[str, object])
     cold = of(BASE, "select-1%-heap", "sqlite", "cold")
     evidence = tuple(replace(item, **odd) for item in cold.evidence)
     run = changed(BASE, "select-1%-heap", "sqlite", "cold", evidence=evidence)
-    assert portrait(run).figures["select-1%-heap|sqlite|10000|cold"].temperature == "unproved"
+    assert summarise(run).figures["select-1%-heap|sqlite|10000|cold"].temperature == "unproved"
     assert "0 of 3 samples proved" in rendered(run)[0]
     assert found(run) == []
 
@@ -85,7 +85,7 @@ def test_an_ok_cell_with_a_wrong_answer_has_no_time() -> None:
     warm = of(BASE, "select-1%-heap", "sqlite", "warm")
     answers = (*warm.answers[:-1], replace(warm.answers[-1], rows=99))
     run = changed(BASE, "select-1%-heap", "sqlite", "warm", answers=answers)
-    figure = portrait(run).figures["select-1%-heap|sqlite|10000|warm"]
+    figure = summarise(run).figures["select-1%-heap|sqlite|10000|warm"]
     assert (figure.status, figure.elapsed_ns) == ("failed", None)
     assert figure.reason == "recorded as ok, but 1 of 10 answers wrong"
     assert found(run) == []
@@ -93,7 +93,7 @@ def test_an_ok_cell_with_a_wrong_answer_has_no_time() -> None:
 
 def test_an_ok_cell_without_a_sample_has_failed() -> None:
     run = changed(BASE, "select-1%-heap", "sqlite", "warm", samples=())
-    assert portrait(run).figures["select-1%-heap|sqlite|10000|warm"].status == "failed"
+    assert summarise(run).figures["select-1%-heap|sqlite|10000|warm"].status == "failed"
     assert found(run) == []
 
 
@@ -123,7 +123,7 @@ def test_more_than_all_processors_is_not_believed() -> None:
     warm = of(BASE, "select-1%-heap", "sqlite", "warm")
     samples = tuple(replace(s, client_cpu_ns=12 * s.elapsed_ns) for s in warm.samples)
     run = changed(BASE, "select-1%-heap", "sqlite", "warm", samples=samples)
-    assert portrait(run).figures["select-1%-heap|sqlite|10000|warm"].client_cpu_share is None
+    assert summarise(run).figures["select-1%-heap|sqlite|10000|warm"].client_cpu_share is None
     assert "12 processors" not in rendered(run)[0]
 
 

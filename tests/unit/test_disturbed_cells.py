@@ -12,7 +12,7 @@ from loadstone._core import interval_of_median
 from loadstone.analysis.compare.cells import SAME, SLOWER
 from loadstone.analysis.compare.compare import compare
 from loadstone.analysis.measured import Source
-from loadstone.analysis.summary import portrait
+from loadstone.analysis.summary import summarise
 from loadstone.errors import RecordError
 from loadstone.plan.variant import parallelism_of
 from loadstone.record import read
@@ -41,7 +41,7 @@ def disturbed(dice, count=12, waits=0.8, computed=0.97, drift=0.0, crowded=0.0):
                      client_cpu_ns=int(alone_ns * computed))  # fmt: skip
 
 
-def middle(samples):
+def median_interval(samples):
     return Estimate(*interval_of_median([sample.elapsed_ns for sample in samples]))
 
 
@@ -58,9 +58,9 @@ def test_the_interval_of_a_disturbed_cell_holds_what_an_idle_machine_needs(count
     for _ in range(200):
         samples = list(disturbed(dice, count, drift=drift))
         times_ns = [sample.elapsed_ns for sample in samples]
-        within = interval(middle(samples), times_ns, disturbance(samples, state))
+        within = interval(median_interval(samples), times_ns, disturbance(samples, state))
         found += holds(within)
-        bare += holds(interval(middle(samples), times_ns, UNDISTURBED))
+        bare += holds(interval(median_interval(samples), times_ns, UNDISTURBED))
     assert found >= 190
     if drift >= 0:
         assert bare < 100, "what the samples span by themselves does not hold it"
@@ -72,7 +72,7 @@ def test_the_interval_holds_although_what_is_crowded_computes_longer():
     for _ in range(200):
         samples = list(disturbed(dice, crowded=0.25))
         times_ns = [sample.elapsed_ns for sample in samples]
-        found += holds(interval(middle(samples), times_ns, disturbance(samples, BUSY)))
+        found += holds(interval(median_interval(samples), times_ns, disturbance(samples, BUSY)))
     assert found >= 190
 
 
@@ -97,7 +97,7 @@ def test_the_interval_of_a_short_statement_holds_what_an_idle_machine_needs(
             samples.append(Sample(ordinal, 0, 0, ordinal, elapsed_ns, client_cpu_ns=counted_ns))
         times_ns = [sample.elapsed_ns for sample in samples]
         state = Condition(0.0, others, drift)
-        within = interval(middle(samples), times_ns, disturbance(samples, state))
+        within = interval(median_interval(samples), times_ns, disturbance(samples, state))
         found += holds(within, alone_ns)
     assert found >= 95
 
@@ -143,7 +143,7 @@ def test_what_several_processors_computed_at_once_counts_once(parallelism, busy,
     assert found.high_factor == 1.0
 
 
-def test_a_twin_widens_both_ways_and_a_calm_machine_takes_nothing():
+def test_an_a_a_control_widens_both_ways_and_a_calm_machine_takes_nothing():
     samples = [Sample(i, 0, i, i, 1000) for i in range(6)]
     assert disturbance(samples, None, 1.25) == Disturbance(None, 0.8, 1.25)
 
@@ -191,7 +191,7 @@ def source_of(whole):
 
 def test_a_disturbed_figure_is_shown_with_its_interval_and_never_ranked():
     run = shaken(calm_run(1), Disturbance(0.5, 0.5, 1.0))
-    whole = portrait(run)
+    whole = summarise(run)
     figure = next(f for f in whole.figures.values() if f.status == "disturbed")
     assert figure.ratio is None
     assert not figure.best
@@ -202,7 +202,7 @@ def test_a_disturbed_figure_is_shown_with_its_interval_and_never_ranked():
 
 
 def test_a_sum_with_a_disturbed_part_is_as_uncertain_as_that_part():
-    whole = portrait(shaken(calm_run(1), Disturbance(0.5, 0.5, 1.0)))
+    whole = summarise(shaken(calm_run(1), Disturbance(0.5, 0.5, 1.0)))
     total = source_of(whole).row("select-1%-heap+min-scalar")["sqlite"]
     assert total.status == "disturbed"
     assert total.elapsed_ns.low < 0.85 * total.elapsed_ns.value

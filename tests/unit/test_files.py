@@ -77,7 +77,7 @@ def test_a_run_is_refused_before_it_begins_where_its_page_would_replace_somethin
     notes = tmp_path / "notes.html"
     notes.write_text("years of work")
     planned = session.plan_from({"rows": [1000], "on": ["sqlite"], "operations": ["min-heap"],
-                                 "temperature": ["warm"], "floor": False}, None)  # fmt: skip
+                                 "temperature": ["warm"], "overhead": False}, None)  # fmt: skip
     with pytest.raises(InputError, match=r"one name|no report of that format"):
         session.start(planned, Path(name), page=True)
     assert [path.name for path in tmp_path.iterdir()] == ["notes.html"]

@@ -106,7 +106,7 @@ def _progress(text: str, *, screen: bool) -> None:
     progress = Progress(plan, len(cells), console)
     for result in SMALL.results:
         cell = replace(result.cell, operation=text, variant=f"{result.cell.variant}{text}")
-        progress.ended(replace(result, cell=cell, status="failed", reason=f"{text}{text * 9}"))
+        progress.on_result(replace(result, cell=cell, status="failed", reason=f"{text}{text * 9}"))
     progress._doing = text
     if screen:
         console.print(progress._screen())
@@ -129,10 +129,10 @@ def compared(text: str, folder: Path) -> None:
 
 def _others(text: str) -> EntryPoints:
     """The seams with an engine of that name, which cannot be loaded."""
-    every = [point for seam in ("engines", "hosts", "benchmarks", "reports")
+    every = [point for seam in ("engines", "clients", "benchmarks", "reports")
              for point in entry_points(group=f"loadstone.{seam}")]  # fmt: skip
     lacking = [EntryPoint(f"x{text}", "no_such_module:Engine", f"loadstone.{seam}")
-               for seam in ("engines", "hosts")]  # fmt: skip
+               for seam in ("engines", "clients")]  # fmt: skip
     return EntryPoints([*every, *lacking])
 
 

@@ -10,7 +10,8 @@ from loadstone.cli import app
 
 ROOT = get_command(app)
 VERBS = re.compile(
-    r"(Call|Choose|Compare|Compress|Continue|Copy|Draw|End|Install|Judge|Keep|Let|List|Look|Mark"
+    r"(Call|Choose|Compare|Compress|Continue|Copy|Disable|Draw|End"
+    r"|Install|Judge|Keep|Let|List|Look|Mark"
     r"|Measure|Print|Read|Remove|Repeat|Run|Say|Send|Serve|Show|Stop|Take|Time|Turn|Use|Write)\b"
 )
 LEFT_TO_LODE = {"serve"}

@@ -24,7 +24,7 @@ def samples(*elapsed_ns: int) -> list[Sample]:
         (CALM, ""),
         (Condition(None, None, None), ""),
         (Condition(0.05, 0.20, 0.15), ""),
-        (Condition(0.06, 0.0, 0.0), "the host took 6%"),
+        (Condition(0.06, 0.0, 0.0), "the hypervisor took 6%"),
         (Condition(0.0, 0.21, 0.0), "other programs took 21%"),
         (Condition(0.0, 0.0, 0.16), "16% slower"),
         (Condition(0.0, 0.0, -0.2), "20% faster"),
@@ -32,11 +32,14 @@ def samples(*elapsed_ns: int) -> list[Sample]:
             Condition(0.0, 0.88, 0.865),
             "other programs took 88% of the processors' time; the processor ran 86% slower",
         ),
-        (Condition(0.1, 0.3, -0.2), "the host took 10% of the processors' time; other programs"),
+        (
+            Condition(0.1, 0.3, -0.2),
+            "the hypervisor took 10% of the processors' time; other programs",
+        ),
         (Condition(0.1, 0.3, -0.2), "; the processor ran 20% faster"),
     ],
 )
-def test_the_machine_convicts_what_was_measured_on_it(condition, words):
+def test_the_machine_disturbs_what_was_measured_on_it(condition, words):
     reason = validity.of_machine(condition)
     assert words in reason
     assert bool(reason) == bool(words)
@@ -54,7 +57,7 @@ def test_the_machine_convicts_what_was_measured_on_it(condition, words):
         (10**9, {"server_cpu_ns": 2 * 10**9, "server_threads": 2}, ""),
     ],
 )
-def test_more_cpu_time_than_threads_had_convicts_the_instrument(elapsed_ns, work, words):
+def test_more_cpu_time_than_threads_had_contradicts_the_instrument(elapsed_ns, work, words):
     """What was counted lies outside of what was timed: an insert once had its checking counted."""
     reason = validity.of_work([*samples(elapsed_ns), Sample(1, 0, 1, 0, elapsed_ns, **work)])
     assert words in reason
@@ -62,31 +65,31 @@ def test_more_cpu_time_than_threads_had_convicts_the_instrument(elapsed_ns, work
     assert not reason or advice(reason)
 
 
-def test_a_cell_near_the_floor_or_the_clock_is_too_short():
+def test_a_cell_near_the_overhead_or_the_clock_is_too_short():
     assert not validity.of_instrument(samples(1000, 1000), samples(500, 500), 50)
     assert "harness alone takes 51%" in validity.of_instrument(samples(1000), samples(510), 50)
     assert "clock" in validity.of_instrument(samples(400, 400, 400), [], 50)
     assert not validity.of_instrument(samples(500), [], 50)
 
 
-def test_twins_convict_each_other_only_beyond_noise():
+def test_an_a_a_pair_is_refused_only_beyond_noise():
     first = samples(*[1000 + 7 * (i % 5) for i in range(12)])
     apart = samples(*[1200 + 7 * (i % 5) for i in range(12)])
     near = samples(*[1050 + 7 * (i % 5) for i in range(12)])
     wild = samples(*[1000 * (3 if i % 2 else 1) for i in range(12)])
-    assert "differs by 20%" in validity.of_twins(validity.twins_apart(first, apart))
-    assert validity.twins_apart(apart, first) == pytest.approx(1.2, abs=0.01)
-    assert validity.twins_apart(first, near) == 1, "a difference of 5 %"
-    assert validity.twins_apart(first, wild) == 1, "an interval that holds 1"
-    assert validity.twins_apart(first, samples()) == 1, "nothing in common"
-    assert not validity.of_twins(1.0)
+    assert "differs by 20%" in validity.of_aa_control(validity.aa_factor(first, apart))
+    assert validity.aa_factor(apart, first) == pytest.approx(1.2, abs=0.01)
+    assert validity.aa_factor(first, near) == 1, "a difference of 5 %"
+    assert validity.aa_factor(first, wild) == 1, "an interval that holds 1"
+    assert validity.aa_factor(first, samples()) == 1, "nothing in common"
+    assert not validity.of_aa_control(1.0)
 
 
 def test_of_too_few_pairs_for_an_interval_every_one_must_lie_apart():
     first = samples(1000, 1010, 990)
-    assert validity.twins_apart(first, samples(2000, 2100, 1900)) == pytest.approx(2, abs=0.1)
-    assert validity.twins_apart(first, samples(2000, 2100, 1000)) == 1
-    assert validity.twins_apart(first[:2], samples(2000, 2100)) == 1
+    assert validity.aa_factor(first, samples(2000, 2100, 1900)) == pytest.approx(2, abs=0.1)
+    assert validity.aa_factor(first, samples(2000, 2100, 1000)) == 1
+    assert validity.aa_factor(first[:2], samples(2000, 2100)) == 1
 
 
 def test_every_reason_says_what_to_do():
@@ -95,7 +98,7 @@ def test_every_reason_says_what_to_do():
         *map(validity.of_machine, busy),
         validity.of_instrument(samples(1000), samples(510), 50),
         validity.of_instrument(samples(400), [], 50),
-        validity.of_twins(1.5),
+        validity.of_aa_control(1.5),
         validity.of_client(0.99),
     ]
     assert all(map(advice, reasons))
@@ -133,15 +136,15 @@ def test_the_document_states_the_limits():
     text = (Path(__file__).parents[2] / "docs/method.md").read_text(encoding="utf-8")
     table = text.partition("| limit | beyond it |")[2].partition("\n\n")[0]
     stated = [int(figure) / 100 for figure in re.findall(r"(\d+) %", table)]
-    assert f"beyond {validity.TWIN_RATIO_BELIEVED:g} times invalid" in table
+    assert f"beyond {validity.AA_RATIO_BELIEVED:g} times invalid" in table
     assert f"over {SPAN_MAX:g} times the lower" in table
     assert f"over {PRINTED_SPAN_MAX:g} times its lower" in table
     assert stated == [
         validity.STOLEN_SHARE_MAX,
         validity.FOREIGN_SHARE_MAX,
         validity.SPEED_DRIFT_MAX,
-        validity.FLOOR_SHARE_MAX,
+        validity.OVERHEAD_SHARE_MAX,
         validity.WORK_SHARE_SLACK,
         validity.CLOCK_SHARE_MAX,
-        pytest.approx(validity.TWIN_RATIO_MAX - 1),
+        pytest.approx(validity.AA_RATIO_MAX - 1),
     ]

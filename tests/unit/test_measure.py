@@ -137,12 +137,12 @@ def test_reads_that_no_call_shows_are_noticed():
     assert found == (True, True)
 
 
-def test_staying_awake_ends_with_its_block():
-    with _core.hold_awake() as awake:
-        assert awake.held == (awake.reason == "")
-    assert not awake.held
-    assert awake.reason
-    awake.close()
+def test_idle_states_are_disabled_until_the_end_of_the_block():
+    with _core.disable_idle_states() as idle_states:
+        assert idle_states.held == (idle_states.reason == "")
+    assert not idle_states.held
+    assert idle_states.reason
+    idle_states.close()
 
 
 def test_memory_beyond_the_machine_is_a_memory_error():
@@ -154,8 +154,8 @@ def test_memory_beyond_the_machine_is_a_memory_error():
 def test_pairs_cross_with_their_defaults():
     assert _core.interval_of_paired_ratio([6] * 6, [6] * 6) == (1.0, 1.0, 1.0)
     assert _core.interval_of_paired_ratio([6], [6]) == (1.0, None, None)
-    middle, low, high = _core.interval_of_paired_ratio([2, 4, 6, 8, 10, 13], [1, 2, 3, 4, 5, 6])
-    assert (middle, low, high) == (pytest.approx(2), pytest.approx(2), pytest.approx(13 / 6))
+    median, low, high = _core.interval_of_paired_ratio([2, 4, 6, 8, 10, 13], [1, 2, 3, 4, 5, 6])
+    assert (median, low, high) == (pytest.approx(2), pytest.approx(2), pytest.approx(13 / 6))
     assert _core.interval_of_paired_ratio([6] * 6, [6] * 6, confidence=0.99) == (1.0, None, None)
 
 

@@ -18,14 +18,14 @@ from loadstone.statistics.disturbance import calmer
 
 CALM, BUSY = Condition(0.0, 0.0, 0.0), Condition(0.0, 0.7, 0.0)
 CHOICES = {
-    "on": ["sqlite"], "rows": [1000], "temperature": ["warm"], "repeat": 6, "floor": False,
+    "on": ["sqlite"], "rows": [1000], "temperature": ["warm"], "repeat": 6, "overhead": False,
     "operations": ["select-1%-heap", "min-heap", "select-1%-clustered", "project-1%"],
 }  # fmt: skip
 
 
 @pytest.fixture
 def states(monkeypatch, tmp_path):
-    """Sets what each unit finds; from the last one on, all find the same."""
+    """Sets what each group finds; from the last one on, all find the same."""
     monkeypatch.setattr(validity, "SPAN_MAX", inf)  # the machine under the test may be busy itself
     monkeypatch.setenv("LOADSTONE_SCRATCH", str(tmp_path / "scratch"))
 

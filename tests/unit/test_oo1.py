@@ -115,11 +115,11 @@ def test_operations_are_the_programs_measures_with_an_input_for_each_sample() ->
         assert operation.name.removesuffix("-no-locality") == operation.storage
 
 
-def test_what_is_without_locality_is_in_the_full_panel_alone() -> None:
+def test_what_is_without_locality_is_in_the_full_preset_alone() -> None:
     for operation in BENCHMARK.operations("1992", 20_000):
         if operation.name in WITHOUT:
-            assert operation.panels == {"full"}
-            assert not operation.many_users
+            assert operation.presets == {"full"}
+            assert not operation.concurrent_users
 
 
 def test_each_design_has_its_stage_and_its_database() -> None:

@@ -1,16 +1,16 @@
-"""What a ratio is made of: pairs of samples, and turns where there are enough of them."""
+"""What a ratio is made of: pairs of samples, and blocks where there are enough of them."""
 
 from math import isclose
 
 from loadstone.record.model import Sample
-from loadstone.statistics.paired_ratio import SPELL_NS, WITNESSES_MIN, paired, paired_ratio
+from loadstone.statistics.paired_ratio import FORK_NS, OBSERVATIONS_MIN, paired, paired_ratio
 
 
-def samples(*turns: tuple[int, ...]) -> list[Sample]:
-    """One tuple of elapsed ns a turn; ordinals go on from turn to turn."""
+def samples(*blocks: tuple[int, ...]) -> list[Sample]:
+    """One tuple of elapsed ns a block; ordinals go on from block to block."""
     found = []
-    for number, turn in enumerate(turns):
-        for elapsed_ns in turn:
+    for number, block in enumerate(blocks):
+        for elapsed_ns in block:
             ordinal = len(found)
             found.append(Sample(ordinal, number, ordinal % 10, ordinal, elapsed_ns))
     return found
@@ -25,42 +25,42 @@ def test_nothing_in_common_is_no_ratio() -> None:
     assert paired_ratio(samples((1, 2)), []) is None
 
 
-def test_samples_of_one_turn_are_one_witness() -> None:
-    """The same noise in all samples of a turn must not look like many observations of it."""
+def test_samples_of_one_block_are_one_observation() -> None:
+    """The same noise in all samples of a block must not look like many observations of it."""
     noise = [100, 140, 95, 130, 90, 120, 110, 105, 135, 92]
     apart = paired_ratio(samples(*((n,) for n in noise)), samples(*((100,) for _ in noise)))
     alike = paired_ratio(samples(*((n,) * 8 for n in noise)), samples(*((100,) * 8 for _ in noise)))
     assert apart == alike
 
 
-def test_turns_of_one_spell_are_one_witness() -> None:
-    """What a process drew when it started stays: many turns of it are no many observations."""
+def test_blocks_of_one_fork_are_one_observation() -> None:
+    """What a process drew when it started stays: many blocks of it are no many observations."""
     drawn = (100, 140, 95, 130, 90, 120, 110, 105, 135, 92)
-    a_turn_each, ten_turns_each = ([], []), ([], [])
+    a_block_each, ten_blocks_each = ([], []), ([], [])
     for number, elapsed_ns in enumerate(drawn):
-        for repeated, sides in ((1, a_turn_each), (10, ten_turns_each)):
+        for repeated, sides in ((1, a_block_each), (10, ten_blocks_each)):
             for side, told_ns in zip(sides, (elapsed_ns, 100), strict=True):
-                for turn in range(repeated):
+                for block in range(repeated):
                     at = len(side)
-                    side.append(Sample(at, at, 0, number * SPELL_NS + turn, told_ns))
-    assert paired_ratio(*a_turn_each) == paired_ratio(*ten_turns_each)
+                    side.append(Sample(at, at, 0, number * FORK_NS + block, told_ns))
+    assert paired_ratio(*a_block_each) == paired_ratio(*ten_blocks_each)
 
 
-def test_few_turns_count_their_samples_one_by_one() -> None:
+def test_few_blocks_count_their_samples_one_by_one() -> None:
     scatter = (3, 9, 1, 7, 4, 8, 2, 6, 5)
-    turns = [
-        tuple(100 + scatter[(4 * n + i) % 9] for i in range(4)) for n in range(WITNESSES_MIN - 1)
+    blocks = [
+        tuple(100 + scatter[(4 * n + i) % 9] for i in range(4)) for n in range(OBSERVATIONS_MIN - 1)
     ]
-    estimate = paired_ratio(samples(*turns), samples(*((50,) * 4 for _ in turns)))
+    estimate = paired_ratio(samples(*blocks), samples(*((50,) * 4 for _ in blocks)))
     assert estimate is not None and estimate.low is not None and estimate.low < estimate.value
 
 
 def test_swapped_sides_give_the_reciprocal() -> None:
-    turns = [(100 + n, 90 + 2 * n, 120) for n in range(12)]
+    blocks = [(100 + n, 90 + 2 * n, 120) for n in range(12)]
     others = [(95, 100 + n, 101) for n in range(12)]
     one, other = (
-        paired_ratio(samples(*turns), samples(*others)),
-        paired_ratio(samples(*others), samples(*turns)),
+        paired_ratio(samples(*blocks), samples(*others)),
+        paired_ratio(samples(*others), samples(*blocks)),
     )
     assert one is not None and other is not None
     assert isclose(one.value, 1 / other.value)

@@ -33,11 +33,11 @@ class TwoOperations:
             query="",
             design="heap",
             storage="heap",
-            destination="host",
+            destination="client",
             texts=("retrieve (a = 1)",),
-            panels=frozenset({"quick", "cold"}),
+            presets=frozenset({"quick", "cold"}),
         )
-        return [base, dataclasses.replace(base, name="probe", storage="hash", panels=frozenset())]
+        return [base, dataclasses.replace(base, name="probe", storage="hash", presets=frozenset())]
 
 
 HEAP_ONLY = Capabilities(
@@ -71,9 +71,9 @@ def test_gaps_are_declared_in_the_plan_with_their_reason():
     assert gaps == {"scan": "", "probe": "it has no hash organisation"}
 
 
-def test_only_the_cold_panel_is_cold_unless_full():
-    def cold(panel):
-        cells = plan(Choices(panel=panel)).cells
+def test_only_the_cold_preset_is_cold_unless_full():
+    def cold(preset):
+        cells = plan(Choices(preset=preset)).cells
         return {cell.operation for cell in cells if cell.temperature == "cold"}
 
     assert cold("default") == {"scan"}
@@ -85,7 +85,7 @@ def test_only_the_cold_panel_is_cold_unless_full():
     [
         (Choices(edition="third"), "no edition 'third'"),
         (Choices(rows=(10,)), "at least 100 rows"),
-        (Choices(panel="huge"), "no panel 'huge'"),
+        (Choices(preset="huge"), "no preset 'huge'"),
         (Choices(operations=("scam",)), "no operation 'scam'"),
     ],
 )

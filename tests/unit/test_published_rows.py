@@ -11,7 +11,7 @@ from report_fixture import make_run, write_record
 import loadstone.benchmarks
 from loadstone import registry
 from loadstone.analysis.published import Comparison, comparisons
-from loadstone.analysis.summary import portrait
+from loadstone.analysis.summary import summarise
 from loadstone.benchmarks.oo1.benchmark import Oo1Benchmark
 from loadstone.benchmarks.wisconsin.benchmark import WisconsinBenchmark
 from loadstone.record.model import Run, Term
@@ -31,7 +31,7 @@ TUPLES = {
 """Label -> the result's tuples, as the paper says; what is not here changes one tuple."""
 KINDS = {
     "1": ("select", "heap", "relation"), "2": ("select", "clustered", "relation"),
-    "3": ("select", "clustered", "host"), "4": ("join", "heap", "relation"),
+    "3": ("select", "clustered", "client"), "4": ("join", "heap", "relation"),
     "5": ("join", "clustered", "relation"), "6": ("join", "nonclustered", "relation"),
     "7": ("project", "heap", "relation"), "8": ("m", "heap", "relation"),
     "9": ("m", "indexed", "relation"), "10": ("update", "heap", "update"),
@@ -118,7 +118,7 @@ def test_an_oo1_row_is_of_its_measure_its_temperature_and_its_database() -> None
 
 
 def tables_of(run: Run) -> dict[str, Comparison]:
-    found = comparisons(portrait(run))
+    found = comparisons(summarise(run))
     assert found is not None
     return {table.number: table for table in found.tables}
 
@@ -157,7 +157,7 @@ def test_a_projection_of_1993_does_not_stand_beside_table_7() -> None:
     of_1993 = replace(run, plan=replace(run.plan, edition="1993"))
     seven = tables_of(of_1993)["7"]
     assert not seven.measured
-    found = comparisons(portrait(of_1993))
+    found = comparisons(summarise(of_1993))
     (line,) = (line for line in unmeasured(found) if line.startswith("Table 7"))
     assert "100/10,000: no counterpart: Q18 projects on six attributes, and 400 tuples stay" in line
     page = registry.load_report("html")().render(of_1993).decode()
@@ -188,7 +188,7 @@ def test_another_number_of_tuples_fills_no_row_of_the_paper(scale: int) -> None:
 
 def test_best_over_best_names_both() -> None:
     run = with_published(make_oo1_run(), Oo1Benchmark())
-    whole = portrait(run)
+    whole = summarise(run)
     table = next(t for t in paper_tables(comparisons(whole), whole) if "II. Small" in t.title)
     cells = dict(table.rows)
     assert cells["lookup, warm"][-1].text.endswith("× OODBMS / sqlite")  # noqa: RUF001

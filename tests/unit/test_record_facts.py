@@ -62,7 +62,7 @@ def test_what_a_key_that_nobody_knows_holds_is_shown(value, good, tmp_path):
 
 
 @pytest.mark.parametrize("key", [
-    "wake_up.round_trip_held_ns", "stalling.pause_ns", "floor.statement_ns", "fixed.asked_ns",
+    "wake_up.round_trip_held_ns", "stalling.pause_ns", "overhead.statement_ns", "fixed.asked_ns",
     "observer.counters_ns",
 ])  # fmt: skip
 def test_a_calibration_s_figure_is_a_length_of_time(key, good, tmp_path):

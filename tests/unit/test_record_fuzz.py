@@ -106,7 +106,7 @@ def rows_changed(path: Path, dice: random.Random) -> None:
 
 def json_changed(path: Path, dice: random.Random) -> None:
     """A value somewhere in the plan, the paper's numbers or a loop's percentiles; the plan's hash
-    is made anew, as whoever forges one would do."""
+    is made anew, as a forger would do."""
     with closing(sqlite3.connect(path)) as db, db:
         table, column = dice.choice(
             (("run", "plan"), ("run", "plan"), ("run", "published"), ("users", "latency_ns"))

@@ -7,7 +7,7 @@ from report_fixture import FEW, POSTGRESQL, make_run
 
 from loadstone import registry
 from loadstone.analysis.calibration import Calibration, calibration
-from loadstone.analysis.summary import portrait
+from loadstone.analysis.summary import summarise
 from loadstone.record.model import Condition, Run
 from loadstone.report.calibration_table import (
     ABSENT,
@@ -20,11 +20,11 @@ from loadstone.text.numbers import percent
 
 
 def found_of(run: Run) -> Calibration:
-    return calibration(portrait(run))
+    return calibration(summarise(run))
 
 
 def table_of(run: Run) -> CalibrationTable:
-    return calibration_table(found_of(run), portrait(run).labels)
+    return calibration_table(found_of(run), summarise(run).labels)
 
 
 def with_figures(**figures: float | None) -> Run:
@@ -74,7 +74,7 @@ def test_what_was_not_measured_says_so() -> None:
     bare = tuple(replace(result, condition=None) for result in run.results)
     table = table_of(replace(run, sessions=(), results=bare))
     assert table.measured == ()
-    assert words_of(table, "taken by the host") == ABSENT
+    assert words_of(table, "taken by the hypervisor") == ABSENT
 
 
 def test_the_worst_condition_is_told_and_its_limit_beside_it() -> None:
@@ -96,13 +96,13 @@ def test_the_worst_condition_is_told_and_its_limit_beside_it() -> None:
     assert found.stolen_share.worst > validity.STOLEN_SHARE_MAX
     rows = calibration_table(found, {}).observed
     beyond = {row.name for row in rows if row.beyond}
-    assert beyond == {"processors' time taken by the host"}
+    assert beyond == {"processors' time taken by the hypervisor"}
     told = {row.limit for row in rows}
     for limit in (
         validity.STOLEN_SHARE_MAX,
         validity.FOREIGN_SHARE_MAX,
         validity.SPEED_DRIFT_MAX,
-        validity.TWIN_RATIO_MAX - 1,
+        validity.AA_RATIO_MAX - 1,
     ):
         assert percent(limit) in told
 
@@ -110,13 +110,13 @@ def test_the_worst_condition_is_told_and_its_limit_beside_it() -> None:
 def test_only_the_client_of_a_server_has_headroom() -> None:
     found = found_of(make_run(FEW))
     assert list(found.headroom) == [POSTGRESQL]
-    assert found.headroom[POSTGRESQL].middle == pytest.approx(0.88, abs=0.01)
+    assert found.headroom[POSTGRESQL].median == pytest.approx(0.88, abs=0.01)
 
 
-def test_twins_and_floor_are_of_all_their_cells() -> None:
+def test_a_a_control_and_overhead_are_of_all_their_cells() -> None:
     run = make_run(FEW)
     found = found_of(run)
-    assert {cell.operation for cell in found.twins} == {"select-1%-heap", "joinAselB-heap"}
-    floors = [r for r in run.results if r.cell.variant == "null" and r.samples]
-    assert found.floor_ns.cells == len(floors)
-    assert found.floor_ns.least <= found.floor_ns.middle <= found.floor_ns.most
+    assert {cell.operation for cell in found.aa_cells} == {"select-1%-heap", "joinAselB-heap"}
+    overheads = [r for r in run.results if r.cell.variant == "null" and r.samples]
+    assert found.overhead_ns.cells == len(overheads)
+    assert found.overhead_ns.least <= found.overhead_ns.median <= found.overhead_ns.most

@@ -20,7 +20,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_text_goes_to_stdout(record: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     assert report(record, "json") == 0
     shown = capfdbinary.readouterr().out
-    assert json.loads(shown)["schema"] == "loadstone-report-1"
+    assert json.loads(shown)["schema"] == "loadstone-report-2"
     assert [path.name for path in record.parent.iterdir() if path.suffix == ".json"] == []
 
 

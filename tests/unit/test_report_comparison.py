@@ -7,14 +7,14 @@ from report_fixture import FEW, POSTGRESQL, make_run
 
 from loadstone.analysis.growth import growth
 from loadstone.analysis.published import comparisons
-from loadstone.analysis.summary import portrait
+from loadstone.analysis.summary import summarise
 from loadstone.analysis.terms import TermValue, terms
 from loadstone.record.model import Term
 from loadstone.report.reproduce import command, plan_toml, typed
 
 
 def test_published_beside_measured() -> None:
-    found = comparisons(portrait(make_run()))
+    found = comparisons(summarise(make_run()))
     assert found is not None
     assert (found.rows, found.temperature) == (10_000, "warm")
     row = found.tables[0].rows[0]
@@ -25,7 +25,7 @@ def test_published_beside_measured() -> None:
 
 
 def test_over_is_a_bound_and_never_a_figure() -> None:
-    found = comparisons(portrait(make_run()))
+    found = comparisons(summarise(make_run()))
     row = found.tables[2].rows[0]
     over = row.published["IDMdac"]
     assert (over.text, over.elapsed_ns, over.over, over.ratio) == ("> 5 hours", 18e12, True, None)
@@ -36,19 +36,19 @@ def test_bounds_alone_give_no_gain() -> None:
     run = make_run()
     tables = run.published["tables"]
     tables[0]["rows"][0][2] = dict.fromkeys(tables[0]["systems"], "> 5 hours")
-    row = comparisons(portrait(run)).tables[0].rows[0]
+    row = comparisons(summarise(run)).tables[0].rows[0]
     assert row.gain is None
     assert all(value.ratio is None for value in row.published.values())
 
 
 def test_a_row_without_operation_is_only_the_papers() -> None:
-    row = comparisons(portrait(make_run())).tables[3].rows[1]
+    row = comparisons(summarise(make_run())).tables[3].rows[1]
     assert (row.operation, row.measured, row.gain) == (None, {}, None)
 
 
 def test_no_tables_no_section() -> None:
     run = make_run(FEW)
-    assert comparisons(portrait(replace(run, published={}))) is None
+    assert comparisons(summarise(replace(run, published={}))) is None
 
 
 def test_growth_of_a_known_law() -> None:
@@ -60,7 +60,7 @@ def test_growth_of_a_known_law() -> None:
         )
         for result in run.results
     )
-    lines = growth(portrait(replace(run, results=shaped)))
+    lines = growth(summarise(replace(run, results=shaped)))
     assert {(line.variant, line.temperature) for line in lines} == {
         (v, t) for v in ("sqlite", "duckdb", POSTGRESQL) for t in ("warm", "cold")
     }
@@ -68,11 +68,11 @@ def test_growth_of_a_known_law() -> None:
 
 
 def test_one_scale_has_no_growth() -> None:
-    assert growth(portrait(make_run(FEW, scales=(10_000,)))) == ()
+    assert growth(summarise(make_run(FEW, scales=(10_000,)))) == ()
 
 
 def test_failures_do_not_grow() -> None:
-    lines = growth(portrait(make_run()))
+    lines = growth(summarise(make_run()))
     assert not any(
         (line.operation.name, line.variant, line.temperature)
         == ("joinAselB-heap", "sqlite", "warm")
@@ -82,9 +82,9 @@ def test_failures_do_not_grow() -> None:
 
 def test_unequal_terms_are_named_and_disobedience_is_seen() -> None:
     run = make_run(FEW)
-    assert terms(portrait(run)).unequal == ("isolation", "parallelism")
+    assert terms(summarise(run)).unequal == ("isolation", "parallelism")
     disobeyed = Term("sqlite", "durability", "full", "none")
-    found = terms(portrait(replace(run, terms=(*run.terms, disobeyed))))
+    found = terms(summarise(replace(run, terms=(*run.terms, disobeyed))))
     assert "durability" in found.unequal
     row = next(row for row in found.rows if row.key == "durability")
     assert row.values["sqlite"].disobeyed
@@ -99,7 +99,7 @@ def test_an_engine_that_says_more_than_it_was_asked_obeys() -> None:
 def test_a_term_that_one_engine_does_not_tell_is_unequal() -> None:
     run = make_run(FEW)
     kept = tuple(t for t in run.terms if (t.variant, t.key) != ("duckdb", "cache_bytes"))
-    assert "cache_bytes" in terms(portrait(replace(run, terms=kept))).unequal
+    assert "cache_bytes" in terms(summarise(replace(run, terms=kept))).unequal
 
 
 def test_the_plan_file_is_a_plan(tmp_path) -> None:
@@ -111,7 +111,7 @@ def test_the_plan_file_is_a_plan(tmp_path) -> None:
     choices = read_choices(file)
     assert choices.on == ("sqlite", "sqlite#2", "duckdb", POSTGRESQL, "null")
     assert choices.rows == (10_000, 100_000)
-    assert (choices.repeat, choices.repeat_cold, choices.floor) == (7, 3, False)
+    assert (choices.repeat, choices.repeat_cold, choices.overhead) == (7, 3, False)
     assert (choices.precision, choices.limits) == (0.0, True)
     assert typed(run) == "loadstone run wisconsin --on sqlite"
     assert command(run).startswith("loadstone run wisconsin --edition 1983 --on sqlite --on")
@@ -120,7 +120,7 @@ def test_the_plan_file_is_a_plan(tmp_path) -> None:
 def test_what_one_engine_alone_tells_is_its_setting() -> None:
     run = make_run(FEW)
     own = (Term("sqlite", "apsw", None, "3.54"), Term("null", "durability", None, "none"))
-    found = terms(portrait(replace(run, terms=(*run.terms, *own))))
+    found = terms(summarise(replace(run, terms=(*run.terms, *own))))
     assert found.unequal == ("isolation", "parallelism")
     assert "apsw" in dict(found.settings["sqlite"])
     assert "null" not in found.settings

@@ -11,7 +11,7 @@ from report_fixture import make_run
 
 from loadstone.analysis.growth import growth
 from loadstone.analysis.published import comparisons
-from loadstone.analysis.summary import portrait
+from loadstone.analysis.summary import summarise
 from loadstone.report import charts
 from loadstone.report.drawing import BAD, VARIABLES, decades, spread, svg_of, themed
 
@@ -41,7 +41,7 @@ def test_ticks_are_few_and_at_least_one_inside(low: float, factor: float) -> Non
 
 
 def all_charts() -> list[charts.Chart]:
-    whole = portrait(make_run())
+    whole = summarise(make_run())
     tables = comparisons(whole).tables
     lines = [line for line in growth(whole) if line.variant == "sqlite"]
     cold, warm = (charts.largest_with(whole, t) for t in ("cold", "warm"))
@@ -78,10 +78,10 @@ def test_only_tags_are_rewritten() -> None:
 
 def test_hostile_labels_stay_text() -> None:
     run = make_run()
-    table = comparisons(portrait(run)).tables[0]
+    table = comparisons(summarise(run)).tables[0]
     label = "'] + alert(1) + [' <b> \" \\ \x1b \uffff"
     rows = tuple(replace(row, label=label) for row in table.rows)
-    names = {variant: f"{name} \x1b \uffff" for variant, name in portrait(run).names.items()}
+    names = {variant: f"{name} \x1b \uffff" for variant, name in summarise(run).names.items()}
     drawn = svg_of(*charts.paper_table(replace(table, rows=rows, title="\x1b"), names))
     assert "<b>" not in drawn
     assert "alert(1) + [" in drawn
@@ -89,6 +89,6 @@ def test_hostile_labels_stay_text() -> None:
 
 @pytest.mark.parametrize("missing", ["cold", "warm"])
 def test_no_pairs_no_chart(missing: str) -> None:
-    whole = portrait(make_run(("select-1%-heap",), scales=(10_000,)))
+    whole = summarise(make_run(("select-1%-heap",), scales=(10_000,)))
     views = {t: whole.view(10_000, t) for t in ("cold", "warm")}
     assert charts.cold_and_warm(views["warm"], views["cold"], "absent", 0) is None

@@ -14,7 +14,7 @@ import pytest
 from report_fixture import FEW, HOSTILE, make_run
 
 from loadstone import registry
-from loadstone.analysis.summary import portrait
+from loadstone.analysis.summary import summarise
 from loadstone.errors import RecordError
 from loadstone.record.model import Run, StatementText, Term
 from loadstone.report.panel import _drawn
@@ -50,7 +50,7 @@ def test_numbers_agree_across_formats(run: Run) -> None:
         assert row["elapsed_ns_median"] == ("" if elapsed is None else str(elapsed))
         ratio = cell["best_ratio"]["value"] if cell["best_ratio"] else None
         assert row["best_ratio"] == ("" if ratio is None else str(ratio))
-    whole = portrait(run)
+    whole = summarise(run)
     for view in whole.views:
         for shown in view.all_rows:
             for variant, figure in shown.figures.items():
@@ -63,7 +63,7 @@ def test_numbers_agree_across_formats(run: Run) -> None:
 def test_parquet_has_every_sample_and_every_cell(run: Run) -> None:
     rows = pq.read_table(io.BytesIO(rendered("parquet", run))).to_pylist()
     samples = sum(len(result.samples) for result in run.results)
-    without = sum(not figure.samples for figure in portrait(run).figures.values())
+    without = sum(not figure.samples for figure in summarise(run).figures.values())
     assert len(rows) == samples + without
     flat = list(csv.DictReader(io.StringIO(rendered("csv", run).decode())))
     medians = {key_of(row): row["elapsed_ns_median"] for row in flat}

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from oo1_report_fixture import make_oo1_run
-from report_fixture import TWIN, make_run
+from report_fixture import AA_CONTROL, make_run
 from rich.console import Console
 
 from loadstone import registry
@@ -33,10 +33,10 @@ def spoiled(value: Any, text: str, name: str = "") -> Any:
     """Every text in a record followed by this one, so that equal names stay equal."""
     match value:
         case str():
-            twin = value.endswith("#2")
+            control = value.endswith("#2")
             if name in KEPT or not value:
                 return value
-            return f"{value.removesuffix('#2')}{text}{'#2' if twin else ''}"
+            return f"{value.removesuffix('#2')}{text}{'#2' if control else ''}"
         case tuple() | list():
             return type(value)(spoiled(item, text, name) for item in value)
         case dict():
@@ -47,7 +47,7 @@ def spoiled(value: Any, text: str, name: str = "") -> Any:
         return value
     own = {f.name: getattr(value, f.name) for f in fields(value)}
     return replace(value, **{
-        key: item if key in ("roles", "panel", "operations") and hasattr(value, "warm_up")
+        key: item if key in ("roles", "preset", "operations") and hasattr(value, "warm_up")
         else spoiled(item, text, key)
         for key, item in own.items()
     })  # fmt: skip
@@ -155,7 +155,7 @@ def test_a_span_of_code_ends_where_it_should(text: str) -> None:
 @given(st.text(min_size=1, max_size=20).filter(lambda text: "#2" not in text))
 def test_no_name_breaks_a_report(text: str) -> None:
     run = bad(SMALL, text)
-    assert TWIN.endswith("#2")
+    assert AA_CONTROL.endswith("#2")
     for name in ("md", "html", "csv", "json"):
         assert not STEERING.search(rendered(name, run)) or name == "json"
     shown(run)

@@ -8,7 +8,7 @@ from report_fixture import FEW, make_run
 
 from loadstone import registry
 from loadstone.analysis.ladder import STEPS, Account, Argument, Ladder, ladders
-from loadstone.analysis.summary import portrait
+from loadstone.analysis.summary import summarise
 from loadstone.record.model import Run
 from loadstone.report.ladder_words import difference, ladder_sections
 from loadstone.statistics.arithmetic import less, over, total
@@ -16,7 +16,7 @@ from loadstone.statistics.estimate import Estimate
 
 
 def ladders_of(run: Run) -> dict[str, Ladder]:
-    return {ladder.variant: ladder for ladder in ladders(portrait(run))}
+    return {ladder.variant: ladder for ladder in ladders(summarise(run))}
 
 
 def account_of(ladder: Ladder, name: str) -> Account:
@@ -77,9 +77,9 @@ def test_a_whole_that_its_parts_exceed_is_not_taken_apart() -> None:
     ladder = ladders_of(run)["sqlite"]
     assert "a step of a traversal" not in {account.name for account in ladder.accounts}
     assert dict(ladder.unclosed)["a step of a traversal"].startswith("its calls at the price")
-    tables = {table.title: table for table in ladder_sections(portrait(run))[0].accounts}
+    tables = {table.title: table for table in ladder_sections(summarise(run))[0].accounts}
     rows = dict(tables["What a step of a traversal is made of"].rows)
-    (place,) = (at for at, one in enumerate(ladders(portrait(run))) if one.variant == "sqlite")
+    (place,) = (at for at, one in enumerate(ladders(summarise(run))) if one.variant == "sqlite")
     assert rows["unexplained"][place].text == "not taken apart"
     assert rows["statement"][place].text == "\N{EN DASH}"
 
@@ -117,7 +117,7 @@ def test_a_part_by_difference_says_so() -> None:
     account = account_of(ladder, "a look-up")
     assert account.by_difference
     assert account.parts[-1].of.startswith("the rest")
-    table = ladder_sections(portrait(make_oo1_run()))[0].accounts[0]
+    table = ladder_sections(summarise(make_oo1_run()))[0].accounts[0]
     cells = dict(table.rows)["unexplained"]
     (memory,) = (place for place, name in enumerate(table.headings[1:]) if "memory" in name)
     assert cells[memory].text == "not told apart"
@@ -231,7 +231,7 @@ def test_differences_have_a_sign() -> None:
 
 
 def test_a_benchmark_without_rungs_has_no_ladder() -> None:
-    assert ladders(portrait(make_run(FEW))) == ()
+    assert ladders(summarise(make_run(FEW))) == ()
     assert b'id="ladder"' not in registry.load_report("html")().render(make_run(FEW))
 
 

@@ -12,7 +12,7 @@ from report_fixture import FEW, POSTGRESQL, make_run
 from rich.console import Console
 
 from loadstone import registry
-from loadstone.analysis.summary import portrait
+from loadstone.analysis.summary import summarise
 from loadstone.record.model import Run
 from loadstone.report.terminal import folded, print_summary
 
@@ -56,9 +56,9 @@ def test_whatever_moves_sideways_can_be_reached_and_has_a_name(page: str) -> Non
 
 
 def test_a_wide_table_says_how_many_columns_it_has(page: str, run: Run) -> None:
-    whole = portrait(run)
+    whole = summarise(run)
     for view in whole.views:
-        count = len(whole.columns) + len(view.floors)
+        count = len(whole.columns) + len(view.overheads)
         assert f'<p class="wide">{count} columns:' in page
 
 

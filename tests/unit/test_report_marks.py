@@ -14,7 +14,7 @@ from rich.console import Console
 from loadstone import registry
 from loadstone.analysis.measured import LOAD, SIZE
 from loadstone.analysis.published import comparisons
-from loadstone.analysis.summary import portrait
+from loadstone.analysis.summary import summarise
 from loadstone.record.model import Disturbance, Run
 from loadstone.report.panel import panels
 from loadstone.report.paper_words import paper_tables, unmeasured
@@ -49,7 +49,7 @@ def test_unproved_is_said_wherever_the_figure_stands(status: str) -> None:
     run = of_cold_alone(make_run(("select-10%-heap",), scales=(10_000,)))
     if status != "ok":
         run = spoiled(run, status, Disturbance(0.3, 0.5, 1.2))
-    figures = portrait(run).figures.values()
+    figures = summarise(run).figures.values()
     assert [f.temperature for f in figures] == ["unproved"] * 3
     assert contradictions(run, *(rendered(run, name) for name in NAMES)) == []
     page = rendered(run, "html")
@@ -66,7 +66,7 @@ def test_unproved_is_said_wherever_the_figure_stands(status: str) -> None:
     progress = Progress(run.plan, 3, screen)
     progress.open()
     for result in run.results:
-        progress.ended(result)
+        progress.on_result(result)
     progress.close()
     assert screen.file.getvalue().count("unproved") == 3
     screen = Console(file=io.StringIO(), width=200, color_system=None)
@@ -91,7 +91,7 @@ def test_a_rung_that_needs_no_data_may_read_nothing() -> None:
 def test_an_interval_is_called_what_it_is() -> None:
     run = make_run(("select-10%-heap",), scales=(10_000,))
     left = spoiled(run, "disturbed", Disturbance(0.3, 0.5, 1.2), variant="sqlite")
-    (panel,) = panels(portrait(left))
+    (panel,) = panels(summarise(left))
     told = {(s.figure.cell.variant, s.figure.cell.temperature): s.interval_is for s in panel.strips}
     assert told["sqlite", "warm"] == "what the disturbance leaves"
     assert told["sqlite", "cold"] == "range of the samples, what the disturbance leaves"
@@ -113,7 +113,7 @@ def test_a_thread_does_not_compute_for_longer_than_the_clock_ran() -> None:
             ))
             for r in run.results
         )  # fmt: skip
-        figures = portrait(replace(run, results=results)).figures
+        figures = summarise(replace(run, results=results)).figures
         return figures["select-10%-heap|sqlite|10000|warm"].client_cpu_share
 
     assert share(1.4, 1) is None
@@ -124,7 +124,7 @@ def test_a_thread_does_not_compute_for_longer_than_the_clock_ran() -> None:
 
 def test_loads_beside_disturbed_cells_are_not_ranked() -> None:
     def rows(run: Run):
-        found = comparisons(portrait(run))
+        found = comparisons(summarise(run))
         assert found
         return {row.operation: row for t in found.tables if t.number == "II" for row in t.rows}
 
@@ -139,14 +139,14 @@ def test_loads_beside_disturbed_cells_are_not_ranked() -> None:
 
 def test_markdown_has_the_marks_of_the_page() -> None:
     run = make_oo1_run()
-    figures = [f for f in portrait(run).figures.values() if f.role.value != "harness overhead"]
+    figures = [f for f in summarise(run).figures.values() if f.role.value != "harness overhead"]
     text = rendered(run, "md").partition("**The paper")[0]
     assert sum(f.few_visits for f in figures) > 0
     assert len(re.findall(r" °(?= |$)", text, re.MULTILINE)) >= sum(f.few_visits for f in figures)
     assert "° Some start met fewer than 100 parts" in text
-    quick = make_run(("select-1-hash-host",), scales=(10_000,))
+    quick = make_run(("select-1-hash-client",), scales=(10_000,))
     near = [
-        f for f in portrait(quick).figures.values() if f.near_floor and f.cell.variant != "null"
+        f for f in summarise(quick).figures.values() if f.near_overhead and f.cell.variant != "null"
     ]
     assert near
     told = rendered(quick, "md")
@@ -156,8 +156,8 @@ def test_markdown_has_the_marks_of_the_page() -> None:
 
 def test_a_table_of_invalid_figures_says_so() -> None:
     run = make_run(FEW, scales=(10_000,))
-    found = comparisons(portrait(spoiled(run, "invalid", operation="joinAselB-heap")))
+    found = comparisons(summarise(spoiled(run, "invalid", operation="joinAselB-heap")))
     assert found
     line = next(one for one in unmeasured(found) if one.startswith("Table 4"))
     assert line == "Table 4. Joins without index: its figures are invalid"
-    assert all("Table 4" not in t.title for t in paper_tables(found, portrait(run)))
+    assert all("Table 4" not in t.title for t in paper_tables(found, summarise(run)))

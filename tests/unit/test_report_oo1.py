@@ -13,8 +13,8 @@ from rich.console import Console
 
 from loadstone import registry
 from loadstone.analysis.ladder import STEPS
-from loadstone.analysis.published import Comparison, ComparisonRow, _revived, comparisons
-from loadstone.analysis.summary import Portrait, portrait
+from loadstone.analysis.published import Comparison, ComparisonRow, _reimplemented, comparisons
+from loadstone.analysis.summary import Summary, summarise
 from loadstone.analysis.verdict import headline
 from loadstone.benchmarks.oo1.benchmark import Oo1Benchmark
 from loadstone.record.model import AnswerCheck, Run, Term
@@ -24,12 +24,12 @@ from loadstone.report.terminal import print_summary
 
 
 @pytest.fixture(scope="module")
-def whole() -> Portrait:
-    return portrait(make_oo1_run())
+def whole() -> Summary:
+    return summarise(make_oo1_run())
 
 
 def tables_of(run: Run) -> dict[str, Comparison]:
-    found = comparisons(portrait(run))
+    found = comparisons(summarise(run))
     assert found is not None
     return {table.number: table for table in found.tables}
 
@@ -38,11 +38,11 @@ def row_of(run: Run, label: str) -> ComparisonRow:
     return next(row for row in tables_of(run)["II"].rows if row.label == label)
 
 
-def cell_of(whole: Portrait, operation: str, variant: str, temperature: str = "warm"):
+def cell_of(whole: Summary, operation: str, variant: str, temperature: str = "warm"):
     return whole.figures[f"{operation}|{variant}|{ROWS}|{temperature}"]
 
 
-def test_a_row_takes_the_temperature_it_names(whole: Portrait) -> None:
+def test_a_row_takes_the_temperature_it_names(whole: Summary) -> None:
     run = whole.run
     for temperature in ("warm", "cold"):
         shown = row_of(run, f"lookup, {temperature}").measured
@@ -52,7 +52,7 @@ def test_a_row_takes_the_temperature_it_names(whole: Portrait) -> None:
     assert row_of(run, "lookup, cold").measured["memory"].status == "gap"
 
 
-def test_a_total_is_the_sum_of_medians_and_of_their_bounds(whole: Portrait) -> None:
+def test_a_total_is_the_sum_of_medians_and_of_their_bounds(whole: Summary) -> None:
     found = row_of(whole.run, "total, warm").measured
     parts = [
         cell_of(whole, name, "sqlite").elapsed_ns for name in ("lookup", "traversal", "insert")
@@ -98,7 +98,7 @@ def test_an_unproved_part_makes_the_total_unproved() -> None:
     assert total["postgresql"].ratio is not None
 
 
-def test_reverse_traversals_are_as_of_3280_visits(whole: Portrait) -> None:
+def test_reverse_traversals_are_as_of_3280_visits(whole: Summary) -> None:
     figure = cell_of(whole, "reverse", "sqlite")
     # The made-up engine takes as long for each visit, wherever it starts.
     assert figure.elapsed_ns.value == pytest.approx(1_500_000, rel=1e-4)
@@ -106,26 +106,26 @@ def test_reverse_traversals_are_as_of_3280_visits(whole: Portrait) -> None:
     assert max(s.elapsed_ns for s in figure.samples) > 100 * min(
         s.elapsed_ns for s in figure.samples
     )
-    floor = cell_of(whole, "reverse", "null")
-    assert [round(one) for one in floor.shown_ns] == [s.elapsed_ns for s in floor.samples]
+    overhead = cell_of(whole, "reverse", "null")
+    assert [round(one) for one in overhead.shown_ns] == [s.elapsed_ns for s in overhead.samples]
 
 
 def test_few_visits_are_flagged() -> None:
     run = make_oo1_run()
-    assert cell_of(portrait(run), "reverse", "sqlite").few_visits
-    assert not cell_of(portrait(run), "traversal", "sqlite").few_visits
+    assert cell_of(summarise(run), "reverse", "sqlite").few_visits
+    assert not cell_of(summarise(run), "traversal", "sqlite").few_visits
     plenty = tuple(
         replace(result, answers=tuple(_at_least(answer, 100) for answer in result.answers))
         for result in run.results
     )
-    assert not cell_of(portrait(replace(run, results=plenty)), "reverse", "sqlite").few_visits
+    assert not cell_of(summarise(replace(run, results=plenty)), "reverse", "sqlite").few_visits
 
 
 def _at_least(answer: AnswerCheck, visits: int) -> AnswerCheck:
     return replace(answer, rows=max(answer.rows, visits))
 
 
-def test_size_and_load_stand_beside_the_papers(whole: Portrait) -> None:
+def test_size_and_load_stand_beside_the_papers(whole: Summary) -> None:
     size, load = (row_of(whole.run, label) for label in ("database size, MB", "load (local)"))
     assert size.measured["memory"].text == "3.90 MB"
     assert size.published["RDBMS"].ratio == pytest.approx(4.5 / 3.3)
@@ -160,7 +160,7 @@ def test_a_table_of_another_edition_has_nothing_beside_it() -> None:
     assert not any(table.measured for table in without.values())
 
 
-def test_tables_that_name_an_edition_stand_beside_the_others(whole: Portrait) -> None:
+def test_tables_that_name_an_edition_stand_beside_the_others(whole: Summary) -> None:
     published = json.loads(json.dumps(whole.run.published))
     for table in published["tables"]:
         table["edition"] = "1992-no-locality" if table["number"] == "VI" else ""
@@ -175,7 +175,7 @@ def test_tables_that_name_an_edition_stand_beside_the_others(whole: Portrait) ->
 
 
 def test_the_database_without_locality_lends_the_others_neither_size_nor_load(
-    whole: Portrait,
+    whole: Summary,
 ) -> None:
     size, lookup = tables_of(whole.run)["VI"].rows
     assert size.measured == {}
@@ -190,13 +190,13 @@ def test_operations_that_were_not_run_are_asked_for() -> None:
     run = make_oo1_run()
     cells = tuple(c for c in run.plan.cells if c.operation != "lookup-no-locality")
     tables = tables_of(replace(run, plan=replace(run.plan, cells=cells)))
-    missing = "its operations were not run: add --panel full, without --operation"
-    assert (tables["VI"].missing, tables["VI"].add) == (missing, "--panel full")
+    missing = "its operations were not run: add --preset full, without --operation"
+    assert (tables["VI"].missing, tables["VI"].add) == (missing, "--preset full")
     assert not tables["VI"].measured
     assert tables["II"].measured
 
 
-def test_markdown_has_the_papers_tables(whole: Portrait) -> None:
+def test_markdown_has_the_papers_tables(whole: Summary) -> None:
     text = registry.load_report("md")().render(whole.run).decode()
     (row,) = (line for line in text.splitlines() if line.startswith("| lookup, warm | 2.4 2.4"))
     cells = [cell.strip() for cell in row.split("|")[1:-1]]
@@ -218,17 +218,17 @@ def test_markdown_has_wisconsins_tables_too() -> None:
     assert "The IDM used nested loops." in text
 
 
-def test_the_terminal_says_where_the_tables_are(whole: Portrait) -> None:
+def test_the_terminal_says_where_the_tables_are(whole: Summary) -> None:
     assert paper_line(comparisons(whole)) == (
         "the paper's tables, 2 of 4 beside today's figures; for 2 others add --rows 200000 and"
         " --rows 2000000"
     )
-    assert paper_line(comparisons(portrait(make_run()))).endswith("4 of 4 beside today's figures")
+    assert paper_line(comparisons(summarise(make_run()))).endswith("4 of 4 beside today's figures")
     assert paper_line(None) == ""
 
 
 @pytest.mark.parametrize("name", ["md", "html"])
-def test_the_way_to_a_server_stands_beside_the_figures(whole: Portrait, name: str) -> None:
+def test_the_way_to_a_server_stands_beside_the_figures(whole: Summary, name: str) -> None:
     own = (Term("sqlite", "round_trip_ns", None, "not measured: no route"),
            Term("null", "round_trip_ns", None, "7"),
            Term("postgresql", "round_trip_ns", None, "41200"))  # fmt: skip
@@ -241,19 +241,19 @@ def test_the_way_to_a_server_stands_beside_the_figures(whole: Portrait, name: st
     assert "and back" not in registry.load_report(name)().render(alone).decode()
 
 
-def test_the_papers_systems_that_run_again_are_named(whole: Portrait) -> None:
+def test_the_papers_systems_that_run_again_are_named(whole: Summary) -> None:
     told = (
         "Of the paper's systems run again: INDEX as lode?access=links, INDEX with B-trees"
         " (Table VII) as lode?access=btree and OODBMS as lode"
     )
     absent = " (not in this run: lode?access=links, lode?access=btree and lode)."
-    assert comparisons(whole).revived == told + absent
+    assert comparisons(whole).reimplemented == told + absent
     there = (*whole.competitors, "lode", "lode?access=links", "lode?access=btree")
-    assert _revived(SimpleNamespace(words=whole.words, competitors=there)) == told + "."
-    assert comparisons(portrait(make_run(FEW))).revived == ""
+    assert _reimplemented(SimpleNamespace(words=whole.words, competitors=there)) == told + "."
+    assert comparisons(summarise(make_run(FEW))).reimplemented == ""
 
 
-def test_things_have_their_own_names(whole: Portrait) -> None:
+def test_things_have_their_own_names(whole: Summary) -> None:
     assert headline(whole).startswith(
         "OO1 (1992) on sqlite, postgresql and zodb beside the limit memory, "
     )
@@ -264,25 +264,25 @@ def test_things_have_their_own_names(whole: Portrait) -> None:
         assert "tuples" not in text
 
 
-def test_every_column_names_its_host_and_every_host_its_floor(whole: Portrait) -> None:
+def test_every_column_names_its_client_and_every_client_its_overhead(whole: Summary) -> None:
     assert whole.headings["zodb"] == "zodb (python)"
     text = registry.load_report("md")().render(whole.run).decode()
     assert "| sqlite (rust) | postgresql (rust) | zodb (python) | memory (rust, limit) |" in text
     assert "Rust for sqlite, postgresql and memory (a call that does nothing: 1.50 ns)" in text
     assert "Python for zodb (a call that does nothing: 60.0 ns)" in text
-    # The floor that was measured in Rust says nothing of a program in Python.
-    assert cell_of(whole, "lookup", "sqlite").floor_share is not None
-    assert cell_of(whole, "lookup", "zodb").floor_share is None
+    # The overhead that was measured in Rust says nothing of a program in Python.
+    assert cell_of(whole, "lookup", "sqlite").overhead_share is not None
+    assert cell_of(whole, "lookup", "zodb").overhead_share is None
 
 
-def test_one_host_is_named_in_the_headline() -> None:
+def test_one_client_is_named_in_the_headline() -> None:
     run = make_oo1_run()
     terms = tuple(replace(term, read_back="rust") for term in run.terms)
-    assert "called from Rust" in headline(portrait(replace(run, terms=terms)))
-    assert "called from" not in headline(portrait(run))
+    assert "called from Rust" in headline(summarise(replace(run, terms=terms)))
+    assert "called from" not in headline(summarise(run))
 
 
-def test_a_panel_shows_a_measure_and_no_statement(whole: Portrait) -> None:
+def test_a_panel_shows_a_measure_and_no_statement(whole: Summary) -> None:
     apart = next(panel for panel in panels(whole) if "no-locality" in panel.operation.name)
     assert "measure lookup;" in apart.asked
     panel = next(panel for panel in panels(whole) if panel.operation.name == "reverse")
@@ -294,7 +294,7 @@ def test_a_panel_shows_a_measure_and_no_statement(whole: Portrait) -> None:
     assert "A figure opens its samples." in page
 
 
-def test_the_terminal_tells_hosts_and_calls_and_fits(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_terminal_tells_clients_and_calls_and_fits(capsys: pytest.CaptureFixture[str]) -> None:
     run = make_oo1_run()
     print_summary(run, Path("a.loadstone"), None, Console(width=100, highlight=False))
     text = capsys.readouterr().out
@@ -307,5 +307,7 @@ def test_the_terminal_tells_hosts_and_calls_and_fits(capsys: pytest.CaptureFixtu
 
 
 def test_the_rungs_of_the_ladder_are_measured_in_the_same_rounds() -> None:
-    together = {item.name for item in Oo1Benchmark().operations("1992", 200) if item.unit}
+    together = {
+        item.name for item in Oo1Benchmark().operations("1992", 200) if item.interleaved_group
+    }
     assert together == {step.operation for step in STEPS}

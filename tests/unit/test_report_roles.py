@@ -14,7 +14,7 @@ from report_fixture import make_run
 
 from loadstone import registry
 from loadstone.analysis.published import comparisons
-from loadstone.analysis.summary import Portrait, portrait
+from loadstone.analysis.summary import Summary, summarise
 from loadstone.plan.plan import Choices, Plan
 from loadstone.record.model import Run, Term
 from loadstone.report.paper_words import paper_tables
@@ -47,7 +47,7 @@ def told(run: Run, *terms: Term) -> Run:
     return replace(run, terms=(*run.terms, *terms))
 
 
-def ranked(whole: Portrait) -> Iterable[str]:
+def ranked(whole: Summary) -> Iterable[str]:
     """Every variant that something ranks: shaded, best, or with a ratio."""
     for figure in whole.figures.values():
         if figure.best or figure.ratio:
@@ -57,7 +57,7 @@ def ranked(whole: Portrait) -> Iterable[str]:
             yield from (v for v, today in row.measured.items() if today.best or today.ratio)
 
 
-@pytest.mark.parametrize("kind", ["engine", "host"])
+@pytest.mark.parametrize("kind", ["engine", "client"])
 def test_what_is_no_database_declares_a_role_of_its_own(kind: str) -> None:
     listed = getattr(registry, f"{kind}_names")()
     load = getattr(registry, f"load_{kind}")
@@ -86,7 +86,7 @@ def test_a_plan_of_before_there_were_roles_ranks_no_limit_either() -> None:
 def test_choices_become_a_plan_with_roles(tmp_path) -> None:
     from loadstone.run.session import plan_from
 
-    chosen = {"benchmark": "oo1", "on": ["memory", "sqlite", "python-null"], "panel": "quick"}
+    chosen = {"benchmark": "oo1", "on": ["memory", "sqlite", "python-null"], "preset": "quick"}
     plan = plan_from(chosen, None).plan
     assert dict(plan.roles) == {
         "memory": "limit",
@@ -94,11 +94,11 @@ def test_choices_become_a_plan_with_roles(tmp_path) -> None:
         "python-null": "harness overhead",
         "null": "harness overhead",
     }
-    assert Choices().floor
+    assert Choices().overhead
 
 
 def test_the_fastest_limit_is_never_the_best() -> None:
-    whole = portrait(make_oo1_run())
+    whole = summarise(make_oo1_run())
     assert set(ranked(whole)) == {"sqlite", "postgresql", "zodb"}
     lookup = whole.figures["lookup|memory|20000|warm"]
     assert lookup.elapsed_ns is not None
@@ -110,7 +110,7 @@ def test_the_fastest_limit_is_never_the_best() -> None:
 @pytest.mark.parametrize("role", ["limit", "harness overhead", "control"])
 def test_a_role_and_not_a_name_keeps_it_out(role: str) -> None:
     run = named(make_oo1_run(), "memory", "newcomer?a=b", role)
-    assert "newcomer?a=b" not in set(ranked(portrait(run)))
+    assert "newcomer?a=b" not in set(ranked(summarise(run)))
     page = rendered("html", run)
     assert page
 
@@ -118,15 +118,15 @@ def test_a_role_and_not_a_name_keeps_it_out(role: str) -> None:
 def test_a_second_harness_has_a_column_of_its_own_and_no_rank() -> None:
     run = named(make_oo1_run(), "memory", "python-null", "harness overhead")
     run = replace(run, terms=tuple(
-        replace(t, read_back="python") if (t.variant, t.key) == ("python-null", "host") else t
+        replace(t, read_back="python") if (t.variant, t.key) == ("python-null", "client") else t
         for t in run.terms
     ))  # fmt: skip
-    whole = portrait(run)
+    whole = summarise(run)
     assert "python-null" not in whole.columns
     page = rendered("html", run)
     assert "harness (rust), µs" in page
     assert "harness (python), µs" in page
-    assert whole.figures["lookup|zodb|20000|warm"].floor_share is not None
+    assert whole.figures["lookup|zodb|20000|warm"].overhead_share is not None
 
 
 def test_every_format_shows_a_limit_and_says_what_it_is() -> None:
@@ -144,7 +144,7 @@ def test_every_format_shows_a_limit_and_says_what_it_is() -> None:
 
 
 def test_in_the_papers_tables_a_limit_is_no_denominator() -> None:
-    whole = portrait(make_oo1_run())
+    whole = summarise(make_oo1_run())
     tables = {table.number: table for table in comparisons(whole).tables}
     lookup = next(row for row in tables["II"].rows if row.label == "lookup, warm")
     assert lookup.measured["memory"].elapsed_ns
@@ -153,7 +153,7 @@ def test_in_the_papers_tables_a_limit_is_no_denominator() -> None:
 
 
 def test_a_row_that_calls_no_engine_is_not_ranked() -> None:
-    whole = portrait(make_oo1_run())
+    whole = summarise(make_oo1_run())
     nothing = [f for f in whole.figures.values() if f.cell.operation == "nothing"]
     assert nothing
     assert all(f.elapsed_ns and not f.ratio and not f.best for f in nothing)
@@ -169,7 +169,7 @@ def test_whatever_the_times_only_competitors_are_ranked(times: list[int]) -> Non
                                  for s in r.samples))
         for r in run.results
     )  # fmt: skip
-    whole = portrait(replace(run, results=results))
+    whole = summarise(replace(run, results=results))
     assert set(ranked(whole)) <= {"sqlite", "postgresql", "zodb"}
 
 
@@ -182,7 +182,7 @@ DURABILITY = (
 
 def test_a_term_is_marked_at_the_cells_it_concerns_in_every_format() -> None:
     run = told(make_oo1_run(), *DURABILITY)
-    whole = portrait(run)
+    whole = summarise(run)
     insert = whole.figures["insert|sqlite|20000|warm"]
     assert [term.words for term in insert.unequal] == ["durability: none, not full"]
     assert whole.figures["lookup|sqlite|20000|warm"].unequal == ()
@@ -207,20 +207,20 @@ def test_a_term_is_marked_at_the_cells_it_concerns_in_every_format() -> None:
 def test_equal_terms_are_marked_nowhere() -> None:
     equal = tuple(replace(term, read_back="FULL") for term in DURABILITY)
     run = told(make_oo1_run(), *equal)
-    assert not any(figure.unequal for figure in portrait(run).figures.values())
+    assert not any(figure.unequal for figure in summarise(run).figures.values())
     assert "≠" not in rendered("md", run)
 
 
 def test_who_does_not_tell_a_term_departs_from_those_who_do() -> None:
     run = told(make_oo1_run(), *DURABILITY[1:], Term("sqlite", "durability", "full", None))
-    found = portrait(run).figures["insert|sqlite|20000|warm"].unequal
+    found = summarise(run).figures["insert|sqlite|20000|warm"].unequal
     assert [term.words for term in found] == ["durability: not told, not full"]
 
 
 def test_a_row_has_its_own_participants() -> None:
     """Of two that agree nothing is marked, whatever a third says that has no figure there."""
-    run = make_run(("select-1-hash-host",), scales=(10_000,))
-    whole = portrait(run)
+    run = make_run(("select-1-hash-client",), scales=(10_000,))
+    whole = summarise(run)
     timed = [f for f in whole.figures.values() if f.elapsed_ns and f.cell.variant == "duckdb"]
     assert not timed
     assert not any(

@@ -11,7 +11,7 @@ from report_fixture import POSTGRESQL, make_run
 from loadstone import registry
 from loadstone.analysis.growth import growth
 from loadstone.analysis.standing import behind, standing
-from loadstone.analysis.summary import portrait
+from loadstone.analysis.summary import summarise
 from loadstone.record.model import Run, Sample
 from loadstone.statistics.estimate import Estimate
 from loadstone.text.numbers import TIMES, times
@@ -36,7 +36,7 @@ def one_row() -> Run:
 
 
 def warm(run: Run) -> dict:
-    figures = portrait(run).figures
+    figures = summarise(run).figures
     return {v: figures[f"{OPERATION}|{v}|10000|warm"] for v in ("sqlite", "duckdb", POSTGRESQL)}
 
 
@@ -69,7 +69,7 @@ def test_no_ratio_whose_interval_holds_1_looks_like_one(bounds: list[float]) -> 
     assert (behind(ratio) or 0) >= 1
 
 
-def test_whoever_is_certainly_faster_in_pairs_is_the_best() -> None:
+def test_what_is_certainly_faster_in_pairs_is_the_best() -> None:
     """Its median is the higher one, and it is faster in every pair that both have."""
     base = [100 * 2**place for place in range(10)]
     elapsed = {
@@ -133,14 +133,14 @@ def grown(exponent: float, samples: int, noise: float = 0.0) -> Run:
 
 
 def steep(run: Run) -> list[str]:
-    return [line.told for line in growth(portrait(run)) if line.steep]
+    return [line.told for line in growth(summarise(run)) if line.steep]
 
 
 @pytest.mark.parametrize("name", ["md", "html"])
 def test_single_samples_say_nothing_of_growth(name: str) -> None:
     run = grown(1.5, samples=1)
     assert steep(run) == []
-    assert {line.told for line in growth(portrait(run))} == {"\N{EN DASH}"}
+    assert {line.told for line in growth(summarise(run))} == {"\N{EN DASH}"}
     text = registry.load_report(name)().render(run).decode()
     assert "1.50" not in text
     assert "Growing faster" not in text
@@ -150,5 +150,5 @@ def test_growth_is_told_where_the_intervals_leave_no_doubt() -> None:
     assert set(steep(grown(1.5, samples=10))) == {"1.50"}
     assert steep(grown(1.5, samples=10, noise=0.4)) == []
     assert steep(grown(1.1, samples=10)) == []
-    lines = growth(portrait(grown(1.5, samples=10, noise=0.05)))
+    lines = growth(summarise(grown(1.5, samples=10, noise=0.05)))
     assert all(line.low <= line.exponent <= line.high for line in lines)

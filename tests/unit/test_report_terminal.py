@@ -27,8 +27,8 @@ def test_one_line_for_each_finished_operation() -> None:
     progress = Progress(RUN.plan, len(RUN.plan.cells), screen)
     progress.open()
     for result in RUN.results:
-        progress.told("working")
-        progress.ended(result)
+        progress.on_status("working")
+        progress.on_result(result)
     progress.close()
     lines = screen.file.getvalue().splitlines()
     units = {(r.cell.rows, r.cell.temperature, r.cell.operation) for r in RUN.results}
@@ -62,7 +62,7 @@ def test_a_reason_is_told_in_full_the_first_time_and_once_in_the_end() -> None:
     screen = console(terminal=False)
     progress = Progress(run.plan, len(run.plan.cells), screen)
     for result in run.results:
-        progress.ended(result)
+        progress.on_result(result)
     assert screen.file.getvalue().count(reason) == 1
     summary = console(terminal=False)
     print_summary(run, Path("r.loadstone"), None, summary)
@@ -79,7 +79,7 @@ def test_the_live_table_fits_the_screen(height: int) -> None:
     progress.open()
     try:
         for result in RUN.results:
-            progress.ended(result)
+            progress.on_result(result)
         measuring = console(terminal=False, height=height)
         measuring.print(progress._screen())
     finally:
@@ -93,7 +93,7 @@ def test_an_estimate_needs_a_first_cell() -> None:
     progress = Progress(RUN.plan, len(RUN.plan.cells), console(terminal=False))
     assert progress.seconds_left() is None
     for result in RUN.results:
-        progress.ended(result)
+        progress.on_result(result)
     left = progress.seconds_left()
     assert left is not None
     assert left >= 0
@@ -139,7 +139,7 @@ def test_a_run_of_artificial_engines_has_no_empty_table_and_no_answers_of_none()
 
 
 def test_what_is_said_of_disturbed_cells_adds_up_to_what_the_verdict_counts() -> None:
-    """A twin's cells are the harness's matter, in both."""
+    """An A/A control's cells are the harness's matter, in both."""
     run = replace(RUN, results=tuple(
         replace(r, status="invalid", reason="too busy") if r.samples else r
         for r in RUN.results

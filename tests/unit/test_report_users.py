@@ -1,4 +1,4 @@
-"""Many users in reports: every percentile says of which loop it is; nothing is invented."""
+"""Concurrent users in reports: every percentile says of which loop it is; nothing is invented."""
 
 import dataclasses
 import io
@@ -8,13 +8,13 @@ from rich.console import Console
 
 from loadstone.analysis.user_points import ABSENT, throughput_per_s, users_tables
 from loadstone.record.model import Run, UsersPoint
-from loadstone.report.terminal_users import many_users
+from loadstone.report.terminal_users import concurrent_users
 
 POINT = UsersPoint(
     operation="look",
     variant="sqlite",
     rows=1000,
-    host="python",
+    client="python",
     model="open",
     users=8,
     rate_per_s=300.0,
@@ -51,7 +51,7 @@ def as_dict(table, number=0):
 
 def shown(run: Run, width: int = 120) -> str:
     console = Console(file=io.StringIO(), width=width)
-    for part in many_users(run):
+    for part in concurrent_users(run):
         console.print(part)
     return console.file.getvalue()
 

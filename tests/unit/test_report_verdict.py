@@ -6,18 +6,18 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
-from report_fixture import FEW, POSTGRESQL, TWIN, make_run
+from report_fixture import AA_CONTROL, FEW, POSTGRESQL, make_run
 from rich.console import Console
 
 from loadstone import registry
-from loadstone.analysis.summary import portrait
+from loadstone.analysis.summary import summarise
 from loadstone.analysis.verdict import circumstances, headline, verdict
 from loadstone.record.model import LEFT_BEHIND, CellResult, Event, Run
 from loadstone.report.terminal import print_summary
 
 
 def judged(run: Run):
-    return verdict(portrait(run))
+    return verdict(summarise(run))
 
 
 def test_counts() -> None:
@@ -36,7 +36,7 @@ def test_a_clean_run_says_so() -> None:
     found = judged(run)
     assert found.clean
     assert all(fine for _, fine in found.clauses())
-    own = sum(cell.variant not in ("null", TWIN) for cell in run.plan.cells)
+    own = sum(cell.variant not in ("null", AA_CONTROL) for cell in run.plan.cells)
     assert found.sentence().startswith(f"{own} of {own} cells measured and in order · ")
     assert "harness" not in found.sentence()
 
@@ -62,7 +62,7 @@ def test_every_ranking_says_that_no_limit_judged_it() -> None:
     assert {point.model for point in run.users} == {"closed", "open"}
     unjudged = replace(run, plan=replace(run.plan, limits=False))
     mark = "judged by no limits"
-    views = len(portrait(run).views)
+    views = len(summarise(run).views)
     for name in ("html", "md"):
         fine, marked = (registry.load_report(name)().render(r).decode() for r in (run, unjudged))
         assert mark not in fine
@@ -139,13 +139,13 @@ def test_noise_is_the_difference_between_rounds() -> None:
             samples=tuple(replace(s, elapsed_ns=1000 + 200 * s.round) for s in result.samples),
         )
         for result in run.results
-        if result.cell.variant != TWIN
+        if result.cell.variant != AA_CONTROL
     )
-    # A run that has a twin tells noise by it, or not at all.
+    # A run that has an A/A control tells noise by it, or not at all.
     assert judged(replace(run, results=shaped)).repeat_difference is None
     run = replace(
         run,
-        plan=replace(run.plan, cells=tuple(c for c in run.plan.cells if c.variant != TWIN)),
+        plan=replace(run.plan, cells=tuple(c for c in run.plan.cells if c.variant != AA_CONTROL)),
     )
     found = judged(replace(run, results=shaped))
     assert found.noise is None
@@ -164,12 +164,12 @@ def test_noise_is_the_difference_between_rounds() -> None:
     assert judged(replace(run, results=once)).repeat_difference is None
 
 
-def test_noise_is_what_the_twins_differ_by() -> None:
+def test_noise_is_the_difference_of_the_a_a_control() -> None:
     run = make_run(("select-10%-heap", "min-scalar"))
     factors = {"select-10%-heap": 1.02, "min-scalar": 0.96}
 
     def shaped(result: CellResult) -> CellResult:
-        factor = factors[result.cell.operation] if result.cell.variant == TWIN else 1.0
+        factor = factors[result.cell.operation] if result.cell.variant == AA_CONTROL else 1.0
         return replace(
             result,
             samples=tuple(
@@ -183,14 +183,14 @@ def test_noise_is_what_the_twins_differ_by() -> None:
     assert found.noise is not None
     assert found.noise.cells == 2
     assert math.isclose(found.noise.worst, 1 / 0.96 - 1, rel_tol=1e-4)
-    assert math.isclose(found.noise.middle, (0.02 + 1 / 0.96 - 1) / 2, rel_tol=1e-4)
+    assert math.isclose(found.noise.median, (0.02 + 1 / 0.96 - 1) / 2, rel_tol=1e-4)
     # Every pair differs alike, so all of it is certain.
-    assert math.isclose(found.noise.certain, found.noise.middle)
+    assert math.isclose(found.noise.certain, found.noise.median)
     assert "the same measured twice differs by 3.1 % (at worst 4.2 %)" in found.sentence()
     assert "last round" not in found.sentence()
     spoiled = (
         replace(result, status="invalid", reason="measured twice, it differs by 14%")
-        if (result.cell.operation, result.cell.variant) == ("min-scalar", TWIN)
+        if (result.cell.operation, result.cell.variant) == ("min-scalar", AA_CONTROL)
         else result
         for result in shaped_run.results
     )
@@ -201,8 +201,8 @@ def test_noise_is_what_the_twins_differ_by() -> None:
 def test_invalid_cells_are_counted_with_their_commonest_reason() -> None:
     run = make_run(("select-10%-heap", "min-100"))
     reasons = {
-        "sqlite": "the host took 7% of the processors' time",
-        "duckdb": "the host took 12% of the processors' time",
+        "sqlite": "the hypervisor took 7% of the processors' time",
+        "duckdb": "the hypervisor took 12% of the processors' time",
         POSTGRESQL: "measured twice, it differs by 14%",
     }
     spoiled = tuple(
@@ -213,20 +213,23 @@ def test_invalid_cells_are_counted_with_their_commonest_reason() -> None:
     )
     found = judged(replace(run, results=spoiled))
     assert found.invalid_reason_count == 8
-    assert "12 invalid (mostly: the host took 7 to 12% of the processors' time)" in found.sentence()
+    assert (
+        "12 invalid (mostly: the hypervisor took 7 to 12% of the processors' time)"
+        in found.sentence()
+    )
     assert not found.clean
     alike = tuple(
-        replace(result, reason="the host took 7% of the processors' time")
+        replace(result, reason="the hypervisor took 7% of the processors' time")
         if result.status == "invalid"
         else result
         for result in spoiled
     )
-    assert "12 invalid (the host took 7% of" in judged(replace(run, results=alike)).sentence()
+    assert "12 invalid (the hypervisor took 7% of" in judged(replace(run, results=alike)).sentence()
 
 
 def test_headline_and_circumstances() -> None:
     run = make_run(FEW)
-    assert headline(portrait(run)) == (
+    assert headline(summarise(run)) == (
         "Wisconsin (1983) on sqlite, duckdb and postgresql?parallelism=2, 10,000 and 100,000 "
         "tuples, warm and cold"
     )

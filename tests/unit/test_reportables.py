@@ -5,10 +5,10 @@ import pytest
 from loadstone import registry
 from loadstone.clients.oo1.table_one import ITEMS, REPORTABLES, reportables
 
-FLOORS = {"null", "python-null"}
+NULL_CLIENTS = {"null", "python-null"}
 
 
-@pytest.mark.parametrize("engine", sorted(set(registry.host_names()) - FLOORS))
+@pytest.mark.parametrize("engine", sorted(set(registry.client_names()) - NULL_CLIENTS))
 def test_every_item_is_told_of_every_engine(engine):
     assert tuple(REPORTABLES[engine]) == ITEMS
     assert all(REPORTABLES[engine].values())
@@ -17,4 +17,4 @@ def test_every_item_is_told_of_every_engine(engine):
 
 def test_nothing_is_made_up_for_others():
     assert reportables("null") == {}
-    assert set(REPORTABLES) <= set(registry.host_names())
+    assert set(REPORTABLES) <= set(registry.client_names())

@@ -26,7 +26,7 @@ ENGINES = {
     "oo1": ("memory", "sqlite", "lmdb", "lode?access=links", "sqlite#2", "null", "python-null"),
 }  # fmt: skip
 NAMED = {
-    "wisconsin": ("select-1%-heap", "select-one-clustered-host", "min-heap"),
+    "wisconsin": ("select-1%-heap", "select-one-clustered-client", "min-heap"),
     "oo1": ("lookup", "range", "nothing"),
 }
 EDITIONS = {"wisconsin": ("1983", "1993"), "oo1": ("1992", "1992-no-locality")}
@@ -44,13 +44,13 @@ def chosen(draw: st.DrawFn) -> dict:
         "rows": st.lists(st.sampled_from(scales), min_size=1, unique=True),
         "operations": st.lists(st.sampled_from(NAMED[name]), min_size=1, unique=True),
         "temperature": TEMPERATURES,
-        "panel": st.sampled_from(("default", "quick", "full")),
+        "preset": st.sampled_from(("default", "quick", "full")),
         "repeat": st.integers(1, 12), "repeat_cold": st.integers(1, 4),
         "repeat_most": st.integers(1, 2_000), "repeat_s": st.floats(0, 30),
         "precision": st.floats(0, 0.99), "warm_up": st.integers(0, 3),
         "rounds": st.integers(1, 4), "seed": st.integers(0, 10**6),
-        "time_limit_s": st.floats(0.1, 1e4), "floor": st.booleans(), "limits": st.booleans(),
-        "awake": st.booleans(), "users": st.lists(st.integers(1, 256), max_size=3),
+        "time_limit_s": st.floats(0.1, 1e4), "overhead": st.booleans(), "limits": st.booleans(),
+        "disable_idle_states": st.booleans(), "users": st.lists(st.integers(1, 256), max_size=3),
         "rate_per_s": st.floats(1e-5, 1e5), "loop_s": st.floats(1e-5, 300),
     }  # fmt: skip
     kept = draw(st.lists(st.sampled_from(sorted(fields)), unique=True))
@@ -103,13 +103,13 @@ NAMES = st.text(alphabet="-a=' \"\n$\\;\u202e", min_size=1, max_size=6)
 @settings(max_examples=150, deadline=None)
 @given(st.lists(NAMES, max_size=3, unique=True), NAMES, NAMES, NAMES, st.data())
 def test_a_command_reads_what_a_record_holds_as_what_it_is(
-    operations: list[str], panel: str, benchmark: str, variant: str, data: st.DataObject
+    operations: list[str], preset: str, benchmark: str, variant: str, data: st.DataObject
 ) -> None:
     """A record may come from anybody. What its plan names is a name in the command, or refused."""
     from loadstone.errors import InputError
 
-    field = data.draw(st.sampled_from(("operations", "panel", "benchmark", "variants")))
-    given = {"operations": operations, "panel": panel, "benchmark": benchmark}
+    field = data.draw(st.sampled_from(("operations", "preset", "benchmark", "variants")))
+    given = {"operations": operations, "preset": preset, "benchmark": benchmark}
     plan = json.loads(BASE.plan.to_json())
     if field == "variants":
         plan = json.loads(json.dumps(plan).replace('"duckdb"', json.dumps(variant)))
@@ -132,7 +132,7 @@ def test_a_command_reads_what_a_record_holds_as_what_it_is(
 
 @pytest.mark.parametrize(("field", "value"), [
     ("operations", ["-x"]), ("operations", ["--record=/etc/passwd"]), ("operations", ["a\nb"]),
-    ("operations", [""]), ("panel", "--resume=x"), ("panel", "a\x1bb"), ("twin", "--on"),
+    ("operations", [""]), ("preset", "--resume=x"), ("preset", "a\x1bb"), ("aa_control", "--on"),
     ("roles", [["-x", "control"]]),
 ])  # fmt: skip
 def test_what_could_be_an_option_is_no_name(field: str, value: object) -> None:
@@ -144,7 +144,7 @@ def test_what_could_be_an_option_is_no_name(field: str, value: object) -> None:
 
 
 def test_what_nobody_chose_is_not_listed_as_chosen() -> None:
-    plan = planned({"benchmark": "oo1", "on": ["sqlite", "lmdb"], "panel": "quick"})
+    plan = planned({"benchmark": "oo1", "on": ["sqlite", "lmdb"], "preset": "quick"})
     assert plan.variants == ("sqlite", "sqlite#2", "lmdb", "null")
     assert choices_of(plan)["on"] == ["sqlite", "lmdb"]
     users = planned({"benchmark": "oo1", "on": ["sqlite"], "users": [1, 8], "rate_per_s": 50.0,
@@ -167,23 +167,23 @@ def test_every_choice_has_an_option() -> None:
 def test_the_page_says_the_command_of_its_plan(name: str) -> None:
     import html
 
-    plan = planned({"benchmark": "wisconsin", "on": ["sqlite"], "panel": "quick"})
+    plan = planned({"benchmark": "wisconsin", "on": ["sqlite"], "preset": "quick"})
     text = html.unescape(registry.load_report(name)().render(of(plan)).decode())
     assert command(of(plan)) in text
     assert f"plan {plan.hash}" in text
 
 
 def test_an_older_plan_says_what_it_does_not_tell() -> None:
-    plan = planned({"benchmark": "oo1", "on": ["sqlite"], "panel": "quick"})
-    older = replace(plan, panel="", operations=())
+    plan = planned({"benchmark": "oo1", "on": ["sqlite"], "preset": "quick"})
+    older = replace(plan, preset="", operations=())
     said = plan_toml(of(older))
-    assert "it does not tell its panel" in said
+    assert "it does not tell its preset" in said
     assert "operations = [" in said
 
 
 def test_a_files_own_value_counts_also_where_it_is_the_default(tmp_path: Path) -> None:
-    """The quick panel has other defaults."""
-    plan = planned({"benchmark": "wisconsin", "on": ["sqlite"], "panel": "quick", "rounds": 2})
+    """The quick preset has other defaults."""
+    plan = planned({"benchmark": "wisconsin", "on": ["sqlite"], "preset": "quick", "rounds": 2})
     assert (plan.rounds, Choices().rounds) == (2, 2)
     file = tmp_path / "plan.toml"
     file.write_text(plan_toml(of(plan)), encoding="utf-8")

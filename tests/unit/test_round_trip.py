@@ -7,7 +7,7 @@ import pytest
 from report_fixture import make_run
 
 from loadstone.analysis.compare.compare import compare
-from loadstone.analysis.summary import portrait
+from loadstone.analysis.summary import summarise
 from loadstone.analysis.terms import terms
 from loadstone.clients.round_trip import round_trip_ns
 from loadstone.record.model import Run, Term
@@ -33,7 +33,7 @@ def test_an_end_without_an_answer_is_an_error(monkeypatch: pytest.MonkeyPatch) -
 
 def test_it_stands_beside_the_terms_and_need_not_agree() -> None:
     run = make_run()
-    shown = terms(portrait(told(run, Term("sqlite", "round_trip_ns", None, "5900"))))
+    shown = terms(summarise(told(run, Term("sqlite", "round_trip_ns", None, "5900"))))
     (row,) = (row for row in shown.rows if row.key == "round_trip_ns")
     assert row.values["sqlite"].read_back == "5900"
     assert "round_trip_ns" not in shown.unequal

@@ -14,15 +14,15 @@ from loadstone.statistics.estimate import Estimate
 TIME = Estimate(100.0, 90.0, 110.0)
 
 
-def condition(yardstick_ns):
-    return Condition(0.0, 0.0, 0.0, yardstick_ns)
+def condition(speed_probe_ns):
+    return Condition(0.0, 0.0, 0.0, speed_probe_ns)
 
 
-def run(*yardsticks_ns):
+def run(*speed_probes_ns):
     results = [
         CellResult(Cell(f"operation-{number}", variant, 1000, "warm", 1), "ok", "", "",
-                   samples=(Sample(0, 0, 0, 0, 1),), condition=condition(yardstick_ns))
-        for number, yardstick_ns in enumerate(yardsticks_ns)
+                   samples=(Sample(0, 0, 0, 0, 1),), condition=condition(speed_probe_ns))
+        for number, speed_probe_ns in enumerate(speed_probes_ns)
         for variant in ("a", "b")
     ]  # fmt: skip
     return SimpleNamespace(results=results)
@@ -34,9 +34,9 @@ def test_a_time_reaches_as_far_as_the_speeds_of_its_run():
     assert speeds.interval(TIME, condition(1500.0)) == Estimate(100.0, 90.0 / 1.5, 110.0)
 
 
-def test_a_unit_counts_once_and_a_single_slow_moment_of_many_is_left_out():
+def test_a_group_counts_once_and_a_single_slow_moment_of_many_is_left_out():
     speeds = Speeds(run(*[1000.0] * 99, 9000.0))
-    assert (speeds.least_ns, speeds.middle_ns, speeds.most_ns) == (1000.0, 1000.0, 1000.0)
+    assert (speeds.least_ns, speeds.median_ns, speeds.most_ns) == (1000.0, 1000.0, 1000.0)
 
 
 @pytest.mark.parametrize("here", [None, condition(None)])
@@ -68,12 +68,12 @@ def test_on_a_steady_machine_a_ratio_over_two_records_is_as_narrow_as_measured()
 @given(
     value=st.floats(0.1, 10),
     width=st.floats(1, 2),
-    yardsticks_ns=st.lists(st.floats(100, 1000), min_size=1, max_size=30),
+    speed_probes_ns=st.lists(st.floats(100, 1000), min_size=1, max_size=30),
     here=st.tuples(st.floats(100, 1000), st.floats(100, 1000)),
 )
-def test_an_interval_only_grows(value, width, yardsticks_ns, here):
+def test_an_interval_only_grows(value, width, speed_probes_ns, here):
     plain = Estimate(value, value / width, value * width)
-    speeds = Speeds(run(*yardsticks_ns))
+    speeds = Speeds(run(*speed_probes_ns))
     numerator, denominator = (speeds.reach(condition(one)) for one in here)
     for found in (
         ratio_across(plain, numerator, denominator),

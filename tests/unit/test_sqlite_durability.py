@@ -2,7 +2,7 @@
 
 import pytest
 
-from loadstone.clients.rust.embedded import SqliteHost
+from loadstone.clients.rust.embedded import SqliteClient
 from loadstone.engines.sqlite.durability import durability
 from loadstone.plan.variant import Variant
 
@@ -25,5 +25,5 @@ def test_one_rule_for_all(settings: tuple[str, str], tmp_path) -> None:
     assert durability(synchronous, journal) == KNOWN[settings]
     told = {"synchronous": synchronous, "journal_mode": journal, "cache_size": "-4",
             "read_uncommitted": "0", "threads": "0"}  # fmt: skip
-    host = SqliteHost(Variant("sqlite"), tmp_path, "one")
-    assert host.in_common_words(told)["durability"] == KNOWN[settings]
+    client = SqliteClient(Variant("sqlite"), tmp_path, "one")
+    assert client.in_common_words(told)["durability"] == KNOWN[settings]

@@ -1,4 +1,4 @@
-"""Many users: what a loop counts, and that a pause shows where it must."""
+"""Concurrent users: what a loop counts, and that a pause shows where it must."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -110,7 +110,7 @@ def test_a_closed_loop_has_no_lag_and_its_latency_is_its_service(clock):
 
 
 def test_in_a_closed_loop_nothing_is_due_whatever_a_thread_waits_between_two_clocks():
-    """A host in Rust reads the clock twice, and another thread may have the processor between."""
+    """A client in Rust reads the clock twice, and another thread may have the processor between."""
     tally = Tally()
     for _ in range(200):
         tally.add(0, 3_000_000, 4_000_000)
@@ -217,8 +217,8 @@ def test_whatever_hangs_but_the_loop_itself_is_held_to_the_time_limit():
     loop = Loop("open", 2, SECOND_NS, seed=7, rate_per_s=RATE_PER_S)
     Users(engine, told.append, ManualClock()).work(loop, [REQUEST, REQUEST])
     checks, rest = told[: 2 * 2], told[2 * 2 :]
-    assert checks == ["statement"] * 4
-    assert rest == ["ended", "statement", "ended"]
+    assert checks == ["start"] * 4
+    assert rest == ["end", "start", "end"]
 
 
 def test_the_document_states_the_limit():

@@ -13,7 +13,7 @@ from loadstone.run.variant_worker import VariantWorker
 
 CHOICES = {
     "benchmark": "oo1", "on": ["sqlite", "sqlite?durability=none"], "rows": [500],
-    "operations": ["lookup"], "temperature": ["warm"], "floor": False, "limits": False,
+    "operations": ["lookup"], "temperature": ["warm"], "overhead": False, "limits": False,
     "repeat": 4, "repeat_most": 200, "repeat_s": 60.0, "precision": 0.0001, "warm_up": 2,
 }  # fmt: skip
 

@@ -223,15 +223,15 @@ def test_operations_are_well_formed(edition):
     assert list(dict.fromkeys(op.group for op in operations)) == GROUPS
     for op in operations:
         assert op.storage in ("heap", "clustered", "hash", "nonclustered")
-        assert op.destination in ("relation", "host", "update")
-        assert op.destination != "host" or op.name.endswith("-host")
+        assert op.destination in ("relation", "client", "update")
+        assert op.destination != "client" or op.name.endswith("-client")
         assert bool(op.undo) == (op.destination == "update")
         for statement in tree.parse(op.texts[0]):
             if statement["kind"] == "range":
                 assert (statement["relation"], op.design) in designs
-    for panel, least in (("quick", 8), ("cold", 10)):
-        assert least <= sum(panel in op.panels for op in operations) <= 14
-    quick = {op.group for op in operations if "quick" in op.panels}
+    for preset, least in (("quick", 8), ("cold", 10)):
+        assert least <= sum(preset in op.presets for op in operations) <= 14
+    quick = {op.group for op in operations if "quick" in op.presets}
     assert quick == set(GROUPS)
 
 

@@ -32,12 +32,12 @@ def test_what_a_worker_leaves_another_finds(tmp_path):
     first.open({"engine": "sqlite", "tactics": []}, str(tmp_path), "owner")
     first.load(**request)
     before = first.contents(**request)
-    first._watch().translated["10/heap/text"] = Statement("into", "CREATE", "tmp")
-    known = json.loads(json.dumps(first.leave()["known"]))
+    first._timer().translated["10/heap/text"] = Statement("into", "CREATE", "tmp")
+    state = json.loads(json.dumps(first.export_state()["state"]))
     first.remove()
     second.open({"engine": "sqlite", "tactics": []}, str(tmp_path), "owner")
-    second.learn(known)
-    assert second._watch().translated == {"10/heap/text": Statement("into", "CREATE", "tmp")}
+    second.import_state(state)
+    assert second._timer().translated == {"10/heap/text": Statement("into", "CREATE", "tmp")}
     assert second.contents(**request) == before != {"answer": None}
     second.remove()
 

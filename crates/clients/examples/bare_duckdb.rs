@@ -1,4 +1,4 @@
-//! OO1's look-up and traversal on DuckDB, in turns directly on its C interface and by this crate's
+//! OO1's look-up and traversal on DuckDB, alternately on its C interface and by this crate's
 //! client, as JSON. The bare loop shares the inputs, the null procedure and the checksum.
 //!
 //! `bare_duckdb MODULE PYTHON PATH PARTS ITERATIONS`: the file of Python's module `_duckdb`, a

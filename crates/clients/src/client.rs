@@ -39,8 +39,8 @@ pub trait Client: Send {
     /// What the engine says about itself.
     fn terms(&mut self) -> Result<Vec<(String, String)>, ClientError>;
 
-    /// Let many users loose on the loaded database, each with a driver of its own. `meter` knows
-    /// the servers whose work is the engine's.
+    /// Let concurrent users loose on the loaded database, each with a driver of its own. `meter`
+    /// knows the servers whose work is the engine's.
     fn metered_users(&mut self, users: &Users, meter: &Meter) -> Result<Served, ClientError>;
 
     /// The same where nobody asks what a server does.

@@ -49,7 +49,7 @@ pub enum ClientError {
         /// The names that exist.
         known: Vec<String>,
     },
-    /// A thread of many users ended by itself.
+    /// A thread of concurrent users ended by itself.
     #[error("{engine}: a user's thread ended early: {message}")]
     User {
         /// The engine's name.

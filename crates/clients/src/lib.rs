@@ -1,8 +1,9 @@
 //! The calling programs in Rust: OO1's loops, written once, and one file per engine spoken to.
 //!
 //! [`open`] finds an engine by name; a [`Client`] runs a [`Measure`] and says what it cost and what
-//! it saw; [`users`] are many at once. What must have been seen, [`oracle`] says. The crate knows
-//! no plan, no record and no statistics: it is the program at the seam, and the clock around it.
+//! it saw; [`users`] are concurrent ones. What must have been seen, [`oracle`] says. The crate
+//! knows no plan, no record and no statistics: it is the program at the seam, and the clock around
+//! it.
 
 mod client;
 mod driver;

@@ -12,7 +12,7 @@ use crate::part::{Kind, Part};
 use crate::tactics::{Address, Tactics};
 use crate::visits::Visits;
 
-/// The floor of this client.
+/// The harness overhead in Rust.
 #[derive(Debug, Clone, Copy)]
 pub struct Null;
 

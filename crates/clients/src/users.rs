@@ -1,4 +1,4 @@
-//! Many users at once: each a thread with a driver of its own, doing one operation after another.
+//! Concurrent users: each a thread with a driver of its own, doing one operation after another.
 //!
 //! A reader looks one part up in a transaction of its own; a writer inserts one part with its
 //! three connections and commits. Drawing what to ask for is outside each request's time. What the

@@ -87,7 +87,7 @@ fn a_file_without_a_database_and_a_library_without_an_engine_are_clear_errors() 
 }
 
 #[test]
-fn many_users_at_once_leave_every_link_in_both_directions() {
+fn concurrent_users_leave_every_link_in_both_directions() {
     let folder = TempDir::new().unwrap();
     let Some(address) = address(&folder) else { return };
     let database = Database::new(200, 7, true).unwrap();

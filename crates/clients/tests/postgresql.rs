@@ -110,7 +110,7 @@ fn no_refusal_shows_the_password() {
 }
 
 #[test]
-fn many_users_at_once_leave_every_link_in_both_directions() {
+fn concurrent_users_leave_every_link_in_both_directions() {
     let Some(address) = address("users") else { return };
     let database = Database::new(200, 7, true).unwrap();
     let oracle = Oracle::new(database);

@@ -3,10 +3,10 @@
 //!
 //! Linux only where the kernel is asked something; the statistics and schedules run anywhere.
 
-pub mod awake;
 pub mod clock;
 pub mod counters;
 pub mod eviction;
+pub mod idle_states;
 mod kernel;
 pub mod mappings;
 pub mod memory;
@@ -15,11 +15,11 @@ pub mod processor;
 mod random;
 pub mod residency;
 pub mod schedule;
+pub mod speed_probe;
 pub mod spin;
 pub mod statistics;
 pub mod tally;
 pub mod work;
-pub mod yardstick;
 
 use std::fs::{File, OpenOptions};
 use std::io;

@@ -1,5 +1,5 @@
 //! Touching memory before it is needed: a hypervisor takes idle memory back, and the first touch
-//! afterwards costs three to fifty times what it costs while the host still backs the page.
+//! afterwards costs three to fifty times what it costs while the hypervisor still backs the page.
 
 use std::hint::black_box;
 

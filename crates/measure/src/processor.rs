@@ -1,4 +1,4 @@
-//! What all processors of the machine did since it started, and what its host took from them.
+//! What all processors of the machine did since it started, and what its hypervisor took from them.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ pub struct ProcessorTimes {
     pub busy_ns: u128,
     /// Spent with nothing to run, waiting for storage or not.
     pub idle_ns: u128,
-    /// Wanted, and given to others by the host of a virtual machine.
+    /// Wanted, and given to others by the hypervisor.
     pub stolen_ns: u128,
 }
 

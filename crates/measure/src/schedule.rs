@@ -1,4 +1,4 @@
-//! Interleaving: in which order the variants take their turns, so that drift hits all alike.
+//! Interleaving: in which order the variants are measured, so that drift hits all alike.
 
 use crate::random::Random;
 

@@ -123,20 +123,20 @@ mod tests {
     use crate::clock::now_ns;
     use crate::spin;
 
-    /// Turns of the spinning loop: some hundred milliseconds.
-    const TURNS: u64 = 1 << 26;
+    /// Iterations of the spinning loop: some hundred milliseconds.
+    const ITERATIONS: u64 = 1 << 26;
 
     #[test]
     fn what_lies_outside_the_stretch_is_in_none_of_the_figures() {
         let meter = Meter::default();
-        spin::spin_ns(TURNS);
+        spin::spin_ns(ITERATIONS);
         let begun = meter.begin();
         let work = begun.end();
-        spin::spin_ns(TURNS);
+        spin::spin_ns(ITERATIONS);
         let own_ns = work.client_cpu_ns.expect("we live");
         let start_ns = now_ns();
         let begun = meter.begin();
-        spin::spin_ns(TURNS);
+        spin::spin_ns(ITERATIONS);
         let spun_ns = begun.end().client_cpu_ns.expect("we live");
         assert!(own_ns < spun_ns / 10, "{own_ns} of {spun_ns}");
         // Other tests of this program run at the same time, as threads of it.

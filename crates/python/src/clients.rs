@@ -121,7 +121,7 @@ impl Client {
         Ok((elapsed_ns, commit_ns, visits, checksum, calls, counted, metered(work)))
     }
 
-    /// Many users at once: see `_core.pyi`.
+    /// Concurrent users: see `_core.pyi`.
     #[pyo3(signature = (readers, writers, duration_ns, starts_ns=None, servers=Vec::new()))]
     fn users(
         &self,

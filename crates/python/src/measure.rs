@@ -15,9 +15,9 @@ use std::path::PathBuf;
 use loadstone_measure::memory::MemoryError;
 use loadstone_measure::processor::ProcessorTimes;
 use loadstone_measure::residency::Residency;
-use loadstone_measure::yardstick;
+use loadstone_measure::speed_probe;
 use loadstone_measure::{
-    awake, clock, counters, eviction, mappings, memory, processor, residency, spin,
+    clock, counters, eviction, idle_states, mappings, memory, processor, residency, spin,
 };
 use pyo3::exceptions::{PyMemoryError, PyOSError};
 use pyo3::prelude::*;
@@ -25,9 +25,9 @@ use pyo3::prelude::*;
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     statistics::register(module)?;
     loops::register(module)?;
-    module.add_class::<Awake>()?;
+    module.add_class::<IdleStates>()?;
     module.add_class::<meter::Meter>()?;
-    module.add_class::<Yardstick>()?;
+    module.add_class::<SpeedProbe>()?;
     module.add_function(wrap_pyfunction!(clock_ns, module)?)?;
     module.add_function(wrap_pyfunction!(clock_resolution_ns, module)?)?;
     module.add_function(wrap_pyfunction!(clock_cost_ns, module)?)?;
@@ -42,7 +42,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(evict, module)?)?;
     module.add_function(wrap_pyfunction!(mapped_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(page_out, module)?)?;
-    module.add_function(wrap_pyfunction!(hold_awake, module)?)?;
+    module.add_function(wrap_pyfunction!(disable_idle_states, module)?)?;
     module.add_function(wrap_pyfunction!(pretouch, module)?)?;
     Ok(())
 }
@@ -88,8 +88,8 @@ fn schedule(seed: u64, variants: usize, rounds: usize) -> Vec<Vec<usize>> {
 }
 
 #[pyfunction]
-fn spin_ns(py: Python<'_>, turns: u64) -> u64 {
-    py.detach(|| spin::spin_ns(turns))
+fn spin_ns(py: Python<'_>, iterations: u64) -> u64 {
+    py.detach(|| spin::spin_ns(iterations))
 }
 
 #[pyfunction]
@@ -123,8 +123,8 @@ fn page_out(py: Python<'_>, files: Vec<PathBuf>) -> PyResult<()> {
 }
 
 #[pyfunction]
-fn hold_awake() -> Awake {
-    Awake(awake::Awake::hold())
+fn disable_idle_states() -> IdleStates {
+    IdleStates(idle_states::IdleStates::disable())
 }
 
 #[pyfunction]
@@ -135,27 +135,27 @@ fn pretouch(py: Python<'_>, size_bytes: usize) -> PyResult<u64> {
 
 /// A fixed piece of work like an engine's.
 #[pyclass(module = "loadstone._core")]
-struct Yardstick(yardstick::Yardstick);
+struct SpeedProbe(speed_probe::SpeedProbe);
 
 #[pymethods]
-impl Yardstick {
+impl SpeedProbe {
     #[new]
     fn new() -> Self {
-        Self(yardstick::Yardstick::new())
+        Self(speed_probe::SpeedProbe::new())
     }
 
-    fn lay_ns(&mut self, py: Python<'_>) -> PyResult<u64> {
-        py.detach(|| self.0.lay_ns())
+    fn run_ns(&mut self, py: Python<'_>) -> PyResult<u64> {
+        py.detach(|| self.0.run_ns())
             .map_err(|error: MemoryError| PyMemoryError::new_err(error.to_string()))
     }
 }
 
 /// While open, idle CPUs stay out of deep sleep states.
 #[pyclass(module = "loadstone._core")]
-struct Awake(awake::Awake);
+struct IdleStates(idle_states::IdleStates);
 
 #[pymethods]
-impl Awake {
+impl IdleStates {
     #[getter]
     fn held(&self) -> bool {
         self.0.held()

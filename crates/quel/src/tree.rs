@@ -77,7 +77,7 @@ pub enum Statement {
     Retrieve {
         /// Whether duplicates are removed.
         unique: bool,
-        /// The relation that receives the rows; none: they go to the host.
+        /// The relation that receives the rows; none: they go to the client.
         into: Option<Name>,
         /// What is retrieved.
         targets: Vec<Target>,

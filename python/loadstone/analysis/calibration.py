@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from statistics import median
 
-from loadstone.analysis.noise import Noise, TwinCell, noise_of, twin_cells
-from loadstone.analysis.summary import Portrait
+from loadstone.analysis.noise import AACell, Noise, aa_cells, noise_of
+from loadstone.analysis.summary import Summary
 from loadstone.record.model import Condition, Session
 
 SEEN_SHARE = 0.5
@@ -16,9 +16,9 @@ SEEN_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """The middle of a figure over cells, the least and the most of it."""
+    """The median of a figure over cells, the least and the most of it."""
 
-    middle: float
+    median: float
     least: float
     most: float
     cells: int
@@ -63,21 +63,21 @@ class Calibration:
     share of a cell's elapsed time that was left, of each variant with a server."""
 
     sessions: tuple[Measured, ...]
-    floor_ns: Spread | None
-    twins: tuple[TwinCell, ...]
+    overhead_ns: Spread | None
+    aa_cells: tuple[AACell, ...]
     noise: Noise | None
     headroom: Mapping[str, Spread]
     stolen_share: Spread | None
     foreign_share: Spread | None
     speed_drift: Spread | None
-    yardstick_ns: Spread | None
+    speed_probe_ns: Spread | None
 
 
-def calibration(whole: Portrait) -> Calibration:
+def calibration(whole: Summary) -> Calibration:
     """Gather it."""
     run = whole.run
     rows = [row for view in whole.views for row in view.all_rows]
-    floors = [figure for row in rows for figure in row.floors.values()]
+    overheads = [figure for row in rows for figure in row.overheads.values()]
     conditions = [f.condition for f in whole.figures.values() if f.condition and f.samples]
 
     def over_cells(share: Callable[[Condition], float | None]) -> Spread | None:
@@ -85,14 +85,14 @@ def calibration(whole: Portrait) -> Calibration:
 
     return Calibration(
         sessions=tuple(_measured(s) for s in reversed(run.sessions) if s.calibration),
-        floor_ns=_spread([f.elapsed_ns.value if f.elapsed_ns else None for f in floors]),
-        twins=twin_cells(run),
+        overhead_ns=_spread([f.elapsed_ns.value if f.elapsed_ns else None for f in overheads]),
+        aa_cells=aa_cells(run),
         noise=noise_of(run),
         headroom=_headroom(whole),
         stolen_share=over_cells(lambda condition: condition.stolen_share),
         foreign_share=over_cells(lambda condition: condition.foreign_share),
         speed_drift=over_cells(lambda condition: condition.speed_drift),
-        yardstick_ns=over_cells(lambda condition: condition.yardstick_ns),
+        speed_probe_ns=over_cells(lambda condition: condition.speed_probe_ns),
     )
 
 
@@ -105,7 +105,7 @@ def _spread(values: list[float | None]) -> Spread | None:
     return Spread(median(known), min(known), max(known), len(known)) if known else None
 
 
-def _headroom(whole: Portrait) -> Mapping[str, Spread]:
+def _headroom(whole: Summary) -> Mapping[str, Spread]:
     """An embedded engine works in the client's own process: only a server's client has any."""
     found = {}
     for variant in whole.competitors:

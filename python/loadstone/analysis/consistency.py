@@ -1,6 +1,6 @@
 """What a record says of itself that cannot both be true is not printed side by side.
 
-A record is believed where it convicts itself least: a wrong answer over a status of ok, evidence
+A record is believed where it contradicts itself least: a wrong answer over a status of ok, evidence
 over a label. Nothing here mends a record; it decides what a report may say of it.
 """
 
@@ -17,10 +17,10 @@ SINGLE = "1"
 
 def consistent(run: Run) -> Run:
     """The run with every cell at its own word."""
-    return replace(run, results=tuple(map(_convicted, run.results)))
+    return replace(run, results=tuple(map(_corrected, run.results)))
 
 
-def _convicted(result: CellResult) -> CellResult:
+def _corrected(result: CellResult) -> CellResult:
     """A measured cell without a sample, or with a wrong answer, has failed."""
     if result.status not in MEASURED:
         return result

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from loadstone._core import growth_exponent
-from loadstone.analysis.summary import Portrait
+from loadstone.analysis.summary import Summary
 from loadstone.record.model import OperationText
 from loadstone.statistics.estimate import Estimate
 
@@ -45,14 +45,14 @@ class Growth:
         return f"{self.exponent:.2f}".replace("-0.00", "0.00")
 
 
-def growth(portrait: Portrait) -> tuple[Growth, ...]:
+def growth(summary: Summary) -> tuple[Growth, ...]:
     """Every operation measured at two or more scales, in the paper's order."""
     points: dict[tuple[str, str, str], dict[int, Estimate]] = {}
     texts: dict[str, OperationText] = {}
-    for view in portrait.views:
+    for view in summary.views:
         for row in view.all_rows:
             texts[row.operation.name] = row.operation
-            for variant in portrait.competitors:
+            for variant in summary.competitors:
                 figure = row.figures.get(variant)
                 elapsed_ns = figure and figure.status == "ok" and figure.elapsed_ns
                 # A time of 0, which a record may hold, has no logarithm.
@@ -79,11 +79,11 @@ def _growth(
 
 def _bounds(sizes: Sequence[int], elapsed: Sequence[Estimate]) -> tuple[float | None, float | None]:
     """The least and the greatest slope of log time over log size that the intervals leave: least
-    squares weigh each time by how far its size lies from the middle."""
+    squares weigh each time by how far its size lies from their mean."""
     logs = [math.log(size) for size in sizes]
-    middle = sum(logs) / len(logs)
-    spread = sum((one - middle) ** 2 for one in logs)
-    weights = [(one - middle) / spread for one in logs]
+    mean = sum(logs) / len(logs)
+    spread = sum((one - mean) ** 2 for one in logs)
+    weights = [(one - mean) / spread for one in logs]
     low = high = 0.0
     for weight, time in zip(weights, elapsed, strict=True):
         if not time.low or not time.high:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from loadstone._core import interval_of_median
-from loadstone.analysis.summary import Figure, Portrait, View
+from loadstone.analysis.summary import CellSummary, Summary, View
 from loadstone.statistics.arithmetic import less, over, scaled, total
 from loadstone.statistics.estimate import Estimate
 
@@ -140,7 +140,7 @@ class Ladder:
     """One variant's, at one scale and temperature."""
 
     variant: str
-    host: str
+    client: str
     rows: int
     temperature: str
     rungs: tuple[Rung, ...]
@@ -150,20 +150,20 @@ class Ladder:
     """(whole, why it is not taken apart)."""
 
 
-def ladders(portrait: Portrait) -> tuple[Ladder, ...]:
+def ladders(summary: Summary) -> tuple[Ladder, ...]:
     """A ladder for every scale and competitor, warm; none where a benchmark has no rungs, or a run
     measured none."""
-    steps = LADDERS.get(portrait.run.plan.benchmark, ())
+    steps = LADDERS.get(summary.run.plan.benchmark, ())
     found = []
-    for view in portrait.views:
-        for variant in portrait.columns if view.temperature == "warm" else ():
-            ladder = _ladder(portrait, view, variant, steps)
+    for view in summary.views:
+        for variant in summary.columns if view.temperature == "warm" else ():
+            ladder = _ladder(summary, view, variant, steps)
             if any(rung.each_ns for rung in ladder.rungs):
                 found.append(ladder)
     return tuple(found)
 
 
-def _ladder(portrait: Portrait, view: View, variant: str, steps: Sequence[Step]) -> Ladder:
+def _ladder(summary: Summary, view: View, variant: str, steps: Sequence[Step]) -> Ladder:
     figures = {row.operation.name: row.figures.get(variant) for row in view.all_rows}
     rungs = _rungs(steps, figures)
     each = {rung.step.operation: rung.each_ns for rung in rungs if rung.each_ns}
@@ -172,7 +172,7 @@ def _ladder(portrait: Portrait, view: View, variant: str, steps: Sequence[Step])
         for step in steps
         if (counts := _counts(figures.get(step.operation), step.count))
     }
-    way = _way(portrait, variant)
+    way = _way(summary, variant)
     tried = (
         _account("a look-up", "lookup", each, counts, way,
                  _counted(figures.get("lookup-batch"), LOOKUPS)),
@@ -182,7 +182,7 @@ def _ladder(portrait: Portrait, view: View, variant: str, steps: Sequence[Step])
     )  # fmt: skip
     return Ladder(
         variant,
-        portrait.hosts.get(variant, ""),
+        summary.clients.get(variant, ""),
         view.rows,
         view.temperature,
         rungs,
@@ -210,17 +210,17 @@ class _Counts:
     round_trips: float | None
 
 
-def _counts(figure: Figure | None, things: int) -> _Counts | None:
-    """As the program counted them, the middle of the samples; None in a record without counts."""
+def _counts(figure: CellSummary | None, things: int) -> _Counts | None:
+    """As the program counted them, the median of the samples; None in a record without counts."""
     if figure is None or not figure.samples:
         return None
-    calls = _middle([sample.calls for sample in figure.samples], things)
-    statements = _middle([sample.statements for sample in figure.samples], things)
-    trips = _middle([sample.round_trips for sample in figure.samples], things)
+    calls = _median([sample.calls for sample in figure.samples], things)
+    statements = _median([sample.statements for sample in figure.samples], things)
+    trips = _median([sample.round_trips for sample in figure.samples], things)
     return None if calls is None else _Counts(calls, statements, trips)
 
 
-def _middle(counted: Sequence[int | None], things: int) -> float | None:
+def _median(counted: Sequence[int | None], things: int) -> float | None:
     known = [count for count in counted if count is not None]
     return median(known) / things if known and len(known) == len(counted) else None
 
@@ -234,29 +234,29 @@ class _Way:
     apart: bool
 
 
-def round_trips_ns(portrait: Portrait) -> Mapping[str, float]:
+def round_trips_ns(summary: Summary) -> Mapping[str, float]:
     """Competitor -> what bytes alone take to its server's place and back, where that was measured;
     a later session's figure replaces an earlier one's."""
     told = {
         term.variant: term.read_back or ""
-        for term in portrait.run.terms
-        if term.key == ROUND_TRIP and term.variant in portrait.columns
+        for term in summary.run.terms
+        if term.key == ROUND_TRIP and term.variant in summary.columns
     }
     return {variant: float(text) for variant, text in told.items() if text.isdigit()}
 
 
-def _way(portrait: Portrait, variant: str) -> _Way:
-    return _Way(round_trips_ns(portrait).get(variant), "://" in variant)
+def _way(summary: Summary, variant: str) -> _Way:
+    return _Way(round_trips_ns(summary).get(variant), "://" in variant)
 
 
-def _counted(figure: Figure | None, count: int) -> Estimate | None:
+def _counted(figure: CellSummary | None, count: int) -> Estimate | None:
     """A measure's time for each of its things; None where it has none that counts."""
     if figure is None or figure.status != "ok" or figure.elapsed_ns is None:
         return None
     return scaled(figure.elapsed_ns, 1 / count)
 
 
-def _rungs(steps: Sequence[Step], figures: Mapping[str, Figure | None]) -> tuple[Rung, ...]:
+def _rungs(steps: Sequence[Step], figures: Mapping[str, CellSummary | None]) -> tuple[Rung, ...]:
     rungs: list[Rung] = []
     below: Rung | None = None
     for step in steps:
@@ -331,7 +331,7 @@ def _account(
     return _summed(name, whole, [*parts, rest], by_difference=True)
 
 
-def _commit(figure: Figure | None) -> Estimate | None:
+def _commit(figure: CellSummary | None) -> Estimate | None:
     """An inserted part's share of the commit; None where the program did not tell it apart."""
     if figure is None or figure.status != "ok":
         return None

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from loadstone.analysis.standing import standing
-from loadstone.analysis.summary import Figure, Portrait, View
+from loadstone.analysis.summary import CellSummary, Summary, View
 from loadstone.analysis.unequal import Unequal
 from loadstone.plan.role import Role
 from loadstone.record.model import BELIEVED, MEASURED
@@ -70,7 +70,7 @@ class Source:
     temperature a row has that names none, `variants` are those of the table's design. `apart`: the
     table is of a database of its own."""
 
-    portrait: Portrait
+    summary: Summary
     view: View
     variants: tuple[str, ...]
     apart: bool = False
@@ -80,12 +80,12 @@ class Source:
         if operation is None:
             return {}
         if operation in (SIZE, LOAD):
-            whole = (_sizes if operation == SIZE else _loads)(self.portrait, self.view.rows)
+            whole = (_sizes if operation == SIZE else _loads)(self.summary, self.view.rows)
             own = {variant: whole[variant] for variant in self.variants if variant in whole}
             # Those that a record tells are of the database that a run loads first.
-            return {} if self.apart else _ranked(own, self.portrait.competitors)
+            return {} if self.apart else _ranked(own, self.summary.competitors)
         names, _, temperature = operation.partition("@")
-        view = self.portrait.view(self.view.rows, temperature or self.view.temperature)
+        view = self.summary.view(self.view.rows, temperature or self.view.temperature)
         if view is None:
             return {}
         figures = {row.operation.name: row.figures for row in view.all_rows}
@@ -95,11 +95,11 @@ class Source:
             for variant in self.variants
             if all(variant in part for part in parts)
         }
-        if len(parts) == 1 and self.variants == self.portrait.columns:
+        if len(parts) == 1 and self.variants == self.summary.columns:
             return found
-        # A ratio of the portrait's is to the best of all, who may not stand in this table.
+        # A ratio of the summary's is to the best of all, who may not stand in this table.
         plain = {v: replace(one, ratio=None, best=False) for v, one in found.items()}
-        return _ranked(plain, self.portrait.competitors)
+        return _ranked(plain, self.summary.competitors)
 
     def why(self, operation: str | None) -> str:
         """Why a row has nothing beside it."""
@@ -108,7 +108,7 @@ class Source:
         return "no such measure here" if operation is None else "not in this run"
 
 
-def _sum(figures: Sequence[Figure]) -> Today:
+def _sum(figures: Sequence[CellSummary]) -> Today:
     """Medians added up, and so their bounds: see `arithmetic`. A sum with a part that has no time
     has none; one part alone keeps its own ratio, which is of pairs."""
     worst = min(figures, key=lambda figure: WORST.index(figure.status))
@@ -128,33 +128,33 @@ def _sum(figures: Sequence[Figure]) -> Today:
     return replace(told, elapsed_ns=total(elapsed))
 
 
-def _sizes(portrait: Portrait, rows: int) -> dict[str, Today]:
+def _sizes(summary: Summary, rows: int) -> dict[str, Today]:
     return {
         variant: Today("ok", size_bytes=float(size_bytes))
-        for variant, at, size_bytes in portrait.run.sizes
-        if at == rows and variant in portrait.columns
+        for variant, at, size_bytes in summary.run.sizes
+        if at == rows and variant in summary.columns
     }
 
 
-def _loads(portrait: Portrait, rows: int) -> dict[str, Today]:
+def _loads(summary: Summary, rows: int) -> dict[str, Today]:
     """All relations of a scale together; of one that was loaded again, the last time."""
     found: dict[str, dict[tuple[str, str], int]] = {}
-    for load in portrait.run.loads:
-        asked = load.rows == rows and load.variant in portrait.columns
-        if asked and load.answer_ok and load.design not in portrait.words.apart:
+    for load in summary.run.loads:
+        asked = load.rows == rows and load.variant in summary.columns
+        if asked and load.answer_ok and load.design not in summary.words.apart:
             found.setdefault(load.variant, {})[load.relation, load.design] = load.elapsed_ns
-    status, reason = ("disturbed", BESIDE_OTHERS) if _mostly_disturbed(portrait) else ("ok", "")
+    status, reason = ("disturbed", BESIDE_OTHERS) if _mostly_disturbed(summary) else ("ok", "")
     return {
         variant: Today(status, reason, elapsed_ns=Estimate(float(sum(relations.values()))))
         for variant, relations in found.items()
     }
 
 
-def _mostly_disturbed(portrait: Portrait) -> bool:
+def _mostly_disturbed(summary: Summary) -> bool:
     """Whether most cells of a run that have a figure are disturbed or invalid. No condition is
     recorded of a load: it is believed as far as the cells are."""
     rated = (Role.COMPETITOR, Role.LIMIT)
-    figures = [figure for figure in portrait.figures.values() if figure.role in rated]
+    figures = [figure for figure in summary.figures.values() if figure.role in rated]
     measured = [figure.status for figure in figures if figure.elapsed_ns]
     return sum(status != "ok" for status in measured) * 2 > len(measured)
 

@@ -1,21 +1,22 @@
-"""A/A noise: by how much the same differs that was measured twice, in turns. Rule 6 of the method.
+"""A/A noise: by how much the same differs that was measured twice, interleaved. Rule 6 of the
+method.
 
-Of the cells of a variant and of its twin only those count that may be believed: what convicts
-itself is invalid, and is counted as that.
+Of the cells of a variant and of its A/A control only those count that may be believed: what
+contradicts itself is invalid, and is counted as that.
 """
 
 from dataclasses import dataclass
 from statistics import median
 
-from loadstone.plan.variant import TWIN, is_twin
+from loadstone.plan.variant import AA_SUFFIX, is_aa_control
 from loadstone.record.model import CellResult, Run
 from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.paired_ratio import paired_ratio
 
 
 @dataclass(frozen=True, slots=True)
-class TwinCell:
-    """A cell measured twice. `ratio` is the twin's time over the first one's, of pairs."""
+class AACell:
+    """A cell measured twice. `ratio` is the A/A control's time over the first one's, of pairs."""
 
     operation: str
     variant: str
@@ -40,38 +41,38 @@ class TwinCell:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """The differences of all twin cells of a run, as shares. `certain` is the middle of
+    """The differences of all A/A cells of a run, as shares. `certain` is the median of
     those parts of them that are no chance: a bias between two processes of the same."""
 
-    middle: float
+    median: float
     worst: float
     certain: float
     cells: int
 
 
-def twin_cells(run: Run) -> tuple[TwinCell, ...]:
-    """Every cell that was measured on a variant and on its twin, and is right on both."""
+def aa_cells(run: Run) -> tuple[AACell, ...]:
+    """Every cell that was measured on a variant and on its A/A control, and is right on both."""
     results = {result.cell.key: result for result in run.results if result.status == "ok"}
     found = []
-    for twin in results.values():
-        first = results.get(_first_key(twin)) if is_twin(twin.cell.variant) else None
-        ratio = paired_ratio(twin.samples, first.samples) if first else None
+    for control in results.values():
+        first = results.get(_first_key(control)) if is_aa_control(control.cell.variant) else None
+        ratio = paired_ratio(control.samples, first.samples) if first else None
         if first and ratio:
             cell = first.cell
-            found.append(TwinCell(cell.operation, cell.variant, cell.rows, cell.temperature, ratio))
+            found.append(AACell(cell.operation, cell.variant, cell.rows, cell.temperature, ratio))
     return tuple(found)
 
 
-def _first_key(twin: CellResult) -> str:
-    cell = twin.cell
+def _first_key(control: CellResult) -> str:
+    cell = control.cell
     return "|".join(
-        (cell.operation, cell.variant.removesuffix(TWIN), str(cell.rows), cell.temperature)
+        (cell.operation, cell.variant.removesuffix(AA_SUFFIX), str(cell.rows), cell.temperature)
     )
 
 
 def noise_of(run: Run) -> Noise | None:
-    """What the twins of a run say together; None where it has none."""
-    cells = twin_cells(run)
+    """What the A/A controls of a run say together; None where it has none."""
+    cells = aa_cells(run)
     if not cells:
         return None
     differences = [cell.difference for cell in cells]

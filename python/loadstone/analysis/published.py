@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from loadstone.analysis.measured import LOAD, SIZE, Source, Today
-from loadstone.analysis.summary import Portrait, View
+from loadstone.analysis.summary import Summary, View
 from loadstone.record.model import BELIEVED
 from loadstone.text.numbers import listing
 
@@ -110,7 +110,7 @@ class Comparison:
 @dataclass(frozen=True, slots=True)
 class Comparisons:
     """All tables of the paper beside a run. `rows` and `temperature` are those of all of them; None
-    where tables and rows name their own. `revived` says as which
+    where tables and rows name their own. `reimplemented` says as which
     variants systems of the paper run again, and which of these are not in the run."""
 
     citation: str
@@ -118,30 +118,30 @@ class Comparisons:
     rows: int | None
     temperature: str | None
     tables: tuple[Comparison, ...]
-    revived: str = ""
+    reimplemented: str = ""
 
 
 PAPER_ROWS = 10_000
 """The scale of a table that names none: the size of the Wisconsin paper's large relations."""
 
 
-def comparisons(portrait: Portrait) -> Comparisons | None:
+def comparisons(summary: Summary) -> Comparisons | None:
     """The paper's tables, each beside the part of the run nearest to what the paper measured."""
-    published = portrait.run.published
+    published = summary.run.published
     tables = published.get("tables")
-    if not tables or not portrait.views:
+    if not tables or not summary.views:
         return None
     scales = {_scale(table) for table in tables}
     own = len(scales) > 1 or any("@" in (row[1] or "") for t in tables for row in t["rows"])
-    view = _view(portrait, min(scales))
+    view = _view(summary, min(scales))
     editions = {table.get("edition") or "" for table in tables}
     return Comparisons(
         citation=str(published.get("citation", "")),
         systems={str(k): str(v) for k, v in (published.get("systems") or {}).items()},
         rows=None if own else min(scales),
         temperature=None if own else view.temperature if view else "warm",
-        tables=tuple(_table(table, portrait, editions) for table in tables),
-        revived=_revived(portrait),
+        tables=tuple(_table(table, summary, editions) for table in tables),
+        reimplemented=_reimplemented(summary),
     )
 
 
@@ -149,38 +149,38 @@ def _scale(table: Mapping[str, Any]) -> int:
     return table.get("scale") or PAPER_ROWS
 
 
-def _view(portrait: Portrait, rows: int) -> View | None:
+def _view(summary: Summary, rows: int) -> View | None:
     """What a row stands beside that names no temperature; None where the scale was not run."""
-    at = [view for view in portrait.views if view.rows == rows]
+    at = [view for view in summary.views if view.rows == rows]
     return min(at, key=lambda view: view.temperature != "warm", default=None)
 
 
-def _revived(portrait: Portrait) -> str:
-    revived = portrait.words.revived
-    if not revived:
+def _reimplemented(summary: Summary) -> str:
+    reimplemented = summary.words.reimplemented
+    if not reimplemented:
         return ""
-    told = listing([f"{system} as {variant}" for system, variant in revived.items()])
-    absent = [variant for variant in revived.values() if variant not in portrait.competitors]
+    told = listing([f"{system} as {variant}" for system, variant in reimplemented.items()])
+    absent = [variant for variant in reimplemented.values() if variant not in summary.competitors]
     missing = f" (not in this run: {listing(absent)})" if absent else ""
     return f"Of the paper's systems run again: {told}{missing}."
 
 
-def _table(table: Mapping[str, Any], portrait: Portrait, editions: set[str]) -> Comparison:
+def _table(table: Mapping[str, Any], summary: Summary, editions: set[str]) -> Comparison:
     unit_ns = UNITS_NS.get(str(table["unit"]).lower())
-    view = _view(portrait, _scale(table))
-    absent = _absent(table, portrait)
-    designs = _designs(table, portrait, absent)
-    variants = _variants(table, portrait)
-    missing, add = _missing(table, portrait, editions, asked=designs is not None, variants=variants)
-    apart = designs is not None and bool(designs & portrait.words.apart)
-    source = None if missing or view is None else Source(portrait, view, variants, apart)
+    view = _view(summary, _scale(table))
+    absent = _absent(table, summary)
+    designs = _designs(table, summary, absent)
+    variants = _variants(table, summary)
+    missing, add = _missing(table, summary, editions, asked=designs is not None, variants=variants)
+    apart = designs is not None and bool(designs & summary.words.apart)
+    source = None if missing or view is None else Source(summary, view, variants, apart)
     rows = []
     for label, operation, values in table["rows"]:
         why = absent.get(label, "")
         found = source.row(operation) if source and not why else {}
         why = why or ("" if found or not source else source.why(operation))
         rows.append(_row((label, operation, values), unit_ns, found, why))
-    note = (table.get("note") or "", "" if missing else _place(table, portrait))
+    note = (table.get("note") or "", "" if missing else _place(table, summary))
     return Comparison(
         number=str(table["number"]),
         title=str(table["title"]),
@@ -193,22 +193,22 @@ def _table(table: Mapping[str, Any], portrait: Portrait, editions: set[str]) -> 
     )
 
 
-def _absent(table: Mapping[str, Any], portrait: Portrait) -> Mapping[str, str]:
+def _absent(table: Mapping[str, Any], summary: Summary) -> Mapping[str, str]:
     """Row's label -> why the run's edition has nothing that corresponds."""
     told = table.get("absent") or {}
-    edition = portrait.run.plan.edition
+    edition = summary.run.plan.edition
     return {
         label: f"no counterpart: {why[edition]}" for label, why in told.items() if edition in why
     }
 
 
-def _variants(table: Mapping[str, Any], portrait: Portrait) -> tuple[str, ...]:
+def _variants(table: Mapping[str, Any], summary: Summary) -> tuple[str, ...]:
     """The columns whose variants are of the table's design."""
     wanted = table.get("only") or {}
-    told = {(term.variant, term.key): term.read_back for term in portrait.run.terms}
+    told = {(term.variant, term.key): term.read_back for term in summary.run.terms}
     return tuple(
         variant
-        for variant in portrait.columns
+        for variant in summary.columns
         if all(_is(told.get((variant, key)), value) for key, value in wanted.items())
     )
 
@@ -218,19 +218,19 @@ def _is(read_back: str | None, value: str) -> bool:
     return read_back is not None and read_back.partition(":")[0].casefold() == value.casefold()
 
 
-def _place(table: Mapping[str, Any], portrait: Portrait) -> str:
+def _place(table: Mapping[str, Any], summary: Summary) -> str:
     """Whose database is across a network, where the paper's table is about one that is."""
     if table.get("place") != "remote":
         return ""
-    far = {term.variant for term in portrait.run.terms if _is(term.read_back, "remote")
+    far = {term.variant for term in summary.run.terms if _is(term.read_back, "remote")
            and term.key == "place"}  # fmt: skip
-    names = listing(portrait.labels[variant] for variant in portrait.columns if variant in far)
+    names = listing(summary.labels[variant] for variant in summary.columns if variant in far)
     local = "local: on the machine of the program"
     return f"Today's are {local}{f', but for {names}' if names else ''}."
 
 
 def _designs(
-    table: Mapping[str, Any], portrait: Portrait, absent: Mapping[str, str]
+    table: Mapping[str, Any], summary: Summary, absent: Mapping[str, str]
 ) -> frozenset[str] | None:
     """The designs of a table's operations; None where none of them was planned at its scale."""
     rows = _scale(table)
@@ -240,15 +240,15 @@ def _designs(
         if operation not in (None, SIZE, LOAD) and label not in absent
     ]
     names = {name for operation in rated for name in operation.partition("@")[0].split("+")}
-    planned = {cell.operation for cell in portrait.run.plan.cells if cell.rows == rows}
+    planned = {cell.operation for cell in summary.run.plan.cells if cell.rows == rows}
     if names and not names & planned:
         return None
-    return frozenset(text.design for text in portrait.run.operations if text.name in names)
+    return frozenset(text.design for text in summary.run.operations if text.name in names)
 
 
 def _missing(
     table: Mapping[str, Any],
-    portrait: Portrait,
+    summary: Summary,
     editions: set[str],
     *,
     asked: bool,
@@ -259,20 +259,20 @@ def _missing(
     those of its design."""
     scale, edition = _scale(table), table.get("edition") or ""
     # Tables without an edition are of the one that no table names.
-    run_edition = portrait.run.plan.edition
+    run_edition = summary.run.plan.edition
     run_edition = run_edition if run_edition in editions else ""
     if edition != run_edition:
         if not edition:
             return "not run in this edition: leave out --edition", ""
         return _add("not run in this edition", f"--edition {edition}")
-    if all(view.rows != scale for view in portrait.views):
+    if all(view.rows != scale for view in summary.views):
         return _add(f"not run at {scale:,}", f"--rows {scale}")
     if not asked:
-        missing, add = _add("its operations were not run", "--panel full")
+        missing, add = _add("its operations were not run", "--preset full")
         return f"{missing}, without --operation", add
     if not variants:
         wanted = "&".join(f"{key}={value}" for key, value in table["only"].items())
-        known = [v for v in portrait.words.revived.values() if v.endswith(f"?{wanted}")]
+        known = [v for v in summary.words.reimplemented.values() if v.endswith(f"?{wanted}")]
         return _add(f"no variant with {wanted} was run", f"--on '{known[0]}'") if known else (
             f"no variant with {wanted} was run", "")  # fmt: skip
     return "", ""

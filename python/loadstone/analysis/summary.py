@@ -20,7 +20,7 @@ from loadstone.analysis.unequal import Told, Unequal, planned_otherwise, told_te
 from loadstone.analysis.vocabulary import VISITS_FEW, Words, words_of
 from loadstone.plan.plan import TEMPERATURES, Cell
 from loadstone.plan.role import Role
-from loadstone.plan.variant import TWIN, is_twin
+from loadstone.plan.variant import AA_SUFFIX, is_aa_control
 from loadstone.record.model import (
     MEASURED,
     CellResult,
@@ -36,11 +36,11 @@ from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.paired_ratio import paired_ratio
 from loadstone.text.numbers import Unit, unit_for
 
-HOST = "host"
+CLIENT = "client"
 """The term that names the language of the calling program."""
 WRITES = frozenset({"relation", "update"})
 """Destinations of statements that commit what they wrote."""
-FLOOR_SHARE_MAX = 0.1
+OVERHEAD_SHARE_MAX = 0.1
 """Above this share of a figure, the harness's own time is worth a mark beside it."""
 
 
@@ -52,21 +52,20 @@ def short_name(variant: str) -> str:
 
 def engine_of(variant: str) -> str:
     """The engine's name in a variant's."""
-    return variant.removesuffix(TWIN).partition("?")[0].partition("://")[0]
+    return variant.removesuffix(AA_SUFFIX).partition("?")[0].partition("://")[0]
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class CellSummary:
     """What one planned cell came to. `status` is a record's status, or `pending`.
 
     `elapsed_ns` is None where there is no time to show (failed, gap, pending); `ratio` compares it
     with the fastest competitor of its row, repetition by repetition, and is None where that would
-    not be fair, and for what is no competitor (`role`). `floor_share` is the harness's median for
-    the same cell as a share of this one.
-    `outliers` are positions in `samples`, of which none is dropped; `samples_effective` is how many
-    independent ones they are worth. `shown_ns` is what each sample counts as: its elapsed time, or,
-    where the number of visits varies, that for the nominal number; `visits_least` is then the
-    fewest.
+    not be fair, and for what is no competitor (`role`). `overhead_share` is the harness's median
+    for the same cell as a share of this one. `outliers` are positions in `samples`, of which none
+    is dropped; `samples_effective` is how many independent ones they are worth. `shown_ns` is what
+    each sample counts as: its elapsed time, or, where the number of visits varies, that for the
+    nominal number; `visits_least` is then the fewest.
     """
 
     cell: Cell
@@ -77,7 +76,7 @@ class Figure:
     elapsed_ns: Estimate | None = None
     ratio: Estimate | None = None
     best: bool = False
-    floor_share: float | None = None
+    overhead_share: float | None = None
     client_cpu_share: float | None = None
     server_cpu_share: float | None = None
     read_bytes: float | None = None
@@ -116,9 +115,9 @@ class Figure:
         return standing(self.ratio, best=self.best)
 
     @property
-    def near_floor(self) -> bool:
+    def near_overhead(self) -> bool:
         """Whether the harness itself takes a share of the figure that a reader must know."""
-        return self.floor_share is not None and self.floor_share > FLOOR_SHARE_MAX
+        return self.overhead_share is not None and self.overhead_share > OVERHEAD_SHARE_MAX
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,27 +127,27 @@ class Row:
     operation: OperationText
     rows: int
     temperature: str
-    figures: Mapping[str, Figure]
+    figures: Mapping[str, CellSummary]
     unit: Unit
 
     @property
-    def floors(self) -> Mapping[str, Figure]:
+    def overheads(self) -> Mapping[str, CellSummary]:
         """The harness's own figures, by variant."""
         return {v: f for v, f in self.figures.items() if f.role is Role.OVERHEAD}
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The portrait at one scale and temperature: rows grouped as in the paper."""
+    """The summary at one scale and temperature: rows grouped as in the paper."""
 
     rows: int
     temperature: str
     groups: tuple[tuple[str, tuple[Row, ...]], ...]
 
     @property
-    def floors(self) -> tuple[str, ...]:
+    def overheads(self) -> tuple[str, ...]:
         """The variants that measured the harness here."""
-        return tuple(dict.fromkeys(variant for row in self.all_rows for variant in row.floors))
+        return tuple(dict.fromkeys(variant for row in self.all_rows for variant in row.overheads))
 
     @property
     def all_rows(self) -> Iterable[Row]:
@@ -157,7 +156,7 @@ class View:
 
 
 @dataclass(frozen=True)
-class Portrait:
+class Summary:
     """Every cell of a run, by scale and temperature."""
 
     run: Run
@@ -177,8 +176,8 @@ class Portrait:
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """The variants that have a column each: the competitors, then what stands beside them
-        unranked. The harness has its own, and a twin stands behind its first."""
-        controls = [v for v in self._of(Role.CONTROL) if not is_twin(v)]
+        unranked. The harness has its own, and an A/A control stands behind its first."""
+        controls = [v for v in self._of(Role.CONTROL) if not is_aa_control(v)]
         return (*self.competitors, *self._of(Role.LIMIT), *controls)
 
     def role_of(self, variant: str) -> Role:
@@ -204,33 +203,33 @@ class Portrait:
         return words_of(self.run.plan.benchmark)
 
     @cached_property
-    def hosts(self) -> Mapping[str, str]:
+    def clients(self) -> Mapping[str, str]:
         """Variant -> the language of its calling program; empty where there is none."""
-        return hosts_of(self.run)
+        return clients_of(self.run)
 
     @cached_property
     def headings(self) -> Mapping[str, str]:
-        """As `labels`, with the host of each where a run has hosts, and with what it is for where
-        that is not to be ranked."""
+        """As `labels`, with the client of each where a run has clients, and with what it is for
+        where that is not to be ranked."""
         return {variant: self._heading(variant, label) for variant, label in self.labels.items()}
 
     def _heading(self, variant: str, label: str) -> str:
         role = self.role_of(variant)
-        told = [self.hosts[variant]] if variant in self.hosts else []
+        told = [self.clients[variant]] if variant in self.clients else []
         told += [role.value] if role is not Role.COMPETITOR else []
         return f"{label} ({', '.join(told)})" if told else label
 
     @cached_property
     def labels(self) -> Mapping[str, str]:
-        """As `names`, of every variant; a twin is called after its first."""
-        firsts = {variant: variant.removesuffix(TWIN) for variant in self.variants}
+        """As `names`, of every variant; an A/A control is called after its first."""
+        firsts = {variant: variant.removesuffix(AA_SUFFIX) for variant in self.variants}
         return {
             variant: self.names.get(first, first) + variant.removeprefix(first)
             for variant, first in firsts.items()
         }
 
     @cached_property
-    def figures(self) -> Mapping[str, Figure]:
+    def figures(self) -> Mapping[str, CellSummary]:
         """Every figure by the key of its cell."""
         return {
             figure.cell.key: figure
@@ -245,27 +244,27 @@ class Portrait:
         return next((v for v in self.views if (v.rows, v.temperature) == wanted), None)
 
 
-def portrait(run: Run) -> Portrait:
+def summarise(run: Run) -> Summary:
     """Summarise a run."""
     run, most = consistent(run), processors(run)
     results = {result.cell.key: result for result in run.results}
     texts = {(text.name, text.rows): text for text in run.operations}
-    hosts, words, told = hosts_of(run), words_of(run.plan.benchmark), told_terms(run)
+    clients, words, told = clients_of(run), words_of(run.plan.benchmark), told_terms(run)
     visits = words.visits
     speeds = Speeds(run)
-    shelves: dict[tuple[int, str], dict[str, list[Cell]]] = {}
+    by_view: dict[tuple[int, str], dict[str, list[Cell]]] = {}
     for cell in run.plan.cells:
-        shelf = shelves.setdefault((cell.rows, cell.temperature), {})
-        shelf.setdefault(cell.operation, []).append(cell)
+        by_operation = by_view.setdefault((cell.rows, cell.temperature), {})
+        by_operation.setdefault(cell.operation, []).append(cell)
     views = []
-    for rows, temperature in sorted(shelves, key=_view_order):
+    for rows, temperature in sorted(by_view, key=_view_order):
         groups: dict[str, list[Row]] = {}
-        named = shelves[rows, temperature]
+        named = by_view[rows, temperature]
         for name in sorted(named, key=lambda name: _ordinal(texts, name, rows)):
             text = texts.get((name, rows)) or _bare(name, rows)
             figures = [
                 _placed(
-                    figure_of(cell, results.get(cell.key), visits.get(name), speeds),
+                    cell_summary(cell, results.get(cell.key), visits.get(name), speeds),
                     run.plan.role_of(cell.variant),
                     text,
                     results.get(cell.key),
@@ -273,16 +272,17 @@ def portrait(run: Run) -> Portrait:
                 )
                 for cell in named[name]
             ]
-            row = _row(text, temperature, figures, hosts, ranks=text.storage not in words.harness)
+            row = _row(text, temperature, figures, clients, ranks=text.storage not in words.harness)
             writes = text.destination in WRITES or text.storage in words.writes
             groups.setdefault(text.group, []).append(_on_terms(row, told, writes=writes))
         views.append(View(rows, temperature, tuple((g, tuple(r)) for g, r in groups.items())))
-    return Portrait(run, tuple(views))
+    return Summary(run, tuple(views))
 
 
-def hosts_of(run: Run) -> Mapping[str, str]:
-    """Variant -> host, as the engines told it; a later session's word replaces an earlier one's."""
-    return {term.variant: term.read_back or "" for term in run.terms if term.key == HOST}
+def clients_of(run: Run) -> Mapping[str, str]:
+    """Variant -> client, as the engines told it; a later session's word replaces an earlier
+    one's."""
+    return {term.variant: term.read_back or "" for term in run.terms if term.key == CLIENT}
 
 
 def _view_order(key: tuple[int, str]) -> tuple[int, int]:
@@ -304,22 +304,24 @@ def _bare(name: str, rows: int) -> OperationText:
 def _row(
     text: OperationText,
     temperature: str,
-    found: Iterable[Figure],
-    hosts: Mapping[str, str],
+    found: Iterable[CellSummary],
+    clients: Mapping[str, str],
     *,
     ranks: bool,
 ) -> Row:
     plain = {figure.cell.variant: figure for figure in found}
-    # A program in another language has another floor.
-    floors = {hosts.get(v): f for v, f in plain.items() if f.role is Role.OVERHEAD and f.elapsed_ns}
+    # A program in another language has another overhead.
+    overheads = {
+        clients.get(v): f for v, f in plain.items() if f.role is Role.OVERHEAD and f.elapsed_ns
+    }
     ranked = [figure for figure in plain.values() if figure.role is Role.COMPETITOR]
     fair = _fair(ranked) if ranks else []
     best = _fastest(fair)
     figures = {}
     for variant, figure in plain.items():
         fairly = figure in fair
-        floor = floors.get(hosts.get(variant))
-        figures[variant] = _beside(figure, best if fairly else None, floor)
+        overhead = overheads.get(clients.get(variant))
+        figures[variant] = _beside(figure, best if fairly else None, overhead)
     told = [figure.elapsed_ns.value for figure in ranked if figure.elapsed_ns]
     others = [figure.elapsed_ns.value for figure in plain.values() if figure.elapsed_ns]
     unit = unit_for(told or others)
@@ -327,8 +329,8 @@ def _row(
 
 
 def _placed(
-    figure: Figure, role: Role, text: OperationText, result: CellResult | None, most: float
-) -> Figure:
+    figure: CellSummary, role: Role, text: OperationText, result: CellResult | None, most: float
+) -> CellSummary:
     """A figure with what its variant is for, and whether its plan uses what its row names; without
     shares of more than `most` processors, or than the client's threads."""
     statements = result.statements if result and figure.elapsed_ns else ()
@@ -353,8 +355,8 @@ def _on_terms(row: Row, told: Told, *, writes: bool) -> Row:
     return replace(row, figures=figures)
 
 
-def _fastest(fair: Sequence[Figure]) -> Figure | None:
-    """By the medians, unless pairs convict it: whoever is certainly faster, repetition by
+def _fastest(fair: Sequence[CellSummary]) -> CellSummary | None:
+    """By the medians, unless pairs contradict them: what is certainly faster, repetition by
     repetition, takes its place."""
     best = min(fair, key=_median_ns, default=None)
     for _ in fair:
@@ -370,30 +372,30 @@ def _fastest(fair: Sequence[Figure]) -> Figure | None:
     return best
 
 
-def _median_ns(figure: Figure) -> float:
+def _median_ns(figure: CellSummary) -> float:
     return figure.elapsed_ns.value if figure.elapsed_ns else math.inf
 
 
-def _fair(figures: Iterable[Figure]) -> list[Figure]:
+def _fair(figures: Iterable[CellSummary]) -> list[CellSummary]:
     """Those that may be compared: ok, and, once one cold cell is proved, only the proved."""
     measured = [figure for figure in figures if figure.status == "ok" and figure.elapsed_ns]
     proved = [figure for figure in measured if figure.temperature != "unproved"]
     return proved or measured
 
 
-def figure_of(
+def cell_summary(
     cell: Cell,
     result: CellResult | None,
     visits: int | None = None,
     speeds: Speeds | None = None,
-) -> Figure:
+) -> CellSummary:
     """One cell by itself, not yet beside its row. `visits`: what its times are stated for, where
     their number varies; `speeds`: those of the whole run, once it is there."""
     if result is None:
-        return Figure(cell, "pending", "not run yet", cell.temperature)
+        return CellSummary(cell, "pending", "not run yet", cell.temperature)
     right = sum(answer.right for answer in result.answers)
     if result.status not in MEASURED or not result.samples:
-        return Figure(
+        return CellSummary(
             cell,
             result.status,
             result.reason,
@@ -405,20 +407,20 @@ def figure_of(
     elapsed = [sample.elapsed_ns for sample in result.samples]
     seen = [answer.rows for answer in result.answers] if visits else []
     shown = normalised_ns(result, visits) if visits else [float(one) for one in elapsed]
-    middle_ns = Estimate(*interval_of_median(shown))
+    median_ns = Estimate(*interval_of_median(shown))
     if result.disturbance is not None:
-        middle_ns = disturbed_interval(middle_ns, shown, result.disturbance)
-    return Figure(
+        median_ns = disturbed_interval(median_ns, shown, result.disturbance)
+    return CellSummary(
         cell=cell,
         status=result.status,
         reason=result.reason,
         temperature=result.temperature_shown,
         samples=result.samples,
-        elapsed_ns=speeds.interval(middle_ns, result.condition) if speeds else middle_ns,
+        elapsed_ns=speeds.interval(median_ns, result.condition) if speeds else median_ns,
         client_cpu_share=_share([sample.client_cpu_ns for sample in result.samples], elapsed),
         server_cpu_share=_share([sample.server_cpu_ns for sample in result.samples], elapsed),
-        read_bytes=_middle([sample.read_bytes for sample in result.samples]),
-        written_bytes=_middle([sample.written_bytes for sample in result.samples]),
+        read_bytes=_median([sample.read_bytes for sample in result.samples]),
+        written_bytes=_median([sample.written_bytes for sample in result.samples]),
         answers_right=right,
         answers_checked=len(result.answers),
         outliers=tuple(outliers(shown)),
@@ -432,7 +434,7 @@ def figure_of(
 
 def normalised_ns(result: CellResult, visits: int) -> list[float]:
     """Each sample's time, times the nominal number of visits over its own, which its answer
-    tells. What answers nothing (the floor) visits the nominal number."""
+    tells. What answers nothing (the null engine) visits the nominal number."""
     own = {answer.variation: max(answer.rows, 1) for answer in result.answers}
     return [
         sample.elapsed_ns * visits / own.get(sample.variation, visits) for sample in result.samples
@@ -446,22 +448,24 @@ def _share(parts: Sequence[int | None], wholes: Sequence[int]) -> float | None:
     return sum(part for part, _ in known) / total if total else None
 
 
-def _middle(values: Sequence[int | None]) -> float | None:
+def _median(values: Sequence[int | None]) -> float | None:
     known = [value for value in values if value is not None]
     return float(median(known)) if known else None
 
 
-def _beside(figure: Figure, best: Figure | None, floor: Figure | None) -> Figure:
-    """The same figure, with its ratio to the row's best and the floor's share."""
+def _beside(
+    figure: CellSummary, best: CellSummary | None, overhead: CellSummary | None
+) -> CellSummary:
+    """The same figure, with its ratio to the row's best and the overhead's share."""
     if figure.elapsed_ns is None or figure.role is Role.OVERHEAD:
         return figure
-    share = _median_ns(floor) / figure.elapsed_ns.value if floor else None
+    share = _median_ns(overhead) / figure.elapsed_ns.value if overhead else None
     if best is None or figure.status != "ok":
-        return replace(figure, floor_share=share)
+        return replace(figure, overhead_share=share)
     if figure is best:
-        return replace(figure, floor_share=share, ratio=Estimate(1.0), best=True)
+        return replace(figure, overhead_share=share, ratio=Estimate(1.0), best=True)
     ratio = paired_ratio(figure.samples, best.samples)
     if ratio is None or ratio.low is None or ratio.high is None:
-        # Too few pairs, or none: their middle may contradict the medians, which are printed.
+        # Too few pairs, or none: their median may contradict the medians, which are printed.
         ratio = Estimate(_median_ns(figure) / max(_median_ns(best), 1.0))
-    return replace(figure, floor_share=share, ratio=ratio)
+    return replace(figure, overhead_share=share, ratio=ratio)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from loadstone.analysis.summary import Portrait, engine_of
+from loadstone.analysis.summary import Summary, engine_of
 
 SETTING = "setting."
 MEASURED_KEYS = frozenset({"round_trip_ns"})
@@ -51,7 +51,7 @@ class Terms:
         return tuple(row.key for row in self.rows if row.unequal)
 
 
-def terms(portrait: Portrait) -> Terms:
+def terms(summary: Summary) -> Terms:
     """Arrange a run's terms; a later session's reading of a term replaces an earlier one's.
 
     Only competitors can be unequal: what is not ranked has terms of its own.
@@ -60,18 +60,18 @@ def terms(portrait: Portrait) -> Terms:
     not a term between them; but what was measured stands beside the terms.
     """
     told: dict[str, dict[str, TermValue]] = {}
-    for term in portrait.run.terms:
-        if term.variant in portrait.columns:
+    for term in summary.run.terms:
+        if term.variant in summary.columns:
             value = TermValue(term.asked, term.read_back)
             told.setdefault(term.key, {})[term.variant] = value
     rows: list[TermRow] = []
     settings: dict[str, list[tuple[str, TermValue]]] = {}
-    engines = {engine_of(variant) for variant in portrait.competitors}
+    engines = {engine_of(variant) for variant in summary.competitors}
     for key, values in told.items():
-        ranked = {v: value for v, value in values.items() if v in portrait.competitors}
+        ranked = {v: value for v, value in values.items() if v in summary.competitors}
         tellers = {engine_of(variant) for variant in ranked}
         common = len(tellers) >= min(2, len(engines))
-        differ = _differ(ranked, len(portrait.competitors) if common else len(ranked))
+        differ = _differ(ranked, len(summary.competitors) if common else len(ranked))
         shared = common or differ or key in MEASURED_KEYS
         if not key.startswith(SETTING) and shared:
             unequal = key not in OWN_KEYS and differ

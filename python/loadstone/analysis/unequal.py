@@ -18,7 +18,8 @@ COMMON = {
     "cache_bytes": "cache",
     "parallelism": "par",
 }
-"""What every engine must tell, and its mark where space is short. Whoever does not, departs."""
+"""What every engine must tell, and its mark where space is short. An engine that does not,
+departs."""
 TOLD = {"read transaction": "read", "statement": "stmt"}
 """What concerns those who tell it."""
 PLAN = {"planned otherwise": "plan"}

@@ -1,4 +1,5 @@
-"""Many users, as tables that every format can print: one of the closed loops, one of the open ones.
+"""Concurrent users, as tables that every format can print: one of the closed loops, one of the open
+ones.
 
 A percentile means another thing in either: so the loop's model stands in its heading.
 """
@@ -12,8 +13,8 @@ from loadstone.record.model import PERCENTILES, Run, UsersPoint
 from loadstone.text.numbers import digits, duration, number, plural
 
 TITLES = {
-    "closed": "Many users, closed loop: each asks again when answered",
-    "open": "Many users, open loop: due by a schedule, latency from when it was due",
+    "closed": "Concurrent users, closed loop: each asks again when answered",
+    "open": "Concurrent users, open loop: due by a schedule, latency from when it was due",
 }
 ABSENT = "\N{EN DASH}"
 
@@ -60,12 +61,12 @@ def users_tables(run: Run) -> tuple[UsersTable, ...]:
         names = _names(words_of(run.plan.benchmark).scale if scales else "")
         columns = [*names, *_figures(model)]
         rows = [UsersRow(tuple(text(point) for _, text in columns), point) for point in points]
-        hosts = ", ".join(sorted({point.host for point in points}))
+        clients = ", ".join(sorted({point.client for point in points}))
         if rows:
             headings = tuple(heading for heading, _ in columns)
             tables.append(
                 UsersTable(
-                    model, f"{title} (host {hosts}){mark}", headings, len(names), tuple(rows)
+                    model, f"{title} (client: {clients}){mark}", headings, len(names), tuple(rows)
                 )
             )
     return tuple(tables)
@@ -87,7 +88,7 @@ def _names(scale: str) -> Sequence[Column]:
 
 def _figures(model: str) -> Sequence[Column]:
     always: list[Column] = [
-        ("users", _crowd),
+        ("users", _level),
         ("status", lambda point: point.status),
     ]
     done: Column = ("answered/s", lambda point: _rate(throughput_per_s(point)))
@@ -105,7 +106,7 @@ def _figures(model: str) -> Sequence[Column]:
     ]
 
 
-def _crowd(point: UsersPoint) -> str:
+def _level(point: UsersPoint) -> str:
     """How many, and who else was at work."""
     return number(point.users) + (f", beside {point.beside}" if point.beside else "")
 

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from statistics import median, quantiles
 
 from loadstone.analysis.noise import Noise, noise_of
-from loadstone.analysis.summary import Figure, Portrait
+from loadstone.analysis.summary import CellSummary, Summary
 from loadstone.plan.role import Role
-from loadstone.plan.variant import is_twin
+from loadstone.plan.variant import is_aa_control
 from loadstone.record.model import LEFT_BEHIND, MEASURED, CellResult, Run
-from loadstone.statistics.validity import TWIN_RATIO_MAX
+from loadstone.statistics.validity import AA_RATIO_MAX
 from loadstone.text.numbers import lapse, listing, number, percent, plural, size
 from loadstone.text.reasons import kinds, together
 
@@ -28,11 +28,12 @@ class Verdict:
     `own_planned` and `own_statuses` of what engines measured (competitors and limits), without the
     harness and the controls. `limits`: whether cells were judged by the quality limits at all.
 
-    `noise` is that of the twins, None where the run has none. In a run without a twin
-    `repeat_difference` is all there is: the middle, over the engines' cells in order that were
-    measured in several rounds, of how much the same cell's median differs between its first and its
-    last round; `repeat_difference_p90` is what nine cells in ten stay under. `disturbed_reason` and
-    `invalid_reason` are the commonest, with the span of its numbers where they differ.
+    `noise` is that of the A/A controls, None where the run has none. In a run without an A/A
+    control `repeat_difference` is all there is: the median, over the engines' cells in order that
+    were measured in several rounds, of how much the same cell's median differs between its first
+    and its last round; `repeat_difference_p90` is what nine cells in ten stay under.
+    `disturbed_reason` and `invalid_reason` are the commonest, with the span of its numbers where
+    they differ.
     """
 
     planned: int
@@ -117,9 +118,9 @@ class Verdict:
 
     def _noise(self) -> list[tuple[str, bool]]:
         if self.noise is not None:
-            again, worst = percent(self.noise.middle), percent(self.noise.worst)
+            again, worst = percent(self.noise.median), percent(self.noise.worst)
             words = f"the same measured twice differs by {again} (at worst {worst})"
-            return [(words, self.noise.worst <= TWIN_RATIO_MAX - 1)]
+            return [(words, self.noise.worst <= AA_RATIO_MAX - 1)]
         if self.repeat_difference is not None:
             again = percent(self.repeat_difference)
             words = f"a cell's last round differs from its first by {again}"
@@ -140,11 +141,11 @@ class Verdict:
         return " · ".join(text for text, _ in self.clauses())
 
 
-def verdict(portrait: Portrait) -> Verdict:
+def verdict(summary: Summary) -> Verdict:
     """Judge a run."""
-    run = portrait.run
-    statuses = Counter(figure.status for figure in portrait.figures.values())
-    own = Counter(figure.status for figure in _own(portrait))
+    run = summary.run
+    statuses = Counter(figure.status for figure in summary.figures.values())
+    own = Counter(figure.status for figure in _own(summary))
     answers = [answer for result in run.results for answer in result.answers]
     cold = [
         result
@@ -152,7 +153,7 @@ def verdict(portrait: Portrait) -> Verdict:
         if result.cell.temperature == "cold" and result.status in MEASURED
     ]
     differences = sorted(filter(None, (_between_rounds(result) for result in _noisy(run))))
-    disturbed, invalid = (_commonest(portrait, status) for status in ("disturbed", "invalid"))
+    disturbed, invalid = (_commonest(summary, status) for status in ("disturbed", "invalid"))
     return Verdict(
         planned=len(run.plan.cells),
         statuses=statuses,
@@ -176,21 +177,21 @@ def verdict(portrait: Portrait) -> Verdict:
     )
 
 
-def _commonest(portrait: Portrait, status: str) -> list[str]:
-    found = kinds(f.reason for f in _own(portrait) if f.status == status)
+def _commonest(summary: Summary, status: str) -> list[str]:
+    found = kinds(f.reason for f in _own(summary) if f.status == status)
     return next(iter(found.values()), [])
 
 
-def _own(portrait: Portrait) -> list[Figure]:
+def _own(summary: Summary) -> list[CellSummary]:
     """What engines measured."""
-    return [figure for figure in portrait.figures.values() if figure.role in OWN]
+    return [figure for figure in summary.figures.values() if figure.role in OWN]
 
 
 def _noisy(run: Run) -> list[CellResult]:
-    """The cells that tell how much the same differs. A run that has a twin tells it by that, or
-    not at all."""
+    """The cells that tell how much the same differs. A run that has an A/A control tells it by
+    that, or not at all."""
     role_of = run.plan.role_of
-    if any(is_twin(cell.variant) for cell in run.plan.cells):
+    if any(is_aa_control(cell.variant) for cell in run.plan.cells):
         return []
     return [r for r in run.results if r.status == "ok" and role_of(r.cell.variant) in OWN]
 
@@ -206,27 +207,27 @@ def _between_rounds(result: CellResult) -> float | None:
     return abs(math.log(last / first)) if first > 0 and last > 0 else None
 
 
-def headline(portrait: Portrait) -> str:
+def headline(summary: Summary) -> str:
     """What ran, on what, at which scales and temperatures."""
-    run = portrait.run
+    run = summary.run
     plan = run.plan
     temperatures = dict.fromkeys(cell.temperature for cell in plan.cells)
     scales = listing(number(rows) for rows in plan.rows)
-    words = portrait.words
-    hosts = {host for v, host in portrait.hosts.items() if v in portrait.columns}
-    called = f" called from {hosts.pop().capitalize()}," if len(hosts) == 1 else ""
+    words = summary.words
+    clients = {client for v, client in summary.clients.items() if v in summary.columns}
+    called = f" called from {clients.pop().capitalize()}," if len(clients) == 1 else ""
     return (
-        f"{words.title} ({plan.edition}) on {_participants(portrait)},{called} "
+        f"{words.title} ({plan.edition}) on {_participants(summary)},{called} "
         f"{scales} {words.scale}, {listing(temperatures)}"
     )
 
 
-def _participants(portrait: Portrait) -> str:
+def _participants(summary: Summary) -> str:
     """The competitors, and what stands beside them unranked."""
-    names = portrait.names
-    parts = [listing(names[variant] for variant in portrait.competitors)]
+    names = summary.names
+    parts = [listing(names[variant] for variant in summary.competitors)]
     for role in (Role.LIMIT, Role.CONTROL):
-        own = [names[v] for v in portrait.columns if portrait.role_of(v) is role]
+        own = [names[v] for v in summary.columns if summary.role_of(v) is role]
         if own:
             parts.append(f"the {role.value} {listing(own)}")
     return " beside ".join(part for part in parts if part)

@@ -13,10 +13,11 @@ class Words:
 
     `scale`, `answer` and `stored` say what a scale, an answer and a load count. `visits` are the
     operations whose number of visits varies with the start, and the number that their times are
-    stated for. `basis` is what a reader must know of today's figures beside the paper's; `revived`
-    maps a system of the paper to the variant as which it runs again. `apart` are the designs that
-    were loaded in place of the database that a size or a load is told of; `writes` are the measures
-    of a program that commit, `harness` those that call no engine: their rows are not ranked.
+    stated for. `basis` is what a reader must know of today's figures beside the paper's;
+    `reimplemented` maps a system of the paper to the variant as which it runs again. `apart` are
+    the designs that were loaded in place of the database that a size or a load is told of; `writes`
+    are the measures of a program that commit, `harness` those that call no engine: their rows are
+    not ranked.
     """
 
     title: str
@@ -25,7 +26,7 @@ class Words:
     stored: str = "tuples"
     visits: Mapping[str, int] = field(default_factory=dict)
     basis: str = ""
-    revived: Mapping[str, str] = field(default_factory=dict)
+    reimplemented: Mapping[str, str] = field(default_factory=dict)
     apart: frozenset[str] = frozenset()
     writes: frozenset[str] = frozenset()
     harness: frozenset[str] = frozenset()
@@ -40,7 +41,7 @@ KNOWN: Mapping[str, Words] = {
         visits={"reverse": 3280, "reverse-batch": 3280},
         basis="A reverse traversal's times are as of 3,280 visits. A total is the sum of three "
         "medians. The paper's warm is what ten iterations tend to, today's a median.",
-        revived={
+        reimplemented={
             "INDEX": "lode?access=links",
             "INDEX with B-trees (Table VII)": "lode?access=btree",
             "OODBMS": "lode",

@@ -44,7 +44,7 @@ class Operation:
     `texts` are the variations (the first is the published one), complete QUEL programs ending in
     the one statement that is timed. `undo[i]`, empty for a retrieve, takes back `texts[i]` outside
     the clock. `storage` names the structure the operation is about; an engine without it has a
-    declared gap here. `destination` is `relation` (retrieve into), `host`, or `update`.
+    declared gap here. `destination` is `relation` (retrieve into), `client`, or `update`.
     """
 
     name: str
@@ -56,17 +56,17 @@ class Operation:
     destination: str
     texts: tuple[str, ...]
     undo: tuple[str, ...] = ()
-    panels: frozenset[str] = frozenset()
-    """Panels that include it: `quick`, `cold` (worth a cold sample in the default panel); `full`:
+    presets: frozenset[str] = frozenset()
+    """Presets that include it: `quick`, `cold` (worth a cold sample in the default preset); `full`:
     no other does."""
-    unit: str = ""
-    """Operations of one unit are set against each other, and so measured in the same rounds; empty:
-    this one by itself."""
+    interleaved_group: str = ""
+    """Operations of one group are set against each other, and so measured in the same rounds;
+    empty: this one by itself."""
     warming: tuple[str, ...] = ()
     """What a warm block runs unmeasured before its samples: inputs that no sample has. Empty: the
     block's own texts, so that each sample repeats what was run just before."""
-    many_users: bool = False
-    """Whether many users can run it at once, each without changing what the others see."""
+    concurrent_users: bool = False
+    """Whether concurrent users can run it at once, each without changing what the others see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class Benchmark(ABC):
     default_scales: ClassVar[tuple[int, ...]]
     default_variants: ClassVar[tuple[str, ...]] = ("sqlite", "duckdb", "postgresql")
     seam: ClassVar[str] = "engines"
-    """Where it meets a system under test: `engines` take statements, `hosts` run its program."""
+    """Where it meets a system under test: `engines` take statements, `clients` run its program."""
     cold_samples: ClassVar[int] = 3
     """Samples of a cold cell, where the user does not choose."""
     mixed: ClassVar[tuple[str, str] | None] = None

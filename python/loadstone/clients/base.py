@@ -1,12 +1,12 @@
-"""The contract of a host: a calling program with one engine at the other side of its seam.
+"""The contract of a client: a calling program with one engine at the other side of its seam.
 
-A worker process owns one host object and calls
+A worker process owns one such object and calls
 
     start -> load -> [measure]* -> remove
 
 with `stop`/`start` around every cold sample. The measures are OO1's (`docs/oo1.md`; the names
 are those of `_core.client_measures`); the program's loop is written once in Rust, and once in
-Python for engines that have only a Python interface. The host is named in every result.
+Python for engines that have only a Python interface. The client is named in every result.
 """
 
 from abc import abstractmethod
@@ -57,8 +57,9 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What many users got: a tally of all look-ups, one of all inserts; and how many connections of
-    inserted parts were found from both ends afterwards. A link that is not is an error."""
+    """What concurrent users got: a tally of all look-ups, one of all inserts; and how many
+    connections of inserted parts were found from both ends afterwards. A link that is not is an
+    error."""
 
     elapsed_ns: int
     lookups: Tally
@@ -67,14 +68,14 @@ class Served:
     work: Work
 
 
-class HostedEngine(System):
+class Client(System):
     """A system under test behind a calling program. Not shared between threads.
 
     Errors: `EngineError` with the engine's own message; `UnsupportedError` for a measure that the
     engine has no means for.
     """
 
-    host: ClassVar[str]
+    language: ClassVar[str]
     """The language of the calling program: rust or python."""
 
     def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:
@@ -97,7 +98,7 @@ class HostedEngine(System):
     def users(
         self, readers: int, writers: int, duration_ns: int, starts_ns: Sequence[int] | None
     ) -> Served:
-        """Many users at once, each a thread of the program with a client of its own, one part a
+        """Concurrent users, each a thread of the program with a client of its own, one part a
         request, which readers look up and writers insert: a closed loop, or an open one whose
         requests are due at `starts_ns`, for readers and for writers. Raises `EngineError` where a
         connection of an inserted part is not found from both ends."""
@@ -109,7 +110,7 @@ class HostedEngine(System):
 
 
 def structures(gaps: Mapping[str, str]) -> Mapping[str, Structure]:
-    """The capabilities of a host: all measures, but those with a reason in `gaps`."""
+    """The capabilities of a client: all measures, but those with a reason in `gaps`."""
     return {
         measure: Structure(measure not in gaps, gaps.get(measure, ""))
         for measure in client_measures()
@@ -122,5 +123,5 @@ def capabilities(
     *,
     answers: bool = True,
 ) -> Capabilities:
-    """What a host declares: measures without those in `gaps`, and tactics, defaults first."""
+    """What a client declares: measures without those in `gaps`, and tactics, defaults first."""
     return Capabilities(structures(gaps), tactics, answers=answers)

@@ -28,7 +28,7 @@ def round_trip_ns(near: socket.socket, far: socket.socket, exchanges: int = EXCH
     with far:
         echo = subprocess.Popen([sys.executable, "-I", "-S", "-c", _ECHO], stdin=far.fileno())
     # The socket closes first: its end is what ends the echo.
-    with echo, near, _core.hold_awake():
+    with echo, near, _core.disable_idle_states():
         # The kernel's own limit: Python's would ask the kernel twice for each byte.
         near.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _LIMIT)
         _exchange_ns(near.fileno())  # waits for the interpreter at the other end

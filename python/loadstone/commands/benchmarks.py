@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from loadstone.benchmarks.base import Benchmark
 
 WIDE_COLUMNS = 110
-"""From this width on there is room for an operation's design and panels."""
+"""From this width on there is room for an operation's design and presets."""
 
 
 def benchmarks(
@@ -102,14 +102,14 @@ def _operations(benchmark: "Benchmark", edition: str, *, wide: bool) -> "Table":
     table = Table(title=f"{benchmark.name} {edition}", box=box.SIMPLE_HEAD, pad_edge=False)
     # A name is there to be copied: it is never cut.
     table.add_column("operation", no_wrap=True)
-    for heading in ("query", "what it does", *(["design", "panels"] if wide else [])):
+    for heading in ("query", "what it does", *(["design", "presets"] if wide else [])):
         table.add_column(heading)
     group = ""
     for operation in benchmark.operations(edition, _scale(benchmark, edition)):
         if operation.group != group:
             table.add_section()
             group = operation.group
-        more = (operation.design, " ".join(sorted(operation.panels))) if wide else ()
+        more = (operation.design, " ".join(sorted(operation.presets))) if wide else ()
         table.add_row(operation.name, operation.query, operation.title, *more)
     return table
 

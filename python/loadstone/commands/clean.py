@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Rubbish:
+class Removal:
     """One thing to remove: how it is shown, and how it goes."""
 
     kind: str
@@ -47,23 +47,23 @@ def clean(
 
     folders = list(scratch.found())
     running = {folder.owner for folder in folders if folder.alive}
-    rubbish = [_folder(folder) for folder in folders if not folder.alive]
+    leftovers = [_folder(folder) for folder in folders if not folder.alive]
     for text in on or ():
-        rubbish += _marked(text, running)
-    if not rubbish:
+        leftovers += _marked(text, running)
+    if not leftovers:
         tell("nothing to clean")
         return
     table = Table("what")
     table.add_column("name", overflow="fold")  # never cut: people decide by it
     table.add_column("left by run")
-    for item in rubbish:
+    for item in leftovers:
         table.add_row(*map(legible_line, (item.kind, item.name, item.owner)))
     console().print(table)
-    for item in filter(lambda item: item.holds, rubbish):
+    for item in filter(lambda item: item.holds, leftovers):
         tell(legible_line(f"{item.name}: {item.holds}"))
-    if not yes and not _wished(len(rubbish)):
+    if not yes and not _wished(len(leftovers)):
         return
-    _remove(rubbish)
+    _remove(leftovers)
 
 
 def _wished(count: int) -> bool:
@@ -82,14 +82,14 @@ def _wished(count: int) -> bool:
         ) from None
 
 
-def _remove(rubbish: "Sequence[Rubbish]") -> None:
+def _remove(leftovers: "Sequence[Removal]") -> None:
     """One thing that cannot go keeps no other from going. Raises the first reason."""
     from loadstone.control_characters import legible_line
     from loadstone.diagnostics import say, tell
     from loadstone.errors import LoadstoneError
 
     failures: list[LoadstoneError] = []
-    for item in rubbish:
+    for item in leftovers:
         try:
             item.remove()
         except LoadstoneError as error:
@@ -103,7 +103,7 @@ def _remove(rubbish: "Sequence[Rubbish]") -> None:
         raise failures[0]
 
 
-def _folder(folder: "Scratch") -> Rubbish:
+def _folder(folder: "Scratch") -> Removal:
     def remove() -> None:
         from loadstone.errors import EngineError
         from loadstone.run import scratch
@@ -114,7 +114,7 @@ def _folder(folder: "Scratch") -> Rubbish:
                 hint="look into it; it keeps its mark, and `loadstone clean` tries again",
             )
 
-    return Rubbish("scratch folder", str(folder.path), folder.owner, "", remove)
+    return Removal("scratch folder", str(folder.path), folder.owner, "", remove)
 
 
 def _abandon(folder: "Path") -> None:
@@ -122,7 +122,7 @@ def _abandon(folder: "Path") -> None:
     from loadstone import registry
     from loadstone.errors import EngineError
 
-    seams = {"engines": registry.engine_names(), "hosts": registry.host_names()}
+    seams = {"engines": registry.engine_names(), "clients": registry.client_names()}
     for seam, name in ((seam, name) for seam, names in seams.items() for name in names):
         try:
             system = registry.load_system(seam, name)
@@ -132,7 +132,7 @@ def _abandon(folder: "Path") -> None:
             system.abandon(variant)
 
 
-def _marked(text: str, running: set[str]) -> list[Rubbish]:
+def _marked(text: str, running: set[str]) -> list[Removal]:
     from loadstone import registry
     from loadstone.control_characters import legible_line
     from loadstone.diagnostics import say
@@ -149,7 +149,7 @@ def _marked(text: str, running: set[str]) -> list[Rubbish]:
             say(legible_line(f"left alone: {leftover.kind} {name}: {held}"))
             continue
         remove = _removal(engine, variant, leftover)
-        found.append(Rubbish(leftover.kind, name, leftover.owner, leftover.detail, remove))
+        found.append(Removal(leftover.kind, name, leftover.owner, leftover.detail, remove))
     return found
 
 

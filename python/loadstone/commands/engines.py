@@ -23,7 +23,7 @@ def engines() -> None:
     screen = console()
     for seam, names, title in (
         ("engines", registry.engine_names(), "Engines that take statements (wisconsin)"),
-        ("hosts", registry.host_names(), "Engines behind a calling program (oo1)"),
+        ("clients", registry.client_names(), "Engines behind a calling program (oo1)"),
     ):
         overview = Table("engine", "version", "tactics (default first)", title=title)
         for name in names:

@@ -59,7 +59,7 @@ def serve(
     tactics = _tactics(tactic or [])
     if not create and not path.exists():
         raise InputError(f"there is no database {path}", hint="--create makes one")
-    # Before any thread is started, so that none is interrupted: whoever asks waits until the
+    # Before any thread is started, so that none is interrupted: a client that asks waits until the
     # database is open, which closes it then.
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)
     with (

@@ -31,11 +31,11 @@ Operations = Annotated[
 Temperatures = Annotated[
     Names, typer.Option(metavar="NAME", help="Measure warm, cold or hot; repeatable.")
 ]
-Panel = Annotated[
+Preset = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="Choose the operations: default, quick or full."),
 ]
-Quick = Annotated[bool, typer.Option("--quick", help="Choose the panel that takes seconds.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Choose the preset that takes seconds.")]
 Repeat = Annotated[
     int | None, typer.Option(metavar="N", help="Time each warm or hot cell so often.")
 ]
@@ -64,29 +64,33 @@ Precision = Annotated[
     ),
 ]
 Rounds = Annotated[
-    int | None, typer.Option(metavar="N", help="Let the variants take so many turns each.")
+    int | None, typer.Option(metavar="N", help="Measure so many blocks of each variant.")
 ]
 Seed = Annotated[
-    int | None, typer.Option(metavar="N", help="Draw the order of the turns from this seed.")
+    int | None, typer.Option(metavar="N", help="Draw the order of the blocks from this seed.")
 ]
 TimeLimit = Annotated[
     float | None, typer.Option(metavar="SECONDS", help="End a statement that takes longer.")
 ]
-Floor = Annotated[
+Overhead = Annotated[
     bool | None,
-    typer.Option("--floor/--no-floor", help="Measure the harness and its noise, too."),
+    typer.Option("--overhead/--no-overhead", help="Measure the harness and its noise, too."),
 ]
 Limits = Annotated[
     bool | None,
     typer.Option("--limits/--no-limits", help="Mark cells beyond the quality limits."),
 ]
-Awake = Annotated[
-    bool | None, typer.Option("--awake/--no-awake", help="Keep idle processors from sleeping.")
+IdleStates = Annotated[
+    bool | None,
+    typer.Option(
+        "--disable-idle-states/--no-disable-idle-states",
+        help="Disable the idle states of processors.",
+    ),
 ]
 Users = Annotated[
     list[int] | None,
     typer.Option(
-        metavar="N", help="Let so many users at once ask, in a closed and an open loop; repeatable."
+        metavar="N", help="Let N concurrent users ask, in a closed and an open loop; repeatable."
     ),
 ]
 Rate = Annotated[
@@ -126,7 +130,7 @@ def run(
     rows: Rows = None,
     operation: Operations = None,
     temperature: Temperatures = None,
-    panel: Panel = None,
+    preset: Preset = None,
     quick: Quick = False,
     repeat: Repeat = None,
     repeat_cold: RepeatCold = None,
@@ -137,9 +141,9 @@ def run(
     rounds: Rounds = None,
     seed: Seed = None,
     time_limit: TimeLimit = None,
-    floor: Floor = None,
+    overhead: Overhead = None,
     limits: Limits = None,
-    awake: Awake = None,
+    disable_idle_states: IdleStates = None,
     users: Users = None,
     rate: Rate = None,
     writers: Writers = None,
@@ -167,7 +171,7 @@ def run(
         "rows": [_number(text) for text in rows or ()],
         "operations": operation,
         "temperature": temperature,
-        "panel": "quick" if quick else panel,
+        "preset": "quick" if quick else preset,
         "repeat": repeat,
         "repeat_cold": repeat_cold,
         "warm_up": warm_up,
@@ -177,9 +181,9 @@ def run(
         "rounds": rounds,
         "seed": seed,
         "time_limit_s": time_limit,
-        "floor": floor,
+        "overhead": overhead,
         "limits": limits,
-        "awake": awake,
+        "disable_idle_states": disable_idle_states,
         "users": users,
         "rate_per_s": rate,
         "loop_s": loop_seconds,

@@ -42,8 +42,8 @@ def examine() -> list[Check]:
 
 
 def _processor(facts: Mapping[str, machine.Fact]) -> list[Check]:
-    with _core.hold_awake() as awake:
-        held, reason = awake.held, awake.reason
+    with _core.disable_idle_states() as idle_states:
+        held, reason = idle_states.held, idle_states.reason
     exists = kernel.latency_device_exists()
     return [
         processor.clock(facts),

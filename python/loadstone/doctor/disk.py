@@ -21,9 +21,9 @@ COMMIT_BYTES = 8192
 COMMIT_NS_MIN = 10_000
 """No device over a bus has written and confirmed a page sooner; memory has."""
 FREE_BYTES_MIN = 2 << 30
-"""The default panel's relations in all their physical designs on three engines, with logs."""
+"""The default preset's relations in all their physical designs on three engines, with logs."""
 READ_AHEAD_BYTES_MAX = 1 << 20
-"""Eight times the kernel's default, and less than the smallest database of a default panel."""
+"""Eight times the kernel's default, and less than the smallest database of a default preset."""
 ELSEWHERE = "name a folder on a real disk in LOADSTONE_SCRATCH"
 
 
@@ -46,7 +46,7 @@ def measure(folder: Path) -> DiskProbe:
     own = os.getpid()
     before = _core.io_bytes(own)
     path = folder / "probe"
-    with _core.hold_awake():
+    with _core.disable_idle_states():
         write_ns = _write_ns(path)
         # Ours is the only process that has the file, and it has closed it.
         evidence = evict_files([path], engine_dead=True)

@@ -69,5 +69,5 @@ def io_uring_error() -> int | None:
 
 
 def latency_device_exists(root: Path = Path("/")) -> bool:
-    """Whether there is a device to ask for processors that stay awake."""
+    """Whether there is a device by which idle states are disabled."""
     return (root / "dev/cpu_dma_latency").exists()

@@ -33,7 +33,7 @@ def memory(facts: Mapping[str, Fact]) -> Check:
             "large scales will not stay in memory",
             "stay with small scales (--rows), or give the machine more memory",
         )
-    return Check("memory", Verdict.OK, value, "enough for the default panel")
+    return Check("memory", Verdict.OK, value, "enough for the default preset")
 
 
 def huge_pages(facts: Mapping[str, Fact]) -> Check:

@@ -82,7 +82,9 @@ def virtualisation(facts: Mapping[str, Fact]) -> Check:
     below, container = facts.get("virtualisation"), facts.get("container")
     value = ", ".join(str(each) for each in (below, container) if each not in (None, "none"))
     if below is None:
-        return Check("virtualisation", Verdict.ABSENT, value or "not shown", "a host may be below")
+        return Check(
+            "virtualisation", Verdict.ABSENT, value or "not shown", "a hypervisor may be below"
+        )
     if below == "none":
         return Check(
             "virtualisation", Verdict.OK, value or "none", "nothing below caches or takes time"
@@ -91,18 +93,16 @@ def virtualisation(facts: Mapping[str, Fact]) -> Check:
         "virtualisation",
         Verdict.LIMITED,
         value,
-        "the host's cache and load are unseen",
-        "claims about the disk itself need a machine without a host; cold means this memory",
+        "a hypervisor's cache and load: unseen",
+        "claims about the disk itself need a bare machine; cold means this memory",
     )
 
 
 def idle_states(facts: Mapping[str, Fact], *, held: bool, reason: str, exists: bool) -> Check:
-    """Whether a run can keep idle processors awake; `exists`: there is a device to ask."""
+    """Whether a run can disable idle states; `exists`: there is a device to ask."""
     driver = facts.get("idle_states.driver") or "driver unknown"
     if held:
-        return Check(
-            "idle states", Verdict.OK, f"can be held off ({driver})", "runs keep processors awake"
-        )
+        return Check("idle states", Verdict.OK, f"can be held off ({driver})", "runs disable them")
     if exists:
         return Check(
             "idle states",

@@ -327,7 +327,7 @@ class Engine(System):
 
     @abstractmethod
     def fetch(self, statement: str) -> list[tuple[Any, ...]]:
-        """Execute one query and bring every row to the host as Python values. Timed."""
+        """Execute one query and bring every row to the client as Python values. Timed."""
 
     @abstractmethod
     def read(self, statement: str) -> "list[tuple[Any, ...]] | pa.Table":

@@ -1,5 +1,5 @@
-"""The machine's state while cells are measured: what its host, other programs and its own clock
-frequency took from them. Rule 6 of the method.
+"""The machine's state while cells are measured: what its hypervisor, other programs and its own
+clock frequency took from them. Rule 6 of the method.
 """
 
 import os
@@ -13,10 +13,10 @@ from loadstone.record.model import Condition
 
 WINDOW_NS = 1_000_000_000
 """The kernel counts in ticks of 10 ms: over less than a second their shares mean little."""
-SPIN_TURNS = 200_000
+SPIN_ITERATIONS = 200_000
 """About a tenth of a millisecond of dependent operations."""
 SPINS = 5
-LAYS = 7
+PROBE_RUNS = 7
 LOST_SHARE_MAX = 0.02
 """The run's own time is known to this share of all processors' time. A process that ended is
 counted in ticks, so some ms are lost with it. A server that outlived its worker takes all it ever
@@ -33,33 +33,33 @@ class _Reading:
 
 
 class Conditions:
-    """Reads the state around each unit of interleaving. Made at the start of a session."""
+    """Reads the state around each interleaved group. Made at the start of a session."""
 
     def __init__(self) -> None:
         self.spin_reference_ns = _fastest_spin_ns(4 * SPINS)
         self._readings: deque[_Reading] = deque()
         self._begun_ns = 0
-        self._yardstick = _core.Yardstick()
-        self._laid_ns: list[int] = []
+        self._speed_probe = _core.SpeedProbe()
+        self._probe_ns: list[int] = []
         self.begin()
 
     def begin(self) -> None:
-        """A unit begins."""
+        """A group begins."""
         self._begun_ns = _core.clock_ns()
-        self._laid_ns.clear()
+        self._probe_ns.clear()
         self._read()
 
-    def lay(self) -> None:
-        """A round of the unit begins: how fast is the machine now?"""
-        self._laid_ns += [self._yardstick.lay_ns() for _ in range(LAYS)]
+    def probe_speed(self) -> None:
+        """A round of the group begins: run the speed probe."""
+        self._probe_ns += [self._speed_probe.run_ns() for _ in range(PROBE_RUNS)]
 
     def end(self) -> Condition:
-        """The unit has ended: what its time was like."""
+        """The group has ended: what its time was like."""
         drift = _fastest_spin_ns(SPINS) / self.spin_reference_ns - 1
-        laid_ns = median(self._laid_ns) if self._laid_ns else None
+        probe_ns = median(self._probe_ns) if self._probe_ns else None
         latest = self._read()
         if latest is None:
-            return Condition(None, None, drift, laid_ns)
+            return Condition(None, None, drift, probe_ns)
         start_ns = min(self._begun_ns, latest.at_ns - WINDOW_NS)
         while len(self._readings) > 2 and self._readings[1].at_ns <= start_ns:
             self._readings.popleft()
@@ -68,10 +68,10 @@ class Conditions:
         stolen_ns = latest.stolen_ns - first.stolen_ns
         all_ns = busy_ns + stolen_ns + latest.idle_ns - first.idle_ns
         if latest.at_ns - first.at_ns < WINDOW_NS or all_ns <= 0:
-            return Condition(None, None, drift, laid_ns)  # too early in the session to tell
+            return Condition(None, None, drift, probe_ns)  # too early in the session to tell
         foreign_ns = self._foreign_ns(busy_ns, LOST_SHARE_MAX * all_ns)
         foreign_share = None if foreign_ns is None else foreign_ns / all_ns
-        return Condition(stolen_ns / all_ns, foreign_share, drift, laid_ns)
+        return Condition(stolen_ns / all_ns, foreign_share, drift, probe_ns)
 
     def _foreign_ns(self, busy_ns: int, lost_ns_max: float) -> int | None:
         """What the run's own processes did not use; None where some of them went out of sight."""
@@ -92,4 +92,4 @@ class Conditions:
 
 def _fastest_spin_ns(times: int) -> int:
     """The least of some: what interrupted the others is not the processor's speed."""
-    return min(_core.spin_ns(SPIN_TURNS) for _ in range(times))
+    return min(_core.spin_ns(SPIN_ITERATIONS) for _ in range(times))

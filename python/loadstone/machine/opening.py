@@ -29,7 +29,7 @@ from loadstone.machine import page_cache
 
 KEPT_SHARE_MAX = 0.10
 """Of the data. Catalogs and root pages of the engines here are 0.1 % to 3 % of the smallest
-databases that the default panels load (LMDB has 80 KiB of 2.8 MiB mapped), but for Ladybug, which
+databases that the default presets load (LMDB has 80 KiB of 2.8 MiB mapped), but for Ladybug, which
 reads 30 % of 3.4 MiB when it opens. Below a tenth, a scan is at most that much too quick."""
 
 

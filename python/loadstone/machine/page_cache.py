@@ -1,9 +1,8 @@
 """Making files cold, and the proof of it: nothing of them is left in the page cache.
 
-Cold means cold for this machine's memory: what a disk's controller or the host of a virtual
-machine keeps cannot be seen from here. What can be seen is never assumed: a file system whose
-caches the kernel does not show (ZFS, network and user-space ones) gives no proof, nor does one that
-is memory itself (tmpfs).
+Cold means cold for this machine's memory: what a disk's controller or a hypervisor keeps cannot be
+seen from here. What can be seen is never assumed: a file system whose caches the kernel does not
+show (ZFS, network and user-space ones) gives no proof, nor does one that is memory itself (tmpfs).
 """
 
 import contextlib

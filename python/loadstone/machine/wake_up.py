@@ -57,8 +57,8 @@ def _measured(own: int, other: int, count: int) -> RoundTrips:
         held_ns: list[float] = []
         for _ in range(BLOCKS):
             idle_ns += _round_trips_ns(near, count)
-            with _core.hold_awake() as awake:
-                held_ns += _round_trips_ns(near, count) if awake.held else []
+            with _core.disable_idle_states() as idle_states:
+                held_ns += _round_trips_ns(near, count) if idle_states.held else []
     held = _core.interval_of_median(held_ns)[0] if held_ns else None
     return RoundTrips(_core.interval_of_median(idle_ns)[0], held)
 

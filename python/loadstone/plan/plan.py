@@ -56,11 +56,11 @@ class Choices:
     fewest that give a 95 % interval, at the others), `repeat_cold` of a cold one (3, or what the
     paper's protocol has), `warm_up` the unmeasured rounds before a warm block's samples. Where a
     comparison is undecided, a warm or hot cell is repeated until its interval is within `precision`
-    (a share) of its middle, or to `repeat_most` samples (1,000; with `repeat` given, as many as
+    (a share) of its median, or to `repeat_most` samples (1,000; with `repeat` given, as many as
     that), or for `repeat_s` an operation (0.3 s; 20 s where operations are named).
     `time_limit_s` holds for one statement.
-    `floor`: calibrate the harness; `limits`: a cell beyond a limit is invalid;
-    `awake`: keep idle processors from sleeping where that is permitted.
+    `overhead`: calibrate the harness; `limits`: a cell beyond a limit is invalid;
+    `disable_idle_states`: disable the idle states of processors where that is permitted.
     """
 
     benchmark: str = "wisconsin"
@@ -69,7 +69,7 @@ class Choices:
     rows: tuple[Rows, ...] | None = None
     operations: tuple[str, ...] = ()
     temperature: tuple[Temperature, ...] = ("warm", "cold")
-    panel: str = "default"
+    preset: str = "default"
     repeat: Repeat | None = None
     repeat_cold: RepeatCold | None = None
     warm_up: WarmUp = 1
@@ -79,17 +79,17 @@ class Choices:
     repeat_s: Seconds | None = None
     precision: Precision = 0.015
     time_limit_s: TimeLimit = 60.0
-    floor: bool = True
+    overhead: bool = True
     limits: bool = True
-    awake: bool = True
+    disable_idle_states: bool = True
     users: tuple[Users, ...] = ()
-    """How many at once, for each operation whose rows go to the host: none, unless named."""
+    """How many at once, for each operation whose rows go to the client: none, unless named."""
     rate_per_s: Rate | None = None
     """Of an open loop's requests, all users together; by default a share of the closed loop's."""
     loop_s: LoopSeconds = 2.0
     writers: Writers = 0
-    """So many users who insert, beside each of the numbers of `users` who look up, in loops of
-    their own; none, unless named."""
+    """Users who insert, beside each of the numbers of `users` who look up, in loops of their own;
+    none, unless named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,21 +127,21 @@ class Plan:
     """Repetition goes on until a ratio's interval is within this share; 0: not at all."""
     repeat_most: Annotated[int, Within(0, 100_000)] = 0
     repeat_s: Seconds = 0.0
-    twin: str = ""
+    aa_control: str = ""
     """The variant that was added to be measured twice: its noise is that of planned samples, so an
     undecided comparison with it is not repeated."""
     limits: bool = True
-    awake: bool = True
+    disable_idle_states: bool = True
     users: tuple[Users, ...] = ()
     rate_per_s: Rate | None = None
     loop_s: LoopSeconds = 2.0
     writers: Writers = 0
     roles: tuple[tuple[str, Annotated[str, OneOf(tuple(Role))]], ...] = ()
     """(variant, role) of every variant that is no competitor, as its engine declares it."""
-    panel: str = "default"
+    preset: str = "default"
     operations: tuple[str, ...] = ()
-    """Those that the user named, and the panel where none was: what a temperature's cells follow
-    from. An older plan tells no panel: it is empty."""
+    """Those that the user named, and the preset where none was: what a temperature's cells follow
+    from. An older plan tells no preset: it is empty."""
 
     def role_of(self, variant: str) -> Role:
         """What a variant is for."""
@@ -161,8 +161,8 @@ class Plan:
         """Read back what `to_json` wrote. Raises `InputError` where it is no plan."""
         data = strict_json(text)
         plan: Plan = shaped(data, Plan, "the plan")
-        if "panel" not in data:
-            plan = dataclasses.replace(plan, panel="")
+        if "preset" not in data:
+            plan = dataclasses.replace(plan, preset="")
         if "roles" not in data:
             names = (*plan.variants, *(cell.variant for cell in plan.cells))
             plan = dataclasses.replace(plan, roles=roles_before(names))
@@ -174,8 +174,8 @@ class Plan:
         names = [self.benchmark, self.edition, *self.variants, *self.operations]
         names += [name for cell in self.cells for name in (cell.operation, cell.variant)]
         names += [name for name, _ in self.roles]
-        # A plan without a control has no twin, an older one no panel.
-        names += [name for name in (self.panel, self.twin) if name]
+        # A plan without a control names none, an older one no preset.
+        names += [name for name in (self.preset, self.aa_control) if name]
         for name in dict.fromkeys(names):
             if (
                 name.startswith("-")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from enum import StrEnum
 
-from loadstone.plan.variant import TWIN, is_twin
+from loadstone.plan.variant import AA_SUFFIX, is_aa_control
 
 
 class Role(StrEnum):
@@ -35,8 +35,8 @@ def roles_before(variants: Iterable[str]) -> tuple[tuple[str, str], ...]:
     """(variant, role) of those that are no competitors, of a plan that tells none."""
     found = []
     for variant in dict.fromkeys(variants):
-        engine = variant.removesuffix(TWIN).partition("?")[0]
-        role = Role.CONTROL if is_twin(variant) else _BEFORE.get(engine)
+        engine = variant.removesuffix(AA_SUFFIX).partition("?")[0]
+        role = Role.CONTROL if is_aa_control(variant) else _BEFORE.get(engine)
         if role:
             found.append((variant, role.value))
     return tuple(found)

@@ -13,8 +13,8 @@ from zlib import crc32
 from loadstone import secret
 from loadstone.errors import InputError
 
-TWIN = "#2"
-"""Ends the name of a variant's twin."""
+AA_SUFFIX = "#2"
+"""Ends the name of a variant's A/A control."""
 
 
 FILE_SCHEMES = frozenset({"sqlite"})
@@ -24,19 +24,19 @@ SLUG_LETTERS_MAX = 48
 """Of a slug that could be too long: in UTF-8 at most 192 bytes of the 255 of a file's name."""
 
 
-def is_twin(name: str) -> bool:
-    """Whether a variant's name is that of a twin."""
-    return name.endswith(TWIN)
+def is_aa_control(name: str) -> bool:
+    """Whether a variant's name is that of an A/A control."""
+    return name.endswith(AA_SUFFIX)
 
 
 def tactics_of(name: str) -> tuple[str, ...]:
     """The tactics that a variant's name sets."""
-    return tuple(dict(parse_qsl(name.removesuffix(TWIN).partition("?")[2])))
+    return tuple(dict(parse_qsl(name.removesuffix(AA_SUFFIX).partition("?")[2])))
 
 
 def parallelism_of(name: str) -> int:
     """How many processors a variant of this name asks to use at once; 1 where it says nothing."""
-    asked = dict(parse_qsl(name.removesuffix(TWIN).partition("?")[2])).get("parallelism", "")
+    asked = dict(parse_qsl(name.removesuffix(AA_SUFFIX).partition("?")[2])).get("parallelism", "")
     return max(int(asked), 1) if asked.isdecimal() else 1
 
 
@@ -48,7 +48,7 @@ class Variant:
     tactics: tuple[tuple[str, str], ...] = ()
     url: str | None = field(default=None, repr=False, compare=False)
     label: str = ""
-    twin: bool = False
+    aa_control: bool = False
     """The same once more, with a worker and tables of its own: what differs between the two is
     noise."""
 
@@ -57,7 +57,7 @@ class Variant:
         """How people see it; unique in a plan; never holds a secret."""
         query = "&".join(f"{key}={value}" for key, value in self.tactics)
         base = self.label or self.engine
-        return (f"{base}?{query}" if query else base) + (TWIN if self.twin else "")
+        return (f"{base}?{query}" if query else base) + (AA_SUFFIX if self.aa_control else "")
 
     @property
     def bare_url(self) -> str:
@@ -94,8 +94,8 @@ def parse_variant(text: str, tactics: frozenset[str]) -> Variant:
             "a variant with a blank or a control character in it",
             hint="write ENGINE, ENGINE?tactic=value or a URL, and a blank in a URL as %20",
         )
-    if is_twin(text) and "://" not in text:
-        return replace(parse_variant(text.removesuffix(TWIN), tactics), twin=True)
+    if is_aa_control(text) and "://" not in text:
+        return replace(parse_variant(text.removesuffix(AA_SUFFIX), tactics), aa_control=True)
     if "://" not in text:
         engine, _, query = text.partition("?")
         return Variant(engine.strip(), _pairs(query, text, tactics, only_tactics=True))

@@ -10,7 +10,7 @@ from loadstone.plan.plan import SAMPLES_MAX, Cell, Choices, Plan, join_names
 from loadstone.plan.role import Role
 from loadstone.plan.variant import Variant
 
-FLOOR = "null"
+NULL_ENGINE = "null"
 """The engine that answers at once: planned beside the others to show the harness's own cost."""
 
 REPEAT_FIRST, REPEAT_LARGER = 10, 6
@@ -20,14 +20,15 @@ REPEAT_MOST = 1000
 """Samples to which an undecided warm cell is repeated; fewer in a plan of so many cells that they
 could come to more than a plan may have."""
 
-REPEAT_NAMED_S, REPEAT_PANEL_S = 20.0, 0.3
+REPEAT_NAMED_S, REPEAT_PRESET_S = 20.0, 0.3
 """For so long an undecided operation is repeated beyond its planned samples, all variants
-together: where the user names operations, and in a panel."""
+together: where the user names operations, and in a preset."""
 
-TWIN_OPERATIONS = 8
-"""So many of a plan's operations are measured on a variant and on its twin: the A/A noise."""
+AA_OPERATIONS = 8
+"""So many of a plan's operations are measured on a variant and on its A/A control: the A/A
+noise."""
 
-PANELS = ("default", "quick", "full")
+PRESETS = ("default", "quick", "full")
 
 
 def make_plan(
@@ -42,7 +43,7 @@ def make_plan(
     for rows in scales:
         benchmark.check_scale(edition, rows)
     names = [variant.name for variant in variants]
-    twin = next((v.name for v in variants if v.twin and v.name not in choices.on), "")
+    control = next((v.name for v in variants if v.aa_control and v.name not in choices.on), "")
     again = _measured_again(choices, benchmark, edition, scales[0])
     _check_names(names)
     cells = [
@@ -62,7 +63,7 @@ def make_plan(
         for variant in variants
         if (temperature == "warm" or capabilities[variant.engine].answers)
         and (
-            variant.name != twin
+            variant.name != control
             or (rows == scales[0] and temperature == "warm" and operation.name in again)
         )
     ]
@@ -81,15 +82,15 @@ def make_plan(
         precision=choices.precision,
         repeat_s=_repeat_s(choices),
         repeat_most=_repeat_most(choices, cells),
-        twin=twin,
+        aa_control=control,
         limits=choices.limits,
-        awake=choices.awake,
+        disable_idle_states=choices.disable_idle_states,
         users=tuple(dict.fromkeys(choices.users)),
         rate_per_s=choices.rate_per_s,
         loop_s=choices.loop_s,
         writers=choices.writers,
         roles=_roles(variants, capabilities),
-        panel=choices.panel,
+        preset=choices.preset,
         operations=choices.operations,
     )
     _check_users(plan, benchmark)
@@ -105,9 +106,9 @@ def _check_names(names: Sequence[str]) -> None:
 def _roles(
     variants: Sequence[Variant], capabilities: Mapping[str, Capabilities]
 ) -> tuple[tuple[str, str], ...]:
-    """A twin is a control whatever its engine is for."""
+    """An A/A control is a control whatever its engine is for."""
     roles = {
-        variant.name: Role.CONTROL if variant.twin else capabilities[variant.engine].role
+        variant.name: Role.CONTROL if variant.aa_control else capabilities[variant.engine].role
         for variant in variants
     }
     return tuple((name, r.value) for name, r in roles.items() if r is not Role.COMPETITOR)
@@ -132,16 +133,16 @@ def check_plan(plan: Plan, benchmark: Benchmark) -> None:
 
 
 def _check_users(plan: Plan, benchmark: Benchmark) -> None:
-    """Raise `InputError` where many users would have nothing to do."""
+    """Raise `InputError` where concurrent users would have nothing to do."""
     if plan.writers and not plan.users:
         raise InputError("writers are beside users who look up", hint="say how many: --users 8")
     if plan.writers:
         _check_mix(plan, benchmark)
     if plan.users and not any(shared_operations(plan, benchmark, rows) for rows in plan.rows):
         first = benchmark.operations(plan.edition, plan.rows[0])
-        known = [item.name for item in first if item.many_users]
+        known = [item.name for item in first if item.concurrent_users]
         raise InputError(
-            "none of the operations can be run by many users at once: they would get into each"
+            "none of the operations can be run by concurrent users: they would get into each"
             " other's way",
             hint=f"choose one of {join_names(known)}, or leave out --users",
         )
@@ -162,14 +163,15 @@ def _check_mix(plan: Plan, benchmark: Benchmark) -> None:
 
 
 def shared_operations(plan: Plan, benchmark: Benchmark, rows: int) -> list[str]:
-    """Names of a plan's operations of a scale that many users can run, in the plan's order."""
-    host = {
+    """Names of a plan's operations of a scale that concurrent users can run, in the plan's
+    order."""
+    to_client = {
         operation.name
         for operation in benchmark.operations(plan.edition, rows)
-        if operation.many_users
+        if operation.concurrent_users
     }
     planned = dict.fromkeys(cell.operation for cell in plan.cells if cell.rows == rows)
-    return [name for name in planned if name in host]
+    return [name for name in planned if name in to_client]
 
 
 def seconds_estimated(plan: Plan) -> float:
@@ -177,7 +179,7 @@ def seconds_estimated(plan: Plan) -> float:
     load_s = sum(len(plan.variants) * rows * 12e-6 for rows in plan.rows)
     total_s = 3.0 + load_s
     for cell in plan.cells:
-        if cell.gap or cell.variant == FLOOR:
+        if cell.gap or cell.variant == NULL_ENGINE:
             continue
         once_s = 0.002 + cell.rows * 0.5e-6
         passes = cell.samples + (plan.warm_up * cell.samples if cell.temperature == "warm" else 0)
@@ -200,7 +202,7 @@ def _edition(choices: Choices, benchmark: Benchmark) -> str:
 
 
 def _scales(choices: Choices, benchmark: Benchmark, edition: str) -> tuple[int, ...]:
-    if edition != benchmark.default_edition or choices.panel == "quick":
+    if edition != benchmark.default_edition or choices.preset == "quick":
         return benchmark.default_scales[:1]
     return benchmark.default_scales
 
@@ -208,10 +210,10 @@ def _scales(choices: Choices, benchmark: Benchmark, edition: str) -> tuple[int, 
 def _chosen(
     choices: Choices, operations: Sequence[Operation], temperature: str, benchmark: str
 ) -> Sequence[Operation]:
-    """The operations of a panel; those named by the user instead, if any."""
-    if choices.panel not in PANELS:
+    """The operations of a preset; those named by the user instead, if any."""
+    if choices.preset not in PRESETS:
         raise InputError(
-            f"there is no panel {choices.panel!r}", hint=f"panels: {', '.join(PANELS)}"
+            f"there is no preset {choices.preset!r}", hint=f"presets: {', '.join(PRESETS)}"
         )
     if choices.operations:
         known = {operation.name: operation for operation in operations}
@@ -224,22 +226,22 @@ def _chosen(
                 hint=f"{meant}loadstone benchmarks {benchmark} lists all {len(known)}",
             )
         return [known[name] for name in choices.operations]
-    if choices.panel != "full":
-        operations = [item for item in operations if "full" not in item.panels]
-    if choices.panel == "quick":
-        operations = [item for item in operations if "quick" in item.panels]
-    if temperature == "cold" and choices.panel != "full":
-        operations = [item for item in operations if "cold" in item.panels]
+    if choices.preset != "full":
+        operations = [item for item in operations if "full" not in item.presets]
+    if choices.preset == "quick":
+        operations = [item for item in operations if "quick" in item.presets]
+    if temperature == "cold" and choices.preset != "full":
+        operations = [item for item in operations if "cold" in item.presets]
     return operations
 
 
 def _measured_again(
     choices: Choices, benchmark: Benchmark, edition: str, rows: int
 ) -> frozenset[str]:
-    """The operations that a twin measures, too: those of the quick panel first."""
+    """The operations that an A/A control measures, too: those of the quick preset first."""
     operations = _chosen(choices, benchmark.operations(edition, rows), "warm", benchmark.name)
-    ranked = sorted(operations, key=lambda operation: "quick" not in operation.panels)
-    return frozenset(operation.name for operation in ranked[:TWIN_OPERATIONS])
+    ranked = sorted(operations, key=lambda operation: "quick" not in operation.presets)
+    return frozenset(operation.name for operation in ranked[:AA_OPERATIONS])
 
 
 def _samples(choices: Choices, benchmark: Benchmark, temperature: str, *, first: bool) -> int:
@@ -249,10 +251,10 @@ def _samples(choices: Choices, benchmark: Benchmark, temperature: str, *, first:
 
 
 def _repeat_s(choices: Choices) -> float:
-    """Who names operations asks about just these; a panel is to show them all, in a minute."""
+    """Who names operations asks about just these; a preset is to show them all, in a minute."""
     if choices.repeat_s is not None:
         return choices.repeat_s
-    return REPEAT_NAMED_S if choices.operations else REPEAT_PANEL_S
+    return REPEAT_NAMED_S if choices.operations else REPEAT_PRESET_S
 
 
 def _repeat_most(choices: Choices, cells: Sequence[Cell]) -> int:

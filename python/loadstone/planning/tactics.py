@@ -8,7 +8,7 @@ from loadstone.errors import EngineError, InputError
 
 LODE = "lode"
 """The engine whose tactics its own code describes."""
-SEAMS = {"engines": "statements", "hosts": "calling program"}
+SEAMS = {"engines": "statements", "clients": "calling program"}
 SENTENCES = ("does", "buys", "costs", "loses", "excludes", "source")
 """What is said of a tactic that is described."""
 
@@ -63,7 +63,7 @@ def of_engine(name: str, tactic: str | None = None) -> Listed:
 
 
 def _names() -> list[str]:
-    return sorted({LODE, *registry.engine_names(), *registry.host_names()})
+    return sorted({LODE, *registry.engine_names(), *registry.client_names()})
 
 
 def _available(name: str) -> Listed:
@@ -96,7 +96,7 @@ def _described() -> Iterator[Tactic]:
 
 def _declared(name: str) -> Iterator[Tactic]:
     for seam, behind in SEAMS.items():
-        names = registry.engine_names() if seam == "engines" else registry.host_names()
+        names = registry.engine_names() if seam == "engines" else registry.client_names()
         if name in names:
             declared = registry.load_system(seam, name).capabilities.tactics
             for tactic, values in declared.items():

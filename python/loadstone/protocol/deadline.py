@@ -1,6 +1,6 @@
-"""Where a worker posts since when it has been timing, for its runner to look at.
+"""The start time of the statement that a worker is timing, in memory shared with its runner.
 
-A message would do the same and spoil what it announces: it wakes the runner, which then runs beside
+A message would do the same and disturb the measurement: it wakes the runner, which then runs beside
 the statement, on two processors as often as not in its place. The board is two numbers in shared
 memory that nobody waits for: the runner looks when a limit may have passed, and not before.
 """
@@ -30,10 +30,10 @@ class Board:
             descriptor = os.dup(file.fileno())
         return cls(descriptor), descriptor
 
-    def post(self, kind: str) -> None:
-        """`statement`: one begins. `ended`: it has ended."""
+    def mark(self, kind: str) -> None:
+        """`start`: a timed statement begins. `end`: it has ended."""
         now_ns = clock_ns()
-        if kind == "statement":
+        if kind == "start":
             self._times[0] = now_ns
         else:
             self._times[1] = now_ns

@@ -1,6 +1,6 @@
 """The pipe between the runner and one worker: one JSON object a line, requests down, replies up.
 
-A worker posts each timed statement on a board before it starts, so that the runner can hold it to
+A worker marks the start of each timed statement on a board, so that the runner can hold it to
 the time limit without interrupting it.
 """
 
@@ -67,7 +67,7 @@ class Worker:
             os.close(descriptor)
 
     def ask(self, request: str, limit_s: float = UNTIMED_LIMIT_S, **values: Any) -> dict[str, Any]:
-        """Send a request and wait for its reply. `limit_s` holds for each posted statement.
+        """Send a request and wait for its reply. `limit_s` holds for each timed statement.
 
         Raises `TimeLimitError`, `WorkerDiedError`, or the error the worker reported. After the
         first two the worker is of no more use: call `kill`.
@@ -119,8 +119,8 @@ class Worker:
         return text.splitlines()[-1][:300] if text else "none"
 
     def strike(self) -> None:
-        """Kill the worker and its group, and do no more: whoever waits for its reply sees it die.
-        For another thread than that one."""
+        """Kill the worker and its group, and do no more: the thread that waits for its reply sees
+        it die. For another thread than that one."""
         if self._process.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)

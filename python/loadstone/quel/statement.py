@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One SQL statement. `kind` is `retrieve` (rows to the host), `into` (a new table, called
+    """One SQL statement. `kind` is `retrieve` (rows to the client), `into` (a new table, called
     `result`), `update` (of the table called `target`) or `definition`."""
 
     kind: str

@@ -3,7 +3,7 @@
 The bytes are read once, under the lock that a writer respects, and are then looked at in memory:
 SQLite never opens the file, nor what lies beside it, and nothing is written. Before any other
 statement runs, the definitions in it must be ours, one for one: no view, no trigger, no other
-table. What is in the tables is checked by whoever reads them, against what `schema` declares.
+table. What is in the tables is checked by their readers, against what `schema` declares.
 """
 
 import errno

@@ -103,15 +103,15 @@ class StatementText:
 @dataclass(frozen=True, slots=True)
 class Condition:
     """The machine's state while a cell was measured, as shares of all processors' time over the
-    cell's unit of interleaving (or, where that is longer, the second that ended with it): what a
-    host took, what programs other than the run used; and how much longer a fixed computation took
-    than at the start of the session (0.1: 10 % longer). `yardstick_ns` is the middle of what a
-    miniature of an engine's work took in each round. None where the system does not tell."""
+    cell's interleaved group (or, where that is longer, the second that ended with it): what a
+    hypervisor took, what programs other than the run used; and how much longer a fixed computation
+    took than at the start of the session (0.1: 10 % longer). `speed_probe_ns` is the median of what
+    a miniature of an engine's work took in each round. None where the system does not tell."""
 
     stolen_share: float | None
     foreign_share: float | None
     speed_drift: float | None
-    yardstick_ns: float | None = None
+    speed_probe_ns: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ PERCENTILES = (50.0, 90.0, 99.0, 99.9, 99.99)
 
 @dataclass(frozen=True, slots=True)
 class UsersPoint:
-    """Many users at once on one operation. `model` is closed (a user asks again when answered) or
+    """Concurrent users on one operation. `model` is closed (a user asks again when answered) or
     open (requests are due by a schedule of `rate_per_s` in all, whatever happens).
 
     `latency_ns` counts from the intended start, `service_ns` from the actual one, `lag_ns` lies
@@ -144,7 +144,7 @@ class UsersPoint:
     operation: str
     variant: str
     rows: int
-    host: str
+    client: str
     model: str
     users: int
     rate_per_s: float | None

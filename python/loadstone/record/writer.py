@@ -122,7 +122,7 @@ class Recorder:
         self._many("calibration", [(self.session_id, k, v) for k, v in figures.items()])
 
     def users(self, point: UsersPoint) -> None:
-        """Many users have been at work."""
+        """Concurrent users have been at work."""
         values = [
             json.dumps(dict(value)) if isinstance(value, Mapping) else value
             for value in (getattr(point, field.name) for field in dataclasses.fields(point))

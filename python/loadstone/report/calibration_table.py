@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from loadstone.analysis.calibration import Calibration, Measured, Spread
 from loadstone.statistics.validity import (
+    AA_RATIO_MAX,
     CLOCK_SHARE_MAX,
-    FLOOR_SHARE_MAX,
     FOREIGN_SHARE_MAX,
+    OVERHEAD_SHARE_MAX,
     SPEED_DRIFT_MAX,
     STOLEN_SHARE_MAX,
-    TWIN_RATIO_MAX,
 )
 from loadstone.text.numbers import digits, duration, number, percent, plural, signed, times
 
@@ -67,8 +67,8 @@ def calibration_table(found: Calibration, labels: Mapping[str, str]) -> Calibrat
 def short(found: Calibration) -> str:
     """The most telling figures of the latest session, in one line; empty without any."""
     parts = []
-    if found.floor_ns:
-        parts.append(f"the harness alone {_range(found.floor_ns)}")
+    if found.overhead_ns:
+        parts.append(f"the harness alone {_range(found.overhead_ns)}")
     for one in found.sessions[:1]:
         if one.figure("observer.counters_ns") is not None:
             parts.append(f"reading counters {_duration(one, 'observer.counters_ns')}")
@@ -77,10 +77,10 @@ def short(found: Calibration) -> str:
             parts.append(f"a pause of {pause} {'seen' if one.pause_seen else 'NOT seen'}")
         if one.wake_up_ratio and one.wake_up_ratio > WORTH_SAYING:
             parts.append(f"idle states {times(one.wake_up_ratio)} a round trip")
-    if stick := found.yardstick_ns:
-        parts.append(f"the machine's speed {times(stick.most / stick.least)} apart")
+    if probe := found.speed_probe_ns:
+        parts.append(f"the machine's speed {times(probe.most / probe.least)} apart")
     if found.noise:
-        parts.append(f"A/A {percent(found.noise.middle)}, at worst {percent(found.noise.worst)}")
+        parts.append(f"A/A {percent(found.noise.median)}, at worst {percent(found.noise.worst)}")
     return ", ".join(parts)
 
 
@@ -97,7 +97,7 @@ def _measured(sessions: tuple[Measured, ...]) -> Iterable[CalibrationRow]:
     clock_limit = f"its step and one reading: {percent(CLOCK_SHARE_MAX)} of a cell"
     yield row("the clock's smallest step", of("clock.resolution_ns"), clock_limit)
     yield row("one reading of the clock", of("clock.cost_ns"))
-    yield row("a statement that does nothing", of("floor.statement_ns"))
+    yield row("a statement that does nothing", of("overhead.statement_ns"))
     yield row("the same with counters read around it", _observed_statement)
     yield row("reading the counters, outside every clock", of("observer.counters_ns"))
     yield row("an engine that takes a stated time", _fixed)
@@ -116,9 +116,12 @@ def _duration(one: Measured, key: str) -> str:
 
 
 def _observed_statement(one: Measured) -> str:
-    bare, observed = one.figure("floor.statement_ns"), one.figure("floor.statement_observed_ns")
+    bare, observed = (
+        one.figure("overhead.statement_ns"),
+        one.figure("overhead.statement_observed_ns"),
+    )
     if bare is None or observed is None:
-        return _duration(one, "floor.statement_observed_ns")
+        return _duration(one, "overhead.statement_observed_ns")
     return f"{duration(observed)} ({signed(observed / max(bare, 1.0) - 1)})"
 
 
@@ -146,8 +149,8 @@ def _wake_up(one: Measured) -> str:
         return ABSENT
     idle, held = (_duration(one, f"wake_up.round_trip_{key}_ns") for key in ("idle", "held"))
     if one.wake_up_ratio is None:
-        return f"{idle} idle; held awake {held}"
-    return f"{idle} idle, {held} held awake ({times(one.wake_up_ratio)})"
+        return f"{idle} idle; {held} with idle states disabled"
+    return f"{idle} idle, {held} with idle states disabled ({times(one.wake_up_ratio)})"
 
 
 def _observed(found: Calibration, labels: Mapping[str, str]) -> Iterable[CalibrationRow]:
@@ -156,25 +159,25 @@ def _observed(found: Calibration, labels: Mapping[str, str]) -> Iterable[Calibra
     ) -> CalibrationRow:
         said = ABSENT
         if spread:
-            said = f"{words(spread.middle)} in the middle, {words(spread.worst)} at worst"
+            said = f"{words(spread.median)} in the median, {words(spread.worst)} at worst"
         beyond = spread is not None and abs(spread.worst) > most
         return CalibrationRow(name, (said,), percent(most), beyond)
 
     noise = found.noise
     yield CalibrationRow(
         "the harness alone, by operation",
-        (f"{_range(found.floor_ns)}, {duration(found.floor_ns.middle)} in the middle"
-         if found.floor_ns else ABSENT,),
-        f"{percent(FLOOR_SHARE_MAX)} of a cell",
+        (f"{_range(found.overhead_ns)}, {duration(found.overhead_ns.median)} in the median"
+         if found.overhead_ns else ABSENT,),
+        f"{percent(OVERHEAD_SHARE_MAX)} of a cell",
     )  # fmt: skip
     yield CalibrationRow(
         "A/A noise: the same measured twice differs by",
-        (f"{percent(noise.middle)} in the middle, {percent(noise.worst)} at worst, "
+        (f"{percent(noise.median)} in the median, {percent(noise.worst)} at worst, "
          f"of {plural(noise.cells, 'cell')}" if noise else ABSENT,),
-        percent(TWIN_RATIO_MAX - 1),
-        noise is not None and noise.worst > TWIN_RATIO_MAX - 1,
+        percent(AA_RATIO_MAX - 1),
+        noise is not None and noise.worst > AA_RATIO_MAX - 1,
     )  # fmt: skip
-    yield shares("processors' time taken by the host", found.stolen_share, STOLEN_SHARE_MAX)
+    yield shares("processors' time taken by the hypervisor", found.stolen_share, STOLEN_SHARE_MAX)
     yield shares("processors' time taken by other programs", found.foreign_share, FOREIGN_SHARE_MAX)
     yield shares(
         "a fixed computation took longer than at the start",
@@ -182,13 +185,13 @@ def _observed(found: Calibration, labels: Mapping[str, str]) -> Iterable[Calibra
         SPEED_DRIFT_MAX,
         signed,
     )
-    stick = found.yardstick_ns
+    probe = found.speed_probe_ns
     yield CalibrationRow(
         "a miniature of an engine's work took",
-        (f"{_range(stick)} ({times(stick.most / stick.least)})" if stick else ABSENT,),
+        (f"{_range(probe)} ({times(probe.most / probe.least)})" if probe else ABSENT,),
     )
     for variant, left in found.headroom.items():
-        said = f"{percent(left.middle)} in the middle, {percent(left.least)} at least"
+        said = f"{percent(left.median)} in the median, {percent(left.least)} at least"
         yield CalibrationRow(
             f"time that the client has to spare, {labels.get(variant, variant)}", (said,)
         )

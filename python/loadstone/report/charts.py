@@ -12,7 +12,7 @@ from typing import Any
 
 from loadstone.analysis.growth import Growth
 from loadstone.analysis.published import Comparison
-from loadstone.analysis.summary import Portrait, Row, View
+from loadstone.analysis.summary import Row, Summary, View
 from loadstone.report.drawing import (
     BAD,
     CHARACTER_PX,
@@ -251,7 +251,7 @@ def _medians(warm: Row | None, cold: Row, variant: str) -> tuple[float, float] |
     return (values[0], values[1]) if len(values) == 2 else None
 
 
-def largest_with(portrait: Portrait, temperature: str) -> View | None:
+def largest_with(summary: Summary, temperature: str) -> View | None:
     """The view of the largest scale that has cells at a temperature."""
-    views = [view for view in portrait.views if view.temperature == temperature]
+    views = [view for view in summary.views if view.temperature == temperature]
     return max(views, key=lambda view: view.rows, default=None)

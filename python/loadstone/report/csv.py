@@ -5,7 +5,7 @@ import io
 import re
 from typing import Any, ClassVar
 
-from loadstone.analysis.summary import Figure, Portrait, Row, portrait
+from loadstone.analysis.summary import CellSummary, Row, Summary, summarise
 from loadstone.record.model import Run
 from loadstone.report.base import Report
 from loadstone.report.legible import inert
@@ -20,7 +20,7 @@ class CsvReport(Report):
     def render(self, run: Run) -> bytes:
         """UTF-8, comma-separated, lines ending in LF."""
         text = io.StringIO()
-        rows = list(cell_rows(portrait(run)))
+        rows = list(cell_rows(summarise(run)))
         writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(
@@ -29,8 +29,8 @@ class CsvReport(Report):
         return text.getvalue().encode()
 
 
-def cell_rows(whole: Portrait) -> list[dict[str, Any]]:
-    """Every planned cell as a flat row, in the order of the portrait."""
+def cell_rows(whole: Summary) -> list[dict[str, Any]]:
+    """Every planned cell as a flat row, in the order of the summary."""
     return [
         dict(zip(COLUMNS, _values(whole.run, row, figure), strict=True))
         for view in whole.views
@@ -61,7 +61,7 @@ COLUMNS: tuple[str, ...] = (
     "best_ratio_low",
     "best_ratio_high",
     "unequal_terms",
-    "floor_share",
+    "overhead_share",
     "client_cpu_share",
     "server_cpu_share",
     "read_bytes_median",
@@ -73,11 +73,11 @@ COLUMNS: tuple[str, ...] = (
     "stolen_share",
     "foreign_share",
     "speed_drift",
-    "yardstick_ns",
+    "speed_probe_ns",
 )
 
 
-def _values(run: Run, row: Row, figure: Figure) -> tuple[Any, ...]:
+def _values(run: Run, row: Row, figure: CellSummary) -> tuple[Any, ...]:
     elapsed, ratio, condition = figure.elapsed_ns, figure.ratio, figure.condition
     return (
         run.run_id,
@@ -97,7 +97,7 @@ def _values(run: Run, row: Row, figure: Figure) -> tuple[Any, ...]:
         *((elapsed.value, elapsed.low, elapsed.high) if elapsed else (None, None, None)),
         *((ratio.value, ratio.low, ratio.high) if ratio else (None, None, None)),
         "; ".join(term.words for term in figure.unequal),
-        figure.floor_share,
+        figure.overhead_share,
         figure.client_cpu_share,
         figure.server_cpu_share,
         figure.read_bytes,
@@ -109,5 +109,5 @@ def _values(run: Run, row: Row, figure: Figure) -> tuple[Any, ...]:
         condition.stolen_share if condition else None,
         condition.foreign_share if condition else None,
         condition.speed_drift if condition else None,
-        condition.yardstick_ns if condition else None,
+        condition.speed_probe_ns if condition else None,
     )

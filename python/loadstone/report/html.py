@@ -17,7 +17,7 @@ from loadstone.analysis.growth import Growth, growth
 from loadstone.analysis.ladder import BELOW_LOOKUP, LADDERS
 from loadstone.analysis.published import Comparison, Comparisons, comparisons
 from loadstone.analysis.standing import behind, unjudged
-from loadstone.analysis.summary import Figure, Portrait, portrait
+from loadstone.analysis.summary import CellSummary, Summary, summarise
 from loadstone.analysis.terms import terms
 from loadstone.analysis.user_points import users_tables
 from loadstone.analysis.verdict import circumstances, headline, verdict
@@ -30,7 +30,7 @@ from loadstone.report.base import Report
 from loadstone.report.calibration_table import calibration_table
 from loadstone.report.drawing import svg_of
 from loadstone.report.json import encode
-from loadstone.report.ladder_words import PAPER, hosts_line, ladder_sections, round_trips_line
+from loadstone.report.ladder_words import PAPER, clients_line, ladder_sections, round_trips_line
 from loadstone.report.legible import legible_run
 from loadstone.report.panel import STRIP_PX, Panel, panels
 from loadstone.report.paper_words import gain, nothing
@@ -45,12 +45,12 @@ SHADES = 8
 SHADE_RATIO_MAX = 100.0
 """A ratio that gets the darkest shade."""
 SECTIONS = {
-    "portrait": "The portrait",
+    "summary": "The summary",
     "paper": "The paper\N{RIGHT SINGLE QUOTATION MARK}s tables",
     "ladder": "The cost ladder",
     "growth": "Growth",
     "temperatures": "Cold against warm",
-    "users": "Many users",
+    "users": "Concurrent users",
     "terms": "The terms",
     "machine": "Calibration and the machine",
     "reproduce": "Run it again",
@@ -82,7 +82,7 @@ class HtmlReport(Report):
         )
 
 
-def shade(figure: Figure) -> int:
+def shade(figure: CellSummary) -> int:
     """0 (the best) to 8 (a hundred times the best or worse), by the logarithm of the ratio."""
     ratio = behind(figure.ratio)
     if ratio is None or ratio <= 1:
@@ -123,12 +123,12 @@ def _environment() -> Environment:
 
 
 def _context(record: Run) -> dict[str, Any]:
-    whole = portrait(legible_run(record))
+    whole = summarise(legible_run(record))
     run = whole.run
     compared = comparisons(whole)
     return {
         "run": run,
-        "portrait": whole,
+        "summary": whole,
         "verdict": verdict(whole),
         "headline": headline(whole),
         "circumstances": circumstances(run),
@@ -148,7 +148,7 @@ def _context(record: Run) -> dict[str, Any]:
         "temperature_charts": _temperature_charts(whole),
         "ladder": ladder_sections(whole),
         "ladder_paper": PAPER,
-        "hosts_line": hosts_line(whole),
+        "clients_line": clients_line(whole),
         "unranked": unranked(whole),
         "unequal_lines": unequal_lines(whole, marks=True),
         "round_trips_line": round_trips_line(whole),
@@ -165,14 +165,14 @@ def _context(record: Run) -> dict[str, Any]:
         "typed": reproduce.typed(run),
         "plan": reproduce.plan_toml(run),
         # To go on with: every text as it is.
-        "record_href": _data_url(encode(portrait(record))),
+        "record_href": _data_url(encode(summarise(record))),
         "plan_hash": record.plan.hash,
         "record_name": f"loadstone-{run.run_id}.json.gz",
     }
 
 
-def notes(whole: Portrait) -> list[tuple[str, str, str]]:
-    """(variant, storage, note) of the structures that some row of the portrait is about."""
+def notes(whole: Summary) -> list[tuple[str, str, str]]:
+    """(variant, storage, note) of the structures that some row of the summary is about."""
     storages = {text.storage for text in whole.run.operations}
     return [
         note
@@ -218,7 +218,7 @@ UNRANKED = {
 }
 
 
-def unranked(whole: Portrait) -> list[tuple[str, str]]:
+def unranked(whole: Summary) -> list[tuple[str, str]]:
     """(role, what it means) of the columns that are not ranked."""
     roles = dict.fromkeys(whole.role_of(variant) for variant in whole.columns)
     return [(role.value, UNRANKED[role]) for role in roles if role in UNRANKED]
@@ -245,7 +245,7 @@ def _paper_charts(
     return drawn
 
 
-def _ranked_names(whole: Portrait) -> Mapping[str, str]:
+def _ranked_names(whole: Summary) -> Mapping[str, str]:
     """Of the drawings: what is not ranked stands in the tables, where its heading says so."""
     return {variant: whole.names[variant] for variant in whole.competitors}
 
@@ -266,7 +266,7 @@ class GrowthGroup:
     drawings: tuple[tuple[str, Markup], ...]
 
 
-def _growths(whole: Portrait) -> list[GrowthGroup]:
+def _growths(whole: Summary) -> list[GrowthGroup]:
     lines = growth(whole)
     temperature = "warm" if any(line.temperature == "warm" for line in lines) else ""
     groups: dict[str, list[Growth]] = {}
@@ -290,7 +290,7 @@ def _growth_drawings(
             yield variant, _draw(charts.growth_lines(own, series, domain, scale))
 
 
-def _temperature_charts(whole: Portrait) -> list[tuple[str, Markup]]:
+def _temperature_charts(whole: Summary) -> list[tuple[str, Markup]]:
     cold = charts.largest_with(whole, "cold")
     warm = whole.view(cold.rows, "warm") if cold else None
     if cold is None or warm is None:
@@ -307,7 +307,7 @@ def _machine(run: Run) -> dict[str, Any]:
     return {key: value for session in run.sessions for key, value in session.machine.items()}
 
 
-def _busy(whole: Portrait) -> list[tuple[str, str]]:
+def _busy(whole: Summary) -> list[tuple[str, str]]:
     """(variant, how much of the elapsed time its client and its server computed, over all cells
     whose counters can be believed)."""
     told = {t.variant: t.read_back for t in whole.run.terms if t.key == "parallelism"}
@@ -321,7 +321,7 @@ def _busy(whole: Portrait) -> list[tuple[str, str]]:
     return rows
 
 
-def _total(own: Sequence[Figure], field: str) -> float | None:
+def _total(own: Sequence[CellSummary], field: str) -> float | None:
     known = [
         (getattr(sample, field), sample.elapsed_ns)
         for figure in own

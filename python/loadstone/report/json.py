@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 from loadstone.analysis.calibration import calibration
 from loadstone.analysis.growth import Growth, growth
 from loadstone.analysis.ladder import ladders
-from loadstone.analysis.summary import Figure, Portrait, portrait
+from loadstone.analysis.summary import CellSummary, Summary, summarise
 from loadstone.analysis.verdict import Verdict, verdict
 from loadstone.control_characters import legible_json
 from loadstone.record.model import CellResult, Run, UsersPoint
 from loadstone.report.base import Report
 from loadstone.statistics.estimate import Estimate
 
-SCHEMA = "loadstone-report-1"
+SCHEMA = "loadstone-report-2"
 
 
 class JsonReport(Report):
@@ -26,11 +26,11 @@ class JsonReport(Report):
 
     def render(self, run: Run) -> bytes:
         """UTF-8, one line."""
-        return encode(portrait(run))
+        return encode(summarise(run))
 
 
-def encode(whole: Portrait) -> bytes:
-    """The report of a portrait that is made already."""
+def encode(whole: Summary) -> bytes:
+    """The report of a summary that is made already."""
     run = whole.run
     results = {result.cell.key: result for result in run.results}
     texts = {(text.name, text.rows): text for text in run.operations}
@@ -103,7 +103,7 @@ def _growth(line: Growth) -> dict[str, Any]:
     }
 
 
-def _cell(figure: Figure, result: CellResult | None) -> dict[str, Any]:
+def _cell(figure: CellSummary, result: CellResult | None) -> dict[str, Any]:
     return {
         "operation": figure.cell.operation,
         "variant": figure.cell.variant,
@@ -117,7 +117,7 @@ def _cell(figure: Figure, result: CellResult | None) -> dict[str, Any]:
         "elapsed_ns": _estimate(figure.elapsed_ns),
         "best_ratio": _estimate(figure.ratio),
         "unequal_terms": [dataclasses.asdict(term) for term in figure.unequal],
-        "floor_share": figure.floor_share,
+        "overhead_share": figure.overhead_share,
         "client_cpu_share": figure.client_cpu_share,
         "server_cpu_share": figure.server_cpu_share,
         "read_bytes_median": figure.read_bytes,

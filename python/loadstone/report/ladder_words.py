@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loadstone.analysis.ladder import Account, Argument, Ladder, ladders, round_trips_ns
-from loadstone.analysis.summary import Portrait
+from loadstone.analysis.summary import Summary
 from loadstone.statistics.estimate import Estimate
 from loadstone.text.numbers import TIMES, digits, duration, listing, percent, signed
 
@@ -46,44 +46,46 @@ class LadderSection:
     arguments: tuple[str, ...]
 
 
-def ladder_sections(portrait: Portrait) -> tuple[LadderSection, ...]:
+def ladder_sections(summary: Summary) -> tuple[LadderSection, ...]:
     """One section for each scale that has a ladder."""
-    found = ladders(portrait)
+    found = ladders(summary)
     sections = []
     for rows in dict.fromkeys(ladder.rows for ladder in found):
         own = [ladder for ladder in found if ladder.rows == rows]
-        names = [portrait.headings[ladder.variant] for ladder in own]
+        names = [summary.headings[ladder.variant] for ladder in own]
         sections.append(
             LadderSection(rows, _rungs(own, names), _accounts(own, names), tuple(_said(own, names)))
         )
     return tuple(sections)
 
 
-def hosts_line(portrait: Portrait) -> str:
-    """Which numbers are of which host, and what a call costs there that does nothing: the floor of
-    each; empty where no program calls."""
-    floors: dict[str, list[float]] = {}
+def clients_line(summary: Summary) -> str:
+    """Which numbers are of which client, and what a call that does nothing costs there: the
+    overhead of each; empty where no program calls."""
+    overheads: dict[str, list[float]] = {}
     named: dict[str, list[str]] = {}
-    for ladder in ladders(portrait):
+    for ladder in ladders(summary):
         each = ladder.rungs[0].each_ns
         if each is not None:
-            floors.setdefault(ladder.host, []).append(each.value)
-    for variant in portrait.columns:
-        if variant in portrait.hosts:
-            named.setdefault(portrait.hosts[variant], []).append(portrait.names[variant])
+            overheads.setdefault(ladder.client, []).append(each.value)
+    for variant in summary.columns:
+        if variant in summary.clients:
+            named.setdefault(summary.clients[variant], []).append(summary.names[variant])
     said = []
-    for host, names in named.items():
-        floor = (
-            f" (a call that does nothing: {duration(min(floors[host]))})" if host in floors else ""
+    for client, names in named.items():
+        overhead = (
+            f" (a call that does nothing: {duration(min(overheads[client]))})"
+            if client in overheads
+            else ""
         )
-        said.append(f"{host.capitalize()} for {listing(names)}{floor}")
+        said.append(f"{client.capitalize()} for {listing(names)}{overhead}")
     return f"The calling program is in {'; in '.join(said)}." if said else ""
 
 
-def round_trips_line(portrait: Portrait) -> str:
+def round_trips_line(summary: Summary) -> str:
     """What the way to each server costs by itself, the longest first; empty where none is known."""
-    found = sorted(round_trips_ns(portrait).items(), key=lambda each: -each[1])
-    said = listing(f"{duration(each)} ({portrait.names[variant]})" for variant, each in found)
+    found = sorted(round_trips_ns(summary).items(), key=lambda each: -each[1])
+    said = listing(f"{duration(each)} ({summary.names[variant]})" for variant, each in found)
     return (
         f"A byte to the server's place and back, without the server, takes {said}." if said else ""
     )

@@ -1,4 +1,4 @@
-"""The Markdown report: verdict, portrait and the paper's tables, for a pull request or a README."""
+"""The Markdown report: verdict, summary and the paper's tables, for a pull request or a README."""
 
 import re
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from loadstone.analysis.calibration import calibration
 from loadstone.analysis.growth import growth
 from loadstone.analysis.published import comparisons
 from loadstone.analysis.standing import unjudged
-from loadstone.analysis.summary import Figure, Portrait, Row, View, portrait
+from loadstone.analysis.summary import CellSummary, Row, Summary, View, summarise
 from loadstone.analysis.terms import terms
 from loadstone.analysis.user_points import users_tables
 from loadstone.analysis.verdict import circumstances, headline, verdict
@@ -20,7 +20,7 @@ from loadstone.report.calibration_table import CalibrationRow, calibration_table
 from loadstone.report.ladder_words import (
     LadderCell,
     LadderTable,
-    hosts_line,
+    clients_line,
     ladder_sections,
     round_trips_line,
 )
@@ -29,7 +29,7 @@ from loadstone.report.paper_words import FEW, PaperCell, PaperTable, lead, paper
 from loadstone.report.unequal_words import unequal_lines
 from loadstone.text import numbers
 
-NEAR_FLOOR = "*"
+NEAR_OVERHEAD = "*"
 HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
@@ -41,10 +41,10 @@ class MarkdownReport(Report):
 
     def render(self, run: Run) -> bytes:
         """UTF-8, GitHub's Markdown."""
-        return ("\n".join(_lines(portrait(legible_run(run)), run.plan.hash)) + "\n").encode()
+        return ("\n".join(_lines(summarise(legible_run(run)), run.plan.hash)) + "\n").encode()
 
 
-def _lines(whole: Portrait, plan_hash: str) -> Iterable[str]:
+def _lines(whole: Summary, plan_hash: str) -> Iterable[str]:
     run = whole.run
     yield f"**{plain(headline(whole))}**  "
     yield f"{plain(circumstances(run))}  "
@@ -87,7 +87,7 @@ def code(text: str) -> str:
     return f"{fence}{space}{line}{space}{fence}"
 
 
-def _view(whole: Portrait, view: View) -> Iterable[str]:
+def _view(whole: Summary, view: View) -> Iterable[str]:
     scale = whole.words.scale
     at = f"{numbers.number(view.rows)} {scale}, {plain(view.temperature)}"
     yield f"{at}; median, times the row's best{unjudged(whole.run)}"
@@ -100,12 +100,12 @@ def _view(whole: Portrait, view: View) -> Iterable[str]:
             yield f"| {plain(group)}: {plain(row.operation.title)} | {row.unit.symbol} | {cells} |"
 
 
-def _marks(whole: Portrait) -> Iterable[str]:
+def _marks(whole: Summary) -> Iterable[str]:
     """What the marks behind figures mean, of those that stand there."""
     shown = [f for f in whole.figures.values() if f.cell.variant in whole.columns]
     said = []
-    if any(figure.near_floor for figure in shown):
-        said.append(f"{NEAR_FLOOR} The harness itself takes more than a tenth of this figure.")
+    if any(figure.near_overhead for figure in shown):
+        said.append(f"{NEAR_OVERHEAD} The harness itself takes more than a tenth of this figure.")
     if any(figure.few_visits for figure in shown):
         scale = whole.words.scale
         said.append(
@@ -114,27 +114,27 @@ def _marks(whole: Portrait) -> Iterable[str]:
     yield from (["", *(f"- {plain(line)}" for line in said)] if said else [])
 
 
-def _columns(whole: Portrait) -> Iterable[str]:
-    """Each in full, with its host and with its role where it is not ranked."""
+def _columns(whole: Summary) -> Iterable[str]:
+    """Each in full, with its client and with its role where it is not ranked."""
     for variant in whole.columns:
         yield variant + whole.headings[variant].removeprefix(whole.labels[variant])
 
 
-def _cell(row: Row, figure: Figure | None) -> str:
+def _cell(row: Row, figure: CellSummary | None) -> str:
     if figure is None:
         return ""
     if figure.elapsed_ns is None:
         words = {"gap": "gap", "pending": "not run"}.get(figure.status)
         return words or f"**{plain(shorten(figure.reason))}**"
     number = numbers.digits(figure.elapsed_ns.value / row.unit.ns)
-    marks = [NEAR_FLOOR] if figure.near_floor else []
+    marks = [NEAR_OVERHEAD] if figure.near_overhead else []
     marks += [FEW] if figure.few_visits else []
     within = numbers.interval(figure.elapsed_ns, row.unit)
     marks += unequal_marks(figure)
     return " ".join([_compared(number, within, figure), *map(plain, marks)])
 
 
-def _compared(number: str, within: str, figure: Figure) -> str:
+def _compared(number: str, within: str, figure: CellSummary) -> str:
     unproved = " *unproved*" if figure.unproved else ""
     if figure.status == "invalid":
         return f"~~{number}~~ *invalid*{unproved}"
@@ -147,7 +147,7 @@ def _compared(number: str, within: str, figure: Figure) -> str:
     return f"{number} {plain(figure.standing)}".rstrip()
 
 
-def unequal_marks(figure: Figure) -> list[str]:
+def unequal_marks(figure: CellSummary) -> list[str]:
     """The terms that are not the row's, by name."""
     return [f"≠{term.key}" for term in figure.unequal]
 
@@ -157,7 +157,7 @@ def shorten(text: str, most: int = 60) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def _paper(whole: Portrait) -> Iterable[str]:
+def _paper(whole: Summary) -> Iterable[str]:
     found = comparisons(whole)
     if found is None:
         return
@@ -184,8 +184,8 @@ def _paper_cell(cell: PaperCell) -> str:
     return f"{text} {cell.ratio}" if cell.ratio else text
 
 
-def _ladder(whole: Portrait) -> Iterable[str]:
-    for told in filter(None, (hosts_line(whole), round_trips_line(whole))):
+def _ladder(whole: Summary) -> Iterable[str]:
+    for told in filter(None, (clients_line(whole), round_trips_line(whole))):
         yield from ("", plain(told))
     for section in ladder_sections(whole):
         at = f"{numbers.number(section.rows)} {whole.words.scale}, warm"
@@ -205,7 +205,7 @@ def _ladder_cell(cell: LadderCell) -> str:
     return plain(f"{cell.text} ({cell.beyond})" if cell.beyond else cell.text)
 
 
-def _growth(whole: Portrait) -> Iterable[str]:
+def _growth(whole: Summary) -> Iterable[str]:
     steep = [line for line in growth(whole) if line.steep]
     if steep:
         yield ""
@@ -216,7 +216,7 @@ def _growth(whole: Portrait) -> Iterable[str]:
             yield f"- {plain(name)}, {line.temperature}: {line.told}"
 
 
-def _reasons(whole: Portrait, status: str, heading: str) -> Iterable[str]:
+def _reasons(whole: Summary, status: str, heading: str) -> Iterable[str]:
     bad = [f for f in whole.figures.values() if f.status == status]
     if bad:
         yield from ("", heading, "")
@@ -227,7 +227,7 @@ def _reasons(whole: Portrait, status: str, heading: str) -> Iterable[str]:
             yield f"- {plain(where)}: {plain(figure.reason)}"
 
 
-def _calibration(whole: Portrait) -> Iterable[str]:
+def _calibration(whole: Summary) -> Iterable[str]:
     table = calibration_table(calibration(whole), whole.labels)
     yield from ("", "<details><summary>Calibration</summary>", "")
     for remark in table.remarks:

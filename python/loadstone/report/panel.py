@@ -1,4 +1,4 @@
-"""What opens behind a row of the portrait: samples, figures, statements, plans, answers.
+"""What opens behind a row of the summary: samples, figures, statements, plans, answers.
 
 One panel serves every temperature of an operation at one scale, so that warm and cold stand on one
 axis and no statement is told twice.
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from markupsafe import escape
 
 from loadstone.analysis.consistency import answers_words, proof_words, samples_checked
-from loadstone.analysis.summary import Figure, Portrait
+from loadstone.analysis.summary import CellSummary, Summary
 from loadstone.plan.role import Role
-from loadstone.plan.variant import TWIN, is_twin
+from loadstone.plan.variant import AA_SUFFIX, is_aa_control
 from loadstone.record.model import CellResult, OperationText
 from loadstone.text.numbers import Unit, unit_for
 
@@ -35,10 +35,10 @@ class Strip:
     """One cell's samples on the panel's axis, in pixels; None where there is nothing to place. A
     dot is (x, y, whether it is an outlier). Of many samples not all have one."""
 
-    figure: Figure
+    figure: CellSummary
     series: int
     dots: tuple[tuple[float, float, bool], ...]
-    middle: float | None
+    median: float | None
     low: float | None
     high: float | None
 
@@ -105,21 +105,21 @@ class Panel:
         text = self.operation
         if self.asked:
             return tuple(words for words in (text.query,) if words)
-        into = f"into {text.destination}" if text.destination in ("relation", "host") else ""
+        into = f"into {text.destination}" if text.destination in ("relation", "client") else ""
         return tuple(words for words in (text.storage, into, text.query) if words)
 
 
-def panels(portrait: Portrait) -> tuple[Panel, ...]:
+def panels(summary: Summary) -> tuple[Panel, ...]:
     """A panel for every operation at every scale."""
-    found: dict[tuple[int, str], tuple[OperationText, list[Figure]]] = {}
-    for view in portrait.views:
+    found: dict[tuple[int, str], tuple[OperationText, list[CellSummary]]] = {}
+    for view in summary.views:
         for row in view.all_rows:
             key = (view.rows, row.operation.name)
             found.setdefault(key, (row.operation, []))[1].extend(row.figures.values())
-    results = {result.cell.key: result for result in portrait.run.results}
-    caps = _cap(portrait.run.results), _dots(portrait.run.results)
+    results = {result.cell.key: result for result in summary.run.results}
+    caps = _cap(summary.run.results), _dots(summary.run.results)
     return tuple(
-        _panel(f"p{index}", text, figures, results, portrait, caps)
+        _panel(f"p{index}", text, figures, results, summary, caps)
         for index, (text, figures) in enumerate(found.values())
     )
 
@@ -153,15 +153,15 @@ def _dots(results: Iterable[CellResult]) -> int:
 def _panel(
     name: str,
     text: OperationText,
-    figures: Sequence[Figure],
+    figures: Sequence[CellSummary],
     results: Mapping[str, CellResult],
-    portrait: Portrait,
+    summary: Summary,
     caps: tuple[int, int],
 ) -> Panel:
     text_letters, dots = caps
-    # The harness's own time would stretch the axis; it has its column in the portrait.
-    rivals = [figure for figure in figures if figure.role is not Role.OVERHEAD]
-    ordered = sorted(rivals, key=lambda figure: portrait.variants.index(figure.cell.variant))
+    # The harness's own time would stretch the axis; it has its column in the summary.
+    peers = [figure for figure in figures if figure.role is not Role.OVERHEAD]
+    ordered = sorted(peers, key=lambda figure: summary.variants.index(figure.cell.variant))
     elapsed = [shown_ns for figure in ordered for shown_ns in figure.shown_ns]
     low, high = (min(elapsed), max(elapsed)) if elapsed else (1, 10)
     axis = _Axis(max(low, 1) / 1.15, max(high, 1) * 1.15)
@@ -171,12 +171,12 @@ def _panel(
         operation=text,
         rows=text.rows,
         unit=unit_for(elapsed),
-        strips=tuple(_strip(figure, axis, portrait.columns, dots) for figure in ordered),
+        strips=tuple(_strip(figure, axis, summary.columns, dots) for figure in ordered),
         ticks=axis.ticks() if elapsed else (),
         texts=tuple(_texts(told, text_letters)),
         proofs=tuple(_proofs(told)),
-        expected=_expected(told, portrait.words.answer),
-        nominal=portrait.words.visits.get(text.name),
+        expected=_expected(told, summary.words.answer),
+        nominal=summary.words.visits.get(text.name),
     )
 
 
@@ -203,10 +203,10 @@ class _Axis:
         return tuple(ticks)
 
 
-def _strip(figure: Figure, axis: _Axis, columns: Sequence[str], dots: int) -> Strip:
+def _strip(figure: CellSummary, axis: _Axis, columns: Sequence[str], dots: int) -> Strip:
     estimate = figure.elapsed_ns
     place = axis.place
-    first = figure.cell.variant.removesuffix(TWIN)
+    first = figure.cell.variant.removesuffix(AA_SUFFIX)
     return Strip(
         figure=figure,
         series=columns.index(first) if first in columns else 0,
@@ -216,7 +216,7 @@ def _strip(figure: Figure, axis: _Axis, columns: Sequence[str], dots: int) -> St
             for position in _drawn(figure.shown_ns, dots)
             for sample, shown_ns in [(figure.samples[position], figure.shown_ns[position])]
         ),
-        middle=place(estimate.value) if estimate else None,
+        median=place(estimate.value) if estimate else None,
         low=place(estimate.low) if estimate and estimate.low else None,
         high=place(estimate.high) if estimate and estimate.high else None,
     )
@@ -236,7 +236,7 @@ def _texts(results: Iterable[CellResult], cap: int) -> Iterable[Text]:
     seen = set()
     for result in results:
         variant = result.cell.variant
-        if variant in seen or not result.statements or is_twin(variant):
+        if variant in seen or not result.statements or is_aa_control(variant):
             continue
         seen.add(variant)
         first = result.statements[0]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from loadstone.analysis.measured import Today
 from loadstone.analysis.published import Comparison, ComparisonRow, Comparisons
-from loadstone.analysis.summary import Portrait
+from loadstone.analysis.summary import Summary
 from loadstone.analysis.vocabulary import VISITS_FEW
 from loadstone.record.model import MEASURED
 from loadstone.text.numbers import listing, number, plural, times
@@ -33,9 +33,9 @@ class PaperTable:
     notes: tuple[str, ...]
 
 
-def paper_tables(found: Comparisons, portrait: Portrait) -> tuple[PaperTable, ...]:
+def paper_tables(found: Comparisons, summary: Summary) -> tuple[PaperTable, ...]:
     """Those of which this run measured something."""
-    return tuple(_table(table, portrait) for table in found.tables if table.measured)
+    return tuple(_table(table, summary) for table in found.tables if table.measured)
 
 
 def unmeasured(found: Comparisons) -> tuple[str, ...]:
@@ -52,9 +52,9 @@ def nothing(table: Comparison) -> str:
     return table.missing or "; ".join(rows) or "no figure"
 
 
-def lead(found: Comparisons, portrait: Portrait) -> str:
+def lead(found: Comparisons, summary: Summary) -> str:
     """What stands beside what, and what a reader must know of it."""
-    scale = portrait.words.scale
+    scale = summary.words.scale
     at = (
         f"{number(found.rows)} {scale}, {found.temperature}"
         if found.rows is not None
@@ -64,7 +64,7 @@ def lead(found: Comparisons, portrait: Portrait) -> str:
         f"{found.citation}. As published, beside this run, {at}; times the best of the same era. "
         "Best over best: the paper's fastest over today's, both named; their designs may differ."
     )
-    return " ".join(filter(None, (said, portrait.words.basis, found.revived)))
+    return " ".join(filter(None, (said, summary.words.basis, found.reimplemented)))
 
 
 def paper_line(found: Comparisons | None) -> str:
@@ -80,34 +80,34 @@ def paper_line(found: Comparisons | None) -> str:
     return said
 
 
-def _table(table: Comparison, portrait: Portrait) -> PaperTable:
-    today = [portrait.headings[variant] for variant in portrait.columns]
+def _table(table: Comparison, summary: Summary) -> PaperTable:
+    today = [summary.headings[variant] for variant in summary.columns]
     notes = [table.note] if table.note else []
     if table.few_visits:
-        notes.append(f"{FEW} Some start met fewer than {VISITS_FEW} {portrait.words.scale}.")
+        notes.append(f"{FEW} Some start met fewer than {VISITS_FEW} {summary.words.scale}.")
     return PaperTable(
         f"{table.heading}; {table.unit}, as printed",
         (*table.systems, *today, "best over best"),
-        tuple((row.label, _cells(row, table, portrait)) for row in table.rows),
+        tuple((row.label, _cells(row, table, summary)) for row in table.rows),
         tuple(notes),
     )
 
 
-def _cells(row: ComparisonRow, table: Comparison, portrait: Portrait) -> tuple[PaperCell, ...]:
-    columns = portrait.columns
+def _cells(row: ComparisonRow, table: Comparison, summary: Summary) -> tuple[PaperCell, ...]:
+    columns = summary.columns
     published = (_published(row, system) for system in table.systems)
     today = [_today(row.measured.get(variant)) for variant in columns]
     if row.absent and today:
         today[0] = PaperCell(row.absent)
-    return (*published, *today, PaperCell(gain(row, portrait)))
+    return (*published, *today, PaperCell(gain(row, summary)))
 
 
-def gain(row: ComparisonRow, portrait: Portrait) -> str:
+def gain(row: ComparisonRow, summary: Summary) -> str:
     """How many times the paper's best is over today's, and which these are."""
     if row.gain is None or row.gain_of is None:
         return ""
     system, variant = row.gain_of
-    return f"{times(row.gain)} {system} / {portrait.labels[variant]}"
+    return f"{times(row.gain)} {system} / {summary.labels[variant]}"
 
 
 def _published(row: ComparisonRow, system: str) -> PaperCell:

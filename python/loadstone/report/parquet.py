@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from loadstone.analysis.summary import portrait
+from loadstone.analysis.summary import summarise
 from loadstone.record.model import Run, Sample
 from loadstone.report.base import Report
 from loadstone.report.csv import cell_rows
@@ -37,7 +37,7 @@ CELL = pa.schema(
         pa.field("best_ratio", pa.float64()),
         pa.field("best_ratio_low", pa.float64()),
         pa.field("best_ratio_high", pa.float64()),
-        pa.field("floor_share", pa.float64()),
+        pa.field("overhead_share", pa.float64()),
         pa.field("client_cpu_share", pa.float64()),
         pa.field("server_cpu_share", pa.float64()),
         pa.field("read_bytes_median", pa.float64()),
@@ -49,7 +49,7 @@ CELL = pa.schema(
         pa.field("stolen_share", pa.float64()),
         pa.field("foreign_share", pa.float64()),
         pa.field("speed_drift", pa.float64()),
-        pa.field("yardstick_ns", pa.float64()),
+        pa.field("speed_probe_ns", pa.float64()),
     ]
 )
 SAMPLE = pa.schema(
@@ -75,7 +75,7 @@ class ParquetReport(Report):
 
 
 def _rows(run: Run) -> list[dict[str, Any]]:
-    whole = portrait(run)
+    whole = summarise(run)
     figures = whole.figures.values()
     rows = []
     for cell, figure in zip(cell_rows(whole), figures, strict=True):

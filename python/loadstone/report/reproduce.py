@@ -10,17 +10,18 @@ from loadstone.record.model import Run
 
 OPTIONS = {
     "on": "--on", "edition": "--edition", "rows": "--rows", "operations": "--operation",
-    "temperature": "--temperature", "panel": "--panel", "repeat": "--repeat",
+    "temperature": "--temperature", "preset": "--preset", "repeat": "--repeat",
     "repeat_cold": "--repeat-cold", "warm_up": "--warm-up", "repeat_most": "--repeat-most",
     "repeat_s": "--repeat-seconds", "precision": "--precision", "rounds": "--rounds",
-    "seed": "--seed", "time_limit_s": "--time-limit", "floor": "--floor", "limits": "--limits",
-    "awake": "--awake", "users": "--users", "rate_per_s": "--rate", "loop_s": "--loop-seconds",
-    "writers": "--writers",
+    "seed": "--seed", "time_limit_s": "--time-limit", "overhead": "--overhead",
+    "limits": "--limits", "disable_idle_states": "--disable-idle-states", "users": "--users",
+    "rate_per_s": "--rate", "loop_s": "--loop-seconds", "writers": "--writers",
 }  # fmt: skip
 """Choice -> the option of `loadstone run` that makes it."""
-SELDOM = ("warm_up", "precision", "seed", "time_limit_s", "floor", "limits", "awake", "loop_s",
-          "writers")  # fmt: skip
-"""Left out of a command where they are what nobody chose; no panel has another default for them."""
+SELDOM = ("warm_up", "precision", "seed", "time_limit_s", "overhead", "limits",
+          "disable_idle_states", "loop_s", "writers")  # fmt: skip
+"""Left out of a command where they are what nobody chose; no preset has another default for
+them."""
 
 
 def typed(run: Run) -> str:
@@ -47,8 +48,10 @@ def command(run: Run) -> str:
 def plan_toml(run: Run) -> str:
     """The plan as a TOML file for `loadstone run --plan`, with every choice made explicit."""
     lines = [f"# plan {run.plan.hash}"]
-    if not run.plan.panel:
-        lines.append("# An older record: it does not tell its panel, and cold cells may be others.")
+    if not run.plan.preset:
+        lines.append(
+            "# An older record: it does not tell its preset, and cold cells may be others."
+        )
     lines += [f"{name} = {_toml(value)}" for name, value in choices_of(run.plan).items()]
     return "\n".join(lines) + "\n"
 
@@ -60,7 +63,7 @@ def choices_of(plan: Plan) -> dict[str, Any]:
     warm = {cell.samples for cell in cells if cell.temperature != "cold"}
     cold = next((cell.samples for cell in cells if cell.temperature == "cold"), None)
     operations = list(plan.operations)
-    if not plan.panel:
+    if not plan.preset:
         operations = list(dict.fromkeys(cell.operation for cell in cells))
     chosen: dict[str, Any] = {
         "benchmark": plan.benchmark,
@@ -68,7 +71,7 @@ def choices_of(plan: Plan) -> dict[str, Any]:
         "on": _engines(plan),
         "rows": list(plan.rows),
         "temperature": list(dict.fromkeys(cell.temperature for cell in cells)),
-        "panel": plan.panel or None,
+        "preset": plan.preset or None,
         "operations": operations,
         "repeat": warm.pop() if len(warm) == 1 else None,
         "repeat_cold": cold,
@@ -80,9 +83,9 @@ def choices_of(plan: Plan) -> dict[str, Any]:
         "seed": plan.seed,
         "time_limit_s": float(plan.time_limit_s),
         # The harness comes with a control. Without one, what was named says it all.
-        "floor": bool(plan.twin),
+        "overhead": bool(plan.aa_control),
         "limits": plan.limits,
-        "awake": plan.awake,
+        "disable_idle_states": plan.disable_idle_states,
         "users": list(plan.users),
         "rate_per_s": plan.rate_per_s,
         "loop_s": float(plan.loop_s),
@@ -93,8 +96,8 @@ def choices_of(plan: Plan) -> dict[str, Any]:
 
 def _engines(plan: Plan) -> list[str]:
     """What was named: without the control and the harness that came with it, at the end."""
-    named = [variant for variant in plan.variants if variant != plan.twin]
-    if plan.twin and plan.role_of(named[-1]) is Role.OVERHEAD and "?" not in named[-1]:
+    named = [variant for variant in plan.variants if variant != plan.aa_control]
+    if plan.aa_control and plan.role_of(named[-1]) is Role.OVERHEAD and "?" not in named[-1]:
         named.pop()
     return named
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from loadstone import diagnostics
 from loadstone._core import clock_ns
-from loadstone.analysis.summary import Figure, figure_of
+from loadstone.analysis.summary import CellSummary, cell_summary
 from loadstone.analysis.vocabulary import words_of
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.role import Role
-from loadstone.plan.variant import is_twin
+from loadstone.plan.variant import is_aa_control
 from loadstone.record.model import CellResult, Run
 from loadstone.text.numbers import NS_PER_S, duration, number
 from loadstone.text.reasons import kind_of
@@ -39,7 +39,7 @@ Unit = tuple[int, str, str]
 
 
 class Progress:
-    """How far a run is. `told` and `ended` are what the runner's watcher calls.
+    """How far a run is. `on_status` and `on_result` are what the runner's listener calls.
 
     On a terminal a table of the newest figures; elsewhere one line for each finished operation.
     """
@@ -54,7 +54,7 @@ class Progress:
         self._drawn_ns = 0
         self._begun_ns = self._turned_ns = clock_ns()
         self._told: set[tuple[str, str]] = set()
-        self._rows: dict[Unit, dict[str, Figure]] = {}
+        self._rows: dict[Unit, dict[str, CellSummary]] = {}
         self._expected: dict[Unit, int] = defaultdict(int)
         for cell in plan.cells:
             self._expected[_unit(cell)] += 1
@@ -72,12 +72,12 @@ class Progress:
             )
             self._live.start()
 
-    def told(self, text: str) -> None:
+    def on_status(self, text: str) -> None:
         """What is being done now."""
         self._doing = text
         self._draw()
 
-    def ended(self, result: CellResult) -> None:
+    def on_result(self, result: CellResult) -> None:
         """A cell has a result."""
         now_ns = clock_ns()
         unit, variant = _unit(result.cell), result.cell.variant
@@ -89,7 +89,7 @@ class Progress:
             self._spent_ns[temperature] += now_ns - self._turned_ns
         self._turned_ns = now_ns
         visits = self._words.visits.get(result.cell.operation)
-        figures[variant] = figure_of(result.cell, result, visits)
+        figures[variant] = cell_summary(result.cell, result, visits)
         if self._live is None:
             self._say(unit, variant, again=again)
         self._draw()
@@ -107,7 +107,7 @@ class Progress:
         for name in [variant] if again else figures:
             self._say_why(name, figures[name])
 
-    def _say_why(self, variant: str, figure: Figure) -> None:
+    def _say_why(self, variant: str, figure: CellSummary) -> None:
         """A reason in full, the first time it is met."""
         told = variant, kind_of(figure.reason)
         long = len(figure.reason) > BRIEF_CHARACTERS
@@ -192,13 +192,13 @@ def _unit(cell: Cell) -> Unit:
 
 
 def _variants(plan: Plan) -> list[str]:
-    """What has a column: neither a twin nor the harness."""
+    """What has a column: neither an A/A control nor the harness."""
     named = dict.fromkeys(cell.variant for cell in plan.cells)
-    shown = [v for v in named if not is_twin(v) and plan.role_of(v) is not Role.OVERHEAD]
+    shown = [v for v in named if not is_aa_control(v) and plan.role_of(v) is not Role.OVERHEAD]
     return sorted(shown, key=lambda variant: plan.role_of(variant) is not Role.COMPETITOR)
 
 
-def _brief(figure: Figure | None) -> "Text":
+def _brief(figure: CellSummary | None) -> "Text":
     """One figure in a few characters."""
     from rich.text import Text
 
@@ -247,7 +247,7 @@ def _console(*, stderr: bool) -> "Console":
 def print_summary(
     run: Run, record: Path, page: Path | None = None, console: "Console | None" = None
 ) -> None:
-    """The page's order on one screen: the verdict, the portrait by groups, failures, growth, terms,
+    """The page's order on one screen: the verdict, the summary by groups, failures, growth, terms,
     and where to read on. On stdout."""
     from loadstone.report.terminal_summary import summary
 

@@ -16,7 +16,7 @@ from loadstone.analysis.growth import growth
 from loadstone.analysis.ladder import ladders
 from loadstone.analysis.published import comparisons
 from loadstone.analysis.standing import behind, unjudged
-from loadstone.analysis.summary import Portrait, Row, View, portrait
+from loadstone.analysis.summary import Row, Summary, View, summarise
 from loadstone.analysis.terms import terms
 from loadstone.analysis.verdict import OWN, circumstances, headline, verdict
 from loadstone.control_characters import legible
@@ -24,11 +24,11 @@ from loadstone.plan.plan import join_names
 from loadstone.record.model import Run
 from loadstone.report.calibration_table import calibration_table, short
 from loadstone.report.charts import largest_with
-from loadstone.report.ladder_words import brief, hosts_line, round_trips_line
+from loadstone.report.ladder_words import brief, clients_line, round_trips_line
 from loadstone.report.legible import legible_run
 from loadstone.report.paper_words import paper_line
 from loadstone.report.terminal import bar_of, folded, one_line
-from loadstone.report.terminal_users import many_users
+from loadstone.report.terminal_users import concurrent_users
 from loadstone.report.unequal_words import unequal_lines
 from loadstone.text.numbers import listing, number, plural, times
 from loadstone.text.reasons import kind_of, kinds, together
@@ -50,7 +50,7 @@ LINES_MAX = 4
 def summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | Table]:
     """The parts of the summary, from top to bottom."""
     run = legible_run(run, lines=False)
-    whole = portrait(run)
+    whole = summarise(run)
     yield Text(headline(whole), style="bold")
     yield Text(circumstances(run), style="dim")
     yield _verdict(whole)
@@ -58,13 +58,13 @@ def summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | Table]
     if view is not None and whole.competitors:
         yield Text("")
         yield _groups(whole, view)
-        # One host for all stands in the headline.
-        if len(set(whole.hosts.values())) > 1:
-            yield Text(hosts_line(whole), style="dim")
+        # One client for all stands in the headline.
+        if len(set(whole.clients.values())) > 1:
+            yield Text(clients_line(whole), style="dim")
     yield from _block("Calls, times the cost of a call", _calls(whole), "")
     way = round_trips_line(whole)
     yield from [Text(way, style="dim")] if way else []
-    yield from many_users(run)
+    yield from concurrent_users(run)
     failures = _failures(whole)
     beyond = [*_beyond(whole, "disturbed"), *_beyond(whole, "invalid")]
     if failures or beyond:
@@ -81,7 +81,7 @@ def summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | Table]
     yield Text(f"record  {legible(str(record))}")
 
 
-def _report(whole: Portrait, record: Path, page: Path | None) -> Iterable[Text]:
+def _report(whole: Summary, record: Path, page: Path | None) -> Iterable[Text]:
     """Where to read on, and what of the paper is there: its tables are no matter of one screen."""
     tables = paper_line(comparisons(whole))
     if page is not None or tables:
@@ -91,20 +91,20 @@ def _report(whole: Portrait, record: Path, page: Path | None) -> Iterable[Text]:
         yield line.append(f", with {tables}" if tables else "")
 
 
-def _verdict(whole: Portrait) -> Text:
+def _verdict(whole: Summary) -> Text:
     line = Text()
     for words, fine in verdict(whole).clauses():
         line.append(" · " if line else "").append(one_line(words, 200), style="" if fine else "red")
     return line
 
 
-def _groups(whole: Portrait, view: View) -> Table:
-    """For each group of operations and each variant, the middle of its ratios to the row's best."""
+def _groups(whole: Summary, view: View) -> Table:
+    """For each group of operations and each variant, the median of its ratios to the row's best."""
     table = Table(
         box=None,
         pad_edge=False,
         padding=(0, 2, 0, 0),
-        title="Times the fastest, the middle of each group: "
+        title="Times the fastest, the median of each group: "
         f"{number(view.rows)} {whole.words.scale}, {view.temperature}{unjudged(whole.run)}",
         title_justify="left",
         title_style="dim",
@@ -133,9 +133,9 @@ def _ratio(rows: Sequence[Row], variant: str, *, bar: bool) -> Text:
     text = Text()
     mark = "≠" if any(figure.unequal for figure in figures) else ""
     if ratios:
-        middle = median(ratios)
-        share = math.log(middle) / math.log(BAR_RATIO_MAX) if middle > 1 else 0.0
-        text.append(f"{times(middle) + mark:>6} ", style="")
+        typical = median(ratios)
+        share = math.log(typical) / math.log(BAR_RATIO_MAX) if typical > 1 else 0.0
+        text.append(f"{times(typical) + mark:>6} ", style="")
         text.append(bar_of(share, BAR_WIDTH) if bar else "", style="blue")
     elif not any(counts.values()):
         text.append(figures[0].status if figures else "", style="dim")
@@ -161,7 +161,7 @@ def _lines(lines: Sequence[str], style: str, *, cut: bool = True) -> Iterable[Te
         yield Text(f"… and {len(lines) - LINES_MAX} more, in the report", style="dim")
 
 
-def _failures(whole: Portrait) -> list[str]:
+def _failures(whole: Summary) -> list[str]:
     """Why cells failed, how many for each reason, the commonest first; and what to do about it."""
     failed = [figure for figure in whole.figures.values() if figure.status == "failed"]
     said = []
@@ -178,7 +178,7 @@ def _failures(whole: Portrait) -> list[str]:
     return said
 
 
-def _beyond(whole: Portrait, status: str) -> list[str]:
+def _beyond(whole: Summary, status: str) -> list[str]:
     """Why cells are disturbed or invalid, how many for each reason, and what to do about it; the
     commonest first. Of the run's own cells, as the verdict counts them: of the harness and the
     controls only where there are no others."""
@@ -195,14 +195,14 @@ def _beyond(whole: Portrait, status: str) -> list[str]:
     return said
 
 
-def _calibration(whole: Portrait) -> list[str]:
+def _calibration(whole: Summary) -> list[str]:
     found = calibration(whole)
     remarks = [r.text for r in calibration_table(found, whole.labels).remarks if not r.fine]
     said = short(found)
     return [*([f"Calibration: {said}"] if said else []), *remarks]
 
 
-def _calls(whole: Portrait) -> list[str]:
+def _calls(whole: Summary) -> list[str]:
     """The look-up's argument for each variant, at the largest scale."""
     found = ladders(whole)
     largest = max((ladder.rows for ladder in found), default=0)
@@ -213,7 +213,7 @@ def _calls(whole: Portrait) -> list[str]:
     ]
 
 
-def _growth(whole: Portrait) -> list[str]:
+def _growth(whole: Summary) -> list[str]:
     steep = [line for line in growth(whole) if line.steep]
     scale = whole.words.scale
     return [
@@ -222,8 +222,8 @@ def _growth(whole: Portrait) -> list[str]:
     ]
 
 
-def _cold(whole: Portrait) -> list[str]:
-    """What a cold start costs each variant, in the middle of its operations that were proved
+def _cold(whole: Summary) -> list[str]:
+    """What a cold start costs each variant, the median of its operations that were proved
     cold."""
     cold = largest_with(whole, "cold")
     warm = whole.view(cold.rows, "warm") if cold else None
@@ -250,10 +250,10 @@ def _cold(whole: Portrait) -> list[str]:
             said.append(f"{name} {times(median(ratios))}")
     if not said:
         return []
-    return [f"Cold over warm, the middle of the operations: {listing(said)}"]
+    return [f"Cold over warm, the median of the operations: {listing(said)}"]
 
 
-def _terms(whole: Portrait) -> list[str]:
+def _terms(whole: Summary) -> list[str]:
     unequal = terms(whole).unequal
     # What stands at cells is told with its values; of the others the terms' names must do.
     marked = unequal_lines(whole)

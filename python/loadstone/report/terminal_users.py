@@ -1,4 +1,4 @@
-"""Many users, after a run: for each operation a small table of either loop."""
+"""Concurrent users, after a run: for each operation a small table of either loop."""
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -19,7 +19,7 @@ NOTES_MAX = 4
 STYLES = {"failed": "red", "disturbed": "dim", "invalid": "dim", "gap": "dim"}
 
 
-def many_users(run: Run) -> Iterable[Text | Table]:
+def concurrent_users(run: Run) -> Iterable[Text | Table]:
     """The tables with what is to be said about them; nothing where the run had no users."""
     for table in users_tables(run):
         yield Text("")

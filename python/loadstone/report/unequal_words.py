@@ -1,10 +1,10 @@
 """What the marks of unequal terms stand for: a line for each term, the same for every format."""
 
-from loadstone.analysis.summary import Portrait
+from loadstone.analysis.summary import Summary
 from loadstone.text.numbers import listing, size
 
 
-def unequal_lines(portrait: Portrait, *, marks: bool = False) -> list[str]:
+def unequal_lines(summary: Summary, *, marks: bool = False) -> list[str]:
     """For each term that some cell departs from its row in: who says what, and what the rows say.
 
     One variant's value of a term is the same in all its cells, but a row's may differ from the
@@ -14,16 +14,16 @@ def unequal_lines(portrait: Portrait, *, marks: bool = False) -> list[str]:
     short: dict[str, str] = {}
     usual: dict[str, dict[str, None]] = {}
     own: dict[str, dict[tuple[str, str], None]] = {}
-    for figure in portrait.figures.values():
+    for figure in summary.figures.values():
         for term in figure.unequal:
-            if figure.cell.variant not in portrait.columns:
+            if figure.cell.variant not in summary.columns:
                 continue
             short[term.key] = term.mark
             usual.setdefault(term.key, {})[term.usual] = None
             own.setdefault(term.key, {})[figure.cell.variant, term.own] = None
     return [
         f"{_name(key, short[key] if marks else key)}: "
-        + listing(f"{portrait.labels[v]} {_value(key, said)}" for v, said in own[key])
+        + listing(f"{summary.labels[v]} {_value(key, said)}" for v, said in own[key])
         + (f"; the rows' {listing(_value(key, said) for said in usual[key])}" if marks else "")
         for key in short
     ]

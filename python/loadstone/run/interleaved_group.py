@@ -1,4 +1,4 @@
-"""A unit of interleaving: one operation at one temperature on all variants, measured in turns; or
+"""An interleaved group: one operation at one temperature on all variants, measured in blocks; or
 several that are set against each other, as the rungs of a ladder are.
 
 for each planned round: touch memory; the cells in a random order, started anew, one block each
@@ -14,8 +14,8 @@ from loadstone import _core
 from loadstone.machine.conditions import Conditions
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.role import Role
-from loadstone.plan.variant import TWIN, is_twin, parallelism_of
-from loadstone.planning.planner import FLOOR
+from loadstone.plan.variant import AA_SUFFIX, is_aa_control, parallelism_of
+from loadstone.planning.planner import NULL_ENGINE
 from loadstone.record import CellResult, Sample
 from loadstone.record.model import (
     MEASURED,
@@ -28,15 +28,15 @@ from loadstone.record.model import (
 from loadstone.record.writer import now
 from loadstone.statistics import validity
 from loadstone.statistics.disturbance import disturbance
-from loadstone.statistics.paired_ratio import SPELL_NS, WITNESSES_MIN
-from loadstone.statistics.stopping import REPEAT_BLOCK, next_count, wanting
+from loadstone.statistics.paired_ratio import FORK_NS, OBSERVATIONS_MIN
+from loadstone.statistics.stopping import REPEAT_BLOCK, next_count, undecided
 
-RENEW_S = 1.0
-"""New processes take half a second: a panel's share of time has no room for that."""
-SPELL_SAMPLES = 40
-"""Of a variant before other processes take over: more of them would tell of these two only."""
+REFORK_S = 1.0
+"""New processes take half a second: a preset's share of time has no room for that."""
+FORK_SAMPLES = 40
+"""Samples of a variant in one fork: more would only describe these processes."""
 PRETOUCH_BYTES = 16 << 20
-"""Touched before each round, because a host takes idle memory back within seconds."""
+"""Touched before each round, because a hypervisor takes idle memory back within seconds."""
 
 
 @dataclass(slots=True)
@@ -79,8 +79,8 @@ class OpenCell:
         )
 
     def disturbed(self, reason: str, condition: Condition | None, apart: float) -> None:
-        """Keep the figure, within what a machine in this condition, if that is the reason, and a
-        twin so far apart leave it; a figure that they leave nothing of is invalid."""
+        """Keep the figure, within what a machine in this condition, if that is the reason, and an
+        A/A control so far apart leave it; a figure that they leave nothing of is invalid."""
         found = disturbance(self.samples, condition, apart, parallelism_of(self.cell.variant))
         nothing = validity.of_disturbance(self.samples, found, apart)
         self.disturbance = found
@@ -92,13 +92,13 @@ Step = Callable[[OpenCell, range, int], None]
 """Takes the samples with these ordinals as one block of that round; a failure is the cell's."""
 
 
-Renew = Callable[[Sequence[OpenCell], bool], None]
+Refork = Callable[[Sequence[OpenCell], bool], None]
 """Starts engines anew on what they hold: in new processes, too, or, if the second argument is true,
 only those that do so quickly, in the processes that they have."""
 
 
-class Unit:
-    """Measures the cells of a unit. `take` takes a block of samples, `explain` asks for plans; all
+class InterleavedGroup:
+    """Measures the cells of a group. `take` takes a block of samples, `explain` asks for plans; all
     three leave a cell that fails with its status and reason, and never raise for an engine's
     sake."""
 
@@ -125,21 +125,21 @@ class Unit:
         self._conditions = conditions
         self._clock_ns = clock_ns
         self._one_session = one_session
-        # In a panel the other scales serve the growth curves: what is alike there may stay so.
-        self._repeats = first_scale or plan.repeat_s >= RENEW_S
+        # In a preset the other scales serve the growth curves: what is alike there may stay so.
+        self._repeats = first_scale or plan.repeat_s >= REFORK_S
 
     def measure(
         self,
         take: Step,
-        renew: Renew,
+        refork: Refork,
         explain: Callable[[OpenCell], None],
     ) -> Iterator[CellResult]:
         """Run the planned rounds and those that undecided comparisons ask for."""
         live = list(self._right())
         self._conditions.begin()
-        rounds = self._planned_rounds(live, take, renew)
+        rounds = self._planned_rounds(live, take, refork)
         if self._repeats:
-            self._repeat(take, renew, rounds)
+            self._repeat(take, refork, rounds)
         condition = self._conditions.end()
         for item in self._right():
             explain(item)
@@ -153,7 +153,7 @@ class Unit:
     def _right(self) -> Iterator[OpenCell]:
         return (item for item in self.opened if item.status == "ok")
 
-    def _planned_rounds(self, live: Sequence[OpenCell], take: Step, renew: Renew) -> int:
+    def _planned_rounds(self, live: Sequence[OpenCell], take: Step, refork: Refork) -> int:
         """As many blocks of each as the plan has rounds. Each further round of a warm cell finds
         its engine started anew: what memory one happens to get makes two of the same differ for as
         long as they live, and a figure of one alone would be too sure of itself."""
@@ -163,8 +163,8 @@ class Unit:
             for item in (live[index] for index in order):
                 count = item.cell.samples
                 block = range(count * number // rounds, count * (number + 1) // rounds)
-                if number and block and self._renewed(item):
-                    renew([item], True)
+                if number and block and self._reforked(item):
+                    refork([item], True)
                 if item.status == "ok" and block:
                     take(item, block, number)
         return rounds
@@ -172,51 +172,51 @@ class Unit:
     def _look(self) -> None:
         """A round begins: memory is there, and the machine as fast as it is."""
         _core.pretouch(PRETOUCH_BYTES)
-        self._conditions.lay()
+        self._conditions.probe_speed()
 
-    def _renewed(self, item: OpenCell) -> bool:
+    def _reforked(self, item: OpenCell) -> bool:
         """Cold samples restart their engines themselves."""
         return not self._one_session and item.status == "ok" and item.cell.temperature != "cold"
 
-    def _repeat(self, take: Step, renew: Renew, number: int) -> None:
+    def _repeat(self, take: Step, refork: Refork, number: int) -> None:
         """More rounds of the cells whose comparison is undecided, up to the plan's cap. A cold
         sample costs a restart: cold cells keep to the plan."""
         end_ns = _core.clock_ns() + int(self._plan.repeat_s * len(self._operations) * 1e9)
-        spells = 0
-        while _core.clock_ns() < end_ns and (more := self._wanting()):
+        forks = 0
+        while _core.clock_ns() < end_ns and (more := self._undecided()):
             self._look()
-            if self._plan.repeat_s < RENEW_S:
+            if self._plan.repeat_s < REFORK_S:
                 fewest = min(len(item.samples) for item in more)
                 goal = next_count(fewest, self._plan.repeat_most)
-                number = self._turns(more, take, number, end_ns, goal)
+                number = self._blocks(more, take, number, end_ns, goal)
                 continue
             # Half as many again: few looks are taken at the data.
-            for _ in range(max(WITNESSES_MIN, spells // 2)):
-                number = self._spell(more, take, renew, number, end_ns)
-                spells += 1
+            for _ in range(max(OBSERVATIONS_MIN, forks // 2)):
+                number = self._fork(more, take, refork, number, end_ns)
+                forks += 1
 
-    def _spell(
-        self, more: Sequence[OpenCell], take: Step, renew: Renew, number: int, end_ns: int
+    def _fork(
+        self, more: Sequence[OpenCell], take: Step, refork: Refork, number: int, end_ns: int
     ) -> int:
-        """Turns of other processes than before, for a while. Returns the next round's number."""
+        """Measure one fork: blocks of new processes. Returns the next round's number."""
         if _core.clock_ns() >= end_ns:
             return number
-        renew(more, False)
-        goal = min(len(item.samples) for item in more) + SPELL_SAMPLES
-        spell_end_ns = min(end_ns, _core.clock_ns() + SPELL_NS)
-        return self._turns(more, take, number, spell_end_ns, min(goal, self._plan.repeat_most))
+        refork(more, False)
+        goal = min(len(item.samples) for item in more) + FORK_SAMPLES
+        fork_end_ns = min(end_ns, _core.clock_ns() + FORK_NS)
+        return self._blocks(more, take, number, fork_end_ns, min(goal, self._plan.repeat_most))
 
-    def _turns(
+    def _blocks(
         self, more: Sequence[OpenCell], take: Step, number: int, end_ns: int, goal: int
     ) -> int:
-        """Short turns, in a random order each, until all have so many samples or the time is over.
-        Memory is not touched between turns: that would empty the caches each time. Returns the next
-        round's number."""
+        """Short blocks, in a random order each, until all have so many samples or the time is over.
+        Memory is not touched between blocks: that would empty the caches each time. Returns the
+        next round's number."""
         last = ""
         while any(item.status == "ok" and len(item.samples) < goal for item in more):
             order = _core.schedule(self._seed + number, len(more), 1)[0]
             if more[order[0]].cell.variant == last:
-                # Two turns on end find the processor's caches filled by the first.
+                # Two blocks in succession find the processor's caches filled by the first.
                 order = [*order[1:], order[0]]
             last = more[order[-1]].cell.variant
             for index in order:
@@ -229,7 +229,7 @@ class Unit:
                 break
         return number
 
-    def _wanting(self) -> list[OpenCell]:
+    def _undecided(self) -> list[OpenCell]:
         found = []
         for items in self._operations.values():
             able = [
@@ -237,30 +237,30 @@ class Unit:
                 for item in items
                 if item.status == "ok"
                 and item.cell.temperature != "cold"
-                and item.cell.variant != self._plan.twin
+                and item.cell.variant != self._plan.aa_control
                 and self._plan.role_of(item.cell.variant) is not Role.OVERHEAD
                 and item.samples
             ]
             samples = {item.cell.variant: item.samples for item in able}
-            wanted = wanting(samples, self._plan.precision)
+            names = undecided(samples, self._plan.precision)
             found += [
                 item
                 for item in able
-                if item.cell.variant in wanted and len(item.samples) < self._plan.repeat_most
+                if item.cell.variant in names and len(item.samples) < self._plan.repeat_most
             ]
         return found
 
     def _hold_against_limits(self, items: Sequence[OpenCell], condition: Condition) -> None:
-        """Those of one operation: its own floor, its own twins."""
-        floor = next((item.samples for item in items if item.cell.variant == FLOOR), [])
+        """Those of one operation: its own overhead, its own A/A controls."""
+        overhead = next((item.samples for item in items if item.cell.variant == NULL_ENGINE), [])
         machine = validity.of_machine(condition)
         right = [item for item in items if item.status == "ok" and item.samples]
-        twins = _twins(right)
+        controls = _aa_pair(right)
         for item in right:
             if self._plan.role_of(item.cell.variant) is Role.OVERHEAD:
                 continue
             # What answers nothing (a rung of a ladder) is there to measure the harness.
-            below = floor if item.answers else []
+            below = overhead if item.answers else []
             reason = (
                 validity.of_coldness(item.samples, item.answers, item.evidence)
                 or validity.of_work(item.samples)
@@ -269,21 +269,21 @@ class Unit:
             if reason:
                 item.status, item.reason = "invalid", reason
                 continue
-            apart = twins[1] if item.cell.variant.removesuffix(TWIN) == twins[0] else 1.0
-            again = validity.of_twins(apart)
+            apart = controls[1] if item.cell.variant.removesuffix(AA_SUFFIX) == controls[0] else 1.0
+            again = validity.of_aa_control(apart)
             if machine or again:
                 why = "; ".join(filter(None, (machine, again)))
                 item.disturbed(why, condition if machine else None, apart)
 
 
-def _twins(right: Sequence[OpenCell]) -> tuple[str, float]:
+def _aa_pair(right: Sequence[OpenCell]) -> tuple[str, float]:
     """The variant that was measured twice, and by which factor the two are apart beyond what may
     be; 1 where they are not."""
     taken = {item.cell.variant: item.samples for item in right}
     for name, samples in taken.items():
-        first = name.removesuffix(TWIN)
-        if is_twin(name) and first in taken:
-            return first, validity.twins_apart(taken[first], samples)
+        first = name.removesuffix(AA_SUFFIX)
+        if is_aa_control(name) and first in taken:
+            return first, validity.aa_factor(taken[first], samples)
     return "", 1.0
 
 

@@ -1,6 +1,6 @@
-"""Which loops of many users a plan asks for at a scale; each is recorded the moment it ends.
+"""Which loops of concurrent users a plan asks for at a scale; each is recorded the moment it ends.
 
-For each operation whose rows go to the host (users who make relations would get into each other's
+For each operation whose rows go to the client (users who make relations would get into each other's
 way), each number of users and each variant: a closed loop, then an open one, whose rate follows
 from the closed one unless the plan has it. Where the plan has writers, a closed loop more: these
 beside the users who read. How a loop works is `users.py`.
@@ -14,7 +14,7 @@ from typing import Any
 
 from loadstone.benchmarks.base import Benchmark
 from loadstone.plan.plan import Cell, Plan
-from loadstone.plan.variant import is_twin
+from loadstone.plan.variant import is_aa_control
 from loadstone.planning.planner import shared_operations
 from loadstone.record import Recorder
 from loadstone.record.model import UsersPoint
@@ -25,7 +25,7 @@ RATE_SHARE = 0.6
 REQUESTS_MAX = 5_000_000
 """Due in one open loop: each is a number in memory before the loop begins."""
 
-_FOUND_OUT = ("host", "status", "reason", "elapsed_ns", "completed", "failed", "late",
+_FOUND_OUT = ("client", "status", "reason", "elapsed_ns", "completed", "failed", "late",
               "skipped", "client_cpu_ns", "server_cpu_ns", "latency_ns", "lag_ns",
               "service_ns", "links_checked")  # fmt: skip
 """What a worker's reply has of a point."""
@@ -35,7 +35,7 @@ Key = tuple[str, str, int, int, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Crowd:
+class LoadLevel:
     """Some users on an operation of a variant: two loops, one of either model. With `writers`
     beside them, a closed one: what is due in an open one would be due for both."""
 
@@ -66,43 +66,43 @@ def _beside(users: int, operation: str) -> str:
     return f"{users} user{'s' if users > 1 else ''} on {operation}"
 
 
-def crowds(
+def load_levels(
     plan: Plan, benchmark: Benchmark, recorded: Sequence[UsersPoint] = ()
-) -> tuple[Crowd, ...]:
+) -> tuple[LoadLevel, ...]:
     """All of a plan in the order of measuring, but for those that a record holds in both models."""
     if not plan.users:
         return ()
     done = {_key(point) for point in recorded}
     found = []
     for rows in plan.rows:
-        hosts = shared_operations(plan, benchmark, rows)
+        clients = shared_operations(plan, benchmark, rows)
         cells = {
             (cell.operation, cell.variant): cell
             for cell in reversed(plan.cells)
-            if cell.rows == rows and cell.operation in hosts and not is_twin(cell.variant)
+            if cell.rows == rows and cell.operation in clients and not is_aa_control(cell.variant)
         }
         found += [
-            Crowd(cells[operation, variant], users)
-            for operation in hosts
+            LoadLevel(cells[operation, variant], users)
+            for operation in clients
             for users in plan.users
             for variant in plan.variants
             if (operation, variant) in cells
         ]
         reading, writing = (benchmark.mixed or ("", "")) if plan.writers else ("", "")
         found += [
-            Crowd(cells[reading, variant], users, plan.writers, writing)
+            LoadLevel(cells[reading, variant], users, plan.writers, writing)
             for users in plan.users
             for variant in plan.variants
             if (reading, variant) in cells
         ]
     return tuple(
-        crowd for crowd in found if not done.issuperset(crowd.key(model) for model in crowd.models)
+        level for level in found if not done.issuperset(level.key(model) for model in level.models)
     )
 
 
-class ManyUsers:
-    """Has the crowds of a plan measured. `ask` puts a loop to a cell's worker and always replies;
-    `recorded` are the points that the record holds."""
+class UserLoops:
+    """Has the load_levels of a plan measured. `ask` puts a loop to a cell's worker and always
+    replies; `recorded` are the points that the record holds."""
 
     def __init__(
         self,
@@ -116,54 +116,54 @@ class ManyUsers:
         self._ask = ask
         self._points = {_key(point): point for point in recorded}
 
-    def measure(self, crowd: Crowd) -> None:
+    def measure(self, level: LoadLevel) -> None:
         """Its loops, but for those that the record holds. Of writers beside readers the writers'
         point is first: where there is the readers', there are both."""
-        for model in crowd.models:
-            key = crowd.key(model)
+        for model in level.models:
+            key = level.key(model)
             if key not in self._points:
-                for point in self._found(crowd, model):
+                for point in self._found(level, model):
                     self._points[_key(point)] = point
                     self._recorder.users(point)
 
-    def _found(self, crowd: Crowd, model: str) -> Sequence[UsersPoint]:
-        if not crowd.writers:
-            return [self._point(crowd, model)[0]]
-        point, written = self._point(crowd, model)
+    def _found(self, level: LoadLevel, model: str) -> Sequence[UsersPoint]:
+        if not level.writers:
+            return [self._point(level, model)[0]]
+        point, written = self._point(level, model)
         writers = dataclasses.replace(
             point,
-            operation=crowd.writing,
-            users=crowd.writers,
-            beside=_beside(crowd.users, crowd.cell.operation),
+            operation=level.writing,
+            users=level.writers,
+            beside=_beside(level.users, level.cell.operation),
             histogram=base64.b64decode(written.get("histogram", "")),
             **{name: written[name] for name in _FOUND_OUT if name in written},
         )
         return [writers, point]
 
-    def _point(self, crowd: Crowd, model: str) -> tuple[UsersPoint, Mapping[str, Any]]:
-        """The point of a crowd, and the figures of the writers beside it."""
-        if crowd.cell.gap:
-            return _without_times(crowd, model, "gap", crowd.cell.gap), {}
+    def _point(self, level: LoadLevel, model: str) -> tuple[UsersPoint, Mapping[str, Any]]:
+        """The point of a level, and the figures of the writers beside it."""
+        if level.cell.gap:
+            return _without_times(level, model, "gap", level.cell.gap), {}
         rate_per_s = None
         if model == "open":
-            closed = self._points[crowd.key("closed")]
+            closed = self._points[level.key("closed")]
             if closed.status == "gap":
                 return dataclasses.replace(closed, model=model), {}
             rate_per_s = self._rate_per_s(closed)
             if rate_per_s is None:
                 reason = "no rate follows from a closed loop that failed: give one with --rate"
-                return _without_times(crowd, model, "failed", reason), {}
+                return _without_times(level, model, "failed", reason), {}
         loop = {
             "model": model,
-            "users": crowd.users,
+            "users": level.users,
             "duration_ns": round(self._plan.loop_s * 1e9),
             "seed": self._plan.seed,
             "rate_per_s": rate_per_s,
             "limits": self._plan.limits,
-            "writers": crowd.writers,
+            "writers": level.writers,
         }
-        reply = self._ask(crowd.cell, loop)
-        blank = _without_times(crowd, model, "failed", "")
+        reply = self._ask(level.cell, loop)
+        blank = _without_times(level, model, "failed", "")
         found = {name: reply[name] for name in _FOUND_OUT if name in reply}
         histogram = base64.b64decode(reply.get("histogram", ""))
         point = dataclasses.replace(blank, rate_per_s=rate_per_s, histogram=histogram, **found)
@@ -184,14 +184,14 @@ def _key(point: UsersPoint) -> Key:
     )  # fmt: skip
 
 
-def _without_times(crowd: Crowd, model: str, status: str, reason: str) -> UsersPoint:
+def _without_times(level: LoadLevel, model: str, status: str, reason: str) -> UsersPoint:
     return UsersPoint(
-        operation=crowd.cell.operation,
-        variant=crowd.cell.variant,
-        rows=crowd.cell.rows,
-        host="python",
+        operation=level.cell.operation,
+        variant=level.cell.variant,
+        rows=level.cell.rows,
+        client="python",
         model=model,
-        users=crowd.users,
+        users=level.users,
         rate_per_s=None,
         elapsed_ns=0,
         completed=0,
@@ -206,5 +206,5 @@ def _without_times(crowd: Crowd, model: str, status: str, reason: str) -> UsersP
         histogram=b"",
         status=status,
         reason=reason,
-        beside=crowd.beside,
+        beside=level.beside,
     )

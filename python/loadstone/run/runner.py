@@ -13,25 +13,25 @@ from loadstone.machine import facts
 from loadstone.machine.conditions import Conditions
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.variant import Variant
-from loadstone.planning.planner import FLOOR
+from loadstone.planning.planner import NULL_ENGINE
 from loadstone.record import CellResult, Recorder, Run
 from loadstone.record.model import Event, InputText, OperationText, Term, UsersPoint
 from loadstone.record.writer import now
 from loadstone.run import scratch
-from loadstone.run.load_levels import Crowd, ManyUsers, crowds
-from loadstone.run.stage import Scale, Watcher
+from loadstone.run.load_levels import LoadLevel, UserLoops, load_levels
+from loadstone.run.stage import ProgressListener, Stage
 from loadstone.run.variant_worker import VariantWorker
 from loadstone.statistics.disturbance import is_disturbed
 
 AGAIN_SHARE = 0.5
 """Of the time that a stage's cells took, for measuring again those that were disturbed."""
 AGAIN_NS_MIN = 5_000_000_000
-"""A panel of seconds may take so much longer."""
+"""A preset of seconds may take so much longer."""
 AGAIN_VAIN_MAX = 3
 """So many groups on end that were no calmer: the machine has not calmed down."""
 
 Group = Sequence[CellResult]
-"""Cells that were measured in turns with each other."""
+"""Cells that were measured interleaved with each other."""
 
 INPUTS_RECORDED = 10
 """Variations of each operation whose input is in the record: a thousand ids are six kilobytes."""
@@ -47,7 +47,7 @@ class Runner:
         benchmark: Benchmark,
         variants: Mapping[str, tuple[Variant, type[System]]],
         claim: scratch.Claim,
-        watcher: Watcher,
+        listener: ProgressListener,
         recorded: Sequence[UsersPoint] = (),
         disturbed: Sequence[Group] = (),
     ) -> None:
@@ -58,9 +58,9 @@ class Runner:
         self._recorded = recorded
         self._disturbed = disturbed
         self._benchmark = benchmark
-        self._watcher = watcher
+        self._listener = listener
         self._scratch = claim.path
-        self._crew = {
+        self._workers = {
             name: VariantWorker(variant, engine, claim, plan, benchmark)
             for name, (variant, engine) in variants.items()
         }
@@ -70,16 +70,16 @@ class Runner:
 
     def open(self) -> None:
         """Bring every engine up, side by side, before anything is written or measured."""
-        self._watcher.told(f"starting {', '.join(self._crew)}")
-        for worker in self._crew.values():
+        self._listener.on_status(f"starting {', '.join(self._workers)}")
+        for worker in self._workers.values():
             worker.abandon()
-        with ThreadPoolExecutor(len(self._crew)) as pool:
+        with ThreadPoolExecutor(len(self._workers)) as pool:
             try:
-                opened = [pool.submit(worker.open) for worker in self._crew.values()]
+                opened = [pool.submit(worker.open) for worker in self._workers.values()]
                 wait(opened)
             except BaseException:
                 # Interrupted: the threads are waiting for engines, and we for them.
-                for worker in self._crew.values():
+                for worker in self._workers.values():
                     worker.strike()
                 raise
         for each in opened:
@@ -87,36 +87,40 @@ class Runner:
 
     def run(self, recorder: Recorder) -> None:
         """Measure and record. Cells already recorded survive whatever ends this."""
-        self._watcher.told("the instrument measures itself")
-        if FLOOR in self._crew:
+        self._listener.on_status("the instrument measures itself")
+        if NULL_ENGINE in self._workers:
             # Before idle states are held off: what they cost is one of the figures.
-            recorder.calibration(self._crew[FLOOR].ask("calibrate")["figures"])
-        awake = _core.hold_awake()
-        if not self._plan.awake:
-            awake.close()
+            recorder.calibration(self._workers[NULL_ENGINE].ask("calibrate")["figures"])
+        idle_states = _core.disable_idle_states()
+        if not self._plan.disable_idle_states:
+            idle_states.close()
         try:
             conditions = Conditions()
-            reason = awake.reason if self._plan.awake else "the plan lets them sleep"
-            held = {"idle_states.held": awake.held, "idle_states.reason": reason}
+            reason = (
+                idle_states.reason
+                if self._plan.disable_idle_states
+                else "the plan leaves them enabled"
+            )
+            held = {"idle_states.held": idle_states.held, "idle_states.reason": reason}
             recorder.machine({**facts.describe(self._scratch), **held})
             self._describe(recorder)
             for rows in self._plan.rows:
                 self._scale(rows, recorder, conditions)
-            self._tell_terms(recorder, self._crew)
+            self._tell_terms(recorder, self._workers)
         finally:
-            awake.close()
+            idle_states.close()
 
     def close(self) -> dict[str, str]:
         """End all workers, each with what it made. Returns what may be left, by variant."""
-        return {name: left for name, worker in self._crew.items() if (left := worker.close())}
+        return {name: left for name, worker in self._workers.items() if (left := worker.close())}
 
     def kill(self) -> dict[str, str]:
         """End all workers at once, what they started with them. Returns as `close`."""
-        return {name: left for name, worker in self._crew.items() if (left := worker.kill())}
+        return {name: left for name, worker in self._workers.items() if (left := worker.kill())}
 
     def _describe(self, recorder: Recorder) -> None:
         notes = []
-        for name, worker in self._crew.items():
+        for name, worker in self._workers.items():
             for storage, structure in worker.engine.capabilities.structures.items():
                 if structure.supported and structure.note:
                     notes.append((name, storage, structure.note))
@@ -126,7 +130,7 @@ class Runner:
         """Record the terms of variants once they are loaded, or were not to be; and, should an
         engine tell other ones later, these and that they changed."""
         for name in names:
-            terms = self._crew[name].terms()
+            terms = self._workers[name].terms()
             before = self._terms.get(name)
             changed = sorted({term.key for term in {*terms} - {*(before or terms)}})
             if changed:
@@ -140,64 +144,68 @@ class Runner:
         """Stage by stage, and in each in the plan's order; a stage with nothing left to measure is
         not loaded."""
         cells = [cell for cell in self._pending if cell.rows == rows]
-        pending = crowds(self._plan, self._benchmark, self._recorded)
-        crowded = [crowd for crowd in pending if crowd.cell.rows == rows]
+        pending = load_levels(self._plan, self._benchmark, self._recorded)
+        levels = [level for level in pending if level.cell.rows == rows]
         disturbed = [group for group in self._disturbed if group[0].cell.rows == rows]
-        if not cells and not crowded and not disturbed:
+        if not cells and not levels and not disturbed:
             return
         edition = self._plan.edition
         operations = {item.name: item for item in self._benchmark.operations(edition, rows)}
         recorder.operations(_texts(operations, rows, self._plan))
         recorder.inputs(_inputs(self._benchmark, operations, rows, self._plan))
-        for place, stage in enumerate(self._benchmark.stages(edition)):
-            names = {name for name, item in operations.items() if item.design in stage}
+        for place, designs in enumerate(self._benchmark.stages(edition)):
+            names = {name for name, item in operations.items() if item.design in designs}
             own = [cell for cell in cells if cell.operation in names]
-            users = [crowd for crowd in crowded if crowd.cell.operation in names]
+            users = [level for level in levels if level.cell.operation in names]
             again = [group for group in disturbed if group[0].cell.operation in names]
-            scale = Scale(self._plan, rows, stage, self._benchmark, self._crew, recorder,
-                          self._watcher, conditions)  # fmt: skip
+            stage = Stage(self._plan, rows, designs, self._benchmark, self._workers, recorder,
+                          self._listener, conditions)  # fmt: skip
             repeated = [result.cell for group in again for result in group]
-            needed = [*own, *repeated, *(crowd.cell for crowd in users)]
-            scale.load(needed, sized=place == 0)
+            needed = [*own, *repeated, *(level.cell for level in users)]
+            stage.load(needed, sized=place == 0)
             loaded = {cell.variant for cell in needed if not cell.gap}
             self._tell_terms(recorder, sorted(loaded, key=self._plan.variants.index))
-            self._measure(scale, own, again, users, recorder)
+            self._measure(stage, own, again, users, recorder)
 
     def _measure(
         self,
-        scale: Scale,
+        stage: Stage,
         cells: Sequence[Cell],
         disturbed: Sequence[Group],
-        crowded: Sequence[Crowd],
+        levels: Sequence[LoadLevel],
         recorder: Recorder,
     ) -> None:
         begun_ns = _core.clock_ns()
-        groups = [scale.unit(unit) for unit in units(cells, scale.operations)]
+        groups = [
+            stage.measure_group(group) for group in interleaved_groups(cells, stage.operations)
+        ]
         spent_ns = _core.clock_ns() - begun_ns
-        self._again(scale, disturbed, None)  # who resumes a run for them has the time
-        self._again(scale, list(filter(_disturbed, groups)), AGAIN_SHARE * spent_ns)
-        many = ManyUsers(self._plan, recorder, scale.users, self._recorded)
-        for crowd in crowded:
-            many.measure(crowd)
+        self._again(stage, disturbed, None)  # who resumes a run for them has the time
+        self._again(stage, list(filter(_disturbed, groups)), AGAIN_SHARE * spent_ns)
+        loops = UserLoops(self._plan, recorder, stage.users, self._recorded)
+        for level in levels:
+            loops.measure(level)
 
-    def _again(self, scale: Scale, groups: Sequence[Group], limit_ns: float | None) -> None:
+    def _again(self, stage: Stage, groups: Sequence[Group], limit_ns: float | None) -> None:
         """What others disturbed may find the machine calmer now; not begun after `limit_ns`."""
         end_ns = inf if limit_ns is None else _core.clock_ns() + max(limit_ns, AGAIN_NS_MIN)
         vain = 0
         for group in groups:
             if vain == AGAIN_VAIN_MAX or _core.clock_ns() >= end_ns:
                 return
-            self._watcher.told(f"{group[0].cell.operation} once more: it was disturbed")
-            vain = 0 if scale.again(group) else vain + 1
+            self._listener.on_status(f"{group[0].cell.operation} once more: it was disturbed")
+            vain = 0 if stage.again(group) else vain + 1
 
 
-def units(cells: Iterable[Cell], operations: Mapping[str, Operation]) -> list[tuple[Cell, ...]]:
-    """The cells of one scale that are measured in turns with each other, in the plan's order."""
+def interleaved_groups(
+    cells: Iterable[Cell], operations: Mapping[str, Operation]
+) -> list[tuple[Cell, ...]]:
+    """The cells of one scale that are measured interleaved with each other, in the plan's order."""
     found: dict[tuple[str, str], list[Cell]] = {}
     for cell in cells:
-        beside = operations[cell.operation].unit or cell.operation
+        beside = operations[cell.operation].interleaved_group or cell.operation
         found.setdefault((cell.temperature, beside), []).append(cell)
-    return [tuple(unit) for unit in found.values()]
+    return [tuple(group) for group in found.values()]
 
 
 def disturbed_groups(run: Run, benchmark: Benchmark) -> list[Group]:
@@ -207,7 +215,9 @@ def disturbed_groups(run: Run, benchmark: Benchmark) -> list[Group]:
     for rows in run.plan.rows:
         operations = {item.name: item for item in benchmark.operations(run.plan.edition, rows)}
         cells = [result.cell for result in run.results if result.cell.rows == rows]
-        found += [[results[cell.key] for cell in unit] for unit in units(cells, operations)]
+        found += [
+            [results[cell.key] for cell in group] for group in interleaved_groups(cells, operations)
+        ]
     return [group for group in found if _disturbed(group)]
 
 

@@ -20,23 +20,23 @@ from loadstone.errors import InputError, NotInstalledError, RecordError
 from loadstone.plan.plan import COMMAND_LINE, Cell, Plan, choices_from, join_names, read_given
 from loadstone.plan.role import Role
 from loadstone.plan.variant import Variant, parse_variant
-from loadstone.planning.planner import FLOOR, check_plan, make_plan, seconds_estimated
+from loadstone.planning.planner import NULL_ENGINE, check_plan, make_plan, seconds_estimated
 from loadstone.record import Recorder, Run, read
 from loadstone.record.model import LEFT_BEHIND, Event
 from loadstone.record.writer import now, refuse_existing
 from loadstone.report.terminal import Progress, print_summary
 from loadstone.run import scratch
 from loadstone.run.interrupts import Interrupts
-from loadstone.run.load_levels import crowds
+from loadstone.run.load_levels import load_levels
 from loadstone.run.runner import Runner, disturbed_groups, published_of
-from loadstone.run.stage import Watcher
+from loadstone.run.stage import ProgressListener
 from loadstone.text.files import check_replaceable, write_atomically
 from loadstone.text.numbers import plural
 
 Variants = Mapping[str, tuple[Variant, type[System]]]
 
 QUICK = {"repeat": 5, "repeat_cold": 1, "rounds": 1}
-"""What the quick panel chooses where the user does not."""
+"""What the quick preset chooses where the user does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,24 +49,24 @@ class Planned:
 
 
 def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
-    """Options, on top of the plan file, on top of the panel's defaults. Raises `InputError`."""
+    """Options, on top of the plan file, on top of the preset's defaults. Raises `InputError`."""
     base: dict[str, Any] = {}
     if file is not None:
-        # What it says counts, also where that is the default: a panel may have another.
+        # What it says counts, also where that is the default: a preset may have another.
         base = read_given(file)
     merged = base | dict(chosen)
-    if merged.get("panel") == "quick":
+    if merged.get("preset") == "quick":
         merged = QUICK | merged
     choices = choices_from(merged, str(file or COMMAND_LINE))
     benchmark = registry.load_benchmark(choices.benchmark)()
     parsed = [_variant(secret.admitted(text), benchmark.seam) for text in choices.on]
     parsed = parsed or _installed(benchmark)
-    # As a plan names them: a twin that was asked for is known by its name.
+    # As a plan names them: an A/A control that was asked for is known by its name.
     choices = dataclasses.replace(choices, on=tuple(variant.name for variant, _ in parsed))
-    if choices.floor and all(variant.name != FLOOR for variant, _ in parsed):
-        parsed.append(_variant(FLOOR, benchmark.seam))
-    if choices.floor:
-        parsed = _with_twin(parsed)
+    if choices.overhead and all(variant.name != NULL_ENGINE for variant, _ in parsed):
+        parsed.append(_variant(NULL_ENGINE, benchmark.seam))
+    if choices.overhead:
+        parsed = _with_aa_control(parsed)
     capabilities = {variant.engine: engine.capabilities for variant, engine in parsed}
     plan = make_plan(choices, benchmark, [variant for variant, _ in parsed], capabilities)
     return Planned(plan, benchmark, {variant.name: (variant, kind) for variant, kind in parsed})
@@ -85,17 +85,17 @@ def _installed(benchmark: Benchmark) -> list[tuple[Variant, type[System]]]:
     return found
 
 
-def _with_twin(
+def _with_aa_control(
     parsed: Sequence[tuple[Variant, type[System]]],
 ) -> list[tuple[Variant, type[System]]]:
     """Beside the first variant whose answers can be checked and that is not on the user's own
     server, the same once more: what the two differ by is the noise of the instrument."""
     again = list(parsed)
     for position, (variant, engine) in enumerate(parsed):
-        twins = any(other.twin for other, _ in parsed)
+        controls = any(other.aa_control for other, _ in parsed)
         may = engine.capabilities.answers and engine.capabilities.stoppable
-        if not twins and variant.url is None and may:
-            again.insert(position + 1, (dataclasses.replace(variant, twin=True), engine))
+        if not controls and variant.url is None and may:
+            again.insert(position + 1, (dataclasses.replace(variant, aa_control=True), engine))
             break
     return again
 
@@ -122,7 +122,7 @@ def describe(plan: Plan) -> str:
         )
     lines += [
         f"{users:>3} users: a closed and an open loop of {plan.loop_s:g} s for each operation"
-        " to the host, on each variant"
+        " to the client, on each variant"
         for users in plan.users
     ]
     lines += [
@@ -197,7 +197,9 @@ def resume(path: Path, chosen: Mapping[str, Any], *, page: bool) -> int:
 def _left(run: Run, benchmark: Benchmark) -> bool:
     """Whether a record wants another session: for what is not there, or was disturbed."""
     return bool(
-        run.pending or crowds(run.plan, benchmark, run.users) or disturbed_groups(run, benchmark)
+        run.pending
+        or load_levels(run.plan, benchmark, run.users)
+        or disturbed_groups(run, benchmark)
     )
 
 
@@ -225,10 +227,10 @@ def _measure(
     """How the session ended, `complete` or `interrupted`; and what may be left of it, and where."""
     disturbed = disturbed_groups(earlier, planned.benchmark) if earlier else []
     progress = Progress(planned.plan, len(cells) + sum(map(len, disturbed)))
-    watcher = Watcher(told=progress.told, ended=progress.ended)
+    listener = ProgressListener(on_status=progress.on_status, on_result=progress.on_result)
     users = earlier.users if earlier else ()
     runner = Runner(
-        planned.plan, cells, planned.benchmark, planned.variants, claim, watcher, users, disturbed
+        planned.plan, cells, planned.benchmark, planned.variants, claim, listener, users, disturbed
     )
     start_ns = clock_ns()
     outcome = "failed"

@@ -1,7 +1,7 @@
-"""One stage of a scale: its tables, its expected answers, and its units of interleaving.
+"""One stage of a scale: its tables, its expected answers, and its interleaved groups.
 
-What a unit does, and in which order, is `unit.py`; here are its blocks, and what happens when an
-engine fails in the middle of one.
+What a group does, and in which order, is `interleaved_group.py`; here are its blocks, and what
+happens when an engine fails in the middle of one.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from loadstone.planning.tables import relations, stored
 from loadstone.record import CellResult, Recorder
 from loadstone.record.model import MEASURED, Event, StatementText
 from loadstone.record.writer import now
-from loadstone.run.interleaved_group import OpenCell, Unit
+from loadstone.run.interleaved_group import InterleavedGroup, OpenCell
 from loadstone.run.variant_worker import VariantWorker
 from loadstone.statistics import validity
 from loadstone.statistics.disturbance import calmer
@@ -31,41 +31,41 @@ RESTART_NS_MAX = 50_000_000
 
 
 @dataclass(slots=True)
-class Watcher:
-    """Whom the runner tells how far it is: the terminal, a test, or nobody."""
+class ProgressListener:
+    """Receives the progress of a run."""
 
-    told: Callable[[str], None] = lambda _: None
-    ended: Callable[[CellResult], None] = lambda _: None
+    on_status: Callable[[str], None] = lambda _: None
+    on_result: Callable[[CellResult], None] = lambda _: None
 
 
-class Scale:
+class Stage:
     """One scale of a run, or of its stages one: the tables of those designs, their expected
-    answers, the units that ask them."""
+    answers, the groups that ask them."""
 
     def __init__(
         self,
         plan: Plan,
         rows: int,
-        stage: Collection[str],
+        designs: Collection[str],
         benchmark: Benchmark,
-        crew: Mapping[str, VariantWorker],
+        workers: Mapping[str, VariantWorker],
         recorder: Recorder,
-        watcher: Watcher,
+        listener: ProgressListener,
         conditions: Conditions,
     ) -> None:
         self.operations = {item.name: item for item in benchmark.operations(plan.edition, rows)}
         self._plan = plan
         self._rows = rows
-        self._crew = crew
+        self._workers = workers
         self._recorder = recorder
-        self._watcher = watcher
+        self._listener = listener
         self._stored = {
-            name: stored(benchmark, plan, rows, stage, name, worker.engine.capabilities)
-            for name, worker in crew.items()
+            name: stored(benchmark, plan, rows, designs, name, worker.engine.capabilities)
+            for name, worker in workers.items()
         }
         everything = [item for items in self._stored.values() for item in items]
         self._answers = benchmark.answers(plan.edition, rows, relations(everything))
-        self._units = 0
+        self._groups = 0
         self._one_session = benchmark.one_session
         self._restart_ns: dict[str, int] = {}
         self._restarted: set[str] = set()
@@ -76,20 +76,20 @@ class Scale:
     def load(self, cells: Sequence[Cell], *, sized: bool) -> None:
         """Load every variant that has something to measure here; `sized`: its size is recorded."""
         for name in dict.fromkeys(cell.variant for cell in cells if not cell.gap):
-            worker = self._crew[name]
+            worker = self._workers[name]
             try:
                 worker.load(self._stored[name], self._rows, self._answers, self._recorder,
-                            self._watcher.told, sized=sized)  # fmt: skip
+                            self._listener.on_status, sized=sized)  # fmt: skip
             except LoadstoneError as error:
-                self._revive(worker, error)
+                self._replace(worker, error)
 
-    def unit(self, cells: Sequence[Cell]) -> list[CellResult]:
+    def measure_group(self, cells: Sequence[Cell]) -> list[CellResult]:
         """One operation at one temperature on all variants; every cell is recorded as it ends."""
         return [self._ended(result) for result in self._measured(cells)]
 
     def again(self, before: Sequence[CellResult]) -> bool:
-        """A unit that was disturbed, once more. Recorded where it was calmer now: that is returned.
-        What had failed is not tried again: a second try would hide the first."""
+        """A group that was disturbed, once more. Recorded where it was calmer now: that is
+        returned. What had failed is not tried again: a second try would hide the first."""
         group = [result for result in before if result.status in MEASURED]
         after = list(self._measured([result.cell for result in group]))
         if better := calmer(after, group):
@@ -105,26 +105,27 @@ class Scale:
 
     def _ended(self, result: CellResult) -> CellResult:
         self._recorder.cell(result)
-        self._watcher.ended(result)
+        self._listener.on_result(result)
         return result
 
     def _measured(self, cells: Sequence[Cell]) -> Iterator[CellResult]:
-        self._units += 1
-        seed = self._plan.seed + self._rows + self._units
-        unit = Unit(
+        self._groups += 1
+        seed = self._plan.seed + self._rows + self._groups
+        group = InterleavedGroup(
             self._plan, cells, seed, self._conditions, self._clock_ns,
             one_session=self._one_session, first_scale=self._rows == self._plan.rows[0],
         )  # fmt: skip
-        return unit.measure(
+        return group.measure(
             lambda *block: self._guarded(self._take, *block),
-            self._renew,
+            self._refork,
             lambda item: self._guarded(self._explain, item),
         )
 
     def users(self, cell: Cell, loop: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Many users on a cell's operation; a failure of the engine is a reply like others."""
-        worker = self._crew[cell.variant]
-        self._watcher.told(
+        """Concurrent users on a cell's operation; a failure of the engine is a reply like
+        others."""
+        worker = self._workers[cell.variant]
+        self._listener.on_status(
             f"{cell.operation} on {cell.variant} ({loop['users']} users, {loop['model']} loop)"
         )
         variations = range(len(self.operations[cell.operation].texts))
@@ -132,7 +133,7 @@ class Scale:
         try:
             reply = worker.ask("users", block=self._block(cell, variations, 0), loop=loop)
         except (TimeLimitError, WorkerDiedError) as error:
-            self._revive(worker, error)
+            self._replace(worker, error)
             return {"status": "failed", "reason": error.message}
         except UnsupportedError as error:
             return {"status": "gap", "reason": error.message}
@@ -149,15 +150,15 @@ class Scale:
 
     def _guarded(self, step: Callable[..., None], item: OpenCell, *arguments: Any) -> None:
         """A failure of the engine is the cell's result, and the next cell finds all in order."""
-        worker = self._crew[item.cell.variant]
-        self._watcher.told(
+        worker = self._workers[item.cell.variant]
+        self._listener.on_status(
             f"{item.cell.operation} on {item.cell.variant} ({item.cell.temperature})"
         )
         try:
             step(item, worker, *arguments)
         except (TimeLimitError, WorkerDiedError) as error:
             item.status, item.reason = "failed", error.message
-            self._revive(worker, error)
+            self._replace(worker, error)
         except UnsupportedError as error:
             item.status, item.reason = "gap", error.message
         except LoadstoneError as error:
@@ -175,22 +176,22 @@ class Scale:
         self._restarted.discard(item.cell.variant)
         item.add(worker.ask("block", block=asked))
 
-    def _renew(self, items: Sequence[OpenCell], hurried: bool) -> None:
-        """Start engines anew: in their processes if that is hurried, and only those that are quick
-        about it; else in other processes, all at once, since nothing is measured meanwhile."""
-        crew = [(item, self._crew[item.cell.variant]) for item in items]
-        able = [(item, worker) for item, worker in crew if worker.renewable]
+    def _refork(self, items: Sequence[OpenCell], hurried: bool) -> None:
+        """Start engines anew: if `hurried`, in their processes, and only those that are quick about
+        it; else in new processes, all at once, since nothing is measured meanwhile."""
+        workers = [(item, self._workers[item.cell.variant]) for item in items]
+        able = [(item, worker) for item, worker in workers if worker.reforkable]
         if hurried or self._one_session:
             for item, worker in able:
                 if not hurried or self._restart_ns.get(worker.variant.name, 0) <= RESTART_NS_MAX:
                     self._guarded(self._restart, item)
         elif able:
             with ThreadPoolExecutor(len(able)) as pool:
-                renewed = [(item, pool.submit(worker.renew)) for item, worker in able]
-            for item, outcome in renewed:
-                self._guarded(self._renewed, item, outcome)
+                reforked = [(item, pool.submit(worker.refork)) for item, worker in able]
+            for item, outcome in reforked:
+                self._guarded(self._reforked, item, outcome)
 
-    def _renewed(self, item: OpenCell, worker: VariantWorker, outcome: Future[None]) -> None:
+    def _reforked(self, item: OpenCell, worker: VariantWorker, outcome: Future[None]) -> None:
         del item, worker
         outcome.result()
 
@@ -236,9 +237,9 @@ class Scale:
         try:
             worker.mend(self._stored[worker.variant.name], self._rows, self._answers)
         except LoadstoneError as error:
-            self._revive(worker, error)
+            self._replace(worker, error)
 
-    def _revive(self, worker: VariantWorker, error: LoadstoneError) -> None:
-        worker.revive(
+    def _replace(self, worker: VariantWorker, error: LoadstoneError) -> None:
+        worker.replace(
             self._stored[worker.variant.name], self._rows, self._answers, self._recorder, error
         )

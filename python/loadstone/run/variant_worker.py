@@ -23,7 +23,7 @@ from loadstone.record.model import Event, Term
 from loadstone.record.writer import now
 from loadstone.run.scratch import Claim
 
-REVIVALS_MAX = 20
+REPLACEMENTS_MAX = 20
 """A variant whose worker died this often is given up: its other cells fail with that reason."""
 
 
@@ -47,7 +47,7 @@ class VariantWorker:
         self._plan = plan
         self._benchmark = benchmark
         self._worker: Worker | None = None
-        self._revivals = 0
+        self._replacements = 0
         self._opened: dict[str, Any] = {"versions": {}, "terms": {}}
         self._hold = Hold()
         self._remain: list[int] = []
@@ -76,19 +76,19 @@ class VariantWorker:
         self._opened = reply
 
     @property
-    def renewable(self) -> bool:
+    def reforkable(self) -> bool:
         """Whether the engine is ours to stop, and holds what it held afterwards."""
         return self.engine.capabilities.stoppable and self.variant.url is None
 
-    def renew(self) -> None:
+    def refork(self) -> None:
         """Another process for the same engine, on what that holds: two processes of the same
         program differ by some percent for as long as they live."""
-        known = self.ask("leave")["known"]
+        state = self.ask("export_state")["state"]
         if self._worker is not None:
             self._worker.kill()
             self._worker = None
         self.open()
-        self.ask("learn", known=known)
+        self.ask("import_state", state=state)
 
     def terms(self) -> list[Term]:
         """Every tactic as asked, and as the engine read it back: when it was last loaded or, where
@@ -106,14 +106,14 @@ class VariantWorker:
         rows: int,
         answers: Answers,
         recorder: Recorder,
-        told: Callable[[str], None],
+        on_status: Callable[[str], None],
         *,
         sized: bool,
     ) -> None:
         """Load every table of a stage that is missing or not as it should be; `sized`: record what
         the variant then takes."""
         for item in items:
-            told(f"{self.variant.name}: loading {item.relation} ({item.design}, n = {rows:,})")
+            on_status(f"{self.variant.name}: loading {item.relation} ({item.design}, n = {rows:,})")
             load = self._ensure(item, rows, answers)
             if load is not None:
                 recorder.load(load)
@@ -152,7 +152,7 @@ class VariantWorker:
             raise WorkerDiedError(self.given_up or f"{self.variant.name} has no worker")
         return self._worker.ask(request, limit_s=self._plan.time_limit_s, **values)
 
-    def revive(
+    def replace(
         self,
         items: Sequence[StoredRelation],
         rows: int,
@@ -167,9 +167,9 @@ class VariantWorker:
         recorder.event(Event(now(), kind, self.variant.name, message))
         if self.given_up:
             return  # with the reason that it has
-        self._revivals += 1
-        if self._revivals > REVIVALS_MAX:
-            self.given_up = f"given up after {REVIVALS_MAX} lost workers, the last: {message}"
+        self._replacements += 1
+        if self._replacements > REPLACEMENTS_MAX:
+            self.given_up = f"given up after {REPLACEMENTS_MAX} lost workers, the last: {message}"
         while not self.given_up:
             self.abandon()
             try:
@@ -179,8 +179,8 @@ class VariantWorker:
                 self.ask("settle", tables=[table_of(i.relation, i.design, rows) for i in items])
                 return
             except LoadstoneError as error:
-                self._revivals += 5
-                if self._revivals > REVIVALS_MAX:
+                self._replacements += 5
+                if self._replacements > REPLACEMENTS_MAX:
                     self.given_up = f"could not be started again: {error.message}"
                     recorder.event(Event(now(), "given up", self.variant.name, self.given_up))
 

@@ -22,7 +22,7 @@ own, and the page shows it; but beyond two orders of magnitude nobody learns any
 CALMER = 0.8
 """Of what disturbances leave open: less of a difference is chance, and not worth another try."""
 CROWDED = 0.5
-"""What shares a processor computes longer, too: others fill its caches, and each turn begins cold.
+"""What shares a processor computes longer, too: others fill its caches, and each block begins cold.
 Where others took 90 % of the time, the processor time of a cell was up to 37 % longer than on the
 same machine when it was idle, and never by more than this times their share."""
 BESIDE = 0.25
@@ -131,13 +131,13 @@ def _is_short(samples: Sequence[Sample]) -> bool:
 
 
 def _least_share(samples: Sequence[Sample]) -> float:
-    """The least time over the middle one."""
+    """The least time over the median."""
     times_ns = [sample.elapsed_ns for sample in samples]
     return min(times_ns) / max(median(times_ns), 1)
 
 
 def _worked_share(samples: Sequence[Sample], parallelism: int) -> float | None:
-    """The middle of what processors computed for each sample, over the middle of the times; None
+    """The median of what processors computed for each sample, over the median of the times; None
     where the system does not tell. What several computed at once counts by the time it takes."""
     known = [
         (sample.client_cpu_ns + (sample.server_cpu_ns or 0), max(sample.elapsed_ns, 1))

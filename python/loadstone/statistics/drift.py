@@ -1,6 +1,6 @@
 """How fast the machine was at each time of a run, and what that leaves certain.
 
-Variants of one unit of interleaving meet the same machine, so a ratio within a record needs none
+Variants of one interleaved group meet the same machine, so a ratio within a record needs none
 of this. A time by itself does, and so does a ratio over two records: neighbours on the same core,
 cache or memory slow an engine by half for seconds or minutes, unseen by any counter.
 """
@@ -16,21 +16,21 @@ SHARE = 20
 
 
 class Speeds:
-    """A run's yardstick readings, one of each unit of interleaving, in ns; fewer are faster."""
+    """A run's speed probe readings, one of each interleaved group, in ns; fewer are faster."""
 
     def __init__(self, run: Run) -> None:
         readings_ns = sorted(_readings_ns(run))
-        self.least_ns = self.middle_ns = self.most_ns = 0.0
+        self.least_ns = self.median_ns = self.most_ns = 0.0
         if readings_ns:
             cuts = quantiles(readings_ns, n=SHARE, method="inclusive") if readings_ns[1:] else []
             self.least_ns, self.most_ns = (cuts or readings_ns)[0], (cuts or readings_ns)[-1]
-            self.middle_ns = median(readings_ns)
+            self.median_ns = median(readings_ns)
 
     def reach(self, condition: Condition | None) -> tuple[float, float]:
         """(at most 1, at least 1): what a time measured under this condition would be multiplied by
         at the run's fastest and at its slowest."""
-        here_ns = condition.yardstick_ns if condition else None
-        if not here_ns or not self.middle_ns:
+        here_ns = condition.speed_probe_ns if condition else None
+        if not here_ns or not self.median_ns:
             return 1.0, 1.0
         return min(1.0, self.least_ns / here_ns), max(1.0, self.most_ns / here_ns)
 
@@ -57,10 +57,10 @@ def ratio_across(
 
 
 def _readings_ns(run: Run) -> Iterable[float]:
-    """Cells of one unit share a condition: it counts once."""
-    units = {
+    """Cells of one group share a condition: it counts once."""
+    groups = {
         (result.cell.operation, result.cell.rows, result.cell.temperature): result.condition
         for result in run.results
         if result.condition and result.samples
     }
-    return (c.yardstick_ns for c in units.values() if c and c.yardstick_ns)
+    return (c.speed_probe_ns for c in groups.values() if c and c.speed_probe_ns)

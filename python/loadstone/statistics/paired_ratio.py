@@ -4,10 +4,10 @@ Sample *i* of a cell runs variation *i* of its operation, in the same round on e
 pair has the same work in common and, within a record, the same few moments: what differs between
 variations, and what drifts, cancels out.
 
-The samples of one turn are no independent witnesses: how warm the processor's caches were when the
-turn began colours all of them. Nor are the turns of a short spell: what memory an engine drew when
-it started, and where the machine's other guests stood, is the same in all. Each spell counts as one
-where there are enough, else each turn.
+The samples of one block are no independent observations: how warm the processor's caches were when
+the block began colours all of them. Nor are the blocks of a short fork: what memory an engine drew
+when it started, and where the machine's other guests stood, is the same in all. Each fork counts as
+one where there are enough, else each block.
 """
 
 from collections.abc import Sequence
@@ -19,15 +19,15 @@ from loadstone import _core
 from loadstone.record.model import Sample
 from loadstone.statistics.estimate import Estimate
 
-WITNESSES_MIN = 8
-"""Fewer spells, or turns, than this say too little: then what they are made of counts by itself."""
+OBSERVATIONS_MIN = 8
+"""Fewer forks, or blocks, than this say too little: then what they are made of counts by itself."""
 INTERVAL_PAIRS_MIN = 6
 """The fewest pairs that give a 95 % interval."""
-SPELL_NS = 300_000_000
+FORK_NS = 300_000_000
 """So long two processes are compared before, where operations are named, others take their places:
 what they happen to have, their own addresses for one, stays as it is as long as they live."""
 PAUSE_NS = 200_000_000
-"""Turns that begin this far apart are of two spells: a new process needs longer to be there."""
+"""Blocks that begin this far apart are of two forks: a new process needs longer to be there."""
 
 
 def paired(first: Sequence[Sample], second: Sequence[Sample]) -> list[tuple[Sample, Sample]]:
@@ -42,30 +42,30 @@ def paired_ratio(numerator: Sequence[Sample], denominator: Sequence[Sample]) -> 
     pairs = paired(numerator, denominator)
     if not pairs:
         return None
-    by_turn = [list(turn) for _, turn in groupby(pairs, key=lambda pair: pair[0].round)]
-    turns = [median(_log_ratio(a, b) for a, b in turn) for turn in by_turn]
-    spells = _spells([turn[0][0].started_ns for turn in by_turn], turns)
-    if len(spells) >= WITNESSES_MIN:
-        witnesses = [median(one) for one in spells]
-    elif len(turns) >= WITNESSES_MIN:
-        witnesses = turns
+    by_block = [list(block) for _, block in groupby(pairs, key=lambda pair: pair[0].round)]
+    blocks = [median(_log_ratio(a, b) for a, b in block) for block in by_block]
+    forks = _forks([block[0][0].started_ns for block in by_block], blocks)
+    if len(forks) >= OBSERVATIONS_MIN:
+        observations = [median(one) for one in forks]
+    elif len(blocks) >= OBSERVATIONS_MIN:
+        observations = blocks
     else:
-        witnesses = [_log_ratio(a, b) for a, b in pairs]
-    ratios = [exp(witness) for witness in witnesses]
+        observations = [_log_ratio(a, b) for a, b in pairs]
+    ratios = [exp(observation) for observation in observations]
     return Estimate(*_core.interval_of_paired_ratio(ratios, [1.0] * len(ratios)))
 
 
-def _spells(started_ns: Sequence[int], turns: Sequence[float]) -> list[list[float]]:
-    """The turns that began within `SPELL_NS` of the first of them, and with no pause, together."""
-    spells: list[list[float]] = []
+def _forks(started_ns: Sequence[int], blocks: Sequence[float]) -> list[list[float]]:
+    """The blocks that began within `FORK_NS` of the first of them, and with no pause, together."""
+    forks: list[list[float]] = []
     begun_ns = last_ns = 0
-    for start_ns, turn in zip(started_ns, turns, strict=True):
-        if not spells or start_ns - begun_ns >= SPELL_NS or start_ns - last_ns >= PAUSE_NS:
-            spells.append([])
+    for start_ns, block in zip(started_ns, blocks, strict=True):
+        if not forks or start_ns - begun_ns >= FORK_NS or start_ns - last_ns >= PAUSE_NS:
+            forks.append([])
             begun_ns = start_ns
-        spells[-1].append(turn)
+        forks[-1].append(block)
         last_ns = start_ns
-    return spells
+    return forks
 
 
 def _log_ratio(numerator: Sample, denominator: Sample) -> float:

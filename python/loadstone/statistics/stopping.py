@@ -17,10 +17,11 @@ NEAR = 0.10
 LONE_FACTOR = 2.5
 """A cell with nothing beside it may be this much wider: its variations are not paired away."""
 REPEAT_BLOCK = 4
-"""Samples of a variant before the next has its turn: what drifts hits the two of a pair alike."""
+"""Samples of a variant before the next variant's block: what drifts hits the two of a pair
+alike."""
 
 
-def wanting(taken: Mapping[str, Sequence[Sample]], precision: float) -> frozenset[str]:
+def undecided(taken: Mapping[str, Sequence[Sample]], precision: float) -> frozenset[str]:
     """The variants whose cells need more samples; `precision` is a share, 0 asks for none."""
     if not precision:
         return frozenset()
@@ -30,16 +31,16 @@ def wanting(taken: Mapping[str, Sequence[Sample]], precision: float) -> frozense
             for variant, samples in taken.items()
             if _wide(_median(samples), LONE_FACTOR * precision)
         )
-    undecided: set[str] = set()
+    found: set[str] = set()
     for one, other in combinations(taken, 2):
         ratio = paired_ratio(taken[one], taken[other])
         if ratio is not None and _wide(ratio, precision) and _near(ratio):
-            undecided |= {one, other}
-    return frozenset(undecided)
+            found |= {one, other}
+    return frozenset(found)
 
 
 def next_count(taken: int, cap: int) -> int:
-    """How many samples a wanting cell has after its next block: half as many again, so that few
+    """How many samples a undecided cell has after its next block: half as many again, so that few
     looks are taken at the data."""
     return min(cap, taken + max(5, taken // 2))
 

@@ -26,11 +26,12 @@ from loadstone.statistics.paired_ratio import paired, paired_ratio
 STOLEN_SHARE_MAX = 0.05
 FOREIGN_SHARE_MAX = 0.20
 SPEED_DRIFT_MAX = 0.15
-FLOOR_SHARE_MAX = 0.5
+OVERHEAD_SHARE_MAX = 0.5
 CLOCK_SHARE_MAX = 0.1
-TWIN_RATIO_MAX = 1.10
-TWIN_RATIO_BELIEVED = 2.0
-"""Of a variant and its twin further apart than this, neither is known to be measured at all."""
+AA_RATIO_MAX = 1.10
+AA_RATIO_BELIEVED = 2.0
+"""Of a variant and its A/A control further apart than this, neither is known to be measured at
+all."""
 CLIENT_SHARE_MAX = 0.95
 WORK_SHARE_SLACK = 0.02
 """By which CPU time may exceed the elapsed time of each thread: two clocks are read, not one."""
@@ -42,7 +43,10 @@ PAIRS_MIN = 3
 
 
 ADVICE = (
-    ("the host took", "measure where, or when, the host leaves this machine its processors"),
+    (
+        "the hypervisor took",
+        "measure where, or when, the hypervisor leaves this machine its processors",
+    ),
     ("other programs took", "end other programs, or wait for them"),
     ("the processor ran", "let the machine cool down, or fix its clock frequency"),
     ("measured twice", "name it with --operation, so that it is measured longer"),
@@ -65,7 +69,7 @@ def of_machine(condition: Condition) -> str:
     )
     told = []
     if stolen > STOLEN_SHARE_MAX:
-        told.append(f"the host took {stolen:.0%} of the processors' time")
+        told.append(f"the hypervisor took {stolen:.0%} of the processors' time")
     if foreign > FOREIGN_SHARE_MAX:
         told.append(f"other programs took {foreign:.0%} of the processors' time")
     if abs(drift) > SPEED_DRIFT_MAX:
@@ -74,15 +78,15 @@ def of_machine(condition: Condition) -> str:
     return "; ".join(told)
 
 
-def of_instrument(samples: Sequence[Sample], floor: Sequence[Sample], clock_ns: float) -> str:
-    """Why a cell is too short for the instrument; `floor` are the null engine's samples of the
+def of_instrument(samples: Sequence[Sample], overhead: Sequence[Sample], clock_ns: float) -> str:
+    """Why a cell is too short for the instrument; `overhead` are the null engine's samples of the
     same operation, `clock_ns` the clock's resolution and cost together."""
-    middle_ns = median(sample.elapsed_ns for sample in samples)
-    if clock_ns > CLOCK_SHARE_MAX * middle_ns:
-        return f"the clock's own {clock_ns:.0f} ns are too much of {middle_ns:.0f} ns"
-    if floor:
-        share = median(sample.elapsed_ns for sample in floor) / max(middle_ns, 1)
-        if share > FLOOR_SHARE_MAX:
+    median_ns = median(sample.elapsed_ns for sample in samples)
+    if clock_ns > CLOCK_SHARE_MAX * median_ns:
+        return f"the clock's own {clock_ns:.0f} ns are too much of {median_ns:.0f} ns"
+    if overhead:
+        share = median(sample.elapsed_ns for sample in overhead) / max(median_ns, 1)
+        if share > OVERHEAD_SHARE_MAX:
             return f"the harness alone takes {share:.0%} of it"
     return ""
 
@@ -117,8 +121,8 @@ def of_work(samples: Sequence[Sample]) -> str:
 
 
 def of_client(share: float) -> str:
-    """Why a loop of many users tells of its client, not of the engine; `share` is what the client
-    used of one processor, for its threads share one interpreter."""
+    """Why a loop of concurrent users tells of its client, not of the engine; `share` is what the
+    client used of one processor, for its threads share one interpreter."""
     if share > CLIENT_SHARE_MAX:
         return f"the client's headroom is exhausted: it used {share:.0%} of one processor"
     return ""
@@ -127,8 +131,8 @@ def of_client(share: float) -> str:
 def of_disturbance(samples: Sequence[Sample], found: Disturbance, apart: float) -> str:
     """Why a disturbed figure says nothing at all; empty if it says something. `apart`: by which
     factor the same measured twice differs."""
-    if apart > TWIN_RATIO_BELIEVED:
-        return f"more than {TWIN_RATIO_BELIEVED:g} times apart says nothing"
+    if apart > AA_RATIO_BELIEVED:
+        return f"more than {AA_RATIO_BELIEVED:g} times apart says nothing"
     if span(found) > SPAN_MAX:
         return f"what that leaves spans more than a factor of {SPAN_MAX:g}"
     if printed_span(samples, found) > PRINTED_SPAN_MAX:
@@ -136,9 +140,9 @@ def of_disturbance(samples: Sequence[Sample], found: Disturbance, apart: float) 
     return ""
 
 
-def twins_apart(first: Sequence[Sample], second: Sequence[Sample]) -> float:
+def aa_factor(first: Sequence[Sample], second: Sequence[Sample]) -> float:
     """By which factor the same, measured twice side by side, differs beyond what may be; 1 where it
-    does not. Both whole interval and middle have to lie apart; of pairs too few for an interval,
+    does not. Both whole interval and median have to lie apart; of pairs too few for an interval,
     every single one, to the same side."""
     ratio = paired_ratio(second, first)
     if ratio is None:
@@ -147,13 +151,13 @@ def twins_apart(first: Sequence[Sample], second: Sequence[Sample]) -> float:
     if low is None or high is None:
         singles = [b.elapsed_ns / max(a.elapsed_ns, 1) for a, b in paired(first, second)]
         low, high = min(singles), max(singles)
-        if len(singles) < PAIRS_MIN or (low <= TWIN_RATIO_MAX and high >= 1 / TWIN_RATIO_MAX):
+        if len(singles) < PAIRS_MIN or (low <= AA_RATIO_MAX and high >= 1 / AA_RATIO_MAX):
             return 1.0
     apart = max(ratio.value, 1 / max(ratio.value, 1e-9))
-    return apart if apart > TWIN_RATIO_MAX and not low <= 1 <= high else 1.0
+    return apart if apart > AA_RATIO_MAX and not low <= 1 <= high else 1.0
 
 
-def of_twins(apart: float) -> str:
-    """Why a variant and its twin convict each other, which are apart by this factor; empty if they
-    do not."""
+def of_aa_control(apart: float) -> str:
+    """Why a variant and its A/A control, apart by this factor, are disturbed; empty if they are
+    not."""
     return f"measured twice, it differs by {apart - 1:.0%}" if apart > 1 else ""

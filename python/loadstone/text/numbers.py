@@ -21,10 +21,10 @@ UNITS = (Unit("ns", 1.0), Unit("µs", 1e3), Unit("ms", 1e6), Unit("s", 1e9))
 
 
 def unit_for(values_ns: Iterable[float]) -> Unit:
-    """The unit in which the middle of some durations (their geometric mean) is at least 1."""
+    """The unit in which the geometric mean of some durations is at least 1."""
     logs = [math.log(value) for value in values_ns if value > 0]
-    middle = math.exp(sum(logs) / len(logs)) if logs else 1e6
-    return next((unit for unit in reversed(UNITS) if middle >= unit.ns * 0.9995), UNITS[0])
+    mean = math.exp(sum(logs) / len(logs)) if logs else 1e6
+    return next((unit for unit in reversed(UNITS) if mean >= unit.ns * 0.9995), UNITS[0])
 
 
 def digits(value: float, significant: int = 3) -> str:

@@ -43,13 +43,13 @@ class Block:
     """Inputs that no sample has, for the warm-up; none: it runs the block's variations."""
 
 
-class Watch(ABC):
-    """Runs blocks on a system. `announce` tells the runner when what is timed begins and ends."""
+class Timer(ABC):
+    """Runs blocks on a system. `mark` tells the runner when what is timed begins and ends."""
 
     system: System
 
-    def __init__(self, announce: Callable[[str], None]) -> None:
-        self._announce = announce
+    def __init__(self, mark: Callable[[str], None]) -> None:
+        self._mark = mark
 
     def take(self, block: Block) -> dict[str, Any]:
         """Warm up, then take one sample of each of the block's variations."""

@@ -3,21 +3,21 @@
 from typing import Any, ClassVar
 
 from loadstone._core import intended_starts
-from loadstone.clients.base import Database, HostedEngine
+from loadstone.clients.base import Client, Database
 from loadstone.clients.oo1.table_one import reportables
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.record.model import AnswerCheck
 from loadstone.worker.block import Block
-from loadstone.worker.client_timer import HostWatch
+from loadstone.worker.client_timer import ClientTimer
 from loadstone.worker.loop_result import loop_figures, no_figures
 from loadstone.worker.requests import Requests, not_open
 from loadstone.worker.user_loop import Loop
 
 
-class HostRequests(Requests):
+class ClientRequests(Requests):
     """The program makes its database itself; a sample is a measure."""
 
-    seam: ClassVar[str] = "hosts"
+    seam: ClassVar[str] = "clients"
 
     _doubtful = True
     """Whether the database has to be loaded again before anything is measured in it: a scan, which
@@ -28,9 +28,9 @@ class HostRequests(Requests):
     """Whether the engine was started, or loaded, and nothing measured in it since."""
 
     @property
-    def host(self) -> HostedEngine:
-        """The host, once opened."""
-        if not isinstance(self._system, HostedEngine):
+    def client(self) -> Client:
+        """The client, once opened."""
+        if not isinstance(self._system, Client):
             raise not_open()
         return self._system
 
@@ -49,14 +49,14 @@ class HostRequests(Requests):
     def terms(self) -> dict[str, Any]:
         """As every worker; the terms have what OO1's Table I asks for, too."""
         told = super().terms()["terms"]
-        return {"terms": {**reportables(self.host.name), **told}}
+        return {"terms": {**reportables(self.client.name), **told}}
 
     def load(self, source: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:
         """Parts and connections together."""
         del table
         database = Database(**source)
-        self.host.expect(database)
-        elapsed_ns = self.host.load()
+        self.client.expect(database)
+        elapsed_ns = self.client.load()
         self._doubtful = False
         self._fresh = True
         return {"tuples": 4 * database.parts, "elapsed_ns": elapsed_ns}
@@ -64,20 +64,20 @@ class HostRequests(Requests):
     def settle(self, tables: list[str]) -> dict[str, Any]:
         """The program's database is the only one."""
         del tables
-        self.host.settle()
-        return {"size_bytes": self.host.size_bytes()}
+        self.client.settle()
+        return {"size_bytes": self.client.size_bytes()}
 
     def contents(self, source: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:
         """What a scan of all parts visits; None where this worker has loaded no such database, or
         one that a failure or a wrong answer casts doubt on."""
         del table
         database = Database(**source)
-        self._doubtful |= database != self.host.database
-        self.host.expect(database)
+        self._doubtful |= database != self.client.database
+        self.client.expect(database)
         if self._doubtful:
             return {"answer": None}
         try:
-            found = self.host.measure("scan", 0)
+            found = self.client.measure("scan", 0)
         except EngineError:
             return {"answer": None}
         return {"answer": (found.visits, found.checksum)}
@@ -91,7 +91,7 @@ class HostRequests(Requests):
         return reply
 
     def users(self, block: dict[str, Any], loop: dict[str, Any]) -> dict[str, Any]:
-        """Many users at once on the measure of a block, one part a request; and writers beside
+        """Concurrent users on the measure of a block, one part a request; and writers beside
         readers, whose figures stand under `beside`."""
         asked = Loop(**loop)
         inserting = Block(**block).variations[0][1].startswith("insert ")
@@ -102,14 +102,14 @@ class HostRequests(Requests):
         self._doubtful = True
         # The loop has an end of its own, and the runner waits for replies without a limit.
         try:
-            served = self.host.users(
+            served = self.client.users(
                 *((0, asked.users) if inserting else (asked.users, asked.writers)),
                 asked.duration_ns,
                 starts,
             )
         except UnsupportedError as gap:
             self._doubtful = False
-            return {**no_figures("gap", gap.message), "host": self.host.host}
+            return {**no_figures("gap", gap.message), "client": self.client.language}
         self._doubtful = False
         closed = starts is None
         written = inserting or asked.writers > 0
@@ -120,7 +120,7 @@ class HostRequests(Requests):
         return {
             **both,
             **loop_figures(tally, 0, closed=closed),
-            "host": self.host.host,
+            "client": self.client.language,
             "status": "ok",
             "reason": "",
             "elapsed_ns": served.elapsed_ns,
@@ -128,5 +128,5 @@ class HostRequests(Requests):
             "server_cpu_ns": served.work.server_cpu_ns,
         }
 
-    def _watch(self) -> HostWatch:
-        return HostWatch(self.host, self._announce, fresh=self._fresh)
+    def _timer(self) -> ClientTimer:
+        return ClientTimer(self.client, self._mark, fresh=self._fresh)

@@ -4,20 +4,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
 from loadstone._core import clock_ns
-from loadstone.clients.base import HostedEngine
+from loadstone.clients.base import Client
 from loadstone.record.model import AnswerCheck, Sample, StatementText
-from loadstone.worker.block import Block, Variation, Watch
+from loadstone.worker.block import Block, Timer, Variation
 
 
-class HostWatch(Watch):
+class ClientTimer(Timer):
     """Runs blocks of measures. A variation's text is `MEASURE ITERATION`."""
 
-    def __init__(
-        self, host: HostedEngine, announce: Callable[[str], None], *, fresh: bool = True
-    ) -> None:
+    def __init__(self, client: Client, mark: Callable[[str], None], *, fresh: bool = True) -> None:
         """`fresh`: nothing but a load was asked of the engine since it was started."""
-        super().__init__(announce)
-        self.system = self.host = host
+        super().__init__(mark)
+        self.system = self.client = client
         self._fresh = fresh
 
     def explain(self, block: Block) -> Sequence[StatementText]:
@@ -38,10 +36,10 @@ class HostWatch(Watch):
     ) -> tuple[Sample, AnswerCheck | None]:
         number, text, _, expected_visits, expected_checksum = variation
         measure, _, iteration = text.partition(" ")
-        self._announce("statement")
+        self._mark("start")
         start = clock_ns()
-        found = self.host.measure(measure, int(iteration))
-        self._announce("ended")
+        found = self.client.measure(measure, int(iteration))
+        self._mark("end")
         sample = Sample(
             ordinal=ordinal,
             round=block.round,
@@ -54,7 +52,7 @@ class HostWatch(Watch):
             round_trips=found.round_trips,
             **asdict(found.work),
         )
-        if not (check and expected_checksum and self.host.capabilities.answers):
+        if not (check and expected_checksum and self.client.capabilities.answers):
             return sample, None
         expected = (expected_visits, expected_checksum)
         return sample, AnswerCheck(ordinal, number, *expected, found.visits, found.checksum)

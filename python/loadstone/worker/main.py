@@ -20,10 +20,10 @@ from loadstone.worker.requests import Requests
 
 def requests_of(seam: str) -> type[Requests]:
     """What a worker of this seam understands; imports nothing of the other."""
-    if seam == "hosts":
-        from loadstone.worker.client_requests import HostRequests
+    if seam == "clients":
+        from loadstone.worker.client_requests import ClientRequests
 
-        return HostRequests
+        return ClientRequests
     from loadstone.worker.statement_requests import StatementRequests
 
     return StatementRequests
@@ -37,7 +37,7 @@ def serve(seam: str, requests: int, replies: int, board: int) -> None:
         while data:
             data = data[os.write(replies, data) :]
 
-    process = requests_of(seam)(Board(board).post)
+    process = requests_of(seam)(Board(board).mark)
     try:
         for request in _lines(requests):
             name, number = request.pop("request"), request.pop("number")

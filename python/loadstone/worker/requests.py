@@ -11,20 +11,20 @@ from loadstone.errors import EngineError
 from loadstone.machine import page_cache
 from loadstone.plan.variant import Variant
 from loadstone.worker.affinity import placed
-from loadstone.worker.block import DEATH_S_MAX, Block, Watch
+from loadstone.worker.block import DEATH_S_MAX, Block, Timer
 
 if TYPE_CHECKING:
     from loadstone.engines.base import System
 
 
 class Requests(ABC):
-    """One engine of one variant, and what may be asked of it. `announce` tells the runner when what
+    """One engine of one variant, and what may be asked of it. `mark` tells the runner when what
     is timed begins and ends."""
 
     seam: ClassVar[str]
 
-    def __init__(self, announce: Callable[[str], None]) -> None:
-        self._announce = announce
+    def __init__(self, mark: Callable[[str], None]) -> None:
+        self._mark = mark
         self._system: System | None = None
 
     def open(
@@ -57,20 +57,20 @@ class Requests(ABC):
         system.start()
         return {}
 
-    def leave(self) -> dict[str, Any]:
+    def export_state(self) -> dict[str, Any]:
         """Stop the system and leave what it made to another worker, its files evicted: the pages
         that hold them would be the same as long as they are there. The reply holds what is known,
-        for `learn`; this worker has nothing more to do."""
-        system, known = self._opened(), self._known()
+        for `import_state`; this worker has nothing more to do."""
+        system, state = self._opened(), self._state()
         files = tuple(system.files())
         dead = page_cache.wait_until_dead(system.stop(), limit_s=DEATH_S_MAX)
         page_cache.evict_files(files, engine_dead=dead)
         self._system = None
-        return {"known": known}
+        return {"state": state}
 
-    def learn(self, known: dict[str, Any]) -> dict[str, Any]:
+    def import_state(self, state: dict[str, Any]) -> dict[str, Any]:
         """Take over what a worker before this one knew."""
-        del known
+        del state
         return {}
 
     @abstractmethod
@@ -89,11 +89,11 @@ class Requests(ABC):
     def block(self, block: dict[str, Any]) -> dict[str, Any]:
         """Take the samples of one block of one cell."""
         with placed(self._opened()):
-            return self._watch().take(Block(**block))
+            return self._timer().take(Block(**block))
 
     def explain(self, block: dict[str, Any]) -> dict[str, Any]:
         """The statements of a block's variations with the plans the engine would use."""
-        return {"statements": [asdict(text) for text in self._watch().explain(Block(**block))]}
+        return {"statements": [asdict(text) for text in self._timer().explain(Block(**block))]}
 
     def remove(self) -> dict[str, Any]:
         """Remove everything the engine made."""
@@ -107,12 +107,12 @@ class Requests(ABC):
             raise not_open()
         return self._system
 
-    def _known(self) -> dict[str, Any]:
+    def _state(self) -> dict[str, Any]:
         """What a successor need not find out again."""
         return {}
 
     @abstractmethod
-    def _watch(self) -> Watch:
+    def _timer(self) -> Timer:
         """Who times what is asked."""
 
 

@@ -2,7 +2,7 @@
 
 Three artificial engines answer in a known way, so that what is measured can be held against what is
 true: `null` at once, `fixed` after a stated time, `stalling` at once but for a pause now and then.
-What only a whole run can tell (A/A noise, the floor of each operation, stolen time) is in its
+What only a whole run can tell (A/A noise, the overhead of each operation, stolen time) is in its
 cells.
 """
 
@@ -14,7 +14,7 @@ from statistics import median
 
 from loadstone import _core, registry
 from loadstone.engines.base import Engine
-from loadstone.machine.conditions import SPIN_TURNS
+from loadstone.machine.conditions import SPIN_ITERATIONS
 from loadstone.machine.counters import Meter
 from loadstone.machine.wake_up import round_trips
 from loadstone.plan.variant import Variant
@@ -37,11 +37,13 @@ def measure() -> Figures:
     return {
         "clock.resolution_ns": float(_core.clock_resolution_ns()),
         "clock.cost_ns": _core.clock_cost_ns(),
-        **_floor(),
+        **_overhead(),
         **_fixed(),
         **_stalling(),
         **_wake_up(),
-        f"spin_of_{SPIN_TURNS}.ns": float(min(_core.spin_ns(SPIN_TURNS) for _ in range(20))),
+        f"spin_of_{SPIN_ITERATIONS}.ns": float(
+            min(_core.spin_ns(SPIN_ITERATIONS) for _ in range(20))
+        ),
     }
 
 
@@ -58,7 +60,7 @@ def _elapsed_ns(call: Callable[[], object]) -> int:
     return _core.clock_ns() - start
 
 
-def _floor() -> Figures:
+def _overhead() -> Figures:
     """A statement that does nothing, alone and with the counters read around it; and what reading
     them takes, which is outside every clock."""
     null = _engine("null")
@@ -75,8 +77,8 @@ def _floor() -> Figures:
         meter.read()
         meters.append(made - begun + _core.clock_ns() - ended)
     return {
-        "floor.statement_ns": median(bare),
-        "floor.statement_observed_ns": median(observed),
+        "overhead.statement_ns": median(bare),
+        "overhead.statement_observed_ns": median(observed),
         "observer.counters_ns": median(meters),
     }
 

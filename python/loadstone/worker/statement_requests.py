@@ -8,7 +8,7 @@ from loadstone.engines.base import Attribute, Engine, Table
 from loadstone.quel.statement import Statement
 from loadstone.worker.block import Block
 from loadstone.worker.requests import Requests, not_open
-from loadstone.worker.statement_timer import Stopwatch
+from loadstone.worker.statement_timer import StatementTimer
 from loadstone.worker.user_loop import Loop, Request, Users
 
 
@@ -17,7 +17,7 @@ class StatementRequests(Requests):
 
     seam: ClassVar[str] = "engines"
 
-    _stopwatch: Stopwatch | None = None
+    _statement_timer: StatementTimer | None = None
 
     @property
     def engine(self) -> Engine:
@@ -26,9 +26,9 @@ class StatementRequests(Requests):
             raise not_open()
         return self._system
 
-    def learn(self, known: dict[str, Any]) -> dict[str, Any]:
+    def import_state(self, state: dict[str, Any]) -> dict[str, Any]:
         """Statements need not be translated again."""
-        self._watch().translated = {key: Statement(**values) for key, values in known.items()}
+        self._timer().translated = {key: Statement(**values) for key, values in state.items()}
         return {}
 
     def load(self, source: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:
@@ -58,23 +58,23 @@ class StatementRequests(Requests):
         return {"answer": contents_of(self.engine, stored)}
 
     def users(self, block: dict[str, Any], loop: dict[str, Any]) -> dict[str, Any]:
-        """Many users at once on a block's variations."""
+        """Concurrent users on a block's variations."""
         asked = Block(**block)
-        statements = self._watch().statements(asked)
+        statements = self._timer().statements(asked)
         requests = [
             Request(statement, rows, checksum)
             for statement, (*_, rows, checksum) in zip(statements, asked.variations, strict=True)
         ]
-        return Users(self.engine, self._announce).work(Loop(**loop), requests)
+        return Users(self.engine, self._mark).work(Loop(**loop), requests)
 
-    def _known(self) -> dict[str, Any]:
-        return {key: asdict(statement) for key, statement in self._watch().translated.items()}
+    def _state(self) -> dict[str, Any]:
+        return {key: asdict(statement) for key, statement in self._timer().translated.items()}
 
-    def _watch(self) -> Stopwatch:
+    def _timer(self) -> StatementTimer:
         """One from block to block: it knows what it has translated."""
-        if self._stopwatch is None or self._stopwatch.engine is not self.engine:
-            self._stopwatch = Stopwatch(self.engine, self._announce)
-        return self._stopwatch
+        if self._statement_timer is None or self._statement_timer.engine is not self.engine:
+            self._statement_timer = StatementTimer(self.engine, self._mark)
+        return self._statement_timer
 
 
 def contents_of(engine: Engine, table: str) -> tuple[int, str]:

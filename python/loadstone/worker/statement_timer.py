@@ -2,7 +2,7 @@
 
     drop the old result -> counters -> CLOCK statement CLOCK -> counters -> check the answer -> undo
 
-Inside the clock is one statement, its commit, and for `host` operations the transfer of its rows.
+Inside the clock is one statement, its commit, and for `client` operations the transfer of its rows.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,14 +15,14 @@ from loadstone.engines.base import Attribute, Engine
 from loadstone.machine.counters import Meter
 from loadstone.quel.statement import Statement
 from loadstone.record.model import AnswerCheck, Sample, StatementText
-from loadstone.worker.block import Block, Variation, Watch
+from loadstone.worker.block import Block, Timer, Variation
 
 
-class Stopwatch(Watch):
+class StatementTimer(Timer):
     """Runs blocks of statements on an engine."""
 
-    def __init__(self, engine: Engine, announce: Callable[[str], None]) -> None:
-        super().__init__(announce)
+    def __init__(self, engine: Engine, mark: Callable[[str], None]) -> None:
+        super().__init__(mark)
         self.system = self.engine = engine
         self.translated: dict[str, Statement] = {}
         """By scale, design and text."""
@@ -56,14 +56,14 @@ class Stopwatch(Watch):
     ) -> tuple[Sample, AnswerCheck | None]:
         number, text, undo, expected_rows, expected_checksum = variation
         statement = self._translated(block, text)
-        host = block.destination == "host"
-        execute: Callable[[str], Any] = self.engine.fetch if host else self.engine.run
+        client = block.destination == "client"
+        execute: Callable[[str], Any] = self.engine.fetch if client else self.engine.run
         meter = Meter(self.engine.processes())
-        self._announce("statement")
+        self._mark("start")
         start = clock_ns()
         outcome = execute(statement.sql)
         elapsed_ns = clock_ns() - start
-        self._announce("ended")
+        self._mark("end")
         work = meter.read()
         sample = Sample(
             ordinal=ordinal,
@@ -91,7 +91,7 @@ class Stopwatch(Watch):
     def _answer(
         self, block: Block, statement: Statement, outcome: Any, expected_rows: int
     ) -> tuple[int, str]:
-        if block.destination == "host":
+        if block.destination == "client":
             return answer_of_rows(outcome)
         table = statement.result or statement.target or ""
         rows = self.engine.read(f"SELECT * FROM {self.engine.quote(table)}")  # noqa: S608 - quoted

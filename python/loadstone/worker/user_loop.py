@@ -1,9 +1,9 @@
-"""Many users at once on one operation: threads of this worker, each with a session of its own.
+"""Concurrent users on one operation: threads of this worker, each with a session of its own.
 
     sessions -> every user checks each answer in full -> CLOCK loop CLOCK -> one tally of them all
 
-In a closed loop a user asks again when it is answered: it slows down with the engine, and whoever
-would have come meanwhile is never counted. In an open loop requests are due by a schedule that
+In a closed loop a user asks again when it is answered: it slows down with the engine, and callers
+who would have come meanwhile is never counted. In an open loop requests are due by a schedule that
 depends on nothing; the next user who is free takes the next one, and its latency counts from when
 it was due. Which of the two it was is said beside every figure.
 """
@@ -80,13 +80,14 @@ class Clock:
 
 
 class Users:
-    """Lets many users work on an engine. `announce` tells the runner what it may put a limit on."""
+    """Lets concurrent users work on an engine. `mark` tells the runner what it may put a limit
+    on."""
 
     def __init__(
-        self, engine: Engine, announce: Callable[[str], None], clock: Clock | None = None
+        self, engine: Engine, mark: Callable[[str], None], clock: Clock | None = None
     ) -> None:
         self._engine = engine
-        self._announce = announce
+        self._mark = mark
         self._clock = clock or Clock()
 
     def work(self, loop: Loop, requests: Sequence[Request]) -> dict[str, Any]:
@@ -103,9 +104,9 @@ class Users:
                 _User(session, self._clock, [*requests[n:], *requests[:n]], checked=checked)
                 for n, session in zip(cycle(range(len(requests))), sessions)
             ]
-            for _ in pool.map(lambda user: user.check(self._announce), users):
+            for _ in pool.map(lambda user: user.check(self._mark), users):
                 pass
-            self._announce("ended")
+            self._mark("end")
             if not _wrong(users):
                 return self._timed(loop, users, pool)
             return no_figures("failed", _wrong(users))
@@ -125,10 +126,10 @@ class Users:
             started = [pool.submit(user.open, due, begin_ns, last_ns) for user in users]
         wait(started, timeout=(LEAD_NS + loop.duration_ns) / 1e9)
         # The loop's own time is no statement's. From its end on, whatever hangs is one.
-        self._announce("statement")
+        self._mark("start")
         for each in started:
             each.result()
-        self._announce("ended")
+        self._mark("end")
         work = meter.read()
         if _wrong(users):
             return no_figures("failed", _wrong(users))
@@ -180,10 +181,10 @@ class _User:
         self._requests = requests
         self._checked = checked
 
-    def check(self, announce: Callable[[str], None]) -> None:
+    def check(self, mark: Callable[[str], None]) -> None:
         """Ask for every variation once, outside the clock, and look at all of each answer."""
         for request in self._requests:
-            announce("statement")
+            mark("start")
             rows = self._session.fetch(request.statement)
             if not self._checked or self.wrong:
                 continue

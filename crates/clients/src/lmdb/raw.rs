@@ -49,7 +49,7 @@ pub struct Table(pub(super) ffi::MDB_dbi);
 /// The environments that this process has open.
 static OPEN: LazyLock<Mutex<HashMap<PathBuf, Weak<Environment>>>> = LazyLock::new(Mutex::default);
 
-/// Kept by whoever opens an environment or its tables: tables are opened by one transaction of a
+/// Kept while an environment or its tables are opened: tables are opened by one transaction of a
 /// process at a time.
 pub(super) fn alone() -> MutexGuard<'static, HashMap<PathBuf, Weak<Environment>>> {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)

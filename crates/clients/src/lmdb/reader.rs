@@ -17,7 +17,8 @@ pub struct Reader {
 }
 
 #[expect(unsafe_code, reason = "drivers move between threads")]
-// SAFETY: without thread-local storage (NOTLS) a read transaction belongs to whoever holds it.
+// SAFETY: without thread-local storage (NOTLS) a read transaction belongs to the thread that holds
+// it.
 unsafe impl Send for Reader {}
 
 /// A run of values shorter than this is all that a key has: longer lists lie in pages of their own,

@@ -10,7 +10,7 @@ pub struct Variant {
     pub tactics: &'static [(&'static str, &'static str)],
     /// Whether it keeps what it was given when it is closed.
     pub keeps: bool,
-    /// Whether many users may have it at once.
+    /// Whether concurrent users may have it at once.
     pub shares: bool,
 }
 

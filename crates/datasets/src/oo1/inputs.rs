@@ -42,7 +42,7 @@ const _: () = assert!(MEASURES_STREAM + MEASURES * ITERATIONS * ITERATION_DRAWS 
 /// A part to insert, with its connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewPart {
-    /// The part; the host's null procedure passes its x and y on.
+    /// The part; the client's null procedure passes its x and y on.
     pub part: Part,
     /// Its connections, to parts that exist when it does.
     pub to: [Connection; 3],

@@ -5,7 +5,7 @@
 //! 1 - 2 P(B < k) or more (David and Nagaraja, *Order Statistics*, section 7.1).
 //!
 //! Samples that resemble their neighbours in time are worth fewer: the two ranks move away from the
-//! middle by the square root of what they are worth less.
+//! median by the square root of what they are worth less.
 
 use super::independence::plainly_effective;
 use super::{Interval, StatisticsError, check_confidence, sorted};
@@ -23,7 +23,7 @@ pub fn interval_of_median(samples: &[f64], confidence: f64) -> Result<Interval, 
     Ok(Interval { estimate: median_of_sorted(&ascending), bounds })
 }
 
-/// The middle of ascending numbers, or the middle between the middle two.
+/// The median of ascending numbers.
 fn median_of_sorted(ascending: &[f64]) -> f64 {
     let upper = ascending.len() / 2;
     if ascending.len() % 2 == 1 {
@@ -57,10 +57,10 @@ fn depth(count: usize, confidence: f64) -> Option<usize> {
 fn depth_of_worth(count: usize, effective: f64, confidence: f64) -> Option<usize> {
     depth(effective as usize, confidence)?;
     let depth = depth(count, confidence)?;
-    let middle = (count + 1) as f64 / 2.0;
-    let distance = (middle - depth as f64) * (count as f64 / effective).sqrt();
+    let midpoint = (count + 1) as f64 / 2.0;
+    let distance = (midpoint - depth as f64) * (count as f64 / effective).sqrt();
     // What falls outside is the extreme itself: `effective` samples alone would have had bounds.
-    Some((middle - distance).floor().max(1.0) as usize)
+    Some((midpoint - distance).floor().max(1.0) as usize)
 }
 
 #[cfg(test)]
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn samples_worth_a_quarter_stand_twice_as_far_from_the_middle() {
         assert_eq!(depth_of_worth(100, 100.0, 0.95), Some(40));
-        // 50.5 - 40 = 10.5 ranks from the middle, so 21.
+        // 50.5 - 40 = 10.5 ranks from the median, so 21.
         assert_eq!(depth_of_worth(100, 25.0, 0.95), Some(29));
         assert_eq!(depth_of_worth(100, 6.0, 0.95), Some(7));
         assert_eq!(depth_of_worth(100, 5.9, 0.95), None);

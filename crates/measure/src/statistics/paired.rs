@@ -3,7 +3,7 @@
 //! In logarithms, where a ratio and its reciprocal lie as far from 1: the Hodges-Lehmann estimate
 //! (the median of all means of two, Walsh averages) with the interval that Wilcoxon's signed ranks
 //! give (Hollander, Wolfe and Chicken, *Nonparametric Statistical Methods*, sections 3.2 and 3.3).
-//! It assumes that log ratios scatter evenly around their middle, which pairing makes likely: both
+//! It assumes that log ratios scatter evenly around their median, which pairing makes likely: both
 //! of a pair have the same distribution of noise.
 
 use super::independence::plainly_effective;
@@ -13,7 +13,7 @@ use super::{Interval, StatisticsError, check_confidence, check_finite};
 /// rank of a thousand.
 const EXACT_MAX: usize = 50;
 
-/// The middle of `numerator` / `denominator` over pairs in time order, and its interval.
+/// The median of `numerator` / `denominator` over pairs in time order, and its interval.
 ///
 /// The interval is wider by sqrt(n / effective samples) where the ratios plainly resemble their
 /// neighbours in time; of fewer than 20 pairs that cannot be told, and they count in full. The
@@ -39,15 +39,15 @@ pub fn interval_of_paired_ratio(
         numerator.iter().zip(denominator).map(|(above, below)| above.ln() - below.ln()).collect();
     let effective = plainly_effective(&logarithms);
     let walsh = WalshAverages::of(&logarithms);
-    let middle = walsh.median();
+    let median = walsh.median();
     let enough = depth(effective as usize, confidence).is_some();
     let bounds = depth(logarithms.len(), confidence).filter(|_| enough).map(|depth| {
         let widening = (logarithms.len() as f64 / effective).sqrt();
-        let low = middle - widening * (middle - walsh.smallest(depth));
-        let high = middle + widening * (walsh.smallest(walsh.count() + 1 - depth) - middle);
+        let low = median - widening * (median - walsh.smallest(depth));
+        let high = median + widening * (walsh.smallest(walsh.count() + 1 - depth) - median);
         (low.exp(), high.exp())
     });
-    Ok(Interval { estimate: middle.exp(), bounds })
+    Ok(Interval { estimate: median.exp(), bounds })
 }
 
 fn check_positive(numbers: &[f64], what: &'static str) -> Result<(), StatisticsError> {
@@ -91,11 +91,11 @@ impl WalshAverages {
         let mut high = ordinal(self.ascending[self.ascending.len() - 1]);
         while low < high {
             // Not the mean of the sum, which may leave the range of i64.
-            let middle = (low & high) + ((low ^ high) >> 1);
-            if self.up_to(from_ordinal(middle)) >= place {
-                high = middle;
+            let midpoint = (low & high) + ((low ^ high) >> 1);
+            if self.up_to(from_ordinal(midpoint)) >= place {
+                high = midpoint;
             } else {
-                low = middle + 1;
+                low = midpoint + 1;
             }
         }
         from_ordinal(low)
@@ -132,7 +132,7 @@ const fn from_ordinal(ordinal: i64) -> f64 {
 }
 
 /// The greatest k for which the k-th smallest and k-th largest Walsh average of `count` numbers
-/// enclose their middle with the confidence asked; `None` where not even the extremes do.
+/// enclose their median with the confidence asked; `None` where not even the extremes do.
 fn depth(count: usize, confidence: f64) -> Option<usize> {
     // Rounding must not turn an interval that covers exactly as often as asked into none.
     let tail_max = (1.0 - confidence) / 2.0 * (1.0 + 1e-12);
@@ -164,7 +164,7 @@ fn exact_depth(count: usize, tail_max: f64) -> usize {
         *tail += one;
         Some(*tail)
     });
-    // No deeper than the middle, where lower and upper bound meet.
+    // No deeper than the median, where lower and upper bound meet.
     tails.take_while(|&tail| tail <= tail_max).count().min(sums.div_ceil(2))
 }
 
@@ -172,11 +172,11 @@ fn exact_depth(count: usize, tail_max: f64) -> usize {
 fn upper_quantile(tail: f64) -> f64 {
     let (mut low, mut high) = (0.0, 40.0);
     for _ in 0..60 {
-        let middle = f64::midpoint(low, high);
-        if libm::erfc(middle / std::f64::consts::SQRT_2) / 2.0 > tail {
-            low = middle;
+        let midpoint = f64::midpoint(low, high);
+        if libm::erfc(midpoint / std::f64::consts::SQRT_2) / 2.0 > tail {
+            low = midpoint;
         } else {
-            high = middle;
+            high = midpoint;
         }
     }
     low

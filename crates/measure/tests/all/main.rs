@@ -9,7 +9,7 @@ mod schedule;
 mod simulation;
 mod statistics;
 
-use loadstone_measure::{awake::Awake, clock, memory, processor, spin};
+use loadstone_measure::{clock, idle_states::IdleStates, memory, processor, spin};
 
 #[test]
 fn time_never_runs_backwards() {
@@ -20,12 +20,12 @@ fn time_never_runs_backwards() {
 }
 
 #[test]
-fn a_wish_to_stay_awake_is_held_or_says_why_not() {
-    let mut awake = Awake::hold();
-    assert_eq!(awake.held(), awake.reason().is_empty(), "{}", awake.reason());
-    awake.close();
-    awake.close();
-    assert!(!awake.held() && !awake.reason().is_empty());
+fn a_wish_to_disable_idle_states_is_held_or_says_why_not() {
+    let mut idle_states = IdleStates::disable();
+    assert_eq!(idle_states.held(), idle_states.reason().is_empty(), "{}", idle_states.reason());
+    idle_states.close();
+    idle_states.close();
+    assert!(!idle_states.held() && !idle_states.reason().is_empty());
 }
 
 #[test]

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 proptest! {
     #[test]
-    fn every_round_gives_every_variant_one_turn(
+    fn every_round_gives_every_variant_one_block(
         seed: u64, variants in 0_usize..40, rounds in 0_usize..20,
     ) {
         let schedule = orders(seed, variants, rounds);

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from loadstone._core import interval_of_median
 from loadstone.analysis.compare.sides import Match, Side
-from loadstone.analysis.compare.terms import REFUSED, Ledger
+from loadstone.analysis.compare.terms import REFUSED, TermComparison
 from loadstone.analysis.compare.unjudged import beyond
 from loadstone.plan.plan import Cell
 from loadstone.record.model import BELIEVED, CellResult, Run
@@ -79,7 +79,7 @@ def may_be_slower(ratio: Estimate, threshold: float) -> bool:
 
 
 def pair_cells(
-    match: Match, terms: Ledger, threshold: float
+    match: Match, terms: TermComparison, threshold: float
 ) -> tuple[tuple[Pair, ...], tuple[Unlike, ...]]:
     """Every cell of either side, as a pair or as unlike, in the order of A's plan."""
     pairs, unlike = [], []

@@ -13,7 +13,7 @@ from loadstone.analysis.compare.cells import (
     pair_cells,
 )
 from loadstone.analysis.compare.sides import Match, matches
-from loadstone.analysis.compare.terms import Ledger, crossable, ledger
+from loadstone.analysis.compare.terms import TermComparison, compare_terms, crossable
 from loadstone.analysis.compare.threshold import DEFAULT, Threshold
 from loadstone.analysis.compare.threshold import threshold as in_force
 from loadstone.analysis.compare.unjudged import UNLIMITED, judged
@@ -27,10 +27,10 @@ NO_REGRESSION, REGRESSION, UNDECIDED_YET, NOTHING_COMPARED, INVALID = OUTCOMES
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """One match with its ledger, its pairs, and the cells that were left out."""
+    """One match with its terms, its pairs, and the cells that were left out."""
 
     match: Match
-    ledger: Ledger
+    terms: TermComparison
     pairs: tuple[Pair, ...]
     unlike: tuple[Unlike, ...]
 
@@ -112,7 +112,7 @@ def compare(
     """
     allowed = frozenset(across)
     a, b = judged(a), None if b is None else judged(b)
-    found = [(match, ledger(match, allowed)) for match in matches(a, b, variants)]
+    found = [(match, compare_terms(match, allowed)) for match in matches(a, b, variants)]
     known = crossable((terms for _, terms in found), (a, b or a))
     for name in sorted(allowed.difference(known)):
         raise InputError(f"no term is called {name!r}", hint=f"--across takes: {', '.join(known)}")

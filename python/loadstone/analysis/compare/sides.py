@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from loadstone.analysis.summary import engine_of
 from loadstone.errors import InputError
 from loadstone.plan.role import Role
-from loadstone.plan.variant import is_twin
+from loadstone.plan.variant import is_aa_control
 from loadstone.record.model import Run
 
 
@@ -42,16 +42,16 @@ class Match:
         return self.a.variant == self.b.variant
 
     @property
-    def of_twins(self) -> bool:
-        """Whether a twin is asked for: then what differs is the noise itself."""
-        return is_twin(self.a.variant) or is_twin(self.b.variant)
+    def of_aa_control(self) -> bool:
+        """Whether an A/A control is asked for: then what differs is the noise itself."""
+        return is_aa_control(self.a.variant) or is_aa_control(self.b.variant)
 
 
 def matches(
     baseline: Run, other: Run | None, variants: tuple[str, str] | None
 ) -> tuple[Match, ...]:
     """The sides to compare. Without `variants`: every variant that both records have, but the
-    harness's floor and the twins. Raises `InputError` where that leaves nothing to ask."""
+    harness and the A/A controls. Raises `InputError` where that leaves nothing to ask."""
     if variants is not None:
         match = Match(_side(baseline, variants[0], "A"), _side(other or baseline, variants[1], "B"))
         if other is None and match.repeated:
@@ -80,7 +80,7 @@ def _side(run: Run, variant: str, letter: str) -> Side:
     """A variant by its name, or by its engine's where the record has one variant of that."""
     if variant in _variants(run):
         return Side(run, variant)
-    short = [n for n in _variants(run) if engine_of(n) == variant and not is_twin(n)]
+    short = [n for n in _variants(run) if engine_of(n) == variant and not is_aa_control(n)]
     if len(short) > 1:
         raise InputError(
             f"record {letter} has {len(short)} variants of {variant!r}",
@@ -102,7 +102,7 @@ def _competitors(run: Run) -> Sequence[str]:
     return [
         name
         for name in _variants(run)
-        if not is_twin(name) and run.plan.role_of(name) is not Role.OVERHEAD
+        if not is_aa_control(name) and run.plan.role_of(name) is not Role.OVERHEAD
     ]
 
 

@@ -1,4 +1,4 @@
-"""The comparability ledger: the terms of both sides as their engines read them back, side by side,
+"""The comparison of terms: those of both sides as their engines read them back, side by side,
 and which differences forbid a comparison. Rule 5 of the method.
 
 Pure. A reading that changed within a record, or that no side has, is never called equal.
@@ -56,7 +56,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Ledger:
+class TermComparison:
     """All terms of two sides."""
 
     entries: tuple[Entry, ...]
@@ -71,7 +71,7 @@ def shown(readings: Readings) -> str:
     return ", then ".join(readings) or UNKNOWN
 
 
-def ledger(match: Match, across: frozenset[str]) -> Ledger:
+def compare_terms(match: Match, across: frozenset[str]) -> TermComparison:
     """Put both sides' terms beside each other; `across` names those that may differ."""
     a, b = _readings(match.a), _readings(match.b)
     keys = list(dict.fromkeys((*a, *b)))
@@ -92,12 +92,12 @@ def ledger(match: Match, across: frozenset[str]) -> Ledger:
         for key in keys
         if key.startswith(SETTING) and match.same_engine
     ]
-    return Ledger((*judged, *(_crossed(entry, across) for entry in settings)))
+    return TermComparison((*judged, *(_crossed(entry, across) for entry in settings)))
 
 
-def crossable(ledgers: Iterable[Ledger], runs: Iterable[Run]) -> tuple[str, ...]:
+def crossable(comparisons: Iterable[TermComparison], runs: Iterable[Run]) -> tuple[str, ...]:
     """What `--across` may name: every term of these records, whichever variants are compared."""
-    names = {entry.name for one in ledgers for entry in one.entries}
+    names = {entry.name for one in comparisons for entry in one.entries}
     for run in runs:
         asked = {term.key for term in run.terms if term.asked is not None}
         tactics = {tactic for name in run.plan.variants for tactic in tactics_of(name)}
@@ -189,10 +189,10 @@ def _machine(match: Match) -> Iterable[Entry]:
 
 def _speeds(run: Run) -> Readings:
     found = Speeds(run)
-    if not found.middle_ns:
+    if not found.median_ns:
         return ()
-    spans = [duration(ns) for ns in (found.middle_ns, found.least_ns, found.most_ns)]
-    return (f"yardstick {spans[0]} ({spans[1]} … {spans[2]})",)
+    spans = [duration(ns) for ns in (found.median_ns, found.least_ns, found.most_ns)]
+    return (f"speed probe {spans[0]} ({spans[1]} … {spans[2]})",)
 
 
 def _fingerprints(run: Run) -> Readings:

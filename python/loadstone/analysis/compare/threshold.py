@@ -15,8 +15,8 @@ apart must not be called different: `make calibrate` counts both."""
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """Shares: 0.05 is 5 %. `noise` is what a record's twins certainly differ by, in the
-    middle, None without twins; `source` says whose."""
+    """Shares: 0.05 is 5 %. `noise` is what a record's A/A controls certainly differ by, in the
+    median, None without A/A controls; `source` says whose."""
 
     asked: float
     noise: float | None = None
@@ -42,9 +42,9 @@ class Threshold:
 
 
 def threshold(asked: float, a: Run, b: Run | None, matches: Iterable[Match]) -> Threshold:
-    """The threshold in force. Where twins are compared, their noise is what is looked for, and
-    raises nothing."""
-    if any(match.of_twins for match in matches):
+    """The threshold in force. Where A/A controls are compared, their noise is what is looked for,
+    and raises nothing."""
+    if any(match.of_aa_control for match in matches):
         return Threshold(asked)
     sides = (("the record", a),) if b is None or b is a else (("A", a), ("B", b))
     noises = [(noise.certain, name) for name, run in sides if (noise := noise_of(run))]

@@ -8,7 +8,7 @@ concern here: it lengthens both sides alike, and hides a difference but invents 
 from collections.abc import Mapping
 from dataclasses import replace
 
-from loadstone.plan.variant import TWIN, parallelism_of
+from loadstone.plan.variant import AA_SUFFIX, parallelism_of
 from loadstone.record.model import CellResult, Run
 from loadstone.statistics import validity
 from loadstone.statistics.disturbance import disturbance
@@ -30,7 +30,7 @@ def judged(run: Run) -> Run:
 
 def beyond(run: Run, result: CellResult) -> bool:
     """Whether a cell was measured beyond a limit, and nobody looked: it was not measured again, as
-    it is in a run with limits, and convicts nobody however wide its interval is drawn."""
+    it is in a run with limits, and disturbs no other however wide its interval is drawn."""
     return not run.plan.limits and result.disturbance is not None
 
 
@@ -48,7 +48,7 @@ def _judged(result: CellResult, found: Cells) -> CellResult:
     if wrong:
         return replace(result, status="invalid", reason=wrong)
     machine = validity.of_machine(result.condition) if result.condition else ""
-    apart = _twins_apart(result, found)
+    apart = _aa_factor(result, found)
     if not machine and apart <= 1:
         return result
     within = disturbance(
@@ -58,15 +58,16 @@ def _judged(result: CellResult, found: Cells) -> CellResult:
         parallelism_of(result.cell.variant),
     )
     nothing = validity.of_disturbance(result.samples, within, apart)
-    why = "; ".join(filter(None, (machine, validity.of_twins(apart), nothing)))
+    why = "; ".join(filter(None, (machine, validity.of_aa_control(apart), nothing)))
     status = "invalid" if nothing else "disturbed"
     return replace(result, status=status, reason=why, disturbance=within)
 
 
-def _twins_apart(result: CellResult, found: Cells) -> float:
-    """By which factor a variant and its twin differ in this cell beyond what may be; 1 without."""
+def _aa_factor(result: CellResult, found: Cells) -> float:
+    """By which factor a variant and its A/A control differ in this cell beyond what may be; 1
+    without."""
     variant, operation, rows, temperature = _place(result)
-    first = variant.removesuffix(TWIN)
-    pair = [found.get((name, operation, rows, temperature)) for name in (first, first + TWIN)]
+    first = variant.removesuffix(AA_SUFFIX)
+    pair = [found.get((name, operation, rows, temperature)) for name in (first, first + AA_SUFFIX)]
     sides = [one.samples for one in pair if one is not None and one.status == "ok" and one.samples]
-    return validity.twins_apart(*sides) if len(sides) == 2 else 1.0
+    return validity.aa_factor(*sides) if len(sides) == 2 else 1.0

@@ -66,7 +66,7 @@ TABLE_VI = (
     ("insert", "Insert, without locality"),
 )
 """Measures that a run of the database with locality asks the other one, too."""
-MANY_USERS = frozenset({"lookup", "insert"})
+CONCURRENT_USERS = frozenset({"lookup", "insert"})
 """One part a request: a user's look-up, or its insert with a commit of its own."""
 RUNGS = frozenset({"nothing", "empty", "constant"})
 LADDER = RUNGS | {"lookup", "traversal", "insert"}
@@ -116,7 +116,7 @@ class Oo1Benchmark(Benchmark):
 
     name = "oo1"
     title = "OO1, the engineering database benchmark (Cattell, Skeen 1992)"
-    seam = "hosts"
+    seam = "clients"
     one_session = True
     mixed = ("lookup", "insert")
     cold_samples = 1  # the first of a measure's iterations, as the paper has it
@@ -193,14 +193,14 @@ def _operations() -> tuple[Operation, ...]:
             query=query,
             design=DATABASE,
             storage=measure,
-            destination="host",
-            many_users=measure in MANY_USERS,
-            unit="ladder" if measure in LADDER else "",
+            destination="client",
+            concurrent_users=measure in CONCURRENT_USERS,
+            interleaved_group="ladder" if measure in LADDER else "",
             texts=_texts(measure),
             warming=_texts(measure, ITERATIONS, WARMING),
-            panels=frozenset(
-                panel
-                for panel, members in (("quick", QUICK | RUNGS), ("cold", COLD), ("full", FULL))
+            presets=frozenset(
+                preset
+                for preset, members in (("quick", QUICK | RUNGS), ("cold", COLD), ("full", FULL))
                 if measure in members
             ),
         )
@@ -214,10 +214,10 @@ def _operations() -> tuple[Operation, ...]:
             query="section 9, Table VI",
             design=NO_LOCALITY,
             storage=measure,
-            destination="host",
+            destination="client",
             texts=_texts(measure),
             warming=_texts(measure, ITERATIONS, WARMING),
-            panels=frozenset({"full"}),
+            presets=frozenset({"full"}),
         )
         for measure, title in TABLE_VI
     )

@@ -41,7 +41,7 @@ class _Entry:
     query: str
     design: str
     storage: str
-    panels: frozenset[str]
+    presets: frozenset[str]
     title: str
     group: str
     text: str
@@ -137,10 +137,10 @@ def _entries(edition: str) -> tuple[_Entry, ...]:
 
 def _heading(heading: str, group: str, text: str) -> _Entry:
     first, _, title = heading.partition("\n")
-    name, query, place, panels = (part.strip() for part in first.split("|"))
+    name, query, place, presets = (part.strip() for part in first.split("|"))
     design, _, storage = place.partition(", ")
     words = " ".join(title.split())
-    return _Entry(name, query, design, storage, frozenset(panels.split()), words, group, text, "")
+    return _Entry(name, query, design, storage, frozenset(presets.split()), words, group, text, "")
 
 
 @lru_cache(maxsize=4)
@@ -158,7 +158,7 @@ def _operation(entry: _Entry, database: Database) -> Operation:
         texts[0] = entry.text
     destination = "update"
     if kind == "retrieve":
-        destination = "relation" if program[-1]["into"] else "host"
+        destination = "relation" if program[-1]["into"] else "client"
     takes_back = () if kind == "retrieve" else variations
     return Operation(
         name=entry.name,
@@ -168,10 +168,10 @@ def _operation(entry: _Entry, database: Database) -> Operation:
         design=entry.design,
         storage=entry.storage,
         destination=destination,
-        many_users=destination == "host",
+        concurrent_users=destination == "client",
         texts=tuple(texts),
         undo=tuple(tree.render(variation.undo(program, undo)) for variation in takes_back),
-        panels=entry.panels,
+        presets=entry.presets,
     )
 
 

@@ -1,4 +1,4 @@
-"""OO1's measures in Python, each written once over `Client`: twin of `crates/clients/src/loops.rs`.
+"""OO1's measures in Python, each written once over `Driver`: as `crates/clients/src/loops.rs` is.
 
 Inside the clock: the transaction around the measure, the calls, the null procedure, and the
 keeping of what was visited. Outside: the drawing of inputs, the checksum of what was visited, the
@@ -31,11 +31,11 @@ NewPart = tuple[int, int, int, str, int, Sequence[tuple[int, int, str]]]
 Visited = list[Row]
 
 
-class Client(ABC):
+class Driver(ABC):
     """An engine as the calling program sees it; every call is one interaction of OO1.
 
     A handle is how the engine names a part that the program reached: an object, an id. Whatever
-    it raises passes through; its host turns it into an `EngineError`.
+    it raises passes through; its client turns it into an `EngineError`.
     """
 
     @abstractmethod
@@ -148,7 +148,7 @@ class Client(ABC):
 
 
 def null(x: int, y: int, kind: str) -> None:
-    """OO1's null procedure in the host's language."""
+    """OO1's null procedure in the client's language."""
 
 
 def supply(new: NewPart) -> NewPart:
@@ -156,26 +156,26 @@ def supply(new: NewPart) -> NewPart:
     return new
 
 
-def run(client: Client, database: Database, measure: str, iteration: int) -> Measured:
+def run(driver: Driver, database: Database, measure: str, iteration: int) -> Measured:
     """Run a measure once. What it wrote is taken back before it returns."""
     inputs = _core.oo1_inputs(database.parts, database.seed, database.locality, measure, iteration)
-    return MEASURES[measure](client, inputs)
+    return MEASURES[measure](driver, inputs)
 
 
-def _reading(client: Client, read: Callable[[Visited], int], kind: str = "part") -> Measured:
+def _reading(driver: Driver, read: Callable[[Visited], int], kind: str = "part") -> Measured:
     """Read inside one clock and one read transaction; `read` answers the number of its calls."""
     visited: Visited = []
-    sent = client.sent()
+    sent = driver.sent()
     meter = Meter(())
     start_ns = clock_ns()
-    client.begin()
+    driver.begin()
     try:
         calls = read(visited)
     finally:
-        client.end()
+        driver.end()
     elapsed_ns = clock_ns() - start_ns
     work = meter.read()
-    statements = _statements(sent, client.sent())
+    statements = _statements(sent, driver.sent())
     answer = _core.oo1_checksum(kind, visited)
     return Measured(elapsed_ns, 0, *answer, calls, statements, None, work)
 
@@ -184,25 +184,25 @@ def _statements(before: int | None, after: int | None) -> int | None:
     return None if before is None or after is None else after - before
 
 
-def _lookup(client: Client, numbers: list[int]) -> Measured:
+def _lookup(driver: Driver, numbers: list[int]) -> Measured:
     def read(visited: Visited) -> int:
-        find, keep = client.find, visited.append
+        find, keep = driver.find, visited.append
         for number in numbers:
             part = find(number)[1]
             null(part[1], part[2], part[3])
             keep(part)
         return len(numbers)
 
-    return _reading(client, read)
+    return _reading(driver, read)
 
 
 def _traversal(
-    client: Client, start: int, links: Callable[[Any], Iterable[Any]], kind: str = "part"
+    driver: Driver, start: int, links: Callable[[Any], Iterable[Any]], kind: str = "part"
 ) -> Measured:
     """Depth first, duplicates kept."""
 
     def read(visited: Visited) -> int:
-        fetch, keep = client.read, visited.append
+        fetch, keep = driver.read, visited.append
 
         def descend(handle: Any, depth: int) -> int:
             expanded = 1
@@ -214,16 +214,16 @@ def _traversal(
                     expanded += descend(following, depth - 1)
             return expanded
 
-        handle, part = client.find(start)
+        handle, part = driver.find(start)
         null(part[1], part[2], part[3])
         keep(part)
         expanded = descend(handle, DEPTH)
         return len(visited) + expanded
 
-    return _reading(client, read, kind)
+    return _reading(driver, read, kind)
 
 
-def _one_call(client: Client, ask: Callable[[], Iterable[Row]]) -> Measured:
+def _one_call(driver: Driver, ask: Callable[[], Iterable[Row]]) -> Measured:
     def read(visited: Visited) -> int:
         keep = visited.append
         for part in ask():
@@ -231,166 +231,166 @@ def _one_call(client: Client, ask: Callable[[], Iterable[Row]]) -> Measured:
             keep(part)
         return 1
 
-    return _reading(client, read)
+    return _reading(driver, read)
 
 
-def _scan(client: Client, inputs: list[Any]) -> Measured:
+def _scan(driver: Driver, inputs: list[Any]) -> Measured:
     del inputs
 
     def read(visited: Visited) -> int:
         keep = visited.append
-        for point in client.scan():
+        for point in driver.scan():
             null(point[0], point[1], "")
             keep(point)
         return 1
 
-    return _reading(client, read, "point")
+    return _reading(driver, read, "point")
 
 
-def _reference(client: Client, ends: list[tuple[int, int]]) -> Measured:
+def _reference(driver: Driver, ends: list[tuple[int, int]]) -> Measured:
     def read(visited: Visited) -> int:
-        refer, keep = client.reference, visited.append
+        refer, keep = driver.reference, visited.append
         for origin, target in ends:
             part = refer(origin, target)
             null(part[1], part[2], part[3])
             keep(part)
         return len(ends)
 
-    return _reading(client, read)
+    return _reading(driver, read)
 
 
-def _group(client: Client, numbers: list[int]) -> Measured:
+def _group(driver: Driver, numbers: list[int]) -> Measured:
     def read(visited: Visited) -> int:
-        group, keep = client.group, visited.append
+        group, keep = driver.group, visited.append
         for number in numbers:
             for link in group(number):
                 null(link[2], link[1], link[3])
                 keep(link)
         return len(numbers)
 
-    return _reading(client, read, "link")
+    return _reading(driver, read, "link")
 
 
-def _writing(client: Client, write: Callable[[], None], calls: int) -> Measured:
+def _writing(driver: Driver, write: Callable[[], None], calls: int) -> Measured:
     """Write inside one clock. What was written is no answer yet: it has to be looked at."""
-    sent = client.sent()
+    sent = driver.sent()
     meter = Meter(())
     start_ns = clock_ns()
     written = False
     try:
-        client.begin_write()
+        driver.begin_write()
         write()
         written_ns = clock_ns()
-        client.commit()
+        driver.commit()
         written = True
         ended_ns = clock_ns()
         work = meter.read()
     finally:
         if not written:
-            client.rollback()
-    statements = _statements(sent, client.sent())
+            driver.rollback()
+    statements = _statements(sent, driver.sent())
     commit_ns = ended_ns - written_ns
     return Measured(ended_ns - start_ns, commit_ns, 0, "", calls, statements, None, work)
 
 
-def _take_back(client: Client, write: Callable[[], None]) -> None:
+def _take_back(driver: Driver, write: Callable[[], None]) -> None:
     """Undo what a measure wrote: nobody's time, and nobody's work."""
-    _writing(client, write, 0)
+    _writing(driver, write, 0)
 
 
-def _insert(client: Client, parts: list[NewPart]) -> Measured:
+def _insert(driver: Driver, parts: list[NewPart]) -> Measured:
     def write() -> None:
         for new in parts:
-            client.insert(supply(new))
+            driver.insert(supply(new))
 
-    written = _writing(client, write, len(parts))
+    written = _writing(driver, write, len(parts))
     try:
-        visits, checksum = _look(client, lambda: _inserted(client, parts))
+        visits, checksum = _look(driver, lambda: _inserted(driver, parts))
     finally:
-        _take_back(client, lambda: client.remove(parts[0][0], parts[-1][0]))
+        _take_back(driver, lambda: driver.remove(parts[0][0], parts[-1][0]))
     return replace(written, visits=visits, checksum=checksum)
 
 
-def _inserted(client: Client, parts: list[NewPart]) -> tuple[Visited, Visited]:
+def _inserted(driver: Driver, parts: list[NewPart]) -> tuple[Visited, Visited]:
     """Each new part by id, by build time, and with its neighbours both ways: every access path."""
     visited: Visited = []
     links: Visited = []
     for number, _, _, _, build_s, ends in parts:
-        handle, part = client.find(number)
+        handle, part = driver.find(number)
         visited.append(part)
-        visited.extend(client.read(at) for at in client.links(handle))
-        links.extend(client.group(number))
-        visited.extend(client.range(build_s, build_s + 1))
+        visited.extend(driver.read(at) for at in driver.links(handle))
+        links.extend(driver.group(number))
+        visited.extend(driver.range(build_s, build_s + 1))
         for target, _, _ in ends:
-            handle, _ = client.find(target)
-            visited.extend(client.read(at) for at in client.links_back(handle))
+            handle, _ = driver.find(target)
+            visited.extend(driver.read(at) for at in driver.links_back(handle))
     return visited, links
 
 
-def _update(client: Client, before: list[tuple[int, int]]) -> Measured:
+def _update(driver: Driver, before: list[tuple[int, int]]) -> Measured:
     def turn() -> None:
         for number, _ in before:
-            client.update(number)
+            driver.update(number)
 
-    written = _writing(client, turn, len(before))
+    written = _writing(driver, turn, len(before))
     try:
-        visits, checksum = _look(client, lambda: _updated(client, before))
+        visits, checksum = _look(driver, lambda: _updated(driver, before))
     finally:
-        _take_back(client, turn)
+        _take_back(driver, turn)
     return replace(written, visits=visits, checksum=checksum)
 
 
-def _updated(client: Client, before: list[tuple[int, int]]) -> tuple[Visited, Visited]:
+def _updated(driver: Driver, before: list[tuple[int, int]]) -> tuple[Visited, Visited]:
     """Each part by id, and by its old and its new build time."""
     visited: Visited = []
     for number, before_s in before:
-        visited.append(client.find(number)[1])
+        visited.append(driver.find(number)[1])
         for build_s in (before_s, BUILD_SUM_S - before_s):
-            visited.extend(client.range(build_s, build_s + 1))
+            visited.extend(driver.range(build_s, build_s + 1))
     return visited, []
 
 
-def _look(client: Client, look: Callable[[], tuple[Visited, Visited]]) -> tuple[int, str]:
+def _look(driver: Driver, look: Callable[[], tuple[Visited, Visited]]) -> tuple[int, str]:
     """What is there after a write, parts and connections in one answer; no clock runs."""
-    client.begin()
+    driver.begin()
     try:
         parts, links = look()
     finally:
-        client.end()
+        driver.end()
     count, checksum = _core.oo1_checksum("part", parts)
     more, other = _core.oo1_checksum("link", links)
     return count + more, f"{(int(checksum, 16) + int(other, 16)) % 2**64:016x}"
 
 
-def _rung(client: Client, step: Callable[[], object]) -> Measured:
+def _rung(driver: Driver, step: Callable[[], object]) -> Measured:
     def read(visited: Visited) -> int:
         del visited
         for _ in range(RUNG_CALLS):
             step()
         return RUNG_CALLS
 
-    return _reading(client, read)
+    return _reading(driver, read)
 
 
-MEASURES: dict[str, Callable[[Client, list[Any]], Measured]] = {
+MEASURES: dict[str, Callable[[Driver, list[Any]], Measured]] = {
     "lookup": _lookup,
-    "traversal": lambda client, at: _traversal(client, at[0], client.links),
-    "reverse": lambda client, at: _traversal(client, at[0], client.links_back),
+    "traversal": lambda driver, at: _traversal(driver, at[0], driver.links),
+    "reverse": lambda driver, at: _traversal(driver, at[0], driver.links_back),
     "insert": _insert,
-    "range": lambda client, at: _one_call(client, lambda: client.range(at[0], at[1])),
+    "range": lambda driver, at: _one_call(driver, lambda: driver.range(at[0], at[1])),
     "scan": _scan,
     "reference": _reference,
     "group": _group,
     "update": _update,
-    "ordered": lambda client, at: _traversal(client, at[0], client.links_in_order, "part-in-order"),
-    "lookup-batch": lambda client, at: _one_call(client, lambda: client.find_batch(at)),
-    "traversal-batch": lambda client, at: _one_call(
-        client, lambda: client.traverse_batch(at[0], DEPTH, back=False)
+    "ordered": lambda driver, at: _traversal(driver, at[0], driver.links_in_order, "part-in-order"),
+    "lookup-batch": lambda driver, at: _one_call(driver, lambda: driver.find_batch(at)),
+    "traversal-batch": lambda driver, at: _one_call(
+        driver, lambda: driver.traverse_batch(at[0], DEPTH, back=False)
     ),
-    "reverse-batch": lambda client, at: _one_call(
-        client, lambda: client.traverse_batch(at[0], DEPTH, back=True)
+    "reverse-batch": lambda driver, at: _one_call(
+        driver, lambda: driver.traverse_batch(at[0], DEPTH, back=True)
     ),
-    "nothing": lambda client, _: _rung(client, client.nothing),
-    "empty": lambda client, _: _rung(client, client.empty),
-    "constant": lambda client, _: _rung(client, client.constant),
+    "nothing": lambda driver, _: _rung(driver, driver.nothing),
+    "empty": lambda driver, _: _rung(driver, driver.empty),
+    "constant": lambda driver, _: _rung(driver, driver.constant),
 }

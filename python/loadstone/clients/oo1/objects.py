@@ -10,7 +10,7 @@ from collections.abc import Iterable, MutableMapping
 from typing import Any, Protocol
 
 from loadstone.clients.base import Database
-from loadstone.clients.oo1.loops import BUILD_SUM_S, PLACE_MAX, Client, NewPart, Row
+from loadstone.clients.oo1.loops import BUILD_SUM_S, PLACE_MAX, Driver, NewPart, Row
 from loadstone.clients.python.embedded import connection_table, part_table
 
 ID_BITS = 32
@@ -44,7 +44,7 @@ def build_key(build_s: int, number: int) -> int:
     return build_s << ID_BITS | number
 
 
-class ObjectClient(Client):
+class ObjectDriver(Driver):
     """Navigation between objects; the engine below decides when and whence they are read."""
 
     by_id: MutableMapping[int, Any]

@@ -93,6 +93,6 @@ REPORTABLES: Mapping[str, Mapping[str, str]] = {
 
 
 def reportables(engine: str) -> dict[str, str]:
-    """An engine's items as settings of its variant; empty for the floor and for engines of third
-    parties, which say what they like in their own terms."""
+    """An engine's items as settings of its variant; empty for the null engine and for engines of
+    third parties, which say what they like in their own terms."""
     return {f"setting.{item}": fact for item, fact in REPORTABLES.get(engine, {}).items()}

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from loadstone.clients.base import Database, capabilities
-from loadstone.clients.oo1.loops import Client
-from loadstone.clients.oo1.objects import ObjectClient
-from loadstone.clients.python.embedded import PythonHost
+from loadstone.clients.oo1.loops import Driver
+from loadstone.clients.oo1.objects import ObjectDriver
+from loadstone.clients.python.embedded import PythonClient
 from loadstone.clients.rust.embedded import KEY_VALUE
 from loadstone.engines.base import Capabilities
 from loadstone.plan.role import Role
@@ -42,7 +42,7 @@ class PlainByBuild:
         return [self._parts[key] for key in keys]
 
 
-class DictionaryClient(ObjectClient):
+class DictionaryDriver(ObjectDriver):
     """No transaction, no durability."""
 
     def __init__(self) -> None:
@@ -92,14 +92,14 @@ class DictionaryClient(ObjectClient):
         }
 
 
-class DictionaryHost(PythonHost):
-    """Plain objects, references and a dict: the limit of this host, and no database."""
+class DictionaryClient(PythonClient):
+    """Plain objects, references and a dict: the limit of a client in Python, and no database."""
 
     name: ClassVar[str] = "python-dict"
     capabilities: ClassVar[Capabilities] = replace(
         capabilities(KEY_VALUE, {}), stoppable=False, role=Role.LIMIT
     )
 
-    def connect(self) -> Client:
+    def connect(self) -> Driver:
         """Empty."""
-        return DictionaryClient()
+        return DictionaryDriver()

@@ -15,21 +15,21 @@ import pyarrow as pa
 
 from loadstone import _core
 from loadstone._core import clock_ns
-from loadstone.clients.base import Database, HostedEngine, Measured
-from loadstone.clients.oo1.loops import Client, run
+from loadstone.clients.base import Client, Database, Measured
+from loadstone.clients.oo1.loops import Driver, run
 from loadstone.errors import EngineError, UnsupportedError
 
 
-class PythonHost(HostedEngine):
+class PythonClient(Client):
     """An embedded engine in the worker's own process; its files lie in the scratch folder."""
 
-    host: ClassVar[str] = "python"
+    language: ClassVar[str] = "python"
     file: ClassVar[str] = ""
     """The name of the database in the scratch folder; empty for an engine without files."""
     failures: ClassVar[tuple[type[Exception], ...]] = ()
     """What the engine raises, but for `LookupError`."""
 
-    _client: Client | None = None
+    _driver: Driver | None = None
 
     @property
     def path(self) -> Path:
@@ -37,7 +37,7 @@ class PythonHost(HostedEngine):
         return self.scratch / self.file
 
     @abstractmethod
-    def connect(self) -> Client:
+    def connect(self) -> Driver:
         """Open the engine on what is there, or on nothing, with the tactics set."""
 
     def start(self) -> None:
@@ -48,27 +48,27 @@ class PythonHost(HostedEngine):
 
     def stop(self) -> Sequence[int]:
         """Close the engine, and collect what it leaves, so that no object of it stays cached."""
-        client, self._client = self._client, None
-        if client is not None:
+        driver, self._driver = self._driver, None
+        if driver is not None:
             with self._errors():
-                client.close()
-            del client
+                driver.close()
+            del driver
             gc.collect()
         return ()
 
     def load(self) -> int:
-        """As the client does it, in one transaction where the engine has them."""
-        client = self._opened()
+        """As the driver does it, in one transaction where the engine has them."""
+        driver = self._opened()
         with self._errors():
             start_ns = clock_ns()
-            client.load(self._expected())
+            driver.load(self._expected())
             return clock_ns() - start_ns
 
     def settle(self) -> None:
-        """As the client does it."""
-        client = self._opened()
+        """As the driver does it."""
+        driver = self._opened()
         with self._errors():
-            client.settle()
+            driver.settle()
 
     def measure(self, measure: str, iteration: int) -> Measured:
         """In Python, the interpreter's collector left as programs have it."""
@@ -78,20 +78,20 @@ class PythonHost(HostedEngine):
             raise EngineError(f"{self.name}: no measure {measure!r}", hint=f"there is: {known}")
         if not declared.supported:
             raise UnsupportedError(f"{self.name} has no {measure}: {declared.note}")
-        client = self._opened()
+        driver = self._opened()
         with self._errors():
-            return run(client, self._expected(), measure, iteration)
+            return run(driver, self._expected(), measure, iteration)
 
     def terms(self) -> Mapping[str, str]:
-        """As the engine tells them, the host and its language first."""
-        client = self._opened()
+        """As the engine tells them, the client's language first."""
+        driver = self._opened()
         with self._errors():
             return {
-                "host": self.host,
+                "client": self.language,
                 "language": f"{platform.python_implementation()} {platform.python_version()}",
                 "collector": "on" if gc.isenabled() else "off",
                 "parallelism": "1",
-                **client.terms(),
+                **driver.terms(),
             }
 
     def size_bytes(self) -> int:
@@ -117,13 +117,13 @@ class PythonHost(HostedEngine):
             raise EngineError(f"{self.name}: no database is expected", hint="call expect() first")
         return self.database
 
-    def _opened(self) -> Client:
-        """The client, opened if it was not."""
+    def _opened(self) -> Driver:
+        """The driver, opened if it was not."""
         self._expected()
-        if self._client is None:
+        if self._driver is None:
             with self._errors():
-                self._client = self.connect()
-        return self._client
+                self._driver = self.connect()
+        return self._driver
 
     @contextmanager
     def _errors(self) -> Iterator[None]:

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 import ladybug
 
 from loadstone.clients.base import Database, capabilities
-from loadstone.clients.oo1.loops import BUILD_SUM_S, DEPTH, PLACE_MAX, Client, NewPart, Row
-from loadstone.clients.python.embedded import PythonHost, connection_table, part_table
+from loadstone.clients.oo1.loops import BUILD_SUM_S, DEPTH, PLACE_MAX, Driver, NewPart, Row
+from loadstone.clients.python.embedded import PythonClient, connection_table, part_table
 from loadstone.engines.base import Capabilities
 
 FIRST = 1
@@ -65,7 +65,7 @@ def hops(count: int, *, back: bool) -> str:
     return f"{AT}{f'{arrow}(:part)' * (count - 1)}{arrow}(p:part) RETURN {PART}"
 
 
-class LadybugClient(Client):
+class LadybugDriver(Driver):
     """One connection. A handle is a part's row, or its id with `hop=lookup`."""
 
     def __init__(self, path: Path, tactics: Mapping[str, str]) -> None:
@@ -324,7 +324,7 @@ def _level(count: int, *, back: bool) -> str:
     return f"level {'-' if back else ''}{count}"
 
 
-class LadybugHost(PythonHost):
+class LadybugClient(PythonClient):
     """A node table and a relationship table, by prepared Cypher."""
 
     name: ClassVar[str] = "ladybug"
@@ -346,7 +346,7 @@ class LadybugHost(PythonHost):
         """Engine and driver are one package."""
         return {"ladybug": metadata.version("ladybug")}
 
-    def connect(self) -> Client:
+    def connect(self) -> Driver:
         """Open the file, or make it."""
         tactics = {name: self.tactic(name) for name in self.capabilities.tactics}
-        return LadybugClient(self.path, tactics)
+        return LadybugDriver(self.path, tactics)

@@ -1,12 +1,12 @@
-"""An engine that answers every call at once, in Python: the floor of this host's loops."""
+"""An engine that answers every call at once, in Python: the harness overhead in Python."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
 from loadstone.clients.base import Database, capabilities
-from loadstone.clients.oo1.loops import Client, NewPart, Row
-from loadstone.clients.python.embedded import PythonHost
+from loadstone.clients.oo1.loops import Driver, NewPart, Row
+from loadstone.clients.python.embedded import PythonClient
 from loadstone.clients.rust.embedded import KEY_VALUE
 from loadstone.engines.base import Capabilities
 from loadstone.plan.role import Role
@@ -14,7 +14,7 @@ from loadstone.plan.role import Role
 KIND = "part-type0"
 
 
-class NullClient(Client):
+class NullDriver(Driver):
     """Every part leads to itself, three times; nothing is kept."""
 
     def load(self, database: Database) -> None:
@@ -94,7 +94,7 @@ class NullClient(Client):
         """Nothing to give up."""
 
 
-class PythonNullHost(PythonHost):
+class PythonNullClient(PythonClient):
     """What the loops, the null procedure and the keeping of rows cost by themselves."""
 
     name: ClassVar[str] = "python-null"
@@ -102,6 +102,6 @@ class PythonNullHost(PythonHost):
         capabilities(KEY_VALUE, {}, answers=False), stoppable=False, role=Role.OVERHEAD
     )
 
-    def connect(self) -> Client:
+    def connect(self) -> Driver:
         """Nothing."""
-        return NullClient()
+        return NullDriver()

@@ -21,9 +21,9 @@ from ZODB.FileStorage import FileStorage
 from ZODB.POSException import POSError
 
 from loadstone.clients.base import Database, capabilities
-from loadstone.clients.oo1.loops import Client
-from loadstone.clients.oo1.objects import ObjectClient
-from loadstone.clients.python.embedded import PythonHost
+from loadstone.clients.oo1.loops import Driver
+from loadstone.clients.oo1.objects import ObjectDriver
+from loadstone.clients.python.embedded import PythonClient
 from loadstone.clients.rust.embedded import KEY_VALUE
 from loadstone.engines.base import Capabilities
 
@@ -37,7 +37,7 @@ class StoredPart(Persistent):  # type: ignore[misc] # ZODB has no types
     """A part, one record in the file."""
 
 
-class ZodbClient(ObjectClient):
+class ZodbDriver(ObjectDriver):
     """One connection; a transaction spans a measure."""
 
     def __init__(self, path: Path, cache_bytes: int) -> None:
@@ -133,7 +133,7 @@ class ZodbClient(ObjectClient):
         return {"setting.access": ", ".join([*found, "references"])} if found else {}
 
 
-class ZodbHost(PythonHost):
+class ZodbClient(PythonClient):
     """One file of object records; containers are B-trees of persistent objects."""
 
     name: ClassVar[str] = "zodb"
@@ -148,6 +148,6 @@ class ZodbHost(PythonHost):
         """Of the parts that it is made of."""
         return {name: metadata.version(name) for name in ("zodb", "persistent", "btrees")}
 
-    def connect(self) -> Client:
+    def connect(self) -> Driver:
         """Open the file, or make it."""
-        return ZodbClient(self.path, int(self.tactic("cache")))
+        return ZodbDriver(self.path, int(self.tactic("cache")))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from loadstone import _core
-from loadstone.clients.base import Database, HostedEngine, Measured, Served, capabilities
+from loadstone.clients.base import Client, Database, Measured, Served, capabilities
 from loadstone.engines.base import Capabilities
 from loadstone.engines.sqlite.durability import durability
 from loadstone.errors import EngineError, UnsupportedError
@@ -32,10 +32,10 @@ KIB = 1024
 BYTES = {"bytes": 1, "KiB": KIB, "MiB": KIB**2, "GiB": KIB**3, "TiB": KIB**4}
 
 
-class RustHost(HostedEngine):
+class RustClient(Client):
     """An embedded engine behind `crates/clients`; its files lie in the scratch folder."""
 
-    host: ClassVar[str] = "rust"
+    language: ClassVar[str] = "rust"
     file: ClassVar[str] = ""
     """The name of the database in the scratch folder; empty for an engine without files."""
     lock_file: ClassVar[str] = ""
@@ -65,13 +65,13 @@ class RustHost(HostedEngine):
         return ()
 
     def load(self) -> int:
-        """As the client does it, in one transaction where the engine has them."""
-        with host_errors(self.name):
+        """As the driver does it, in one transaction where the engine has them."""
+        with client_errors(self.name):
             return self._open().load()
 
     def measure(self, measure: str, iteration: int) -> Measured:
         """In Rust, the interpreter released."""
-        with host_errors(self.name):
+        with client_errors(self.name):
             elapsed_ns, commit_ns, visits, checksum, calls, sent, work = self._open().measure(
                 measure, iteration, self.processes()
             )
@@ -81,24 +81,24 @@ class RustHost(HostedEngine):
         self, readers: int, writers: int, duration_ns: int, starts_ns: Sequence[int] | None
     ) -> Served:
         """Threads in Rust: no interpreter between them."""
-        with host_errors(self.name):
+        with client_errors(self.name):
             elapsed_ns, lookups, inserts, links, work = self._open().users(
                 readers, writers, duration_ns, starts_ns, self.processes()
             )
         return Served(elapsed_ns, lookups, inserts, links, Work(*work))
 
     def terms(self) -> Mapping[str, str]:
-        """As the client reads them back, in the words of the contract: settings from the engine,
+        """As the driver reads them back, in the words of the contract: settings from the engine,
         designs from the database, and the program's own tactics from what it is seen to do. None
         is what was asked for: a tactic that nothing tells is not among them."""
-        with host_errors(self.name):
+        with client_errors(self.name):
             told = dict(self._open().terms())
         trees = told.pop("indexes", "")
         spans = told.pop("read transaction", told.get("transaction", ""))
         common = {key: told.pop(key) for key in COMMON_TERMS if key in told}
         tactics = [name for name in self.capabilities.tactics if name in told]
         return {
-            "host": self.host,
+            "client": self.language,
             **({"read transaction": SPANS["measure" in spans]} if spans else {}),
             **{name: told.pop(name) for name in tactics},
             **({"setting.access": trees} if trees else {}),
@@ -108,12 +108,12 @@ class RustHost(HostedEngine):
         }
 
     def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
-        """The terms that all engines have, of what the client read back."""
+        """The terms that all engines have, of what the driver read back."""
         return {key: told[key] for key in COMMON_TERMS if key in told}
 
     def size_bytes(self) -> int:
         """Where the database is kept, log included."""
-        with host_errors(self.name):
+        with client_errors(self.name):
             return self._open().size_bytes()
 
     def files(self) -> Sequence[Path]:
@@ -128,7 +128,7 @@ class RustHost(HostedEngine):
             path.unlink(missing_ok=True)
 
     def address(self) -> tuple[str, str | None]:
-        """(database, library) as the client wants them."""
+        """(database, library) as the driver wants them."""
         return (str(self.path) if self.file else "", None)
 
     def program_tactics(self) -> Sequence[tuple[str, str]]:
@@ -145,7 +145,7 @@ class RustHost(HostedEngine):
         if self._program is None:
             held = self.database
             database, library = self.address()
-            with host_errors(self.name):
+            with client_errors(self.name):
                 self._program = _core.Client(
                     self.name, database, self.program_tactics(), held.parts, held.seed,
                     held.locality, library,
@@ -154,7 +154,7 @@ class RustHost(HostedEngine):
 
 
 @contextmanager
-def host_errors(name: str) -> Iterator[None]:
+def client_errors(name: str) -> Iterator[None]:
     """Errors of the Rust side as ours."""
     try:
         yield
@@ -164,7 +164,7 @@ def host_errors(name: str) -> Iterator[None]:
         raise EngineError(f"{name}: {error}") from error
 
 
-class MemoryHost(RustHost):
+class MemoryClient(RustClient):
     """Plain structs, pointers and a hash map: the limit, and no database."""
 
     name: ClassVar[str] = "memory"
@@ -173,8 +173,8 @@ class MemoryHost(RustHost):
     )
 
 
-class NullHost(RustHost):
-    """Answers every call at once: the floor of the calling program."""
+class NullClient(RustClient):
+    """Answers every call at once: the overhead of the calling program."""
 
     name: ClassVar[str] = "null"
     capabilities: ClassVar[Capabilities] = replace(
@@ -190,7 +190,7 @@ class NullHost(RustHost):
         return super().users(readers, writers, duration_ns, starts_ns)
 
 
-class SqliteHost(RustHost):
+class SqliteClient(RustClient):
     """SQLite by prepared statements."""
 
     name: ClassVar[str] = "sqlite"
@@ -218,7 +218,7 @@ class SqliteHost(RustHost):
         }
 
 
-class LmdbHost(RustHost):
+class LmdbClient(RustClient):
     """LMDB: B-trees in the process's own address space. The terms tell what stands in for a
     statement on the ladder's rungs."""
 
@@ -240,7 +240,7 @@ class LmdbHost(RustHost):
         }
 
 
-class DuckdbHost(RustHost):
+class DuckdbClient(RustClient):
     """DuckDB by its C API, which the installed wheel's own library exports."""
 
     name: ClassVar[str] = "duckdb"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from loadstone import _core
 from loadstone.clients.base import capabilities
 from loadstone.clients.round_trip import round_trip_ns
-from loadstone.clients.rust.embedded import ONE_KEY, RustHost, host_errors
+from loadstone.clients.rust.embedded import ONE_KEY, RustClient, client_errors
 from loadstone.engines.base import Capabilities
 from loadstone.engines.lode.server import PageServer, end_orphan
 
@@ -28,7 +28,7 @@ OF_A_SERVER = {
 """Where these differ from what `reportables` says of lode."""
 
 
-class LodeHost(RustHost):
+class LodeClient(RustClient):
     """OO1's designs over one storage engine: objects with references both ways (the paper's
     OODBMS), records in parent-child lists (INDEX), B-trees only (Table VII), hashing."""
 
@@ -78,7 +78,7 @@ class LodeHost(RustHost):
         self.stop()
         held = self.database
         tactics = [pair for pair in self.variant.tactics if pair[0] != "place"]
-        with host_errors(self.name):
+        with client_errors(self.name):
             elapsed_ns = _core.Client(
                 self.name, str(self.path), tactics, held.parts, held.seed, held.locality
             ).load()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from loadstone.clients.base import capabilities
 from loadstone.clients.round_trip import round_trip_ns
-from loadstone.clients.rust.embedded import RustHost
+from loadstone.clients.rust.embedded import RustClient
 from loadstone.engines.base import Capabilities, Leftover
 from loadstone.engines.ownership import Hold, space_name
 from loadstone.engines.postgresql.binaries import require_server
@@ -30,7 +30,7 @@ ENCRYPTED = ("require", "verify-ca", "verify-full")
 """Values of libpq's `sslmode`, from wherever it has it, with which nothing goes in clear."""
 
 
-class PostgresqlHost(RustHost):
+class PostgresqlClient(RustClient):
     """Parts and connections are tables, put in order of their keys once, with B-trees."""
 
     name: ClassVar[str] = "postgresql"
@@ -59,7 +59,7 @@ class PostgresqlHost(RustHost):
 
     @classmethod
     def check(cls, variant: "Variant") -> None:
-        """As every host's; and without a URL there must be a server to start."""
+        """As every client's; and without a URL there must be a server to start."""
         super().check(variant)
         if variant.url is None:
             require_server()

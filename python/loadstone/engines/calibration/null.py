@@ -1,4 +1,4 @@
-"""The null engine: answers at once and keeps nothing. What it costs is the floor of the harness."""
+"""The null engine: answers at once and keeps nothing. What it costs is the harness overhead."""
 
 from dataclasses import replace
 from typing import Any, ClassVar

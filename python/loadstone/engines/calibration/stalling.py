@@ -72,7 +72,7 @@ class StallingEngine(ArtificialEngine):
 
     def _count(self) -> None:
         statements = self._statements
-        with statements.lock:  # whoever comes during the pause waits for its end
+        with statements.lock:  # what comes during the pause waits for its end
             statements.count += 1
             if statements.count % self._every == 0:
                 # Asleep, as a server is that waits for a disk or a lock: the processor is free.

@@ -1,7 +1,7 @@
 """A network namespace for a private server, and the cable that leads to it: a veth pair (veth(4)).
 
-The namespace has no name. It lives by a descriptor of ours and by the processes in it; whoever
-kills those ends it, and the cable with it. The cable's near end is marked with its run.
+The namespace has no name. It lives by a descriptor of ours and by the processes in it; to
+kill those ends it, and the cable with it. The cable's near end is marked with its run.
 """
 
 import contextlib

@@ -110,7 +110,7 @@ class Space:
 
     def enter(self, connection: Connection) -> None:
         """Create the schema if there is none, refuse one that is not ours, look nowhere else."""
-        # Held first: whoever cleans would else drop it between the look and the first use.
+        # Held first: another run's `clean` would else drop it between the look and the first use.
         self.hold(connection)
         found, comment, own = self._look(connection)
         if not found:
@@ -143,8 +143,8 @@ class Space:
         return [str(row[0]) for row in connection.execute(_TABLES, (self.name,)).fetchall()]
 
     def hold(self, connection: Connection) -> bool:
-        """Say that the run lives, to whoever asks this database, as long as the session does. False
-        where the server cannot keep such a thing."""
+        """Say that the run lives, to any session that asks this database, as long as the session
+        does. False where the server cannot keep such a thing."""
         with contextlib.suppress(psycopg.Error):  # before version 14 there is no such setting
             connection.execute("SET idle_session_timeout TO 0")
         try:

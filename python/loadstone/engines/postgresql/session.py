@@ -43,7 +43,7 @@ class Address:
             # No automatic preparation: the sixth run of a statement must be like the first.
             connection = psycopg.connect(**self.parameters, autocommit=True, prepare_threshold=None)
             # First of all, and by a statement that calls nothing: until then names resolve where
-            # the server's owner, or whoever may create in `public`, has put something
+            # the server's owner, or a role that may create in `public`, has put something
             # (CVE-2018-1058). Not by `options`: that would replace the user's PGOPTIONS.
             connection.execute("SET search_path TO pg_catalog")
             return connection

@@ -1,8 +1,8 @@
 """How a living run holds its tables in a user's SQLite file: a lock on a byte beyond SQLite's.
 
-A lock of an open file description (fcntl(2), F_OFD_SETLK): it is seen by whoever opens the file, in
-whatever container, it ends with the last process that has the descriptor, it changes nothing in the
-file, and no user of the database waits for it.
+A lock of an open file description (fcntl(2), F_OFD_SETLK): it is seen by any program that opens the
+file, in whatever container, it ends with the last process that has the descriptor, it changes
+nothing in the file, and no user of the database waits for it.
 """
 
 import fcntl

@@ -36,5 +36,5 @@ def _matched(matched: Matched) -> dict[str, Any]:
         "b": matched.match.b.variant,
         "pairs": [dataclasses.asdict(pair) for pair in matched.pairs],
         "not_compared": [dataclasses.asdict(cell) for cell in matched.unlike],
-        "terms": [dataclasses.asdict(entry) for entry in matched.ledger.entries],
+        "terms": [dataclasses.asdict(entry) for entry in matched.terms.entries],
     }

@@ -47,14 +47,14 @@ def cells(pair: Pair) -> tuple[str, ...]:
         pair.temperature,
         duration(pair.a_ns.value),
         duration(pair.b_ns.value),
-        digits(_middle(pair)),
+        digits(_median(pair)),
         bounds(pair.ratio),
         pair.verdict,
     )
 
 
-def _middle(pair: Pair) -> float:
-    """B over A of pairs. Of too few for an interval the middle may contradict the medians that
+def _median(pair: Pair) -> float:
+    """B over A of pairs. Of too few for an interval the median may contradict the medians that
     stand beside it, and nothing says which is right: then it is their quotient."""
     if pair.pairs >= INTERVAL_PAIRS_MIN:
         return pair.ratio.value
@@ -70,7 +70,7 @@ def bounds(ratio: Estimate) -> str:
 
 def flag(matched: Matched) -> str:
     """What the user let differ, in a sentence; empty where nothing was."""
-    crossed = matched.ledger.with_verdict(ACROSS)
+    crossed = matched.terms.with_verdict(ACROSS)
     if not crossed:
         return ""
     return f"Unequal terms, compared all the same: {', '.join(e.difference for e in crossed)}"
@@ -78,13 +78,13 @@ def flag(matched: Matched) -> str:
 
 def terms(matched: Matched) -> tuple[Entry, ...]:
     """The entries worth a line: all terms, and those of the engine's settings that differ."""
-    entries = matched.ledger.entries
+    entries = matched.terms.entries
     return tuple(entry for entry in entries if not entry.setting or entry.verdict != EQUAL)
 
 
 def equal_settings(matched: Matched) -> str:
     """How many of the engine's settings are the same on both sides; empty without any."""
-    count = sum(e.setting and e.verdict == EQUAL for e in matched.ledger.entries)
+    count = sum(e.setting and e.verdict == EQUAL for e in matched.terms.entries)
     return f"{plural(count, 'other setting')} equal" if count else ""
 
 
@@ -105,7 +105,7 @@ def advice(comparison: Comparison) -> str:
     compare; empty where nothing can be done."""
     if comparison.outcome == UNDECIDED_YET:
         return _how_to_decide(comparison)
-    refused = [e for one in comparison.matched for e in one.ledger.with_verdict(REFUSED)]
+    refused = [e for one in comparison.matched for e in one.terms.with_verdict(REFUSED)]
     if not refused and comparison.outcome == NOTHING_COMPARED:
         return _how_to_compare(comparison)
     if not refused or not all(entry.name for entry in refused):
@@ -125,7 +125,7 @@ def _how_to_decide(comparison: Comparison) -> str:
         if comparison.a is comparison.b:
             said.append("measure longer with --operation and --repeat-seconds, or raise --fail-on")
         else:
-            said.append("measure both in one run, where they take turns, or raise --fail-on")
+            said.append("measure both in one run, interleaved, or raise --fail-on")
     if bare:
         said += _too_few(bare)
     if comparison.unlimited:
@@ -160,7 +160,7 @@ def _of(pairs: Iterable[Pair]) -> str:
 
 def equal_terms(matched: Matched) -> str:
     """What is the same on both sides, in one line; empty where nothing is."""
-    keys = [e.key for e in matched.ledger.entries if e.verdict == EQUAL and not e.setting]
+    keys = [e.key for e in matched.terms.entries if e.verdict == EQUAL and not e.setting]
     told = [join_names(keys, most=8)] if keys else []
     settings = equal_settings(matched).removesuffix(" equal")
     told += [settings] if settings else []

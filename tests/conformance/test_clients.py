@@ -1,4 +1,4 @@
-"""Every host answers as the oracle does, says what it cannot do, and keeps what it holds."""
+"""Every client answers as the oracle does, says what it cannot do, and keeps what it holds."""
 
 import re
 from collections.abc import Iterator
@@ -10,14 +10,14 @@ import pytest
 from user_server import SECRET, UserServer, user_server
 
 from loadstone import _core, registry
-from loadstone.clients.base import Database, HostedEngine
+from loadstone.clients.base import Client, Database
 from loadstone.errors import EngineError, InputError, LoadstoneError, UnsupportedError
 from loadstone.machine.page_cache import wait_until_dead
 from loadstone.plan.variant import parse_variant
 
 PARTS = 200
 ORACLE = _core.Oo1Oracle(PARTS)
-FLOORS = ("null", "python-null")
+NULL_CLIENTS = ("null", "python-null")
 LOST = ("memory", "python-dict")
 """What they hold ends with their process, or with `stop`."""
 DEFAULTS = (
@@ -53,7 +53,7 @@ GAPS_OF_DESIGNS = {
         "lookup-batch", "traversal-batch", "reverse-batch"
     }
 }  # fmt: skip
-"""A host declares what one of its designs can do; the others say at the call that they cannot."""
+"""A client declares what one of its designs can do; the others say at the call that they cannot."""
 CONTENTS = ("scan", "lookup", "group")
 """What of 200 parts and their connections a thousand draws show."""
 TERMS = ("version", "durability", "isolation", "cache", "parallelism")
@@ -61,56 +61,56 @@ TERMS = ("version", "durability", "isolation", "cache", "parallelism")
 Answer = tuple[int, str]
 
 
-def build(text: str, folder: Path) -> HostedEngine:
+def build(text: str, folder: Path) -> Client:
     name = registry.engine_of(text)
     try:
-        kind = registry.load_host(name)
+        kind = registry.load_client(name)
     except EngineError as missing:
         pytest.skip(missing.message)
-    host = kind(parse_variant(text, frozenset(kind.capabilities.tactics)), folder, "run1")
-    host.expect(Database(PARTS))
-    assert host.variant.name == text or host.variant.url is not None
-    return host
+    client = kind(parse_variant(text, frozenset(kind.capabilities.tactics)), folder, "run1")
+    client.expect(Database(PARTS))
+    assert client.variant.name == text or client.variant.url is not None
+    return client
 
 
 @contextmanager
-def hosted(text: str) -> Iterator[HostedEngine]:
-    """A started host with its database, of which nothing may be left afterwards."""
+def loaded_client(text: str) -> Iterator[Client]:
+    """A started client with its database, of which nothing may be left afterwards."""
     # Not in the closed folders of tmp_path: a server that drops to another user must get there.
     with TemporaryDirectory(prefix="loadstone-test-") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        host = build(text, folder)
+        client = build(text, folder)
         try:
-            host.start()
-            host.load()
-            host.settle()
-            yield host
-            processes = list(host.processes())
-            host.remove()
-            host.remove()  # twice is as once
+            client.start()
+            client.load()
+            client.settle()
+            yield client
+            processes = list(client.processes())
+            client.remove()
+            client.remove()  # twice is as once
             assert list(folder.iterdir()) == []
             assert wait_until_dead(processes, limit_s=20)
         finally:
-            host.remove()
+            client.remove()
 
 
 @pytest.fixture(scope="module", params=VARIANTS)
-def host(request: pytest.FixtureRequest) -> Iterator[HostedEngine]:
-    with hosted(request.param) as loaded:
+def client(request: pytest.FixtureRequest) -> Iterator[Client]:
+    with loaded_client(request.param) as loaded:
         yield loaded
 
 
-def declared(host: HostedEngine) -> list[str]:
+def declared(client: Client) -> list[str]:
     return [
         measure
-        for measure, means in host.capabilities.structures.items()
-        if means.supported and measure not in GAPS_OF_DESIGNS.get(host.variant.name, ())
+        for measure, means in client.capabilities.structures.items()
+        if means.supported and measure not in GAPS_OF_DESIGNS.get(client.variant.name, ())
     ]
 
 
-def answer(host: HostedEngine, measure: str, iteration: int) -> Answer:
-    found = host.measure(measure, iteration)
+def answer(client: Client, measure: str, iteration: int) -> Answer:
+    found = client.measure(measure, iteration)
     assert found.elapsed_ns >= found.commit_ns >= 0
     assert found.elapsed_ns > 0
     assert found.calls > 0
@@ -122,126 +122,128 @@ def expected(measure: str, iteration: int) -> Answer:
     return ORACLE.answer(measure, iteration) or (0, "0" * 16)
 
 
-def contents(host: HostedEngine) -> list[Answer]:
-    return [answer(host, measure, 1) for measure in CONTENTS]
+def contents(client: Client) -> list[Answer]:
+    return [answer(client, measure, 1) for measure in CONTENTS]
 
 
-def test_every_host_there_is_is_held_to_the_contract() -> None:
-    held = {registry.engine_of(text) for text in (*VARIANTS, *FLOORS)}
-    assert held == set(registry.host_names())
+def test_every_client_is_held_to_the_contract() -> None:
+    held = {registry.engine_of(text) for text in (*VARIANTS, *NULL_CLIENTS)}
+    assert held == set(registry.client_names())
 
 
-def test_every_declared_measure_sees_what_the_oracle_says(host: HostedEngine) -> None:
+def test_every_declared_measure_sees_what_the_oracle_says(client: Client) -> None:
     wrong = {
         (measure, iteration): (seen, expected(measure, iteration))
-        for iteration in ITERATIONS_OF.get(host.variant.name, ITERATIONS)
-        for measure in declared(host)
-        if (seen := answer(host, measure, iteration)) != expected(measure, iteration)
+        for iteration in ITERATIONS_OF.get(client.variant.name, ITERATIONS)
+        for measure in declared(client)
+        if (seen := answer(client, measure, iteration)) != expected(measure, iteration)
     }
     assert wrong == {}
 
 
-def test_what_is_not_declared_is_a_gap_with_its_reason(host: HostedEngine) -> None:
-    assert list(host.capabilities.structures) == _core.client_measures()
-    for measure, means in host.capabilities.structures.items():
-        if measure in declared(host):
+def test_what_is_not_declared_is_a_gap_with_its_reason(client: Client) -> None:
+    assert list(client.capabilities.structures) == _core.client_measures()
+    for measure, means in client.capabilities.structures.items():
+        if measure in declared(client):
             continue
         assert means.supported or means.note
         with pytest.raises(UnsupportedError) as caught:
-            host.measure(measure, 1)
+            client.measure(measure, 1)
         before, _, reason = caught.value.message.partition(": ")
-        assert before.startswith(host.name)
+        assert before.startswith(client.name)
         assert means.note in reason
         assert reason
 
 
-@pytest.mark.parametrize("host", (*LOST, *DEFAULTS), indirect=True)
-def test_a_measure_that_does_not_exist_is_told(host: HostedEngine) -> None:
+@pytest.mark.parametrize("client", (*LOST, *DEFAULTS), indirect=True)
+def test_a_measure_that_does_not_exist_is_told(client: Client) -> None:
     with pytest.raises(EngineError, match="lok-up") as caught:
-        host.measure("lok-up", 1)
+        client.measure("lok-up", 1)
     assert "lookup" in caught.value.message + caught.value.hint
 
 
-@pytest.mark.parametrize("host", (*LOST, *DEFAULTS), indirect=True)
-def test_what_a_measure_wrote_is_taken_back(host: HostedEngine) -> None:
-    before = contents(host)
+@pytest.mark.parametrize("client", (*LOST, *DEFAULTS), indirect=True)
+def test_what_a_measure_wrote_is_taken_back(client: Client) -> None:
+    before = contents(client)
     assert before == [expected(measure, 1) for measure in CONTENTS]
     for measure in ("insert", "update"):
-        assert answer(host, measure, 1) == expected(measure, 1)
-    assert contents(host) == before
+        assert answer(client, measure, 1) == expected(measure, 1)
+    assert contents(client) == before
 
 
-@pytest.mark.parametrize("host", (*LOST, *DEFAULTS), indirect=True)
-def test_another_database_is_loaded_in_place_of_the_one_there(host: HostedEngine) -> None:
+@pytest.mark.parametrize("client", (*LOST, *DEFAULTS), indirect=True)
+def test_another_database_is_loaded_in_place_of_the_one_there(client: Client) -> None:
     other = Database(2 * PARTS, locality=False)
     try:
-        host.expect(other)
-        host.load()
+        client.expect(other)
+        client.load()
         wanted = _core.Oo1Oracle(other.parts, other.seed, other.locality)
-        assert [answer(host, measure, 1) for measure in CONTENTS] == [
+        assert [answer(client, measure, 1) for measure in CONTENTS] == [
             wanted.answer(measure, 1) for measure in CONTENTS
         ]
     finally:
-        host.expect(Database(PARTS))
-        host.load()
-    assert contents(host) == [expected(measure, 1) for measure in CONTENTS]
+        client.expect(Database(PARTS))
+        client.load()
+    assert contents(client) == [expected(measure, 1) for measure in CONTENTS]
 
 
-@pytest.mark.parametrize("host", (*LOST, *DEFAULTS), indirect=True)
-def test_a_stop_keeps_what_was_loaded(host: HostedEngine) -> None:
-    size_bytes = host.size_bytes()
-    assert host.can_stop == (host.name not in LOST)
-    processes = host.processes()
-    dead = host.stop()
+@pytest.mark.parametrize("client", (*LOST, *DEFAULTS), indirect=True)
+def test_a_stop_keeps_what_was_loaded(client: Client) -> None:
+    size_bytes = client.size_bytes()
+    assert client.can_stop == (client.name not in LOST)
+    processes = client.processes()
+    dead = client.stop()
     assert set(processes) <= set(dead)
     assert wait_until_dead(list(dead), limit_s=20)
-    host.start()
-    if host.name in LOST:
-        host.load()
+    client.start()
+    if client.name in LOST:
+        client.load()
     else:
         assert size_bytes > 0
-        assert host.files()
-        assert sum(path.stat().st_size for path in host.files()) > 0
-    assert contents(host) == [expected(measure, 1) for measure in CONTENTS]
+        assert client.files()
+        assert sum(path.stat().st_size for path in client.files()) > 0
+    assert contents(client) == [expected(measure, 1) for measure in CONTENTS]
 
 
-def test_the_terms_are_the_contracts(host: HostedEngine) -> None:
-    terms = host.terms()
-    python = host.name in ("python-dict", "zodb", "ladybug")
-    assert terms["host"] == ("python" if python else "rust")
-    if host.name in LOST:
+def test_the_terms_are_the_contracts(client: Client) -> None:
+    terms = client.terms()
+    python = client.name in ("python-dict", "zodb", "ladybug")
+    assert terms["client"] == ("python" if python else "rust")
+    if client.name in LOST:
         assert terms["durability"].startswith("none")
         return
     assert [name for name in TERMS if not terms.get(name)] == []
     assert all(isinstance(value, str) for value in terms.values())
     # What was asked is what is read back, word for word: a report compares the two.
-    own_words = {"durability"} if host.name == "zodb" else set()
-    for tactic in set(host.capabilities.tactics) - own_words:
-        assert terms[tactic] == host.tactic(tactic), tactic
-    if host.name == "zodb":
+    own_words = {"durability"} if client.name == "zodb" else set()
+    for tactic in set(client.capabilities.tactics) - own_words:
+        assert terms[tactic] == client.tactic(tactic), tactic
+    if client.name == "zodb":
         assert terms["durability"].startswith("full")
-    if host.name == "postgresql":
+    if client.name == "postgresql":
         # Of the program's own session, not of the one that sets the server up.
-        commit = "off" if host.tactic("durability") == "none" else "on"
+        commit = "off" if client.tactic("durability") == "none" else "on"
         assert terms["setting.synchronous_commit"] == commit
 
 
-@pytest.mark.parametrize("host", (*LOST, *DEFAULTS), indirect=True)
-def test_a_tactic_that_is_not_declared_is_refused(host: HostedEngine) -> None:
-    for tactics in ("swiftness=5", *(f"{name}=swift" for name in host.capabilities.tactics)):
-        known = frozenset((*host.capabilities.tactics, "swiftness"))
-        other = type(host)(parse_variant(f"{host.name}?{tactics}", known), host.scratch, "run2")
+@pytest.mark.parametrize("client", (*LOST, *DEFAULTS), indirect=True)
+def test_a_tactic_that_is_not_declared_is_refused(client: Client) -> None:
+    for tactics in ("swiftness=5", *(f"{name}=swift" for name in client.capabilities.tactics)):
+        known = frozenset((*client.capabilities.tactics, "swiftness"))
+        other = type(client)(
+            parse_variant(f"{client.name}?{tactics}", known), client.scratch, "run2"
+        )
         with pytest.raises(InputError, match="swift"):
             other.start()
 
 
-@pytest.mark.parametrize("name", FLOORS)
-def test_a_floor_makes_the_calls_and_has_no_answers(name: str) -> None:
-    with hosted(name) as floor:
-        assert not floor.capabilities.answers
-        assert not floor.can_stop
-        assert floor.size_bytes() == 0
-        calls = {measure: floor.measure(measure, 1).calls for measure in ("lookup", "traversal")}
+@pytest.mark.parametrize("name", NULL_CLIENTS)
+def test_a_null_client_makes_the_calls_and_has_no_answers(name: str) -> None:
+    with loaded_client(name) as overhead:
+        assert not overhead.capabilities.answers
+        assert not overhead.can_stop
+        assert overhead.size_bytes() == 0
+        calls = {measure: overhead.measure(measure, 1).calls for measure in ("lookup", "traversal")}
         assert calls == {"lookup": 1_000, "traversal": 3_280 + 1_093}
 
 
@@ -255,17 +257,17 @@ def test_of_a_users_server_only_a_schema_is_used_and_given_back(
     server: UserServer, tmp_path: Path
 ) -> None:
     before = server.fingerprint()
-    host = build(server.url(), tmp_path)
-    host.start()
-    host.load()
-    host.settle()
-    assert not host.can_stop
-    assert answer(host, "traversal", 1) == expected("traversal", 1)
-    assert (list(host.stop()), list(host.files()), list(host.processes())) == ([], [], [])
-    host.start()
-    assert contents(host) == [expected(measure, 1) for measure in CONTENTS]
+    client = build(server.url(), tmp_path)
+    client.start()
+    client.load()
+    client.settle()
+    assert not client.can_stop
+    assert answer(client, "traversal", 1) == expected("traversal", 1)
+    assert (list(client.stop()), list(client.files()), list(client.processes())) == ([], [], [])
+    client.start()
+    assert contents(client) == [expected(measure, 1) for measure in CONTENTS]
     assert server.fingerprint()[-3:] == before[-3:]
-    host.remove()
+    client.remove()
     assert server.fingerprint() == before
 
 
@@ -274,10 +276,10 @@ def test_what_cannot_be_set_on_a_users_server_is_refused(
     server: UserServer, tmp_path: Path, tactic: str
 ) -> None:
     before = server.fingerprint()
-    host = build(server.url(tail=f"?{tactic}"), tmp_path)
+    client = build(server.url(tail=f"?{tactic}"), tmp_path)
     with pytest.raises(UnsupportedError, match="not ours"):
-        host.start()
-    host.remove()
+        client.start()
+    client.remove()
     assert server.fingerprint() == before
 
 
@@ -289,17 +291,17 @@ def shown(error: BaseException | None) -> Iterator[str]:
 
 
 def test_a_users_password_is_in_no_word_of_ours(server: UserServer, tmp_path: Path) -> None:
-    host = build(server.url(), tmp_path)
-    host.start()
-    said = [repr(host), repr(host.variant), host.variant.name, str(host.terms())]
+    client = build(server.url(), tmp_path)
+    client.start()
+    said = [repr(client), repr(client.variant), client.variant.name, str(client.terms())]
     with server.owner() as owner:
         owner.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                       " WHERE usename = 'alice'")  # fmt: skip
-    for failing in (host.load, lambda: host.measure("lookup", 1), host.terms):
+    for failing in (client.load, lambda: client.measure("lookup", 1), client.terms):
         with pytest.raises(LoadstoneError) as caught:
             failing()
         said += shown(caught.value)
-    host.remove()
+    client.remove()
     wrong = build(server.url(secret=f"{SECRET}wrong"), tmp_path)
     with pytest.raises(LoadstoneError) as caught:
         wrong.start()
@@ -309,23 +311,23 @@ def test_a_users_password_is_in_no_word_of_ours(server: UserServer, tmp_path: Pa
 
 
 def test_the_password_of_our_own_server_is_in_no_word_of_ours() -> None:
-    with hosted("postgresql?place=tcp") as host:
-        address, _ = host.address()  # type: ignore[attr-defined]
+    with loaded_client("postgresql?place=tcp") as client:
+        address, _ = client.address()  # type: ignore[attr-defined]
         found = re.search(r"password='([^']+)'", address)
         assert found is not None
         password = found[1]
-        said = [repr(host), repr(vars(host)["_program"]), str(host.terms())]
-        host._server.stop()  # type: ignore[attr-defined]
-        for failing in (lambda: host.measure("lookup", 1), host.load):
+        said = [repr(client), repr(vars(client)["_program"]), str(client.terms())]
+        client._server.stop()  # type: ignore[attr-defined]
+        for failing in (lambda: client.measure("lookup", 1), client.load):
             with pytest.raises(EngineError) as caught:
                 failing()
             said += shown(caught.value)
-        host.stop()
+        client.stop()
         with pytest.raises(EngineError) as caught:
-            host.measure("lookup", 1)
+            client.measure("lookup", 1)
         said += shown(caught.value)
-        files = [path for path in host.scratch.rglob("*") if path.is_file()]
+        files = [path for path in client.scratch.rglob("*") if path.is_file()]
         assert not any(password in words for words in said), said
         assert not any(password.encode() in path.read_bytes() for path in files)
-        host.start()
-        assert contents(host) == [expected(measure, 1) for measure in CONTENTS]
+        client.start()
+        assert contents(client) == [expected(measure, 1) for measure in CONTENTS]

@@ -15,17 +15,17 @@ const KEPT_ONE_IN: u8 = 64;
 /// What a small result's pages take.
 const FRESH_BYTES: usize = 512 << 10;
 
-/// A small table in memory. Laying the stick to the machine scans it, copies what is selected, and
+/// A small table in memory. Running the probe scans it, copies what is selected, and
 /// touches fresh pages: branches, a processor's shared caches, the kernel's memory.
 ///
 /// A dependent chain (`spin`) sees the clock frequency alone. What a neighbour on the same core or
 /// the same cache takes is not in it, and slows an engine's statements by half and more.
-pub struct Yardstick {
+pub struct SpeedProbe {
     records: Vec<u8>,
     kept: Vec<u8>,
 }
 
-impl Yardstick {
+impl SpeedProbe {
     /// The same table every time.
     #[must_use]
     pub fn new() -> Self {
@@ -38,7 +38,7 @@ impl Yardstick {
     }
 
     /// Time in ns of the work. Fails where there is no memory for a small result.
-    pub fn lay_ns(&mut self) -> Result<u64, MemoryError> {
+    pub fn run_ns(&mut self) -> Result<u64, MemoryError> {
         let start_ns = clock::now_ns();
         self.scan();
         memory::pretouch(FRESH_BYTES)?;
@@ -61,7 +61,7 @@ impl Yardstick {
     }
 }
 
-impl Default for Yardstick {
+impl Default for SpeedProbe {
     fn default() -> Self {
         Self::new()
     }
@@ -69,22 +69,22 @@ impl Default for Yardstick {
 
 #[cfg(test)]
 mod tests {
-    use super::{RECORDS, Yardstick};
+    use super::{RECORDS, SpeedProbe};
 
     #[test]
     fn the_same_work_is_done_each_time() {
-        let mut stick = Yardstick::new();
-        let kept = stick.scan();
+        let mut probe = SpeedProbe::new();
+        let kept = probe.scan();
         assert!(kept > 0 && kept < RECORDS / 10, "{kept} of {RECORDS} records kept");
-        assert_eq!(stick.scan(), kept);
-        assert_eq!(Yardstick::new().scan(), kept);
+        assert_eq!(probe.scan(), kept);
+        assert_eq!(SpeedProbe::new().scan(), kept);
     }
 
     #[test]
-    fn a_yardstick_takes_the_time_of_its_work() {
+    fn a_speed_probe_takes_the_time_of_its_work() {
         // No machine looks at eight bytes, each found by the one before, in less than 8 cycles of
         // 10 GHz: in less time the scan was optimised away.
         let scan_ns_min = RECORDS as u64 * 8 / 10;
-        assert!(Yardstick::new().lay_ns().expect("half a mebibyte") > scan_ns_min);
+        assert!(SpeedProbe::new().run_ns().expect("half a mebibyte") > scan_ns_min);
     }
 }

@@ -11,17 +11,17 @@ import pytest
 
 from loadstone import _core
 from loadstone.clients.base import Database
-from loadstone.clients.python.embedded import PythonHost, part_table
-from loadstone.clients.python.null import PythonNullHost
-from loadstone.clients.rust.embedded import MemoryHost
+from loadstone.clients.python.embedded import PythonClient, part_table
+from loadstone.clients.python.null import PythonNullClient
+from loadstone.clients.rust.embedded import MemoryClient
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.plan.variant import parse_variant
 
 PARTS = 200
-HOSTS = {
-    "python-dict": ("dictionary", "DictionaryHost"),
-    "zodb": ("zodb", "ZodbHost"),
-    "ladybug": ("ladybug", "LadybugHost"),
+CLIENTS = {
+    "python-dict": ("dictionary", "DictionaryClient"),
+    "zodb": ("zodb", "ZodbClient"),
+    "ladybug": ("ladybug", "LadybugClient"),
 }
 VARIANTS = (
     "python-dict",
@@ -33,47 +33,47 @@ VARIANTS = (
 STORED = ("zodb", "ladybug")
 ORACLES = {locality: _core.Oo1Oracle(PARTS, 1, locality) for locality in (True, False)}
 
-Open = Callable[..., PythonHost]
+Open = Callable[..., PythonClient]
 
 
-def kind_of(engine: str) -> type[PythonHost]:
-    module, name = HOSTS[engine]
+def kind_of(engine: str) -> type[PythonClient]:
+    module, name = CLIENTS[engine]
     if engine in STORED:
         pytest.importorskip(engine.upper() if engine == "zodb" else engine,
                             reason=f"the optional engine {engine} is not installed")  # fmt: skip
-    kind: type[PythonHost] = getattr(import_module(f"loadstone.clients.python.{module}"), name)
+    kind: type[PythonClient] = getattr(import_module(f"loadstone.clients.python.{module}"), name)
     return kind
 
 
 @pytest.fixture
 def opened(tmp_path: Path) -> Iterator[Open]:
-    hosts: list[PythonHost] = []
+    clients: list[PythonClient] = []
 
-    def open_one(text: str, *, locality: bool = True, load: bool = True) -> PythonHost:
+    def open_one(text: str, *, locality: bool = True, load: bool = True) -> PythonClient:
         kind = kind_of(text.partition("?")[0])
         variant = parse_variant(text, frozenset(kind.capabilities.tactics))
-        host = kind(variant, tmp_path, "test")
-        hosts.append(host)
-        host.expect(Database(PARTS, locality))
-        host.start()
+        client = kind(variant, tmp_path, "test")
+        clients.append(client)
+        client.expect(Database(PARTS, locality))
+        client.start()
         if load:
-            host.load()
-            host.settle()
-        return host
+            client.load()
+            client.settle()
+        return client
 
     yield open_one
-    for host in hosts:
-        host.remove()
+    for client in clients:
+        client.remove()
     assert list(tmp_path.iterdir()) == []
 
 
-def supported(host: PythonHost) -> list[str]:
-    return [name for name, means in host.capabilities.structures.items() if means.supported]
+def supported(client: PythonClient) -> list[str]:
+    return [name for name, means in client.capabilities.structures.items() if means.supported]
 
 
-def answered(host: PythonHost, measure: str, iteration: int) -> tuple[int, str] | EngineError:
+def answered(client: PythonClient, measure: str, iteration: int) -> tuple[int, str] | EngineError:
     try:
-        found = host.measure(measure, iteration)
+        found = client.measure(measure, iteration)
     except EngineError as error:
         return error
     assert found.elapsed_ns > 0
@@ -81,15 +81,15 @@ def answered(host: PythonHost, measure: str, iteration: int) -> tuple[int, str] 
     return found.visits, found.checksum
 
 
-def differing(host: PythonHost, iterations: range) -> list[tuple[str, int]]:
+def differing(client: PythonClient, iterations: range) -> list[tuple[str, int]]:
     """Measures that saw what the oracle did not expect."""
-    assert host.database is not None
-    oracle = ORACLES[host.database.locality]
+    assert client.database is not None
+    oracle = ORACLES[client.database.locality]
     return [
         (measure, iteration)
-        for measure in supported(host)
+        for measure in supported(client)
         for iteration in iterations
-        if answered(host, measure, iteration)
+        if answered(client, measure, iteration)
         != (oracle.answer(measure, iteration) or (0, "0" * 16))
     ]
 
@@ -99,75 +99,75 @@ def differing(host: PythonHost, iterations: range) -> list[tuple[str, int]]:
 def test_every_measure_sees_what_the_oracle_says(
     opened: Open, variant: str, locality: bool
 ) -> None:
-    host = opened(variant, locality=locality)
+    client = opened(variant, locality=locality)
     # Twice around: writes of the first round would be seen in the second.
-    assert differing(host, range(1, 3)) == []
-    assert differing(host, range(1)) == []
+    assert differing(client, range(1, 3)) == []
+    assert differing(client, range(1)) == []
 
 
-def floor_has(measure: str) -> bool:
-    return MemoryHost.capabilities.structures[measure].supported
+def null_has(measure: str) -> bool:
+    return MemoryClient.capabilities.structures[measure].supported
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_calls_are_counted_as_the_program_in_rust_counts_them(opened: Open, variant: str) -> None:
-    host = opened(variant)
-    floor = _core.Client("memory", "", [], PARTS)
-    floor.load()
-    for measure in supported(host):
-        if floor_has(measure):
-            assert host.measure(measure, 1).calls == floor.measure(measure, 1)[4], measure
+    client = opened(variant)
+    overhead = _core.Client("memory", "", [], PARTS)
+    overhead.load()
+    for measure in supported(client):
+        if null_has(measure):
+            assert client.measure(measure, 1).calls == overhead.measure(measure, 1)[4], measure
 
 
-def test_the_floor_makes_every_call_and_gives_no_answer(tmp_path: Path) -> None:
-    host = PythonNullHost(parse_variant("python-null", frozenset()), tmp_path, "test")
-    assert not host.capabilities.answers
-    host.expect(Database(PARTS))
-    host.load()
-    calls = {measure: host.measure(measure, 1).calls for measure in supported(host)}
+def test_the_null_client_makes_every_call_and_gives_no_answer(tmp_path: Path) -> None:
+    client = PythonNullClient(parse_variant("python-null", frozenset()), tmp_path, "test")
+    assert not client.capabilities.answers
+    client.expect(Database(PARTS))
+    client.load()
+    calls = {measure: client.measure(measure, 1).calls for measure in supported(client)}
     # 1,093 parts of 3,280 have their links asked for, and the start is looked up.
     assert calls["traversal"] == calls["reverse"] == calls["ordered"] == 3_280 + 1_093
     assert (calls["lookup"], calls["insert"], calls["nothing"]) == (1_000, 100, 1_000)
-    assert host.measure("traversal", 1).visits == 3_280
-    host.remove()
+    assert client.measure("traversal", 1).visits == 3_280
+    client.remove()
 
 
-@pytest.mark.parametrize("engine", HOSTS)
+@pytest.mark.parametrize("engine", CLIENTS)
 def test_a_changed_link_is_caught(opened: Open, engine: str) -> None:
-    host = opened(engine)
-    client: Any = host._opened()
+    client = opened(engine)
+    driver: Any = client._opened()
     (start,) = _core.oo1_inputs(PARTS, 1, True, "traversal", 1)
-    client.begin_write()
+    driver.begin_write()
     if engine == "ladybug":
-        client.ask("MATCH (:part {id: $id})-[c:connection]->() WITH c LIMIT 1 DELETE c", id=start)
-        client.ask(
+        driver.ask("MATCH (:part {id: $id})-[c:connection]->() WITH c LIMIT 1 DELETE c", id=start)
+        driver.ask(
             "MATCH (f:part {id: $id}), (t:part {id: $to}) "
             "CREATE (f)-[:connection {type: 'part-type0', length: 0}]->(t)",
             id=start, to=PARTS,
         )  # fmt: skip
     else:
-        part = client.by_id[start]
-        part.to = (client.by_id[PARTS], *part.to[1:])
-    client.commit()
-    caught = {measure for measure, _ in differing(host, range(1, 2))}
+        part = driver.by_id[start]
+        part.to = (driver.by_id[PARTS], *part.to[1:])
+    driver.commit()
+    caught = {measure for measure, _ in differing(client, range(1, 2))}
     assert {"traversal", "ordered"} <= caught
     assert not caught & {"lookup", "scan", "range", "update"}
 
 
 @pytest.mark.parametrize("engine", STORED)
 def test_what_was_loaded_outlives_a_stop(opened: Open, engine: str) -> None:
-    host = opened(engine)
-    assert differing(host, range(1)) == []
-    size_bytes = host.size_bytes()
-    assert host.stop() == ()
-    assert host.size_bytes() > 0
-    assert all(path.is_file() for path in host.files())
-    host.start()
-    assert differing(host, range(1)) == []
+    client = opened(engine)
+    assert differing(client, range(1)) == []
+    size_bytes = client.size_bytes()
+    assert client.stop() == ()
+    assert client.size_bytes() > 0
+    assert all(path.is_file() for path in client.files())
+    client.start()
+    assert differing(client, range(1)) == []
     # Loaded once more: in place of the other, not beside it.
-    host.load()
-    assert differing(host, range(1)) == []
-    assert host.size_bytes() < 2 * size_bytes
+    client.load()
+    assert differing(client, range(1)) == []
+    assert client.size_bytes() < 2 * size_bytes
 
 
 @pytest.mark.parametrize("engine", STORED)
@@ -175,40 +175,40 @@ def test_what_was_loaded_outlives_a_stop(opened: Open, engine: str) -> None:
 def test_a_write_that_fails_leaves_nothing(
     opened: Open, engine: str, measure: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    host = opened(engine)
+    client = opened(engine)
 
     def refuse() -> None:
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(host._opened(), "commit", refuse)
+    monkeypatch.setattr(client._opened(), "commit", refuse)
     with pytest.raises(EngineError, match=f"{engine}: the disk is full"):
-        host.measure(measure, 1)
+        client.measure(measure, 1)
     monkeypatch.undo()
-    assert differing(host, range(1)) == []
+    assert differing(client, range(1)) == []
 
 
-@pytest.mark.parametrize("engine", HOSTS)
+@pytest.mark.parametrize("engine", CLIENTS)
 def test_terms_are_told_and_tactics_among_them(opened: Open, engine: str) -> None:
-    host = opened(engine)
-    terms = host.terms()
-    assert terms["host"] == "python"
+    client = opened(engine)
+    terms = client.terms()
+    assert terms["client"] == "python"
     assert {"durability", "isolation", "setting.access"} <= set(terms)
-    for tactic, (default, *_) in host.capabilities.tactics.items():
+    for tactic, (default, *_) in client.capabilities.tactics.items():
         expected = {"transaction": "measure"}.get(tactic, default)
         assert terms[tactic] == expected, tactic
 
 
-@pytest.mark.parametrize("engine", HOSTS)
+@pytest.mark.parametrize("engine", CLIENTS)
 def test_a_gap_has_its_reason_and_an_error_its_engine(opened: Open, engine: str) -> None:
-    host = opened(engine, load=False)
-    for measure, means in host.capabilities.structures.items():
+    client = opened(engine, load=False)
+    for measure, means in client.capabilities.structures.items():
         if not means.supported:
             with pytest.raises(UnsupportedError, match=means.note):
-                host.measure(measure, 1)
+                client.measure(measure, 1)
     with pytest.raises(EngineError, match="no measure 'walk'"):
-        host.measure("walk", 1)
+        client.measure("walk", 1)
     with pytest.raises(EngineError, match=f"^{engine}: "):
-        host.measure("lookup", 1)
+        client.measure("lookup", 1)
 
 
 def test_the_checksum_in_python_is_the_oracles() -> None:

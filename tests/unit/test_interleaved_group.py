@@ -1,4 +1,4 @@
-"""A unit of interleaving: how often its cells are repeated, and which of them are invalid."""
+"""An interleaved group: how often its cells are repeated, and which of them are invalid."""
 
 import random
 from itertools import pairwise
@@ -7,9 +7,9 @@ import pytest
 
 from loadstone.plan.plan import Cell, Plan
 from loadstone.record.model import AnswerCheck, Condition, Sample
-from loadstone.run.interleaved_group import Unit
+from loadstone.run.interleaved_group import InterleavedGroup
 
-RENEWED = -1
+REFORKED = -1
 """In the place of a block's round: the engine was started anew."""
 CALM = Condition(0.0, 0.01, 0.0)
 
@@ -23,7 +23,7 @@ class State:
     def begin(self):
         pass
 
-    def lay(self):
+    def probe_speed(self):
         pass
 
     def end(self):
@@ -35,10 +35,10 @@ def cell(variant, temperature="warm", samples=10, gap=""):
 
 
 def measured(
-    cells, middles_ns, noise=0.0, condition=CALM, status="ok", one_session=False,
+    cells, medians_ns, noise=0.0, condition=CALM, status="ok", one_session=False,
     first_scale=True, computed=0.9, **choices
 ):  # fmt: skip
-    """The results of a unit whose variants take so long, and the blocks that were taken."""
+    """The results of a group whose variants take so long, and the blocks that were taken."""
     plan = Plan("w", "1993", ("a",), (1000,), 1, 1, 2, 60.0, tuple(cells),
                 roles=(("null", "harness overhead"), ("python-null", "harness overhead")),
                 **{"precision": 0.02, "repeat_most": 40, "repeat_s": 60.0, **choices})  # fmt: skip
@@ -48,7 +48,7 @@ def measured(
     def take(item, block, number):
         blocks.append((item.cell.variant, len(block), number))
         for ordinal in block:
-            elapsed = int(middles_ns[item.cell.variant] * dice.lognormvariate(0, noise))
+            elapsed = int(medians_ns[item.cell.variant] * dice.lognormvariate(0, noise))
             worked = None if computed is None else int(elapsed * computed)
             item.samples.append(
                 Sample(ordinal, number, ordinal % 10, ordinal, elapsed, client_cpu_ns=worked)
@@ -58,14 +58,14 @@ def measured(
         if status != "ok":
             item.status, item.reason = status, "because"
 
-    def renew(items, hurried):
-        planned = len([block for block in blocks if block[2] != RENEWED]) < 2 * len(cells)
-        assert hurried == planned, "a panel has no time for slow restarts"
-        blocks.extend((item.cell.variant, 0, RENEWED) for item in items)
+    def refork(items, hurried):
+        planned = len([block for block in blocks if block[2] != REFORKED]) < 2 * len(cells)
+        assert hurried == planned, "a preset has no time for slow restarts"
+        blocks.extend((item.cell.variant, 0, REFORKED) for item in items)
 
-    unit = Unit(plan, cells, 3, State(condition), 50.0, one_session=one_session,
+    group = InterleavedGroup(plan, cells, 3, State(condition), 50.0, one_session=one_session,
                 first_scale=first_scale)  # fmt: skip
-    results = {r.cell.variant: r for r in unit.measure(take, renew, lambda item: None)}
+    results = {r.cell.variant: r for r in group.measure(take, refork, lambda item: None)}
     return results, blocks
 
 
@@ -76,34 +76,34 @@ def counts(results):
 def test_the_planned_rounds_hold_every_variant_once_each():
     results, blocks = measured([cell("a"), cell("b")], {"a": 1e6, "b": 3e6}, noise=0.05)
     assert counts(results) == {"a": 10, "b": 10}, "far apart: nothing more is asked"
-    taken = [block for block in blocks if block[2] != RENEWED]
+    taken = [block for block in blocks if block[2] != REFORKED]
     assert sorted(taken) == [("a", 5, 0), ("a", 5, 1), ("b", 5, 0), ("b", 5, 1)]
 
 
-@pytest.mark.parametrize(("temperature", "one_session", "renewals"),
+@pytest.mark.parametrize(("temperature", "one_session", "reforks"),
                          [("warm", False, 1), ("warm", True, 0), ("cold", False, 0)])  # fmt: skip
 def test_a_further_planned_round_finds_a_warm_engine_started_anew(
-    temperature, one_session, renewals
+    temperature, one_session, reforks
 ):
     _, blocks = measured([cell("a", temperature), cell("b", temperature)],
                          {"a": 1e6, "b": 3e6}, one_session=one_session)  # fmt: skip
-    renewed = [at for at, (*_, number) in enumerate(blocks) if number == RENEWED]
-    assert len(renewed) == 2 * renewals, "each of the two, before its second block"
-    assert all(blocks[at][0] == blocks[at + 1][0] and blocks[at + 1][2] == 1 for at in renewed)
+    reforked = [at for at, (*_, number) in enumerate(blocks) if number == REFORKED]
+    assert len(reforked) == 2 * reforks, "each of the two, before its second block"
+    assert all(blocks[at][0] == blocks[at + 1][0] and blocks[at + 1][2] == 1 for at in reforked)
 
 
-def test_nobody_has_two_turns_on_end():
+def test_no_variant_has_two_blocks_in_succession():
     _, blocks = measured([cell("a"), cell("b")], {"a": 1e6, "b": 1e6}, noise=0.2,
                          repeat_most=200)  # fmt: skip
     looks = []
     for variant, count, number in blocks:
-        if number == RENEWED or number < 2:
+        if number == REFORKED or number < 2:
             looks.append([])
         elif count:
             looks[-1].append(variant)
-    turns = [look for look in looks if look]
-    assert turns
-    assert all(one != other for look in turns for one, other in pairwise(look))
+    blocks_of_rounds = [look for look in looks if look]
+    assert blocks_of_rounds
+    assert all(one != other for look in blocks_of_rounds for one, other in pairwise(look))
 
 
 def test_an_undecided_comparison_is_repeated_together_and_to_the_cap():
@@ -111,16 +111,16 @@ def test_an_undecided_comparison_is_repeated_together_and_to_the_cap():
                                {"a": 1e6, "b": 1e6, "c": 9e6}, noise=0.2,
                                one_session=True)  # fmt: skip
     assert counts(results) == {"a": 40, "b": 40, "c": 10}
-    renewed = [variant for variant, _, at in blocks if at == RENEWED]
-    assert set(renewed) == {"a", "b"}, "two of the same get other memory before each look"
-    assert renewed.count("a") == renewed.count("b") > 1
+    reforked = [variant for variant, _, at in blocks if at == REFORKED]
+    assert set(reforked) == {"a", "b"}, "two of the same get other memory before each look"
+    assert reforked.count("a") == reforked.count("b") > 1
     for number in range(2, max(number for *_, number in blocks) + 1):
         assert {variant for variant, _, at in blocks if at == number} == {"a", "b"}
 
 
 @pytest.mark.parametrize(("first_scale", "repeat_s", "most"),
                          [(True, 0.3, 40), (False, 0.3, 10), (False, 20.0, 40)])  # fmt: skip
-def test_a_panel_repeats_at_the_first_scale_only(first_scale, repeat_s, most):
+def test_a_preset_repeats_at_the_first_scale_only(first_scale, repeat_s, most):
     results, _ = measured([cell("a"), cell("b")], {"a": 1e6, "b": 1e6}, noise=0.2,
                           one_session=True, first_scale=first_scale, repeat_s=repeat_s)  # fmt: skip
     assert counts(results) == {"a": most, "b": most}
@@ -137,18 +137,20 @@ def test_a_plan_may_ask_for_no_repetition(choices):
     assert counts(results) == {"a": 10, "b": 10}
 
 
-def test_cold_cells_and_the_floor_keep_to_the_plan():
+def test_cold_cells_and_the_overhead_keep_to_the_plan():
     cold = [cell("a", "cold", 3), cell("b", "cold", 3)]
     assert counts(measured(cold, {"a": 1e6, "b": 1e6}, noise=0.2)[0]) == {"a": 3, "b": 3}
-    for floor in ("null", "python-null"):
-        with_floor, _ = measured([cell("a"), cell(floor)], {"a": 1e6, floor: 1e6}, noise=0.001)
-        assert counts(with_floor) == {"a": 10, floor: 10}
+    for overhead in ("null", "python-null"):
+        with_overhead, _ = measured(
+            [cell("a"), cell(overhead)], {"a": 1e6, overhead: 1e6}, noise=0.001
+        )
+        assert counts(with_overhead) == {"a": 10, overhead: 10}
 
 
 @pytest.mark.parametrize(("limits", "computed", "status"),
                          [(True, 0.9, "disturbed"), (True, 0.05, "invalid"),
                           (True, None, "invalid"), (False, 0.9, "ok")])  # fmt: skip
-def test_a_busy_machine_disturbs_every_cell_but_the_floor_and_keeps_the_times(
+def test_a_busy_machine_disturbs_every_cell_but_the_overhead_and_keeps_the_times(
     limits, computed, status
 ):
     busy = Condition(0.0, 0.9, 0.0)
@@ -163,7 +165,7 @@ def test_a_busy_machine_disturbs_every_cell_but_the_floor_and_keeps_the_times(
     assert results["null"].status == "ok"
 
 
-def test_a_cell_near_the_floor_is_invalid_and_one_without_answers_is_not_asked():
+def test_a_cell_near_the_overhead_is_invalid_and_one_without_answers_is_not_asked():
     results, _ = measured([cell("a"), cell("null")], {"a": 1e6, "null": 9e5}, noise=0.001)
     assert results["a"].status == "invalid"
     assert "harness" in results["a"].reason
@@ -172,7 +174,7 @@ def test_a_cell_near_the_floor_is_invalid_and_one_without_answers_is_not_asked()
 @pytest.mark.parametrize(("factor", "samples", "status"),
                          [(1.3, 10, "disturbed"), (2.5, 10, "invalid"), (2.5, 5, "invalid"),
                           (1.3, 5, "disturbed"), (2.5, 2, "ok")])  # fmt: skip
-def test_twins_that_differ_convict_each_other_and_nobody_else(factor, samples, status):
+def test_an_a_a_pair_that_differs_disturbs_both_and_no_other(factor, samples, status):
     cells = [cell(name, samples=samples) for name in ("a", "a#2", "b")]
     results, _ = measured(cells, {"a": 1e6, "a#2": factor * 1e6, "b": 5e7}, noise=0.01,
                           repeat_most=samples)  # fmt: skip
@@ -191,8 +193,8 @@ def test_gaps_and_failures_keep_their_reason():
     assert blocks == [("b", 5, 0)]
 
 
-def test_the_twin_that_was_added_for_its_noise_keeps_to_the_plan():
+def test_an_a_a_control_that_was_added_for_its_noise_keeps_to_the_plan():
     cells = [cell("a"), cell("a#2"), cell("b")]
-    middles = {"a": 1e6, "a#2": 1e6, "b": 1e6}
-    assert counts(measured(cells, middles, noise=0.2, twin="a#2")[0])["a#2"] == 10
-    assert counts(measured(cells, middles, noise=0.2)[0])["a#2"] == 40, "one that was asked for"
+    medians = {"a": 1e6, "a#2": 1e6, "b": 1e6}
+    assert counts(measured(cells, medians, noise=0.2, aa_control="a#2")[0])["a#2"] == 10
+    assert counts(measured(cells, medians, noise=0.2)[0])["a#2"] == 40, "one that was asked for"

@@ -35,11 +35,11 @@ Costs = Mapping[str, float]
 HUGE = """
 import resource, sys
 from loadstone import _core
-host = _core.Client(sys.argv[1], sys.argv[2], [], parts=int(sys.argv[3]))
+client = _core.Client(sys.argv[1], sys.argv[2], [], parts=int(sys.argv[3]))
 before_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-elapsed_ns = host.load()
+elapsed_ns = client.load()
 after_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(elapsed_ns, before_kib, after_kib, host.size_bytes())
+print(elapsed_ns, before_kib, after_kib, client.size_bytes())
 """
 
 
@@ -53,18 +53,18 @@ def examples() -> Path:
 
 def null_operation(samples: int = 200) -> None:
     """What the loop takes for a call into an engine that does nothing."""
-    host = _core.Client("null", "", [], PARTS)
+    client = _core.Client("null", "", [], PARTS)
     found = []
     for iteration in range(samples):
-        elapsed_ns, _, _, _, calls = host.measure("nothing", iteration)
+        elapsed_ns, _, _, _, calls = client.measure("nothing", iteration)
         found.append(elapsed_ns / calls)
-    middle = interval_of_median(found)[0]
-    reached = verdict(middle <= NULL_GOAL_NS)
-    print(f"null operation {middle:6.2f} ns   target {NULL_GOAL_NS:g} ns {reached}")
+    median = interval_of_median(found)[0]
+    reached = verdict(median <= NULL_GOAL_NS)
+    print(f"null operation {median:6.2f} ns   target {NULL_GOAL_NS:g} ns {reached}")
 
 
 def bare_loops(folder: Path, programs: Path, rounds: int = 15) -> None:
-    """SQLite, LMDB and DuckDB, our client and the bare interface in turns."""
+    """SQLite, LMDB and DuckDB, our client and the bare interface, alternately."""
     print(f"{'ns':28} {'ours':>9} {'bare':>9} {'ratio':>7}")
     for engine, tactic in (("sqlite", "access=rowid"), ("lmdb", "access=links")):
         compare(engine, partial(beside, engine, tactic, folder, programs), rounds)

@@ -9,18 +9,18 @@ import pytest
 from loadstone.benchmarks.oo1.benchmark import Oo1Benchmark, call_of
 from loadstone.clients.base import Database
 from loadstone.clients.oo1.loops import run
-from loadstone.clients.python.null import NullClient
+from loadstone.clients.python.null import NullDriver
 from loadstone.record.model import Sample
 from loadstone.statistics import validity
-from loadstone.worker.client_requests import HostRequests
+from loadstone.worker.client_requests import ClientRequests
 
 PARTS = 200
 OPERATIONS = {item.name: item for item in Oo1Benchmark().operations("1992", PARTS)}
 SPIN_NS = 1_000_000
 
 
-def worker_in(folder: Path, engine: str = "sqlite") -> HostRequests:
-    worker = HostRequests(lambda kind: None)
+def worker_in(folder: Path, engine: str = "sqlite") -> ClientRequests:
+    worker = ClientRequests(lambda kind: None)
     worker.open({"engine": engine, "tactics": []}, str(folder), "owner")
     worker.load({"parts": PARTS, "locality": True, "seed": 1}, {})
     return worker
@@ -35,7 +35,7 @@ def block(operation: str, first: int, count: int, **values: Any) -> dict[str, An
         "edition": "1992",
         "rows": PARTS,
         "design": "oo1",
-        "destination": "host",
+        "destination": "client",
         "temperature": "warm",
         "variations": [(first + at, text, "", 0, "") for at, text in enumerate(texts)],
         "warm_up": 1,
@@ -46,16 +46,16 @@ def block(operation: str, first: int, count: int, **values: Any) -> dict[str, An
     }
 
 
-def asked_by(worker: HostRequests) -> list[tuple[str, int]]:
+def asked_by(worker: ClientRequests) -> list[tuple[str, int]]:
     """Every measure from here on, warm-up included."""
     asked: list[tuple[str, int]] = []
-    measure = worker.host.measure
+    measure = worker.client.measure
 
     def listen(name: str, iteration: int) -> Any:
         asked.append((name, iteration))
         return measure(name, iteration)
 
-    worker.host.measure = listen  # type: ignore[method-assign]
+    worker.client.measure = listen  # type: ignore[method-assign]
     return asked
 
 
@@ -93,7 +93,7 @@ def test_a_hot_block_is_warmed_up_on_its_own_input(tmp_path: Path) -> None:
     worker.remove()
 
 
-class Thinker(NullClient):
+class Thinker(NullDriver):
     """Writes at once; computes when it is looked at, and when what it wrote is taken back."""
 
     def find(self, number: int) -> Any:
@@ -153,7 +153,7 @@ def test_what_a_program_counted_is_in_each_sample(tmp_path: Path) -> None:
 
 
 def test_terms_are_of_the_loaded_database(tmp_path: Path) -> None:
-    worker = HostRequests(lambda kind: None)
+    worker = ClientRequests(lambda kind: None)
     worker.open({"engine": "sqlite", "tactics": [("access", "objects")]}, str(tmp_path), "owner")
     assert worker.terms()["terms"]["setting.access"] == "none"
     worker.load({"parts": PARTS, "locality": True, "seed": 1}, {})

@@ -1,4 +1,4 @@
-//! Keeping idle CPUs awake: a sleeping virtual CPU answers some 20 us late, which is more than a
+//! Disabling idle states: a sleeping virtual CPU answers some 20 us late, which is more than a
 //! prepared look-up over a Unix socket takes in all.
 
 use std::fs::{File, OpenOptions};
@@ -8,14 +8,14 @@ const DEVICE: &str = "/dev/cpu_dma_latency";
 
 /// While open, idle CPUs stay out of deep sleep states; the kernel forgets the wish on close.
 #[derive(Debug)]
-pub struct Awake {
+pub struct IdleStates {
     device: Option<File>,
     reason: String,
 }
 
-impl Awake {
+impl IdleStates {
     /// Ask for a wake-up latency of 0 us (Linux `Documentation/power/pm_qos_interface`).
-    pub fn hold() -> Self {
+    pub fn disable() -> Self {
         let opened = OpenOptions::new().write(true).open(DEVICE).and_then(|mut device| {
             device.write_all(&0_i32.to_ne_bytes())?;
             Ok(device)

@@ -10,7 +10,7 @@ from loadstone.machine import page_cache
 from loadstone.plan.variant import Variant
 from loadstone.worker import statement_timer
 from loadstone.worker.block import Block
-from loadstone.worker.statement_timer import Stopwatch
+from loadstone.worker.statement_timer import StatementTimer
 
 ROWS = [(1, "a"), (2, "b")]
 RIGHT = answer_of_rows(ROWS)
@@ -54,7 +54,7 @@ class LoggingEngine(NullEngine):
 
 
 INTO = "range of t is onektup retrieve into tmp (t.all)"
-HOST = "range of t is onektup retrieve (t.all)"
+TO_CLIENT = "range of t is onektup retrieve (t.all)"
 APPEND = "append to onektup (unique1 = 7)"
 UNDO = "range of t is onektup delete t where t.unique1 = 7"
 
@@ -81,7 +81,7 @@ def log():
 
 
 @pytest.fixture
-def watch(log, tmp_path, monkeypatch):
+def timer(log, tmp_path, monkeypatch):
     ticks = iter(range(0, 10**9, 1000))
 
     def clock():
@@ -89,30 +89,30 @@ def watch(log, tmp_path, monkeypatch):
         return next(ticks)
 
     monkeypatch.setattr(statement_timer, "clock_ns", clock)
-    return Stopwatch(LoggingEngine(log, tmp_path), lambda kind: log.append(kind))
+    return StatementTimer(LoggingEngine(log, tmp_path), lambda kind: log.append(f"mark {kind}"))
 
 
-def test_retrieve_into(watch, log):
-    watch.take(block("relation", INTO))
+def test_retrieve_into(timer, log):
+    timer.take(block("relation", INTO))
     assert log == [
-        "drop tmp", "statement", "CLOCK", "run CREATE", "CLOCK", "ended", "read", "drop tmp"
+        "drop tmp", "mark start", "CLOCK", "run CREATE", "CLOCK", "mark end", "read", "drop tmp"
     ]  # fmt: skip
 
 
-def test_warm_up_runs_every_variation_before_the_first_sample(watch, log):
-    reply = watch.take(block("host", HOST, warm_up=2, times=3))
+def test_warm_up_runs_every_variation_before_the_first_sample(timer, log):
+    reply = timer.take(block("client", TO_CLIENT, warm_up=2, times=3))
     assert log.count("fetch SELECT") == 9
     assert [sample["ordinal"] for sample in reply["samples"]] == [0, 1, 2]
 
 
-def test_update_is_checked_before_it_is_undone(watch, log):
-    watch.take(block("update", APPEND, UNDO, expected=(1, RIGHT[1])))
+def test_update_is_checked_before_it_is_undone(timer, log):
+    timer.take(block("update", APPEND, UNDO, expected=(1, RIGHT[1])))
     assert log == [
-        "statement", "CLOCK", "run INSERT", "CLOCK", "ended", "read", "run DELETE"
+        "mark start", "CLOCK", "run INSERT", "CLOCK", "mark end", "read", "run DELETE"
     ]  # fmt: skip
 
 
-def test_cold_stops_waits_evicts_and_starts_before_the_clock(watch, log, monkeypatch):
+def test_cold_stops_waits_evicts_and_starts_before_the_clock(timer, log, monkeypatch):
     def evict(files, *, engine_dead):
         log.append(f"evict (dead: {engine_dead})")
         return page_cache.Evidence(
@@ -126,44 +126,44 @@ def test_cold_stops_waits_evicts_and_starts_before_the_clock(watch, log, monkeyp
 
     monkeypatch.setattr(page_cache, "evict_files", evict)
     monkeypatch.setattr(page_cache, "wait_until_dead", wait)
-    reply = watch.take(block("host", HOST, temperature="cold"))
+    reply = timer.take(block("client", TO_CLIENT, temperature="cold"))
     assert log == [
         "stop", "wait", "evict (dead: True)", "start", "evict (dead: True)",
-        "statement", "CLOCK", "fetch SELECT", "CLOCK", "ended",
+        "mark start", "CLOCK", "fetch SELECT", "CLOCK", "mark end",
     ]  # fmt: skip
     assert reply["evidence"][0]["proved"] is True
 
 
-def test_an_engine_that_may_not_be_stopped_is_never_proved(watch, monkeypatch):
+def test_an_engine_that_may_not_be_stopped_is_never_proved(timer, monkeypatch):
     def refuse():
         raise UnsupportedError("the server is not ours to stop")
 
-    monkeypatch.setattr(watch.engine, "stop", refuse)
-    reply = watch.take(block("host", HOST, temperature="cold"))
+    monkeypatch.setattr(timer.engine, "stop", refuse)
+    reply = timer.take(block("client", TO_CLIENT, temperature="cold"))
     assert reply["evidence"][0]["proved"] is False
     assert reply["evidence"][0]["reason"] == "the server is not ours to stop"
 
 
-def test_a_wrong_answer_ends_the_block(watch):
-    reply = watch.take(block("host", HOST, expected=(3, RIGHT[1]), times=4))
+def test_a_wrong_answer_ends_the_block(timer):
+    reply = timer.take(block("client", TO_CLIENT, expected=(3, RIGHT[1]), times=4))
     assert len(reply["answers"]) == 1
     assert reply["answers"][0]["rows"] == 2
 
 
-def test_the_clock_surrounds_nothing_but_the_statement(watch):
-    sample = watch.take(block("host", HOST))["samples"][0]
+def test_the_clock_surrounds_nothing_but_the_statement(timer):
+    sample = timer.take(block("client", TO_CLIENT))["samples"][0]
     assert sample["elapsed_ns"] == 1000
 
 
-def test_an_error_of_the_engine_passes_through(watch, monkeypatch):
+def test_an_error_of_the_engine_passes_through(timer, monkeypatch):
     def fail(statement):
         raise EngineError("no")
 
-    monkeypatch.setattr(watch.engine, "fetch", fail)
+    monkeypatch.setattr(timer.engine, "fetch", fail)
     with pytest.raises(EngineError):
-        watch.take(block("host", HOST))
+        timer.take(block("client", TO_CLIENT))
 
 
-def test_explaining_executes_nothing(watch, log):
-    watch.explain(block("relation", INTO))
+def test_explaining_executes_nothing(timer, log):
+    timer.explain(block("relation", INTO))
     assert log == ["explain"]

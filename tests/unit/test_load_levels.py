@@ -10,13 +10,13 @@ from loadstone.errors import InputError
 from loadstone.plan.plan import Choices, Plan, choices_from
 from loadstone.plan.variant import Variant
 from loadstone.planning.planner import make_plan
-from loadstone.run.load_levels import REQUESTS_MAX, ManyUsers, crowds
+from loadstone.run.load_levels import REQUESTS_MAX, UserLoops, load_levels
 
 SCAN = Operation("scan", "a scan", "g", "", "heap", "heap", "relation", ("retrieve (a = 1)",))
 
 
 class Three:
-    """A benchmark with two operations to the host, one of which needs a hash organisation."""
+    """A benchmark with two operations to the client, one of which needs a hash organisation."""
 
     name = "three"
     editions = ("first",)
@@ -29,7 +29,7 @@ class Three:
         pass
 
     def operations(self, edition, rows):
-        look = dataclasses.replace(SCAN, name="look", destination="host", many_users=True)
+        look = dataclasses.replace(SCAN, name="look", destination="client", concurrent_users=True)
         return [SCAN, look, dataclasses.replace(look, name="probe", storage="hash")]
 
 
@@ -38,7 +38,7 @@ KINDS = {"heap": Structure(True), "hash": Structure(False, "it has no hash organ
 
 def plan(operations=(), users=(1, 8), **values):
     choices = Choices(users=users, operations=operations, rows=(1000,), **values)
-    variants = [Variant("a"), Variant("a", twin=True), Variant("b")]
+    variants = [Variant("a"), Variant("a", aa_control=True), Variant("b")]
     capabilities = dict.fromkeys(("a", "b"), Capabilities(structures=KINDS))
     return make_plan(choices, Three(), variants, capabilities)
 
@@ -62,13 +62,13 @@ class Desk:
         self.points.append(point)
 
     def measure(self, plan, recorded=()):
-        many = ManyUsers(plan, self, self.ask, recorded)
-        for crowd in crowds(plan, Three(), recorded):
-            many.measure(crowd)
+        many = UserLoops(plan, self, self.ask, recorded)
+        for level in load_levels(plan, Three(), recorded):
+            many.measure(level)
         return self
 
 
-def test_operations_to_the_host_have_both_loops_for_each_number_of_users_and_no_twin():
+def test_operations_to_the_client_have_both_loops_for_each_load_level_and_no_a_a_control():
     desk = Desk().measure(plan(("look", "scan")))
     assert desk.asked == [
         ("look", variant, users, model)
@@ -77,7 +77,7 @@ def test_operations_to_the_host_have_both_loops_for_each_number_of_users_and_no_
         for model in ("closed", "open")
     ]
     assert [(p.operation, p.variant, p.users, p.model) for p in desk.points] == desk.asked
-    assert {(p.host, p.status, p.histogram) for p in desk.points} == {("python", "ok", b"\0\1")}
+    assert {(p.client, p.status, p.histogram) for p in desk.points} == {("python", "ok", b"\0\1")}
 
 
 def test_the_open_loops_rate_follows_from_the_closed_one_unless_it_is_given():
@@ -104,14 +104,14 @@ def test_a_declared_gap_is_a_point_and_nothing_is_attempted():
 
 def test_a_resumed_run_repeats_no_loop_and_knows_the_rate():
     whole = Desk().measure(plan(("look",)))
-    assert crowds(plan(("look",)), Three(), whole.points) == ()
+    assert load_levels(plan(("look",)), Three(), whole.points) == ()
     rest = Desk().measure(plan(("look",)), whole.points[:3])
     assert whole.asked[:3] + rest.asked == whole.asked
     assert rest.points == whole.points[3:]
 
 
 def test_users_with_nothing_to_do_are_refused_when_planned():
-    with pytest.raises(InputError, match="by many users"):
+    with pytest.raises(InputError, match="by concurrent users"):
         plan(("scan",))
     assert plan(("scan",), ()).users == ()
 
@@ -140,7 +140,7 @@ def test_writers_beside_readers_are_a_loop_of_their_own_with_a_point_for_either(
         )
     ]
     assert {point.links_checked for point in mixed} == {30}
-    assert crowds(made, Three(), desk.points) == ()
+    assert load_levels(made, Three(), desk.points) == ()
     assert Plan.from_json(made.to_json()).writers == 3
 
 

@@ -1,4 +1,4 @@
-"""Many users at once on every host that allows it: all are answered, and what they insert is linked
+"""Concurrent users on every client that allows it: all are answered, and what they insert is linked
 from both ends while they are at it, and gone afterwards."""
 
 import subprocess
@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from loadstone import _core, registry
-from loadstone.clients.base import Database, HostedEngine
-from loadstone.clients.rust.embedded import RustHost
+from loadstone.clients.base import Client, Database
+from loadstone.clients.rust.embedded import RustClient
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.plan.variant import parse_variant
 
@@ -55,38 +55,38 @@ def folder() -> Iterator[Path]:
         assert list(path.iterdir()) == []
 
 
-def loaded(text: str, folder: Path) -> HostedEngine:
+def loaded(text: str, folder: Path) -> Client:
     try:
-        kind = registry.load_host(registry.engine_of(text))
+        kind = registry.load_client(registry.engine_of(text))
     except EngineError as missing:
         pytest.skip(missing.message)
-    host = kind(parse_variant(text, frozenset(kind.capabilities.tactics)), folder, "run1")
-    host.expect(Database(PARTS))
-    host.start()
-    host.load()
-    return host
+    client = kind(parse_variant(text, frozenset(kind.capabilities.tactics)), folder, "run1")
+    client.expect(Database(PARTS))
+    client.start()
+    client.load()
+    return client
 
 
 @pytest.fixture
-def host(request: pytest.FixtureRequest, folder: Path) -> Iterator[HostedEngine]:
+def client(request: pytest.FixtureRequest, folder: Path) -> Iterator[Client]:
     made = loaded(request.param, folder)
     yield made
     made.remove()
 
 
-def contents(host: HostedEngine) -> dict[str, tuple[int, str]]:
+def contents(client: Client) -> dict[str, tuple[int, str]]:
     found = {}
     for measure in CONTENTS:
         try:
-            seen = host.measure(measure, 1)
+            seen = client.measure(measure, 1)
         except UnsupportedError:
             continue
         found[measure] = (seen.visits, seen.checksum)
     return found
 
 
-def assert_as_loaded(host: HostedEngine) -> None:
-    found = contents(host)
+def assert_as_loaded(client: Client) -> None:
+    found = contents(client)
     assert {"scan", "lookup", "group"} <= set(found)
     assert found == {measure: answer(measure) for measure in found}
 
@@ -97,12 +97,12 @@ def answer(measure: str) -> tuple[int, str]:
     return known
 
 
-@pytest.mark.parametrize("host", TOGETHER, indirect=True)
-def test_users_at_once_are_all_answered_and_leave_no_trace(host: HostedEngine) -> None:
+@pytest.mark.parametrize("client", TOGETHER, indirect=True)
+def test_users_at_once_are_all_answered_and_leave_no_trace(client: Client) -> None:
     starts = _core.intended_starts(1, 500.0, DURATION_NS)
     for readers, writers in ((READERS, 0), (0, WRITERS)):
         users, inserting = readers + writers, bool(writers)
-        served = host.users(readers, writers, DURATION_NS, None)
+        served = client.users(readers, writers, DURATION_NS, None)
         tallies = (served.lookups, served.inserts)
         tally, nobody = tallies[inserting], tallies[not inserting]
         assert served.elapsed_ns >= DURATION_NS
@@ -113,40 +113,40 @@ def test_users_at_once_are_all_answered_and_leave_no_trace(host: HostedEngine) -
         # Each user that began asked at least once.
         assert tally.completed >= users
         assert tally.skipped == 0
-        served = host.users(readers, writers, DURATION_NS, starts)
+        served = client.users(readers, writers, DURATION_NS, starts)
         tally = (served.lookups, served.inserts)[inserting]
         assert tally.completed + tally.skipped == len(starts)
         assert tally.completed > 0
         # Each is timed from when it was due.
         assert tally.latency_ns(100.0) >= tally.service_ns(100.0) > 0  # type: ignore[operator]
-        assert_as_loaded(host)
-    host.stop()
-    host.start()
-    assert_as_loaded(host)
+        assert_as_loaded(client)
+    client.stop()
+    client.start()
+    assert_as_loaded(client)
 
 
-@pytest.mark.parametrize("host", TOGETHER, indirect=True)
-def test_readers_and_writers_at_once_are_all_answered(host: HostedEngine) -> None:
+@pytest.mark.parametrize("client", TOGETHER, indirect=True)
+def test_readers_and_writers_at_once_are_all_answered(client: Client) -> None:
     # Long enough for a writer to get its turn on a busy machine.
-    served = host.users(READERS, WRITERS, 10 * DURATION_NS, None)
+    served = client.users(READERS, WRITERS, 10 * DURATION_NS, None)
     assert served.lookups.completed > 0
     assert served.inserts.completed > 0
     assert served.links_checked > 0
-    assert_as_loaded(host)
+    assert_as_loaded(client)
 
 
-@pytest.mark.parametrize("host", SHARED, indirect=True)
-def test_readers_and_writers_of_two_programs_do_not_disturb_each_other(host: HostedEngine) -> None:
-    assert isinstance(host, RustHost)
-    database, library = host.address()
-    other = _core.Client(host.name, database, host.program_tactics(), PARTS, library=library)
+@pytest.mark.parametrize("client", SHARED, indirect=True)
+def test_readers_and_writers_of_two_programs_do_not_disturb_each_other(client: Client) -> None:
+    assert isinstance(client, RustClient)
+    database, library = client.address()
+    other = _core.Client(client.name, database, client.program_tactics(), PARTS, library=library)
     with ThreadPoolExecutor(1) as pool:
         reading = pool.submit(other.users, READERS, 0, DURATION_NS, None)
-        written = host.users(0, WRITERS, DURATION_NS, None).inserts
+        written = client.users(0, WRITERS, DURATION_NS, None).inserts
         _, read, *_ = reading.result()
     assert read.completed >= READERS
     assert written.completed >= WRITERS
-    assert_as_loaded(host)
+    assert_as_loaded(client)
 
 
 WRONG_TARGET = """
@@ -163,48 +163,48 @@ SPOILED = (
 )
 
 
-def spoil(host: HostedEngine, statement: str) -> None:
+def spoil(client: Client, statement: str) -> None:
     """Done in another process: two copies of SQLite in one lose each other's locks."""
-    (file,) = (path for path in host.files() if path.suffix == ".sqlite")
+    (file,) = (path for path in client.files() if path.suffix == ".sqlite")
     program = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])"
     subprocess.run([sys.executable, "-c", program, str(file), statement], check=True)
 
 
-@pytest.mark.parametrize("host", SPOILED, indirect=True)
+@pytest.mark.parametrize("client", SPOILED, indirect=True)
 @pytest.mark.parametrize("statement", [WRONG_TARGET, ONE_WAY], ids=["another part", "one way"])
-def test_a_link_that_does_not_lead_both_ways_is_caught(host: HostedEngine, statement: str) -> None:
-    spoil(host, statement)
+def test_a_link_that_does_not_lead_both_ways_is_caught(client: Client, statement: str) -> None:
+    spoil(client, statement)
     with pytest.raises(EngineError, match=r"with other connections than it was given"):
-        host.users(0, WRITERS, DURATION_NS, None)
-    spoil(host, "DROP TRIGGER spoil")
+        client.users(0, WRITERS, DURATION_NS, None)
+    spoil(client, "DROP TRIGGER spoil")
     # What the users inserted is gone all the same.
-    assert host.measure("scan", 1).checksum == answer("scan")[1]
+    assert client.measure("scan", 1).checksum == answer("scan")[1]
 
 
-@pytest.mark.parametrize("host", ["sqlite?durability=none"], indirect=True)
-def test_a_part_that_users_do_not_find_is_told(host: HostedEngine) -> None:
-    spoil(host, "DELETE FROM part")
+@pytest.mark.parametrize("client", ["sqlite?durability=none"], indirect=True)
+def test_a_part_that_users_do_not_find_is_told(client: Client) -> None:
+    spoil(client, "DELETE FROM part")
     with pytest.raises(EngineError, match=r"has no part \d+"):
-        host.users(READERS, 0, DURATION_NS, None)
+        client.users(READERS, 0, DURATION_NS, None)
 
 
-@pytest.mark.parametrize("host", ALONE, indirect=True)
-def test_what_has_room_for_one_user_says_so(host: HostedEngine) -> None:
+@pytest.mark.parametrize("client", ALONE, indirect=True)
+def test_what_has_room_for_one_user_says_so(client: Client) -> None:
     for readers, writers in ((2, 0), (0, 2)):
         with pytest.raises(UnsupportedError) as caught:
-            host.users(readers, writers, DURATION_NS, None)
-        assert caught.value.message.startswith(host.name)
+            client.users(readers, writers, DURATION_NS, None)
+        assert caught.value.message.startswith(client.name)
         assert "user" in caught.value.message
 
 
-@pytest.mark.parametrize("host", ["null"], indirect=True)
-def test_the_floor_has_users_that_look_and_none_that_insert(host: HostedEngine) -> None:
-    tally = host.users(READERS, 0, DURATION_NS, None).lookups
+@pytest.mark.parametrize("client", ["null"], indirect=True)
+def test_the_null_client_has_users_that_look_up_and_none_that_insert(client: Client) -> None:
+    tally = client.users(READERS, 0, DURATION_NS, None).lookups
     assert tally.completed >= READERS
     with pytest.raises(UnsupportedError, match="keeps no part"):
-        host.users(0, WRITERS, DURATION_NS, None)
+        client.users(0, WRITERS, DURATION_NS, None)
 
 
-def test_every_host_is_asked_for_many_users() -> None:
+def test_every_client_is_asked_for_concurrent_users() -> None:
     asked = {registry.engine_of(text) for text in (*TOGETHER, *ALONE, "null")}
-    assert asked == set(registry.host_names())
+    assert asked == set(registry.client_names())

@@ -8,7 +8,7 @@ from loadstone.benchmarks.wisconsin.benchmark import WisconsinBenchmark
 from loadstone.engines.sqlite.engine import SqliteEngine
 from loadstone.errors import EngineError, WorkerDiedError
 from loadstone.plan.variant import Variant
-from loadstone.run.variant_worker import REVIVALS_MAX, VariantWorker
+from loadstone.run.variant_worker import REPLACEMENTS_MAX, VariantWorker
 
 
 @pytest.fixture
@@ -25,8 +25,8 @@ def worker(tmp_path, monkeypatch):
 
 def test_what_kept_an_engine_from_starting_stays_the_reason(worker):
     recorder = SimpleNamespace(event=lambda event: None)
-    for failure in range(REVIVALS_MAX + 5):
-        worker.revive([], 10, None, recorder, WorkerDiedError(f"failure {failure}"))
+    for failure in range(REPLACEMENTS_MAX + 5):
+        worker.replace([], 10, None, recorder, WorkerDiedError(f"failure {failure}"))
         assert "disk is full" in worker.given_up
     with pytest.raises(WorkerDiedError, match="disk is full"):
         worker.ask("block")

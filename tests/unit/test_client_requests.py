@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from loadstone import _core
-from loadstone.worker.client_requests import HostRequests
+from loadstone.worker.client_requests import ClientRequests
 
 PARTS = 200
 LOCAL, SCATTERED = (
@@ -16,13 +16,13 @@ LOCAL, SCATTERED = (
 SCAN = _core.Oo1Oracle(PARTS).answer("scan", 0)
 
 
-def worker_in(folder: Path) -> HostRequests:
-    worker = HostRequests(lambda kind: None)
+def worker_in(folder: Path) -> ClientRequests:
+    worker = ClientRequests(lambda kind: None)
     worker.open({"engine": "sqlite", "tactics": []}, str(folder), "owner")
     return worker
 
 
-def contents(worker: HostRequests, database: dict[str, Any]) -> Any:
+def contents(worker: ClientRequests, database: dict[str, Any]) -> Any:
     return worker.contents(**database)["answer"]
 
 
@@ -40,7 +40,7 @@ def test_another_database_is_not_there_until_it_is_loaded(tmp_path, first, secon
         assert contents(worker, second) is None
     worker.load(**second)
     assert contents(worker, second) == SCAN
-    seen = worker.host.measure("traversal", 1)
+    seen = worker.client.measure("traversal", 1)
     expected = _core.Oo1Oracle(PARTS, locality=second["source"]["locality"]).answer("traversal", 1)
     assert (seen.visits, seen.checksum) == expected
     worker.remove()
@@ -49,7 +49,7 @@ def test_another_database_is_not_there_until_it_is_loaded(tmp_path, first, secon
 def test_what_another_worker_left_is_loaded_again(tmp_path) -> None:
     left = worker_in(tmp_path)
     left.load(**LOCAL)
-    left.host.stop()
+    left.client.stop()
     worker = worker_in(tmp_path)
     assert contents(worker, LOCAL) is None
     worker.load(**LOCAL)
@@ -62,7 +62,7 @@ def test_readers_and_writers_at_once_are_told_apart(tmp_path) -> None:
     worker.load(**LOCAL)
     block = {
         "benchmark": "oo1", "edition": "1992", "rows": PARTS, "design": "oo1",
-        "destination": "host", "temperature": "warm", "variations": [(0, "lookup 1", "", 0, "")],
+        "destination": "client", "temperature": "warm", "variations": [(0, "lookup 1", "", 0, "")],
         "warm_up": 0, "first_ordinal": 0, "round": 0,
     }  # fmt: skip
     loop = {"model": "closed", "users": 2, "duration_ns": 300_000_000, "seed": 1, "writers": 1}
