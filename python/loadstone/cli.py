@@ -29,6 +29,7 @@ from loadstone.diagnostics import (
     written,
 )
 from loadstone.errors import InputError
+from loadstone.plan.earlier_names import option_now
 
 app = typer.Typer(
     name="loadstone",
@@ -112,6 +113,11 @@ def _invoke() -> int:
             tell(context.get_help() if context else "")
             return 0
         command = context.command_path if context else "loadstone"
+        option = getattr(error, "option_name", "")
+        if now := option_now(option):
+            raise InputError(
+                f"there is no option {option} any more", hint=f"it is called {now} now"
+            ) from error
         raise InputError(_plain(error.format_message()), hint=f"see {command} --help") from error
     return code if isinstance(code, int) else 0
 

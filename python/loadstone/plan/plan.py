@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
 from loadstone.errors import InputError
+from loadstone.plan.earlier_names import CHOICES
 from loadstone.plan.role import Role, roles_before
 from loadstone.text.files import read_text
 from loadstone.text.shape import OneOf, Within, fields_of, shaped, strict_json
@@ -218,6 +219,11 @@ def choices_from(data: Mapping[str, Any], source: str) -> Choices:
     hints = fields_of(Choices)
     unknown = sorted(set(data) - set(hints))
     if unknown:
+        if unknown[0] in CHOICES:
+            raise InputError(
+                f"{source}: {unknown[0]} is no choice any more",
+                hint=f"it is called {CHOICES[unknown[0]]} now",
+            )
         known = ", ".join(sorted(hints))
         raise InputError(f"{source}: no such choice: {unknown[0]}", hint=f"known are: {known}")
     values = {}

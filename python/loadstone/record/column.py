@@ -3,7 +3,8 @@ reader. A record is untrusted input, and a value that is not declared is not bel
 
 To add a column: a `Column` at the end of its table in `schema.py`, with `since` the version of the
 schema that has it first, a field with a default at the end of its class in `model.py`, and its line
-in `docs/record.md`. To add a table: a `Table` with `since`.
+in `docs/record.md`. To add a table: a `Table` with `since`. To rename a column: `before`, the name
+that it had until then; what its values are called is translated in `earlier_names.py`.
 """
 
 import math
@@ -33,7 +34,8 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """`null`: whether it may be absent. `since`: the first version of the schema that has it."""
+    """`null`: whether it may be absent. `since`: the first version of the schema that has it.
+    `before`: the version that named it so, and the name that it had in earlier ones."""
 
     name: str
     kind: Kind
@@ -41,12 +43,17 @@ class Column:
     since: int = 1
     more: str = ""
     """What else stands in its definition."""
+    before: tuple[int, str] | None = None
 
-    @property
-    def sql(self) -> str:
-        """Its definition."""
+    def name_in(self, version: int) -> str:
+        """Its name in a schema."""
+        return self.before[1] if self.before and version < self.before[0] else self.name
+
+    def sql(self, version: int) -> str:
+        """Its definition in a schema."""
         null = "" if self.null or "PRIMARY KEY" in self.more else " NOT NULL"
-        return f"{self.name} {self.kind.sql}{null}" + (f" {self.more}" if self.more else "")
+        more = f" {self.more}" if self.more else ""
+        return f"{self.name_in(version)} {self.kind.sql}{null}{more}"
 
     def holds(self, value: Any) -> bool:
         """Whether it may hold a value."""
@@ -68,7 +75,7 @@ class Table:
 
     def sql(self, version: int) -> str:
         """Its definition in a schema, as SQLite keeps it."""
-        columns = ", ".join(column.sql for column in self.of_version(version))
+        columns = ", ".join(column.sql(version) for column in self.of_version(version))
         return f"CREATE TABLE {self.name} ({columns})" + (" STRICT" if self.strict else "")
 
     def checked(self, row: Sequence[Any]) -> tuple[Any, ...]:
@@ -134,7 +141,7 @@ def text(letters_max: int) -> Kind:
 
 
 def json_text(letters_max: int) -> Kind:
-    """A JSON text, which whoever reads it takes apart and checks; it is never cut."""
+    """A JSON text, which its reader takes apart and checks; it is never cut."""
     return Kind(
         "TEXT",
         f"JSON of at most {letters_max:,} letters",

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from loadstone.errors import InputError, RecordError
 from loadstone.plan.plan import SAMPLES_MAX, Cell, Plan
+from loadstone.record import earlier_names
 from loadstone.record.column import shown
 from loadstone.record.door import opened
 from loadstone.record.facts import calibration_figure, machine_fact
@@ -71,7 +72,8 @@ class _Source:
         declared = table(name)
         if declared.since > self.version:
             return
-        columns = ", ".join(column.name for column in declared.of_version(self.version))
+        present = declared.of_version(self.version)
+        columns = ", ".join(column.name_in(self.version) for column in present)
         # Names of ours, never input.
         query = f"SELECT {columns} FROM {name} ORDER BY rowid"  # noqa: S608
         for number, row in enumerate(self.connection.execute(query)):
@@ -80,7 +82,7 @@ class _Source:
                     f"its table {name} has more than {ROWS_MAX:,} rows, the most of a record",
                     hint="no run writes so many: it was made by another program",
                 )
-            yield declared.checked(row)
+            yield earlier_names.row_now(declared, declared.checked(row), self.version)
 
 
 def _run(source: _Source) -> Run:
@@ -90,13 +92,14 @@ def _run(source: _Source) -> Run:
     run_id, created_at, version, plan_hash, plan_text, published = head
     if hashlib.sha256(plan_text.encode()).hexdigest()[: len(plan_hash)] != plan_hash:
         raise RecordError("its plan is not the one that run.plan_hash is of")
-    plan = Plan.from_json(plan_text)
+    plan = Plan.from_json(earlier_names.plan_now(plan_text, source.version))
+    numbers = earlier_names.published_now(strict_json(published), source.version)
     return Run(
         run_id=run_id,
         created_at=created_at,
         loadstone_version=version,
         plan=plan,
-        published=shaped(strict_json(published), Published, "run.published"),
+        published=shaped(numbers, Published, "run.published"),
         sessions=_sessions(source),
         operations=_unique(
             sorted((OperationText(*row) for row in source.rows("operation")), key=_place)

@@ -18,7 +18,7 @@ from loadstone.record.column import (
 )
 
 APPLICATION_ID = 0x4C6F6164  # "Load": tells a record from any other SQLite file
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 STATUSES = ("ok", "failed", "gap", "disturbed", "invalid")
 
@@ -219,7 +219,7 @@ TABLES = (
             Column("stolen_share", SHARE, null=True),
             Column("foreign_share", SHARE, null=True),
             Column("speed_drift", real(-1, 1e9), null=True),
-            Column("yardstick_ns", real(0, 1e18), null=True, since=3),
+            Column("speed_probe_ns", real(0, 1e18), null=True, since=3, before=(6, "yardstick_ns")),
         ),
         since=2,
     ),
@@ -252,7 +252,7 @@ TABLES = (
             Column("operation", NAME),
             Column("variant", VARIANT),
             Column("rows", SCALE),
-            Column("host", NAME),
+            Column("client", NAME, before=(6, "host")),
             Column("model", one_of(("closed", "open"))),
             Column("users", whole(1, 10**6)),
             Column("rate_per_s", real(0, 1e12), null=True),

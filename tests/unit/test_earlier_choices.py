@@ -1,0 +1,46 @@
+"""A choice by the name of an earlier release is refused, and the message says the name of now."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from loadstone import cli
+from loadstone.errors import InputError
+from loadstone.plan.earlier_names import CHOICES, option_now
+from loadstone.plan.plan import Choices, read_choices
+from loadstone.report.reproduce import OPTIONS
+
+
+@pytest.mark.parametrize(
+    ("option", "now"),
+    [
+        ("--panel", "--preset"),
+        ("--floor", "--overhead"),
+        ("--no-floor", "--no-overhead"),
+        ("--awake", "--disable-idle-states"),
+        ("--no-awake", "--no-disable-idle-states"),
+    ],
+)
+def test_an_option(monkeypatch: pytest.MonkeyPatch, option: str, now: str) -> None:
+    monkeypatch.setattr(sys, "argv", ["loadstone", "run", option])
+    with pytest.raises(InputError, match=f"no option {option}") as caught:
+        cli._invoke()
+    assert f"it is called {now} now" in caught.value.hint
+
+
+@pytest.mark.parametrize(("name", "now"), CHOICES.items())
+def test_a_plan_file(tmp_path: Path, name: str, now: str) -> None:
+    file = tmp_path / "plan.toml"
+    file.write_text(f"{name} = true\n")
+    with pytest.raises(InputError, match=f"{name} is no choice any more") as caught:
+        read_choices(file)
+    assert f"it is called {now} now" in caught.value.hint
+
+
+def test_the_names_of_now_are_choices_and_options() -> None:
+    for now in CHOICES.values():
+        assert hasattr(Choices(), now)
+        assert option_now(f"--{now.replace('_', '-')}") == ""
+        assert now in OPTIONS
+    assert option_now("--bogus") == ""
