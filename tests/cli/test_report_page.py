@@ -8,12 +8,16 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from oo1_report_fixture import make_oo1_run
 from report_fixture import make_run
 
+from loadstone.analysis.summary import summarise
+from loadstone.record.model import Run
 from loadstone.report.html import HtmlReport
 
 CHROMIUM = next(
@@ -53,19 +57,30 @@ document.getElementById("result").textContent = JSON.stringify(result);
 """
 
 
-def look(page: str, width_px: int, folder: Path) -> tuple[dict[str, Any], list[str]]:
+MOVED = """
+const page = document.getElementById("page").contentDocument;
+const boxes = [...page.querySelectorAll("article.paper > .scroll")];
+document.getElementById("result").textContent = JSON.stringify({
+  sideways_px: boxes.map((box) => box.scrollWidth - box.clientWidth),
+});
+"""
+
+
+def look(
+    page: str, width_px: int, folder: Path, script: str = LOOK
+) -> tuple[dict[str, Any], list[str]]:
     """What the script saw in a frame of that width, and what the browser complained of."""
     wrapper = folder / "wrapper.html"
     frame = f'<iframe id="page" style="width:{width_px}px;height:900px;border:0"'
     wrapper.write_text(
         f'<!DOCTYPE html><meta charset="utf-8"><pre id="result"></pre>'
         f'{frame} srcdoc="{html.escape(page, quote=True)}"></iframe>'
-        f"<script>onload = () => {{ {LOOK} }}</script>",
+        f"<script>onload = () => {{ {script} }}</script>",
         encoding="utf-8",
     )
     switches = ("--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--v=0")
     done = subprocess.run(
-        [CHROMIUM, *switches, f"--user-data-dir={folder / 'profile'}", "--window-size=1400,1000",
+        [CHROMIUM, *switches, f"--user-data-dir={folder / 'profile'}", "--window-size=2000,1000",
          "--virtual-time-budget=10000", "--dump-dom", wrapper.as_uri()],
         capture_output=True, text=True, timeout=90, check=False,
     )  # fmt: skip
@@ -105,3 +120,30 @@ def test_a_broken_page_is_noticed(page: str, tmp_path: Path) -> None:
     seen, complaints = look(broken, 390, tmp_path)
     assert any("absent is not defined" in line for line in complaints)
     assert seen["overflow_px"] > 0
+
+
+def beside(run: Run, variant: str, *names: str) -> Run:
+    """The run with variants that did what one of it did, in half the time."""
+    cells = [replace(c, variant=n) for n in names for c in run.plan.cells if c.variant == variant]
+    results = [
+        replace(
+            result,
+            cell=replace(result.cell, variant=name),
+            samples=tuple(replace(s, elapsed_ns=s.elapsed_ns // 2) for s in result.samples),
+        )
+        for name in names
+        for result in run.results
+        if result.cell.variant == variant
+    ]
+    plan = replace(run.plan, variants=(*run.plan.variants, *names),
+                   cells=(*run.plan.cells, *cells))  # fmt: skip
+    return replace(run, plan=plan, results=(*run.results, *results))
+
+
+def test_five_variants_beside_a_paper_s_systems_fit_a_wide_screen(tmp_path: Path) -> None:
+    run = beside(make_oo1_run(), "sqlite", "lode?access=objects&swizzle=on", "lode?access=btree")
+    assert len(summarise(run).competitors) == 5
+    wide = HtmlReport().render(run).decode()
+    seen, _ = look(wide, 1920, tmp_path, MOVED)
+    assert len(seen["sideways_px"]) >= 2
+    assert seen["sideways_px"] == [0] * len(seen["sideways_px"])
