@@ -145,7 +145,7 @@ def _agreement(first: Run, second: Run) -> None:
     for run in (first, second):
         speeds = Speeds(run)
         intervals.append({result.cell.key: _interval(result, speeds) for result in run.results})
-        print(f"  a miniature of an engine's work took {speeds.least_ns / 1e3:.0f} to "
+        print(f"  speed probe: a miniature of an engine's work {speeds.least_ns / 1e3:.0f} to "
               f"{speeds.most_ns / 1e3:.0f} us")  # fmt: skip
     other = intervals[1]
     both = [(one, other[key]) for key, one in intervals[0].items() if one and other.get(key)]

@@ -78,7 +78,7 @@ def main() -> None:
     fill_standard_streams()
     if sys.platform != "linux":
         say(f"loadstone: this is {sys.platform}; Loadstone runs on Linux only")
-        say("  it proves coldness, and counts work, by what Linux tells; use a virtual machine")
+        say("  it needs Linux to prove coldness and to count work; use a virtual machine")
         sys.exit(Exit.INPUT)
     outlast_readers()
     sys.exit(written(guarded(_enter)))
@@ -90,8 +90,8 @@ def _enter() -> int:
             text.encode()
         except UnicodeEncodeError as error:
             raise InputError(
-                f"argument {place} is not a text in UTF-8: {text}",
-                hint="a file with such a name can be reached by another: give it one, or a link",
+                f"argument {place} is not valid UTF-8: {text}",
+                hint="rename the file, or make a link to it",
             ) from error
     secret.at_the_door(say)
     return _invoke()

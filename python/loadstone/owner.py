@@ -15,7 +15,7 @@ def checked_owner(text: object) -> str:
     if isinstance(text, str) and OWNER.fullmatch(text):
         return text
     raise RecordError(
-        f"a run cannot be called {str(text)[:60]!r}",
-        hint="Loadstone names its runs with digits and small letters: the record is damaged or"
-        " was made by somebody else",
+        f"invalid name of a run: {str(text)[:60]!r}",
+        hint="run names have digits and small letters: the record is damaged or"
+        " was made by another program",
     )

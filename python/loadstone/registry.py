@@ -42,7 +42,7 @@ def engine_of(variant: str) -> str:
     if not _NAME.fullmatch(name):
         # Not shown: what was mistyped may hold a password.
         raise InputError(
-            "cannot tell the engine of a variant",
+            "a variant names no engine",
             hint="write ENGINE, ENGINE?tactic=value or ENGINE://USER@HOST:PORT/DATABASE",
         )
     return _SCHEMES.get(name, name)
@@ -100,7 +100,7 @@ def _load(kind: str, name: str) -> Any:
         if other and name in _points(other):
             whose = {"engines": "wisconsin", "clients": "oo1"}[other]
             raise InputError(
-                f"{name} is no engine for this benchmark, but for {whose}",
+                f"{name} is an engine for {whose}, not for this benchmark",
                 hint=f"this one's engines: {known}",
             )
         raise InputError(f"there is no {what} {name!r}", hint=f"installed: {known}")

@@ -209,7 +209,7 @@ def test_no_permission_to_evict(desk: Desk):
 def test_a_server_that_did_not_die(desk: Desk):
     variables = undying.register(desk.folder)
     result = cells(desk, undying.NAME, **variables)[undying.NAME]
-    assert_unproved(result, "the engine was not seen to end first")
+    assert_unproved(result, "the engine's end was not seen")
     assert result.evidence[0].resident_after == 0, "its files alone would have told of nothing"
 
 

@@ -15,7 +15,7 @@ def nested(depth: int) -> str:
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    (("quel", "--file", "latin.quel"), "is not a text in UTF-8: byte 11"),
+    (("quel", "--file", "latin.quel"), "is not valid UTF-8: byte 11"),
     (("quel", "--file", "/dev/zero"), "is not a file"),
     (("quel", nested(100)), "nested 101 deep"),
     (("quel", "(" * 10_000), "nested 10,000 deep"),

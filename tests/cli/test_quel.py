@@ -60,7 +60,7 @@ def test_an_update_tells_what_it_changes():
 def test_a_definition_has_no_answer():
     text = shown("quel", "modify tenktup1 to hash on unique2", "--on", "sqlite")
     assert "-- none: SQL has no statement for `modify`" in text
-    assert "none: the program asks nothing" in text
+    assert "none: the program has no retrieve or update" in text
 
 
 def test_a_mistake_keeps_its_line_and_caret():

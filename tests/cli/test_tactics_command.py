@@ -1,4 +1,4 @@
-"""`loadstone tactics` as a user runs it: what can be switched, in full where the code tells it."""
+"""`loadstone tactics` as a user runs it: tactics, in full where the code tells it."""
 
 import json
 

@@ -148,7 +148,6 @@ ALLOWED = {
     ("client; hypervisor", "tests/unit/test_variant.py"): HOST,
     ("client; hypervisor", "tests/user_server.py"): HOST,
     ("harness overhead", "crates/quel/*"): "rounding down",
-    ("load level", "python/loadstone/report/charts.py"): "a verb",
     **dict.fromkeys(((now, "*earlier_*.py") for now in REPLACED), EARLIER),
     **dict.fromkeys(((now, "python/loadstone/record/schema.py") for now in REPLACED), EARLIER),
     ("speed probe", "tests/unit/test_record_columns.py"): EARLIER,

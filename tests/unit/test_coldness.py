@@ -144,7 +144,7 @@ def test_a_file_system_without_another_copy_is_no_proof(drop_caches, monkeypatch
 @pytest.mark.parametrize(
     ("mount", "told"),
     [
-        (None, "could not be told"),
+        (None, "is unknown"),
         (facts.Mount("zfs", "tank", "0:40", ()), "zfs"),
         (facts.Mount("nfs4", "server:/x", "0:41", ()), "nfs4"),
         (facts.Mount("ext4", "/dev/zram3", "252:3", ()), "itself memory"),

@@ -180,7 +180,7 @@ def test_why_nothing_was_compared_is_said_and_what_to_do():
     assert found.outcome == "nothing compared"
     told = advice(found)
     assert "2 cells with too few samples for an interval" in told
-    assert "(5 in common, and it takes 6)" in told
+    assert "(5 in common; 6 are needed)" in told
     assert "without --quick, or with --repeat 10" in told
     assert interval_of_median([1.0] * (INTERVAL_PAIRS_MIN - 1))[1] is None
     assert interval_of_median([1.0] * INTERVAL_PAIRS_MIN)[1] is not None

@@ -283,7 +283,7 @@ def test_the_command_names_a_folder_it_cannot_make(tmp_path: Path) -> None:
 def test_a_file_in_the_way_is_kept_unless_it_is_to_be_replaced(tmp_path: Path) -> None:
     mine = tmp_path / "bprime.csv"
     mine.write_text("mine")
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="exists"):
         data("wisconsin", tmp_path, rows="1e3", threads=1)
     assert [path.name for path in tmp_path.iterdir()] == ["bprime.csv"]
     assert mine.read_text() == "mine"

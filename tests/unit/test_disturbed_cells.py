@@ -215,5 +215,5 @@ def test_a_record_keeps_a_disturbance_and_one_that_lacks_it_is_refused(tmp_path)
     kept = [r.disturbance for r in read(tmp_path / "r.loadstone").results if r.disturbance]
     assert kept == [found]
     write_record(shaken(run, None), tmp_path / "bare.loadstone")
-    with pytest.raises(RecordError, match="is disturbed, and it does not say by what"):
+    with pytest.raises(RecordError, match="is disturbed, but has no row in disturbance"):
         read(tmp_path / "bare.loadstone")

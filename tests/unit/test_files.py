@@ -29,7 +29,7 @@ def test_a_report_replaces_a_report_of_its_format_and_nothing_else(
     notes = b"<!DOCTYPE html><p>run_id,benchmark: my notes on loadstone run, plan B</p>"
     for content in (notes, b"PAR1 notes PAR1", record.read_bytes()):
         target.write_bytes(content)
-        with pytest.raises(InputError, match="no report of that format"):
+        with pytest.raises(InputError, match="not a Loadstone report of that format"):
             report(record, form, target)
         assert target.read_bytes() == content
     target.write_bytes(b"")
@@ -39,7 +39,7 @@ def test_a_report_replaces_a_report_of_its_format_and_nothing_else(
     report(record, form, target)  # one of ours
     assert target.read_bytes() == made
     other = FORMATS[FORMATS.index(form) - 1]
-    with pytest.raises(InputError, match="no report of that format"):
+    with pytest.raises(InputError, match="not a Loadstone report of that format"):
         report(record, other, target)
     assert target.read_bytes() == made
 
@@ -52,11 +52,11 @@ def test_what_is_no_file_is_not_replaced_and_a_link_stays_a_link(
     folder.mkdir()
     loop.symlink_to(loop)
     for target in (fifo, folder, loop, Path("/dev/null")):
-        with pytest.raises(InputError, match=r"is not a file|a link to nothing"):
+        with pytest.raises(InputError, match=r"is not a file|a dangling link"):
             report(record, "csv", target)
     link, same = tmp_path / "link", tmp_path / "same"
     link.symlink_to(tmp_path / "real")
-    with pytest.raises(InputError, match="a link to nothing"):
+    with pytest.raises(InputError, match="a dangling link"):
         report(record, "csv", link)
     (tmp_path / "real").touch()
     report(record, "csv", link)
@@ -78,7 +78,7 @@ def test_a_run_is_refused_before_it_begins_where_its_page_would_replace_somethin
     notes.write_text("years of work")
     planned = session.plan_from({"rows": [1000], "on": ["sqlite"], "operations": ["min-heap"],
                                  "temperature": ["warm"], "overhead": False}, None)  # fmt: skip
-    with pytest.raises(InputError, match=r"one name|no report of that format"):
+    with pytest.raises(InputError, match=r"the same name|not a Loadstone report of that format"):
         session.start(planned, Path(name), page=True)
     assert [path.name for path in tmp_path.iterdir()] == ["notes.html"]
     assert notes.read_text() == "years of work"

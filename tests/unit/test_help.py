@@ -10,9 +10,9 @@ from loadstone.cli import app
 
 ROOT = get_command(app)
 VERBS = re.compile(
-    r"(Call|Choose|Compare|Compress|Continue|Copy|Disable|Draw|End"
-    r"|Install|Judge|Keep|Let|List|Look|Mark"
-    r"|Measure|Print|Read|Remove|Repeat|Run|Say|Send|Serve|Show|Stop|Take|Time|Turn|Use|Write)\b"
+    r"(Choose|Clean|Compare|Compress|Continue|Copy|Create|Disable|Draw|End|Fail|Install|Let|List"
+    r"|Listen|Mark|Measure|Open|Overwrite|Print|Read|Remove|Repeat|Run|Say|Send|Serve|Show|Stop"
+    r"|Take|Turn|Use|Write)\b"
 )
 LEFT_TO_LODE = {"serve"}
 """The server's own options are described beside the server."""

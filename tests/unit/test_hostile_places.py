@@ -31,9 +31,9 @@ def test_a_pipe_is_no_server_s_pid_file(tmp_path):
 def test_nothing_is_made_where_a_link_leads_to_nothing(tmp_path):
     link = tmp_path / "link"
     link.symlink_to(tmp_path / "target")
-    with pytest.raises(RecordError, match="link to nothing"):
+    with pytest.raises(RecordError, match="dangling link"):
         refuse_existing(link)
-    with pytest.raises(InputError, match="link to nothing"):
+    with pytest.raises(InputError, match="dangling link"):
         check_replaceable(link, None, tmp_path)
 
 
@@ -54,5 +54,5 @@ def test_a_record_that_could_not_begin_is_not_there(tmp_path, monkeypatch):
 def test_no_name_of_a_plan_can_be_taken_for_an_option(name):
     told = getattr(PLAN, name)
     text = PLAN.to_json().replace(f'"{name}":"{told}"', f'"{name}":"--record=x"')
-    with pytest.raises(InputError, match="is no name"):
+    with pytest.raises(InputError, match="is not a valid name"):
         Plan.from_json(text)

@@ -102,7 +102,7 @@ def test_a_variant_named_twice_is_refused():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("repat = 3", "no such choice: repat"),
+        ("repat = 3", "unknown choice repat"),
         ("repeat = 'many'", "repeat must be a whole number, not 'many'"),
         ("rows = ['1e5']", "rows must be a whole number, not '1e5'"),
         ("temperature = ['tepid']", "temperature must be one of warm, cold, hot, not 'tepid'"),

@@ -167,12 +167,12 @@ def test_a_projection_of_1993_does_not_stand_beside_table_7() -> None:
 def test_a_row_without_a_counterpart_says_so_in_every_format() -> None:
     run = with_published(make_oo1_run(), Oo1Benchmark())
     size = tables_of(run)["VI"].rows[0]
-    assert size.absent == "no counterpart: told only of the database that a run loads first"
+    assert size.absent == "no counterpart: known only for the database that a run loads first"
     text = registry.load_report("md")().render(run).decode()
     (row,) = (line for line in text.splitlines() if line.startswith("| database size, MB | **5.0"))
-    assert "no counterpart: told only of the database" in row
+    assert "no counterpart: known only for the database" in row
     page = registry.load_report("html")().render(run).decode()
-    assert "no counterpart: told only of the database" in page
+    assert "no counterpart: known only for the database" in page
     assert page.count(">not in this run</td>") == text.count("| not in this run |")
     assert "no counterpart: not in this run" not in text
 
@@ -198,10 +198,10 @@ def test_best_over_best_names_both() -> None:
 def test_a_remote_table_says_that_todays_are_local() -> None:
     run = with_published(make_oo1_run(), Oo1Benchmark())
     tables = tables_of(run)
-    assert tables["II"].note.endswith("Today's are local: on the machine of the program.")
+    assert tables["II"].note.endswith("Today's are local: on the client's machine.")
     assert "Today's" not in tables["V, small"].note
     far = replace(run, terms=(*run.terms, Term("postgresql", "place", "remote", "remote")))
-    assert tables_of(far)["II"].note.endswith("of the program, but for postgresql.")
+    assert tables_of(far)["II"].note.endswith("on the client's machine, except postgresql.")
 
 
 @pytest.mark.parametrize("benchmark", [Oo1Benchmark(), WisconsinBenchmark()])

@@ -54,17 +54,17 @@ def test_a_hidden_pause_is_said_aloud() -> None:
     assert [r for r in table_of(seen).remarks if not r.fine] == []
     warnings = [r.text for r in table_of(hidden).remarks if not r.fine]
     assert len(warnings) == 1
-    assert "was not seen" in warnings[0]
+    assert "did not see" in warnings[0]
     assert "NOT seen" in short(found_of(hidden))
     for name in ("html", "md"):
-        assert "was not seen" in registry.load_report(name)().render(hidden).decode()
+        assert "did not see" in registry.load_report(name)().render(hidden).decode()
 
 
 @pytest.mark.parametrize(("idle_ns", "said"), [(63_000.0, True), (27_000.0, False)])
 def test_idle_states_are_worth_a_sentence_where_they_matter(idle_ns: float, said: bool) -> None:
     run = with_figures(wake_up__round_trip_idle_ns=idle_ns)
     texts = " ".join(remark.text for remark in table_of(run).remarks)
-    assert ("Idle states alone move a socket round trip" in texts) == said
+    assert ("Idle states make a socket round trip" in texts) == said
 
 
 def test_what_was_not_measured_says_so() -> None:

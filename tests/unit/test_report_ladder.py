@@ -78,7 +78,7 @@ def test_a_whole_that_its_parts_exceed_is_not_taken_apart() -> None:
     assert "a step of a traversal" not in {account.name for account in ladder.accounts}
     assert dict(ladder.unclosed)["a step of a traversal"].startswith("its calls at the price")
     tables = {table.title: table for table in ladder_sections(summarise(run))[0].accounts}
-    rows = dict(tables["What a step of a traversal is made of"].rows)
+    rows = dict(tables["Components of a step of a traversal"].rows)
     (place,) = (at for at, one in enumerate(ladders(summarise(run))) if one.variant == "sqlite")
     assert rows["unexplained"][place].text == "not taken apart"
     assert rows["statement"][place].text == "\N{EN DASH}"
@@ -120,8 +120,8 @@ def test_a_part_by_difference_says_so() -> None:
     table = ladder_sections(summarise(make_oo1_run()))[0].accounts[0]
     cells = dict(table.rows)["unexplained"]
     (memory,) = (place for place, name in enumerate(table.headings[1:]) if "memory" in name)
-    assert cells[memory].text == "not told apart"
-    assert cells[1].text != "not told apart"
+    assert cells[memory].text == "not separated"
+    assert cells[1].text != "not separated"
 
 
 def test_each_rung_is_over_the_nearest_below_that_was_measured() -> None:

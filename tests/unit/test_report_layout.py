@@ -59,7 +59,7 @@ def test_a_wide_table_says_how_many_columns_it_has(page: str, run: Run) -> None:
     whole = summarise(run)
     for view in whole.views:
         count = len(whole.columns) + len(view.overheads)
-        assert f'<p class="wide">{count} columns:' in page
+        assert f'<p class="wide">{count} columns;' in page
 
 
 def test_marks_of_terms_have_a_line_of_their_own() -> None:
@@ -89,7 +89,7 @@ def test_eighty_columns_keep_variants_apart() -> None:
     print_summary(run, Path("a.loadstone"), None, screen)
     text = screen.file.getvalue()
     assert max(map(len, text.splitlines())) <= 80
-    heading = text.partition("Times the fastest")[2].partition("Selections")[0]
+    heading = text.partition("Ratio to the fastest")[2].partition("Selections")[0]
     assert "…" not in heading
     for part in ("objects&", "page-diff", "swizzle=on"):
         assert part in heading

@@ -55,7 +55,7 @@ def test_unproved_is_said_wherever_the_figure_stands(status: str) -> None:
     page = rendered(run, "html")
     cells = re.findall(r'<td class="[^"]*"><button.*?</button></td>', page, re.DOTALL)
     assert len(cells) == 3
-    assert all("unproved: meant to be cold" in c and "<i>unproved</i>" in c for c in cells)
+    assert all("unproved: planned as cold" in c and "<i>unproved</i>" in c for c in cells)
     row = next(
         line for line in rendered(run, "md").splitlines() if line.startswith("| Selections:")
     )
@@ -93,8 +93,8 @@ def test_an_interval_is_called_what_it_is() -> None:
     left = spoiled(run, "disturbed", Disturbance(0.3, 0.5, 1.2), variant="sqlite")
     (panel,) = panels(summarise(left))
     told = {(s.figure.cell.variant, s.figure.cell.temperature): s.interval_is for s in panel.strips}
-    assert told["sqlite", "warm"] == "what the disturbance leaves"
-    assert told["sqlite", "cold"] == "range of the samples, what the disturbance leaves"
+    assert told["sqlite", "warm"] == "range that the disturbance leaves"
+    assert told["sqlite", "cold"] == "range of the samples, range that the disturbance leaves"
     assert told["duckdb", "warm"] == "95 %"
     assert told["duckdb", "cold"] == ""
     page = rendered(left, "html")
@@ -143,7 +143,7 @@ def test_markdown_has_the_marks_of_the_page() -> None:
     text = rendered(run, "md").partition("**The paper")[0]
     assert sum(f.few_visits for f in figures) > 0
     assert len(re.findall(r" °(?= |$)", text, re.MULTILINE)) >= sum(f.few_visits for f in figures)
-    assert "° Some start met fewer than 100 parts" in text
+    assert "° Some traversal visited fewer than 100 parts" in text
     quick = make_run(("select-1-hash-client",), scales=(10_000,))
     near = [
         f for f in summarise(quick).figures.values() if f.near_overhead and f.cell.variant != "null"
@@ -151,7 +151,7 @@ def test_markdown_has_the_marks_of_the_page() -> None:
     assert near
     told = rendered(quick, "md")
     assert len(re.findall(r" \\\*(?= [|≠])", told)) == len(near)
-    assert "The harness itself takes more than a tenth of this figure" in told
+    assert "The harness overhead is more than a tenth of this figure" in told
 
 
 def test_a_table_of_invalid_figures_says_so() -> None:

@@ -204,7 +204,7 @@ def test_markdown_has_the_papers_tables(whole: Summary) -> None:
     assert cells[5:] == ["16.0 ms 48×", "900 µs 2.7×", "60.0 µs", "3,000× OODBMS / sqlite"]  # noqa: RUF001
     assert "Table VI. Small remote database without locality; s, as printed" in text
     assert "- Table III. Large remote database: not run at 200,000: add --rows 200000" in text
-    assert "Of the paper's systems run again: INDEX as lode?access=links, INDEX with" in text
+    assert "Systems of the paper, re-implemented: INDEX as lode?access=links, INDEX with" in text
     # What took part in no comparison has no figure: structs in memory are never cold.
     (cold,) = (line for line in text.splitlines() if line.startswith("| lookup, cold"))
     assert cold.split("|")[8].strip() == "gap"
@@ -214,7 +214,7 @@ def test_markdown_has_wisconsins_tables_too() -> None:
     text = registry.load_report("md")().render(make_run()).decode()
     assert "Table 1. Selections without index; s, as printed" in text
     assert "&gt; 5 hours" in text
-    assert "10,000 tuples, warm; times the best of the same era" in text
+    assert "10,000 tuples, warm; ratios to the best of the same era" in text
     assert "The IDM used nested loops." in text
 
 
@@ -233,17 +233,17 @@ def test_the_way_to_a_server_stands_beside_the_figures(whole: Summary, name: str
            Term("null", "round_trip_ns", None, "7"),
            Term("postgresql", "round_trip_ns", None, "41200"))  # fmt: skip
     run = replace(whole.run, terms=(*whole.run.terms, *own))
-    said = "to the server's place and back, without the server, takes 41.2 µs (postgresql)."
+    said = "to the server's place, without the server: 41.2 µs (postgresql)."
     text = html.unescape(registry.load_report(name)().render(run).decode())
     assert text.count(said) == (2 if name == "html" else 1)
-    assert "takes 9.00 µs (postgresql)" not in text
+    assert "without the server: 9.00 µs (postgresql)" not in text
     alone = replace(run, terms=tuple(t for t in run.terms if t.key != "round_trip_ns"))
     assert "and back" not in registry.load_report(name)().render(alone).decode()
 
 
 def test_the_papers_systems_that_run_again_are_named(whole: Summary) -> None:
     told = (
-        "Of the paper's systems run again: INDEX as lode?access=links, INDEX with B-trees"
+        "Systems of the paper, re-implemented: INDEX as lode?access=links, INDEX with B-trees"
         " (Table VII) as lode?access=btree and OODBMS as lode"
     )
     absent = " (not in this run: lode?access=links, lode?access=btree and lode)."
@@ -268,8 +268,8 @@ def test_every_column_names_its_client_and_every_client_its_overhead(whole: Summ
     assert whole.headings["zodb"] == "zodb (python)"
     text = registry.load_report("md")().render(whole.run).decode()
     assert "| sqlite (rust) | postgresql (rust) | zodb (python) | memory (rust, limit) |" in text
-    assert "Rust for sqlite, postgresql and memory (a call that does nothing: 1.50 ns)" in text
-    assert "Python for zodb (a call that does nothing: 60.0 ns)" in text
+    assert "Rust for sqlite, postgresql and memory (an empty call: 1.50 ns)" in text
+    assert "Python for zodb (an empty call: 60.0 ns)" in text
     # The overhead that was measured in Rust says nothing of a program in Python.
     assert cell_of(whole, "lookup", "sqlite").overhead_share is not None
     assert cell_of(whole, "lookup", "zodb").overhead_share is None
@@ -291,16 +291,16 @@ def test_a_panel_shows_a_measure_and_no_statement(whole: Summary) -> None:
     assert panel.nominal == 3280
     page = registry.load_report("html")().render(whole.run).decode()
     assert "<pre>reverse 1</pre>" not in page
-    assert "A figure opens its samples." in page
+    assert "Click a figure for its samples." in page
 
 
 def test_the_terminal_tells_clients_and_calls_and_fits(capsys: pytest.CaptureFixture[str]) -> None:
     run = make_oo1_run()
     print_summary(run, Path("a.loadstone"), None, Console(width=100, highlight=False))
     text = capsys.readouterr().out
-    assert "in Python for zodb" in text
+    assert "Python for zodb" in text
     assert "postgresql: 1,000 × 14.5 µs is 91 % of a look-up: its calls explain it" in text  # noqa: RUF001
-    assert "A byte to the server's place and back, without the server, takes 9.00 µs" in text
+    assert "A round trip of one byte to the server's place, without the server: 9.00 µs" in text
     assert "report  loadstone report a.loadstone, with the paper's tables, 2 of 4 beside" in text
     assert len(text.splitlines()) <= 40
     assert max(map(len, text.splitlines())) <= 100

@@ -69,7 +69,7 @@ def test_a_reason_is_told_in_full_the_first_time_and_once_in_the_end() -> None:
     told = " ".join(summary.file.getvalue().split())
     assert told.count(reason) == 1
     assert "116 cells failed, the first select-1%-heap on duckdb, 10,000 tuples, warm: " in told
-    assert "To do: make room for the scratch folder, or set LOADSTONE_SCRATCH" in told
+    assert "To do: free space in the scratch folder, or set LOADSTONE_SCRATCH" in told
 
 
 @pytest.mark.parametrize("height", [12, 24, 40])
@@ -118,7 +118,7 @@ def test_what_was_not_proved_cold_is_not_told_as_cold() -> None:
         screen = console(terminal=False)
         print_summary(run, Path("runs/a.loadstone"), None, screen)
         text = " ".join(screen.file.getvalue().split())
-        return text.partition("Cold over warm")[2].partition("Terms not equal")[0]
+        return text.partition("Cold over warm")[2].partition("Unequal terms")[0]
 
     assert "duckdb" in line(RUN)
     told = line(replace(RUN, results=tuple(map(doubted, RUN.results))))
@@ -159,10 +159,10 @@ def test_the_summary_fits_one_screen_and_says_what_matters() -> None:
     assert len(text.splitlines()) <= 40
     assert max(map(len, text.splitlines())) <= 100
     for words in (
-        "Wisconsin (1983)", "answers right", "Joins, no index", "What went wrong",
+        "Wisconsin (1983)", "answers right", "Joins, no index", "Problems",
         "wrong answer: 99 tuples", "Growing faster", "Cold over warm",
-        "Terms not equal (≠): isolation: duckdb snapshot and", "runs/a.html", "runs/a.loadstone",
-        "1 cell invalid: the client was busy", "Calibration: the harness alone",
+        "Unequal terms (≠): isolation: duckdb snapshot and", "runs/a.html", "runs/a.loadstone",
+        "1 cell invalid: the client was busy", "Calibration: harness overhead",
         "runs/a.html, with the paper's tables, 4 of 4",
     ):  # fmt: skip
         assert words in text, words

@@ -186,7 +186,7 @@ def test_noise_is_the_difference_of_the_a_a_control() -> None:
     assert math.isclose(found.noise.median, (0.02 + 1 / 0.96 - 1) / 2, rel_tol=1e-4)
     # Every pair differs alike, so all of it is certain.
     assert math.isclose(found.noise.certain, found.noise.median)
-    assert "the same measured twice differs by 3.1 % (at worst 4.2 %)" in found.sentence()
+    assert "A/A difference 3.1 % (at worst 4.2 %)" in found.sentence()
     assert "last round" not in found.sentence()
     spoiled = (
         replace(result, status="invalid", reason="measured twice, it differs by 14%")

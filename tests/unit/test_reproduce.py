@@ -139,7 +139,7 @@ def test_what_could_be_an_option_is_no_name(field: str, value: object) -> None:
     from loadstone.errors import InputError
 
     plan = {**json.loads(BASE.plan.to_json()), field: value}
-    with pytest.raises(InputError, match="is no name"):
+    with pytest.raises(InputError, match="is not a valid name"):
         Plan.from_json(json.dumps(plan))
 
 

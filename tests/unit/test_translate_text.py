@@ -88,7 +88,7 @@ def test_a_name_is_only_a_name():
     [
         ("retrieve (t.nosuch)", "no attribute 'nosuch'"),
         ("retrieve (x.k)", "no range variable 'x'"),
-        ("retrieve (a = t.k, a = 2)", "two results are called 'a'"),
+        ("retrieve (a = t.k, a = 2)", "two results have the name 'a'"),
         ("retrieve (t.k) retrieve (t.k)", "2 statements"),
         ('retrieve (t.k) where t.k = "1"', "compared"),
         ("retrieve (x = nosuch(t.k))", "no function 'nosuch'"),

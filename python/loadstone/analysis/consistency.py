@@ -1,6 +1,6 @@
 """What a record says of itself that cannot both be true is not printed side by side.
 
-A record is believed where it contradicts itself least: a wrong answer over a status of ok, evidence
+A record is believed where the evidence contradicts itself least: a wrong answer over a status of ok, evidence
 over a label. Nothing here mends a record; it decides what a report may say of it.
 """
 
@@ -11,7 +11,7 @@ from loadstone.record.model import MEASURED, CellResult, ColdEvidence, Run, Samp
 from loadstone.statistics.validity import WORK_SHARE_SLACK
 from loadstone.text.numbers import digits, percent, plural, size
 
-NOTHING_READ = "but nothing was read from storage inside the clock, so that nothing shows it"
+NOTHING_READ = "but nothing was read from storage inside the clock"
 SINGLE = "1"
 
 
@@ -84,7 +84,10 @@ def proof_words(result: CellResult) -> str:
     where it does not."""
     evidence = result.evidence
     proved = sum(item.holds and item.ordinal not in result.refuted for item in evidence)
-    why = next((item.reason or "it contradicts itself" for item in evidence if not item.holds), "")
+    why = next(
+        (item.reason or "the evidence contradicts itself" for item in evidence if not item.holds),
+        "",
+    )
     methods = "+".join(sorted({item.method for item in evidence}))
     said = [f"{proved} of {plural(len(evidence), 'sample')} proved by {methods}: {_seen(evidence)}"]
     said += [*_opening(evidence), *_read(result)]

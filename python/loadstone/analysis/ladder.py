@@ -196,7 +196,9 @@ def _unclosed(account: Account) -> str:
     """Why a whole is not taken apart."""
     if account.by_difference:
         known = total(part.elapsed_ns for part in account.parts[:-1])
-        return f"its calls at the price of their rungs come to {account.share(known):.1f} times it"
+        return (
+            f"its calls at the price of their rungs cost {account.share(known):.1f} times as much"
+        )
     return f"its parts leave {account.share(account.unexplained_ns):.0%} of it"
 
 
@@ -316,7 +318,7 @@ def _account(
     batch: Estimate | None,
 ) -> Account | None:
     """A thing by its calls and by what the same things cost in one call; where that does not close
-    the account, or was not measured, the rest is not told apart."""
+    the account, or was not measured, the rest is not separated."""
     whole = each.get(operation)
     if whole is None or operation not in counts:
         return None

@@ -15,7 +15,9 @@ from loadstone.text.numbers import digits, duration
 
 SIZE = "size"
 LOAD = "load"
-BESIDE_OTHERS = "most cells of this run are disturbed or invalid, and loads are not judged apart"
+BESIDE_OTHERS = (
+    "most cells of this run are disturbed or invalid, and a load has no condition of its own"
+)
 WORST = ("failed", "pending", "gap", "invalid", "disturbed", "ok")
 """Of a sum's parts the first of these is what the sum is."""
 
@@ -104,7 +106,7 @@ class Source:
     def why(self, operation: str | None) -> str:
         """Why a row has nothing beside it."""
         if operation in (SIZE, LOAD) and self.apart:
-            return "no counterpart: told only of the database that a run loads first"
+            return "no counterpart: known only for the database that a run loads first"
         return "no such measure here" if operation is None else "not in this run"
 
 

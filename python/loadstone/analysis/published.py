@@ -162,7 +162,7 @@ def _reimplemented(summary: Summary) -> str:
     told = listing([f"{system} as {variant}" for system, variant in reimplemented.items()])
     absent = [variant for variant in reimplemented.values() if variant not in summary.competitors]
     missing = f" (not in this run: {listing(absent)})" if absent else ""
-    return f"Of the paper's systems run again: {told}{missing}."
+    return f"Systems of the paper, re-implemented: {told}{missing}."
 
 
 def _table(table: Mapping[str, Any], summary: Summary, editions: set[str]) -> Comparison:
@@ -225,8 +225,8 @@ def _place(table: Mapping[str, Any], summary: Summary) -> str:
     far = {term.variant for term in summary.run.terms if _is(term.read_back, "remote")
            and term.key == "place"}  # fmt: skip
     names = listing(summary.labels[variant] for variant in summary.columns if variant in far)
-    local = "local: on the machine of the program"
-    return f"Today's are {local}{f', but for {names}' if names else ''}."
+    local = "local: on the client's machine"
+    return f"Today's are {local}{f', except {names}' if names else ''}."
 
 
 def _designs(

@@ -119,7 +119,7 @@ class Verdict:
     def _noise(self) -> list[tuple[str, bool]]:
         if self.noise is not None:
             again, worst = percent(self.noise.median), percent(self.noise.worst)
-            words = f"the same measured twice differs by {again} (at worst {worst})"
+            words = f"A/A difference {again} (at worst {worst})"
             return [(words, self.noise.worst <= AA_RATIO_MAX - 1)]
         if self.repeat_difference is not None:
             again = percent(self.repeat_difference)

@@ -39,8 +39,8 @@ KNOWN: Mapping[str, Words] = {
         answer="visits",
         stored="records",
         visits={"reverse": 3280, "reverse-batch": 3280},
-        basis="A reverse traversal's times are as of 3,280 visits. A total is the sum of three "
-        "medians. The paper's warm is what ten iterations tend to, today's a median.",
+        basis="A reverse traversal's times are scaled to 3,280 visits. A total is the sum of three "
+        "medians. The paper's warm is the limit of ten iterations, today's a median.",
         reimplemented={
             "INDEX": "lode?access=links",
             "INDEX with B-trees (Table VII)": "lode?access=btree",

@@ -22,11 +22,15 @@ def benchmarks(
     ] = None,
     inputs: Annotated[
         str | None,
-        typer.Option(metavar="OPERATION", help="Print what each variation of this one asks for."),
+        typer.Option(
+            metavar="OPERATION", help="Print the input of each variation of this operation."
+        ),
     ] = None,
-    rows: Annotated[str | None, typer.Option(metavar="N", help="Print them at this scale.")] = None,
+    rows: Annotated[
+        str | None, typer.Option(metavar="N", help="Print inputs at this scale.")
+    ] = None,
     count: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Print those of so many variations.")
+        int, typer.Option(metavar="N", min=1, help="Print the inputs of N variations.")
     ] = 10,
 ) -> None:
     """List the benchmarks and their operations."""

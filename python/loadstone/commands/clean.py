@@ -30,7 +30,7 @@ def clean(
         list[str] | None,
         typer.Option(
             metavar="URL",
-            help="Look into this database, too: postgresql://…, sqlite:///…; repeatable.",
+            help="Clean this database, too: postgresql://…, sqlite:///…; repeatable.",
         ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Remove without asking.")] = False,
@@ -78,7 +78,7 @@ def _wished(count: int) -> bool:
         if sys.stdin.isatty():
             raise
         raise InputError(
-            "nothing was removed: nobody answered", hint="--yes removes without asking"
+            "nothing was removed: the question got no answer", hint="--yes removes without asking"
         ) from None
 
 
@@ -111,7 +111,7 @@ def _folder(folder: "Scratch") -> Removal:
         if not scratch.release(folder.path, lambda: _abandon(folder.path)):
             raise EngineError(
                 f"{folder.path} is in use, or cannot be removed whole",
-                hint="look into it; it keeps its mark, and `loadstone clean` tries again",
+                hint="inspect it; it keeps its mark, and `loadstone clean` tries again",
             )
 
     return Removal("scratch folder", str(folder.path), folder.owner, "", remove)

@@ -9,7 +9,7 @@ import typer
 def compare(
     a: Annotated[Path, typer.Argument(metavar="A", help="Take this record as the baseline.")],
     b: Annotated[
-        Path | None, typer.Argument(metavar="B", help="Judge this record against it.")
+        Path | None, typer.Argument(metavar="B", help="Compare this record with it.")
     ] = None,
     variants: Annotated[
         tuple[str, str] | None,
@@ -20,7 +20,7 @@ def compare(
         ),
     ] = None,
     fail_on: Annotated[
-        str, typer.Option(metavar="SHARE", help="Call a slowdown one from this share on.")
+        str, typer.Option(metavar="SHARE", help="Fail on significant slowdowns beyond this share.")
     ] = "3%",
     across: Annotated[
         list[str] | None,

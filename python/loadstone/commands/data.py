@@ -116,7 +116,7 @@ def data(
         str, typer.Argument(metavar="BENCHMARK", help="Write the database of wisconsin or oo1.")
     ],
     out: Annotated[
-        Path, typer.Option(metavar="FOLDER", help="Write into this folder; made if missing.")
+        Path, typer.Option(metavar="FOLDER", help="Write into this folder; create it if missing.")
     ],
     edition: Annotated[
         str | None,
@@ -145,7 +145,7 @@ def data(
     ] = "1/1",
     threads: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Use so many threads; by default one a processor."),
+        typer.Option(min=1, metavar="N", help="Use N threads; by default one for each processor."),
     ] = None,
     seed: Annotated[
         int, typer.Option(min=0, metavar="N", help="Draw another order; 0 is the published one.")
@@ -154,9 +154,7 @@ def data(
         Literal["none", "snappy", "zstd"] | None,
         typer.Option(help="Compress; by default snappy for parquet, none for csv and arrow."),
     ] = None,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Write over files of the same names.")
-    ] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Overwrite existing files.")] = False,
 ) -> None:
     """Write a benchmark's relations to files.
 
@@ -189,8 +187,8 @@ def _check_free(files: Sequence[_File]) -> None:
     for file in files:
         if file.path.is_symlink() or file.path.exists():
             raise InputError(
-                f"{file.path} is there already",
-                hint="choose another folder with --out, or write over such files with --replace",
+                f"{file.path} exists",
+                hint="choose another folder with --out, or overwrite files with --replace",
             )
 
 

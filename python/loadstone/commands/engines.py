@@ -18,12 +18,12 @@ def engines() -> None:
     from loadstone import registry
     from loadstone.diagnostics import console
 
-    structures = Table("engine", "structure", "", "what it is there", title="Storage structures")
-    gaps = Table("engine", "measure", "why not", title="Measures that an engine has no means for")
+    structures = Table("engine", "structure", "", "stand-in", title="Storage structures")
+    gaps = Table("engine", "measure", "why not", title="Measures that an engine cannot execute")
     screen = console()
     for seam, names, title in (
         ("engines", registry.engine_names(), "Engines that take statements (wisconsin)"),
-        ("clients", registry.client_names(), "Engines behind a calling program (oo1)"),
+        ("clients", registry.client_names(), "Engines called by a client program (oo1)"),
     ):
         overview = Table("engine", "version", "tactics (default first)", title=title)
         for name in names:

@@ -30,12 +30,12 @@ def serve(
             "--listen",
             "-l",
             metavar="ADDRESS",
-            help="A Unix socket's path, or a port of this machine as 127.0.0.1:4711 (port 0 for any"
+            help="Listen on this Unix socket, or on a port as 127.0.0.1:4711 (0 for any"
             " that is free). [default: the database's name with -socket behind]",
         ),
     ] = None,
     create: Annotated[
-        bool, typer.Option("--create", help="Make the database where there is none.")
+        bool, typer.Option("--create", help="Create the database if it does not exist.")
     ] = False,
     tactic: Annotated[
         list[str] | None,
@@ -43,7 +43,7 @@ def serve(
             "--tactic",
             "-t",
             metavar="NAME=VALUE",
-            help="How it is opened: once for each, or 'durability=group&locks=page'.",
+            help="Open it with this tactic; repeatable, or joined: 'durability=group&locks=page'.",
         ),
     ] = None,
 ) -> None:
@@ -76,13 +76,9 @@ def serve(
 def backup(
     source: Annotated[
         str,
-        typer.Argument(
-            help="Read this database; of one that is served, name its server's address."
-        ),
+        typer.Argument(help="Copy this database; while it is served, name its server's address."),
     ],
-    target: Annotated[
-        Path, typer.Argument(help="Write the new database here, where none must be yet.")
-    ],
+    target: Annotated[Path, typer.Argument(help="Write the copy here; the file must not exist.")],
 ) -> None:
     """Copy a database, also one that is being served.
 

@@ -112,7 +112,7 @@ class _Relations:
 
         asked = [statement["kind"] for statement in program if statement["kind"] in _ASK]
         if not asked:
-            return "none: the program asks nothing"
+            return "none: the program has no retrieve or update"
         for relation in _mentioned(program)[:1]:
             self.attributes(relation)  # later ones may be the program's own
         oracle = _core.Oracle()
@@ -140,7 +140,7 @@ def _shallow(text: str) -> str:
     if deepest > NESTED_MAX:
         raise InputError(
             f"the program is nested {deepest:,} deep; at most {NESTED_MAX} can be shown",
-            hint="take it apart with retrieve into",
+            hint="split it with retrieve into",
         )
     return text
 
@@ -168,7 +168,7 @@ def _source(text: str | None, file: Path | None) -> str:
         given = sys.stdin.buffer.read(TEXT_BYTES_MAX).decode() if text == "-" else str(text)
         return _shallow(given)
     except UnicodeDecodeError as error:
-        raise InputError(f"stdin is not a text in UTF-8: byte {error.start + 1}") from error
+        raise InputError(f"stdin is not valid UTF-8: byte {error.start + 1}") from error
 
 
 def _dialects(on: Sequence[str] | None) -> list[tuple[str, str]]:

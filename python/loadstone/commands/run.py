@@ -35,24 +35,26 @@ Preset = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="Choose the operations: default, quick or full."),
 ]
-Quick = Annotated[bool, typer.Option("--quick", help="Choose the preset that takes seconds.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Use the quick preset, which takes seconds.")]
 Repeat = Annotated[
-    int | None, typer.Option(metavar="N", help="Time each warm or hot cell so often.")
+    int | None, typer.Option(metavar="N", help="Take N samples of each warm or hot cell.")
 ]
-RepeatCold = Annotated[int | None, typer.Option(metavar="N", help="Time each cold cell so often.")]
+RepeatCold = Annotated[
+    int | None, typer.Option(metavar="N", help="Take N samples of each cold cell.")
+]
 WarmUp = Annotated[
     int | None,
-    typer.Option(metavar="N", help="Run each text so often unmeasured, before it is timed."),
+    typer.Option(metavar="N", help="Run each text N times unmeasured before timing it."),
 ]
 RepeatMost = Annotated[
     int | None,
-    typer.Option(metavar="N", help="Stop repeating an undecided comparison at so many samples."),
+    typer.Option(metavar="N", help="Stop repeating an undecided comparison at N samples."),
 ]
 RepeatSeconds = Annotated[
     float | None,
     typer.Option(
         metavar="SECONDS",
-        help="Stop repeating it after this time for each operation: 0.3 by default, or 20 where"
+        help="Stop repeating after this time for each operation: 0.3 by default, or 20 where"
         " operations are named.",
     ),
 ]
@@ -60,11 +62,11 @@ Precision = Annotated[
     float | None,
     typer.Option(
         metavar="SHARE",
-        help="Repeat until a ratio is known this well: 0.015 by default, which is 1.5 %.",
+        help="Repeat until a ratio's interval is within ± this share: 0.015 by default.",
     ),
 ]
 Rounds = Annotated[
-    int | None, typer.Option(metavar="N", help="Measure so many blocks of each variant.")
+    int | None, typer.Option(metavar="N", help="Measure N interleaved blocks of each variant.")
 ]
 Seed = Annotated[
     int | None, typer.Option(metavar="N", help="Draw the order of the blocks from this seed.")
@@ -74,37 +76,39 @@ TimeLimit = Annotated[
 ]
 Overhead = Annotated[
     bool | None,
-    typer.Option("--overhead/--no-overhead", help="Measure the harness and its noise, too."),
+    typer.Option(
+        "--overhead/--no-overhead", help="Measure the harness overhead and the A/A noise, too."
+    ),
 ]
 Limits = Annotated[
     bool | None,
-    typer.Option("--limits/--no-limits", help="Mark cells beyond the quality limits."),
+    typer.Option(
+        "--limits/--no-limits", help="Mark cells beyond the quality limits as disturbed or invalid."
+    ),
 ]
 IdleStates = Annotated[
     bool | None,
     typer.Option(
         "--disable-idle-states/--no-disable-idle-states",
-        help="Disable the idle states of processors.",
+        help="Disable the processors' idle states during the run.",
     ),
 ]
 Users = Annotated[
     list[int] | None,
     typer.Option(
-        metavar="N", help="Let N concurrent users ask, in a closed and an open loop; repeatable."
+        metavar="N", help="Run a closed and an open loop with N concurrent users; repeatable."
     ),
 ]
 Rate = Annotated[
     float | None,
-    typer.Option(metavar="N", help="Send so many requests a second in open loops, all together."),
+    typer.Option(metavar="N", help="Send N requests a second in open loops, all users together."),
 ]
 Writers = Annotated[
     int | None,
-    typer.Option(
-        metavar="N", help="Let so many insert at the same time, beside each number of --users."
-    ),
+    typer.Option(metavar="N", help="Let N further users insert beside each number of --users."),
 ]
 LoopSeconds = Annotated[
-    float | None, typer.Option(metavar="SECONDS", help="Let each loop of users last so long.")
+    float | None, typer.Option(metavar="SECONDS", help="Run each loop of users for this time.")
 ]
 PlanFile = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Read these choices from a TOML file.")
@@ -116,7 +120,7 @@ Record = Annotated[
 Resume = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE", help="Continue this record: what is missing, then what was disturbed."
+        metavar="FILE", help="Continue this record: measure missing cells, then disturbed ones."
     ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan; run nothing.")]

@@ -1,4 +1,4 @@
-"""`loadstone tactics`: what can be switched on an engine, what that buys, and what it costs."""
+"""`loadstone tactics`: tactics on an engine, what that buys, and what it costs."""
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -36,7 +36,7 @@ def tactics(
         typer.Option("--format", "-f", metavar="NAME", help="Print text or json."),
     ] = "text",
 ) -> None:
-    """List what can be switched on engines.
+    """List the tactics of engines.
 
     Of lode, the reference engine, also what each does, buys and costs, what a crash can lose, what
     it must not be combined with, and where it is from.
@@ -89,7 +89,7 @@ def _overview(found: "Sequence[Listed]") -> "Table":
     from rich import box
     from rich.table import Table
 
-    table = Table("engine", "what can be switched", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table("engine", "tactics", box=box.SIMPLE_HEAD, pad_edge=False)
     for listed in found:
         names = ", ".join(dict.fromkeys(tactic.name for tactic in listed.tactics)) or "nothing"
         table.add_row(listed.engine, listed.unavailable or names)

@@ -60,7 +60,7 @@ def measure(folder: Path) -> DiskProbe:
 
 
 def scratch_folder(facts: Mapping[str, Fact], problem: str = "") -> Check:
-    """Whether engines have a place to work in; `problem` says why not."""
+    """Whether engines can work here; `problem` says why not."""
     kind, free_bytes = facts.get("filesystem.type"), quantity(facts, "filesystem.free_bytes")
     if problem:
         return Check(
@@ -73,7 +73,7 @@ def scratch_folder(facts: Mapping[str, Fact], problem: str = "") -> Check:
             "scratch folder", Verdict.LIMITED, value, "large scales will fill the disk",
             f"make room there, or {ELSEWHERE}",
         )  # fmt: skip
-    return Check("scratch folder", Verdict.OK, value, "engines have a place to work in")
+    return Check("scratch folder", Verdict.OK, value, "engines can work here")
 
 
 def eviction(evidence: Evidence) -> Check:
@@ -97,12 +97,12 @@ def read_ahead(facts: Mapping[str, Fact]) -> Check:
     ahead_bytes = quantity(facts, "disk.read_ahead_bytes")
     if ahead_bytes is None:
         return Check(
-            "read-ahead", Verdict.ABSENT, "cannot be read", "what cold reads bring in is unknown"
+            "read-ahead", Verdict.ABSENT, "cannot be read", "the extent of cold reads is unknown"
         )
     if ahead_bytes <= READ_AHEAD_BYTES_MAX:
-        return Check("read-ahead", Verdict.OK, size(ahead_bytes), "cold reads stay near what asks")
+        return Check("read-ahead", Verdict.OK, size(ahead_bytes), "cold reads stay local")
     return Check(
-        "read-ahead", Verdict.LIMITED, size(ahead_bytes), "one cold read may bring in all",
+        "read-ahead", Verdict.LIMITED, size(ahead_bytes), "one cold read may load a whole file",
         "as root: echo 128 > /sys/block/DISK/queue/read_ahead_kb",
     )  # fmt: skip
 
@@ -111,7 +111,7 @@ def bandwidth(probe: DiskProbe) -> Check:
     """How fast a relation is written and read."""
     value = f"write {_rate(probe.write_ns)}, read {_rate(probe.read_ns)}"
     if probe.evidence.proved:
-        return Check("disk bandwidth", Verdict.OK, value, "bounds what a cold scan can reach")
+        return Check("disk bandwidth", Verdict.OK, value, "upper bound of a cold scan")
     return Check("disk bandwidth", Verdict.LIMITED, value, "read from memory, not from the disk")
 
 
@@ -119,7 +119,7 @@ def sync_latency(probe: DiskProbe) -> Check:
     """What a durable commit costs at least."""
     value = f"{duration(probe.commit_ns)} for 8 KiB"
     if probe.commit_ns >= COMMIT_NS_MIN:
-        return Check("sync latency", Verdict.OK, value, "the least that a durable commit takes")
+        return Check("sync latency", Verdict.OK, value, "lower bound of a durable commit")
     return Check(
         "sync latency", Verdict.LIMITED, value, "too fast to be on a disk",
         f"memory, or an unsafe disk cache: {ELSEWHERE}",

@@ -19,7 +19,7 @@ def cpu_time(used_ns: int | None) -> Check:
     """Whether the CPU time of an engine's processes can be read, as ours was."""
     if used_ns is None:
         return Check(
-            "CPU time", Verdict.ABSENT, "cannot be read", "busy and waiting look the same",
+            "CPU time", Verdict.ABSENT, "cannot be read", "busy and waiting time look the same",
             "mount /proc, or run where the container shows it",
         )  # fmt: skip
     return Check(

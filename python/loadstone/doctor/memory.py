@@ -48,7 +48,7 @@ def huge_pages(facts: Mapping[str, Fact]) -> Check:
             "huge pages",
             Verdict.LIMITED,
             value,
-            "given unasked: two kinds of times",
+            "given unasked: timings vary",
             "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
         )
     if transparent == "madvise" or reserved:

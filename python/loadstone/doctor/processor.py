@@ -55,8 +55,8 @@ def processors(facts: Mapping[str, Fact]) -> Check:
             "processors",
             Verdict.LIMITED,
             value,
-            "others' work will be in the times",
-            "end what else runs, and wait until the load has gone down",
+            "other programs will disturb the times",
+            "end other programs, and wait until the load is down",
         )
     return Check("processors", Verdict.OK, value, "engine and harness have one each")
 
@@ -65,9 +65,9 @@ def governor(facts: Mapping[str, Fact]) -> Check:
     """Whether the frequency stays where it is."""
     name = facts.get("cpu.governor")
     if name is None:
-        return Check("governor", Verdict.ABSENT, "not shown", "drift is met by interleaving")
+        return Check("governor", Verdict.ABSENT, "not shown", "interleaving compensates drift")
     if name == "performance":
-        return Check("governor", Verdict.OK, str(name), "the frequency does not wait for load")
+        return Check("governor", Verdict.OK, str(name), "the frequency is constant")
     return Check(
         "governor",
         Verdict.LIMITED,
@@ -87,7 +87,7 @@ def virtualisation(facts: Mapping[str, Fact]) -> Check:
         )
     if below == "none":
         return Check(
-            "virtualisation", Verdict.OK, value or "none", "nothing below caches or takes time"
+            "virtualisation", Verdict.OK, value or "none", "no hypervisor caches or takes time"
         )
     return Check(
         "virtualisation",
@@ -102,7 +102,7 @@ def idle_states(facts: Mapping[str, Fact], *, held: bool, reason: str, exists: b
     """Whether a run can disable idle states; `exists`: there is a device to ask."""
     driver = facts.get("idle_states.driver") or "driver unknown"
     if held:
-        return Check("idle states", Verdict.OK, f"can be held off ({driver})", "runs disable them")
+        return Check("idle states", Verdict.OK, f"can be disabled ({driver})", "runs disable them")
     if exists:
         return Check(
             "idle states",
@@ -138,5 +138,5 @@ def wake_up(trips: RoundTrips | None) -> Check:
     ratio = trips.idle_ns / trips.held_ns
     meaning = f"sleep makes it {times(ratio)}: runs hold it off"
     if ratio < WORTH_HOLDING:
-        meaning = "holding them off made no difference"
+        meaning = "disabling them made no difference"
     return Check("wake-up", Verdict.OK, value, meaning)

@@ -120,12 +120,12 @@ class Probe:
 def _most(variant: "Variant", name: str, kind: str) -> tuple[int, str]:
     """The largest number that a tactic takes, and why it is that."""
     if kind == "<bytes>":
-        return bounds.memory_bytes(), "the bytes of memory that this machine gives us are"
+        return bounds.memory_bytes(), "the memory available here, in bytes, is"
     if name != "parallelism":
-        return bounds.NUMBER_MAX, "the largest number that it takes is"
+        return bounds.NUMBER_MAX, "its maximum is"
     if variant.url is not None:
-        return bounds.SERVER_THREADS_MAX, "the most that any server takes is"
-    return bounds.threads(), "the most that this machine's processors are given is"
+        return bounds.SERVER_THREADS_MAX, "a server's maximum is"
+    return bounds.threads(), "the maximum for this machine's processors is"
 
 
 def in_use(leftover: Leftover) -> EngineError:

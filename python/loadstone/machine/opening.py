@@ -69,7 +69,7 @@ class Opening:
 def complaint(kept_bytes: int | None, data_bytes: int) -> str:
     """Why data may be in the engine's own memory when the clock starts; empty if it is not."""
     if kept_bytes is None:
-        return "how much of the data the engine keeps in its own memory cannot be told"
+        return "the amount of data in the engine's own memory is unknown"
     if kept_bytes > KEPT_SHARE_MAX * data_bytes:
         return (
             f"opening the engine may have left {kept_bytes:,} bytes of {data_bytes:,} in its own "

@@ -85,7 +85,7 @@ def evict_files(paths: Iterable[str | Path], *, engine_dead: bool = False) -> Ev
             "locked, or be writing"
         )
     if not engine_dead:
-        problems.append("the engine was not seen to end first")
+        problems.append("the engine's end was not seen")
     return Evidence(
         files=len(files),
         bytes=after.bytes,
@@ -233,7 +233,7 @@ def _hidden_caches(files: Sequence[Path]) -> list[str]:
 
 def _hidden_cache(mount: facts.Mount | None) -> str:
     if mount is None:
-        return "the file system could not be told, so neither could its caches"
+        return "the file system is unknown, and so are its caches"
     if mount.type in MEMORY:
         return f"files lie on {mount.type}, which is memory itself: nothing there is ever cold"
     if mount.type not in PAGE_CACHED:

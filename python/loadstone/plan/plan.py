@@ -183,18 +183,18 @@ class Plan:
                 or not name.isprintable()
                 or not 1 <= len(name) <= NAME_LETTERS_MAX
             ):
-                raise InputError(f"the plan: {name[:NAME_LETTERS_SHOWN]!r} is no name")
+                raise InputError(f"the plan: {name[:NAME_LETTERS_SHOWN]!r} is not a valid name")
         for what, values in (
             ("variants", self.variants),
             ("rows", self.rows),
             ("cells", [cell.key for cell in self.cells]),
         ):
             if not values or len(set(values)) < len(values):
-                raise InputError(f"the plan: {what} must be a list of one or more, none twice")
+                raise InputError(f"the plan: {what} must be a list of one or more different values")
         known = {(variant, rows) for variant in self.variants for rows in self.rows}
         for cell in self.cells:
             if (cell.variant, cell.rows) not in known:
-                raise InputError(f"the plan: {cell.key} is of no variant or scale that it has")
+                raise InputError(f"the plan: {cell.key} has a variant or scale that the plan lacks")
 
 
 def read_choices(path: Path) -> Choices:
@@ -225,7 +225,7 @@ def choices_from(data: Mapping[str, Any], source: str) -> Choices:
                 hint=f"it is called {CHOICES[unknown[0]]} now",
             )
         known = ", ".join(sorted(hints))
-        raise InputError(f"{source}: no such choice: {unknown[0]}", hint=f"known are: {known}")
+        raise InputError(f"{source}: unknown choice {unknown[0]}", hint=f"known: {known}")
     values = {}
     for name, value in data.items():
         alone = _is_list(hints[name]) and not isinstance(value, list | tuple)

@@ -88,10 +88,10 @@ def parse_variant(text: str, tactics: frozenset[str]) -> Variant:
     """Read a variant. Query keys in `tactics` are tactics; in a URL the others stay in the URL."""
     text = secret.typed(text).strip()
     if not text:
-        raise InputError("an empty variant", hint="name an engine: --on sqlite")
+        raise InputError("a variant is empty", hint="name an engine: --on sqlite")
     if any(letter.isspace() or not letter.isprintable() for letter in text):
         raise InputError(
-            "a variant with a blank or a control character in it",
+            "a variant contains a blank or a control character",
             hint="write ENGINE, ENGINE?tactic=value or a URL, and a blank in a URL as %20",
         )
     if is_aa_control(text) and "://" not in text:

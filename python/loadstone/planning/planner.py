@@ -135,15 +135,14 @@ def check_plan(plan: Plan, benchmark: Benchmark) -> None:
 def _check_users(plan: Plan, benchmark: Benchmark) -> None:
     """Raise `InputError` where concurrent users would have nothing to do."""
     if plan.writers and not plan.users:
-        raise InputError("writers are beside users who look up", hint="say how many: --users 8")
+        raise InputError("--writers needs --users", hint="add for example --users 8")
     if plan.writers:
         _check_mix(plan, benchmark)
     if plan.users and not any(shared_operations(plan, benchmark, rows) for rows in plan.rows):
         first = benchmark.operations(plan.edition, plan.rows[0])
         known = [item.name for item in first if item.concurrent_users]
         raise InputError(
-            "none of the operations can be run by concurrent users: they would get into each"
-            " other's way",
+            "no operation can be run by concurrent users: they would get into each other's way",
             hint=f"choose one of {join_names(known)}, or leave out --users",
         )
 
@@ -152,7 +151,7 @@ def _check_mix(plan: Plan, benchmark: Benchmark) -> None:
     planned = {cell.operation for cell in plan.cells}
     if benchmark.mixed is None:
         raise InputError(
-            f"{benchmark.name} has no readers and writers at once", hint="leave out --writers"
+            f"{benchmark.name} has no loop of readers and writers", hint="leave out --writers"
         )
     missing = [name for name in benchmark.mixed if name not in planned]
     if missing:
@@ -288,5 +287,5 @@ def _cell(
     structure = capabilities.structures[operation.storage]
     gap = "" if structure.supported else structure.note
     if temperature == "cold" and not capabilities.stoppable:
-        gap = gap or "it keeps nothing on a disk: there is no cold"
+        gap = gap or "it keeps nothing on a disk, so nothing can be cold"
     return Cell(operation.name, variant.name, rows, temperature, samples, gap)

@@ -35,7 +35,7 @@ class Tactic:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """An engine and what can be switched on it, or why that cannot be told here."""
+    """An engine and tactics on it, or why that cannot be told here."""
 
     engine: str
     tactics: tuple[Tactic, ...] = ()

@@ -110,7 +110,7 @@ class Worker:
         code = self._process.wait()
         how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
         return WorkerDiedError(
-            f"the worker of {self.name} died ({how})", hint=f"its last words: {self.last_words()}"
+            f"the worker of {self.name} died ({how})", hint=f"its last output: {self.last_words()}"
         )
 
     def last_words(self) -> str:

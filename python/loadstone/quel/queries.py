@@ -75,7 +75,7 @@ class Queries:
         def stand_in(node: Node) -> exp.Expr:
             if not set(tree.variables(node["by"])) <= set(variables):
                 raise UnsupportedError(
-                    f"{node['function']} … by stands where its range variables are not used",
+                    f"{node['function']} … by: the statement does not use its range variables",
                     hint="retrieve it into a relation first",
                 )
             return self.subquery(node)
@@ -225,7 +225,7 @@ def add_table(select: exp.Select, table: exp.Expr) -> exp.Select:
 
 def _free_name(name: str, value: Node, taken: set[str]) -> str:
     if name in taken and value["kind"] != "attribute":
-        raise InputError(f"two results are called {name!r}", hint="give one another name")
+        raise InputError(f"two results have the name {name!r}", hint="give one another name")
     while name in taken:
         name = f"{value['variable']}_{name}"
     return name

@@ -100,7 +100,7 @@ def check_beside(path: Path) -> None:
             if is_sqlite(start) and not names_a_file(start):
                 continue
         raise RecordError(
-            f"{beside} is in the way: a record writes its own file of that name, and this is none",
+            f"{beside} is in the way: a record writes a file of that name, and this is not its own",
             hint="move it away, or name another record",
         )
 
@@ -117,11 +117,9 @@ def content(path: Path) -> bytes:
     try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
-            raise RecordError(f"{path} is not a file, and so no record")
+            raise RecordError(f"{path} is not a file")
         if found.st_size > FILE_BYTES_MAX:
-            raise RecordError(
-                f"{path} has more than {FILE_BYTES_MAX:,} bytes, the most of a record"
-            )
+            raise RecordError(f"{path} exceeds {FILE_BYTES_MAX:,} bytes, the limit of a record")
         _lock(descriptor, path)
         data = _all(descriptor, FILE_BYTES_MAX)
         left = b"" if _being_written(descriptor) else _bytes(_beside(real, "-journal"))

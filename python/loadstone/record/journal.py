@@ -50,7 +50,7 @@ def rolled_back(data: bytes, journal: bytes) -> bytes:
     Raises `RecordError` where the journal is none of ours.
     """
     if names_a_file(journal):
-        raise RecordError("the journal beside it names another file: no record's does")
+        raise RecordError("its journal names another file, which no record's journal does")
     content = bytearray(data)
     offset, page_bytes, sector_bytes, pages = 0, 0, 512, 0
     while offset + max(sector_bytes, _HEADER.size) <= len(journal):
@@ -75,7 +75,7 @@ def rolled_back(data: bytes, journal: bytes) -> bytes:
 
 def _resize(content: bytearray, size_bytes: int) -> None:
     if size_bytes > FILE_BYTES_MAX:
-        raise RecordError("the journal beside it makes it larger than a record can be")
+        raise RecordError("its journal makes it larger than a record may be")
     del content[size_bytes:]
     content.extend(bytes(size_bytes - len(content)))
 

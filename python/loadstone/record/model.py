@@ -106,7 +106,7 @@ class Condition:
     cell's interleaved group (or, where that is longer, the second that ended with it): what a
     hypervisor took, what programs other than the run used; and how much longer a fixed computation
     took than at the start of the session (0.1: 10 % longer). `speed_probe_ns` is the median of what
-    a miniature of an engine's work took in each round. None where the system does not tell."""
+    speed probe: a miniature of an engine's work in each round. None where the system does not tell."""
 
     stolen_share: float | None
     foreign_share: float | None

@@ -91,7 +91,7 @@ def _run(source: _Source) -> Run:
         raise RecordError("it holds no run", hint="its run was killed before it began")
     run_id, created_at, version, plan_hash, plan_text, published = head
     if hashlib.sha256(plan_text.encode()).hexdigest()[: len(plan_hash)] != plan_hash:
-        raise RecordError("its plan is not the one that run.plan_hash is of")
+        raise RecordError("its plan does not match run.plan_hash")
     plan = Plan.from_json(earlier_names.plan_now(plan_text, source.version))
     numbers = earlier_names.published_now(strict_json(published), source.version)
     return Run(
@@ -182,10 +182,10 @@ def _results(source: _Source, plan: Plan) -> tuple[CellResult, ...]:
     for cell_id, _, *identity, status, reason, ended_at in source.rows("cell"):
         cell = Cell(*(*identity, 0))
         if cell.key not in planned:
-            raise RecordError(f"it holds the cell {shown(cell.key)}, which its plan has not")
+            raise RecordError(f"it holds the cell {shown(cell.key)}, which its plan lacks")
         if status == "disturbed" and not parts["disturbance"][cell_id]:
             raise RecordError(
-                f"its cell {shown(cell.key)} is disturbed, and it does not say by what"
+                f"its cell {shown(cell.key)} is disturbed, but has no row in disturbance"
             )
         results[cell.key] = CellResult(
             cell=planned[cell.key],

@@ -33,7 +33,7 @@ def refuse_existing(path: Path) -> None:
     """Raise `RecordError` where a new record would stand in the place of something."""
     if path.is_symlink() and not path.exists():
         raise RecordError(
-            f"cannot write the record {path}: it is a link to nothing", hint="name another"
+            f"cannot write the record {path}: it is a dangling link", hint="name another"
         )
     if path.exists() and path.stat().st_size:
         raise RecordError(

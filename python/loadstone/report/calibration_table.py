@@ -68,7 +68,7 @@ def short(found: Calibration) -> str:
     """The most telling figures of the latest session, in one line; empty without any."""
     parts = []
     if found.overhead_ns:
-        parts.append(f"the harness alone {_range(found.overhead_ns)}")
+        parts.append(f"harness overhead {_range(found.overhead_ns)}")
     for one in found.sessions[:1]:
         if one.figure("observer.counters_ns") is not None:
             parts.append(f"reading counters {_duration(one, 'observer.counters_ns')}")
@@ -76,11 +76,13 @@ def short(found: Calibration) -> str:
             pause = _duration(one, "stalling.pause_ns")
             parts.append(f"a pause of {pause} {'seen' if one.pause_seen else 'NOT seen'}")
         if one.wake_up_ratio and one.wake_up_ratio > WORTH_SAYING:
-            parts.append(f"idle states {times(one.wake_up_ratio)} a round trip")
+            parts.append(f"idle states make a round trip {times(one.wake_up_ratio)}")
     if probe := found.speed_probe_ns:
-        parts.append(f"the machine's speed {times(probe.most / probe.least)} apart")
+        parts.append(f"machine speed varied {times(probe.most / probe.least)}")
     if found.noise:
-        parts.append(f"A/A {percent(found.noise.median)}, at worst {percent(found.noise.worst)}")
+        parts.append(
+            f"A/A difference {percent(found.noise.median)}, at worst {percent(found.noise.worst)}"
+        )
     return ", ".join(parts)
 
 
@@ -100,7 +102,7 @@ def _measured(sessions: tuple[Measured, ...]) -> Iterable[CalibrationRow]:
     yield row("a statement that does nothing", of("overhead.statement_ns"))
     yield row("the same with counters read around it", _observed_statement)
     yield row("reading the counters, outside every clock", of("observer.counters_ns"))
-    yield row("an engine that takes a stated time", _fixed)
+    yield row("an engine that takes a set time", _fixed)
     yield row("an engine that pauses: p99 from the intended start", _stalling)
     yield row("a byte to a sleeping process and back", _wake_up)
     for key in dict.fromkeys(key for one in sessions for key in one.figures):
@@ -149,8 +151,8 @@ def _wake_up(one: Measured) -> str:
         return ABSENT
     idle, held = (_duration(one, f"wake_up.round_trip_{key}_ns") for key in ("idle", "held"))
     if one.wake_up_ratio is None:
-        return f"{idle} idle; {held} with idle states disabled"
-    return f"{idle} idle, {held} with idle states disabled ({times(one.wake_up_ratio)})"
+        return f"{idle}; {held} with idle states disabled"
+    return f"{idle}, {held} with idle states disabled ({times(one.wake_up_ratio)})"
 
 
 def _observed(found: Calibration, labels: Mapping[str, str]) -> Iterable[CalibrationRow]:
@@ -159,20 +161,20 @@ def _observed(found: Calibration, labels: Mapping[str, str]) -> Iterable[Calibra
     ) -> CalibrationRow:
         said = ABSENT
         if spread:
-            said = f"{words(spread.median)} in the median, {words(spread.worst)} at worst"
+            said = f"median {words(spread.median)}, {words(spread.worst)} at worst"
         beyond = spread is not None and abs(spread.worst) > most
         return CalibrationRow(name, (said,), percent(most), beyond)
 
     noise = found.noise
     yield CalibrationRow(
-        "the harness alone, by operation",
-        (f"{_range(found.overhead_ns)}, {duration(found.overhead_ns.median)} in the median"
+        "harness overhead, by operation",
+        (f"{_range(found.overhead_ns)}, median {duration(found.overhead_ns.median)}"
          if found.overhead_ns else ABSENT,),
         f"{percent(OVERHEAD_SHARE_MAX)} of a cell",
     )  # fmt: skip
     yield CalibrationRow(
-        "A/A noise: the same measured twice differs by",
-        (f"{percent(noise.median)} in the median, {percent(noise.worst)} at worst, "
+        "A/A difference: one variant measured twice",
+        (f"median {percent(noise.median)}, {percent(noise.worst)} at worst, "
          f"of {plural(noise.cells, 'cell')}" if noise else ABSENT,),
         percent(AA_RATIO_MAX - 1),
         noise is not None and noise.worst > AA_RATIO_MAX - 1,
@@ -180,21 +182,19 @@ def _observed(found: Calibration, labels: Mapping[str, str]) -> Iterable[Calibra
     yield shares("processors' time taken by the hypervisor", found.stolen_share, STOLEN_SHARE_MAX)
     yield shares("processors' time taken by other programs", found.foreign_share, FOREIGN_SHARE_MAX)
     yield shares(
-        "a fixed computation took longer than at the start",
+        "slowdown of a fixed computation since the start",
         found.speed_drift,
         SPEED_DRIFT_MAX,
         signed,
     )
     probe = found.speed_probe_ns
     yield CalibrationRow(
-        "a miniature of an engine's work took",
+        "speed probe: a miniature of an engine's work",
         (f"{_range(probe)} ({times(probe.most / probe.least)})" if probe else ABSENT,),
     )
     for variant, left in found.headroom.items():
-        said = f"{percent(left.median)} in the median, {percent(left.least)} at least"
-        yield CalibrationRow(
-            f"time that the client has to spare, {labels.get(variant, variant)}", (said,)
-        )
+        said = f"median {percent(left.median)}, at least {percent(left.least)}"
+        yield CalibrationRow(f"client headroom, {labels.get(variant, variant)}", (said,))
 
 
 def _range(spread: Spread) -> str:
@@ -207,14 +207,14 @@ def _remarks(found: Calibration) -> Iterable[Remark]:
         where = f" (session {one.session_id})" if len(found.sessions) > 1 else ""
         if one.pause_seen is False:
             yield Remark(
-                f"The pause of the stalling engine was not seen by the open loop{where}: "
-                "no tail of this run can be believed.",
+                f"The open loop did not see the stalling engine's pause{where}: "
+                "trust no tail latency of this run.",
                 fine=False,
             )
         ratio = one.wake_up_ratio
         if ratio and ratio > WORTH_SAYING:
             yield Remark(
-                f"Idle states alone move a socket round trip {digits(ratio, 2)} times{where}: "
-                "small statements to a server compare only where they were held off in both runs.",
+                f"Idle states make a socket round trip {digits(ratio, 2)} times as long{where}: "
+                "compare small statements to a server only if both runs disabled them.",
                 fine=True,
             )

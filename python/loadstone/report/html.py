@@ -213,8 +213,8 @@ def _contents(context: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 UNRANKED = {
-    Role.LIMIT: "no database: it keeps nothing and commits nothing, and is ranked with nothing",
-    Role.CONTROL: "an engine whose time is known, to hold the instrument against; not ranked",
+    Role.LIMIT: "not a database: it keeps and commits nothing, and is not ranked",
+    Role.CONTROL: "an engine of known time, to check the instrument; not ranked",
 }
 
 

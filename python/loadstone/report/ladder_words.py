@@ -74,12 +74,10 @@ def clients_line(summary: Summary) -> str:
     said = []
     for client, names in named.items():
         overhead = (
-            f" (a call that does nothing: {duration(min(overheads[client]))})"
-            if client in overheads
-            else ""
+            f" (an empty call: {duration(min(overheads[client]))})" if client in overheads else ""
         )
         said.append(f"{client.capitalize()} for {listing(names)}{overhead}")
-    return f"The calling program is in {'; in '.join(said)}." if said else ""
+    return f"Clients: {'; '.join(said)}." if said else ""
 
 
 def round_trips_line(summary: Summary) -> str:
@@ -87,7 +85,9 @@ def round_trips_line(summary: Summary) -> str:
     found = sorted(round_trips_ns(summary).items(), key=lambda each: -each[1])
     said = listing(f"{duration(each)} ({summary.names[variant]})" for variant, each in found)
     return (
-        f"A byte to the server's place and back, without the server, takes {said}." if said else ""
+        f"A round trip of one byte to the server's place, without the server: {said}."
+        if said
+        else ""
     )
 
 
@@ -96,7 +96,7 @@ def _rungs(own: Sequence[Ladder], names: Sequence[str]) -> LadderTable:
     for place, first in enumerate(own[0].rungs):
         cells = tuple(_rung(ladder, place) for ladder in own)
         rows.append((first.step.name, cells))
-    return LadderTable("What one call costs", ("each", *names), tuple(rows))
+    return LadderTable("The cost of one call", ("each", *names), tuple(rows))
 
 
 def _rung(ladder: Ladder, place: int) -> LadderCell:
@@ -131,7 +131,7 @@ def _accounts(own: Sequence[Ladder], names: Sequence[str]) -> tuple[LadderTable,
         left = (_left(found.get(name), why[name].get(kind, "")) for name in names)
         rows.append((UNEXPLAINED, tuple(left)))
         rows.append(("whole", tuple(_whole(found.get(name)) for name in names)))
-        tables.append(LadderTable(f"What {kind} is made of", ("", *names), tuple(rows)))
+        tables.append(LadderTable(f"Components of {kind}", ("", *names), tuple(rows)))
     return tuple(tables)
 
 
@@ -151,7 +151,7 @@ def _left(account: Account | None, unclosed: str) -> LadderCell:
         return LadderCell("not taken apart", title=unclosed, status="gap") if unclosed else NONE
     if account.by_difference:
         last = account.parts[-1].name
-        return LadderCell("not told apart", title=f"it is in {last}, the rest", status="gap")
+        return LadderCell("not separated", title=f"it is in {last}, the rest", status="gap")
     bounds = _bounds(account.unexplained_ns, ", ")
     return _shared(account, account.unexplained_ns, f"the whole less its parts{bounds}")
 

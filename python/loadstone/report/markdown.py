@@ -58,19 +58,21 @@ def _lines(whole: Summary, plan_hash: str) -> Iterable[str]:
     yield from _growth(whole)
     yield from _reasons(whole, "failed", "Failed:")
     yield from _reasons(
-        whole, "disturbed", "Disturbed: the figure lies within the interval beside it:"
+        whole, "disturbed", "Disturbed: on an idle machine the figure lies within its interval:"
     )
-    yield from _reasons(whole, "invalid", "Invalid: measured and kept, but it says nothing:")
+    yield from _reasons(
+        whole, "invalid", "Invalid: beyond a limit of the instrument, not to be used:"
+    )
     yield from _events(run)
     yield from _calibration(whole)
     yield from _users(run)
     unequal = terms(whole).unequal
     if unequal:
         yield ""
-        yield f"Terms that are not equal: {plain(', '.join(unequal))}."
+        yield f"Unequal terms: {plain(', '.join(unequal))}."
     yield from (f"- ≠ {plain(line)}" for line in unequal_lines(whole, marks=True))
     yield ""
-    yield f"Again: {code(reproduce.command(run))} · run {plain(run.run_id)}, plan {plan_hash}"
+    yield f"Run again: {code(reproduce.command(run))} · run {plain(run.run_id)}, plan {plan_hash}"
 
 
 def plain(text: str) -> str:
@@ -90,7 +92,7 @@ def code(text: str) -> str:
 def _view(whole: Summary, view: View) -> Iterable[str]:
     scale = whole.words.scale
     at = f"{numbers.number(view.rows)} {scale}, {plain(view.temperature)}"
-    yield f"{at}; median, times the row's best{unjudged(whole.run)}"
+    yield f"{at}; median, and its ratio to the row's best{unjudged(whole.run)}"
     yield ""
     yield f"| operation | unit | {' | '.join(map(plain, _columns(whole)))} |"
     yield f"|---|---|{'--:|' * len(whole.columns)}"
@@ -105,11 +107,12 @@ def _marks(whole: Summary) -> Iterable[str]:
     shown = [f for f in whole.figures.values() if f.cell.variant in whole.columns]
     said = []
     if any(figure.near_overhead for figure in shown):
-        said.append(f"{NEAR_OVERHEAD} The harness itself takes more than a tenth of this figure.")
+        said.append(f"{NEAR_OVERHEAD} The harness overhead is more than a tenth of this figure.")
     if any(figure.few_visits for figure in shown):
         scale = whole.words.scale
         said.append(
-            f"{FEW} Some start met fewer than {VISITS_FEW} {scale}: mostly its start's time."
+            f"{FEW} Some traversal visited fewer than {VISITS_FEW} {scale}:"
+            " its time is mostly the start's."
         )
     yield from (["", *(f"- {plain(line)}" for line in said)] if said else [])
 
@@ -166,7 +169,7 @@ def _paper(whole: Summary) -> Iterable[str]:
         yield from ("", plain(table.title), "", *_paper_table(table))
     others = unmeasured(found)
     if others:
-        yield from ("", "Of these this run has no figure that can be believed:", "")
+        yield from ("", "Tables without a usable figure of this run:", "")
         yield from (f"- {plain(line)}" for line in others)
 
 

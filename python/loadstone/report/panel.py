@@ -17,7 +17,7 @@ from loadstone.plan.variant import AA_SUFFIX, is_aa_control
 from loadstone.record.model import CellResult, OperationText
 from loadstone.text.numbers import Unit, unit_for
 
-DISTURBED = "what the disturbance leaves"
+DISTURBED = "range that the disturbance leaves"
 SAMPLES_FOR_INTERVAL = 6
 """Of fewer, order statistics give no interval of the median at 95 %."""
 STRIP_PX = 320
@@ -97,7 +97,7 @@ class Panel:
         measure, _, iteration = self.operation.quel.partition(" ")
         if measure != self.operation.storage or not iteration.isdigit():
             return ""
-        return f"The program's measure {measure}; every iteration draws its own parts."
+        return f"The client's measure {measure}; every iteration draws its own parts."
 
     @property
     def about(self) -> tuple[str, ...]:

@@ -61,8 +61,9 @@ def lead(found: Comparisons, summary: Summary) -> str:
         else f"at the table's number of {scale} and each row's temperature"
     )
     said = (
-        f"{found.citation}. As published, beside this run, {at}; times the best of the same era. "
-        "Best over best: the paper's fastest over today's, both named; their designs may differ."
+        f"{found.citation}. As published, beside this run, {at}; ratios to the best of the same"
+        " era. Best over best: the paper's fastest over today's, both named; their designs may"
+        " differ."
     )
     return " ".join(filter(None, (said, summary.words.basis, found.reimplemented)))
 
@@ -84,7 +85,7 @@ def _table(table: Comparison, summary: Summary) -> PaperTable:
     today = [summary.headings[variant] for variant in summary.columns]
     notes = [table.note] if table.note else []
     if table.few_visits:
-        notes.append(f"{FEW} Some start met fewer than {VISITS_FEW} {summary.words.scale}.")
+        notes.append(f"{FEW} Some traversal visited fewer than {VISITS_FEW} {summary.words.scale}.")
     return PaperTable(
         f"{table.heading}; {table.unit}, as printed",
         (*table.systems, *today, "best over best"),

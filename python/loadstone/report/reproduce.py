@@ -49,9 +49,7 @@ def plan_toml(run: Run) -> str:
     """The plan as a TOML file for `loadstone run --plan`, with every choice made explicit."""
     lines = [f"# plan {run.plan.hash}"]
     if not run.plan.preset:
-        lines.append(
-            "# An older record: it does not tell its preset, and cold cells may be others."
-        )
+        lines.append("# An older record without its preset: cold cells may differ.")
     lines += [f"{name} = {_toml(value)}" for name, value in choices_of(run.plan).items()]
     return "\n".join(lines) + "\n"
 

@@ -68,11 +68,11 @@ def summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | Table]
     failures = _failures(whole)
     beyond = [*_beyond(whole, "disturbed"), *_beyond(whole, "invalid")]
     if failures or beyond:
-        yield from (Text(""), Text("What went wrong", style="bold"))
+        yield from (Text(""), Text("Problems", style="bold"))
         yield from _lines(failures, "red", cut=False)
         yield from _lines(beyond, "yellow", cut=False)
         if any(figure.disturbance for figure in whole.figures.values()):
-            again = Text("To measure the disturbed ones again: ")
+            again = Text("To measure the disturbed cells again: ")
             yield again.append(f"loadstone run --resume {shlex.quote(str(record))}", style="bold")
     yield from _block("Growing faster than the data", _growth(whole), "")
     yield from _block("", [*_cold(whole), *_terms(whole), *_calibration(whole)], "")
@@ -104,7 +104,7 @@ def _groups(whole: Summary, view: View) -> Table:
         box=None,
         pad_edge=False,
         padding=(0, 2, 0, 0),
-        title="Times the fastest, the median of each group: "
+        title="Ratio to the fastest, median of each group: "
         f"{number(view.rows)} {whole.words.scale}, {view.temperature}{unjudged(whole.run)}",
         title_justify="left",
         title_style="dim",
@@ -174,7 +174,7 @@ def _failures(whole: Summary) -> list[str]:
             where = f"{plural(len(own), 'cell')} failed, the first {where}"
         said.append(f"{where}: {one_line(together(reasons), 160)}")
         if FULL.search(reasons[0]):
-            said[-1] += ". To do: make room for the scratch folder, or set LOADSTONE_SCRATCH"
+            said[-1] += ". To do: free space in the scratch folder, or set LOADSTONE_SCRATCH"
     return said
 
 
@@ -250,7 +250,7 @@ def _cold(whole: Summary) -> list[str]:
             said.append(f"{name} {times(median(ratios))}")
     if not said:
         return []
-    return [f"Cold over warm, the median of the operations: {listing(said)}"]
+    return [f"Cold over warm, median of the operations: {listing(said)}"]
 
 
 def _terms(whole: Summary) -> list[str]:
@@ -259,4 +259,4 @@ def _terms(whole: Summary) -> list[str]:
     marked = unequal_lines(whole)
     rest = [key for key in unequal if all(f"{key}: " not in line for line in marked)]
     told = [*marked, *([listing(rest)] if rest else [])]
-    return [f"Terms not equal (≠): {one_line(' · '.join(told), 400)}"] if told else []
+    return [f"Unequal terms (≠): {one_line(' · '.join(told), 400)}"] if told else []

@@ -290,4 +290,4 @@ def _aa_pair(right: Sequence[OpenCell]) -> tuple[str, float]:
 def _wrong(answer: AnswerCheck) -> str:
     if answer.rows != answer.expected_rows:
         return f"wrong answer: {answer.rows:,} tuples, {answer.expected_rows:,} expected"
-    return f"wrong answer: {answer.rows:,} tuples, but not the right ones"
+    return f"wrong answer: {answer.rows:,} tuples, with wrong contents"

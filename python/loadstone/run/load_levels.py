@@ -151,7 +151,7 @@ class UserLoops:
                 return dataclasses.replace(closed, model=model), {}
             rate_per_s = self._rate_per_s(closed)
             if rate_per_s is None:
-                reason = "no rate follows from a closed loop that failed: give one with --rate"
+                reason = "the closed loop failed, so there is no default rate: set --rate"
                 return _without_times(level, model, "failed", reason), {}
         loop = {
             "model": model,

@@ -87,7 +87,7 @@ class Runner:
 
     def run(self, recorder: Recorder) -> None:
         """Measure and record. Cells already recorded survive whatever ends this."""
-        self._listener.on_status("the instrument measures itself")
+        self._listener.on_status("calibrating the instrument")
         if NULL_ENGINE in self._workers:
             # Before idle states are held off: what they cost is one of the figures.
             recorder.calibration(self._workers[NULL_ENGINE].ask("calibrate")["figures"])
@@ -99,7 +99,7 @@ class Runner:
             reason = (
                 idle_states.reason
                 if self._plan.disable_idle_states
-                else "the plan leaves them enabled"
+                else "the plan leaves idle states enabled"
             )
             held = {"idle_states.held": idle_states.held, "idle_states.reason": reason}
             recorder.machine({**facts.describe(self._scratch), **held})
@@ -134,7 +134,7 @@ class Runner:
             before = self._terms.get(name)
             changed = sorted({term.key for term in {*terms} - {*(before or terms)}})
             if changed:
-                message = f"it tells other terms than before: {', '.join(changed)}"
+                message = f"terms changed since the start: {', '.join(changed)}"
                 recorder.event(Event(now(), "terms changed", name, message))
             if before is None or changed:
                 recorder.terms(terms)
@@ -193,7 +193,7 @@ class Runner:
         for group in groups:
             if vain == AGAIN_VAIN_MAX or _core.clock_ns() >= end_ns:
                 return
-            self._listener.on_status(f"{group[0].cell.operation} once more: it was disturbed")
+            self._listener.on_status(f"{group[0].cell.operation} again: it was disturbed")
             vain = 0 if stage.again(group) else vain + 1
 
 

@@ -88,7 +88,7 @@ def claimed(owner: str, *, resumed: bool = False) -> Iterator[Claim]:
         os.close(lock)
         if not release(path):
             say(
-                f"{path} is still in use by what this run started; when that has ended,"
+                f"{path} is still used by processes of this run; when they have ended,"
                 " `loadstone clean` removes it"
             )
 
@@ -176,7 +176,7 @@ def _taken(path: Path, owner: str) -> int:
         status = os.fstat(lock)
         if status.st_uid != os.geteuid() or status.st_mode & 0o022:
             raise InputError(
-                f"the scratch folder {path} is not ours alone",
+                f"the scratch folder {path} is accessible to other users",
                 hint="remove it, or name another parent in LOADSTONE_SCRATCH",
             )
         _take(lock, owner)
@@ -223,7 +223,7 @@ def _trust(folder: Path) -> None:
     if link.st_uid not in ours or status.st_uid not in ours or shared:
         reason = "others may write to it" if shared else f"it belongs to user {status.st_uid}"
         raise InputError(
-            f"the folder for scratch files, {folder}, is not to be trusted: {reason}",
+            f"the folder for scratch files, {folder}, is not safe: {reason}",
             hint="remove it, or name a folder of yours on a real disk in LOADSTONE_SCRATCH",
         )
 
@@ -264,7 +264,7 @@ def _take(lock: int, owner: str) -> None:
                 f"run {owner} is being measured by process {mark[1]}",
                 hint="a run has one runner at a time: wait until that one ends, or interrupt it",
             ) from None
-        say(f"waiting for what a killed session of run {owner} left running")
+        say(f"waiting for the processes of a killed session of run {owner}")
         fcntl.flock(lock, fcntl.LOCK_EX)
 
 

@@ -80,7 +80,7 @@ def _installed(benchmark: Benchmark) -> list[tuple[Variant, type[System]]]:
         try:
             found.append(_variant(text, benchmark.seam))
         except NotInstalledError as error:
-            say(f"loadstone: without {text}: {error.message}")
+            say(f"loadstone: skipping {text}: {error.message}")
             say(f"  {error.hint}")
     return found
 
@@ -262,8 +262,8 @@ def _page_of(path: Path) -> Path:
     report = registry.load_report("html")
     if not path.name or path.suffix == report.suffix:
         raise InputError(
-            f"the record {path} and its page cannot have one name",
-            hint="name the record otherwise with --record, or leave out the page: --no-report",
+            f"the record {path} and its page cannot have the same name",
+            hint="name another record with --record, or leave out the page: --no-report",
         )
     target = path.with_suffix(report.suffix)
     check_replaceable(target, report.mark, path)

@@ -136,7 +136,7 @@ class VariantWorker:
         if not right:
             name = table_of(item.relation, item.design, rows)
             raise EngineError(
-                f"{self.variant.name}: {name} does not hold what was loaded into it",
+                f"{self.variant.name}: {name} does not hold the rows that were loaded",
                 hint="its rows differ from the generated ones: engine or driver is at fault",
             )
         return Load(self.variant.name, rows, item.relation, item.design, reply["tuples"],
@@ -269,6 +269,6 @@ class VariantWorker:
 
     def _may_be_left(self, reason: str) -> str:
         return (
-            f"{self.variant.name}: what this run made there may be left ({reason}); see"
-            f" and remove it with: loadstone clean --on {shlex.quote(self.variant.bare_url)}"
+            f"{self.variant.name}: tables of this run may be left there ({reason}); list"
+            f" and remove them with: loadstone clean --on {shlex.quote(self.variant.bare_url)}"
         )

@@ -49,11 +49,11 @@ ADVICE = (
     ),
     ("other programs took", "end other programs, or wait for them"),
     ("the processor ran", "let the machine cool down, or fix its clock frequency"),
-    ("measured twice", "name it with --operation, so that it is measured longer"),
-    ("the clock's own", "choose a larger --rows: it is over too soon to be timed"),
-    ("the harness alone", "choose a larger --rows: it is over too soon for this harness"),
-    ("nothing was read", "ask loadstone doctor whether reads are counted on this disk"),
-    ("the instrument is wrong", "keep the record and report it: this is a bug of Loadstone"),
+    ("measured twice", "name it with --operation to measure it longer"),
+    ("the clock's own", "choose a larger --rows: the operation is too short to time"),
+    ("the harness alone", "choose a larger --rows: the operation is too short for this harness"),
+    ("nothing was read", "run loadstone doctor to see whether reads are counted on this disk"),
+    ("the instrument is wrong", "keep the record and report it: this is a defect of Loadstone"),
     ("the client's headroom", "fewer --users, or a lower --rate: the client is the bottleneck"),
 )
 """How each reason of this module begins, and what to do about it."""
@@ -83,7 +83,7 @@ def of_instrument(samples: Sequence[Sample], overhead: Sequence[Sample], clock_n
     same operation, `clock_ns` the clock's resolution and cost together."""
     median_ns = median(sample.elapsed_ns for sample in samples)
     if clock_ns > CLOCK_SHARE_MAX * median_ns:
-        return f"the clock's own {clock_ns:.0f} ns are too much of {median_ns:.0f} ns"
+        return f"the clock's own {clock_ns:.0f} ns are too large a share of {median_ns:.0f} ns"
     if overhead:
         share = median(sample.elapsed_ns for sample in overhead) / max(median_ns, 1)
         if share > OVERHEAD_SHARE_MAX:
@@ -132,9 +132,9 @@ def of_disturbance(samples: Sequence[Sample], found: Disturbance, apart: float) 
     """Why a disturbed figure says nothing at all; empty if it says something. `apart`: by which
     factor the same measured twice differs."""
     if apart > AA_RATIO_BELIEVED:
-        return f"more than {AA_RATIO_BELIEVED:g} times apart says nothing"
+        return f"more than {AA_RATIO_BELIEVED:g} times apart is not credible"
     if span(found) > SPAN_MAX:
-        return f"what that leaves spans more than a factor of {SPAN_MAX:g}"
+        return f"the remaining interval spans more than a factor of {SPAN_MAX:g}"
     if printed_span(samples, found) > PRINTED_SPAN_MAX:
         return f"with its samples' own scatter it spans more than a factor of {PRINTED_SPAN_MAX:g}"
     return ""

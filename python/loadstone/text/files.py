@@ -20,15 +20,15 @@ def check_replaceable(path: Path, mark: re.Pattern[bytes] | None, source: Path) 
     """Refuse to write where something lies that is not ours to replace: only a file that bears a
     report's `mark` is, or an empty one; never a folder, a device, or the record that is read
     (`source`). Raises `InputError`."""
-    hint = "name another file, or move it away; nothing but a report is replaced by one"
+    hint = "name another file, or move it away; a report replaces only a report"
     if path.is_symlink() and not path.exists():
-        raise InputError(f"cannot write {path}: it is a link to nothing", hint=hint)
+        raise InputError(f"cannot write {path}: it is a dangling link", hint=hint)
     if not os.path.lexists(os.path.realpath(path)):
         return
     if path.exists() and source.exists() and path.samefile(source):
         raise InputError(f"{path} is the record itself", hint="name another file with --out")
     if not path.is_file():
-        raise InputError(f"cannot write {path}: it is there, and is not a file", hint=hint)
+        raise InputError(f"cannot write {path}: it exists and is not a file", hint=hint)
     try:
         with path.open("rb") as stream:
             head = stream.read(HEAD_BYTES)
@@ -37,9 +37,7 @@ def check_replaceable(path: Path, mark: re.Pattern[bytes] | None, source: Path) 
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror}", hint=hint) from error
     if head and not (mark and (mark.search(head) or mark.search(tail))):
-        raise InputError(
-            f"{path} is there already, and is no report of that format by Loadstone", hint=hint
-        )
+        raise InputError(f"{path} exists and is not a Loadstone report of that format", hint=hint)
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -97,5 +95,5 @@ def read_text(path: Path, bytes_max: int, what: str) -> str:
         return content.decode()
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{path} is not a text in UTF-8: byte {error.start + 1} is {content[error.start]:#04x}"
+            f"{path} is not valid UTF-8: byte {error.start + 1} is {content[error.start]:#04x}"
         ) from error

@@ -227,7 +227,7 @@ class _User:
 def _difference(rows: int, request: Request) -> str:
     if rows != request.rows:
         return f"wrong answer: {rows:,} tuples, {request.rows:,} expected"
-    return f"wrong answer: {rows:,} tuples, but not the right ones"
+    return f"wrong answer: {rows:,} tuples, with wrong contents"
 
 
 def _wrong(users: Sequence[_User]) -> str:

@@ -151,7 +151,7 @@ def _unfit(a: CellResult | None, b: CellResult | None) -> str:
 def _other_text(match: Match, place: Place) -> str:
     operation, rows, _ = place
     a, b = (_text(side.run, operation, rows) for side in (match.a, match.b))
-    return "" if a == b else "the operation is another: its text, design or destination differs"
+    return "" if a == b else "the operation differs in its text, design or destination"
 
 
 def _text(run: Run, operation: str, rows: int) -> tuple[str, ...]:
@@ -173,7 +173,7 @@ def _unlike(a: CellResult, b: CellResult) -> str:
         return "no variation in common"
     # Artificial engines answer nothing: two of them agree in that.
     if any(_expected(a).get(variation) != _expected(b).get(variation) for variation in both):
-        return "other answers are expected"
+        return "the expected answers differ"
     return ""
 
 

@@ -96,7 +96,7 @@ class PostgresqlClient(RustClient):
         for name, _ in self.variant.tactics:
             if self.variant.url is not None and name in SESSION_TACTICS:
                 raise UnsupportedError(
-                    f"postgresql: the program cannot set {name} on a server that is not ours",
+                    f"postgresql: the client cannot set {name} on a server that is not ours",
                     hint=f"leave out {name}=…, or leave out the URL to use a private server",
                 )
 
@@ -164,8 +164,8 @@ class PostgresqlClient(RustClient):
         encryption = str(parameters.get("sslmode", "prefer"))
         if self.variant.url is not None and encryption in ENCRYPTED:
             raise UnsupportedError(
-                f"postgresql: the program speaks no TLS, and sslmode={encryption} asks for it",
-                hint="say sslmode=disable where the way to the server needs none",
+                f"postgresql: the client has no TLS, which sslmode={encryption} requires",
+                hint="use sslmode=disable if the connection needs no TLS",
             )
         if self._own_place() in BY_TCP:
             parameters |= {"host": self._server.interface, "password": self._password}

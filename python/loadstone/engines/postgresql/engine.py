@@ -222,7 +222,7 @@ class PostgresqlEngine(Engine):
             " FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
             " WHERE n.nspname = %s AND c.relkind = 'r'"
         )
-        with self._where().errors("cannot tell the size"):
+        with self._where().errors("cannot read the size"):
             row = self._open().execute(query, (self._space.name,)).fetchone()
         return int(row[0]) if row else 0
 

@@ -54,7 +54,7 @@ def _closed_programs() -> str:
         return ""
     return (
         f"PostgreSQL refuses root, and its account (uid {account.uid}) cannot enter the folder of"
-        " the installed programs; an environment outside of root's home needs no copy"
+        " the installed programs; an environment outside root's home needs no copy"
     )
 
 

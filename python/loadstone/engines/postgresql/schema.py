@@ -206,9 +206,9 @@ class Space:
 
     def _kept(self, what: Sequence[str]) -> EngineError:
         return EngineError(
-            f"postgresql: {self.name} is kept whole: it holds, or is used by, what is not"
+            f"postgresql: {self.name} is kept whole: other objects are in it or use it"
             f" ours: {'; '.join(what)}",
-            hint="move or drop that, then: loadstone clean --on URL",
+            hint="move or drop them, then: loadstone clean --on URL",
         )
 
     def _drop(self, connection: Connection) -> None:

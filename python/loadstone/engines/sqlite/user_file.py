@@ -80,7 +80,7 @@ def path_of(url: str) -> Path:
     odd = not path.startswith("/") or path.startswith("//") or path.endswith("/") or "\0" in path
     if odd or parts.netloc:
         raise InputError(
-            f"cannot tell the file that {url} names",
+            f"cannot read the file's path in {url}",
             hint="write sqlite:///absolute/path.db, with % as %25, # as %23 and ? as %3F",
         )
     if parts.query:
@@ -178,9 +178,8 @@ class Space:
             users = self._used_by(db)
             if users:
                 raise EngineError(
-                    f"sqlite: {self.name} is kept whole: it is used by what is not ours:"
-                    f" {'; '.join(users)}",
-                    hint="drop that, then: loadstone clean --on URL",
+                    f"sqlite: {self.name} is kept whole: other objects use it: {'; '.join(users)}",
+                    hint="drop them, then: loadstone clean --on URL",
                 )
             theirs = self.statistics_before(db)
             for table in [*self.tables(db), self.name]:

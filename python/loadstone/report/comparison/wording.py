@@ -149,7 +149,7 @@ def _too_few(bare: Sequence[Pair]) -> list[str]:
     have = f"{fewest}" if fewest == most else f"{fewest} to {most}"
     return [
         f"{plural(len(bare), 'cell')} with too few samples for an interval: {_of(bare)}"
-        f" ({have} in common, and it takes {INTERVAL_PAIRS_MIN})",
+        f" ({have} in common; {INTERVAL_PAIRS_MIN} are needed)",
         "run both without --quick, or with --repeat 10 --repeat-cold 6",
     ]
 
