@@ -1,5 +1,7 @@
-"""Characters that would steer a terminal, or hide or reorder what stands beside them, made visible.
-For everything that people read: messages, paths, and the texts of a record."""
+"""Characters that would steer a terminal, or hide or reorder text, made visible.
+
+For everything that people read: messages, paths, and the texts of a record.
+"""
 
 import json
 import re

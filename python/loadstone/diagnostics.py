@@ -1,7 +1,7 @@
 """Sole owner of stdout, of stderr and of exit codes. Results go to stdout, all else to stderr.
 
-No character that would steer a terminal passes, wherever it comes from; nor, to stderr, a password
-that was typed into a URL.
+No character that would steer a terminal passes; nor, to stderr, a password that was typed into a
+URL.
 """
 
 import errno
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Exit(IntEnum):
-    """What the exit code says. `docs/method.md` repeats the table for CI jobs."""
+    """The meaning of the exit codes. `docs/method.md` repeats the table for CI jobs."""
 
     OK = 0
     CELLS_FAILED = 1
@@ -74,7 +74,7 @@ _PASSWORD_IN_QUERY = re.compile(r"(password\s*=\s*)('[^']*'?|[^\s&'\"]+)", re.IG
 
 
 def masked(text: str) -> str:
-    """A text without the secrets that are known, and without the passwords of URLs in it."""
+    """A text without the known secrets, and without the passwords of URLs in it."""
     for one in secret.known():
         text = text.replace(one, secret.STARS)
     text = _PASSWORD_IN_AUTHORITY.sub(r"\1***@", text)
@@ -94,12 +94,12 @@ _CLOSED = InputError(
 
 
 class _Lasting(io.FileIO):
-    """An output whose reader may leave (`loadstone … | head`): what is written then goes nowhere,
-    and what the command does, and its exit code, stay what they are. A full disk under stdout is an
-    error, told once; under stderr there is nobody left to tell."""
+    """An output whose reader may leave (`loadstone … | head`): later output is dropped, and the
+    command and its exit code stay the same. A full disk under stdout is an error, reported once;
+    under stderr it cannot be reported."""
 
     def write(self, data: Any) -> int:
-        """All of it, or nothing that anybody misses."""
+        """Write all of it; without a reader, drop it."""
         try:
             return super().write(data) or 0
         except OSError as error:
@@ -158,7 +158,7 @@ def _lasting_on(number: int, encoding: str, *, lines: bool) -> TextIO:
 
 
 def written(code: int) -> int:
-    """The exit code of a command once its output is where it belongs: another where it is not."""
+    """The exit code of a command once its output is written; another if that failed."""
 
     def flush() -> int:
         if sys.stdout is not None and not sys.stdout.closed:
@@ -169,7 +169,7 @@ def written(code: int) -> int:
 
 
 def say(text: str) -> None:
-    """A line for the person at the terminal."""
+    """Print a line for the user, on stderr."""
     print(legible(masked(text)), file=sys.stderr, flush=True)  # noqa: T201 - the one place
 
 
@@ -209,7 +209,8 @@ def console(*, stderr: bool = False, file: TextIO | None = None, width: int | No
 
 
 def guarded(action: Callable[[], int]) -> int:
-    """Run a command; its own code, or the message and the code of whatever ended it."""
+    """Run a command; return its own code, or report the error that ended it and return that error's
+    code."""
     try:
         return action()
     except LoadstoneError as error:

@@ -22,11 +22,11 @@ class EngineError(LoadstoneError):
 
 
 class NotInstalledError(EngineError):
-    """What an engine needs is not installed; the hint says how to install it."""
+    """A dependency of an engine is not installed; the hint says how to install it."""
 
 
 class LodeError(EngineError):
-    """lode, the reference engine, could not do something; what was committed is still there."""
+    """An operation of lode, the reference engine, failed; committed data is still there."""
 
 
 class DeadlockError(LodeError):

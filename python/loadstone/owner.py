@@ -1,6 +1,6 @@
 """A run's identity where it becomes part of a path or of a statement: checked, or refused.
 
-It comes from a record, and a record is a file that people exchange.
+It comes from a record, which people exchange.
 """
 
 import re

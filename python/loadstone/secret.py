@@ -1,9 +1,8 @@
-"""Passwords in what a user typed: found by one rule, taken out at the door, shown nowhere.
+"""Passwords in the user's input: found by one rule, removed at the entry, shown nowhere.
 
-`admitted` gives a text without its secrets, for the command line, messages, records and reports to
-hold; what was typed is kept apart, and only the parser of a variant asks for it (`typed`). The rule
-finds too much rather than too little: what is an address in no grammar may hold a password that was
-mistyped.
+`admitted` gives a text without its secrets, for the command line, messages, records and reports;
+the original is kept apart, and only the parser of a variant reads it (`typed`). The rule finds too
+much rather than too little: a malformed address may hold a mistyped password.
 """
 
 import json
@@ -16,13 +15,12 @@ from urllib.parse import quote, unquote
 STARS = "***"
 
 HANDED_ON = "LOADSTONE_TYPED"
-"""The variable with the descriptor from which a process that was started again reads what was
-typed."""
+"""The variable with the descriptor from which a restarted process reads the original input."""
 
 _WORDS = ("password", "passwd", "secret", "scram_client_key", "scram_server_key", "token")
-"""In names of what libpq, or a driver like it, takes a secret by."""
+"""Parts of parameter names by which libpq, or a similar driver, takes a secret."""
 _WHOLE = frozenset({"options", "pwd", "pass"})
-"""Names that are one: `options` sets anything on the server."""
+"""Whole parameter names that hold one: `options` sets anything on the server."""
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*)\s*:[\s/]*/\s*")
 _FILES = ("sqlite", "file")
 _VALUE = r"([\w%]+)(\s*=\s*)('(?:[^'\\]|\\.)*'?|(?:\\.|[^\s{}])+)"
@@ -30,15 +28,15 @@ _PAIR = re.compile(_VALUE.format(""), re.DOTALL)
 _PAIR_OF_URL = re.compile(_VALUE.format("&"), re.DOTALL)
 _KEYWORDS = re.compile(r"\s*[a-z_]+\s*=")
 _SHOWN_MIN = 4
-"""Letters of a secret that is looked for in messages: shorter ones are part of many a word."""
+"""Minimum length of a secret that is searched in messages: shorter ones occur in many words."""
 
 _typed: dict[str, str] = {}
 _known: set[str] = set()
 
 
 def split(text: str) -> tuple[str, list[str]]:
-    """An address without its secrets, and the secrets: a URL, `keyword = 'value'` pairs, or what
-    was meant to be one of them."""
+    """An address without its secrets, and the secrets: a URL, `keyword = 'value'` pairs, or an
+    attempt at one of them."""
     found: list[str] = []
     scheme = _SCHEME.search(text)
     head, rest = (text[: scheme.end()], text[scheme.end() :]) if scheme else ("", text)
@@ -103,8 +101,8 @@ def shown(text: str) -> str:
 
 
 def secrets_in(text: str) -> tuple[str, ...]:
-    """All forms in which the secrets of an address, or that of the environment, may be met; the
-    longest first, since one may hold another."""
+    """All forms in which the secrets of an address, or that of the environment, may occur; the
+    longest first, since one may contain another."""
     found = {*split(text)[1], os.environ.get("PGPASSWORD", "")}
     return tuple(sorted(_forms(found), key=len, reverse=True))
 
@@ -127,7 +125,7 @@ def scrubbed(text: str, secrets: Sequence[str]) -> str:
 
 
 def admitted(text: str) -> str:
-    """An address as it may be shown; as it was typed, it is kept for `typed`."""
+    """An address without secrets; the original is kept for `typed`."""
     without, found = split(text)
     if found:
         _typed[without] = text
@@ -136,12 +134,12 @@ def admitted(text: str) -> str:
 
 
 def typed(text: str) -> str:
-    """What was typed, of an address as it is shown."""
+    """The original of a shown address."""
     return _typed.get(text, text)
 
 
 def known() -> list[str]:
-    """The secrets that were met so far, in all their forms, the longest first."""
+    """The known secrets, in all their forms, the longest first."""
     return sorted((one for one in _known if len(one) >= _SHOWN_MIN), key=len, reverse=True)
 
 
@@ -159,8 +157,8 @@ def _argument(before: str, text: str) -> str:
 
 
 def at_the_door(warn: Callable[[str], None]) -> None:
-    """Take the secrets out of this process's command line, also of the one that `ps` shows: by
-    starting the program again in its place. Nothing happens where there is none."""
+    """Remove the secrets from this process's command line, also in the list of processes, by
+    restarting the program in its place. Does nothing without secrets."""
     if _handed_on():
         return
     given = sys.argv[1:]
@@ -187,7 +185,7 @@ def at_the_door(warn: Callable[[str], None]) -> None:
 
 
 def _handed_on() -> bool:
-    """Whether this process was started again without secrets; then they are read."""
+    """Whether this process was restarted without secrets; then they are read."""
     try:
         with os.fdopen(int(os.environ.pop(HANDED_ON)), "rb") as stream:
             kept, secrets = json.load(stream)

@@ -1,6 +1,5 @@
-"""What a run tells about its own instrument, in numbers: from its sessions' calibration and from
-its cells. Rule 6 of the method. `calibration_table` puts it into words.
-"""
+"""A run's measurements of its own instrument, in numbers: from its sessions' calibration and from
+its cells. Rule 6 of the method. `calibration_table` words them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ SEEN_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """The median of a figure over cells, the least and the most of it."""
+    """The median, minimum and maximum of a figure over cells."""
 
     median: float
     least: float
@@ -31,7 +30,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What one session measured of the instrument before its first cell: figures by key."""
+    """One session's measurements of the instrument before its first cell: figures by key."""
 
     session_id: int
     started_at: str

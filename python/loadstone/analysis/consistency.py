@@ -1,7 +1,7 @@
-"""What a record says of itself that cannot both be true is not printed side by side.
+"""A report does not print contradicting statements of a record side by side.
 
-A record is believed where the evidence contradicts itself least: a wrong answer over a status of ok, evidence
-over a label. Nothing here mends a record; it decides what a report may say of it.
+In a contradiction the worse statement counts: a wrong answer over a status of ok, evidence over a
+label. Nothing here mends a record; it decides what a report may say of it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +16,7 @@ SINGLE = "1"
 
 
 def consistent(run: Run) -> Run:
-    """The run with every cell at its own word."""
+    """The run with every cell's status made consistent."""
     return replace(run, results=tuple(map(_corrected, run.results)))
 
 
@@ -35,15 +35,15 @@ def _corrected(result: CellResult) -> CellResult:
 
 
 def processors(run: Run) -> float:
-    """How many the machine has; without bound where no session tells."""
+    """The machine's number of processors; without bound if no session reports it."""
     told = [session.machine.get("cpu.count") for session in run.sessions]
     return max((float(count) for count in told if isinstance(count, int) and count > 0),
                default=float("inf"))  # fmt: skip
 
 
 def threads(samples: Sequence[Sample], most: float) -> float:
-    """How many of `most` processors a client can have used: as many as its threads, and what its
-    counters see besides, which are read just outside the clock. Of an unknown number: all."""
+    """How many of `most` processors a client can have used: as many as its threads, and the share
+    that its counters add, which are read just outside the clock. Unknown number: all."""
     known = [sample.client_threads for sample in samples if sample.client_threads is not None]
     if not known or len(known) < len(samples):
         return most
@@ -51,14 +51,14 @@ def threads(samples: Sequence[Sample], most: float) -> float:
 
 
 def believable(share: float | None, most: float) -> float | None:
-    """Processors' time over elapsed time; None beyond what `most` processors can do: then it was
-    not counted over the same time."""
+    """Processors' time over elapsed time; None beyond the capacity of `most` processors: then it
+    was not counted over the same time."""
     return None if share is None or share > most else share
 
 
 def busy(client: float, server: float | None, parallelism: str | None) -> str:
-    """How much of the elapsed time a client computed, and its server. More than all of it is the
-    work of several processors, or, where there can be but one, of what the counters saw besides."""
+    """The share of the elapsed time that a client computed, and its server. More than 1 is the work
+    of several processors, or, where there can be but one, an addition of the counters."""
     said = f"the client {_computes(client, parallelism if server is None else SINGLE)}"
     return said if server is None else f"{said}, the server {_computes(server, None)}"
 
@@ -80,8 +80,8 @@ def answers_words(checked: int, samples: int) -> str:
 
 
 def proof_words(result: CellResult) -> str:
-    """What the evidence of a cold cell shows, of the samples that met most, and why it does not do,
-    where it does not."""
+    """The evidence of a cold cell, from its worst samples, and why it is no proof, if it is
+    none."""
     evidence = result.evidence
     proved = sum(item.holds and item.ordinal not in result.refuted for item in evidence)
     why = next(
@@ -109,7 +109,7 @@ def _seen(evidence: Sequence[ColdEvidence]) -> str:
 
 
 def _opening(evidence: Sequence[ColdEvidence]) -> Iterator[str]:
-    """What opening read, and what of the data may be in the engine's memory since."""
+    """The bytes that opening read, and the data that may be in the engine's memory since."""
     read = _most(item.opening_read_bytes for item in evidence)
     if read is not None:
         yield f"opening read {size(read)} from the device"
@@ -120,7 +120,7 @@ def _opening(evidence: Sequence[ColdEvidence]) -> Iterator[str]:
 
 
 def _read(result: CellResult) -> Iterator[str]:
-    """What the samples read themselves: the least of them."""
+    """The bytes that the samples read themselves: the minimum."""
     read = [sample.read_bytes for sample in result.samples if sample.read_bytes is not None]
     if read:
         several = len(result.samples) > 1
@@ -129,7 +129,7 @@ def _read(result: CellResult) -> Iterator[str]:
 
 
 def _most(figures: Iterable[int | None]) -> int | None:
-    """The most of figures; None where one is unknown."""
+    """The maximum of figures; None if one is unknown."""
     known = list(figures)
     return None if None in known else max(item or 0 for item in known)
 

@@ -10,16 +10,16 @@ from loadstone.record.model import OperationText
 from loadstone.statistics.estimate import Estimate
 
 STEEP = 1.2
-"""What grows faster than the data has an exponent above this, and an interval above 1."""
+"""Growth faster than the data has an exponent above this, and an interval above 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """One operation on one variant over the scales. Exponent 1 is linear, 0 constant.
+    """One operation on one variant over the scales.
 
-    `error` is the exponent's standard error, None with two scales. `low` and `high` are what the
-    exponent can be within the intervals of its times; None where one of these has no interval: then
-    the exponent is of too few samples, and nothing is said about it.
+    Exponent 1 is linear, 0 constant. `error` is the exponent's standard error, None with two
+    scales. `low` and `high` bound the exponent within the intervals of its times; None if one of
+    these has no interval: then nothing is claimed.
     """
 
     operation: OperationText
@@ -39,7 +39,7 @@ class Growth:
 
     @property
     def told(self) -> str:
-        """The exponent as it is printed; a dash where it is of too few samples."""
+        """The printed exponent; a dash if there are too few samples."""
         if self.low is None:
             return "\N{EN DASH}"
         return f"{self.exponent:.2f}".replace("-0.00", "0.00")
@@ -78,8 +78,8 @@ def _growth(
 
 
 def _bounds(sizes: Sequence[int], elapsed: Sequence[Estimate]) -> tuple[float | None, float | None]:
-    """The least and the greatest slope of log time over log size that the intervals leave: least
-    squares weigh each time by how far its size lies from their mean."""
+    """The smallest and the largest slope of log time over log size that the intervals allow: least
+    squares weigh each time by the distance of its size from the mean."""
     logs = [math.log(size) for size in sizes]
     mean = sum(logs) / len(logs)
     spread = sum((one - mean) ** 2 for one in logs)

@@ -1,15 +1,16 @@
-"""The cost ladder: what a call costs, rung by rung, and what look-up, step and insert are made of.
+"""The cost ladder: the cost of a call, rung by rung, and the components of look-up, step and
+insert.
 
-A rung is the median of a measure over how often it does its one thing. What a rung costs beyond
-the one below is the difference of the two. They were measured in the same rounds, but how they vary
-together is not made use of: the bounds are at their worst (`arithmetic`).
+A rung is the median of a measure divided by the number of its repetitions of one thing. Its cost
+beyond the rung below is the difference of the two. They were measured in the same rounds, but their
+correlation is not used: the bounds are the widest possible (`arithmetic`).
 
-A whole is taken apart in its own unit: so many calls and statements as the program counted while it
-was measured, each at the price of its rung; and what the same things cost in one call, where an
-engine can be asked so. What these parts leave is `unexplained`, negative where they sum up to more;
-without such a measure the last part is the difference, and nothing can be unexplained. Parts that
-come to more than the whole, or leave too much of it, were no parts of it: such a whole stays whole,
-and the reason is told.
+A whole is taken apart in its own unit: the calls and statements that the client counted while it
+was measured, each at the price of its rung; and the time of the same work in one call, if an engine
+can be asked so. The remainder is `unexplained`, negative if the parts sum up to more; without such
+a measure the last part is the difference, and nothing can be unexplained. Parts that exceed the
+whole, or leave too much of it, are no explanation: such a whole is not taken apart, and the reason
+is given.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,15 +30,15 @@ ROUND_TRIP = "round_trip_ns"
 EXPLAINED_SHARE = 0.8
 LARGER_SHARE = 0.5
 WHOLE_SHARE_MAX = 1.2
-"""Calls that would take longer than all of it were not as dear as those of the rung."""
+"""Calls that would take longer than the whole were cheaper there than on the rung."""
 LEFT_SHARE_MAX = 0.25
-"""Of a whole: parts that leave more, or come to more beyond it, do not explain it."""
+"""Share of a whole: parts that leave more, or exceed it by more, do not explain it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A rung by definition: an operation, how often its measure does it, what it is called, and
-    what it costs beyond the rung below."""
+    """A rung by definition: an operation, how often its measure does it, its name, and the cost
+    beyond the rung below."""
 
     operation: str
     count: int
@@ -66,8 +67,8 @@ BELOW_LOOKUP = frozenset(step.operation for step in STEPS[:3])
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """A step on one variant. `each_ns` is None where the cell has no time that counts; `beyond_ns`
-    is over the nearest rung below that has one, called `below`."""
+    """A step on one variant. `each_ns` is None if the cell has no usable time; `beyond_ns` is over
+    the nearest rung below that has one, called `below`."""
 
     step: Step
     status: str
@@ -88,8 +89,8 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What a whole is made of: the parts and `unexplained_ns` sum up to it. `by_difference`: the
-    last part is what was left, and nothing else can be."""
+    """The components of a whole: the parts and `unexplained_ns` sum up to it. `by_difference`: the
+    last part is the remainder, and nothing else can be."""
 
     name: str
     whole_ns: Estimate
@@ -99,22 +100,24 @@ class Account:
 
     @property
     def closes(self) -> bool:
-        """Whether these can be the parts of this whole."""
+        """Whether these can be the components of this whole."""
         left = self.parts[-1].elapsed_ns if self.by_difference else self.unexplained_ns
         share = self.share(left)
         return share >= 0 if self.by_difference else abs(share) <= LEFT_SHARE_MAX
 
     def share(self, part: Estimate) -> float:
-        """What a part, or what is unexplained, is of the whole."""
+        """A part, or the unexplained rest, as a share of the whole."""
         return part.value / (self.whole_ns.value or 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """The paper's argument (section 8): calls, times the cost of a call, beside the whole. `calls`
-    were counted while the whole was measured: `unit` says whether as statements sent to the engine
-    or, where it takes none, as calls of its client. `rung` is the highest below the look-up that
-    does what is counted."""
+    """The paper's argument (section 8): calls, times the cost of a call, beside the whole.
+
+    `calls` were counted while the whole was measured: `unit` names statements sent to the engine
+    or, without any, calls of the client. `rung` is the highest below the look-up that does the
+    counted thing.
+    """
 
     whole: str
     calls: int
@@ -126,7 +129,7 @@ class Argument:
 
     @property
     def grade(self) -> str:
-        """What the share, and its low bound, allow to say."""
+        """The claim that the share, and its low bound, allow."""
         low = self.share.value if self.share.low is None else self.share.low
         if self.share.value > WHOLE_SHARE_MAX:
             return "so one of them cost less there than this rung, which explains nothing"
@@ -151,7 +154,7 @@ class Ladder:
 
 
 def ladders(summary: Summary) -> tuple[Ladder, ...]:
-    """A ladder for every scale and competitor, warm; none where a benchmark has no rungs, or a run
+    """A ladder for every scale and competitor, warm; none if a benchmark has no rungs, or a run
     measured none."""
     steps = LADDERS.get(summary.run.plan.benchmark, ())
     found = []
@@ -205,7 +208,7 @@ def _unclosed(account: Account) -> str:
 @dataclass(frozen=True, slots=True)
 class _Counts:
     """For each thing that a measure does: calls of the program into the client, statements of the
-    client to the engine (None: it speaks none), waits for a server (None: there is none)."""
+    client to the engine (None: it has none), waits for a server (None: there is none)."""
 
     calls: float
     statements: float | None
@@ -213,7 +216,7 @@ class _Counts:
 
 
 def _counts(figure: CellSummary | None, things: int) -> _Counts | None:
-    """As the program counted them, the median of the samples; None in a record without counts."""
+    """The client's counts, median of the samples; None in a record without counts."""
     if figure is None or not figure.samples:
         return None
     calls = _median([sample.calls for sample in figure.samples], things)
@@ -237,8 +240,8 @@ class _Way:
 
 
 def round_trips_ns(summary: Summary) -> Mapping[str, float]:
-    """Competitor -> what bytes alone take to its server's place and back, where that was measured;
-    a later session's figure replaces an earlier one's."""
+    """Competitor -> the time of a byte to its server's place and back, if measured; a later
+    session's figure replaces an earlier one's."""
     told = {
         term.variant: term.read_back or ""
         for term in summary.run.terms
@@ -278,7 +281,7 @@ def _rungs(steps: Sequence[Step], figures: Mapping[str, CellSummary | None]) -> 
 
 
 def _calls(each: Mapping[str, Estimate], counts: _Counts, way: _Way) -> list[Part]:
-    """What a thing's calls and statements cost, each at the price of its rung."""
+    """The cost of a thing's calls and statements, each at the price of its rung."""
     parts: list[Part] = []
     below: Step | None = None
     for step in STEPS[:3]:
@@ -317,8 +320,8 @@ def _account(
     way: _Way,
     batch: Estimate | None,
 ) -> Account | None:
-    """A thing by its calls and by what the same things cost in one call; where that does not close
-    the account, or was not measured, the rest is not separated."""
+    """A thing by its calls and by the time of the same work in one call; if that does not add up,
+    or was not measured, the remainder is not separated."""
     whole = each.get(operation)
     if whole is None or operation not in counts:
         return None
@@ -334,7 +337,7 @@ def _account(
 
 
 def _commit(figure: CellSummary | None) -> Estimate | None:
-    """An inserted part's share of the commit; None where the program did not tell it apart."""
+    """An inserted part's share of the commit; None if the client did not measure it separately."""
     if figure is None or figure.status != "ok":
         return None
     told = [float(sample.commit_ns) for sample in figure.samples if sample.commit_ns]

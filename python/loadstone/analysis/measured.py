@@ -1,4 +1,4 @@
-"""Today's figures for a row of a paper's table: one operation, a sum of some, a size, a load."""
+"""Today's figures for a row of a paper's table: one operation, a sum, a size, a load."""
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,13 +19,15 @@ BESIDE_OTHERS = (
     "most cells of this run are disturbed or invalid, and a load has no condition of its own"
 )
 WORST = ("failed", "pending", "gap", "invalid", "disturbed", "ok")
-"""Of a sum's parts the first of these is what the sum is."""
+"""The first of these statuses among a sum's parts is the status of the sum."""
 
 
 @dataclass(frozen=True, slots=True)
 class Today:
-    """One variant's figure: a time or a size; neither where there is none to show. `ratio` is over
-    the row's best. `few_visits`: a normalised time of which some sample says nothing."""
+    """One variant's figure: a time or a size; neither if there is none to show.
+
+    `ratio` is to the row's best. `few_visits`: some sample of a normalised time is meaningless.
+    """
 
     status: str
     reason: str = ""
@@ -44,13 +46,13 @@ class Today:
 
     @property
     def quantity(self) -> float | None:
-        """What is compared within a row: ns or bytes."""
+        """The compared value: ns or bytes."""
         return self.elapsed_ns.value if self.elapsed_ns else self.size_bytes
 
     @property
     def interval(self) -> str:
-        """What a disturbed time lies within, in a unit of its own, or the word where that is not
-        known; empty of every other."""
+        """The bounds of a disturbed time, in a unit of their own, or the word if they are unknown;
+        empty for every other."""
         if self.status != "disturbed" or self.elapsed_ns is None:
             return ""
         low, high = self.elapsed_ns.low, self.elapsed_ns.high
@@ -60,7 +62,7 @@ class Today:
 
     @property
     def text(self) -> str:
-        """As it is printed; empty where there is nothing."""
+        """The printed figure; empty without one."""
         if self.elapsed_ns:
             return duration(self.elapsed_ns.value)
         return "" if self.size_bytes is None else f"{digits(self.size_bytes / 1e6)} MB"
@@ -68,9 +70,11 @@ class Today:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a table's figures of today come from: a run at one scale. `view` is the one whose
-    temperature a row has that names none, `variants` are those of the table's design. `apart`: the
-    table is of a database of its own."""
+    """The source of a table's figures of today: a run at one scale.
+
+    `view` is the one for rows that name no temperature, `variants` are those of the table's design.
+    `apart`: the table has a database of its own.
+    """
 
     summary: Summary
     view: View
@@ -104,7 +108,7 @@ class Source:
         return _ranked(plain, self.summary.competitors)
 
     def why(self, operation: str | None) -> str:
-        """Why a row has nothing beside it."""
+        """Why a row has no figure of today."""
         if operation in (SIZE, LOAD) and self.apart:
             return "no counterpart: known only for the database that a run loads first"
         return "no such measure here" if operation is None else "not in this run"
@@ -139,7 +143,7 @@ def _sizes(summary: Summary, rows: int) -> dict[str, Today]:
 
 
 def _loads(summary: Summary, rows: int) -> dict[str, Today]:
-    """All relations of a scale together; of one that was loaded again, the last time."""
+    """All relations of a scale together; for one that was loaded again, the last time."""
     found: dict[str, dict[tuple[str, str], int]] = {}
     for load in summary.run.loads:
         asked = load.rows == rows and load.variant in summary.columns
@@ -154,7 +158,7 @@ def _loads(summary: Summary, rows: int) -> dict[str, Today]:
 
 def _mostly_disturbed(summary: Summary) -> bool:
     """Whether most cells of a run that have a figure are disturbed or invalid. No condition is
-    recorded of a load: it is believed as far as the cells are."""
+    recorded of a load: it is trusted as far as the cells are."""
     rated = (Role.COMPETITOR, Role.LIMIT)
     figures = [figure for figure in summary.figures.values() if figure.role in rated]
     measured = [figure.status for figure in figures if figure.elapsed_ns]
@@ -162,7 +166,7 @@ def _mostly_disturbed(summary: Summary) -> bool:
 
 
 def _ranked(found: Mapping[str, Today], competitors: Collection[str]) -> Mapping[str, Today]:
-    """With ratios to the best, of those competitors that may be compared."""
+    """With ratios to the best, of the competitors that may be compared."""
     fair = _fair([one for variant, one in found.items() if variant in competitors])
     best = min(fair, key=lambda one: one.quantity or math.inf, default=None)
     if best is None:

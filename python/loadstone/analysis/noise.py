@@ -1,8 +1,7 @@
-"""A/A noise: by how much the same differs that was measured twice, interleaved. Rule 6 of the
-method.
+"""A/A noise: the difference of one variant measured twice, interleaved. Rule 6 of the method.
 
-Of the cells of a variant and of its A/A control only those count that may be believed: what
-contradicts itself is invalid, and is counted as that.
+Only usable cells of a variant and its A/A control count; a pair beyond the limit is invalid, and
+counted as that.
 """
 
 from dataclasses import dataclass
@@ -26,13 +25,13 @@ class AACell:
 
     @property
     def difference(self) -> float:
-        """By which share of the faster one the slower one took longer."""
+        """The slower one's excess, as a share of the faster one."""
         return max(self.ratio.value, 1 / self.ratio.value) - 1
 
     @property
     def certain(self) -> float:
-        """The part of the difference that its interval leaves no doubt about: how far the nearer
-        bound lies from 1. 0 where the interval holds 1, or where there is none."""
+        """The certain part of the difference: how far the nearer bound lies from 1. 0 if the
+        interval includes 1, or without one."""
         low, high = self.ratio.low, self.ratio.high
         if low is None or high is None:
             return 0.0
@@ -41,8 +40,8 @@ class AACell:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """The differences of all A/A cells of a run, as shares. `certain` is the median of
-    those parts of them that are no chance: a bias between two processes of the same."""
+    """The A/A differences of a run, as shares. `certain` is the median of their certain parts: a
+    bias between two processes of the same engine."""
 
     median: float
     worst: float
@@ -71,7 +70,7 @@ def _first_key(control: CellResult) -> str:
 
 
 def noise_of(run: Run) -> Noise | None:
-    """What the A/A controls of a run say together; None where it has none."""
+    """The A/A noise of a run; None without an A/A control."""
     cells = aa_cells(run)
     if not cells:
         return None

@@ -1,7 +1,7 @@
-"""A paper's tables beside today's figures. What survives forty years is the shape: the ratios.
+"""A paper's tables beside today's figures. The shape, the ratios, survives forty years.
 
-A table stands beside figures of the scale it was measured at and of no other, each row at the
-temperature it names, or warm where it names none. A row beside which nothing corresponds says why.
+A table stands beside figures of the scale it was measured at, each row at the temperature it names,
+or warm. A row without a counterpart says why.
 """
 
 import re
@@ -31,8 +31,8 @@ OVER = re.compile(r"^>\s*([\d.]+)\s*(ms|s|sec|seconds|minutes|hours)$")
 
 @dataclass(frozen=True, slots=True)
 class PublishedValue:
-    """What a paper printed: `text` as printed, `elapsed_ns` or `size_bytes` where that is one of
-    them, `over` where the paper only says that it took longer; `ratio` to the paper's best of the
+    """A paper's printed value: `text` as printed, `elapsed_ns` or `size_bytes` if it is one of
+    them, `over` if the paper only says that it took longer; `ratio` to the paper's best of the
     row."""
 
     text: str
@@ -43,14 +43,14 @@ class PublishedValue:
 
     @property
     def exact(self) -> float | None:
-        """What may be compared: ns or bytes; None for a bound."""
+        """The comparable value: ns or bytes; None for a bound."""
         return None if self.over else self.elapsed_ns or self.size_bytes
 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRow:
     """One row of a table. `gain` is the paper's best over today's best, and `gain_of` names them:
-    they may be of different designs. `absent` says why nothing of today corresponds."""
+    their designs may differ. `absent` says why the row has no counterpart today."""
 
     label: str
     operation: str | None
@@ -62,19 +62,19 @@ class ComparisonRow:
 
     @property
     def measured_today(self) -> bool:
-        """Whether any variant has a figure that can be believed."""
+        """Whether any variant has a usable figure."""
         return any(f.status in BELIEVED and f.quantity for f in self.measured.values())
 
     @property
     def drawn(self) -> bool:
-        """Whether it belongs into a drawing of operations."""
+        """Whether it belongs in a drawing of operations."""
         return self.operation not in (SIZE, LOAD)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One table of the paper. `missing` says why nothing of today stands beside it, and `add`
-    which words of a command line would put it there."""
+    """One table of the paper. `missing` says why this run has no figure for it, and `add` which
+    options would add one."""
 
     number: str
     title: str
@@ -93,7 +93,7 @@ class Comparison:
 
     @property
     def few_visits(self) -> bool:
-        """Whether some normalised figure of today needs a word of warning."""
+        """Whether some normalised figure of today needs a warning."""
         return any(f.few_visits and f.text for row in self.rows for f in row.measured.values())
 
     @property
@@ -103,7 +103,7 @@ class Comparison:
 
     @property
     def measured(self) -> bool:
-        """Whether any row has a figure of today that can be believed."""
+        """Whether any row has a usable figure of today."""
         return any(row.measured_today for row in self.rows)
 
 
@@ -126,7 +126,7 @@ PAPER_ROWS = 10_000
 
 
 def comparisons(summary: Summary) -> Comparisons | None:
-    """The paper's tables, each beside the part of the run nearest to what the paper measured."""
+    """The paper's tables, each beside the part of the run nearest to the paper's measurement."""
     published = summary.run.published
     tables = published.get("tables")
     if not tables or not summary.views:
@@ -150,7 +150,7 @@ def _scale(table: Mapping[str, Any]) -> int:
 
 
 def _view(summary: Summary, rows: int) -> View | None:
-    """What a row stands beside that names no temperature; None where the scale was not run."""
+    """The view beside a row that names no temperature; None if the scale was not run."""
     at = [view for view in summary.views if view.rows == rows]
     return min(at, key=lambda view: view.temperature != "warm", default=None)
 
@@ -194,7 +194,7 @@ def _table(table: Mapping[str, Any], summary: Summary, editions: set[str]) -> Co
 
 
 def _absent(table: Mapping[str, Any], summary: Summary) -> Mapping[str, str]:
-    """Row's label -> why the run's edition has nothing that corresponds."""
+    """Row's label -> why the run's edition has no counterpart."""
     told = table.get("absent") or {}
     edition = summary.run.plan.edition
     return {
@@ -214,7 +214,8 @@ def _variants(table: Mapping[str, Any], summary: Summary) -> tuple[str, ...]:
 
 
 def _is(read_back: str | None, value: str) -> bool:
-    """An engine may say more of it: `objects: one value a part`."""
+    """Whether a reading has the wanted value; an engine may add to it:
+    `objects: one value a part`."""
     return read_back is not None and read_back.partition(":")[0].casefold() == value.casefold()
 
 
@@ -254,9 +255,9 @@ def _missing(
     asked: bool,
     variants: Sequence[str],
 ) -> tuple[str, str]:
-    """Why a table has nothing beside it that could be compared, and what to add to the command;
-    empty where it may have. `asked`: some operation of its was planned at its scale; `variants`:
-    those of its design."""
+    """Why a table has no comparable figure, and which options to add to the command; empty if it
+    may have one. `asked`: some operation of it was planned at its scale; `variants`: those of its
+    design."""
     scale, edition = _scale(table), table.get("edition") or ""
     # Tables without an edition are of the one that no table names.
     run_edition = summary.run.plan.edition
@@ -311,7 +312,7 @@ def _size(value: float | str) -> PublishedValue:
 
 
 def _text(value: float | str) -> str:
-    """As printed: a number of the file keeps the digits that it is written with."""
+    """As printed: a number keeps the digits of the file."""
     return str(value)
 
 

@@ -1,8 +1,7 @@
-"""A figure's standing in its row, as it is printed: a ratio where there is one, and no more.
+"""The printed ratio of a figure to its row's best.
 
-A ratio whose interval holds 1 tells nothing of how far apart two figures are, so none is printed:
-`≈` where they are the same within 10 %, `?` where that is not decided. A ratio of too few samples
-for an interval is a guess, and begins with `~`.
+A ratio whose interval includes 1 shows no difference, so none is printed: `≈` if the two are equal
+within 10 %, `?` if that is undecided. A ratio of too few samples for an interval begins with `~`.
 """
 
 from loadstone.record.model import Run
@@ -13,7 +12,7 @@ SAME = "\N{ALMOST EQUAL TO}"
 UNDECIDED = "?"
 GUESS = "~"
 NEAR = 1.1
-"""An interval around 1 within this factor says that two figures are the same."""
+"""An interval around 1 within this factor means that two figures are equal."""
 
 
 def standing(ratio: Estimate | None, *, best: bool = False, exact: bool = False) -> str:
@@ -32,7 +31,7 @@ def standing(ratio: Estimate | None, *, best: bool = False, exact: bool = False)
 
 
 def behind(ratio: Estimate | None) -> float | None:
-    """By how much a figure is told to be behind its row's best: 1 where it cannot be told."""
+    """The ratio of a figure to its row's best: 1 if undecided."""
     if ratio is None:
         return None
     if ratio.low is not None and ratio.low <= 1:

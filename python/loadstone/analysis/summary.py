@@ -1,10 +1,10 @@
-"""The record summarised once, for every format: what each cell says, beside the row's best.
+"""The summary of a record, computed once for every format: each cell's figures, beside the row's
+best.
 
-Pure: a `Run` in, frozen values out. Rules kept here and nowhere else: a failed cell has no time;
-what is no competitor (a limit, the harness's overhead, a control) is shown and never ranked, nor is
-anything ranked against it; a disturbed or invalid cell has a time and no ratio; an unproved cold
-cell is never compared with a proved one; where the number of visits varies, times are stated for a
-fixed one.
+Pure: a `Run` in, frozen values out. Rules kept only here: a failed cell has no time; only
+competitors are ranked, and no other (a limit, the harness overhead, a control) is a ratio's
+denominator; a disturbed or invalid cell has a time and no ratio; an unproved cold cell is never
+compared with a proved one; if the number of visits varies, times are scaled to a fixed one.
 """
 
 import math
@@ -37,11 +37,11 @@ from loadstone.statistics.paired_ratio import paired_ratio
 from loadstone.text.numbers import Unit, unit_for
 
 CLIENT = "client"
-"""The term that names the language of the calling program."""
+"""The term that names the language of the client."""
 WRITES = frozenset({"relation", "update"})
-"""Destinations of statements that commit what they wrote."""
+"""Destinations of statements that commit a write."""
 OVERHEAD_SHARE_MAX = 0.1
-"""Above this share of a figure, the harness's own time is worth a mark beside it."""
+"""Above this share of a figure, the harness overhead is marked beside it."""
 
 
 def short_name(variant: str) -> str:
@@ -57,15 +57,15 @@ def engine_of(variant: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CellSummary:
-    """What one planned cell came to. `status` is a record's status, or `pending`.
+    """One planned cell's figures.
 
-    `elapsed_ns` is None where there is no time to show (failed, gap, pending); `ratio` compares it
-    with the fastest competitor of its row, repetition by repetition, and is None where that would
-    not be fair, and for what is no competitor (`role`). `overhead_share` is the harness's median
-    for the same cell as a share of this one. `outliers` are positions in `samples`, of which none
-    is dropped; `samples_effective` is how many independent ones they are worth. `shown_ns` is what
-    each sample counts as: its elapsed time, or, where the number of visits varies, that for the
-    nominal number; `visits_least` is then the fewest.
+    `status` is a record's status, or `pending`. `elapsed_ns` is None without a time to show
+    (failed, gap, pending); `ratio` compares it with the fastest competitor of its row, repetition
+    by repetition, and is None if that would not be fair, and for other roles than competitor. The
+    overhead share is the harness overhead's median for the same cell over this one's. `outliers`
+    are positions in `samples`, of which none is dropped; `samples_effective` is the number of
+    independent ones they are worth. `shown_ns` is each sample's elapsed time, or, if the number of
+    visits varies, scaled to the nominal number; `visits_least` is then the fewest.
     """
 
     cell: Cell
@@ -91,32 +91,32 @@ class CellSummary:
     disturbance: Disturbance | None = None
     role: Role = Role.COMPETITOR
     unequal: tuple[Unequal, ...] = ()
-    """Its terms that are not its row's; only where there is a figure."""
+    """Its terms that differ from its row's; only with a figure."""
 
     @property
     def unproved(self) -> bool:
-        """Whether it was meant to be cold, and is not proved: said wherever its time stands."""
+        """Whether it was planned as cold, and is not proved: shown wherever its time is."""
         return self.temperature == "unproved" and self.elapsed_ns is not None
 
     @property
     def few_visits(self) -> bool:
-        """Whether some sample visited so little that its normalised time says nothing."""
+        """Whether some sample visited so few parts that its normalised time is meaningless."""
         return self.visits_least is not None and self.visits_least < VISITS_FEW
 
     @property
     def tied(self) -> bool:
-        """Whether its ratio to the row's best cannot be told from 1."""
+        """Whether its ratio to the row's best may be 1."""
         ratio = self.ratio
         return not self.best and ratio is not None and ratio.low is not None and ratio.low <= 1
 
     @property
     def standing(self) -> str:
-        """Its ratio to the row's best as it is printed, or the sign for why there is none."""
+        """Its printed ratio to the row's best, or the sign for none."""
         return standing(self.ratio, best=self.best)
 
     @property
     def near_overhead(self) -> bool:
-        """Whether the harness itself takes a share of the figure that a reader must know."""
+        """Whether the harness overhead is a notable share of the figure."""
         return self.overhead_share is not None and self.overhead_share > OVERHEAD_SHARE_MAX
 
 
@@ -132,7 +132,7 @@ class Row:
 
     @property
     def overheads(self) -> Mapping[str, CellSummary]:
-        """The harness's own figures, by variant."""
+        """The harness overhead's figures, by variant."""
         return {v: f for v, f in self.figures.items() if f.role is Role.OVERHEAD}
 
 
@@ -146,7 +146,7 @@ class View:
 
     @property
     def overheads(self) -> tuple[str, ...]:
-        """The variants that measured the harness here."""
+        """The variants that measured the harness overhead here."""
         return tuple(dict.fromkeys(variant for row in self.all_rows for variant in row.overheads))
 
     @property
@@ -175,13 +175,13 @@ class Summary:
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """The variants that have a column each: the competitors, then what stands beside them
-        unranked. The harness has its own, and an A/A control stands behind its first."""
+        """The variants with a column each: the competitors, then limits and controls. The harness
+        overhead has its own column, and an A/A control appears in the details of its first."""
         controls = [v for v in self._of(Role.CONTROL) if not is_aa_control(v)]
         return (*self.competitors, *self._of(Role.LIMIT), *controls)
 
     def role_of(self, variant: str) -> Role:
-        """What a variant is for."""
+        """The role of a variant."""
         return self.run.plan.role_of(variant)
 
     def _of(self, role: Role) -> tuple[str, ...]:
@@ -189,8 +189,8 @@ class Summary:
 
     @cached_property
     def names(self) -> Mapping[str, str]:
-        """Column -> what to call it where space is short: without its server's address, if
-        that leaves it distinct. Tactics are never left out: they are what differs."""
+        """Column -> its short name: without its server's address, if that leaves it distinct.
+        Tactics are never left out: they distinguish variants."""
         shorts = [short_name(variant) for variant in self.columns]
         return {
             variant: short if shorts.count(short) == 1 else variant
@@ -199,18 +199,18 @@ class Summary:
 
     @cached_property
     def words(self) -> Words:
-        """What this benchmark's things are called."""
+        """The benchmark's vocabulary."""
         return words_of(self.run.plan.benchmark)
 
     @cached_property
     def clients(self) -> Mapping[str, str]:
-        """Variant -> the language of its calling program; empty where there is none."""
+        """Variant -> the language of its client; empty without client programs."""
         return clients_of(self.run)
 
     @cached_property
     def headings(self) -> Mapping[str, str]:
-        """As `labels`, with the client of each where a run has clients, and with what it is for
-        where that is not to be ranked."""
+        """As `labels`, with the client of each if a run has clients, and with its role if it is not
+        ranked."""
         return {variant: self._heading(variant, label) for variant, label in self.labels.items()}
 
     def _heading(self, variant: str, label: str) -> str:
@@ -356,8 +356,8 @@ def _on_terms(row: Row, told: Told, *, writes: bool) -> Row:
 
 
 def _fastest(fair: Sequence[CellSummary]) -> CellSummary | None:
-    """By the medians, unless pairs contradict them: what is certainly faster, repetition by
-    repetition, takes its place."""
+    """By the medians, unless pairs contradict them: a variant that is certainly faster, repetition
+    by repetition, takes its place."""
     best = min(fair, key=_median_ns, default=None)
     for _ in fair:
         ratios = {
@@ -377,7 +377,7 @@ def _median_ns(figure: CellSummary) -> float:
 
 
 def _fair(figures: Iterable[CellSummary]) -> list[CellSummary]:
-    """Those that may be compared: ok, and, once one cold cell is proved, only the proved."""
+    """Those that may be compared: ok, and, if one cold cell is proved, only the proved."""
     measured = [figure for figure in figures if figure.status == "ok" and figure.elapsed_ns]
     proved = [figure for figure in measured if figure.temperature != "unproved"]
     return proved or measured
@@ -389,8 +389,8 @@ def cell_summary(
     visits: int | None = None,
     speeds: Speeds | None = None,
 ) -> CellSummary:
-    """One cell by itself, not yet beside its row. `visits`: what its times are stated for, where
-    their number varies; `speeds`: those of the whole run, once it is there."""
+    """One cell by itself, without its row. `visits`: the number its times are scaled to, if it
+    varies; `speeds`: those of the whole run, if known."""
     if result is None:
         return CellSummary(cell, "pending", "not run yet", cell.temperature)
     right = sum(answer.right for answer in result.answers)
@@ -433,8 +433,8 @@ def cell_summary(
 
 
 def normalised_ns(result: CellResult, visits: int) -> list[float]:
-    """Each sample's time, times the nominal number of visits over its own, which its answer
-    tells. What answers nothing (the null engine) visits the nominal number."""
+    """Each sample's time, times the nominal number of visits over its own, which its answer gives.
+    A sample without an answer (the harness overhead) has the nominal number."""
     own = {answer.variation: max(answer.rows, 1) for answer in result.answers}
     return [
         sample.elapsed_ns * visits / own.get(sample.variation, visits) for sample in result.samples
@@ -456,7 +456,7 @@ def _median(values: Sequence[int | None]) -> float | None:
 def _beside(
     figure: CellSummary, best: CellSummary | None, overhead: CellSummary | None
 ) -> CellSummary:
-    """The same figure, with its ratio to the row's best and the overhead's share."""
+    """The same figure, with its ratio to the row's best and its overhead share."""
     if figure.elapsed_ns is None or figure.role is Role.OVERHEAD:
         return figure
     share = _median_ns(overhead) / figure.elapsed_ns.value if overhead else None

@@ -7,9 +7,9 @@ from loadstone.analysis.summary import Summary, engine_of
 
 SETTING = "setting."
 MEASURED_KEYS = frozenset({"round_trip_ns"})
-"""Keys whose values are measured, not set: no two sessions tell the same."""
+"""Keys whose values are measured, not set: every session has another value."""
 OWN_KEYS = MEASURED_KEYS | {"version"}
-"""Keys that differ between engines by their nature; all others ought to be equal."""
+"""Keys that differ between engines by their nature; all others should be equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class TermValue:
 
     @property
     def disobeyed(self) -> bool:
-        """Whether the engine says something else than it was told."""
+        """Whether the reading differs from the request."""
         if self.asked is None or self.read_back is None:
             return False
         asked, told = self.asked.casefold(), self.read_back.casefold()
@@ -31,7 +31,7 @@ class TermValue:
 
 @dataclass(frozen=True, slots=True)
 class TermRow:
-    """One term over all variants. `unequal`: the values that ought to agree do not."""
+    """One term over all variants. `unequal`: the values differ and should not."""
 
     key: str
     values: Mapping[str, TermValue]
@@ -40,7 +40,7 @@ class TermRow:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Terms that bear on comparability, and each engine's own settings."""
+    """Terms of the comparison, and each engine's own settings."""
 
     rows: tuple[TermRow, ...]
     settings: Mapping[str, tuple[tuple[str, TermValue], ...]]
@@ -52,12 +52,11 @@ class Terms:
 
 
 def terms(summary: Summary) -> Terms:
-    """Arrange a run's terms; a later session's reading of a term replaces an earlier one's.
+    """Arrange a run's terms; a later session's reading replaces an earlier one's.
 
-    Only competitors can be unequal: what is not ranked has terms of its own.
-
-    What only one of several engines tells, the same in all its variants, is a setting of its own,
-    not a term between them; but what was measured stands beside the terms.
+    Only competitors can be unequal: unranked variants have terms of their own. A key reported by
+    only one of several engines, with the same value in all its variants, is that engine's setting;
+    a measured value is a term all the same.
     """
     told: dict[str, dict[str, TermValue]] = {}
     for term in summary.run.terms:
@@ -83,7 +82,7 @@ def terms(summary: Summary) -> Terms:
 
 
 def _differ(values: Mapping[str, TermValue], expected: int) -> bool:
-    """Whether those who tell a term tell different things, or fewer than `expected` tell it."""
+    """Whether the readings differ, or fewer than `expected` variants have one."""
     said = {
         value.read_back if value.read_back is not None else value.asked for value in values.values()
     }

@@ -1,8 +1,8 @@
-"""Terms of a cell that are not those of its row: rule 5 of the method, told where it stands.
+"""Terms of a cell that differ from its row's: rule 5 of the method, shown at the cell.
 
-A row's value of a term is what most of its competitors with a figure say; the first's where as many
-say another. Only what engines must have in common to be compared counts here. The other terms are
-mechanisms, which variants are set beside each other for.
+A row's value of a term is that of most of its competitors with a figure; the first's if as many
+have another. Only terms that engines must share count here. The others are mechanisms, which
+variants are compared for.
 """
 
 from collections import Counter
@@ -18,20 +18,19 @@ COMMON = {
     "cache_bytes": "cache",
     "parallelism": "par",
 }
-"""What every engine must tell, and its mark where space is short. An engine that does not,
-departs."""
+"""The terms that every engine must report, and their short marks. A missing one differs."""
 TOLD = {"read transaction": "read", "statement": "stmt"}
-"""What concerns those who tell it."""
+"""The terms that matter only if reported."""
 PLAN = {"planned otherwise": "plan"}
-"""That the structure in a row's name served none of the statement's tables."""
+"""The structure in a row's name was used by none of the statement's tables."""
 WRITERS_ONLY = frozenset({"durability"})
-"""Nothing is made durable where nothing is written."""
+"""Durability matters only for writes."""
 SAYS_NOTHING = "not told"
 
 
 @dataclass(frozen=True, slots=True)
 class Unequal:
-    """A term of a cell, and what its row's is."""
+    """A term of a cell, and its row's."""
 
     key: str
     own: str
@@ -49,8 +48,8 @@ class Unequal:
 
 
 def planned_otherwise(statements: Sequence[StatementText], storage: str) -> tuple[Unequal, ...]:
-    """What the plans reach their tables by, where that is not the structure asked for; that of the
-    first variation for which it is not. Empty where all use it, and where the engine tells not."""
+    """The access paths of the plans, if they differ from the structure asked for; of the first
+    variation that differs. Empty if all use it, or if the engine does not report it."""
     otherwise = [text for text in statements if text.planned_otherwise(storage)]
     if not otherwise:
         return ()
@@ -67,7 +66,8 @@ Told = Mapping[str, Mapping[str, str]]
 
 
 def told_terms(run: Run) -> Told:
-    """A later session's word replaces an earlier one's; a term that cannot be read is untold."""
+    """A later session's reading replaces an earlier one's; a term that cannot be read is
+    missing."""
     found: dict[str, dict[str, str]] = {}
     for term in run.terms:
         if term.key in COMMON or term.key in TOLD:
@@ -81,8 +81,8 @@ def told_terms(run: Run) -> Told:
 def unequal(
     told: Told, row: Sequence[str], shown: Collection[str], *, writes: bool
 ) -> Mapping[str, tuple[Unequal, ...]]:
-    """Variant -> its terms that are not the row's. `row`: the competitors with a figure, in order;
-    `shown`: whose terms are asked for. Of what is no competitor only what it tells counts."""
+    """Variant -> its terms that differ from the row's. `row`: the competitors with a figure, in
+    order; `shown`: the variants to examine. For other roles only reported terms count."""
     found: dict[str, list[Unequal]] = {variant: [] for variant in shown}
     for key in (*COMMON, *TOLD):
         if key in WRITERS_ONLY and not writes:

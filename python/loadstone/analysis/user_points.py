@@ -1,7 +1,6 @@
-"""Concurrent users, as tables that every format can print: one of the closed loops, one of the open
-ones.
+"""User loops, as tables that every format can print: one of the closed loops, one of the open ones.
 
-A percentile means another thing in either: so the loop's model stands in its heading.
+A percentile means another thing in each, so the heading names the loop's model.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +22,7 @@ Column = tuple[str, Callable[[UsersPoint], str]]
 
 @dataclass(frozen=True, slots=True)
 class UsersRow:
-    """A loop: what stands in the columns, and the point itself for who wants numbers."""
+    """A loop: its texts in the columns, and the point itself."""
 
     texts: tuple[str, ...]
     point: UsersPoint
@@ -107,7 +106,7 @@ def _figures(model: str) -> Sequence[Column]:
 
 
 def _level(point: UsersPoint) -> str:
-    """How many, and who else was at work."""
+    """The number of users, and the users beside them."""
     return number(point.users) + (f", beside {point.beside}" if point.beside else "")
 
 

@@ -1,4 +1,4 @@
-"""What a run says about itself before it says anything about an engine: rule 6 of the method."""
+"""The run's verdict on itself: rule 6 of the method."""
 
 import math
 from collections import Counter, defaultdict
@@ -17,23 +17,22 @@ from loadstone.text.reasons import kinds, together
 
 AMISS = ("failed", "disturbed", "invalid", "pending")
 OWN = (Role.COMPETITOR, Role.LIMIT)
-"""What a run is about; the harness and the controls hold it against something."""
+"""The roles that a run measures; the harness overhead and the controls check the instrument."""
 NOISE_MAX = 0.1
 """Between rounds: above it, the verdict warns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Counts over the plan's cells, and the noise. `planned` and `statuses` are of all cells;
-    `own_planned` and `own_statuses` of what engines measured (competitors and limits), without the
-    harness and the controls. `limits`: whether cells were judged by the quality limits at all.
+    """Counts over the plan's cells, and the noise.
 
-    `noise` is that of the A/A controls, None where the run has none. In a run without an A/A
-    control `repeat_difference` is all there is: the median, over the engines' cells in order that
-    were measured in several rounds, of how much the same cell's median differs between its first
-    and its last round; `repeat_difference_p90` is what nine cells in ten stay under.
-    `disturbed_reason` and `invalid_reason` are the commonest, with the span of its numbers where
-    they differ.
+    `planned` and `statuses` are of all cells; `own_planned` and `own_statuses` of the engines'
+    (competitors and limits). `limits`: whether cells were judged by the quality limits. `noise` is
+    the A/A noise, None without an A/A control; then `repeat_difference` takes its place: the
+    median, over the engines' cells in order that were measured in several rounds, of how much a
+    cell's median differs between its first and its last round; nine cells in ten stay under
+    `repeat_difference_p90`. `disturbed_reason` and `invalid_reason` are the commonest, with the
+    range of its numbers.
     """
 
     planned: int
@@ -57,7 +56,7 @@ class Verdict:
 
     @property
     def clean(self) -> bool:
-        """Whether nothing here needs a reader's attention."""
+        """Whether nothing needs a reader's attention."""
         return (
             self.limits
             and not self.left_behind
@@ -67,7 +66,7 @@ class Verdict:
         )
 
     def clauses(self) -> list[tuple[str, bool]]:
-        """The verdict in short clauses, each with whether it is as it should be."""
+        """The verdict in short clauses, each with whether it is in order."""
         right = self.answers_right == self.answers_checked
         answers = f"{number(self.answers_right)} of {plural(self.answers_checked, 'answer')} right"
         clauses = self._measured()
@@ -98,8 +97,8 @@ class Verdict:
         return clauses
 
     def _measured(self) -> list[tuple[str, bool]]:
-        """How many cells are in order: the engines', and, where some of these are not or there are
-        no others, those of the harness and the controls."""
+        """How many cells are in order: the engines', and, if some of these are not or there are no
+        others, those of the harness overhead and the controls."""
         judged = "and in order" if self.limits else "and judged by no limits (--no-limits)"
         clauses = []
         if self.own_planned:
@@ -183,13 +182,12 @@ def _commonest(summary: Summary, status: str) -> list[str]:
 
 
 def _own(summary: Summary) -> list[CellSummary]:
-    """What engines measured."""
+    """The figures of competitors and limits."""
     return [figure for figure in summary.figures.values() if figure.role in OWN]
 
 
 def _noisy(run: Run) -> list[CellResult]:
-    """The cells that tell how much the same differs. A run that has an A/A control tells it by
-    that, or not at all."""
+    """The cells that show the noise without an A/A control; empty with one."""
     role_of = run.plan.role_of
     if any(is_aa_control(cell.variant) for cell in run.plan.cells):
         return []
@@ -208,7 +206,7 @@ def _between_rounds(result: CellResult) -> float | None:
 
 
 def headline(summary: Summary) -> str:
-    """What ran, on what, at which scales and temperatures."""
+    """The benchmark, the variants, the scales and temperatures."""
     run = summary.run
     plan = run.plan
     temperatures = dict.fromkeys(cell.temperature for cell in plan.cells)
@@ -223,7 +221,7 @@ def headline(summary: Summary) -> str:
 
 
 def _participants(summary: Summary) -> str:
-    """The competitors, and what stands beside them unranked."""
+    """The competitors, and the unranked variants beside them."""
     names = summary.names
     parts = [listing(names[variant] for variant in summary.competitors)]
     for role in (Role.LIMIT, Role.CONTROL):
@@ -234,7 +232,7 @@ def _participants(summary: Summary) -> str:
 
 
 def circumstances(run: Run) -> str:
-    """Where, when and for how long; what the record does not hold is left out."""
+    """Place, time and duration; missing facts are left out."""
     created = datetime.fromisoformat(run.created_at).astimezone(UTC)
     parts = [place(run), f"{created.day} {created:%B %Y %H:%M} UTC"]
     elapsed_ns = sum(session.elapsed_ns or 0 for session in run.sessions)

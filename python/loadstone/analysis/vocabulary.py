@@ -1,4 +1,4 @@
-"""What a benchmark's things are called: the one place where a report knows benchmarks apart.
+"""The vocabulary of each benchmark: the one place where a report knows benchmarks apart.
 
 A record names its benchmark and nothing more; a benchmark that is not here counts tuples.
 """
@@ -9,15 +9,14 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of one benchmark.
+    """The vocabulary of one benchmark.
 
-    `scale`, `answer` and `stored` say what a scale, an answer and a load count. `visits` are the
+    `scale`, `answer` and `stored` name the units of a scale, an answer and a load. `visits` are the
     operations whose number of visits varies with the start, and the number that their times are
-    stated for. `basis` is what a reader must know of today's figures beside the paper's;
-    `reimplemented` maps a system of the paper to the variant as which it runs again. `apart` are
-    the designs that were loaded in place of the database that a size or a load is told of; `writes`
-    are the measures of a program that commit, `harness` those that call no engine: their rows are
-    not ranked.
+    scaled to. `basis` is a note on today's figures beside the paper's; the re-implemented systems
+    map a system of the paper to a variant. `apart` are the designs that replace the database of
+    which sizes and loads are reported; `writes` are the client's measures that commit, `harness`
+    those that call no engine: their rows are not ranked.
     """
 
     title: str
@@ -61,9 +60,10 @@ KNOWN: Mapping[str, Words] = {
     ),
 }
 VISITS_FEW = 100
-"""Below so many visits a normalised time is mostly that of the start; the paper has no bound."""
+"""Below this number of visits a normalised time is mostly that of the start; the paper has no
+bound."""
 
 
 def words_of(benchmark: str) -> Words:
-    """The words of a benchmark, by its name."""
+    """The vocabulary of a benchmark, by its name."""
     return KNOWN.get(benchmark) or Words(benchmark.capitalize())

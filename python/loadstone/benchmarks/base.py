@@ -1,8 +1,8 @@
 """The contract of a benchmark: a paper's database, operations and published numbers, as data.
 
-A benchmark is pure: it sees no engine and no clock. Operations carry their text: in QUEL, which an
-oracle evaluates and each engine gets translated; or, where a calling program is part of what is
-measured, as the name of the program's measure.
+A benchmark is pure: it sees no engine and no clock. An operation carries its text: QUEL, which an
+oracle evaluates and which is translated for each engine; or, where the client program is measured,
+too, the name of the client's measure.
 """
 
 from abc import ABC, abstractmethod
@@ -39,12 +39,12 @@ class StoredRelation:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One measured thing, at one scale.
+    """One measured operation at one scale.
 
-    `texts` are the variations (the first is the published one), complete QUEL programs ending in
-    the one statement that is timed. `undo[i]`, empty for a retrieve, takes back `texts[i]` outside
-    the clock. `storage` names the structure the operation is about; an engine without it has a
-    declared gap here. `destination` is `relation` (retrieve into), `client`, or `update`.
+    `texts` are the variations (the first is the published one): complete QUEL programs ending in
+    the one statement that is timed. `undo[i]`, empty for a retrieve, reverses `texts[i]` outside
+    the clock. `storage` names the structure that the operation exercises; an engine without it has
+    a declared gap here. `destination` is `relation` (retrieve into), `client`, or `update`.
     """
 
     name: str
@@ -58,15 +58,15 @@ class Operation:
     undo: tuple[str, ...] = ()
     presets: frozenset[str] = frozenset()
     """Presets that include it: `quick`, `cold` (worth a cold sample in the default preset); `full`:
-    no other does."""
+    only there."""
     interleaved_group: str = ""
-    """Operations of one group are set against each other, and so measured in the same rounds;
-    empty: this one by itself."""
+    """Operations with the same name here are compared with each other, and so measured in the same
+    rounds; empty: this one by itself."""
     warming: tuple[str, ...] = ()
-    """What a warm block runs unmeasured before its samples: inputs that no sample has. Empty: the
-    block's own texts, so that each sample repeats what was run just before."""
+    """Inputs that a warm block runs unmeasured before its samples, and that no sample has. Empty:
+    the block's own texts, so each sample repeats a text that just ran."""
     concurrent_users: bool = False
-    """Whether concurrent users can run it at once, each without changing what the others see."""
+    """Whether concurrent users can run it without changing each other's results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class PublishedTable:
     """Row's label -> edition -> why an operation of that edition is not the paper's: then nothing
     stands beside the row."""
     only: Mapping[str, str] = field(default_factory=dict)
-    """Term -> value that a variant must read back to stand beside the table's one design."""
+    """Term -> value that a variant must read back to be comparable with the table's one design."""
     place: str = ""
     """Where the paper's database was, `remote` or `local`; empty where it makes no difference."""
 
@@ -119,12 +119,12 @@ class Benchmark(ABC):
     default_scales: ClassVar[tuple[int, ...]]
     default_variants: ClassVar[tuple[str, ...]] = ("sqlite", "duckdb", "postgresql")
     seam: ClassVar[str] = "engines"
-    """Where it meets a system under test: `engines` take statements, `clients` run its program."""
+    """How it reaches a system under test: `engines` execute statements, `clients` run its
+    program."""
     cold_samples: ClassVar[int] = 3
     """Samples of a cold cell, where the user does not choose."""
     mixed: ClassVar[tuple[str, str] | None] = None
-    """The operations of users who read and of users who write at the same time; None where no mix
-    is defined."""
+    """The operations of concurrent readers and writers; None where no mix is defined."""
     one_session: ClassVar[bool] = False
     """Whether the paper has all planned samples of a cell taken in one session of the engine."""
 
@@ -137,9 +137,12 @@ class Benchmark(ABC):
         """Every relation in every physical design that some operation needs."""
 
     def stages(self, edition: str) -> Sequence[frozenset[str]]:
-        """The designs that are in place at once, in the order of measuring; every design is in one
-        stage. More than one where a system holds one database at a time: each is loaded in place of
-        the one before. What is said of a variant's size and load is of the first."""
+        """The designs that are loaded at the same time, in the order of measuring; every design is
+        in one stage.
+
+        More than one where a system holds one database at a time: each replaces the one before.
+        Sizes and load times are of the first.
+        """
         return (frozenset(item.design for item in self.stored_relations(edition)),)
 
     @abstractmethod
@@ -147,7 +150,7 @@ class Benchmark(ABC):
         """All operations at a scale, in the paper's order. Names are unique."""
 
     def input(self, edition: str, rows: int, operation: Operation, variation: int) -> str:
-        """What a variation asks for, constants and all: its text, unless that only names it."""
+        """A variation's input, constants included: its text, unless that only names the input."""
         del edition, rows
         return operation.texts[variation]
 
@@ -156,7 +159,7 @@ class Benchmark(ABC):
         """The paper's own numbers."""
 
     def request(self, edition: str, item: StoredRelation, rows: int) -> Mapping[str, Any]:
-        """What a worker must know to make a stored relation, or to find it."""
+        """The information that a worker needs to make a stored relation, or to find it."""
         return {
             "table": {
                 "name": table_of(item.relation, item.design, rows),
@@ -179,5 +182,5 @@ class Benchmark(ABC):
         return QuelAnswers(self.name, edition, rows, relations)
 
     def describe(self) -> dict[str, Any]:
-        """What `loadstone benchmarks` prints."""
+        """The text that `loadstone benchmarks` prints."""
         return {"name": self.name, "title": self.title, "editions": list(self.editions)}

@@ -1,4 +1,4 @@
-"""What each operation must answer, asked of an oracle once and kept for the run."""
+"""The expected answer of each operation, asked of an oracle once and kept for the run."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -16,14 +16,15 @@ class Answers(Protocol):
     """The expected answers at one scale."""
 
     def of(self, operation: "Operation", variation: int) -> Answer:
-        """What a variation must give."""
+        """The expected answer of a variation."""
 
     def contents(self, relation: str) -> Answer:
-        """What shows that a stored relation is as generated."""
+        """The answer that shows that a stored relation is as generated."""
 
 
 class QuelAnswers:
-    """Of operations in QUEL: the oracle evaluates their text over relations that it generates."""
+    """Expected answers of operations in QUEL: the oracle evaluates the text over relations that it
+    generates."""
 
     def __init__(self, benchmark: str, edition: str, rows: int, relations: Sequence[str]) -> None:
         self._oracle = Oracle()
@@ -32,7 +33,7 @@ class QuelAnswers:
         self._known: dict[str, Answer] = {}
 
     def of(self, operation: "Operation", variation: int) -> Answer:
-        """(rows, checksum) that a variation must give."""
+        """(rows, checksum) expected of a variation."""
         text = operation.texts[variation]
         if text not in self._known:
             self._known[text] = self._oracle.answer(text)

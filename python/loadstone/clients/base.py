@@ -1,12 +1,12 @@
-"""The contract of a client: a calling program with one engine at the other side of its seam.
+"""The contract of a client: a program that calls one engine.
 
-A worker process owns one such object and calls
+A worker process owns one client object and calls
 
     start -> load -> [measure]* -> remove
 
-with `stop`/`start` around every cold sample. The measures are OO1's (`docs/oo1.md`; the names
-are those of `_core.client_measures`); the program's loop is written once in Rust, and once in
-Python for engines that have only a Python interface. The client is named in every result.
+with `stop`/`start` around every cold sample. The measures are OO1's (`docs/oo1.md`; the names are
+those of `_core.client_measures`); their loop is written once in Rust, and once in Python for
+engines that have only a Python interface. Every result names its client.
 """
 
 from abc import abstractmethod
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """OO1's database: so many parts, by the literal rule, with locality or without."""
+    """OO1's database: its number of parts, by the literal rule, with locality or without."""
 
     parts: int
     locality: bool = True
@@ -39,11 +39,13 @@ NONE = Database(200)
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One run of a measure. `commit_ns` is the part of the time that the commit took; `calls` went
-    from the program into the client, `statements` from the client to the engine, in so many
-    `round_trips` to a server, each counted where it is made (None: there are none to count);
-    `visits` and `checksum` are the answer. `work` is that of the elapsed time alone: neither the
-    look at what a measure wrote nor its taking back."""
+    """One run of a measure.
+
+    `commit_ns` is the commit's part of the time; `calls` went from the client into its driver,
+    `statements` from the driver to the engine, in `round_trips` to a server, each counted where it
+    is made (None: there are none to count); `visits` and `checksum` are the answer. `work` covers
+    the elapsed time alone, without checking and undoing writes.
+    """
 
     elapsed_ns: int
     commit_ns: int
@@ -57,8 +59,8 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What concurrent users got: a tally of all look-ups, one of all inserts; and how many
-    connections of inserted parts were found from both ends afterwards. A link that is not is an
+    """The result of concurrent users: a tally of all look-ups, one of all inserts; and how many
+    connections of inserted parts were found from both ends afterwards. A missing one is an
     error."""
 
     elapsed_ns: int
@@ -69,21 +71,21 @@ class Served:
 
 
 class Client(System):
-    """A system under test behind a calling program. Not shared between threads.
+    """A system under test, called by a client.
 
-    Errors: `EngineError` with the engine's own message; `UnsupportedError` for a measure that the
-    engine has no means for.
+    Not shared between threads. Errors: `EngineError` with the engine's own message;
+    `UnsupportedError` for a measure that the engine cannot execute.
     """
 
     language: ClassVar[str]
-    """The language of the calling program: rust or python."""
+    """The language of the client: rust or python."""
 
     def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:
         super().__init__(variant, scratch, owner)
         self.database = NONE
 
     def expect(self, database: Database) -> None:
-        """The database that is there, or will be loaded: it draws the measures' inputs."""
+        """The database that exists, or will be loaded: it determines the measures' inputs."""
         self.database = database
 
     @abstractmethod
@@ -93,20 +95,22 @@ class Client(System):
 
     @abstractmethod
     def measure(self, measure: str, iteration: int) -> Measured:
-        """Run a measure once; what it wrote is taken back outside its clock."""
+        """Run a measure once; its writes are undone outside its clock."""
 
     def users(
         self, readers: int, writers: int, duration_ns: int, starts_ns: Sequence[int] | None
     ) -> Served:
-        """Concurrent users, each a thread of the program with a client of its own, one part a
-        request, which readers look up and writers insert: a closed loop, or an open one whose
-        requests are due at `starts_ns`, for readers and for writers. Raises `EngineError` where a
-        connection of an inserted part is not found from both ends."""
+        """Run concurrent users, each a thread with a driver of its own, one part a request, which
+        readers look up and writers insert: a closed loop, or an open one whose requests are due at
+        `starts_ns`, for readers and for writers.
+
+        Raises `EngineError` if a connection of an inserted part is not found from both ends.
+        """
         del readers, writers, duration_ns, starts_ns
         raise UnsupportedError(f"{self.name}: one user at a time")
 
     def settle(self) -> None:
-        """Whatever the engine wants done after loading, before the first measure."""
+        """The engine's own work after loading, before the first measure."""
 
 
 def structures(gaps: Mapping[str, str]) -> Mapping[str, Structure]:
@@ -123,5 +127,6 @@ def capabilities(
     *,
     answers: bool = True,
 ) -> Capabilities:
-    """What a client declares: measures without those in `gaps`, and tactics, defaults first."""
+    """The declaration of a client: measures without those in `gaps`, and tactics, defaults
+    first."""
     return Capabilities(structures(gaps), tactics, answers=answers)

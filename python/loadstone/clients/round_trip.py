@@ -1,4 +1,4 @@
-"""What the way to a server costs by itself: a byte to another process and back."""
+"""The cost of the way to a server by itself: a byte to another process and back."""
 
 import os
 import socket
@@ -19,11 +19,11 @@ while word := os.read(0, 1):
 
 
 def round_trip_ns(near: socket.socket, far: socket.socket, exchanges: int = EXCHANGES) -> float:
-    """Median time of a byte from here to a process that answers with it, over a connected pair of
-    sockets, which it closes.
+    """Median time of a byte to a process that echoes it, over a connected pair of sockets, which it
+    closes.
 
-    Back to back, and with idle states held off where that is permitted, as while a run measures. In
-    it is what Python takes at either end, less than a microsecond. Raises `OSError`.
+    Back to back, and with idle states disabled where permitted, as while a run measures. It
+    includes Python's own time at either end, less than a microsecond. Raises `OSError`.
     """
     with far:
         echo = subprocess.Popen([sys.executable, "-I", "-S", "-c", _ECHO], stdin=far.fileno())

@@ -1,4 +1,4 @@
-"""`loadstone clean`: what killed runs left behind; shown first, then removed if wished."""
+"""`loadstone clean`: lists the leftovers of killed runs, asks, and removes them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -67,7 +67,7 @@ def clean(
 
 
 def _wished(count: int) -> bool:
-    """Whether the user says so. Raises `InputError` where nobody is there to be asked."""
+    """The user's answer. Raises `InputError` without a terminal to ask."""
     import sys
 
     from loadstone.errors import InputError
@@ -83,7 +83,8 @@ def _wished(count: int) -> bool:
 
 
 def _remove(leftovers: "Sequence[Removal]") -> None:
-    """One thing that cannot go keeps no other from going. Raises the first reason."""
+    """Remove everything; an item that cannot be removed does not stop the others. Raises the first
+    reason."""
     from loadstone.control_characters import legible_line
     from loadstone.diagnostics import say, tell
     from loadstone.errors import LoadstoneError
@@ -118,7 +119,7 @@ def _folder(folder: "Scratch") -> Removal:
 
 
 def _abandon(folder: "Path") -> None:
-    """End what a killed run left running for its engines, and for its calling programs."""
+    """End servers that a killed run left running for its engines and clients."""
     from loadstone import registry
     from loadstone.errors import EngineError
 

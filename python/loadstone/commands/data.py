@@ -36,7 +36,7 @@ class _Written:
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """What is written, whatever the relation."""
+    """The options that are the same for every relation."""
 
     benchmark: str
     edition: str
@@ -181,7 +181,7 @@ def data(
 
 
 def _check_free(files: Sequence[_File]) -> None:
-    """Raise `InputError` where a file is in the way: nothing tells whether it is one of ours."""
+    """Raise `InputError` if a file exists: nothing shows whether it is one of ours."""
     from loadstone.errors import InputError
 
     for file in files:

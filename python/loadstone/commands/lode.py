@@ -117,7 +117,7 @@ def _tactics(words: list[str]) -> dict[str, str]:
 
 
 def _asked_to_end(server: "Server") -> int:
-    """The signal that says so, which it also is when the serving has failed."""
+    """The signal that ends the server; the same if serving has failed."""
 
     def watch() -> None:
         server.wait()

@@ -1,4 +1,4 @@
-"""`loadstone quel`: what a QUEL text means: its tree, its SQL, and the answer it must give."""
+"""`loadstone quel`: the tree of a QUEL text, its SQL, and its expected answer."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -130,7 +130,7 @@ class _Relations:
 
 
 def _shallow(text: str) -> str:
-    """The same text. Raises `InputError` where it is nested deeper than it can be drawn."""
+    """The same text. Raises `InputError` if it is nested too deeply to be drawn."""
     from loadstone.errors import InputError
 
     depth = deepest = 0
@@ -258,7 +258,7 @@ def _label(node: "Node") -> str:
 
 
 def _own(node: "Node") -> list[tuple[str, Any]]:
-    """A statement's own words: what is neither a tree below it nor absent."""
+    """A statement's own words, without the trees below it."""
     return [
         (key, value)
         for key, value in node.items()

@@ -1,4 +1,4 @@
-"""`loadstone tactics`: tactics on an engine, what that buys, and what it costs."""
+"""`loadstone tactics`: the tactics of an engine, with their benefits and costs."""
 
 from typing import TYPE_CHECKING, Annotated, Literal
 

@@ -1,7 +1,7 @@
-"""What this machine can prove, what it cannot, and what to do about it.
+"""What this machine can prove, what it cannot, and the remedies. One file a theme.
 
-One file a theme. A check is a function from what was measured to a `Check`; measuring stands apart,
-so that machines which nobody has can be examined, too. Not here: how it is shown.
+A check is a function from measured values to a `Check`; measuring is separate, so that any machine
+can be examined in a test. Presentation is elsewhere.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ __all__ = ["Check", "Verdict", "examine"]
 
 
 def examine() -> list[Check]:
-    """Look at everything, in a few seconds; what it needs on disk is removed again."""
+    """Examine everything, in a few seconds, and remove the probe files."""
     try:
         with _workplace() as folder:
             facts = machine.describe(folder)
@@ -73,10 +73,8 @@ def _disk(folder: Path, facts: Mapping[str, machine.Fact]) -> list[Check]:
 
 @contextlib.contextmanager
 def _workplace() -> Iterator[Path]:
-    """A scratch folder, and whatever folders had to be made for it, for as long as needed.
-
-    Marked like a run's: `loadstone clean` finds what a killed examination left.
-    """
+    """A scratch folder, and its parents if they had to be made, for as long as needed. Marked like
+    a run's, so `loadstone clean` finds what a killed examination left."""
     parent = scratch.parent()
     made = [path for path in (parent, *parent.parents) if not path.exists()]
     try:

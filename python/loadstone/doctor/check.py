@@ -1,4 +1,4 @@
-"""One thing looked at: what was found, what follows from it, what to do about it."""
+"""One check: what was found, its consequence for a run, and the remedy."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from loadstone.machine.facts import Fact
 
 
 class Verdict(StrEnum):
-    """How much of it this machine gives."""
+    """How much of it this machine offers."""
 
     OK = "ok"
     LIMITED = "limited"
@@ -23,11 +23,11 @@ class Check:
     name: str
     verdict: Verdict
     value: str
-    """What was found, with its unit."""
+    """The value found, with its unit."""
     consequence: str
-    """What it means for a run."""
+    """The consequence for a run."""
     remedy: str = ""
-    """What to do about it; empty where all is well, or nothing can be done."""
+    """The remedy; empty if all is well, or there is none."""
     prevents: type[LoadstoneError] | None = None
     """The error with which every run would end; None where runs are possible."""
 

@@ -1,4 +1,4 @@
-"""What the scratch folder's disk allows: whether cold can be proved there, and how fast it is."""
+"""The scratch folder's disk: whether cold can be proved there, and how fast it is."""
 
 import os
 from collections.abc import Mapping
@@ -13,13 +13,13 @@ from loadstone.machine.page_cache import Evidence, evict_files
 from loadstone.text.numbers import NS_PER_S, duration, size
 
 PROBE_BYTES = 64 << 20
-"""A second or less on a slow disk, and more than a disk of today takes at once."""
+"""A second or less on a slow disk, and more than today's disks buffer at once."""
 CHUNK_BYTES = 1 << 20
 COMMITS = 100
 COMMIT_BYTES = 8192
 """A page of many a server's log."""
 COMMIT_NS_MIN = 10_000
-"""No device over a bus has written and confirmed a page sooner; memory has."""
+"""No device over a bus has written and confirmed a page faster; memory has."""
 FREE_BYTES_MIN = 2 << 30
 """The default preset's relations in all their physical designs on three engines, with logs."""
 READ_AHEAD_BYTES_MAX = 1 << 20
@@ -29,13 +29,13 @@ ELSEWHERE = "name a folder on a real disk in LOADSTONE_SCRATCH"
 
 @dataclass(frozen=True, slots=True)
 class DiskProbe:
-    """What was measured on one file of `PROBE_BYTES` and one of `COMMITS` appended pages."""
+    """The measurements on one file of `PROBE_BYTES` and one of `COMMITS` appended pages."""
 
     write_ns: int
     read_ns: int
     """After eviction; from the disk only if `evidence` is proved."""
     commit_ns: float
-    """Median of one page appended and synced, idle states held off where permitted."""
+    """Median of one page appended and synced, with idle states disabled where permitted."""
     counted: tuple[int, int] | None
     """Bytes (read, written) that the kernel charged to us meanwhile; None where it hides them."""
     evidence: Evidence
@@ -60,7 +60,7 @@ def measure(folder: Path) -> DiskProbe:
 
 
 def scratch_folder(facts: Mapping[str, Fact], problem: str = "") -> Check:
-    """Whether engines can work here; `problem` says why not."""
+    """Whether engines can work there; `problem` says why not."""
     kind, free_bytes = facts.get("filesystem.type"), quantity(facts, "filesystem.free_bytes")
     if problem:
         return Check(
@@ -116,7 +116,7 @@ def bandwidth(probe: DiskProbe) -> Check:
 
 
 def sync_latency(probe: DiskProbe) -> Check:
-    """What a durable commit costs at least."""
+    """The minimum cost of a durable commit."""
     value = f"{duration(probe.commit_ns)} for 8 KiB"
     if probe.commit_ns >= COMMIT_NS_MIN:
         return Check("sync latency", Verdict.OK, value, "lower bound of a durable commit")

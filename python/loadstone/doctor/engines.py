@@ -17,7 +17,7 @@ VERDICTS = {True: Verdict.OK, None: Verdict.LIMITED, False: Verdict.ABSENT}
 
 
 def engines() -> list[Check]:
-    """One check an engine that answers; the last one says so if none is usable."""
+    """One check for each engine that gives answers; the last one if none is usable."""
     found = [check for name in registry.engine_names() if (check := engine(name))]
     if any(check.verdict is Verdict.OK for check in found):
         return found

@@ -1,4 +1,4 @@
-"""What the kernel tells about processes, and which of its newer doors are open."""
+"""What the kernel reports about processes, and which of its newer interfaces are open."""
 
 import ctypes
 import errno
@@ -9,7 +9,7 @@ from loadstone.doctor.check import Check, Verdict
 from loadstone.text.numbers import duration, size
 
 COUNTED_MIN = 0.9
-"""The share of our own bytes that must be counted: file systems add their own, few leave out."""
+"""The share of our own bytes that must be counted: file systems add bytes, few leave any out."""
 # The same number on every architecture that has Python wheels (io_uring_setup(2)).
 _IO_URING_SETUP = 425
 _IO_URING_PARAMETERS_BYTES = 120
@@ -69,5 +69,5 @@ def io_uring_error() -> int | None:
 
 
 def latency_device_exists(root: Path = Path("/")) -> bool:
-    """Whether there is a device by which idle states are disabled."""
+    """Whether there is a device by which idle states can be disabled."""
     return (root / "dev/cpu_dma_latency").exists()

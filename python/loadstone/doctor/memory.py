@@ -1,4 +1,4 @@
-"""What memory a run has, and in which pages."""
+"""The memory of a run, and its pages."""
 
 from collections.abc import Mapping
 

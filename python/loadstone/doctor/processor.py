@@ -1,4 +1,4 @@
-"""What the processors and their clock allow: how short a time can be told, and what blurs it."""
+"""The processors and their clock: how short a time can be measured, and what blurs it."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ RESOLUTION_NS_MAX = 1_000
 COST_NS_MAX = 200
 """More than any clock takes that is read without a system call."""
 LOAD_MAX = 0.5
-"""Processors busy, of each that a run may use: beyond this others' work is in the times."""
+"""Processors busy, for each that a run may use: beyond this other programs disturb the times."""
 WORTH_HOLDING = 1.5
 """From this ratio on the round trips of one machine differ beyond their noise."""
 
@@ -62,7 +62,7 @@ def processors(facts: Mapping[str, Fact]) -> Check:
 
 
 def governor(facts: Mapping[str, Fact]) -> Check:
-    """Whether the frequency stays where it is."""
+    """Whether the frequency is constant."""
     name = facts.get("cpu.governor")
     if name is None:
         return Check("governor", Verdict.ABSENT, "not shown", "interleaving compensates drift")
@@ -78,7 +78,7 @@ def governor(facts: Mapping[str, Fact]) -> Check:
 
 
 def virtualisation(facts: Mapping[str, Fact]) -> Check:
-    """Whether something below this system keeps blocks and takes time unseen."""
+    """Whether a hypervisor may keep blocks or take time unseen."""
     below, container = facts.get("virtualisation"), facts.get("container")
     value = ", ".join(str(each) for each in (below, container) if each not in (None, "none"))
     if below is None:
@@ -121,7 +121,7 @@ def idle_states(facts: Mapping[str, Fact], *, held: bool, reason: str, exists: b
 
 
 def wake_up(trips: RoundTrips | None) -> Check:
-    """What waking an idle processor adds to each message between a client and a server."""
+    """The cost of waking an idle processor in each message between a client and a server."""
     if trips is None:
         return Check(
             "wake-up", Verdict.ABSENT, "cannot be measured", "late wake-ups will go unnoticed"

@@ -1,11 +1,11 @@
-"""The contract of an engine: what the lab asks of a system under test, and in which order.
+"""The contract of an engine: the requests to a system under test, and their order.
 
 A worker process owns one engine object and calls
 
     start -> load (each table) -> settle -> [run | fetch | read | plan]* -> remove
 
-with `stop`/`start` around every cold sample. An engine never sees a clock, a plan or a record.
-Everything it makes lies in its scratch folder or in a schema it created and marked.
+with `stop`/`start` around every cold sample. An engine never sees a clock, a plan or a record. All
+its data lies in its scratch folder or in a schema it created and marked.
 """
 
 import re
@@ -60,10 +60,10 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """What an engine has in the place of a storage structure of the papers.
+    """An engine's counterpart of a storage structure of the papers.
 
-    `supported=False` is a declared gap, shown with `note` as its reason; with True, a `note` says
-    what stands in for the structure where it is not literally that.
+    `supported=False` is a declared gap, with `note` as its reason; with True, `note` names the
+    stand-in if the engine does not literally have the structure.
     """
 
     supported: bool
@@ -74,7 +74,7 @@ class Structure:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What the lab may ask, declared before anything runs."""
+    """The engine's abilities, declared before anything runs."""
 
     structures: Mapping[str, Structure]
     tactics: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -84,12 +84,12 @@ class Capabilities:
     stoppable: bool = True
     """False where no instance can ever be stopped; ask `Engine.can_stop` about one of them."""
     role: Role = Role.COMPETITOR
-    """What it is for beside other engines: reports rank competitors and nothing else."""
+    """Its role beside other engines: reports rank only competitors."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """Something marked as ours, made by run `owner`: `clean` shows it, asks, and removes it."""
+    """An object with our mark, made by run `owner`: `clean` lists it, asks, and removes it."""
 
     kind: str
     name: str
@@ -98,7 +98,7 @@ class Leftover:
     removal: str
     """The statement, or the path, whose execution or removal cleans it."""
     alive: bool = False
-    """Whether a living run holds it, on whatever machine: it stays."""
+    """Whether a living run holds it, on any machine: then it stays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class Probe:
 
 
 def _most(variant: "Variant", name: str, kind: str) -> tuple[int, str]:
-    """The largest number that a tactic takes, and why it is that."""
+    """The largest number that a tactic allows, and the reason."""
     if kind == "<bytes>":
         return bounds.memory_bytes(), "the memory available here, in bytes, is"
     if name != "parallelism":
@@ -129,7 +129,7 @@ def _most(variant: "Variant", name: str, kind: str) -> tuple[int, str]:
 
 
 def in_use(leftover: Leftover) -> EngineError:
-    """What a run that lives holds is not cleaned away."""
+    """The error for a leftover that a living run holds."""
     return EngineError(
         f"{leftover.kind} {leftover.name} is in use: run {leftover.owner} is being measured",
         hint="let it end, or end it; it then removes this by itself",
@@ -137,32 +137,32 @@ def in_use(leftover: Leftover) -> EngineError:
 
 
 class System(ABC):
-    """A system under test, from start to removal: what is asked of it whatever it is asked. One
-    instance per worker process; not shared between threads.
+    """A system under test, from start to removal: the requests common to all.
 
-    Errors: every method raises `EngineError` with the system's own message, never with a secret;
-    `UnsupportedError` where a declared gap is asked for.
+    One instance per worker process; not shared between threads. Errors: every method raises
+    `EngineError` with the system's own message, never with a secret; `UnsupportedError` for a
+    declared gap.
     """
 
     name: ClassVar[str]
     takes_url: ClassVar[bool] = False
-    """Whether it can work in a database of the user's, named by URL."""
+    """Whether it can work in a user's database, named by URL."""
     capabilities: ClassVar[Capabilities]
 
     def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:
-        """Remember what is asked; touch nothing. `scratch` is an existing folder that this engine
-        alone may fill; `owner` (the run's id, `[a-z0-9]+`) marks what it creates elsewhere."""
+        """Keep the request; touch nothing. `scratch` is an existing folder that this engine alone
+        may fill; `owner` (the run's id, `[a-z0-9]+`) marks its objects elsewhere."""
         self.variant = variant
         self.scratch = scratch
         self.owner = checked_owner(owner)
         self.heir = False
-        """Whether workers before this one may have left something of the run's: `remove` may then
-        not say that there is nothing because it reaches nothing."""
+        """Whether earlier workers may have left data of the run: then `remove` may not report
+        success without reaching the database."""
 
     @classmethod
     def check(cls, variant: "Variant") -> None:
-        """Raise `InputError` where a variant asks for a tactic or a value that is not declared, or
-        for a database of the user's that the engine cannot work in."""
+        """Raise `InputError` if a variant names a tactic or a value that is not declared, or a
+        user's database that the engine cannot work in."""
         if variant.url is not None and not cls.takes_url:
             raise InputError(
                 f"{cls.name} cannot work in a database of yours",
@@ -206,13 +206,13 @@ class System(ABC):
 
     @abstractmethod
     def start(self) -> None:
-        """Bring the engine up on what its scratch folder or schema already holds, or on nothing;
+        """Start the engine on the present contents of its scratch folder or schema, or on nothing;
         set every tactic. Called again after `stop` and after a crash."""
 
     @abstractmethod
     def stop(self) -> Sequence[int]:
-        """Bring it down so that nothing of it stays in memory. Returns the process ids that must
-        now be dead (empty for an embedded engine)."""
+        """Stop it so that nothing of it stays in memory. Returns the process ids that must now be
+        dead (empty for an embedded engine)."""
 
     @abstractmethod
     def terms(self) -> Mapping[str, str]:
@@ -227,25 +227,28 @@ class System(ABC):
 
     @abstractmethod
     def files(self) -> Sequence[Path]:
-        """Files that hold our data: what must leave the page cache before a cold sample, and be out
-        of it when the clock starts. Answers whether started or stopped; empty where they are on a
-        server that is not ours. Not what opening makes anew for locks: that is no data."""
+        """Files that hold our data: they must leave the page cache before a cold sample, and be out
+        of it when the clock starts.
+
+        Answers whether started or stopped; empty if they are on a server that is not ours. Lock
+        files that every opening makes anew are no data.
+        """
 
     def relation_files(self) -> Sequence[Path]:
-        """Those of `files` that hold our relations and indexes and nothing else, where the engine
-        keeps its own catalogs in other files and reads all of them through the page cache: what it
-        read of our data can then be seen there. Empty where data and catalogs share a file."""
+        """Those of `files` that hold our relations and indexes and nothing else, for an engine that
+        keeps its catalogs in other files and reads all through the page cache: its reads of our
+        data then show there. Empty if data and catalogs share a file."""
         return ()
 
     def header_bytes(self) -> int:
-        """Bytes of `files` that every opening has to read and that hold no tuple by the file's
-        format: headers, the first of the catalog. What opening reads beyond them counts as data,
-        so a file with more of the kind is not helped by it."""
+        """Bytes of `files` that every opening must read and that hold no tuple by the file's
+        format: headers, the start of the catalog. All other bytes that opening reads count as
+        data."""
         return 0
 
     @property
     def can_stop(self) -> bool:
-        """Whether `stop` brings down all that could hold our data in memory. False for a server
+        """Whether `stop` ends everything that could hold our data in memory. False for a server
         that is not ours, where `stop` only disconnects: no cell can be cold there."""
         return self.capabilities.stoppable
 
@@ -261,7 +264,7 @@ class System(ABC):
 
     @classmethod
     def sweep(cls, variant: "Variant") -> "Sequence[Leftover]":
-        """What earlier runs left behind in the user's own database, told by our mark."""
+        """Our objects of earlier runs in the user's own database, recognised by the mark."""
         del variant
         return ()
 
@@ -272,9 +275,9 @@ class System(ABC):
 
     @classmethod
     def hold(cls, variant: "Variant", owner: str) -> Hold:
-        """Say in the user's own database that this run lives, so that `clean` keeps its hands off,
-        from whatever machine; from before the engine starts there until it has removed what it
-        made. Raises `EngineError`."""
+        """Mark in the user's own database that this run lives, so that `clean`, on any machine,
+        spares it; from before the engine starts there until it has removed its objects. Raises
+        `EngineError`."""
         del variant, owner
         return Hold()
 
@@ -294,15 +297,15 @@ class System(ABC):
 
     @classmethod
     def abandon(cls, scratch: Path) -> Sequence[int]:
-        """End what a killed worker left running for this scratch folder, and remove what it made
-        outside of it. Returns the process ids that were ended. Knows no variant and no owner: the
-        folder tells."""
+        """End the processes that a killed worker left running for this scratch folder, and remove
+        its objects outside of it. Returns the process ids that were ended. Knows no variant and no
+        owner: the folder tells."""
         del scratch
         return ()
 
 
 class Engine(System):
-    """A system that takes statements."""
+    """A system that executes statements."""
 
     dialect: ClassVar[str]
     """The sqlglot dialect its statements are rendered in."""
@@ -323,11 +326,11 @@ class Engine(System):
     @abstractmethod
     def run(self, statement: str) -> int:
         """Execute one statement to completion, commit included. Returns the tuples it changed, or
-        -1 where the engine does not say. This is what gets timed."""
+        -1 if the engine does not report them. Timed."""
 
     @abstractmethod
     def fetch(self, statement: str) -> list[tuple[Any, ...]]:
-        """Execute one query and bring every row to the client as Python values. Timed."""
+        """Execute one query and fetch every row to the client as Python values. Timed."""
 
     @abstractmethod
     def read(self, statement: str) -> "list[tuple[Any, ...]] | pa.Table":
@@ -344,29 +347,30 @@ class Engine(System):
 
     def access_paths(self, statement: str, plan: str) -> Sequence[str] | None:
         """The storage structures (of `STORAGES`) by which the plan that `explain` gave for a
-        statement reaches its tables, `heap` for a scan of all tuples; empty where it reaches none.
-        None where the engine does not tell. Read from the plan, so that a structure is seen to be
+        statement reaches its tables, `heap` for a scan of all tuples; empty if it reaches none.
+        None if the engine does not report it. Read from the plan, so that a structure is seen to be
         used, not only declared. Changes nothing."""
         del statement, plan
         return None
 
     def another(self) -> "AbstractContextManager[Engine]":
         """One more session of the same database, with the same tactics, for another thread of this
-        process; it ends with its context, and before the engine does. It has `run`, `fetch` and
-        `read`; everything else is asked of the engine itself. Raises `UnsupportedError` where there
-        can be only one."""
+        process; it ends with its context, and before the engine does.
+
+        It has `run`, `fetch` and `read`; everything else is asked of the engine itself. Raises
+        `UnsupportedError` if there can be only one.
+        """
         raise UnsupportedError(f"{self.name} has one session only")
 
     def stored_name(self, name: str) -> str:
-        """What a table of the lab's is called where it is stored. The names in every statement,
-        in `load`, `settle`, `drop` and `tables` are such names; the same unless an engine has to
-        tell ours from others by name."""
+        """The stored name of a table. The names in every statement, in `load`, `settle`, `drop` and
+        `tables` are such names; the same unless an engine must tell ours from others by name."""
         return name
 
     @property
     def schema(self) -> str:
-        """The schema that statements name with every table; empty where they need not, because
-        nobody else can change where a session looks for names."""
+        """The schema that statements name with every table; empty if they need not, because nobody
+        else can change where a session looks for names."""
         return ""
 
     def quote(self, name: str) -> str:

@@ -1,13 +1,13 @@
-"""How much of this machine a tactic may ask for."""
+"""Upper bounds of tactics on this machine."""
 
 import os
 from pathlib import Path
 
 THREADS_EACH = 4
-"""Threads that a tactic may ask for on each processor: enough to see that more do not help."""
+"""Threads that a tactic may request for each processor: enough to see that more do not help."""
 THREADS_MIN = 8
 SERVER_THREADS_MAX = 1024
-"""Of a server that is not ours, whose machine is not known: PostgreSQL's own limit
+"""For a user's server, whose machine is unknown: PostgreSQL's own limit
 (max_parallel_workers_per_gather)."""
 NUMBER_MAX = 10**9
 """Of a tactic that is neither threads nor bytes."""

@@ -155,7 +155,7 @@ class DuckdbEngine(Engine):
             db.execute("CHECKPOINT")
 
     def run(self, statement: str) -> int:
-        """Execute and take the one-row count that a changing statement answers with."""
+        """Execute and read the one-row count that a changing statement answers with."""
         with _errors():
             rows = self._open().execute(statement).fetchall()
         word = statement.lstrip()[:6].upper()
@@ -182,8 +182,8 @@ class DuckdbEngine(Engine):
         return "\n".join(str(row[-1]) for row in self.fetch(f"EXPLAIN {statement}"))
 
     def access_paths(self, statement: str, plan: str) -> Sequence[str] | None:
-        """EXPLAIN calls every access a sequential scan: DuckDB chooses an index in execution, so
-        the statement is executed once and taken back."""
+        """EXPLAIN calls every access a sequential scan, because DuckDB chooses an index at run
+        time: so the statement is executed once and rolled back."""
         del plan
         db = self._open()
         with _errors():
@@ -196,7 +196,7 @@ class DuckdbEngine(Engine):
         return sorted({path for words, path in _ACCESS_PATHS.items() if words in text})
 
     def size_bytes(self) -> int:
-        """Blocks in use and what waits in the WAL."""
+        """Blocks in use, and the WAL."""
         query = "SELECT used_blocks * block_size FROM pragma_database_size()"
         wal = self._wal
         return int(self.fetch(query)[0][0]) + (wal.stat().st_size if wal.exists() else 0)
@@ -248,7 +248,7 @@ def _first(result: duckdb.DuckDBPyConnection) -> Any:
 
 
 def _bytes(text: str) -> int:
-    """Read what DuckDB prints for a size, as `256.0 MiB`."""
+    """Read a size as DuckDB prints it, `256.0 MiB`."""
     number, _, unit = text.partition(" ")
     return round(float(number) * _UNITS_BYTES[unit])
 

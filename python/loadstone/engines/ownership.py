@@ -1,6 +1,6 @@
-"""What tells ours from the user's, and a living run from a dead one, whatever the engine.
+"""How our objects are told from the user's, and a living run from a dead one, on any engine.
 
-A mark is a text beside what we made: a comment, a row, an alias. It names the run.
+A mark is a text beside an object: a comment, a row, an alias. It names the run.
 """
 
 from collections.abc import Callable
@@ -12,18 +12,18 @@ PREFIX = "loadstone run "
 
 
 def mark_of(owner: str) -> str:
-    """The words that make something a run's."""
+    """The text that marks an object as a run's."""
     return PREFIX + owner
 
 
 def owner_of(mark: str) -> str | None:
-    """The run that a mark names; None where the words are no mark of ours."""
+    """The run that a mark names; None if the text is no mark of ours."""
     return mark.removeprefix(PREFIX) if mark.startswith(PREFIX) else None
 
 
 def space_name(owner: str, variant: str) -> str:
-    """What a variant's part of a user's database is called. Two variants of a run may share a
-    database: each has a part of its own."""
+    """The name of a variant's part of a user's database. Two variants of a run may share a
+    database: each has its own part."""
     return f"loadstone_{owner}_{crc32(variant.encode()):08x}"
 
 
@@ -38,10 +38,10 @@ def _nothing() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """Says in a user's database that a run lives, until it is closed or its process has ended."""
+    """Marks in a user's database that a run lives, until it is closed or its process has ended."""
 
     name: str = ""
-    """Of what is held, as `Leftover.name`; empty where there is no database of the user's."""
+    """As `Leftover.name`; empty without a database of the user's."""
     close: Callable[[], None] = _nothing
     descriptors: tuple[int, ...] = ()
-    """What a worker inherits: a worker that outlives its runner holds on."""
+    """A worker inherits them: a worker that outlives its runner keeps the hold."""

@@ -1,6 +1,5 @@
-"""The machine's state while cells are measured: what its hypervisor, other programs and its own
-clock frequency took from them. Rule 6 of the method.
-"""
+"""The machine's state while cells are measured: the time that the hypervisor and other programs
+took, and the clock frequency. Rule 6 of the method."""
 
 import os
 from collections import deque
@@ -18,9 +17,12 @@ SPIN_ITERATIONS = 200_000
 SPINS = 5
 PROBE_RUNS = 7
 LOST_SHARE_MAX = 0.02
-"""The run's own time is known to this share of all processors' time. A process that ended is
-counted in ticks, so some ms are lost with it. A server that outlived its worker takes all it ever
-did out of the run's sight, and would make as much of the run's later work look like others'."""
+"""The run's own time is known to this share of all processors' time.
+
+A process that ended is counted in ticks, so some ms are lost with it. A server that outlived its
+worker takes its whole time out of the run's sight, and would make as much of the run's later work
+look foreign.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +52,11 @@ class Conditions:
         self._read()
 
     def probe_speed(self) -> None:
-        """A round of the group begins: run the speed probe."""
+        """Run the speed probe; once in each round."""
         self._probe_ns += [self._speed_probe.run_ns() for _ in range(PROBE_RUNS)]
 
     def end(self) -> Condition:
-        """The group has ended: what its time was like."""
+        """The group has ended: the machine's state meanwhile."""
         drift = _fastest_spin_ns(SPINS) / self.spin_reference_ns - 1
         probe_ns = median(self._probe_ns) if self._probe_ns else None
         latest = self._read()
@@ -74,7 +76,7 @@ class Conditions:
         return Condition(stolen_ns / all_ns, foreign_share, drift, probe_ns)
 
     def _foreign_ns(self, busy_ns: int, lost_ns_max: float) -> int | None:
-        """What the run's own processes did not use; None where some of them went out of sight."""
+        """Processor time of other programs; None if a process of the run went out of sight."""
         own_ns = [reading.own_ns for reading in self._readings]
         steps_ns = [later - earlier for earlier, later in pairwise(own_ns)]
         if -sum(step for step in steps_ns if step < 0) > lost_ns_max:
@@ -91,5 +93,5 @@ class Conditions:
 
 
 def _fastest_spin_ns(times: int) -> int:
-    """The least of some: what interrupted the others is not the processor's speed."""
+    """The smallest of several: interruptions of the others are not the processor's speed."""
     return min(_core.spin_ns(SPIN_ITERATIONS) for _ in range(times))

@@ -1,4 +1,4 @@
-"""What the operating system says of one sample's work: CPU time and storage traffic."""
+"""The operating system's counters of one sample's work: CPU time and storage traffic."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ from loadstone import _core
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Differences over a sample; None where the system does not tell.
+    """Differences over a sample; None if the system does not report them.
 
-    The client is the worker with its driver, and with an embedded engine; the server a private
+    The client is the worker with its driver, and with an embedded engine; the server is a private
     server with all its processes. Threads are those that may have used the CPU time. The bytes are
     those of the process that holds the data.
     """
@@ -24,12 +24,12 @@ class Work:
 
 
 _NOTHING = (None,) * 6
-"""What a meter tells that was read before."""
+"""The reading of a meter that was read before."""
 
 
 class Meter:
-    """Begins when it is made, and is read once: both outside the clock, as near to it as can be.
-    What the reading itself costs is in no figure (`crates/measure/src/work.rs`)."""
+    """Starts when it is created, and is read once: both outside the clock, as close to it as
+    possible. The cost of reading is in no figure (`crates/measure/src/work.rs`)."""
 
     def __init__(self, servers: Sequence[int]) -> None:
         self._meter = _core.Meter(list(servers))

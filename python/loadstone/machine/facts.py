@@ -1,8 +1,9 @@
-"""What the machine is: the items of OO1's Table I (hardware, operating system) and those that
-spoil measurements, as flat facts for the record.
+"""The machine as flat facts for the record: the items of OO1's Table I (hardware, operating system)
+and those that spoil measurements.
 
-What cannot be read is None, never 0. Nothing names the machine, its user or a folder. Everything is
-read from files below `root`, so a machine without `/sys`, or a made-up one, can be described too.
+Facts that cannot be read are None, never 0. Nothing names the machine, its user or a folder.
+Everything is read from files below `root`, so a machine without `/sys`, or a made-up one, can be
+described too.
 """
 
 import os

@@ -28,31 +28,31 @@ from loadstone.engines.base import System
 from loadstone.machine import page_cache
 
 KEPT_SHARE_MAX = 0.10
-"""Of the data. Catalogs and root pages of the engines here are 0.1 % to 3 % of the smallest
-databases that the default presets load (LMDB has 80 KiB of 2.8 MiB mapped), but for Ladybug, which
-reads 30 % of 3.4 MiB when it opens. Below a tenth, a scan is at most that much too quick."""
+"""Share of the data. Catalogs and root pages of the engines here are 0.1 % to 3 % of the smallest
+databases of the default presets (LMDB has 80 KiB of 2.8 MiB mapped), except Ladybug, which reads 30
+% of 3.4 MiB when it opens. Below a tenth, a scan is at most that much too quick."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What an engine's opening did. None where the system does not tell."""
+    """The effects of an engine's opening. None if the system does not report them."""
 
     read_bytes: int | None
     """Fetched from the device by the worker and its servers."""
     kept_bytes: int | None
-    """More of the data than this cannot lie in the engine's own memory."""
+    """Upper bound of the data in the engine's own memory."""
 
 
 class Opening:
-    """Made when the engine is dead and its files are evicted, before it starts."""
+    """Created when the engine is dead and its files are evicted, before it starts."""
 
     def __init__(self) -> None:
         self._device = _device_bytes()
         self._called = _core.called_bytes(os.getpid())
 
     def ended(self, system: System, files: Sequence[Path], resident: int | None) -> Opened:
-        """Asked once the engine is open and before its files are evicted again; `resident` are
-        their pages in the page cache now."""
+        """Read once the engine is open and before its files are evicted again; `resident` are their
+        pages in the page cache now."""
         read = _difference(self._device, _device_bytes())
         called = _difference(self._called, _core.called_bytes(os.getpid()))
         apart = system.relation_files()
@@ -67,7 +67,7 @@ class Opening:
 
 
 def complaint(kept_bytes: int | None, data_bytes: int) -> str:
-    """Why data may be in the engine's own memory when the clock starts; empty if it is not."""
+    """Why data may be in the engine's own memory when the clock starts; else empty."""
     if kept_bytes is None:
         return "the amount of data in the engine's own memory is unknown"
     if kept_bytes > KEPT_SHARE_MAX * data_bytes:

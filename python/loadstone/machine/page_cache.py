@@ -1,8 +1,8 @@
-"""Making files cold, and the proof of it: nothing of them is left in the page cache.
+"""Making files cold, and the proof of it: no page of them is left in the page cache.
 
-Cold means cold for this machine's memory: what a disk's controller or a hypervisor keeps cannot be
-seen from here. What can be seen is never assumed: a file system whose caches the kernel does not
-show (ZFS, network and user-space ones) gives no proof, nor does one that is memory itself (tmpfs).
+Cold means cold for this machine's memory: caches of a disk's controller or of a hypervisor cannot
+be seen from here. Nothing is assumed: a file system whose caches the kernel does not show (ZFS,
+network and user-space ones) gives no proof, nor does one that is memory itself (tmpfs).
 """
 
 import contextlib
@@ -33,24 +33,24 @@ MEMORY = frozenset({"ramfs", "tmpfs"})
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What was seen when files were made cold. `proved` is the only licence to write `cold`."""
+    """Observations while files were made cold. `proved` alone permits the label `cold`."""
 
     files: int
     """Files that existed."""
     bytes: int
     """Their length in all."""
     resident_before: int | None
-    """Pages in the page cache before; None where nobody could tell."""
+    """Pages in the page cache before; None if unknown."""
     resident_after: int | None
-    """Pages in the page cache afterwards; None where nobody could tell."""
+    """Pages in the page cache afterwards; None if unknown."""
     method: str
-    """Who counted: `cachestat`, `mincore`, both joined by `+`, or `none`."""
+    """What counted: `cachestat`, `mincore`, both joined by `+`, or `none`."""
     engine_dead: bool
     """Whether the caller saw the engine's processes end first."""
     proved: bool
-    """Every file was seen without one page in memory, after the engine's death."""
+    """The engine was dead, and no page of any file was in memory."""
     reason: str
-    """Why it is not proved, in words; empty if it is."""
+    """Why it is not proved; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +64,10 @@ class _Census:
 
 
 def evict_files(paths: Iterable[str | Path], *, engine_dead: bool = False) -> Evidence:
-    """Evict files, and all files below folders, from memory, and look whether they are gone.
+    """Evict files, and all files below folders, from memory, and check that no page is left.
 
     Files that no longer exist are left out: engines remove logs when they stop. Does not raise for
-    what the operating system refuses: that becomes the reason.
+    refusals of the operating system: they become the reason.
     """
     problems: list[str] = []
     seen: set[tuple[int, int]] = set()
@@ -99,7 +99,7 @@ def evict_files(paths: Iterable[str | Path], *, engine_dead: bool = False) -> Ev
 
 
 def resident(files: Sequence[Path]) -> int | None:
-    """Pages of files in the page cache now; None where nobody can tell."""
+    """Pages of files in the page cache now; None if unknown."""
     return _census(files).resident if files else 0
 
 
@@ -159,8 +159,8 @@ def _files(path: Path, seen: set[tuple[int, int]], problems: list[str]) -> Itera
 def _evict(
     files: Sequence[Path], lingering: Sequence[Path], problems: list[str], *, may_drop_all: bool
 ) -> _Census:
-    """Evict the lingering ones and look at all: most files of a server are never read, and to sync
-    a thousand of them takes longer than to start it."""
+    """Evict the lingering files and count all: most files of a server are never read, and to sync a
+    thousand of them takes longer than to start it."""
     refusals: list[str] = []
     after = _Census(0, None, "none", "", tuple(lingering))
     for _ in range(ATTEMPTS):
@@ -191,8 +191,8 @@ def _refusal(file: Path) -> str:
 
 
 def _unmap(files: Sequence[Path]) -> None:
-    """Let go of what this process itself has mapped: an eviction passes over such pages. Whether it
-    helped is for the census to say."""
+    """Release the pages that this process itself has mapped: an eviction passes over such pages.
+    The count afterwards shows whether it helped."""
     if files:
         with contextlib.suppress(OSError):
             _core.page_out([str(file) for file in files])
@@ -250,5 +250,5 @@ def _hidden_cache(mount: facts.Mount | None) -> str:
 
 
 def _told(path: Path, error: OSError) -> str:
-    """In words, without the folder: evidence is kept, and folders may name people."""
+    """The error without the folder: evidence is kept, and folders may name people."""
     return f"{path.name}: {error.strerror or type(error).__name__}"

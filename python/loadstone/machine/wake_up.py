@@ -1,4 +1,4 @@
-"""What waking an idle processor costs: a byte to a process on another one and back."""
+"""The cost of waking an idle processor: a byte to a process on another one and back."""
 
 import contextlib
 import os
@@ -28,14 +28,14 @@ class RoundTrips:
     """Median time of a byte to a process on another processor and back: each sleeps meanwhile."""
 
     idle_ns: float
-    """With processors left to sleep as they like."""
+    """With idle states enabled."""
     held_ns: float | None
-    """With idle states held off; None where that is not permitted."""
+    """With idle states disabled; None if that is not permitted."""
 
 
 def round_trips(count: int = ROUND_TRIPS) -> RoundTrips | None:
-    """Measure them, `count` in each of four blocks: with and without idle states held off, in
-    turns. None where a process cannot be kept on one processor, or there are not two."""
+    """Measure them, `count` in each of four blocks: with and without idle states, alternating. None
+    if a process cannot be kept on one processor, or there are not two."""
     usable = sorted(os.sched_getaffinity(0))
     if len(usable) < 2:
         return None

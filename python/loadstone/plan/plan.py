@@ -1,7 +1,7 @@
-"""What will be run: a frozen, printable, hashable list of cells. A plan touches no engine.
+"""The plan of a run: a frozen, printable, hashable list of cells.
 
-The same choices can be written on the command line or in a TOML file whose keys are the fields of
-`Choices`.
+A plan touches no engine. The same choices can be written on the command line or in a TOML file
+whose keys are the fields of `Choices`.
 """
 
 import dataclasses
@@ -84,13 +84,13 @@ class Choices:
     limits: bool = True
     disable_idle_states: bool = True
     users: tuple[Users, ...] = ()
-    """How many at once, for each operation whose rows go to the client: none, unless named."""
+    """Load levels, for each operation whose rows go to the client; none unless named."""
     rate_per_s: Rate | None = None
     """Of an open loop's requests, all users together; by default a share of the closed loop's."""
     loop_s: LoopSeconds = 2.0
     writers: Writers = 0
-    """Users who insert, beside each of the numbers of `users` who look up, in loops of their own;
-    none, unless named."""
+    """The number of users who insert, beside each number of `users` who look up, in loops of their
+    own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Choices made definite, and the cells that follow from them, in the order of the paper."""
+    """Definite choices, and the cells that follow from them, in the order of the paper."""
 
     benchmark: str
     edition: str
@@ -125,12 +125,12 @@ class Plan:
     time_limit_s: TimeLimit
     cells: tuple[Cell, ...]
     precision: Precision = 0.0
-    """Repetition goes on until a ratio's interval is within this share; 0: not at all."""
+    """Repeat until a ratio's interval is within this share; 0: do not repeat."""
     repeat_most: Annotated[int, Within(0, 100_000)] = 0
     repeat_s: Seconds = 0.0
     aa_control: str = ""
-    """The variant that was added to be measured twice: its noise is that of planned samples, so an
-    undecided comparison with it is not repeated."""
+    """The A/A control that was added: its noise is that of planned samples, so an undecided
+    comparison with it is not repeated."""
     limits: bool = True
     disable_idle_states: bool = True
     users: tuple[Users, ...] = ()
@@ -141,11 +141,11 @@ class Plan:
     """(variant, role) of every variant that is no competitor, as its engine declares it."""
     preset: str = "default"
     operations: tuple[str, ...] = ()
-    """Those that the user named, and the preset where none was: what a temperature's cells follow
-    from. An older plan tells no preset: it is empty."""
+    """The operations that the user named, and the preset if none was named. An older plan has no
+    preset: it is empty."""
 
     def role_of(self, variant: str) -> Role:
-        """What a variant is for."""
+        """The role of a variant."""
         return Role(dict(self.roles).get(variant, Role.COMPETITOR))
 
     def to_json(self) -> str:
@@ -203,7 +203,7 @@ def read_choices(path: Path) -> Choices:
 
 
 def read_given(path: Path) -> dict[str, Any]:
-    """What a plan file says, and nothing that it leaves to a default; checked by name and type."""
+    """The entries of a plan file, without defaults; checked by name and type."""
     text = read_text(path, FILE_BYTES_MAX, "the plan")
     try:
         data = tomllib.loads(text)
@@ -214,8 +214,8 @@ def read_given(path: Path) -> dict[str, Any]:
 
 
 def choices_from(data: Mapping[str, Any], source: str) -> Choices:
-    """Check names, types and bounds of choices given as plain values; `source` says where they
-    stand. A single item may stand for a list."""
+    """Check names, types and bounds of choices given as plain values; `source` names their place. A
+    single item may stand for a list."""
     hints = fields_of(Choices)
     unknown = sorted(set(data) - set(hints))
     if unknown:
@@ -234,7 +234,7 @@ def choices_from(data: Mapping[str, Any], source: str) -> Choices:
 
 
 COMMAND_LINE = "the command line"
-"""Where choices stand that are options."""
+"""The source of choices that are options."""
 _OPTIONS = {
     "operations": "operation",
     "rate_per_s": "rate",

@@ -1,4 +1,4 @@
-"""What a variant is for in a run. Its engine declares it; only competitors are ranked."""
+"""The role of a variant in a run. Its engine declares it; only competitors are ranked."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -10,8 +10,8 @@ class Role(StrEnum):
     """Only a competitor is a row's best, a ratio's denominator, or shaded.
 
     A `LIMIT` does the work without being a database: it keeps nothing and commits nothing. An
-    `OVERHEAD` answers at once, so its time is the harness's own. A `CONTROL` is what the instrument
-    is held against: the same variant once more, or an engine whose time is known.
+    `OVERHEAD` answers at once, so its time is the harness overhead. A `CONTROL` checks the
+    instrument: the A/A control, or an engine of known time.
     """
 
     COMPETITOR = "competitor"
@@ -28,11 +28,11 @@ _BEFORE = {
     "fixed": Role.CONTROL,
     "stalling": Role.CONTROL,
 }
-"""Of the engines that there were when plans did not yet tell roles."""
+"""The engines of plans from before roles."""
 
 
 def roles_before(variants: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """(variant, role) of those that are no competitors, of a plan that tells none."""
+    """(variant, role) of those that are no competitors, for a plan without roles."""
     found = []
     for variant in dict.fromkeys(variants):
         engine = variant.removesuffix(AA_SUFFIX).partition("?")[0]

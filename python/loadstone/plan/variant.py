@@ -1,9 +1,9 @@
 """A variant: an engine with its tactics set, written like a URL.
 
-`sqlite`, `sqlite?durability=none`, `postgresql?parallelism=2`, and a database of the user's own,
-on a server, `postgresql://alice@db.example:5432/app?parallelism=2`, or in a file,
-`sqlite:///home/alice/app.db`. A password in a URL is used and never shown: `Variant.name` is what
-every record, log and report prints.
+`sqlite`, `sqlite?durability=none`, `postgresql?parallelism=2`, and a database of the user's own, on
+a server, `postgresql://alice@db.example:5432/app?parallelism=2`, or in a file,
+`sqlite:///home/alice/app.db`. A password in a URL is used and never shown: records, logs and
+reports print `Variant.name`.
 """
 
 from dataclasses import dataclass, field, replace
@@ -14,7 +14,7 @@ from loadstone import secret
 from loadstone.errors import InputError
 
 AA_SUFFIX = "#2"
-"""Ends the name of a variant's A/A control."""
+"""The suffix of an A/A control's name."""
 
 
 FILE_SCHEMES = frozenset({"sqlite"})
@@ -35,7 +35,8 @@ def tactics_of(name: str) -> tuple[str, ...]:
 
 
 def parallelism_of(name: str) -> int:
-    """How many processors a variant of this name asks to use at once; 1 where it says nothing."""
+    """The number of processors that a variant of this name uses at the same time; 1 if it does not
+    say."""
     asked = dict(parse_qsl(name.removesuffix(AA_SUFFIX).partition("?")[2])).get("parallelism", "")
     return max(int(asked), 1) if asked.isdecimal() else 1
 
@@ -49,12 +50,12 @@ class Variant:
     url: str | None = field(default=None, repr=False, compare=False)
     label: str = ""
     aa_control: bool = False
-    """The same once more, with a worker and tables of its own: what differs between the two is
-    noise."""
+    """An A/A control: the same variant a second time, with its own worker and tables; their
+    difference is noise."""
 
     @property
     def name(self) -> str:
-        """How people see it; unique in a plan; never holds a secret."""
+        """The shown name; unique in a plan; never holds a secret."""
         query = "&".join(f"{key}={value}" for key, value in self.tactics)
         base = self.label or self.engine
         return (f"{base}?{query}" if query else base) + (AA_SUFFIX if self.aa_control else "")

@@ -1,4 +1,4 @@
-"""From choices to a plan: which cells there are, in which order, with the declared gaps."""
+"""From choices to a plan: the cells, their order, and the declared gaps."""
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
@@ -11,7 +11,7 @@ from loadstone.plan.role import Role
 from loadstone.plan.variant import Variant
 
 NULL_ENGINE = "null"
-"""The engine that answers at once: planned beside the others to show the harness's own cost."""
+"""The engine that answers at once: planned beside the others to measure the harness overhead."""
 
 REPEAT_FIRST, REPEAT_LARGER = 10, 6
 """Samples of a warm cell at the first scale, and at the others, which serve the growth curves."""
@@ -21,12 +21,11 @@ REPEAT_MOST = 1000
 could come to more than a plan may have."""
 
 REPEAT_NAMED_S, REPEAT_PRESET_S = 20.0, 0.3
-"""For so long an undecided operation is repeated beyond its planned samples, all variants
+"""The time for which an undecided operation is repeated beyond its planned samples, all variants
 together: where the user names operations, and in a preset."""
 
 AA_OPERATIONS = 8
-"""So many of a plan's operations are measured on a variant and on its A/A control: the A/A
-noise."""
+"""The number of a plan's operations that are measured on a variant and on its A/A control."""
 
 PRESETS = ("default", "quick", "full")
 
@@ -106,7 +105,7 @@ def _check_names(names: Sequence[str]) -> None:
 def _roles(
     variants: Sequence[Variant], capabilities: Mapping[str, Capabilities]
 ) -> tuple[tuple[str, str], ...]:
-    """An A/A control is a control whatever its engine is for."""
+    """An A/A control has the role of a control, whatever its engine's role is."""
     roles = {
         variant.name: Role.CONTROL if variant.aa_control else capabilities[variant.engine].role
         for variant in variants
@@ -115,7 +114,7 @@ def _roles(
 
 
 def check_plan(plan: Plan, benchmark: Benchmark) -> None:
-    """Raise `InputError` where a plan from a record asks for what its benchmark has not."""
+    """Raise `InputError` if a plan from a record names something that its benchmark lacks."""
     if plan.edition not in benchmark.editions:
         raise InputError(
             f"{benchmark.name} has no edition {plan.edition!r}",
@@ -133,7 +132,7 @@ def check_plan(plan: Plan, benchmark: Benchmark) -> None:
 
 
 def _check_users(plan: Plan, benchmark: Benchmark) -> None:
-    """Raise `InputError` where concurrent users would have nothing to do."""
+    """Raise `InputError` if concurrent users would have nothing to do."""
     if plan.writers and not plan.users:
         raise InputError("--writers needs --users", hint="add for example --users 8")
     if plan.writers:
@@ -174,7 +173,7 @@ def shared_operations(plan: Plan, benchmark: Benchmark, rows: int) -> list[str]:
 
 
 def seconds_estimated(plan: Plan) -> float:
-    """A rough guess, from runs on two cores, at how long a plan takes; people plan by it."""
+    """A rough estimate, from runs on two cores, of the time that a plan takes."""
     load_s = sum(len(plan.variants) * rows * 12e-6 for rows in plan.rows)
     total_s = 3.0 + load_s
     for cell in plan.cells:
@@ -250,7 +249,7 @@ def _samples(choices: Choices, benchmark: Benchmark, temperature: str, *, first:
 
 
 def _repeat_s(choices: Choices) -> float:
-    """Who names operations asks about just these; a preset is to show them all, in a minute."""
+    """A user who names operations asks about these alone; a preset shows them all, in a minute."""
     if choices.repeat_s is not None:
         return choices.repeat_s
     return REPEAT_NAMED_S if choices.operations else REPEAT_PRESET_S

@@ -1,4 +1,4 @@
-"""Which tables a plan needs at a stage of a scale."""
+"""The tables that a plan needs at a stage of a scale."""
 
 from collections.abc import Collection, Iterable
 
@@ -33,7 +33,7 @@ def stored(
 
 
 def _supported(item: StoredRelation, capabilities: Capabilities) -> bool:
-    """A relation without an organisation is the calling program's own affair."""
+    """A relation without an organisation is the client program's own."""
     return not item.organisation or capabilities.structures[item.organisation].supported
 
 

@@ -1,4 +1,4 @@
-"""What can be switched on each engine: what any engine declares, and what lode's code describes."""
+"""The tactics of each engine: as any engine declares them, and as lode's code describes them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -10,19 +10,20 @@ LODE = "lode"
 """The engine whose tactics its own code describes."""
 SEAMS = {"engines": "statements", "clients": "calling program"}
 SENTENCES = ("does", "buys", "costs", "loses", "excludes", "source")
-"""What is said of a tactic that is described."""
+"""The parts of a described tactic."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tactic:
-    """What an engine declares of one tactic. The sentences are lode's, and None elsewhere."""
+    """One tactic as an engine declares it. The sentences are lode's, and None elsewhere."""
 
     name: str
     behind: str
-    """What switches it: the engine that takes statements, or that behind a calling program."""
+    """Where it is switched: on the engine that executes statements, or on that called by a client
+    program."""
     default: str
     values: tuple[tuple[str, str | None], ...]
-    """(value, what it means), the default first."""
+    """(value, its meaning), the default first."""
     does: str | None = None
     buys: str | None = None
     costs: str | None = None
@@ -30,12 +31,12 @@ class Tactic:
     excludes: str | None = None
     source: str | None = None
     default_of_runs: str | None = None
-    """What a run asks lode for if the variant does not say, where that is not lode's default."""
+    """A run's default for lode, if it differs from lode's own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """An engine and tactics on it, or why that cannot be told here."""
+    """An engine and its tactics, or why they cannot be listed here."""
 
     engine: str
     tactics: tuple[Tactic, ...] = ()

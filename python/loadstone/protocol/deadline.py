@@ -1,8 +1,8 @@
-"""The start time of the statement that a worker is timing, in memory shared with its runner.
+"""The start time of the running statement, in memory shared by a worker and its runner.
 
-A message would do the same and disturb the measurement: it wakes the runner, which then runs beside
-the statement, on two processors as often as not in its place. The board is two numbers in shared
-memory that nobody waits for: the runner looks when a limit may have passed, and not before.
+A message would disturb the measurement: it wakes the runner, which then competes with the statement
+for a processor. Nobody waits for these two numbers: the runner reads them only when a limit may
+have passed.
 """
 
 import mmap
@@ -40,8 +40,8 @@ class Board:
             self._times[0] = 0
 
     def overdue_ns(self, asked_ns: int, limit_ns: int, untimed_limit_ns: int) -> tuple[int, bool]:
-        """When what the worker does now counts as hung, and whether that is a statement; a request
-        was sent at `asked_ns`."""
+        """When the worker's current activity counts as hung, and whether that is a statement; a
+        request was sent at `asked_ns`."""
         began_ns, ended_ns = self._times[0], self._times[1]
         if began_ns:
             return began_ns + limit_ns, True

@@ -1,7 +1,7 @@
-"""The processes that a process started, and theirs: found before it is killed, ended after it.
+"""The descendants of a process: found before it is killed, ended after it.
 
-A server lives in a session of its own, so that Ctrl-C does not reach it: no signal to its worker's
-group does, either.
+A server has a session of its own, so that Ctrl-C does not reach it; nor does a signal to its
+worker's group.
 """
 
 import contextlib

@@ -1,6 +1,6 @@
 """The pipe between the runner and one worker: one JSON object a line, requests down, replies up.
 
-A worker marks the start of each timed statement on a board, so that the runner can hold it to
+A worker marks the start of each timed statement in shared memory, so that the runner can hold it to
 the time limit without interrupting it.
 """
 
@@ -30,7 +30,7 @@ from loadstone.text.files import tail
 UNTIMED_LIMIT_S = 900.0
 """Loading, checking and explaining may take this long before a worker counts as hung."""
 CLOSE_S_MAX = 30.0
-"""A worker that was told to end, and has nothing left to remove, has ended by then."""
+"""A worker that was told to end, and has nothing to remove, has ended by then."""
 
 
 class Worker:
@@ -69,8 +69,8 @@ class Worker:
     def ask(self, request: str, limit_s: float = UNTIMED_LIMIT_S, **values: Any) -> dict[str, Any]:
         """Send a request and wait for its reply. `limit_s` holds for each timed statement.
 
-        Raises `TimeLimitError`, `WorkerDiedError`, or the error the worker reported. After the
-        first two the worker is of no more use: call `kill`.
+        Raises `TimeLimitError`, `WorkerDiedError`, or the error that the worker reported. After the
+        first two the worker is unusable: call `kill`.
         """
         self._asked += 1
         line = json.dumps({"request": request, "number": self._asked, **values}).encode() + b"\n"
@@ -114,13 +114,13 @@ class Worker:
         )
 
     def last_words(self) -> str:
-        """The end of what the worker or its engine printed."""
+        """The end of the output of the worker and its engine."""
         text = tail(self._log).strip()
         return text.splitlines()[-1][:300] if text else "none"
 
     def strike(self) -> None:
         """Kill the worker and its group, and do no more: the thread that waits for its reply sees
-        it die. For another thread than that one."""
+        it die. To be called from another thread."""
         if self._process.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -140,8 +140,8 @@ class Worker:
         return remain
 
     def close(self) -> list[int]:
-        """Let the worker end by itself: it sees the end of its requests; else kill it.
-        Returns processes that could not be ended."""
+        """Let the worker end by itself, because its requests end; else kill it. Returns processes
+        that could not be ended."""
         self._close(up=False)
         try:
             self._process.wait(timeout=CLOSE_S_MAX)

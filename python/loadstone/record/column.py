@@ -1,10 +1,9 @@
-"""What a column of the record may hold: declared once, for the file's schema, the writer and the
-reader. A record is untrusted input, and a value that is not declared is not believed.
+"""The values that a column of the record may hold: declared once, for the file's schema, the writer
+and the reader. A record is untrusted input, so an undeclared value is refused.
 
 To add a column: a `Column` at the end of its table in `schema.py`, with `since` the version of the
 schema that has it first, a field with a default at the end of its class in `model.py`, and its line
-in `docs/record.md`. To add a table: a `Table` with `since`. To rename a column: `before`, the name
-that it had until then; what its values are called is translated in `earlier_names.py`.
+in `docs/record.md`. To add a table: a `Table` with `since`.
 """
 
 import math
@@ -42,7 +41,7 @@ class Column:
     null: bool = False
     since: int = 1
     more: str = ""
-    """What else stands in its definition."""
+    """The rest of its definition."""
     before: tuple[int, str] | None = None
 
     def name_in(self, version: int) -> str:
@@ -62,7 +61,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table: its columns in order. `strict`: as SQLite means it."""
+    """A table: its columns in order. `strict`: in SQLite's sense."""
 
     name: str
     columns: tuple[Column, ...]
@@ -79,7 +78,7 @@ class Table:
         return f"CREATE TABLE {self.name} ({columns})" + (" STRICT" if self.strict else "")
 
     def checked(self, row: Sequence[Any]) -> tuple[Any, ...]:
-        """The same row. Raises `RecordError` where a column holds what is not declared."""
+        """The same row. Raises `RecordError` if a column holds an undeclared value."""
         for column, value in zip(self.columns, row, strict=False):
             if not column.holds(value):
                 raise RecordError(
@@ -89,7 +88,7 @@ class Table:
         return tuple(row)
 
     def written(self, row: Sequence[Any]) -> tuple[Any, ...]:
-        """The row as it is to be written: `checked`, its long texts cut to what is allowed."""
+        """The row for writing: `checked`, its long texts cut to the allowed length."""
         return self.checked([_plain(c, v) for c, v in zip(self.columns, row, strict=True)])
 
 
@@ -131,7 +130,7 @@ def real(low: float, high: float) -> Kind:
 
 
 def text(letters_max: int) -> Kind:
-    """A text of somebody's own; a longer one is cut."""
+    """A text from outside; a longer one is cut."""
     return Kind(
         "TEXT",
         f"a text of at most {letters_max:,} letters",
@@ -141,7 +140,7 @@ def text(letters_max: int) -> Kind:
 
 
 def json_text(letters_max: int) -> Kind:
-    """A JSON text, which its reader takes apart and checks; it is never cut."""
+    """A JSON text, which its reader parses and checks; it is never cut."""
     return Kind(
         "TEXT",
         f"JSON of at most {letters_max:,} letters",

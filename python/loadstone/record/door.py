@@ -1,9 +1,9 @@
-"""The one door through which a record comes in. It may have been made by anybody.
+"""The only way by which a record is opened. It may come from anybody.
 
-The bytes are read once, under the lock that a writer respects, and are then looked at in memory:
-SQLite never opens the file, nor what lies beside it, and nothing is written. Before any other
-statement runs, the definitions in it must be ours, one for one: no view, no trigger, no other
-table. What is in the tables is checked by their readers, against what `schema` declares.
+The bytes are read once, under the lock that a writer respects, and then examined in memory: SQLite
+never opens the file or its neighbours, and nothing is written. Before any other statement runs, the
+definitions in it must equal ours: no view, no trigger, no other table. The contents of the tables
+are checked when they are read, against `schema`.
 """
 
 import errno
@@ -22,7 +22,7 @@ from loadstone.record.journal import FILE_BYTES_MAX, is_sqlite, names_a_file, ro
 from loadstone.record.schema import APPLICATION_ID, SCHEMA_VERSION, definitions, tables_of
 
 STEPS_MAX = 1_000_000
-"""Of SQLite's programs, in thousands, before a statement is given up as one that does not end."""
+"""Thousands of steps of SQLite's programs before a statement is given up as endless."""
 LOCK_TRIES, LOCK_PAUSE_S = 500, 0.01
 _SQLITE = b"SQLite format 3\0"
 _RESERVED_BYTE, _SHARED_FIRST, _SHARED_BYTES = 0x40000001, 0x40000002, 510
@@ -38,8 +38,8 @@ def opened(path: Path) -> tuple[sqlite3.Connection, int]:
 
 
 def owned(path: Path) -> sqlite3.Connection:
-    """A record opened for writing by the run that owns it: first looked at as `opened` does, and
-    what a killed run left beside it is rolled back by SQLite. Raises `RecordError`."""
+    """A record opened for writing by the run that owns it: first examined as `opened` does; then
+    SQLite rolls back the journal of a killed run. Raises `RecordError`."""
     data = content(path)
     in_memory, version = _looked_at(data, path)
     in_memory.close()
@@ -86,8 +86,8 @@ def _looked_at(data: bytes, path: Path) -> tuple[sqlite3.Connection, int]:
 
 
 def check_beside(path: Path) -> None:
-    """Refuse to write a record whose name SQLite's own files beside it do not leave free: what is
-    called so and is none of its journals would be overwritten or removed. Raises `RecordError`."""
+    """Refuse to write a record if SQLite's own file names beside it are taken: a foreign file of
+    such a name would be overwritten or removed. Raises `RecordError`."""
     path = _real(path)
     for suffix in ("-journal", "-wal", "-shm"):
         beside = _beside(path, suffix)
@@ -152,7 +152,7 @@ def _normal(row: tuple[object, ...]) -> tuple[str, ...]:
 
 
 def _version(data: bytes, path: Path) -> int:
-    """Of the schema, as the header of the file says. Refuses what is no record of ours."""
+    """The schema's version, from the file's header. Refuses files that are no record of ours."""
     if not data:
         raise RecordError(
             f"{path} is empty: its run ended before it began", hint="start the run again"
@@ -181,7 +181,7 @@ def _version(data: bytes, path: Path) -> int:
 
 
 def _confine(connection: sqlite3.Connection) -> None:
-    """Nothing that a file says may reach further than its own tables, or go on without end."""
+    """Limit the file's statements to its own tables, and to finite time."""
     steps = iter(range(STEPS_MAX))
     connection.set_progress_handler(lambda: next(steps, None) is None, 1_000)
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 1 << 27)
@@ -192,7 +192,7 @@ def _confine(connection: sqlite3.Connection) -> None:
 
 
 def _lock(descriptor: int, path: Path) -> None:
-    """SQLite's shared lock, so that no commit is half read. Closing the file gives it back."""
+    """SQLite's shared lock, so that no commit is half read. Closing the file releases it."""
     for _ in range(LOCK_TRIES):
         try:
             fcntl.lockf(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB, _SHARED_BYTES, _SHARED_FIRST)
@@ -207,7 +207,7 @@ def _lock(descriptor: int, path: Path) -> None:
 
 
 def _being_written(descriptor: int) -> bool:
-    """Whether a process holds SQLite's lock of a writer: then what lies beside is its own."""
+    """Whether a process holds SQLite's writer lock: then the journal beside it is its own."""
     asked = _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, _RESERVED_BYTE, 1, 0)
     try:
         kind, *_ = _FLOCK.unpack(fcntl.fcntl(descriptor, fcntl.F_GETLK, asked))
@@ -217,7 +217,7 @@ def _being_written(descriptor: int) -> bool:
 
 
 def _real(path: Path) -> Path:
-    """Where it lies: a journal is named after the file, not after a link to it."""
+    """The real place: a journal is named after the file, not after a link to it."""
     return Path(os.path.realpath(path))
 
 

@@ -1,7 +1,7 @@
-"""What the record may hold under each key of `machine` and `calibration` that Loadstone writes.
+"""The kind of value that the record may hold under each key of `machine` and `calibration`.
 
-A report computes with some of them, so a text where a number belongs is refused when the record is
-read. A key that is not listed may hold any number or text: a report shows it and does no more.
+A report computes with some of them, so a text in the place of a number is refused when the record
+is read. An unknown key may hold any number or text: a report only shows it.
 """
 
 from typing import Any
@@ -75,7 +75,7 @@ MACHINE: dict[str, Kind] = {
 
 
 def machine_fact(key: str, value: Any) -> Any:
-    """The same value. Raises `RecordError` where its key is one of ours and holds another kind."""
+    """The same value. Raises `RecordError` if a known key holds another kind."""
     kind = MACHINE.get(key)
     if kind is not None and value is not None and not kind.holds(value):
         raise RecordError(f"machine's {shown(key)} is {shown(value)}; allowed is {kind.allowed}")

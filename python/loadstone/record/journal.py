@@ -1,9 +1,10 @@
-"""What a killed run left beside its record: a rollback journal, applied to a copy of the bytes.
+"""The rollback journal that a killed run left beside its record, applied to a copy of the bytes.
 
-A record may come from anybody, and so may a journal beside it. SQLite, given both, rolls the file
-back in place, and removes any file whose name a crafted journal holds. Here nothing is written,
-and a journal that names a file is refused. The format is that of https://sqlite.org/fileformat.html,
-section 3, "The Rollback Journal"; only whole records that their checksum confirms are believed.
+A record may come from anybody, and so may a journal beside it. SQLite, given both, would roll the
+file back in place, and would remove any file whose name a crafted journal holds. Here nothing is
+written, and a journal that names a file is refused. The format is that of
+https://sqlite.org/fileformat.html, section 3, "The Rollback Journal"; only whole records with a
+right checksum are used.
 """
 
 import struct

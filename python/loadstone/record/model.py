@@ -1,4 +1,4 @@
-"""What a record holds, as plain values. Reports and findings see this and nothing else."""
+"""The contents of a record, as plain values. Reports and findings see only these."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,10 +9,13 @@ from loadstone.plan.plan import Cell, Plan
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One timed repetition. CPU and device figures are None where the system does not tell;
-    `commit_ns` is the commit's part of the time, where a calling program tells it apart; `calls`,
-    `statements` and `round_trips` are what such a program counted of its calls into the client, of
-    statements sent to the engine, and of waits for a server."""
+    """One timed repetition.
+
+    CPU and device figures are None if the system does not report them; `commit_ns` is the commit's
+    part of the time, if a client measures it separately; `calls`, `statements` and `round_trips`
+    are the client's counts of its calls into the client library, of statements sent to the engine,
+    and of waits for a server.
+    """
 
     ordinal: int
     round: int
@@ -33,7 +36,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class AnswerCheck:
-    """What one sample returned beside what the oracle expects."""
+    """One sample's answer beside the oracle's."""
 
     ordinal: int
     variation: int
@@ -50,11 +53,13 @@ class AnswerCheck:
 
 @dataclass(frozen=True, slots=True)
 class ColdEvidence:
-    """Why one sample may be called cold, or why not. Pages are those of the engine's data files
-    in the page cache: before they were evicted and after, both while the engine was dead; once it
-    had opened; and, evicted again, immediately before the clock. Opening read `opening_read_bytes`
-    from the device, and may have left `kept_bytes` of the `data_bytes` in the engine's own memory:
-    an upper bound. None where the system does not tell."""
+    """The proof of one sample of a cold cell.
+
+    Pages are those of the engine's data files in the page cache: before they were evicted and
+    after, both while the engine was dead; once it had opened; and, evicted again, immediately
+    before the clock. Opening read `opening_read_bytes` from the device, and may have left
+    `kept_bytes` of the `data_bytes` in the engine's own memory: an upper bound. None if unknown.
+    """
 
     ordinal: int
     proved: bool
@@ -73,17 +78,17 @@ class ColdEvidence:
 
     @property
     def holds(self) -> bool:
-        """Whether what was seen is what `proved` says: a dead engine, and no page left, neither
-        then nor when the clock started."""
+        """Whether the observations support `proved`: a dead engine, and no page left, neither then
+        nor when the clock started."""
         seen = self.engine_dead and not self.resident_after
         return self.proved and seen and self.resident_at_clock == 0
 
 
 @dataclass(frozen=True, slots=True)
 class StatementText:
-    """One variation as the engine got it, the plan it said it would use, and the structures by
-    which that plan reaches its tables (`access`, comma-separated; None: the engine does not tell).
-    """
+    """One variation as sent to the engine, the engine's plan for it, and the structures by
+    which that plan reaches its tables (`access`, comma-separated; None: the engine does not
+    report them)."""
 
     variation: int
     text: str
@@ -91,7 +96,7 @@ class StatementText:
     access: str | None = None
 
     def planned_otherwise(self, storage: str) -> bool:
-        """Whether the plan reaches tables, and none by the structure that was asked for."""
+        """Whether the plan reaches tables, but none by the structure that was asked for."""
         return bool(self.paths) and storage not in self.paths
 
     @property
@@ -103,10 +108,11 @@ class StatementText:
 @dataclass(frozen=True, slots=True)
 class Condition:
     """The machine's state while a cell was measured, as shares of all processors' time over the
-    cell's interleaved group (or, where that is longer, the second that ended with it): what a
-    hypervisor took, what programs other than the run used; and how much longer a fixed computation
-    took than at the start of the session (0.1: 10 % longer). `speed_probe_ns` is the median of what
-    speed probe: a miniature of an engine's work in each round. None where the system does not tell."""
+    cell's interleaved group (or, if that is longer, the second that ended with it): the
+    hypervisor's share, and that of programs other than the run; and the slowdown of a fixed
+    computation since the start of the session (0.1: 10 % longer). The speed probe is the median
+    time of a miniature of an engine's work, taken in each round. None if the system does not report
+    it."""
 
     stolen_share: float | None
     foreign_share: float | None
@@ -116,11 +122,13 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Disturbance:
-    """What a disturbed time is known within: undisturbed, it would have lain between `low_factor`
-    (0 to 1) and `high_factor` (1 or more) times what was measured. `worked_share` is the part of
-    it in which processors worked for the cell; None where the system does not tell, where the
-    statement is too short for its counters to, or where another reason than the machine's state is
-    told."""
+    """The bounds of a disturbed time: on an idle machine, it would have lain between `low_factor`
+    (0 to 1) and `high_factor` (1 or more) times the measured one.
+
+    `worked_share` is the part of it in which processors worked for the cell; None if the system
+    does not report it, if the statement is too short for its counters, or if only the A/A control
+    disturbs it.
+    """
 
     worked_share: float | None
     low_factor: float
@@ -133,12 +141,13 @@ PERCENTILES = (50.0, 90.0, 99.0, 99.9, 99.99)
 
 @dataclass(frozen=True, slots=True)
 class UsersPoint:
-    """Concurrent users on one operation. `model` is closed (a user asks again when answered) or
-    open (requests are due by a schedule of `rate_per_s` in all, whatever happens).
+    """Concurrent users on one operation.
 
-    `latency_ns` counts from the intended start, `service_ns` from the actual one, `lag_ns` lies
-    between them: each maps a percentile of `PERCENTILES`, or `max`, to ns. Of a closed loop lag is
-    none, and both others agree. `histogram`: the latencies, HdrHistogram V2 deflate.
+    `model` is closed (a user asks again when answered) or open (requests are due by a schedule of
+    `rate_per_s` in all). `latency_ns` counts from the intended start, `service_ns` from the actual
+    one, `lag_ns` lies between them: each maps a percentile of `PERCENTILES`, or `max`, to ns. A
+    closed loop has no lag, and the other two agree. `histogram`: the latencies, HdrHistogram V2
+    deflate.
     """
 
     operation: str
@@ -162,10 +171,10 @@ class UsersPoint:
     status: str
     reason: str
     beside: str = ""
-    """Who else was at work at the same time (`2 users on insert`); empty: nobody."""
+    """The other users of the same loop (`2 users on insert`); empty without any."""
     links_checked: int | None = None
-    """Connections of inserted parts that were found from both ends after the loop, all that were
-    looked at; None where nobody inserted. One that is not found makes the loop a failed one."""
+    """Connections of inserted parts that were found from both ends after the loop; None if the loop
+    inserts nothing. A missing one makes the loop failed."""
 
 
 LEFT_BEHIND = "left behind"
@@ -173,17 +182,17 @@ LEFT_BEHIND = "left behind"
 MEASURED = ("ok", "disturbed", "invalid")
 """The statuses of cells that keep their samples."""
 BELIEVED = ("ok", "disturbed")
-"""The statuses of cells whose figures say something, each within its interval."""
+"""The statuses of cells with usable figures, each within its interval."""
 
 
 @dataclass(frozen=True, slots=True)
 class CellResult:
-    """What became of a cell. `status`: ok; failed (`reason` says how: `> 60 s`, `wrong answer …`,
-    `engine crashed …`); gap (declared); disturbed (measured beside others who took part of the
-    machine: a figure within the wider interval that `disturbance` leaves); invalid (measured, and
-    says nothing).
+    """The result of a cell.
 
-    A cold cell whose evidence is incomplete has `temperature_shown` = `unproved`.
+    `status`: ok; failed (`reason` says how: `> 60 s`, `wrong answer …`, `engine crashed …`); gap
+    (declared); disturbed (others took part of the machine: a figure within the wider interval that
+    `disturbance` gives); invalid (measured, but beyond a limit of the instrument). A cold cell
+    whose evidence is incomplete has `temperature_shown` = `unproved`.
     """
 
     cell: Cell
@@ -199,15 +208,16 @@ class CellResult:
 
     @property
     def read_nothing(self) -> bool:
-        """Whether the system tells that no sample read anything from storage, though it had to be
-        answered. What has no answer (a calibration engine, a rung of a ladder) needs no data."""
+        """Whether the system reports that no sample read anything from storage, though it had an
+        answer. Operations without an answer (a calibration engine, a rung of a ladder) need no
+        data."""
         asked = bool(self.samples and self.answers)
         return asked and all(sample.read_bytes == 0 for sample in self.samples)
 
     @property
     def temperature_shown(self) -> str:
-        """The label that the evidence allows; of a cell that was not measured, the planned one.
-        What read nothing may have met all it needed in memory, whatever was seen before."""
+        """The label that the evidence allows; for a cell that was not measured, the planned one. A
+        cell that read nothing may have found its data in memory, whatever the evidence shows."""
         if self.cell.temperature != "cold" or self.status not in MEASURED:
             return self.cell.temperature
         proved = bool(self.evidence) and all(item.holds for item in self.evidence)
@@ -216,17 +226,19 @@ class CellResult:
 
     @property
     def refuted(self) -> tuple[int, ...]:
-        """As `refuted` below."""
+        """As the function `refuted`."""
         return refuted(self.samples, self.answers, self.evidence)
 
 
 def refuted(
     samples: Sequence[Sample], answers: Sequence[AnswerCheck], evidence: Sequence[ColdEvidence]
 ) -> tuple[int, ...]:
-    """Ordinals of samples whose evidence and counters contradict each other: nothing of the data
-    was in memory, and yet nothing came from the device while the answer was made. One of the two is
-    wrong. What has no answer (a calibration engine, a rung of a ladder) need not touch the data;
-    counters that the system does not tell say nothing."""
+    """Ordinals of samples whose evidence and counters contradict each other: no data was in memory,
+    and yet nothing came from the device while the answer was made.
+
+    Operations without an answer (a calibration engine, a rung of a ladder) need not touch the data;
+    counters that the system does not report contradict nothing.
+    """
     proved = {item.ordinal for item in evidence if item.proved and item.bytes > 0}
     answered = {answer.ordinal for answer in answers if answer.expected_rows > 0}
     return tuple(
@@ -254,7 +266,7 @@ class OperationText:
 
 @dataclass(frozen=True, slots=True)
 class InputText:
-    """What a variation of an operation asks for at one scale, constants and all."""
+    """The input of a variation of an operation at one scale, constants included."""
 
     operation: str
     rows: int
@@ -325,7 +337,7 @@ class Run:
     loads: tuple[Load, ...]
     terms: tuple[Term, ...]
     structure_notes: tuple[tuple[str, str, str], ...]
-    """(variant, storage, note): what stands in for a structure the engine does not literally
+    """(variant, storage, note): the stand-in for a structure that the engine does not literally
     have."""
     sizes: tuple[tuple[str, int, int], ...]
     """(variant, rows, bytes) after loading."""

@@ -5,7 +5,7 @@ from typing import Annotated, Required, TypedDict
 from loadstone.text.shape import Within
 
 Whole = Annotated[int, Within(-(10**15), 10**15)]
-"""A number that the paper printed without a point: it is printed so again."""
+"""A number that the paper printed without a point: it is printed without one."""
 Value = Annotated[float, Within(-1e15, 1e15)]
 
 

@@ -1,4 +1,4 @@
-"""Reading a record back as plain values, whatever happened to the run that wrote it."""
+"""Reading a record back as plain values, however the run that wrote it ended."""
 
 import dataclasses
 import hashlib
@@ -42,8 +42,10 @@ NOT_AT_CLOCK = "its pages were not counted when the clock started, but before th
 
 
 def read(path: Path) -> Run:
-    """Read a whole record, also while its run goes on. Raises `RecordError` saying what is wrong
-    with it: whatever it holds, it is read, checked, and left as it is."""
+    """Read a whole record, also while its run goes on.
+
+    Raises `RecordError` with the reason: any record is read, checked, and left unchanged.
+    """
     connection, version = opened(path)
     try:
         return _run(_Source(connection, version))
@@ -137,12 +139,12 @@ def _percentiles(text: str, name: str) -> dict[str, int]:
 
 
 def _unique(rows: Iterable[Any]) -> tuple[Any, ...]:
-    """Each session of a resumed run writes these again: the first of equals stands for all."""
+    """Each session of a resumed run writes these again: the first of equal rows is kept."""
     return tuple(dict.fromkeys(rows))
 
 
 def _sizes(source: _Source) -> tuple[tuple[str, int, int], ...]:
-    """The latest session's word on each variant and scale."""
+    """The latest session's value for each variant and scale."""
     latest = {(variant, rows): size_bytes for _, variant, rows, size_bytes in source.rows("size")}
     return tuple((*key, size_bytes) for key, size_bytes in latest.items())
 

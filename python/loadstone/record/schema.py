@@ -1,5 +1,5 @@
-"""The record's tables: every column with what it may hold. `docs/record.md` describes them in
-words; a test compares the two."""
+"""The record's tables: every column with its allowed values. `docs/record.md` describes them; a
+test compares the two."""
 
 from loadstone.owner import OWNER
 from loadstone.record.column import (

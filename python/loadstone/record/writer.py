@@ -30,7 +30,7 @@ def now() -> str:
 
 
 def refuse_existing(path: Path) -> None:
-    """Raise `RecordError` where a new record would stand in the place of something."""
+    """Raise `RecordError` if a new record would take the place of a file."""
     if path.is_symlink() and not path.exists():
         raise RecordError(
             f"cannot write the record {path}: it is a dangling link", hint="name another"
@@ -45,10 +45,10 @@ def refuse_existing(path: Path) -> None:
 
 
 class Recorder:
-    """One session's hold on a record. Rows are only ever added.
+    """One session's access to a record. Rows are only ever added.
 
-    Every method commits before it returns, with synchronous=FULL: what a killed run had recorded
-    is there when the record is opened again. Raises `RecordError`, and the file keeps what it had.
+    Every method commits before it returns, with synchronous=FULL: a killed run's recorded rows are
+    there when the record is opened again. Raises `RecordError`, and the file keeps its contents.
     """
 
     def __init__(self, path: Path, session_id: int, connection: sqlite3.Connection) -> None:
@@ -118,11 +118,11 @@ class Recorder:
         self._many("machine", [(self.session_id, k, v) for k, v in description.items()])
 
     def calibration(self, figures: Mapping[str, Any]) -> None:
-        """What the instrument measured of itself at the start of this session."""
+        """The instrument's measurements of itself at the start of this session."""
         self._many("calibration", [(self.session_id, k, v) for k, v in figures.items()])
 
     def users(self, point: UsersPoint) -> None:
-        """Concurrent users have been at work."""
+        """A loop of users has ended."""
         values = [
             json.dumps(dict(value)) if isinstance(value, Mapping) else value
             for value in (getattr(point, field.name) for field in dataclasses.fields(point))
@@ -139,7 +139,7 @@ class Recorder:
         self._many("operation", [dataclasses.astuple(operation) for operation in operations])
 
     def inputs(self, inputs: Sequence[InputText]) -> None:
-        """What variations of a scale's operations ask for."""
+        """The inputs of variations of a scale's operations."""
         self._many("input", [dataclasses.astuple(item) for item in inputs])
 
     def structure_notes(self, notes: Sequence[tuple[str, str, str]]) -> None:
@@ -152,7 +152,7 @@ class Recorder:
         self._many("load", [(self.session_id, *row[:-1], int(load.answer_ok))])
 
     def size(self, variant: str, rows: int, size_bytes: int) -> None:
-        """What a variant's tables of a scale take."""
+        """The size of a variant's tables of a scale."""
         self._many("size", [(self.session_id, variant, rows, size_bytes)])
 
     def event(self, event: Event) -> None:

@@ -1,6 +1,5 @@
-"""The calibration in words with units, for every format that people read: the same rows, limits
-and remarks. What was not measured says so.
-"""
+"""The calibration in words with units, the same for every format that people read: rows, limits and
+remarks."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -24,8 +23,11 @@ SPIN = "spin_of_"
 
 @dataclass(frozen=True, slots=True)
 class CalibrationRow:
-    """One thing the instrument measured of itself. `values`: one for each session, or one for all.
-    `limit`: beyond what a cell is invalid; empty where nothing follows. `beyond`: some cell is."""
+    """One measurement of the instrument by itself.
+
+    `values`: one for each session, or one for all. `limit`: beyond it a cell is invalid; empty
+    without consequence. `beyond`: some cell is.
+    """
 
     name: str
     values: tuple[str, ...]
@@ -35,7 +37,7 @@ class CalibrationRow:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A sentence that follows from the figures; not `fine` where a reader must act or doubt."""
+    """A sentence that follows from the figures; not `fine` if a reader must act or doubt."""
 
     text: str
     fine: bool
@@ -53,7 +55,7 @@ class CalibrationTable:
 
 
 def calibration_table(found: Calibration, labels: Mapping[str, str]) -> CalibrationTable:
-    """Put a calibration into words. `labels`: what to call each variant."""
+    """Word a calibration. `labels`: the name of each variant."""
     return CalibrationTable(
         headings=tuple(
             f"session {one.session_id}, {one.started_at[11:16]} UTC" for one in found.sessions
@@ -65,7 +67,7 @@ def calibration_table(found: Calibration, labels: Mapping[str, str]) -> Calibrat
 
 
 def short(found: Calibration) -> str:
-    """The most telling figures of the latest session, in one line; empty without any."""
+    """The most important figures of the latest session, in one line; empty without any."""
     parts = []
     if found.overhead_ns:
         parts.append(f"harness overhead {_range(found.overhead_ns)}")

@@ -1,7 +1,7 @@
-"""The page's charts. Each function makes one drawing from the shared model; none computes results.
+"""The page's charts. Each function makes one drawing from the shared model.
 
-Direct labels, log axes, intervals; published systems hollow, today's filled. The specifications
-are plain Vega-Lite; a test holds each against its schema.
+Direct labels, log axes, intervals; published systems hollow, today's filled. The specifications are
+plain Vega-Lite; a test holds each against its schema.
 """
 
 import json
@@ -35,7 +35,7 @@ ROW_PX = 22
 PLOT_PX = 250
 LABEL_MAX = 30
 SHORT_FROM = 100_000
-"""A scale from which on the scales of a growth are written short."""
+"""A scale from which on a growth's scales are written short."""
 
 Point = dict[str, Any]
 Chart = tuple[dict[str, Any], str]
@@ -46,8 +46,8 @@ TEXT = {"field": "text", "type": "nominal"}
 
 
 def paper_table(table: Comparison, names: Mapping[str, str]) -> Chart:
-    """A table of the paper as dots on a log axis, with today's figures. `names` are the variants
-    and what to call them."""
+    """A table of the paper as dots on a log axis, with today's figures. `names`: variants and their
+    names."""
     title = f"{table.heading}: elapsed time, published and measured"
     return _profiles(_points(table, names), table, TIME_LABELS), title
 
@@ -124,15 +124,15 @@ def _profiles(points: Sequence[Point], table: Comparison, labels: str) -> dict[s
 
 
 def _range(values: Iterable[float]) -> tuple[float, float]:
-    """With some air, and wide enough to hold a power of ten."""
+    """With some margin, and wide enough to hold a power of ten."""
     known = list(values)
     low, high = min(known) / 1.4, max(known) * 1.4
     return (low, high) if high / low > 12 else (low / 2, high * 2)
 
 
 def _names(points: Sequence[Point], low: float, high: float) -> list[Point]:
-    """Where each system's name stands above its first dot: the paper's in one line, today's in the
-    next, so that neither crowds the other."""
+    """The place of each system's name above its first dot: the paper's in one line, today's in the
+    next."""
     names: list[Point] = []
     scale = PLOT_PX / math.log(high / low)
     for today, line in ((False, -1.7), (True, -0.9)):
@@ -194,7 +194,7 @@ def _ends(lines: Sequence[Growth], low: float, high: float, height: int) -> list
 
 
 def growth_domain(lines: Iterable[Growth]) -> tuple[float, float]:
-    """The range of times that a set of lines spans, in seconds, with some air."""
+    """The range of times of a set of lines, in seconds, with some margin."""
     values = [estimate.value / NS_PER_S for line in lines for estimate in line.elapsed_ns]
     return min(values) / 1.6, max(values) * 1.6
 

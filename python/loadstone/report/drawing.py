@@ -1,7 +1,7 @@
-"""From a Vega-Lite specification to an inline SVG that follows the page's colours, light and dark.
+"""From a Vega-Lite specification to an inline SVG in the page's colours, light and dark.
 
 Vega draws with literal colours, so charts are drawn with the stand-ins below, which no chart would
-use by itself, and those become CSS variables in the finished SVG.
+use, and those become CSS variables in the finished SVG.
 """
 
 import math
@@ -32,7 +32,7 @@ CHARACTER_PX = 6.6
 ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 DRIFT_PX = 1.4
-"""By which a character may be wider in a browser than Vega thinks."""
+"""A character may be this much wider in a browser than Vega assumes."""
 
 TIME_LABELS = (
     "datum.value < 9e-7 ? format(datum.value * 1e9, ',') + ' ns' :"
@@ -79,10 +79,10 @@ def decades(low: float, high: float, most: int = 6, *, fine: bool = True) -> lis
 def spread(
     wanted: Sequence[float], widths: Sequence[float], low: float, high: float
 ) -> list[float]:
-    """Places as near as can be to those wanted where labels of these widths do not overlap.
+    """Places as near as possible to the wanted ones, without overlap of labels of these widths.
 
-    All in pixels, the order kept. Labels that would overlap form a block around the mean of what
-    they wanted; blocks that then touch merge, until none do.
+    All in pixels, the order kept. Labels that would overlap form a block around the mean of their
+    wanted places; blocks that then touch merge, until none do.
     """
     order = sorted(range(len(wanted)), key=lambda index: wanted[index])
     blocks: list[tuple[list[int], float, float]] = []  # members, start, width

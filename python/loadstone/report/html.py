@@ -55,7 +55,7 @@ SECTIONS = {
     "machine": "Calibration and the machine",
     "reproduce": "Run it again",
 }
-"""Of the page, with their headings. A section that has nothing to show is not there."""
+"""The page's sections, with their headings. An empty section is left out."""
 
 
 class HtmlReport(Report):
@@ -172,7 +172,7 @@ def _context(record: Run) -> dict[str, Any]:
 
 
 def notes(whole: Summary) -> list[tuple[str, str, str]]:
-    """(variant, storage, note) of the structures that some row of the summary is about."""
+    """(variant, storage, note) of the structures that some row of the summary exercises."""
     storages = {text.storage for text in whole.run.operations}
     return [
         note
@@ -219,7 +219,7 @@ UNRANKED = {
 
 
 def unranked(whole: Summary) -> list[tuple[str, str]]:
-    """(role, what it means) of the columns that are not ranked."""
+    """(role, meaning) of the columns that are not ranked."""
     roles = dict.fromkeys(whole.role_of(variant) for variant in whole.columns)
     return [(role.value, UNRANKED[role]) for role in roles if role in UNRANKED]
 
@@ -246,7 +246,8 @@ def _paper_charts(
 
 
 def _ranked_names(whole: Summary) -> Mapping[str, str]:
-    """Of the drawings: what is not ranked stands in the tables, where its heading says so."""
+    """Names for the drawings: unranked columns appear only in the tables, where their heading says
+    so."""
     return {variant: whole.names[variant] for variant in whole.competitors}
 
 
@@ -308,8 +309,8 @@ def _machine(run: Run) -> dict[str, Any]:
 
 
 def _busy(whole: Summary) -> list[tuple[str, str]]:
-    """(variant, how much of the elapsed time its client and its server computed, over all cells
-    whose counters can be believed)."""
+    """(variant, the share of the elapsed time that its client and its server computed, over all
+    cells with believable counters)."""
     told = {t.variant: t.read_back for t in whole.run.terms if t.key == "parallelism"}
     rows = []
     for variant in whole.columns:

@@ -19,7 +19,7 @@ PAPER = (
 
 @dataclass(frozen=True, slots=True)
 class LadderCell:
-    """`text` is the figure or why there is none; `beyond` what it is more than the rung below."""
+    """`text` is the figure or the reason for none; `beyond` the difference to the rung below."""
 
     text: str
     beyond: str = ""
@@ -38,7 +38,7 @@ class LadderTable:
 
 @dataclass(frozen=True, slots=True)
 class LadderSection:
-    """All that is said of one scale."""
+    """The ladder of one scale."""
 
     rows: int
     rungs: LadderTable
@@ -60,8 +60,8 @@ def ladder_sections(summary: Summary) -> tuple[LadderSection, ...]:
 
 
 def clients_line(summary: Summary) -> str:
-    """Which numbers are of which client, and what a call that does nothing costs there: the
-    overhead of each; empty where no program calls."""
+    """The client of each figure, and the cost of an empty call there: its harness overhead; empty
+    without client programs."""
     overheads: dict[str, list[float]] = {}
     named: dict[str, list[str]] = {}
     for ladder in ladders(summary):
@@ -81,7 +81,7 @@ def clients_line(summary: Summary) -> str:
 
 
 def round_trips_line(summary: Summary) -> str:
-    """What the way to each server costs by itself, the longest first; empty where none is known."""
+    """The cost of the way to each server by itself, the longest first; empty if unknown."""
     found = sorted(round_trips_ns(summary).items(), key=lambda each: -each[1])
     said = listing(f"{duration(each)} ({summary.names[variant]})" for variant, each in found)
     return (

@@ -1,8 +1,8 @@
-"""Text of a record as people may see it: what would steer a terminal, or hide or reorder what
-stands beside it, becomes visible. Line ends and tabs stay; a format decides about them.
+"""Text of a record as people may see it: characters that would steer a terminal, or hide or reorder
+text, become visible. Line ends and tabs stay; a format decides about them.
 
-Names, errors, plans and settings come from engines, from files and from who named a variant. Every
-format that people read passes its record through here, once.
+Names, errors, plans and settings come from outside. Every format that people read passes its record
+through here, once.
 """
 
 import dataclasses

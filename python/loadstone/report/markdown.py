@@ -34,7 +34,7 @@ HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
 class MarkdownReport(Report):
-    """For people who read a diff: compact, no colours, no charts."""
+    """A compact report without colours and charts, to be read in a diff."""
 
     suffix: ClassVar[str] = ".md"
     mark: ClassVar[re.Pattern[bytes] | None] = re.compile(rb", plan [0-9a-f]{12}\s*\Z")
@@ -76,7 +76,7 @@ def _lines(whole: Summary, plan_hash: str) -> Iterable[str]:
 
 
 def plain(text: str) -> str:
-    """Text that Markdown leaves as it is, also inside a table: one line, nothing active."""
+    """Text that Markdown leaves unchanged, also inside a table: one line, nothing active."""
     text = "".join(HTML.get(c, c if ord(c) >= 32 else " ") for c in text)
     return re.sub(r"([\\`*_\[\]|~])", r"\\\1", text)
 
@@ -103,7 +103,7 @@ def _view(whole: Summary, view: View) -> Iterable[str]:
 
 
 def _marks(whole: Summary) -> Iterable[str]:
-    """What the marks behind figures mean, of those that stand there."""
+    """The meaning of the marks behind figures, of those present."""
     shown = [f for f in whole.figures.values() if f.cell.variant in whole.columns]
     said = []
     if any(figure.near_overhead for figure in shown):

@@ -1,7 +1,7 @@
-"""What opens behind a row of the summary: samples, figures, statements, plans, answers.
+"""The details of a row of the summary: samples, figures, statements, plans, answers.
 
-One panel serves every temperature of an operation at one scale, so that warm and cold stand on one
-axis and no statement is told twice.
+One panel serves every temperature of an operation at one scale, so that warm and cold have one axis
+and no statement is repeated.
 """
 
 import math
@@ -19,7 +19,7 @@ from loadstone.text.numbers import Unit, unit_for
 
 DISTURBED = "range that the disturbance leaves"
 SAMPLES_FOR_INTERVAL = 6
-"""Of fewer, order statistics give no interval of the median at 95 %."""
+"""With fewer, order statistics give no 95 % interval of the median."""
 STRIP_PX = 320
 TEXT_BUDGET_BYTES = 700_000
 """Of statements and plans on one page, which must stay under 2 MB."""
@@ -32,8 +32,10 @@ DOT_CAPS = (1_000, 500, 200, 100, 50, 20, 10)
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """One cell's samples on the panel's axis, in pixels; None where there is nothing to place. A
-    dot is (x, y, whether it is an outlier). Of many samples not all have one."""
+    """One cell's samples on the panel's axis, in pixels; None if there is nothing to draw.
+
+    A dot is (x, y, whether it is an outlier).
+    """
 
     figure: CellSummary
     series: int
@@ -49,7 +51,7 @@ class Strip:
 
     @property
     def interval_is(self) -> str:
-        """What its interval is; empty where it has none."""
+        """The kind of its interval; empty without one."""
         found = self.figure.elapsed_ns
         if found is None or found.low is None or found.high is None:
             return ""
@@ -60,14 +62,14 @@ class Strip:
 
     @property
     def samples_worth(self) -> int | None:
-        """How many independent samples these are worth, where that is fewer than there are."""
+        """The number of independent samples these are worth, if fewer than there are."""
         worth = round(self.figure.samples_effective or len(self.figure.samples))
         return worth if worth < len(self.figure.samples) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What one variant was sent, and the plan it told, both cut where they are very long."""
+    """One variant's statement and plan, both cut if very long."""
 
     variant: str
     statement: str
@@ -89,11 +91,11 @@ class Panel:
     proofs: tuple[tuple[str, str], ...]
     expected: str
     nominal: int | None = None
-    """The visits that times are stated for, where their number varies."""
+    """The visits that times are scaled to, if their number varies."""
 
     @property
     def asked(self) -> str:
-        """What a program was asked for, which has no statement: a measure's first iteration."""
+        """The measure's first iteration, for a client program, which has no statement."""
         measure, _, iteration = self.operation.quel.partition(" ")
         if measure != self.operation.storage or not iteration.isdigit():
             return ""
@@ -101,7 +103,7 @@ class Panel:
 
     @property
     def about(self) -> tuple[str, ...]:
-        """What kind of operation it is, in a few words."""
+        """The kind of operation, in a few words."""
         text = self.operation
         if self.asked:
             return tuple(words for words in (text.query,) if words)
@@ -251,7 +253,7 @@ def _cut(text: str, most: int) -> str:
 
 
 def _proofs(results: Iterable[CellResult]) -> Iterable[tuple[str, str]]:
-    """(variant, what was seen) for every cold cell."""
+    """(variant, observations) for every cold cell."""
     for result in results:
         if result.evidence:
             yield result.cell.variant, proof_words(result)

@@ -14,8 +14,8 @@ FEW = "°"
 
 @dataclass(frozen=True, slots=True)
 class PaperCell:
-    """A figure as printed, or why there is none; `ratio` to the best of the row's same era, and
-    `best` where it is that one."""
+    """A printed figure, or the reason for none; `ratio` to the best of the row's era, and `best` if
+    it is that one."""
 
     text: str
     ratio: str = ""
@@ -24,8 +24,8 @@ class PaperCell:
 
 @dataclass(frozen=True, slots=True)
 class PaperTable:
-    """A table with something of today beside it. A row is its label and a cell for each heading:
-    the paper's systems, the variants, and how many times the best is over the best."""
+    """A table with some figure of today. A row is its label and a cell for each heading: the
+    paper's systems, the variants, and the ratio of best over best."""
 
     title: str
     headings: tuple[str, ...]
@@ -39,13 +39,13 @@ def paper_tables(found: Comparisons, summary: Summary) -> tuple[PaperTable, ...]
 
 
 def unmeasured(found: Comparisons) -> tuple[str, ...]:
-    """A line for each of the others: why, and what would fill it."""
+    """A line for each of the others: the reason, and the options to add."""
     others = (table for table in found.tables if not table.measured)
     return tuple(f"{table.heading}: {nothing(table)}" for table in others)
 
 
 def nothing(table: Comparison) -> str:
-    """Why a table has no figure beside it that can be believed: for itself, or row by row."""
+    """Why a table has no usable figure: the table's reason, or row by row."""
     if any(one.status == "invalid" for row in table.rows for one in row.measured.values()):
         return "its figures are invalid"
     rows = [f"{row.label}: {row.absent}" for row in table.rows if row.absent]
@@ -53,7 +53,7 @@ def nothing(table: Comparison) -> str:
 
 
 def lead(found: Comparisons, summary: Summary) -> str:
-    """What stands beside what, and what a reader must know of it."""
+    """The text above the tables."""
     scale = summary.words.scale
     at = (
         f"{number(found.rows)} {scale}, {found.temperature}"
@@ -69,8 +69,8 @@ def lead(found: Comparisons, summary: Summary) -> str:
 
 
 def paper_line(found: Comparisons | None) -> str:
-    """How many tables a report has something beside, and what would fill the others; empty where
-    the paper has none."""
+    """The number of tables with figures, and the options to add for the others; empty if the paper
+    has none."""
     if found is None:
         return ""
     measured = sum(table.measured for table in found.tables)
@@ -104,7 +104,7 @@ def _cells(row: ComparisonRow, table: Comparison, summary: Summary) -> tuple[Pap
 
 
 def gain(row: ComparisonRow, summary: Summary) -> str:
-    """How many times the paper's best is over today's, and which these are."""
+    """The ratio of the paper's best over today's, and their names."""
     if row.gain is None or row.gain_of is None:
         return ""
     system, variant = row.gain_of

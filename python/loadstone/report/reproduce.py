@@ -1,4 +1,4 @@
-"""How to run it again: the plan as a command, and as a file. Either gives the plan's own hash."""
+"""How to run it again: the plan as a command, and as a file. Both give the plan's own hash."""
 
 import json
 import shlex
@@ -20,8 +20,7 @@ OPTIONS = {
 """Choice -> the option of `loadstone run` that makes it."""
 SELDOM = ("warm_up", "precision", "seed", "time_limit_s", "overhead", "limits",
           "disable_idle_states", "loop_s", "writers")  # fmt: skip
-"""Left out of a command where they are what nobody chose; no preset has another default for
-them."""
+"""Left out of a command if they are the default; no preset has another default for them."""
 
 
 def typed(run: Run) -> str:
@@ -93,7 +92,7 @@ def choices_of(plan: Plan) -> dict[str, Any]:
 
 
 def _engines(plan: Plan) -> list[str]:
-    """What was named: without the control and the harness that came with it, at the end."""
+    """The named variants: without the A/A control and the harness overhead at the end."""
     named = [variant for variant in plan.variants if variant != plan.aa_control]
     if plan.aa_control and plan.role_of(named[-1]) is Role.OVERHEAD and "?" not in named[-1]:
         named.pop()

@@ -1,7 +1,7 @@
 """The terminal: a live table while a run goes on (stderr), and after it a summary on one screen.
 
-Nothing here runs by itself: the screen is drawn only when the runner tells something, so that no
-timer of ours wakes up beside a measurement.
+The screen is drawn only on the runner's calls, so that no timer of ours wakes up beside a
+measurement.
 """
 
 import os
@@ -31,7 +31,7 @@ REDRAW_NS = 100_000_000
 """Between two drawings of the live table, at least."""
 LIVE_ROWS_MAX = 30
 BRIEF_CHARACTERS = 24
-"""A longer reason for a failure has no room in a table: half of it would say nothing."""
+"""A longer reason for a failure does not fit in a table."""
 NAME_MOST = 240
 """Characters of a name, over all its lines."""
 Unit = tuple[int, str, str]
@@ -95,7 +95,7 @@ class Progress:
         self._draw()
 
     def _say(self, unit: Unit, variant: str, *, again: bool) -> None:
-        """A line once all of a unit has ended, and what of it was measured once more."""
+        """A line when all of a group has ended, also when it was measured again."""
         figures = self._rows[unit]
         if again:
             line = self._line(unit, [variant]).append("  (measured again)")
@@ -108,7 +108,7 @@ class Progress:
             self._say_why(name, figures[name])
 
     def _say_why(self, variant: str, figure: CellSummary) -> None:
-        """A reason in full, the first time it is met."""
+        """The whole reason, when it first occurs."""
         told = variant, kind_of(figure.reason)
         long = len(figure.reason) > BRIEF_CHARACTERS
         if figure.status == "failed" and long and told not in self._told:
@@ -123,7 +123,7 @@ class Progress:
             self._live = None
 
     def seconds_left(self) -> float | None:
-        """An estimate from the cells so far, those of each temperature apart; None before any."""
+        """An estimate from the cells so far, for each temperature; None before any."""
         done = sum(self._done.values())
         if not done:
             return None
@@ -192,7 +192,7 @@ def _unit(cell: Cell) -> Unit:
 
 
 def _variants(plan: Plan) -> list[str]:
-    """What has a column: neither an A/A control nor the harness."""
+    """The variants with a column: neither an A/A control nor the harness overhead."""
     named = dict.fromkeys(cell.variant for cell in plan.cells)
     shown = [v for v in named if not is_aa_control(v) and plan.role_of(v) is not Role.OVERHEAD]
     return sorted(shown, key=lambda variant: plan.role_of(variant) is not Role.COMPETITOR)
@@ -223,8 +223,8 @@ def one_line(text: str, most: int) -> str:
 
 
 def folded(name: str, width: int) -> str:
-    """A variant's name over lines of at most so many characters, broken at its tactics first.
-    Never cut: what is last in a name is often all that differs."""
+    """A variant's name over lines of limited width, broken at its tactics first. Never cut: the end
+    of a name is often the only difference."""
     clean = one_line(name, NAME_MOST).replace("?", "?\n").replace("&", "&\n")
     return "\n".join(
         part[start : start + width]
@@ -247,8 +247,8 @@ def _console(*, stderr: bool) -> "Console":
 def print_summary(
     run: Run, record: Path, page: Path | None = None, console: "Console | None" = None
 ) -> None:
-    """The page's order on one screen: the verdict, the summary by groups, failures, growth, terms,
-    and where to read on. On stdout."""
+    """The page's order on one screen, on stdout: the verdict, the summary by groups, failures,
+    growth, terms, and the next steps."""
     from loadstone.report.terminal_summary import summary
 
     target = console or _console(stderr=False)

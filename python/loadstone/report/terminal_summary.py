@@ -82,7 +82,7 @@ def summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | Table]
 
 
 def _report(whole: Summary, record: Path, page: Path | None) -> Iterable[Text]:
-    """Where to read on, and what of the paper is there: its tables are no matter of one screen."""
+    """Where the report is, and how many of the paper's tables it has."""
     tables = paper_line(comparisons(whole))
     if page is not None or tables:
         line = Text("report  ").append(
@@ -162,7 +162,7 @@ def _lines(lines: Sequence[str], style: str, *, cut: bool = True) -> Iterable[Te
 
 
 def _failures(whole: Summary) -> list[str]:
-    """Why cells failed, how many for each reason, the commonest first; and what to do about it."""
+    """The reasons of failed cells with their counts, the commonest first, and the remedy."""
     failed = [figure for figure in whole.figures.values() if figure.status == "failed"]
     said = []
     for kind, reasons in kinds(figure.reason for figure in failed).items():
@@ -179,9 +179,12 @@ def _failures(whole: Summary) -> list[str]:
 
 
 def _beyond(whole: Summary, status: str) -> list[str]:
-    """Why cells are disturbed or invalid, how many for each reason, and what to do about it; the
-    commonest first. Of the run's own cells, as the verdict counts them: of the harness and the
-    controls only where there are no others."""
+    """The reasons of disturbed or invalid cells with their counts, and the remedy; the commonest
+    first.
+
+    Of the run's own cells, as the verdict counts them: of the harness overhead and the controls
+    only if there are no others.
+    """
     about = [figure for figure in whole.figures.values() if figure.role in OWN]
     bad = [figure for figure in about or whole.figures.values() if figure.status == status]
     said = []
@@ -223,8 +226,7 @@ def _growth(whole: Summary) -> list[str]:
 
 
 def _cold(whole: Summary) -> list[str]:
-    """What a cold start costs each variant, the median of its operations that were proved
-    cold."""
+    """The cost of a cold start for each variant, median of its operations that were proved cold."""
     cold = largest_with(whole, "cold")
     warm = whole.view(cold.rows, "warm") if cold else None
     if cold is None or warm is None:

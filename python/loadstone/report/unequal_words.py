@@ -5,11 +5,11 @@ from loadstone.text.numbers import listing, size
 
 
 def unequal_lines(summary: Summary, *, marks: bool = False) -> list[str]:
-    """For each term that some cell departs from its row in: who says what, and what the rows say.
+    """A line for each term in which some cell differs from its row: the variants with their values,
+    and the rows' values.
 
-    One variant's value of a term is the same in all its cells, but a row's may differ from the
-    next: then both stand here. `marks`: each line begins with the few letters at the cells, and
-    ends with what the rows say.
+    One variant's value of a term is the same in all its cells, but rows may differ: then both are
+    shown. `marks`: each line begins with the short mark at the cells.
     """
     short: dict[str, str] = {}
     usual: dict[str, dict[str, None]] = {}

@@ -34,7 +34,7 @@ from loadstone.statistics.stopping import REPEAT_BLOCK, next_count, undecided
 REFORK_S = 1.0
 """New processes take half a second: a preset's share of time has no room for that."""
 FORK_SAMPLES = 40
-"""Samples of a variant in one fork: more would only describe these processes."""
+"""Samples of a variant in one fork; more would only describe these processes."""
 PRETOUCH_BYTES = 16 << 20
 """Touched before each round, because a hypervisor takes idle memory back within seconds."""
 
@@ -54,7 +54,7 @@ class OpenCell:
     reason: str = ""
 
     def add(self, reply: dict[str, Any]) -> None:
-        """Take over what a worker's block brought. A wrong answer fails the cell."""
+        """Add the reply to a block. A wrong answer fails the cell."""
         self.samples += [Sample(**values) for values in reply["samples"]]
         self.answers += [AnswerCheck(**values) for values in reply["answers"]]
         self.evidence += [ColdEvidence(**values) for values in reply["evidence"]]
@@ -63,7 +63,7 @@ class OpenCell:
             self.status, self.reason = "failed", _wrong(wrong)
 
     def result(self) -> CellResult:
-        """What became of it. A failed cell's times are not kept."""
+        """The cell's result. A failed cell's times are not kept."""
         measured = self.status in MEASURED
         return CellResult(
             cell=self.cell,
@@ -79,8 +79,8 @@ class OpenCell:
         )
 
     def disturbed(self, reason: str, condition: Condition | None, apart: float) -> None:
-        """Keep the figure, within what a machine in this condition, if that is the reason, and an
-        A/A control so far apart leave it; a figure that they leave nothing of is invalid."""
+        """Keep the figure, within the bounds that the machine's condition (if that is the reason)
+        and the A/A difference leave; if they leave too little, it is invalid."""
         found = disturbance(self.samples, condition, apart, parallelism_of(self.cell.variant))
         nothing = validity.of_disturbance(self.samples, found, apart)
         self.disturbance = found
@@ -93,14 +93,13 @@ Step = Callable[[OpenCell, range, int], None]
 
 
 Refork = Callable[[Sequence[OpenCell], bool], None]
-"""Starts engines anew on what they hold: in new processes, too, or, if the second argument is true,
-only those that do so quickly, in the processes that they have."""
+"""Restarts engines on the data they hold: in new processes, or, if the second argument is true,
+only the quick ones, in their own processes."""
 
 
 class InterleavedGroup:
-    """Measures the cells of a group. `take` takes a block of samples, `explain` asks for plans; all
-    three leave a cell that fails with its status and reason, and never raise for an engine's
-    sake."""
+    """Measures the cells of an interleaved group. `take` takes a block of samples, `explain` asks
+    for plans; a failing engine leaves its cell with status and reason, and raises nothing."""
 
     def __init__(
         self,
@@ -154,9 +153,9 @@ class InterleavedGroup:
         return (item for item in self.opened if item.status == "ok")
 
     def _planned_rounds(self, live: Sequence[OpenCell], take: Step, refork: Refork) -> int:
-        """As many blocks of each as the plan has rounds. Each further round of a warm cell finds
-        its engine started anew: what memory one happens to get makes two of the same differ for as
-        long as they live, and a figure of one alone would be too sure of itself."""
+        """Take as many blocks of each cell as the plan has rounds. For each further round of a warm
+        cell its engine is restarted: the memory that a process receives makes two of the same
+        engine differ for as long as they live, and a figure of one alone would look too certain."""
         rounds = min(self._plan.rounds, max((item.cell.samples for item in live), default=1))
         for number, order in enumerate(_core.schedule(self._seed, len(live), rounds)):
             self._look()
@@ -170,12 +169,12 @@ class InterleavedGroup:
         return rounds
 
     def _look(self) -> None:
-        """A round begins: memory is there, and the machine as fast as it is."""
+        """A round begins: touch memory, and run the speed probe."""
         _core.pretouch(PRETOUCH_BYTES)
         self._conditions.probe_speed()
 
     def _reforked(self, item: OpenCell) -> bool:
-        """Cold samples restart their engines themselves."""
+        """Whether its engine is restarted; cold samples do so themselves."""
         return not self._one_session and item.status == "ok" and item.cell.temperature != "cold"
 
     def _repeat(self, take: Step, refork: Refork, number: int) -> None:
@@ -198,7 +197,7 @@ class InterleavedGroup:
     def _fork(
         self, more: Sequence[OpenCell], take: Step, refork: Refork, number: int, end_ns: int
     ) -> int:
-        """Measure one fork: blocks of new processes. Returns the next round's number."""
+        """Measure one fork. Returns the next round's number."""
         if _core.clock_ns() >= end_ns:
             return number
         refork(more, False)
@@ -209,9 +208,9 @@ class InterleavedGroup:
     def _blocks(
         self, more: Sequence[OpenCell], take: Step, number: int, end_ns: int, goal: int
     ) -> int:
-        """Short blocks, in a random order each, until all have so many samples or the time is over.
-        Memory is not touched between blocks: that would empty the caches each time. Returns the
-        next round's number."""
+        """Take short blocks, in a random order each, until all have so many samples or the time is
+        over. Memory is not touched between blocks: that would empty the caches each time. Returns
+        the next round's number."""
         last = ""
         while any(item.status == "ok" and len(item.samples) < goal for item in more):
             order = _core.schedule(self._seed + number, len(more), 1)[0]
@@ -251,7 +250,7 @@ class InterleavedGroup:
         return found
 
     def _hold_against_limits(self, items: Sequence[OpenCell], condition: Condition) -> None:
-        """Those of one operation: its own overhead, its own A/A controls."""
+        """Judge the cells of one operation: by its own overhead and A/A control."""
         overhead = next((item.samples for item in items if item.cell.variant == NULL_ENGINE), [])
         machine = validity.of_machine(condition)
         right = [item for item in items if item.status == "ok" and item.samples]
@@ -277,8 +276,8 @@ class InterleavedGroup:
 
 
 def _aa_pair(right: Sequence[OpenCell]) -> tuple[str, float]:
-    """The variant that was measured twice, and by which factor the two are apart beyond what may
-    be; 1 where they are not."""
+    """The variant that was measured twice, and the factor of its A/A difference beyond the limit; 1
+    without."""
     taken = {item.cell.variant: item.samples for item in right}
     for name, samples in taken.items():
         first = name.removesuffix(AA_SUFFIX)

@@ -1,7 +1,7 @@
-"""Ctrl-C, SIGTERM and SIGHUP while a run is measured: what each of them ends.
+"""Ctrl-C, SIGTERM and SIGHUP while a run is measured, and the effect of each.
 
-The first ends the measuring; the engines then remove what they made. The second ends the workers at
-once, and what they could not remove is told. What is left to do then takes a moment, and no other
+The first ends the measuring; the engines then remove their data. The second ends the workers at
+once, and the data they could not remove is listed. The rest takes a moment, and no further signal
 interrupts it.
 """
 
@@ -16,13 +16,13 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupts:
-    """A context in which the signals raise `KeyboardInterrupt`: once where something is measured,
-    and once more while what it made is removed."""
+    """A context in which the signals raise `KeyboardInterrupt`: once while something is measured,
+    and once more while its data is removed."""
 
     def __init__(self) -> None:
         self._count = 0
         self._raises_at = 1
-        """So many signals raise; 0: none does any more."""
+        """The number of signals that raise; 0: none does any more."""
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> "Interrupts":
@@ -39,7 +39,7 @@ class Interrupts:
 
     @contextmanager
     def removing(self) -> Iterator[None]:
-        """While what was made is removed: the second signal raises, also one that came before."""
+        """While data is removed: the second signal raises, also one that came before."""
         self._raises_at = 2
         try:
             if self._count >= self._raises_at:

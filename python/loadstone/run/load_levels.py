@@ -1,9 +1,9 @@
-"""Which loops of concurrent users a plan asks for at a scale; each is recorded the moment it ends.
+"""The user loops of a plan at a scale; each is recorded the moment it ends.
 
-For each operation whose rows go to the client (users who make relations would get into each other's
-way), each number of users and each variant: a closed loop, then an open one, whose rate follows
-from the closed one unless the plan has it. Where the plan has writers, a closed loop more: these
-beside the users who read. How a loop works is `users.py`.
+For each operation whose rows go to the client (users who make relations would collide), each load
+level and each variant: a closed loop, then an open one, whose rate follows from the closed one
+unless the plan has it. With writers in the plan, one more closed loop: writers beside readers. The
+loops themselves are in the worker.
 """
 
 import base64
@@ -36,8 +36,8 @@ Key = tuple[str, str, int, int, str, str]
 
 @dataclass(frozen=True, slots=True)
 class LoadLevel:
-    """Some users on an operation of a variant: two loops, one of either model. With `writers`
-    beside them, a closed one: what is due in an open one would be due for both."""
+    """A number of users on an operation of a variant: two loops, one of each model. With `writers`,
+    only a closed one, because an open schedule would apply to both."""
 
     cell: Cell
     """One of the plan's cells of this operation, variant and scale."""
@@ -48,12 +48,12 @@ class LoadLevel:
 
     @property
     def models(self) -> Sequence[str]:
-        """Of its loops."""
+        """The models of its loops."""
         return MODELS[:1] if self.writers else MODELS
 
     @property
     def beside(self) -> str:
-        """Who is at work at the same time."""
+        """The other users of the same loop."""
         return _beside(self.writers, self.writing) if self.writers else ""
 
     def key(self, model: str) -> Key:
@@ -69,7 +69,8 @@ def _beside(users: int, operation: str) -> str:
 def load_levels(
     plan: Plan, benchmark: Benchmark, recorded: Sequence[UsersPoint] = ()
 ) -> tuple[LoadLevel, ...]:
-    """All of a plan in the order of measuring, but for those that a record holds in both models."""
+    """All load levels of a plan in the order of measuring, without those that a record holds in
+    both models."""
     if not plan.users:
         return ()
     done = {_key(point) for point in recorded}
@@ -101,8 +102,8 @@ def load_levels(
 
 
 class UserLoops:
-    """Has the load_levels of a plan measured. `ask` puts a loop to a cell's worker and always
-    replies; `recorded` are the points that the record holds."""
+    """Measures the load levels of a plan. `ask` sends a loop to a cell's worker and always replies;
+    `recorded` are the points that the record holds."""
 
     def __init__(
         self,
@@ -117,8 +118,8 @@ class UserLoops:
         self._points = {_key(point): point for point in recorded}
 
     def measure(self, level: LoadLevel) -> None:
-        """Its loops, but for those that the record holds. Of writers beside readers the writers'
-        point is first: where there is the readers', there are both."""
+        """Its loops, without those that the record holds. The writers' point comes before the
+        readers': if the readers' exists, both do."""
         for model in level.models:
             key = level.key(model)
             if key not in self._points:

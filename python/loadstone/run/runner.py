@@ -24,14 +24,14 @@ from loadstone.run.variant_worker import VariantWorker
 from loadstone.statistics.disturbance import is_disturbed
 
 AGAIN_SHARE = 0.5
-"""Of the time that a stage's cells took, for measuring again those that were disturbed."""
+"""Share of the time of a stage's cells, for measuring disturbed ones again."""
 AGAIN_NS_MIN = 5_000_000_000
-"""A preset of seconds may take so much longer."""
+"""A preset of seconds may take this much longer."""
 AGAIN_VAIN_MAX = 3
-"""So many groups on end that were no calmer: the machine has not calmed down."""
+"""Groups in succession that were no calmer: the machine has not calmed down."""
 
 Group = Sequence[CellResult]
-"""Cells that were measured interleaved with each other."""
+"""Cells that were measured interleaved."""
 
 INPUTS_RECORDED = 10
 """Variations of each operation whose input is in the record: a thousand ids are six kilobytes."""
@@ -51,8 +51,8 @@ class Runner:
         recorded: Sequence[UsersPoint] = (),
         disturbed: Sequence[Group] = (),
     ) -> None:
-        """`recorded`: loops that the record has; `disturbed`: groups of cells that it has, and that
-        are to be measured again."""
+        """`recorded`: loops that the record has; `disturbed`: groups of its cells to be measured
+        again."""
         self._plan = plan
         self._pending = pending
         self._recorded = recorded
@@ -66,10 +66,10 @@ class Runner:
         }
 
         self._terms: dict[str, list[Term]] = {}
-        """Of each variant, as recorded last."""
+        """The terms of each variant, as last recorded."""
 
     def open(self) -> None:
-        """Bring every engine up, side by side, before anything is written or measured."""
+        """Start every engine, in parallel, before anything is written or measured."""
         self._listener.on_status(f"starting {', '.join(self._workers)}")
         for worker in self._workers.values():
             worker.abandon()
@@ -111,11 +111,11 @@ class Runner:
             idle_states.close()
 
     def close(self) -> dict[str, str]:
-        """End all workers, each with what it made. Returns what may be left, by variant."""
+        """End all workers, each with its data. Returns messages about leftovers, by variant."""
         return {name: left for name, worker in self._workers.items() if (left := worker.close())}
 
     def kill(self) -> dict[str, str]:
-        """End all workers at once, what they started with them. Returns as `close`."""
+        """End all workers at once, with all their processes. Returns as `close`."""
         return {name: left for name, worker in self._workers.items() if (left := worker.kill())}
 
     def _describe(self, recorder: Recorder) -> None:
@@ -127,8 +127,8 @@ class Runner:
         recorder.structure_notes(notes)
 
     def _tell_terms(self, recorder: Recorder, names: Iterable[str]) -> None:
-        """Record the terms of variants once they are loaded, or were not to be; and, should an
-        engine tell other ones later, these and that they changed."""
+        """Record the terms of variants once they are loaded; and, if an engine later reports
+        others, these and the change."""
         for name in names:
             terms = self._workers[name].terms()
             before = self._terms.get(name)
@@ -187,7 +187,8 @@ class Runner:
             loops.measure(level)
 
     def _again(self, stage: Stage, groups: Sequence[Group], limit_ns: float | None) -> None:
-        """What others disturbed may find the machine calmer now; not begun after `limit_ns`."""
+        """Measure disturbed groups again, in case the machine is calmer; none begins after
+        `limit_ns`."""
         end_ns = inf if limit_ns is None else _core.clock_ns() + max(limit_ns, AGAIN_NS_MIN)
         vain = 0
         for group in groups:
@@ -200,7 +201,7 @@ class Runner:
 def interleaved_groups(
     cells: Iterable[Cell], operations: Mapping[str, Operation]
 ) -> list[tuple[Cell, ...]]:
-    """The cells of one scale that are measured interleaved with each other, in the plan's order."""
+    """The cells of one scale that are measured interleaved, in the plan's order."""
     found: dict[tuple[str, str], list[Cell]] = {}
     for cell in cells:
         beside = operations[cell.operation].interleaved_group or cell.operation
@@ -248,7 +249,7 @@ def _texts(operations: Mapping[str, Operation], rows: int, plan: Plan) -> list[O
 def _inputs(
     benchmark: Benchmark, operations: Mapping[str, Operation], rows: int, plan: Plan
 ) -> list[InputText]:
-    """Of the first variations of what is planned: the others can be printed."""
+    """The inputs of the first variations of the planned operations."""
     planned: dict[str, int] = {}
     for cell in plan.cells:
         if cell.rows == rows:

@@ -1,4 +1,4 @@
-"""One session of a run: plan it or take it from its record, measure, write the report, say so."""
+"""One session of a run: plan it or take the plan from its record, measure, write the report."""
 
 import dataclasses
 import secrets
@@ -36,12 +36,12 @@ from loadstone.text.numbers import plural
 Variants = Mapping[str, tuple[Variant, type[System]]]
 
 QUICK = {"repeat": 5, "repeat_cold": 1, "rounds": 1}
-"""What the quick preset chooses where the user does not."""
+"""The defaults of the quick preset."""
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A plan with what is needed to run it: the paper, and each variant with its engine."""
+    """A plan with the parts needed to run it: the benchmark, and each variant with its engine."""
 
     plan: Plan
     benchmark: Benchmark
@@ -49,7 +49,7 @@ class Planned:
 
 
 def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
-    """Options, on top of the plan file, on top of the preset's defaults. Raises `InputError`."""
+    """Options, over the plan file, over the preset's defaults. Raises `InputError`."""
     base: dict[str, Any] = {}
     if file is not None:
         # What it says counts, also where that is the default: a preset may have another.
@@ -73,8 +73,8 @@ def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
 
 
 def _installed(benchmark: Benchmark) -> list[tuple[Variant, type[System]]]:
-    """Those of a benchmark's own choice of variants that are installed; of the others it is said
-    that they are left out, and how to have them."""
+    """The installed ones among a benchmark's own choice of variants; the others are reported, with
+    the command to install them."""
     found = []
     for text in benchmark.default_variants:
         try:
@@ -88,8 +88,8 @@ def _installed(benchmark: Benchmark) -> list[tuple[Variant, type[System]]]:
 def _with_aa_control(
     parsed: Sequence[tuple[Variant, type[System]]],
 ) -> list[tuple[Variant, type[System]]]:
-    """Beside the first variant whose answers can be checked and that is not on the user's own
-    server, the same once more: what the two differ by is the noise of the instrument."""
+    """Add an A/A control: the first variant whose answers can be checked and that is not on the
+    user's own server, a second time. Their difference is the noise of the instrument."""
     again = list(parsed)
     for position, (variant, engine) in enumerate(parsed):
         controls = any(other.aa_control for other, _ in parsed)
@@ -108,7 +108,7 @@ def _variant(text: str, seam: str) -> tuple[Variant, type[System]]:
 
 
 def command() -> str:
-    """What the user typed, without secrets."""
+    """The user's command line, without secrets."""
     return masked(shlex.join(["loadstone", *sys.argv[1:]]))
 
 
@@ -157,7 +157,7 @@ def start(planned: Planned, path: Path | None, *, page: bool) -> int:
 
 
 def _announced(plan: Plan, path: Path) -> str:
-    """What is about to happen, before anything of it does."""
+    """Say what is about to happen, before it does."""
     named = [v for v in plan.variants if plan.role_of(v) in (Role.COMPETITOR, Role.LIMIT)]
     count = sum(not cell.gap for cell in plan.cells)
     about = f"{plan.benchmark} {plan.edition} on {join_names(named)}: {count:,} cells"
@@ -195,7 +195,7 @@ def resume(path: Path, chosen: Mapping[str, Any], *, page: bool) -> int:
 
 
 def _left(run: Run, benchmark: Benchmark) -> bool:
-    """Whether a record wants another session: for what is not there, or was disturbed."""
+    """Whether a record needs another session: for missing or disturbed cells."""
     return bool(
         run.pending
         or load_levels(run.plan, benchmark, run.users)
@@ -224,7 +224,8 @@ def _measure(
     interrupts: Interrupts,
     earlier: Run | None = None,
 ) -> tuple[str, list[str]]:
-    """How the session ended, `complete` or `interrupted`; and what may be left of it, and where."""
+    """Measure. Returns how the session ended, `complete` or `interrupted`; and messages about
+    leftovers."""
     disturbed = disturbed_groups(earlier, planned.benchmark) if earlier else []
     progress = Progress(planned.plan, len(cells) + sum(map(len, disturbed)))
     listener = ProgressListener(on_status=progress.on_status, on_result=progress.on_result)
@@ -258,7 +259,7 @@ def _measure(
 
 
 def _page_of(path: Path) -> Path:
-    """Where a record's page goes. Raises `InputError` where something else is there."""
+    """The path of a record's page. Raises `InputError` if something else is there."""
     report = registry.load_report("html")
     if not path.name or path.suffix == report.suffix:
         raise InputError(
@@ -271,7 +272,8 @@ def _page_of(path: Path) -> Path:
 
 
 def _ended(runner: Runner, progress: Progress, interrupts: Interrupts) -> dict[str, str]:
-    """End all workers, in good order unless the user is in a hurry. Returns what may be left."""
+    """End all workers, in good order unless the user interrupts again. Returns messages about
+    leftovers."""
     try:
         with interrupts.removing():
             progress.close()
@@ -307,7 +309,7 @@ def _finish(path: Path, outcome: str, left: Sequence[str], *, page: bool) -> int
 
 
 def _judged(run: Run) -> int:
-    """The exit code of a complete run. What measures the instrument does not make a run usable."""
+    """The exit code of a complete run. Only engines' figures make a run usable."""
     about = (Role.COMPETITOR, Role.LIMIT)
     counts = Counter(r.status for r in run.results if run.plan.role_of(r.cell.variant) in about)
     counts += Counter(point.status for point in run.users)

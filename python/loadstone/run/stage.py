@@ -1,7 +1,7 @@
 """One stage of a scale: its tables, its expected answers, and its interleaved groups.
 
-What a group does, and in which order, is `interleaved_group.py`; here are its blocks, and what
-happens when an engine fails in the middle of one.
+A group's measurements and their order are in the module of interleaved groups; here are its blocks,
+and the handling of an engine's failure within one.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -24,23 +24,23 @@ from loadstone.statistics import validity
 from loadstone.statistics.disturbance import calmer
 
 REWARM_NS_MAX = 50_000_000
-"""What takes longer fills the processor's caches by itself; within one session the engine's are
-full."""
+"""An operation that takes longer fills the processor's caches by itself; within one session the
+engine's are full."""
 RESTART_NS_MAX = 50_000_000
-"""An engine that takes longer to start anew does so only where operations are named."""
+"""An engine that takes longer to restart is restarted only if operations are named."""
 
 
 @dataclass(slots=True)
 class ProgressListener:
-    """Receives the progress of a run."""
+    """The listener for a run's progress: the terminal, a test, or none."""
 
     on_status: Callable[[str], None] = lambda _: None
     on_result: Callable[[CellResult], None] = lambda _: None
 
 
 class Stage:
-    """One scale of a run, or of its stages one: the tables of those designs, their expected
-    answers, the groups that ask them."""
+    """One stage of a scale: the tables of its designs, their expected answers, and the interleaved
+    groups."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Stage:
         self._one_session = benchmark.one_session
         self._restart_ns: dict[str, int] = {}
         self._restarted: set[str] = set()
-        """Variants whose engine has been asked nothing since: whatever it had in memory is gone."""
+        """Variants whose engine has executed nothing since its restart: its memory is empty."""
         self._conditions = conditions
         self._clock_ns = _core.clock_resolution_ns() + _core.clock_cost_ns()
 
@@ -88,8 +88,8 @@ class Stage:
         return [self._ended(result) for result in self._measured(cells)]
 
     def again(self, before: Sequence[CellResult]) -> bool:
-        """A group that was disturbed, once more. Recorded where it was calmer now: that is
-        returned. What had failed is not tried again: a second try would hide the first."""
+        """Measure a disturbed group again. Recorded if it was calmer: that is returned. Failed
+        cells are not tried again: a second try would hide the first."""
         group = [result for result in before if result.status in MEASURED]
         after = list(self._measured([result.cell for result in group]))
         if better := calmer(after, group):
@@ -122,7 +122,7 @@ class Stage:
         )
 
     def users(self, cell: Cell, loop: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Concurrent users on a cell's operation; a failure of the engine is a reply like
+        """Run a load level on a cell's operation; a failure of the engine is a reply like
         others."""
         worker = self._workers[cell.variant]
         self._listener.on_status(
@@ -149,7 +149,7 @@ class Stage:
         return reply
 
     def _guarded(self, step: Callable[..., None], item: OpenCell, *arguments: Any) -> None:
-        """A failure of the engine is the cell's result, and the next cell finds all in order."""
+        """A failure of the engine is the cell's result; the next cell finds a working engine."""
         worker = self._workers[item.cell.variant]
         self._listener.on_status(
             f"{item.cell.operation} on {item.cell.variant} ({item.cell.temperature})"
@@ -177,8 +177,8 @@ class Stage:
         item.add(worker.ask("block", block=asked))
 
     def _refork(self, items: Sequence[OpenCell], hurried: bool) -> None:
-        """Start engines anew: if `hurried`, in their processes, and only those that are quick about
-        it; else in new processes, all at once, since nothing is measured meanwhile."""
+        """Restart engines: in their processes if `hurried`, and only the quick ones; otherwise in
+        new processes, all in parallel, since nothing is measured meanwhile."""
         workers = [(item, self._workers[item.cell.variant]) for item in items]
         able = [(item, worker) for item, worker in workers if worker.reforkable]
         if hurried or self._one_session:

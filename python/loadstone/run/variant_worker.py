@@ -1,7 +1,7 @@
 """One variant's worker over a whole run: opened, loaded, and replaced when it dies.
 
-A dead or hung worker is a result of the cell it was in, never the end of the run: a fresh one
-takes over, checks what the old one left, and mends it.
+A dead or hung worker is a result of the cell it was in, never the end of the run: a new worker
+checks the tables, reloads those that differ, and goes on.
 """
 
 import shlex
@@ -28,7 +28,7 @@ REPLACEMENTS_MAX = 20
 
 
 class VariantWorker:
-    """Keeps a variant's engine up and its tables right; passes requests on."""
+    """Keeps a variant's engine running and its tables right; passes requests on."""
 
     def __init__(
         self,
@@ -77,12 +77,12 @@ class VariantWorker:
 
     @property
     def reforkable(self) -> bool:
-        """Whether the engine is ours to stop, and holds what it held afterwards."""
+        """Whether the engine is ours to stop, and keeps its data over a stop."""
         return self.engine.capabilities.stoppable and self.variant.url is None
 
     def refork(self) -> None:
-        """Another process for the same engine, on what that holds: two processes of the same
-        program differ by some percent for as long as they live."""
+        """Replace the process of the engine and keep its data: two processes of the same program
+        differ by some percent for as long as they live."""
         state = self.ask("export_state")["state"]
         if self._worker is not None:
             self._worker.kill()
@@ -91,8 +91,8 @@ class VariantWorker:
         self.ask("import_state", state=state)
 
     def terms(self) -> list[Term]:
-        """Every tactic as asked, and as the engine read it back: when it was last loaded or, where
-        it was not, when it was opened."""
+        """Every tactic as asked, and as the engine read it back: when it was last loaded or, if it
+        was not, when it was opened."""
         reply = self._opened
         asked = {name: values[0] for name, values in self.engine.capabilities.tactics.items()}
         asked |= dict(self.variant.tactics)
@@ -110,8 +110,8 @@ class VariantWorker:
         *,
         sized: bool,
     ) -> None:
-        """Load every table of a stage that is missing or not as it should be; `sized`: record what
-        the variant then takes."""
+        """Load every table of a stage that is missing or wrong; `sized`: record the variant's
+        size."""
         for item in items:
             on_status(f"{self.variant.name}: loading {item.relation} ({item.design}, n = {rows:,})")
             load = self._ensure(item, rows, answers)
@@ -160,7 +160,7 @@ class VariantWorker:
         recorder: Recorder,
         failure: LoadstoneError,
     ) -> None:
-        """Replace a worker after `failure` and see to it that its tables are right again."""
+        """Replace a worker after `failure` and make its tables right again."""
         hung = isinstance(failure, TimeLimitError)
         kind = "time limit" if hung else "worker lost"
         message = f"a statement took {failure.message}" if hung else failure.message
@@ -185,12 +185,12 @@ class VariantWorker:
                     recorder.event(Event(now(), "given up", self.variant.name, self.given_up))
 
     def mend(self, items: Sequence[StoredRelation], rows: int, answers: Answers) -> None:
-        """After a wrong answer: load again whatever is not as generated."""
+        """After a wrong answer: reload every table that differs from the generated one."""
         for item in items:
             self._ensure(item, rows, answers)
 
     def abandon(self) -> None:
-        """End the worker at once, and whatever server it left behind."""
+        """End the worker at once, and any server it left behind."""
         if self._worker is not None:
             self._remain += self._worker.kill()
             self._worker = None
@@ -209,8 +209,8 @@ class VariantWorker:
             worker.strike()
 
     def kill(self) -> str:
-        """End the worker at once, and whatever server it left behind; what it made in a database of
-        the user's stays there. Returns as `close`."""
+        """End the worker at once, and any server it left behind; its tables in a user's database
+        stay there. Returns as `close`."""
         if self._gone:
             return ""
         if self._worker is not None:
@@ -223,8 +223,8 @@ class VariantWorker:
         return "; ".join(told)
 
     def close(self) -> str:
-        """Let the engine remove what it made and the worker end. Returns what the user must know:
-        empty, or that something of ours may be left in a database of theirs."""
+        """Let the engine remove its data and the worker end. Returns a message for the user: empty,
+        or that something of ours may be left in their database."""
         removed = False
         if self._worker is not None:
             try:
@@ -244,7 +244,8 @@ class VariantWorker:
         return "; ".join(told)
 
     def _swept(self) -> list[str]:
-        """End what the worker left running, and remove its files. Returns what did not end."""
+        """End processes that the worker left running, and remove its files. Returns those that did
+        not end."""
         told = []
         try:
             self.engine.abandon(self._scratch)
@@ -257,7 +258,8 @@ class VariantWorker:
         return told
 
     def _removed_from_here(self, name: str) -> list[str]:
-        """Remove from the user's database what no worker did. Returns what the user must know."""
+        """Remove the tables that no worker removed from the user's database. Returns a message for
+        the user."""
         try:
             self.engine.end_sessions(self.variant, self._claim.path.name)
             for left in self.engine.sweep(self.variant):

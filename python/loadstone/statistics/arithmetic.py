@@ -1,8 +1,8 @@
 """Sums, differences and ratios of figures that were measured apart, with their bounds.
 
-Nothing pairs such figures, so bounds are taken at their worst: a sum's low bound is the sum of the
-low ones, a difference's is low less high. Where the figures err independently that is wider than
-95 % needs; it is never narrower than where they err alike. A bound is None where any is.
+Such figures are not paired, so the bounds are the widest possible: a sum's low bound is the sum of
+the low ones, a difference's is low less high. For independent errors that is wider than 95 % needs;
+it is never narrower than for errors that agree. A bound is None where any is.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ def total(estimates: Iterable[Estimate]) -> Estimate:
 
 
 def less(whole: Estimate, part: Estimate) -> Estimate:
-    """The difference; it may be negative."""
+    """The difference; may be negative."""
     return Estimate(
         whole.value - part.value,
         _sum([whole.low, None if part.high is None else -part.high]),
@@ -37,7 +37,7 @@ def scaled(estimate: Estimate, factor: float) -> Estimate:
 
 
 def over(part: Estimate, whole: Estimate) -> Estimate:
-    """The ratio of two positive figures; a whole of nothing counts as 1 ns."""
+    """The ratio of two positive figures; a whole of 0 counts as 1 ns."""
 
     def divided(above: float | None, below: float | None) -> float | None:
         return None if above is None or below is None else above / max(below, 1.0)

@@ -1,8 +1,8 @@
-"""What others may have taken from a cell's time, and the interval that this leaves it.
+"""The time that other programs may have taken from a cell, and the interval that this leaves it.
 
-Others can only lengthen a time, and a statement's own work is counted: what a processor computed
-for it would have been computed on an idle machine, too. So an undisturbed time lies between that
-and what was measured. `docs/method.md` says it in words, with where it would be false.
+Others can only lengthen a time, and a statement's own work is counted: it would have been done on
+an idle machine, too. So the undisturbed time lies between that work and the measured time.
+`docs/method.md` explains it, and when it would be false.
 """
 
 from collections import Counter
@@ -15,24 +15,24 @@ from loadstone.record.model import CellResult, Condition, Disturbance, Sample
 from loadstone.statistics.estimate import Estimate
 
 SPAN_MAX = 10.0
-"""A figure known within more than a factor of ten does not tell the engines of a row apart."""
+"""A figure known only within a factor above ten does not distinguish the engines of a row."""
 PRINTED_SPAN_MAX = 100.0
-"""The same of what is printed, the scatter of the samples included. That scatter is of the figure's
-own, and the page shows it; but beyond two orders of magnitude nobody learns anything."""
+"""The same of the printed interval, the scatter of the samples included. The scatter belongs to the
+figure, and the page shows it; but beyond two orders of magnitude the figure is useless."""
 CALMER = 0.8
-"""Of what disturbances leave open: less of a difference is chance, and not worth another try."""
+"""A second measurement must reduce the open range to this share; a smaller gain may be chance."""
 CROWDED = 0.5
-"""What shares a processor computes longer, too: others fill its caches, and each block begins cold.
-Where others took 90 % of the time, the processor time of a cell was up to 37 % longer than on the
-same machine when it was idle, and never by more than this times their share."""
+"""Sharing a processor lengthens the work, too: others fill its caches, and each time slice begins
+with cold ones. Where others took 90 % of the time, the processor time of a cell was up to 37 %
+longer than on the idle machine, and never by more than this times their share."""
 BESIDE = 0.25
-"""A server's own housekeeping, and reading the counters, may add this much of a processor to what
-one alone computes; beyond it the work of two went on at once."""
+"""A server's housekeeping, and reading the counters, may add this much of a processor to the work
+of one; beyond it two worked at the same time."""
 COUNTERS_NS = 20_000
-"""What reading the counters may add to what they count, in ns: their reads stand within them."""
+"""Reading the counters may add this much to the time they count, in ns."""
 SHORT_NS = 20 * COUNTERS_NS
-"""Of a statement below it the counters tell mostly what they cost themselves; and it is over long
-before the scheduler lets another in, so that it is not waiting that makes it slow."""
+"""For a statement below this the counters show mostly their own cost; and it ends long before the
+scheduler switches, so that waiting does not explain its slowness."""
 
 
 def disturbance(
@@ -41,9 +41,9 @@ def disturbance(
     apart: float = 1.0,
     parallelism: int = 1,
 ) -> Disturbance:
-    """What the samples' times are known within. `condition`: of a machine beyond its limits, None
-    where it was within them; `apart`: by which factor the same measured twice differs;
-    `parallelism`: how many processors the engine may use at once."""
+    """The bounds of the samples' undisturbed times. `condition`: of a machine beyond its limits,
+    None if it was within them; `apart`: the factor of the A/A difference; `parallelism`: how many
+    processors the engine may use at the same time."""
     drift = (condition.speed_drift or 0.0) if condition else 0.0
     others = (
         (condition.foreign_share or 0.0) + (condition.stolen_share or 0.0) if condition else 0.0
@@ -60,8 +60,8 @@ def disturbance(
 
 
 def interval(estimate: Estimate, times_ns: Sequence[float], found: Disturbance) -> Estimate:
-    """A time's interval, as wide as the disturbance makes it. Samples too few for an interval span
-    one all the same: from the least of them to the most."""
+    """A time's interval, widened by the disturbance. Samples too few for an interval span one all
+    the same: from the smallest to the largest."""
     low = min(times_ns) if estimate.low is None else estimate.low
     high = max(times_ns) if estimate.high is None else estimate.high
     return Estimate(estimate.value, low * found.low_factor, high * found.high_factor)
@@ -70,8 +70,8 @@ def interval(estimate: Estimate, times_ns: Sequence[float], found: Disturbance) 
 def ratio_between(
     ratio: Estimate, numerator: Disturbance | None, denominator: Disturbance | None
 ) -> Estimate:
-    """A ratio's interval, as wide as the disturbances of both sides make it: nobody knows whether
-    what came in between hit both alike."""
+    """A ratio's interval, widened by the disturbances of both sides, which need not have hit both
+    alike."""
     if ratio.low is None or ratio.high is None:
         return ratio
     above, below = numerator or UNDISTURBED, denominator or UNDISTURBED
@@ -85,27 +85,27 @@ def ratio_between(
 
 
 def span(found: Disturbance) -> float:
-    """Its upper bound over its lower one; infinite where nothing holds the time from below."""
+    """Its upper bound over its lower one; infinite without a lower bound."""
     return found.high_factor / found.low_factor if found.low_factor else float("inf")
 
 
 def printed_span(samples: Sequence[Sample], found: Disturbance) -> float:
-    """The same of the interval in which the samples' median is printed: by as much as they scatter
-    wider; infinite where nothing holds it from below."""
+    """The same of the printed interval of the samples' median, which includes their scatter;
+    infinite without a lower bound."""
     times_ns = [float(sample.elapsed_ns) for sample in samples]
     within = interval(Estimate(*interval_of_median(times_ns)), times_ns, found)
     return within.high / within.low if within.high and within.low else float("inf")
 
 
 def is_disturbed(result: CellResult) -> bool:
-    """Whether a cell was measured beside others, whatever that left of its figure."""
+    """Whether a cell was measured beside others, even if its figure became invalid."""
     return result.disturbance is not None
 
 
 def calmer(after: Sequence[CellResult], before: Sequence[CellResult]) -> bool:
-    """Whether the second measurement of a group is to count. That is told by how usable its cells
-    are, and then by how much their disturbances leave open, never by its times. What failed counts
-    in any case: nothing may hide it."""
+    """Whether the second measurement of a group counts: by its number of usable cells, then by how
+    much their disturbances leave open, never by its times. If a cell failed, the second counts in
+    any case, so that no failure is hidden."""
     if any(result.status == "failed" for result in after):
         return True
     now, then = _usable(after), _usable(before)
@@ -118,7 +118,7 @@ def _usable(results: Sequence[CellResult]) -> tuple[int, int]:
 
 
 def _left_open(results: Sequence[CellResult]) -> float:
-    """How wide the disturbances leave the cells together, as a sum of logarithms."""
+    """The width that the disturbances leave the cells together, as a sum of logarithms."""
     return sum(log(min(span(r.disturbance), 1e6)) for r in results if r.disturbance)
 
 
@@ -126,19 +126,19 @@ UNDISTURBED = Disturbance(None, 1.0, 1.0)
 
 
 def _is_short(samples: Sequence[Sample]) -> bool:
-    """Whether the counted share says nothing: it would be 1 whatever others took."""
+    """Whether the counted share is meaningless: it would be 1 whatever others took."""
     return median(sample.elapsed_ns for sample in samples) < SHORT_NS
 
 
 def _least_share(samples: Sequence[Sample]) -> float:
-    """The least time over the median."""
+    """The smallest time over the median."""
     times_ns = [sample.elapsed_ns for sample in samples]
     return min(times_ns) / max(median(times_ns), 1)
 
 
 def _worked_share(samples: Sequence[Sample], parallelism: int) -> float | None:
-    """The median of what processors computed for each sample, over the median of the times; None
-    where the system does not tell. What several computed at once counts by the time it takes."""
+    """The median processor time of the samples over the median of their times; None if the system
+    does not report it. Work on several processors at the same time counts by the time it takes."""
     known = [
         (sample.client_cpu_ns + (sample.server_cpu_ns or 0), max(sample.elapsed_ns, 1))
         for sample in samples

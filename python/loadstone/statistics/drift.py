@@ -1,8 +1,8 @@
-"""How fast the machine was at each time of a run, and what that leaves certain.
+"""The machine's speed at each time of a run, and how far it widens intervals.
 
-Variants of one interleaved group meet the same machine, so a ratio within a record needs none
-of this. A time by itself does, and so does a ratio over two records: neighbours on the same core,
-cache or memory slow an engine by half for seconds or minutes, unseen by any counter.
+Variants of one interleaved group meet the same machine, so a ratio within a record needs none of
+this. A single time does, and so does a ratio over two records: neighbours on the same core, cache
+or memory slow an engine by half for seconds or minutes, unseen by any counter.
 """
 
 from collections.abc import Iterable
@@ -12,11 +12,11 @@ from loadstone.record.model import Condition, Run
 from loadstone.statistics.estimate import Estimate
 
 SHARE = 20
-"""A run's slowest and fastest twentieth are left out of its span of speeds."""
+"""A run's slowest and fastest twentieth are excluded from its range of speeds."""
 
 
 class Speeds:
-    """A run's speed probe readings, one of each interleaved group, in ns; fewer are faster."""
+    """A run's speed probes, one of each interleaved group, in ns; fewer are faster."""
 
     def __init__(self, run: Run) -> None:
         readings_ns = sorted(_readings_ns(run))
@@ -35,8 +35,8 @@ class Speeds:
         return min(1.0, self.least_ns / here_ns), max(1.0, self.most_ns / here_ns)
 
     def interval(self, estimate: Estimate, condition: Condition | None) -> Estimate:
-        """The interval of a time, wide enough for the speeds that the machine had in this run: a
-        cell was measured at one moment of it, and would have taken longer or less at another."""
+        """The interval of a time, widened by the machine's speeds in this run: at another moment of
+        the run the cell would have taken longer or less."""
         if estimate.low is None or estimate.high is None:
             return estimate
         faster, slower = self.reach(condition)
@@ -46,7 +46,8 @@ class Speeds:
 def ratio_across(
     ratio: Estimate, numerator: tuple[float, float], denominator: tuple[float, float]
 ) -> Estimate:
-    """A ratio over two records, with the reach of each side: the two met different moments."""
+    """A ratio over two records, widened by the reach of each side: the two met different
+    moments."""
     if ratio.low is None or ratio.high is None:
         return ratio
     return Estimate(

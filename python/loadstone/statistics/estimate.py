@@ -1,4 +1,4 @@
-"""A figure with its interval: what statistics give and what is printed."""
+"""A figure with its interval."""
 
 from dataclasses import dataclass
 

@@ -1,13 +1,13 @@
-"""Equal repetitions of two cells beside each other: what a ratio is made of.
+"""Equal repetitions of two cells beside each other: the basis of a ratio.
 
 Sample *i* of a cell runs variation *i* of its operation, in the same round on every variant. So a
-pair has the same work in common and, within a record, the same few moments: what differs between
-variations, and what drifts, cancels out.
+pair has the same work and, within a record, nearly the same time: differences between variations,
+and drift, cancel out.
 
-The samples of one block are no independent observations: how warm the processor's caches were when
-the block began colours all of them. Nor are the blocks of a short fork: what memory an engine drew
-when it started, and where the machine's other guests stood, is the same in all. Each fork counts as
-one where there are enough, else each block.
+Samples within a block are correlated: the state of the processor's caches at its beginning affects
+all of them. Blocks of a short fork are correlated, too: the memory that an engine received when it
+started, and the machine's other guests, are the same in all. Each fork counts as one observation if
+there are enough, else each block.
 """
 
 from collections.abc import Sequence
@@ -20,14 +20,15 @@ from loadstone.record.model import Sample
 from loadstone.statistics.estimate import Estimate
 
 OBSERVATIONS_MIN = 8
-"""Fewer forks, or blocks, than this say too little: then what they are made of counts by itself."""
+"""With fewer forks, or blocks, their parts are the observations."""
 INTERVAL_PAIRS_MIN = 6
 """The fewest pairs that give a 95 % interval."""
 FORK_NS = 300_000_000
-"""So long two processes are compared before, where operations are named, others take their places:
-what they happen to have, their own addresses for one, stays as it is as long as they live."""
+"""The time for which two processes are compared before others replace them, where operations are
+named: their addresses stay the same as long as they live."""
 PAUSE_NS = 200_000_000
-"""Blocks that begin this far apart are of two forks: a new process needs longer to be there."""
+"""Blocks that begin this far apart belong to two forks: a new process takes longer than this to
+start."""
 
 
 def paired(first: Sequence[Sample], second: Sequence[Sample]) -> list[tuple[Sample, Sample]]:
@@ -56,7 +57,8 @@ def paired_ratio(numerator: Sequence[Sample], denominator: Sequence[Sample]) -> 
 
 
 def _forks(started_ns: Sequence[int], blocks: Sequence[float]) -> list[list[float]]:
-    """The blocks that began within `FORK_NS` of the first of them, and with no pause, together."""
+    """The blocks that began within the length of a fork of the first of them, and without a pause,
+    together."""
     forks: list[list[float]] = []
     begun_ns = last_ns = 0
     for start_ns, block in zip(started_ns, blocks, strict=True):

@@ -1,7 +1,7 @@
-"""How long to go on: a cell is repeated while a comparison in which it stands is undecided.
+"""The stopping rule: a cell is repeated while a comparison that includes it is undecided.
 
-The rule looks at how wide an interval is, and hardly at where it lies: stopping at the first
-interval that happens to exclude "equal" would find differences that are not there.
+The rule looks at the width of an interval and hardly at its position: stopping at the first
+interval that excludes equality would find differences that do not exist.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,12 +13,12 @@ from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.paired_ratio import paired_ratio
 
 NEAR = 0.10
-"""Two variants further apart than this, by their whole interval, need not be told more exactly."""
+"""Two variants that differ by more than this, by their whole interval, need no further
+precision."""
 LONE_FACTOR = 2.5
-"""A cell with nothing beside it may be this much wider: its variations are not paired away."""
+"""A single cell may have an interval this much wider: its variations are not paired away."""
 REPEAT_BLOCK = 4
-"""Samples of a variant before the next variant's block: what drifts hits the two of a pair
-alike."""
+"""Samples in a block: drift then hits the two of a pair alike."""
 
 
 def undecided(taken: Mapping[str, Sequence[Sample]], precision: float) -> frozenset[str]:
@@ -40,8 +40,8 @@ def undecided(taken: Mapping[str, Sequence[Sample]], precision: float) -> frozen
 
 
 def next_count(taken: int, cap: int) -> int:
-    """How many samples a undecided cell has after its next block: half as many again, so that few
-    looks are taken at the data."""
+    """How many samples an undecided cell has after its next block: half as many again, so that the
+    data is tested seldom."""
     return min(cap, taken + max(5, taken // 2))
 
 

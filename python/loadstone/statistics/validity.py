@@ -1,7 +1,6 @@
-"""The limits beyond which a cell is disturbed (its figure is known within a wider interval) or
-invalid (it says nothing). Rule 6 of the method; docs/method.md gives the same numbers, and a test
-compares the two.
-"""
+"""The limits beyond which a cell is disturbed (its interval is wider) or invalid (its figure is
+unusable). Rule 6 of the method; docs/method.md gives the same numbers, and a test compares the
+two."""
 
 from collections.abc import Sequence
 from statistics import median
@@ -30,14 +29,14 @@ OVERHEAD_SHARE_MAX = 0.5
 CLOCK_SHARE_MAX = 0.1
 AA_RATIO_MAX = 1.10
 AA_RATIO_BELIEVED = 2.0
-"""Of a variant and its A/A control further apart than this, neither is known to be measured at
-all."""
+"""If a variant and its A/A control differ by more than this, neither measurement is credible."""
 CLIENT_SHARE_MAX = 0.95
 WORK_SHARE_SLACK = 0.02
-"""By which CPU time may exceed the elapsed time of each thread: two clocks are read, not one."""
+"""The excess of CPU time over the elapsed time of each thread that is allowed: two clocks are read,
+not one."""
 CLIENT_SLACK_NS, SERVER_SLACK_NS = COUNTERS_NS, 10_000_000
-"""The same for a sample as a whole: what lies between reading the one clock and the other; and a
-tick, in which the kernel counts what processes used that a server waited for."""
+"""The same for a sample as a whole: the time between reading the two clocks; and one tick, in which
+the kernel counts the time of processes that a server waited for."""
 PAIRS_MIN = 3
 """Fewer pairs that all lie to one side are chance."""
 
@@ -60,8 +59,7 @@ ADVICE = (
 
 
 def of_machine(condition: Condition) -> str:
-    """By what everything measured under this condition was disturbed: every limit that was
-    exceeded, with the figure; empty if none was."""
+    """Every limit of the machine that was exceeded, with the figure; empty if none was."""
     stolen, foreign, drift = (
         condition.stolen_share or 0.0,
         condition.foreign_share or 0.0,
@@ -94,7 +92,7 @@ def of_instrument(samples: Sequence[Sample], overhead: Sequence[Sample], clock_n
 def of_coldness(
     samples: Sequence[Sample], answers: Sequence[AnswerCheck], evidence: Sequence[ColdEvidence]
 ) -> str:
-    """Why neither the proof of cold nor the counters of a cell can be believed."""
+    """Why the proof of cold and the counters of a cell contradict each other."""
     if wrong := refuted(samples, answers, evidence):
         those = "1 sample that was" if len(wrong) == 1 else f"{len(wrong)} samples that were"
         return f"nothing was read from the device in {those} proved cold"
@@ -102,8 +100,8 @@ def of_coldness(
 
 
 def of_work(samples: Sequence[Sample]) -> str:
-    """Why the instrument contradicts itself: a thread cannot compute for longer than the clock ran,
-    so more CPU time than that was counted outside of what was timed."""
+    """Why the counters are wrong: a thread cannot compute for longer than the clock ran, so a
+    larger CPU time was counted outside the clock."""
     for sample in samples:
         for who, used_ns, threads, slack_ns in (
             ("client", sample.client_cpu_ns, sample.client_threads, CLIENT_SLACK_NS),
@@ -121,16 +119,16 @@ def of_work(samples: Sequence[Sample]) -> str:
 
 
 def of_client(share: float) -> str:
-    """Why a loop of concurrent users tells of its client, not of the engine; `share` is what the
-    client used of one processor, for its threads share one interpreter."""
+    """Why a loop of users measured its client and not the engine; `share` is the client's use of
+    one processor, which its threads share."""
     if share > CLIENT_SHARE_MAX:
         return f"the client's headroom is exhausted: it used {share:.0%} of one processor"
     return ""
 
 
 def of_disturbance(samples: Sequence[Sample], found: Disturbance, apart: float) -> str:
-    """Why a disturbed figure says nothing at all; empty if it says something. `apart`: by which
-    factor the same measured twice differs."""
+    """Why a disturbed figure is unusable; empty if it is usable. `apart`: the factor of the A/A
+    difference."""
     if apart > AA_RATIO_BELIEVED:
         return f"more than {AA_RATIO_BELIEVED:g} times apart is not credible"
     if span(found) > SPAN_MAX:
@@ -141,9 +139,9 @@ def of_disturbance(samples: Sequence[Sample], found: Disturbance, apart: float) 
 
 
 def aa_factor(first: Sequence[Sample], second: Sequence[Sample]) -> float:
-    """By which factor the same, measured twice side by side, differs beyond what may be; 1 where it
-    does not. Both whole interval and median have to lie apart; of pairs too few for an interval,
-    every single one, to the same side."""
+    """The factor by which one variant, measured twice side by side, differs beyond the limit; 1 if
+    it does not. The whole interval and the median must lie beyond it; with too few pairs for an
+    interval, every pair, on the same side."""
     ratio = paired_ratio(second, first)
     if ratio is None:
         return 1.0
@@ -158,6 +156,5 @@ def aa_factor(first: Sequence[Sample], second: Sequence[Sample]) -> float:
 
 
 def of_aa_control(apart: float) -> str:
-    """Why a variant and its A/A control, apart by this factor, are disturbed; empty if they are
-    not."""
+    """Why an A/A pair that differs by this factor is disturbed; empty if it is not."""
     return f"measured twice, it differs by {apart - 1:.0%}" if apart > 1 else ""

@@ -9,17 +9,17 @@ from pathlib import Path
 from loadstone.errors import InputError
 
 HEAD_BYTES, TAIL_BYTES = 1 << 12, 1 << 16
-"""Of a file, where a report's mark is looked for."""
+"""The parts of a file in which a report's mark is searched."""
 LOG_TAIL_BYTES = 1 << 14
-"""Of a log, what is read to show how it ends."""
+"""The part of a log that is read to show its end."""
 _WITHIN_A_LETTER = bytes(range(0x80, 0xC0))
 """Bytes that begin no letter of UTF-8."""
 
 
 def check_replaceable(path: Path, mark: re.Pattern[bytes] | None, source: Path) -> None:
-    """Refuse to write where something lies that is not ours to replace: only a file that bears a
-    report's `mark` is, or an empty one; never a folder, a device, or the record that is read
-    (`source`). Raises `InputError`."""
+    """Refuse to write over a file that is not ours to replace: only a file that bears a report's
+    `mark` is, or an empty one; never a folder, a device, or the record that is read (`source`).
+    Raises `InputError`."""
     hint = "name another file, or move it away; a report replaces only a report"
     if path.is_symlink() and not path.exists():
         raise InputError(f"cannot write {path}: it is a dangling link", hint=hint)
@@ -77,8 +77,8 @@ def tail(path: Path, bytes_max: int = LOG_TAIL_BYTES) -> str:
 
 
 def read_text(path: Path, bytes_max: int, what: str) -> str:
-    """A text file's content; `what` names it in the message. Raises `InputError`, also for what
-    never ends, as a device or a pipe nobody writes to."""
+    """A text file's content; `what` names it in the message. Raises `InputError`, also for endless
+    files, as a device or a pipe."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:

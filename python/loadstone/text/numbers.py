@@ -1,4 +1,4 @@
-"""Numbers as people read them: three significant digits, and a unit that is said once."""
+"""Numbers as people read them: three significant digits, and a unit that is named once."""
 
 import math
 from collections.abc import Iterable
@@ -43,7 +43,7 @@ def duration(value_ns: float) -> str:
 
 
 def lapse(value_ns: float) -> str:
-    """A long duration as a clock tells it: `78.2 s`, `3 min 31 s`, `2 h 5 min`."""
+    """A long duration as a clock shows it: `78.2 s`, `3 min 31 s`, `2 h 5 min`."""
     whole_s = round(value_ns / NS_PER_S)
     if whole_s < 120:
         return duration(value_ns)

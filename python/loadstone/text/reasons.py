@@ -1,4 +1,4 @@
-"""Reasons counted by what they have in common; where their numbers differ, from which to which."""
+"""Reasons counted by kind; numbers that differ become a range."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,6 @@
-"""A value out of JSON or TOML, held against the annotation that declares it.
+"""A value from JSON or TOML, checked against the annotation that declares it.
 
-Both come in files that somebody else may have written. What is wrong is said in words of the file,
-not of Python: which key, what it is, and what is allowed.
+Both come in files from outside. Errors name the file's key, its value, and the allowed values.
 """
 
 import dataclasses
@@ -53,7 +52,7 @@ class Within:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class OneOf:
-    """The words that a text may be, declared in an annotation."""
+    """The allowed words of a text, declared in an annotation."""
 
     words: tuple[str, ...]
 

@@ -1,8 +1,8 @@
-"""On which processor an engine works while it is measured.
+"""The processor of an engine while it is measured.
 
-Two processors of a virtual machine have neighbours of their own on the cores beneath them. A
-scheduler leaves a process where it was, so two of the same engine, each on its own processor, lie
-5 % and more apart for as long as they live: their own difference is nil, their neighbours' is not.
+Two processors of a virtual machine have different neighbours on the physical cores. A scheduler
+leaves a process where it was, so two processes of the same engine, each on its own processor,
+differ by 5 % and more for as long as they live, through their neighbours alone.
 """
 
 import os
@@ -14,13 +14,14 @@ from loadstone.engines.base import System
 
 TASKS = Path("/proc/self/task")
 ALONE = ("1", None)
-"""What an engine says of its parallelism that works in the caller's thread alone."""
+"""Values of an engine's parallelism that mean a single thread."""
 
 
 @contextmanager
 def placed(system: System) -> Iterator[None]:
-    """Meanwhile an engine of one thread, in this process, has the same processor as all others of
-    its kind. A server's work is shared between processes, and stays where the system puts it."""
+    """A context in which a single-threaded engine in this process has the same processor as all
+    others of its kind. A server's work is shared between processes, and stays where the system puts
+    it."""
     parallelism = dict(system.variant.tactics).get("parallelism")
     if system.processes() or parallelism not in ALONE:
         yield

@@ -17,7 +17,7 @@ from loadstone.machine.opening import Opening, complaint
 from loadstone.record.model import AnswerCheck, ColdEvidence, Sample, StatementText
 
 DEATH_S_MAX = 30.0
-"""A process that was told to end and lives on after this is not dead."""
+"""Process-exit timeout."""
 
 Variation = tuple[int, str, str, int, str]
 """(number, text, undo text or "", expected rows, expected checksum)"""
@@ -25,7 +25,7 @@ Variation = tuple[int, str, str, int, str]
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Consecutive samples of one cell; its variations are taken in turn."""
+    """Consecutive samples of one cell; its variations take turns."""
 
     benchmark: str
     edition: str
@@ -38,7 +38,7 @@ class Block:
     first_ordinal: int
     round: int
     storage: str = ""
-    """The storage structure that the operation is about."""
+    """The storage structure that the operation exercises."""
     warming: list[Variation] = field(default_factory=list)
     """Inputs that no sample has, for the warm-up; none: it runs the block's variations."""
 
@@ -84,23 +84,24 @@ class Timer(ABC):
         """Each variation's statement and plan; one isolated pass, nothing is executed."""
 
     def _warming(self, block: Block) -> Sequence[Variation]:
-        """What is run unmeasured before a warm block: inputs that it does not sample, where the
-        benchmark has such; else, and before a hot block, its own variations."""
+        """The unmeasured variations before a warm block: inputs that it does not sample, if the
+        benchmark has such; otherwise, and before a hot block, its own."""
         return block.warming or block.variations
 
     @abstractmethod
     def _clear(self, block: Block, variation: Variation) -> None:
-        """Take away what a sample of this variation may have left, also one that was killed."""
+        """Remove the leftovers of a sample of this variation, also of a killed one."""
 
     @abstractmethod
     def _sample(
         self, block: Block, variation: Variation, ordinal: int, *, check: bool = True
     ) -> tuple[Sample, AnswerCheck | None]:
-        """Time one; look at its answer outside the clock."""
+        """Time one; check its answer outside the clock."""
 
     def _cool(self, ordinal: int, data_bytes: int) -> ColdEvidence:
-        """Stop the engine, see it dead, evict its files, prove it, start it again; then evict what
-        its opening brought in, and look again. Nothing comes between that look and the sample."""
+        """Stop the engine, see it dead, evict its files, prove it, start it again; then evict the
+        pages that opening brought in, and count again. Nothing comes between that count and the
+        sample."""
         files = self.system.files()
         try:
             pids = self.system.stop()

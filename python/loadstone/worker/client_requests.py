@@ -1,4 +1,4 @@
-"""The requests to a worker whose engine stands behind a calling program."""
+"""The requests to a worker whose engine is called by a client program."""
 
 from typing import Any, ClassVar
 
@@ -15,17 +15,17 @@ from loadstone.worker.user_loop import Loop
 
 
 class ClientRequests(Requests):
-    """The program makes its database itself; a sample is a measure."""
+    """The client makes its database itself; a sample is a measure."""
 
     seam: ClassVar[str] = "clients"
 
     _doubtful = True
-    """Whether the database has to be loaded again before anything is measured in it: a scan, which
-    shows that one is there, sees no connection. So another worker's database is doubtful, and one
-    that took the place of another: parts are the same with locality and without."""
+    """Whether the database must be loaded again before a measurement. A scan, which shows that a
+    database exists, does not verify connections; so only a database that this worker loaded itself
+    is trusted, and not one that replaced another: parts are the same with locality and without."""
 
     _fresh = True
-    """Whether the engine was started, or loaded, and nothing measured in it since."""
+    """Whether the engine was started, or loaded, and nothing measured since."""
 
     @property
     def client(self) -> Client:
@@ -47,7 +47,7 @@ class ClientRequests(Requests):
         return super().restart()
 
     def terms(self) -> dict[str, Any]:
-        """As every worker; the terms have what OO1's Table I asks for, too."""
+        """As every worker; the terms include the items of OO1's Table I."""
         told = super().terms()["terms"]
         return {"terms": {**reportables(self.client.name), **told}}
 
@@ -68,8 +68,8 @@ class ClientRequests(Requests):
         return {"size_bytes": self.client.size_bytes()}
 
     def contents(self, source: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:
-        """What a scan of all parts visits; None where this worker has loaded no such database, or
-        one that a failure or a wrong answer casts doubt on."""
+        """The visits of a scan of all parts; None if this worker has loaded no such database, or if
+        a failure or a wrong answer makes it doubtful."""
         del table
         database = Database(**source)
         self._doubtful |= database != self.client.database
@@ -83,7 +83,7 @@ class ClientRequests(Requests):
         return {"answer": (found.visits, found.checksum)}
 
     def block(self, block: dict[str, Any]) -> dict[str, Any]:
-        """As for all; what a failure or a wrong answer leaves is not trusted."""
+        """As for all; after a failure or a wrong answer the database is doubtful."""
         self._doubtful = True
         reply = super().block(block)
         self._fresh = Block(**block).temperature == "cold"
@@ -92,7 +92,7 @@ class ClientRequests(Requests):
 
     def users(self, block: dict[str, Any], loop: dict[str, Any]) -> dict[str, Any]:
         """Concurrent users on the measure of a block, one part a request; and writers beside
-        readers, whose figures stand under `beside`."""
+        readers, with their figures under `beside`."""
         asked = Loop(**loop)
         inserting = Block(**block).variations[0][1].startswith("insert ")
         starts = None

@@ -1,4 +1,4 @@
-"""Timing a measure of a calling program: the program's own clock is inside it, around its loop."""
+"""Timing a measure of a client program, which reads its own clock around its loop."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -13,7 +13,7 @@ class ClientTimer(Timer):
     """Runs blocks of measures. A variation's text is `MEASURE ITERATION`."""
 
     def __init__(self, client: Client, mark: Callable[[str], None], *, fresh: bool = True) -> None:
-        """`fresh`: nothing but a load was asked of the engine since it was started."""
+        """`fresh`: the engine was started, and only loaded since."""
         super().__init__(mark)
         self.system = self.client = client
         self._fresh = fresh
@@ -24,12 +24,12 @@ class ClientTimer(Timer):
         return ()
 
     def _warming(self, block: Block) -> Sequence[Variation]:
-        """Of an engine just started all that there is; one of them where it is warm already."""
+        """All warm-up inputs for an engine just started; one of them if it is warm already."""
         warming = super()._warming(block)
         return warming if self._fresh else [warming[block.round % len(warming)]]
 
     def _clear(self, block: Block, variation: Variation) -> None:
-        """A measure takes back what it wrote before it returns."""
+        """Nothing: a measure undoes its writes before it returns."""
 
     def _sample(
         self, block: Block, variation: Variation, ordinal: int, *, check: bool = True

@@ -1,4 +1,4 @@
-"""What a loop of users comes to: the fields of a `UsersPoint` that its tally holds."""
+"""The result of a loop of users: the fields of a `UsersPoint` that its tally holds."""
 
 import base64
 from collections.abc import Callable
@@ -9,8 +9,8 @@ from loadstone.record.model import PERCENTILES
 
 
 def loop_figures(tally: Tally, failed: int, *, closed: bool) -> dict[str, Any]:
-    """Of one tally of all users. In a closed loop nothing is due: so nothing is late, there is no
-    lag, and service is latency, whatever passed between two readings of a clock."""
+    """From one tally of all users. In a closed loop nothing is due: nothing is late, there is no
+    lag, and service equals latency."""
     latency_ns = percentiles(tally.latency_ns, tally.completed)
     return {
         "completed": tally.completed,

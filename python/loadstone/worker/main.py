@@ -19,7 +19,7 @@ from loadstone.worker.requests import Requests
 
 
 def requests_of(seam: str) -> type[Requests]:
-    """What a worker of this seam understands; imports nothing of the other."""
+    """The requests of a worker of this seam; imports nothing of the other."""
     if seam == "clients":
         from loadstone.worker.client_requests import ClientRequests
 

@@ -1,4 +1,4 @@
-"""What every worker understands, whatever its engine is asked for: one public method a request."""
+"""The requests common to all workers: one public method a request."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 
 class Requests(ABC):
-    """One engine of one variant, and what may be asked of it. `mark` tells the runner when what
-    is timed begins and ends."""
+    """One engine of one variant, and the requests to it."""
 
     seam: ClassVar[str]
 
@@ -30,8 +29,8 @@ class Requests(ABC):
     def open(
         self, variant: dict[str, Any], scratch: str, owner: str, *, heir: bool = False
     ) -> dict[str, Any]:
-        """Load exactly this engine's module, start it, and say what it is; an `heir` comes after a
-        worker that may have left something."""
+        """Load exactly this engine's module, start it, and describe it; an `heir` follows a worker
+        that may have left data."""
         variant["tactics"] = tuple((key, value) for key, value in variant["tactics"])
         asked = Variant(**variant)
         kind = registry.load_system(self.seam, asked.engine)
@@ -41,26 +40,25 @@ class Requests(ABC):
         return {"versions": dict(kind.versions()), **self.terms()}
 
     def terms(self) -> dict[str, Any]:
-        """What the system says of itself now."""
+        """The system's present terms."""
         return {"terms": dict(self._opened().terms())}
 
     def calibrate(self) -> dict[str, Any]:
-        """What the instrument measures of itself, in a process like those that measure engines."""
+        """Calibrate the instrument, in a process like those that measure engines."""
         from loadstone.worker import self_calibration
 
         return {"figures": dict(self_calibration.measure())}
 
     def restart(self) -> dict[str, Any]:
-        """Stop the system, see it dead, and start it on what it holds."""
+        """Stop the system, see it dead, and restart it on its data."""
         system = self._opened()
         page_cache.wait_until_dead(system.stop(), limit_s=DEATH_S_MAX)
         system.start()
         return {}
 
     def export_state(self) -> dict[str, Any]:
-        """Stop the system and leave what it made to another worker, its files evicted: the pages
-        that hold them would be the same as long as they are there. The reply holds what is known,
-        for `import_state`; this worker has nothing more to do."""
+        """Stop; evict files so the next process gets new page-cache pages. The reply holds the
+        state, for its successor; this worker does nothing more."""
         system, state = self._opened(), self._state()
         files = tuple(system.files())
         dead = page_cache.wait_until_dead(system.stop(), limit_s=DEATH_S_MAX)
@@ -69,7 +67,7 @@ class Requests(ABC):
         return {"state": state}
 
     def import_state(self, state: dict[str, Any]) -> dict[str, Any]:
-        """Take over what a worker before this one knew."""
+        """Take over the state of the worker before this one."""
         del state
         return {}
 
@@ -96,7 +94,7 @@ class Requests(ABC):
         return {"statements": [asdict(text) for text in self._timer().explain(Block(**block))]}
 
     def remove(self) -> dict[str, Any]:
-        """Remove everything the engine made."""
+        """Remove all the engine's data."""
         if self._system is not None:
             self._system.remove()
             self._system = None
@@ -108,12 +106,12 @@ class Requests(ABC):
         return self._system
 
     def _state(self) -> dict[str, Any]:
-        """What a successor need not find out again."""
+        """The state that a successor need not find out again."""
         return {}
 
     @abstractmethod
     def _timer(self) -> Timer:
-        """Who times what is asked."""
+        """The timer of its samples."""
 
 
 def not_open() -> EngineError:

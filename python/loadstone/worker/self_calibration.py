@@ -1,9 +1,8 @@
-"""What the instrument measures of itself at the start of every session. Rule 6 of the method.
+"""The instrument's measurements of itself at the start of every session (rule 6 of the method).
 
-Three artificial engines answer in a known way, so that what is measured can be held against what is
-true: `null` at once, `fixed` after a stated time, `stalling` at once but for a pause now and then.
-What only a whole run can tell (A/A noise, the overhead of each operation, stolen time) is in its
-cells.
+Three artificial engines of known speed: `null` answers at once, `fixed` after a set time,
+`stalling` at once but for a pause now and then. Quantities of a whole run (A/A noise, harness
+overhead by operation, stolen time) are in its cells.
 """
 
 import gc
@@ -32,8 +31,8 @@ Figures = Mapping[str, float | None]
 
 
 def measure() -> Figures:
-    """Every figure by its key, in ns where the key says so; None where it cannot be had here. In
-    about half a second."""
+    """Every figure by its key, in ns where the key says so; None where this machine does not allow
+    it. Takes about half a second."""
     return {
         "clock.resolution_ns": float(_core.clock_resolution_ns()),
         "clock.cost_ns": _core.clock_cost_ns(),
@@ -61,8 +60,8 @@ def _elapsed_ns(call: Callable[[], object]) -> int:
 
 
 def _overhead() -> Figures:
-    """A statement that does nothing, alone and with the counters read around it; and what reading
-    them takes, which is outside every clock."""
+    """A statement that does nothing, alone and with the counters read around it; and the time of
+    reading them, which is outside every clock."""
     null = _engine("null")
     null.start()
     bare, observed, meters = [], [], []
@@ -84,7 +83,7 @@ def _overhead() -> Figures:
 
 
 def _fixed() -> Figures:
-    """How long an engine that takes exactly a stated time is said to take."""
+    """The measured time of an engine that takes exactly a set time."""
     fixed = _engine("fixed", time_us=FIXED_US)
     fixed.start()
     elapsed = sorted(_elapsed_ns(lambda: fixed.run("")) for _ in range(FIXED_SAMPLES))
@@ -96,8 +95,8 @@ def _fixed() -> Figures:
 
 
 def _stalling() -> Figures:
-    """Whether a pause is seen: the same loop by intended starts (open) and by actual ones. A pause
-    of a server makes all wait that are due meanwhile; a closed loop hides all but one of them."""
+    """Whether a pause shows: the same loop by intended starts (open) and by actual ones. A server's
+    pause delays all requests that are due meanwhile; a closed loop hides all but one of them."""
     stalling = _engine("stalling", pause_ms=STALL_MS, every=STALL_EVERY)
     stalling.start()
     tally = _core.Tally()

@@ -1,4 +1,4 @@
-"""The requests to a worker whose engine takes statements."""
+"""The requests to a worker whose engine executes statements."""
 
 from dataclasses import asdict, replace
 from typing import Any, ClassVar

@@ -25,11 +25,11 @@ from loadstone.statistics import validity
 from loadstone.worker.loop_result import loop_figures, no_figures
 
 SPIN_NS = 200_000
-"""Ahead of a due time by which a sleeping thread is told to wake: about twice what a timer here
-is late. The rest is spent asking the clock."""
+"""The time before a request is due at which a sleeping thread wakes: about twice a timer's lateness
+here. It polls the clock for the rest."""
 GRACE_NS_MAX = 1_000_000_000
-"""So long after an open loop's end, or for as long as the loop was if that is less, requests that
-were due in it may still begin; afterwards they are skipped."""
+"""Requests that were due in an open loop may begin for this time after its end, or for as long as
+the loop was if that is less; later ones are skipped."""
 LEAD_NS = 20_000_000
 """Between the start of the threads and the loop's begin, so that all of them begin together."""
 
@@ -51,7 +51,7 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A variation of the operation as the engine gets it, and what it must answer."""
+    """A variation of the operation as sent to the engine, and its expected answer."""
 
     statement: str
     rows: int
@@ -59,14 +59,14 @@ class Request:
 
 
 class Clock:
-    """Tells and awaits times of the core's clock. A test has one of its own."""
+    """Reads and awaits times of the core's clock. A test has one of its own."""
 
     def now_ns(self) -> int:
         """The time."""
         return clock_ns()
 
     def wait_until(self, due_ns: int) -> int:
-        """Wait; returns the CPU time in ns that the last stretch took, spent asking the clock."""
+        """Wait; returns the CPU time in ns of the last stretch, spent polling the clock."""
         ahead_ns = due_ns - clock_ns() - SPIN_NS
         if ahead_ns > 0:
             time.sleep(ahead_ns / 1e9)  # noqa: TID251 - the event waited for is a time
@@ -80,8 +80,7 @@ class Clock:
 
 
 class Users:
-    """Lets concurrent users work on an engine. `mark` tells the runner what it may put a limit
-    on."""
+    """Runs concurrent users on an engine."""
 
     def __init__(
         self, engine: Engine, mark: Callable[[str], None], clock: Clock | None = None
@@ -91,8 +90,8 @@ class Users:
         self._clock = clock or Clock()
 
     def work(self, loop: Loop, requests: Sequence[Request]) -> dict[str, Any]:
-        """One loop. The reply has the fields of a `UsersPoint` that are found out here; of a loop
-        with a wrong answer there are no times."""
+        """Run one loop. The reply has the fields of a `UsersPoint` that are known here; a loop with
+        a wrong answer has no times."""
         # The stack outlives the pool: no session is closed under a thread that uses it.
         with ExitStack() as stack, ThreadPoolExecutor(loop.users) as pool:
             try:
@@ -165,7 +164,7 @@ class Users:
 
 
 class _User:
-    """One user: a thread's session, and what came of its requests."""
+    """One user: a thread's session, and the results of its requests."""
 
     def __init__(
         self, session: Engine, clock: Clock, requests: Sequence[Request], *, checked: bool
@@ -182,7 +181,7 @@ class _User:
         self._checked = checked
 
     def check(self, mark: Callable[[str], None]) -> None:
-        """Ask for every variation once, outside the clock, and look at all of each answer."""
+        """Ask for every variation once, outside the clock, and check the whole answer."""
         for request in self._requests:
             mark("start")
             rows = self._session.fetch(request.statement)

@@ -1,11 +1,10 @@
 """Like cells of two sides, paired: the ratio of equal repetitions with its interval, and the
 verdict.
 
-Like is: the same operation with the same text, the same scale, the same temperature as the evidence
-allows it to be called, both measured and right and within the limits, and the same answers
-expected. Repetitions are equal that have their ordinal and their variation in common. Within a
-record they stood in the same round, so that what drifts is paired away with what differs between
-variations; between two records only the latter is.
+Like cells have the same operation and text, scale, temperature as proved, and expected answers;
+both were measured, right and within the limits. Equal repetitions have the same ordinal and
+variation. Within a record they were measured in the same round, so that pairing cancels drift and
+differences between variations; between two records it cancels only the latter.
 """
 
 from collections.abc import Mapping
@@ -46,8 +45,8 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Unlike:
-    """A cell that was not compared, and why. `owed`: both records planned it and A did not fail
-    and is not invalid, so that a comparison without it is not a whole one."""
+    """A cell that was not compared, and why. `owed`: both records planned it, and in A it neither
+    failed nor is invalid, so a comparison without it is incomplete."""
 
     operation: str
     rows: int
@@ -59,9 +58,9 @@ class Unlike:
 def judge(ratio: Estimate, threshold: float) -> str:
     """The verdict on B over A. `threshold` is a share: 0.05 is 5 %.
 
-    `slower`: the whole interval lies above 1 and the estimate beyond the threshold, so that it is a
-    difference, and one that matters; `faster` is the same of A over B. `same`: the whole interval
-    lies within the threshold. Else `undecided`.
+    `slower`: the whole interval lies above 1, so there is a difference, and the estimate lies
+    beyond the threshold, so it matters; `faster` is the same of A over B. `same`: the whole
+    interval lies within the threshold. Else `undecided`.
     """
     if ratio.low is None or ratio.high is None:
         return UNDECIDED
@@ -74,7 +73,7 @@ def judge(ratio: Estimate, threshold: float) -> str:
 
 
 def may_be_slower(ratio: Estimate, threshold: float) -> bool:
-    """Whether its interval, or the lack of one, leaves room for a slowdown beyond the threshold."""
+    """Whether its interval, or the lack of one, allows a slowdown beyond the threshold."""
     return ratio.high is None or ratio.high > 1 + threshold
 
 
@@ -128,7 +127,7 @@ def _results(side: Side) -> Mapping[Place, CellResult]:
 
 
 def _not_planned(a: Cell | None, b: Cell | None) -> str:
-    """Why a cell was never meant to stand on both sides; empty where it was."""
+    """Why a cell was never meant to be on both sides; else empty."""
     for letter, cell in (("A", a), ("B", b)):
         if cell is None:
             return f"not planned in {letter}"
@@ -162,7 +161,7 @@ def _text(run: Run, operation: str, rows: int) -> tuple[str, ...]:
 
 
 def _unlike(a: CellResult, b: CellResult) -> str:
-    """Why two cells that were both measured may not stand beside each other; empty if they may."""
+    """Why two measured cells cannot be compared; empty if they can."""
     if a.temperature_shown != b.temperature_shown:
         return f"{a.temperature_shown} in A against {b.temperature_shown} in B"
     for letter, result in (("A", a), ("B", b)):

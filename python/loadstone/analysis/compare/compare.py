@@ -1,4 +1,4 @@
-"""A whole comparison of records, and what it comes to. Pure: `Run` values in, frozen values out."""
+"""A whole comparison of records, and its outcome. Pure: `Run` values in, frozen values out."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -61,9 +61,9 @@ class Comparison:
 
     @property
     def outcome(self) -> str:
-        """What it comes to. A regression is one whatever else is missing; without any interval
-        nothing was compared; a cell that is owed and missing makes the rest invalid. There is no
-        regression only where no interval leaves room for one."""
+        """The outcome. One slower cell is a regression whatever else is missing; without any
+        interval nothing was compared; a missing cell that is owed makes the rest invalid. There is
+        no regression only if no interval allows one."""
         if self.counts[SLOWER]:
             return REGRESSION
         if not any(pair.ratio.low is not None for pair in self.pairs):
@@ -74,7 +74,7 @@ class Comparison:
 
     @property
     def open(self) -> tuple[Pair, ...]:
-        """The pairs that may be slower by more than the threshold: nobody can tell yet."""
+        """The pairs that may be slower by more than the threshold."""
         limit = self.threshold.in_force
         return tuple(pair for pair in self.pairs if may_be_slower(pair.ratio, limit))
 
@@ -87,7 +87,7 @@ class Comparison:
 
     @property
     def unlimited(self) -> str:
-        """Whose cells were held against no limits as they were measured; empty where all were."""
+        """The runs whose cells were not judged when they were measured; empty if all were."""
         one = [("the record", self.a)]
         sides = one if self.a is self.b else [("A", self.a), ("B", self.b)]
         names = [name for name, run in sides if not run.plan.limits]
@@ -106,9 +106,9 @@ def compare(
 ) -> Comparison:
     """Compare record B with the baseline A, or two variants of A where there is no B.
 
-    `threshold` is a share; what is in force may be more (see `analysis.compare.threshold`).
-    `across` names the terms that may differ. Raises `InputError` for variants that a record does
-    not have and for names that are no terms.
+    `threshold` is a share; the one in force may be higher (see the threshold module beside this
+    one). `across` names the terms that may differ. Raises `InputError` for unknown variants and
+    terms.
     """
     allowed = frozenset(across)
     a, b = judged(a), None if b is None else judged(b)

@@ -1,7 +1,7 @@
-"""The comparison of terms: those of both sides as their engines read them back, side by side,
-and which differences forbid a comparison. Rule 5 of the method.
+"""The comparability of two sides: their terms as their engines read them back, and which
+differences forbid a comparison. Rule 5 of the method.
 
-Pure. A reading that changed within a record, or that no side has, is never called equal.
+Pure. A reading that changed within a record, or that no side has, is never equal.
 """
 
 from collections.abc import Iterable, Mapping

@@ -15,8 +15,8 @@ apart must not be called different: `make calibrate` counts both."""
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """Shares: 0.05 is 5 %. `noise` is what a record's A/A controls certainly differ by, in the
-    median, None without A/A controls; `source` says whose."""
+    """Shares: 0.05 is 5 %. `noise` is the certain part of a record's A/A difference, in the median,
+    None without A/A controls; `source` names the record."""
 
     asked: float
     noise: float | None = None
@@ -24,13 +24,13 @@ class Threshold:
 
     @property
     def in_force(self) -> float:
-        """Below what is certain between two processes of the same, nothing is called slower or
-        faster. One noisy cell raises nothing: its own interval says how little it tells."""
+        """Nothing is called slower or faster below the certain difference between two processes of
+        the same engine. One noisy cell raises nothing: its own interval states its uncertainty."""
         return max(self.asked, self.noise or 0.0)
 
     @property
     def raised(self) -> bool:
-        """Whether noise, and not the user, decides."""
+        """Whether the A/A noise, and not the user, decides."""
         return self.in_force > self.asked
 
     def words(self) -> str:
@@ -42,8 +42,8 @@ class Threshold:
 
 
 def threshold(asked: float, a: Run, b: Run | None, matches: Iterable[Match]) -> Threshold:
-    """The threshold in force. Where A/A controls are compared, their noise is what is looked for,
-    and raises nothing."""
+    """The threshold in force. If A/A controls are compared, their noise is the object, and raises
+    nothing."""
     if any(match.of_aa_control for match in matches):
         return Threshold(asked)
     sides = (("the record", a),) if b is None or b is a else (("A", a), ("B", b))

@@ -1,8 +1,8 @@
-"""Cells that their run held against no limits (`--no-limits`), held against them now.
+"""Judges cells that their run did not judge (`--no-limits`).
 
-The record keeps the machine's condition whatever the run was told: what it says about a cell is
-true of the cell's figure whether or not the run looked. How long the harness alone takes is no
-concern here: it lengthens both sides alike, and hides a difference but invents none.
+The record keeps the machine's condition whatever the run was asked, and it is true of a cell
+whether or not the run judged it. The harness overhead is not judged here: it lengthens both sides
+alike, so it can hide a difference but not invent one.
 """
 
 from collections.abc import Mapping
@@ -14,14 +14,14 @@ from loadstone.statistics import validity
 from loadstone.statistics.disturbance import disturbance
 
 UNLIMITED = "--no-limits"
-"""What leaves a run's cells unjudged."""
+"""The option that leaves a run's cells unjudged."""
 
 Cells = Mapping[tuple[str, str, int, str], CellResult]
 
 
 def judged(run: Run) -> Run:
-    """The run with every cell's status and disturbance as its own condition makes them; the run
-    itself where it was held against the limits as it went."""
+    """The run with every cell's status and disturbance from its own condition; the run itself if it
+    was judged when it was measured."""
     if run.plan.limits:
         return run
     found = {_place(result): result for result in run.results}
@@ -29,8 +29,8 @@ def judged(run: Run) -> Run:
 
 
 def beyond(run: Run, result: CellResult) -> bool:
-    """Whether a cell was measured beyond a limit, and nobody looked: it was not measured again, as
-    it is in a run with limits, and disturbs no other however wide its interval is drawn."""
+    """Whether a cell was measured beyond a limit in a run that did not judge it: it was not
+    measured again, so it is never called slower or faster."""
     return not run.plan.limits and result.disturbance is not None
 
 
@@ -64,8 +64,8 @@ def _judged(result: CellResult, found: Cells) -> CellResult:
 
 
 def _aa_factor(result: CellResult, found: Cells) -> float:
-    """By which factor a variant and its A/A control differ in this cell beyond what may be; 1
-    without."""
+    """The factor by which a variant and its A/A control differ in this cell beyond the limit; 1
+    without one."""
     variant, operation, rows, temperature = _place(result)
     first = variant.removesuffix(AA_SUFFIX)
     pair = [found.get((name, operation, rows, temperature)) for name in (first, first + AA_SUFFIX)]

@@ -1,8 +1,8 @@
-"""OO1: look-up, traversal and insert across the seam between program and database.
+"""OO1: look-up, traversal and insert by a client program.
 
-An operation is a measure; its variations are its iterations, whose inputs the iteration's number
-draws: each sample of a cell has one of its own, the same for all variants. The program's loop and
-the oracle are in `crates/clients`; the papers' own numbers in `published.toml`.
+An operation is a measure; its variations are its iterations. The iteration's number determines the
+inputs: each sample of a cell has its own, the same for all variants. The client's loop and the
+oracle are in `crates/clients`; the paper's own numbers in `published.toml`.
 """
 
 import json
@@ -26,16 +26,14 @@ from loadstone.errors import InputError
 
 _FOLDER = Path(__file__).parent
 ITERATIONS = 4_000
-"""Of each measure, drawn from stretches of the generator of their own; after the last the first
-comes again."""
+"""Of each measure, each with random numbers of its own; after the last the first comes again."""
 WARMING = 3
-"""Further iterations, which no sample has: in the paper's systems times had settled after two or
-three."""
+"""Further iterations, which no sample has: the paper's systems had settled after two or three."""
 PARTS_MIN, PARTS_MAX = 200, 100_000_000
 DATABASE = "oo1"
 """The stored relation, and its design: parts and connections, as the variant lays them out."""
 NO_LOCALITY = "no-locality"
-"""The design, and the end of the names, of what asks the database without locality."""
+"""The design, and the suffix of operations, of the database without locality."""
 EDITION_NO_LOCALITY = f"1992-{NO_LOCALITY}"
 """All measures on the database without locality."""
 
@@ -70,11 +68,12 @@ CONCURRENT_USERS = frozenset({"lookup", "insert"})
 """One part a request: a user's look-up, or its insert with a commit of its own."""
 RUNGS = frozenset({"nothing", "empty", "constant"})
 LADDER = RUNGS | {"lookup", "traversal", "insert"}
-"""Each is set against those below: the difference is what its own mechanism costs."""
+"""Measured in the same rounds: the difference to a lower rung is the cost of a rung's own
+mechanism."""
 
 
 class Oo1Answers:
-    """What each iteration must have visited, in the database that it is put to."""
+    """The expected visits of each iteration, in the database that it runs on."""
 
     def __init__(self, edition: str, rows: int) -> None:
         self._edition = edition
@@ -145,7 +144,7 @@ class Oo1Benchmark(Benchmark):
         return tuple(StoredRelation(relation_of(one), one, organisation="") for one in designs)
 
     def stages(self, edition: str) -> Sequence[frozenset[str]]:
-        """A program holds one database at a time."""
+        """A client holds one database at a time."""
         return tuple(frozenset({item.design}) for item in self.stored_relations(edition))
 
     def operations(self, edition: str, rows: int) -> Sequence[Operation]:
@@ -156,11 +155,11 @@ class Oo1Benchmark(Benchmark):
         return tuple(operation for operation in _operations() if operation.design in there)
 
     def request(self, edition: str, item: StoredRelation, rows: int) -> Mapping[str, Any]:
-        """The database that the calling program makes."""
+        """The database that the client makes."""
         return {"source": _database(edition, item.relation, rows), "table": {}}
 
     def input(self, edition: str, rows: int, operation: Operation, variation: int) -> str:
-        """What the iteration's number draws, as JSON."""
+        """The values that the iteration's number determines, as JSON."""
         source = _database(edition, relation_of(operation.design), rows)
         measure, iteration = call_of(operation.texts[variation])
         drawn = _core.oo1_inputs(

@@ -1,9 +1,9 @@
-"""OO1's measures in Python, each written once over `Driver`: as `crates/clients/src/loops.rs` is.
+"""OO1's measures in Python, each written once over `Driver`: the counterpart of
+`crates/clients/src/loops.rs`.
 
-Inside the clock: the transaction around the measure, the calls, the null procedure, and the
-keeping of what was visited. Outside: the drawing of inputs, the checksum of what was visited, the
-look at what a writing measure left (which is its answer), and taking that back. What is metered and
-counted is what is inside the clock.
+Inside the clock: the transaction around the measure, the calls, the null procedure, and storing the
+visited parts. Outside: drawing inputs, the checksum of the visits, checking a measure's writes
+(which is its answer), and undoing them. Counters cover the inside.
 """
 
 from abc import ABC, abstractmethod
@@ -20,9 +20,9 @@ from loadstone.machine.counters import Meter
 DEPTH = 7
 RUNG_CALLS = 1000
 PLACE_MAX = 99_999
-"""Largest x and y: an update turns them over by taking them from it."""
+"""Largest x and y: an update replaces them by their difference from it."""
 BUILD_SUM_S = 2 * 315_532_800 + 3_653 * 86_400 - 1
-"""First and last second of build times: taken from it, one turns into the other."""
+"""First and last second of build times: an update replaces a time by its difference from this."""
 
 Row = Sequence[Any]
 """A part (id, x, y, type), or a connection (from, to, length, type)."""
@@ -32,10 +32,10 @@ Visited = list[Row]
 
 
 class Driver(ABC):
-    """An engine as the calling program sees it; every call is one interaction of OO1.
+    """An engine as the client sees it; every call is one interaction of OO1.
 
-    A handle is how the engine names a part that the program reached: an object, an id. Whatever
-    it raises passes through; its client turns it into an `EngineError`.
+    A handle is the engine's name of a part that the client reached: an object, an id. Its
+    exceptions pass through; the client turns them into an `EngineError`.
     """
 
     @abstractmethod
@@ -52,7 +52,7 @@ class Driver(ABC):
 
     @abstractmethod
     def settle(self) -> None:
-        """Whatever the engine wants done after loading; no clock runs."""
+        """The engine's own work after loading; no clock runs."""
 
     @abstractmethod
     def terms(self) -> Mapping[str, str]:
@@ -131,15 +131,15 @@ class Driver(ABC):
         raise UnsupportedError(f"{type(self).__name__} cannot go {depth} deep: {start}, {back}")
 
     def sent(self) -> int | None:
-        """Statements executed since it was opened; None where it speaks none."""
+        """Statements executed since it was opened; None for an engine without statements."""
         return None
 
     def nothing(self) -> int:
-        """The ladder's first rung: a call that reaches the client and goes no further."""
+        """The ladder's first rung: a call that reaches the driver and no further."""
         return 0
 
     def empty(self) -> None:
-        """The second: the least that the engine itself can be asked."""
+        """The second: the smallest request to the engine itself."""
         raise UnsupportedError(f"{type(self).__name__} has no statements")
 
     def constant(self) -> int:
@@ -157,13 +157,13 @@ def supply(new: NewPart) -> NewPart:
 
 
 def run(driver: Driver, database: Database, measure: str, iteration: int) -> Measured:
-    """Run a measure once. What it wrote is taken back before it returns."""
+    """Run a measure once. Its writes are undone before it returns."""
     inputs = _core.oo1_inputs(database.parts, database.seed, database.locality, measure, iteration)
     return MEASURES[measure](driver, inputs)
 
 
 def _reading(driver: Driver, read: Callable[[Visited], int], kind: str = "part") -> Measured:
-    """Read inside one clock and one read transaction; `read` answers the number of its calls."""
+    """Read inside one clock and one read transaction; `read` returns the number of its calls."""
     visited: Visited = []
     sent = driver.sent()
     meter = Meter(())
@@ -272,7 +272,7 @@ def _group(driver: Driver, numbers: list[int]) -> Measured:
 
 
 def _writing(driver: Driver, write: Callable[[], None], calls: int) -> Measured:
-    """Write inside one clock. What was written is no answer yet: it has to be looked at."""
+    """Write inside one clock. The answer is read afterwards."""
     sent = driver.sent()
     meter = Meter(())
     start_ns = clock_ns()
@@ -294,7 +294,7 @@ def _writing(driver: Driver, write: Callable[[], None], calls: int) -> Measured:
 
 
 def _take_back(driver: Driver, write: Callable[[], None]) -> None:
-    """Undo what a measure wrote: nobody's time, and nobody's work."""
+    """Undo a measure's writes, outside clock and counters."""
     _writing(driver, write, 0)
 
 
@@ -351,7 +351,7 @@ def _updated(driver: Driver, before: list[tuple[int, int]]) -> tuple[Visited, Vi
 
 
 def _look(driver: Driver, look: Callable[[], tuple[Visited, Visited]]) -> tuple[int, str]:
-    """What is there after a write, parts and connections in one answer; no clock runs."""
+    """Read the parts and connections after a write, as one answer; no clock runs."""
     driver.begin()
     try:
         parts, links = look()

@@ -1,8 +1,8 @@
-"""Parts as Python objects that refer to each other: what an object database makes persistent.
+"""Parts as Python objects that refer to each other: the objects that an object database makes
+persistent.
 
 A part has its own fields, its three connections and the parts that are connected to it. Two
-containers find parts: by id, and by build time. Where these and the objects come from is the
-engine's.
+containers find parts: by id, and by build time. The engine supplies containers and objects.
 """
 
 from abc import abstractmethod
@@ -45,7 +45,7 @@ def build_key(build_s: int, number: int) -> int:
 
 
 class ObjectDriver(Driver):
-    """Navigation between objects; the engine below decides when and whence they are read."""
+    """Navigation between objects; the engine below decides when it reads them, and from where."""
 
     by_id: MutableMapping[int, Any]
     by_build: ByBuild

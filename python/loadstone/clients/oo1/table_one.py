@@ -1,7 +1,7 @@
-"""OO1's Table I: what a complete result says of a system, and no system tells of itself.
+"""OO1's Table I: the items that a complete result reports and no system reports itself.
 
 Versions, caches, durability, isolation, access methods, sizes and the machine are read back and
-stand elsewhere in the record; these are facts of each engine's own documentation.
+kept elsewhere in the record; these are facts from each engine's own documentation.
 """
 
 from collections.abc import Mapping
@@ -9,8 +9,8 @@ from collections.abc import Mapping
 ITEMS = (
     "transactions", "concurrency", "recovery", "architecture", "security", "protocol",
 )  # fmt: skip
-"""Atomicity and read consistency; what is locked and how long; log and recovery; processes; who is
-admitted; how program and engine speak."""
+"""Atomicity and read consistency; locks and their duration; log and recovery; processes;
+authentication; protocol."""
 
 _IN_PROCESS = "in the program's own process"
 _NO_USERS = "none of its own: who may open the file"
@@ -93,6 +93,6 @@ REPORTABLES: Mapping[str, Mapping[str, str]] = {
 
 
 def reportables(engine: str) -> dict[str, str]:
-    """An engine's items as settings of its variant; empty for the null engine and for engines of
-    third parties, which say what they like in their own terms."""
+    """An engine's items as settings of its variant; empty for the harness overhead and for engines
+    of third parties, which report what they like in their own terms."""
     return {f"setting.{item}": fact for item, fact in REPORTABLES.get(engine, {}).items()}

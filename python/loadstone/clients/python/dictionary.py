@@ -1,5 +1,4 @@
-"""Plain Python objects in a dict: what a program in Python does without any database, and so the
-limit of what one can do with one. Lost when closed."""
+"""Plain Python objects in a dict: the limit of any database used from Python. Lost when closed."""
 
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Mapping
@@ -84,7 +83,7 @@ class DictionaryDriver(ObjectDriver):
         """What was written stays: there is no log."""
 
     def terms(self) -> Mapping[str, str]:
-        """What a program can say of itself."""
+        """The client's own terms."""
         return {
             "durability": "none: the objects are lost when the program ends",
             "isolation": "none: no rollback, one user",
@@ -93,7 +92,7 @@ class DictionaryDriver(ObjectDriver):
 
 
 class DictionaryClient(PythonClient):
-    """Plain objects, references and a dict: the limit of a client in Python, and no database."""
+    """Plain objects, references and a dict: the limit of a client in Python, not a database."""
 
     name: ClassVar[str] = "python-dict"
     capabilities: ClassVar[Capabilities] = replace(

@@ -1,6 +1,7 @@
-"""Engines that a calling program in Python speaks to: those with no other interface.
+"""Engines called by a client in Python: those with no other interface.
 
-Lifecycle only. The measures are in `loops.py`, each engine's calls in a file of its own.
+Only the life cycle. The measures are in the module of OO1's loops, each engine's calls in a file of
+its own.
 """
 
 import gc
@@ -27,7 +28,7 @@ class PythonClient(Client):
     file: ClassVar[str] = ""
     """The name of the database in the scratch folder; empty for an engine without files."""
     failures: ClassVar[tuple[type[Exception], ...]] = ()
-    """What the engine raises, but for `LookupError`."""
+    """The engine's exceptions, but for `LookupError`."""
 
     _driver: Driver | None = None
 
@@ -83,7 +84,7 @@ class PythonClient(Client):
             return run(driver, self._expected(), measure, iteration)
 
     def terms(self) -> Mapping[str, str]:
-        """As the engine tells them, the client's language first."""
+        """As the engine reports them, the client's language first."""
         driver = self._opened()
         with self._errors():
             return {

@@ -1,6 +1,7 @@
-"""Ladybug, an embedded graph database: parts are nodes, connections relationships, asked in Cypher.
+"""Ladybug, an embedded graph database: parts are nodes, connections relationships, queried in
+Cypher.
 
-Statements are prepared once. A hop is one statement, which brings the parts it leads to (tactic
+Statements are prepared once. A hop is one statement, which fetches the parts it leads to (tactic
 `hop=join`), or their ids for a look-up each.
 """
 
@@ -109,7 +110,7 @@ class LadybugDriver(Driver):
         return self._connection.execute(what, parameters)
 
     def sent(self) -> int:
-        """As counted."""
+        """The statements counted."""
         return self._executed
 
     def ask(self, text: str, **parameters: Any) -> list[Any]:
@@ -295,7 +296,7 @@ class LadybugDriver(Driver):
         }
 
     def _spans_measure(self) -> bool:
-        """Whether a transaction is open after `begin`: the engine ends none that is not."""
+        """Whether a transaction is open after `begin`."""
         self.begin()
         try:
             self._execute("COMMIT")
@@ -304,7 +305,8 @@ class LadybugDriver(Driver):
         return True
 
     def _habits(self) -> Mapping[str, str]:
-        """The tactics `hop` and `statement`, by what is sent; nothing of an empty database."""
+        """The tactics `hop` and `statement`, from the statements sent; nothing for an empty
+        database."""
         if not self._statements or not self.ask("MATCH (p:part) RETURN p.id LIMIT 1"):
             return {}
         handle, _ = self.find(FIRST)

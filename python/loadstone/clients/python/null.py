@@ -95,7 +95,7 @@ class NullDriver(Driver):
 
 
 class PythonNullClient(PythonClient):
-    """What the loops, the null procedure and the keeping of rows cost by themselves."""
+    """The cost of the loops, the null procedure and storing rows by themselves."""
 
     name: ClassVar[str] = "python-null"
     capabilities: ClassVar[Capabilities] = replace(

@@ -1,8 +1,8 @@
 """ZODB, an object database for Python: parts are persistent objects with direct references.
 
 An object once read stays in the connection's cache, its references swizzled to objects; a commit
-appends to one file and syncs it. What a measure wrote is taken back by a later transaction, so that
-the file grows: it is not packed here.
+appends to one file and syncs it. A measure's writes are undone by a later transaction, so that the
+file grows: it is not packed here.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Engines that a calling program in Rust speaks to, in the worker's own process."""
+"""Engines called by a client in Rust, in the worker's own process."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -39,7 +39,7 @@ class RustClient(Client):
     file: ClassVar[str] = ""
     """The name of the database in the scratch folder; empty for an engine without files."""
     lock_file: ClassVar[str] = ""
-    """How the name of a file ends that every opening makes anew, for locks: no data."""
+    """The suffix of a lock file that every opening makes anew; it holds no data."""
 
     _program: _core.Client | None = None
 
@@ -88,9 +88,9 @@ class RustClient(Client):
         return Served(elapsed_ns, lookups, inserts, links, Work(*work))
 
     def terms(self) -> Mapping[str, str]:
-        """As the driver reads them back, in the words of the contract: settings from the engine,
-        designs from the database, and the program's own tactics from what it is seen to do. None
-        is what was asked for: a tactic that nothing tells is not among them."""
+        """As the driver reads them back, in the contract's names: settings from the engine, designs
+        from the database, and the client's own tactics from their effect. No value is merely the
+        one asked for: a tactic without a reading is left out."""
         with client_errors(self.name):
             told = dict(self._open().terms())
         trees = told.pop("indexes", "")
@@ -108,7 +108,7 @@ class RustClient(Client):
         }
 
     def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
-        """The terms that all engines have, of what the driver read back."""
+        """The terms that all engines have, from the driver's readings."""
         return {key: told[key] for key in COMMON_TERMS if key in told}
 
     def size_bytes(self) -> int:
@@ -132,7 +132,7 @@ class RustClient(Client):
         return (str(self.path) if self.file else "", None)
 
     def program_tactics(self) -> Sequence[tuple[str, str]]:
-        """The tactics that were asked of the program; its defaults are its own."""
+        """The tactics asked of the client; its defaults are its own."""
         return self.variant.tactics
 
     def _family(self) -> Sequence[Path]:
@@ -165,7 +165,7 @@ def client_errors(name: str) -> Iterator[None]:
 
 
 class MemoryClient(RustClient):
-    """Plain structs, pointers and a hash map: the limit, and no database."""
+    """Plain structs, pointers and a hash map: the limit, not a database."""
 
     name: ClassVar[str] = "memory"
     capabilities: ClassVar[Capabilities] = replace(
@@ -174,7 +174,7 @@ class MemoryClient(RustClient):
 
 
 class NullClient(RustClient):
-    """Answers every call at once: the overhead of the calling program."""
+    """Answers every call at once: the harness overhead in Rust."""
 
     name: ClassVar[str] = "null"
     capabilities: ClassVar[Capabilities] = replace(
@@ -184,7 +184,7 @@ class NullClient(RustClient):
     def users(
         self, readers: int, writers: int, duration_ns: int, starts_ns: Sequence[int] | None
     ) -> Served:
-        """Look-ups only: what users inserted is looked at afterwards."""
+        """Look-ups only: inserted parts would be checked afterwards."""
         if writers:
             raise UnsupportedError("null keeps no part that a user inserts")
         return super().users(readers, writers, duration_ns, starts_ns)
@@ -219,8 +219,8 @@ class SqliteClient(RustClient):
 
 
 class LmdbClient(RustClient):
-    """LMDB: B-trees in the process's own address space. The terms tell what stands in for a
-    statement on the ladder's rungs."""
+    """LMDB: B-trees in the process's own address space. The terms name the stand-ins for statements
+    on the ladder's rungs."""
 
     name: ClassVar[str] = "lmdb"
     file: ClassVar[str] = "oo1.lmdb"

@@ -1,4 +1,4 @@
-"""lode, our own engine, behind a calling program in Rust: in its process, or in a server's."""
+"""lode, our own engine, called by a client in Rust: in its process, or in a server's."""
 
 import socket
 from collections.abc import Mapping, Sequence
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from loadstone.plan.variant import Variant
 
 OWN_WORDS = ("access",)
-"""Tactics of the program, which chooses a design; all others the engine tells."""
+"""Tactics of the client, which chooses a design; the engine reads back all others."""
 NOT_THE_SERVERS = ("access", "place", "swizzle")
-"""Tactics that are the program's alone; `loadstone tactics lode place` tells of the others."""
+"""Tactics of the client alone; see `loadstone tactics lode place`."""
 OF_A_SERVER = {
     "setting.architecture": "a server process that has the files; the program caches pages of it",
     "setting.security": "the server's socket is its owner's alone",
     "setting.protocol": "lode's, of locks and pages, over a Unix socket",
     "setting.load": "by the program itself, before the files are served",
 }
-"""Where these differ from what `reportables` says of lode."""
+"""Items that differ from those of embedded lode."""
 
 
 class LodeClient(RustClient):
@@ -86,7 +86,8 @@ class LodeClient(RustClient):
         return elapsed_ns
 
     def terms(self) -> Mapping[str, str]:
-        """Every tactic but the design as the engine has it; of a server, the way to it."""
+        """Every tactic but the design as read back from the engine; with a server, the way to
+        it."""
         terms = dict(super().terms())
         for name in self.capabilities.tactics:
             if name not in OWN_WORDS and f"setting.{name}" in terms:
@@ -130,7 +131,7 @@ class LodeClient(RustClient):
         return {name: self.tactic(name) for name in names}
 
     def _round_trip_ns(self) -> str:
-        """What a byte takes to another process and back over a Unix socket, measured once."""
+        """The time of a byte to another process and back over a Unix socket, measured once."""
         if not self._round_trip:
             try:
                 self._round_trip = f"{round_trip_ns(*socket.socketpair()):.0f}"

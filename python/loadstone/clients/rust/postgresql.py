@@ -1,8 +1,7 @@
-"""PostgreSQL behind a calling program in Rust: the private server, or the user's own by URL.
+"""PostgreSQL called by a client in Rust: the private server, or the user's own by URL.
 
-Server, schema and mark are those of `engines/postgresql.py`; the program has a connection of its
-own, over the Unix socket, over TCP on the loopback interface, or (remote) over TCP to another
-network namespace.
+Server, schema and mark are those of the engine; the client has a connection of its own, over the
+Unix socket, over TCP on the loopback interface, or (remote) over TCP to another network namespace.
 """
 
 import secrets
@@ -27,7 +26,7 @@ SERVER_TACTICS = ("durability", "cache", "parallelism")
 SESSION_TACTICS = ("durability", "parallelism")
 BY_TCP = ("tcp", "remote")
 ENCRYPTED = ("require", "verify-ca", "verify-full")
-"""Values of libpq's `sslmode`, from wherever it has it, with which nothing goes in clear."""
+"""Values of libpq's `sslmode`, from any source, that forbid plain text."""
 
 
 class PostgresqlClient(RustClient):
@@ -71,7 +70,7 @@ class PostgresqlClient(RustClient):
 
     @property
     def can_stop(self) -> bool:
-        """Only a server of our own is ours to stop."""
+        """Only a server of our own may be stopped."""
         return self._server.can_stop
 
     def start(self) -> None:
@@ -92,7 +91,7 @@ class PostgresqlClient(RustClient):
         super().start()
 
     def _refuse_session_tactics(self) -> None:
-        """The role of a user's server is not ours to alter."""
+        """The role of a user's server must not be altered."""
         for name, _ in self.variant.tactics:
             if self.variant.url is not None and name in SESSION_TACTICS:
                 raise UnsupportedError(
@@ -101,7 +100,8 @@ class PostgresqlClient(RustClient):
                 )
 
     def _set_defaults(self) -> None:
-        """The program's sessions get the tactics of a session from the role of our own server."""
+        """The role of our own server gets the session's tactics as defaults, so that the client's
+        sessions have them."""
         workers = int(self.tactic("parallelism")) - 1
         settings = {
             "synchronous_commit": "off" if self.tactic("durability") == "none" else "on",
@@ -121,15 +121,15 @@ class PostgresqlClient(RustClient):
         self._server.settle(self._server.tables())
 
     def terms(self) -> Mapping[str, str]:
-        """The server's, the program's own words, and the way between them."""
+        """The server's, the client's own, and the way between them."""
         said = {**self._server.terms(), **super().terms()}
         if not self._own_place():
             return said
         return {**said, "place": self._found_place(said), "round_trip_ns": self._round_trip_ns()}
 
     def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
-        """Durability is that of the program's own session. The cache is the server's, in bytes;
-        so is the parallelism of a user's server, which the program's session leaves as it is."""
+        """Durability is that of the client's own session. The cache is the server's, in bytes; so
+        is the parallelism of a user's server, which the client's session leaves unchanged."""
         commit = told["durability"].removeprefix("synchronous_commit ")
         server = self._server.terms()
         own = self.variant.url is None
@@ -174,24 +174,24 @@ class PostgresqlClient(RustClient):
         return " ".join(pairs), None
 
     def program_tactics(self) -> Sequence[tuple[str, str]]:
-        """Those that are not the server's. What is remote to us is TCP to the program."""
+        """Those that are not the server's. A remote place is TCP to the client."""
         own = [pair for pair in self.variant.tactics if pair[0] not in SERVER_TACTICS]
         return [("place", "tcp") if pair == ("place", "remote") else pair for pair in own]
 
     def _own_place(self) -> str:
-        """Where the private server is to the program; empty for the user's own server."""
+        """The private server's place for the client; empty for the user's own server."""
         return "" if self.variant.url is not None else self.tactic("place")
 
     def _found_place(self, said: Mapping[str, str]) -> str:
-        """Where the server is, as the kernel and the connection have it."""
+        """The server's place, as the kernel and the connection report it."""
         own = Path("/proc/self/ns/net").readlink()
         if any(Path(f"/proc/{pid}/ns/net").readlink() != own for pid in self.processes()):
             return "remote"
         return "tcp" if said["setting.transport"] == "TCP" else "socket"
 
     def _round_trip_ns(self) -> str:
-        """What a byte takes to a process at the server's place and back: measured once, without
-        the server."""
+        """The time of a byte to a process at the server's place and back, without the server;
+        measured once."""
         if not self._round_trip:
             try:
                 self._round_trip = f"{round_trip_ns(*self._server.socket_pair()):.0f}"

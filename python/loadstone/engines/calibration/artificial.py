@@ -1,4 +1,5 @@
-"""What the engines that calibrate share: they take any table, keep nothing, and answer nothing."""
+"""The common part of the engines that calibrate: they accept any table, keep nothing, and answer
+nothing."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ IMAGINED: Mapping[str, Structure] = {
 
 
 class ArtificialEngine(Engine):
-    """All but `run` and `fetch`: the time that these take is what tells such engines apart."""
+    """All methods but `run` and `fetch`, whose time distinguishes such engines."""
 
     dialect: ClassVar[str] = "duckdb"
     capabilities: ClassVar[Capabilities] = Capabilities(

@@ -1,4 +1,4 @@
-"""The fixed engine: answers after a stated time. What is measured beyond it is the instrument's."""
+"""The fixed engine: answers after a set time. Any time beyond it is the instrument's."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The null engine: answers at once and keeps nothing. What it costs is the harness overhead."""
+"""The null engine: answers at once and keeps nothing. Its time is the harness overhead."""
 
 from dataclasses import replace
 from typing import Any, ClassVar

@@ -27,8 +27,8 @@ class _Statements:
 
 
 class StallingEngine(ArtificialEngine):
-    """Of `every` statements the last one pauses for `pause_ms` milliseconds; the others are done
-    at once. It counts on over `stop` and `start`, and over all its sessions."""
+    """Of `every` statements the last one pauses for `pause_ms` milliseconds; the others return at
+    once. It counts on over `stop` and `start`, and over all its sessions."""
 
     name: ClassVar[str] = "stalling"
     capabilities: ClassVar[Capabilities] = Capabilities(

@@ -1,4 +1,4 @@
-"""A private page server of lode's: a process with the database open, gone with its worker."""
+"""A private page server of lode: a process with the database open, which ends with its worker."""
 
 import contextlib
 import ctypes
@@ -18,7 +18,7 @@ from loadstone.errors import EngineError
 from loadstone.text.files import tail
 
 STOP_S_MAX = 60.0
-"""What writing a large cache to its place may take."""
+"""The time that writing a large cache back may take."""
 KILL_S_MAX = 5.0
 
 _PR_SET_PDEATHSIG = 1
@@ -28,8 +28,8 @@ _CREDENTIALS = struct.Struct("3i")
 
 
 class PageServer:
-    """One server of the database at `path`, which it makes where there is none. The database stays
-    when it stops."""
+    """One server of the database at `path`, which it creates if it does not exist. The database
+    stays when it stops."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -37,7 +37,7 @@ class PageServer:
         self._folder = -1
         """A descriptor of the database's folder while the server runs."""
         self._words: IO[bytes] | None = None
-        """What the server says of errors, while it runs."""
+        """The server's error output, while it runs."""
 
     @property
     def pid(self) -> int | None:
@@ -47,8 +47,8 @@ class PageServer:
 
     @property
     def address(self) -> str:
-        """Where it is found by this process. By way of the folder's descriptor: a socket's path has
-        107 bytes at most, and a folder's may be longer."""
+        """Its address for this process, by way of the folder's descriptor: a socket's path has 107
+        bytes at most, and a folder's may be longer."""
         return f"/proc/self/fd/{self._folder}/{_socket(self.path).name}"
 
     def start(self, tactics: Mapping[str, str]) -> None:
@@ -84,7 +84,7 @@ class PageServer:
             )
 
     def stop(self) -> Sequence[int]:
-        """Let it close the database; kill it where it does not. Returns the processes ended."""
+        """Let it close the database; kill it if it does not end. Returns the processes ended."""
         process = self._process
         if process is None:
             return ()

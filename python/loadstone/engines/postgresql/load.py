@@ -92,8 +92,8 @@ def read_rows(connection: Connection, statement: str) -> "list[tuple[Any, ...]] 
 
 
 def _copied(connection: Connection, statement: bytes) -> bytes:
-    """All that a COPY sends. Asked of the protocol's library itself: the driver's own loop takes
-    several times as long for a row as the server does."""
+    """All bytes that a COPY sends. Read through the protocol's library itself: the driver's own
+    loop takes several times as long for a row as the server does."""
     wire = connection.pgconn
     begun = wire.exec_(statement)
     if begun.status != ExecStatus.COPY_OUT:

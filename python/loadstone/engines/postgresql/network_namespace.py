@@ -1,7 +1,7 @@
 """A network namespace for a private server, and the cable that leads to it: a veth pair (veth(4)).
 
-The namespace has no name. It lives by a descriptor of ours and by the processes in it; to
-kill those ends it, and the cable with it. The cable's near end is marked with its run.
+The namespace has no name. It lives by a descriptor of ours and by the processes in it; killing
+those ends it, and the cable with it. The cable's near end is marked with its run.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ from loadstone.errors import EngineError
 HINT = "place=remote takes root (CAP_SYS_ADMIN, CAP_NET_ADMIN) and `ip` of iproute2; place=tcp none"
 
 _ADDRESSES = IPv4Network("198.18.0.0/15")
-"""Set aside for benchmarks of networks: nobody's host has one of them (RFC 2544, appendix C)."""
+"""Set aside for network benchmarks, so no machine has one of them (RFC 2544, appendix C)."""
 _ADDRESSES_EACH = 4
 _TRIES_MAX = 16
 _CLONE_NEWNET = 0x40000000

@@ -1,8 +1,7 @@
-"""Our schema on a PostgreSQL server: made, told from the user's, held by a living run, dropped.
+"""Our schema on a PostgreSQL server: created, told from the user's, held by a living run, dropped.
 
-Nothing of the user's is called and nothing of the user's goes: names resolve in `pg_catalog` until
-our schema is entered, in which nobody else may create anything, and what we made is dropped by
-name.
+Nothing of the user's is called or dropped: names resolve in `pg_catalog` until our schema is
+entered, in which other roles may create nothing, and our objects are dropped by name.
 """
 
 import contextlib
@@ -19,7 +18,7 @@ from loadstone.errors import EngineError
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 FUNCTION_PREFIX = "oo1_"
-"""What the calling program's functions are called (`crates/clients/src/postgresql/schema.rs`)."""
+"""Prefix of the client's functions (`crates/clients/src/postgresql/schema.rs`)."""
 
 _LOOK = """
 SELECT pg_catalog.obj_description(oid, 'pg_namespace'), nspowner =
@@ -82,7 +81,7 @@ _LACKING = (
     psycopg.errors.FeatureNotSupported,
     psycopg.errors.SyntaxError,
 )
-"""What servers answer that only speak the protocol."""
+"""Errors of servers that only speak the protocol."""
 _UNKNOWN = (*_LACKING, psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn)
 """Likewise, asked for a catalog."""
 
@@ -109,7 +108,7 @@ class Space:
         return sql.Identifier(self.name)
 
     def enter(self, connection: Connection) -> None:
-        """Create the schema if there is none, refuse one that is not ours, look nowhere else."""
+        """Create the schema if it does not exist, refuse one that is not ours, use no other."""
         # Held first: another run's `clean` would else drop it between the look and the first use.
         self.hold(connection)
         found, comment, own = self._look(connection)
@@ -125,7 +124,8 @@ class Space:
 
     def leave(self, connection: Connection) -> None:
         """Drop the schema if it exists and bears our mark, table by table; touch nothing otherwise.
-        Raises `EngineError`, and drops nothing, where something that is not ours would go, too."""
+        Raises `EngineError`, and drops nothing, if an object that is not ours would be dropped,
+        too."""
         # Until here, the session may have had the schema's names in view, and its functions.
         connection.execute("SET search_path TO pg_catalog")
         found, comment, _ = self._look(connection)
@@ -143,8 +143,8 @@ class Space:
         return [str(row[0]) for row in connection.execute(_TABLES, (self.name,)).fetchall()]
 
     def hold(self, connection: Connection) -> bool:
-        """Say that the run lives, to any session that asks this database, as long as the session
-        does. False where the server cannot keep such a thing."""
+        """Hold a lock that shows other sessions that the run lives, as long as the session does.
+        False if the server has no such locks."""
         with contextlib.suppress(psycopg.Error):  # before version 14 there is no such setting
             connection.execute("SET idle_session_timeout TO 0")
         try:
@@ -155,7 +155,7 @@ class Space:
         return True
 
     def take(self, connection: Connection) -> bool:
-        """Have the schema alone until the session ends; False where a living run holds it."""
+        """Lock the schema exclusively until the session ends; False if a living run holds it."""
         try:
             key = (lock_key(self.name),)
             query = "SELECT pg_catalog.pg_try_advisory_lock(%s::int8)"
@@ -190,7 +190,7 @@ class Space:
         return [str(row[0]) for row in connection.execute(_GRANTED, (self.name,)).fetchall()]
 
     def _refuse_to_take_along(self, connection: Connection) -> None:
-        """Raise `EngineError` where what is not ours would go with what is."""
+        """Raise `EngineError` if foreign objects would be dropped with ours."""
         try:
             with connection.transaction():
                 tables = [sql.Identifier(self.name, table) for table in self.tables(connection)]
@@ -225,6 +225,6 @@ class Space:
         connection.execute(sql.SQL("DROP SCHEMA {} RESTRICT").format(self._identifier))
 
     def _look(self, connection: Connection) -> tuple[bool, str | None, bool]:
-        """Whether there is such a schema, its comment, and whether its owner is who we are."""
+        """Whether there is such a schema, its comment, and whether we own it."""
         row = connection.execute(_LOOK, (self.name,)).fetchone()
         return (True, row[0], bool(row[1])) if row else (False, None, False)

@@ -1,7 +1,7 @@
-"""A private PostgreSQL server: its own data folder, gone with its worker.
+"""A private PostgreSQL server with its own data folder; it ends with its worker.
 
-On a Unix socket only, unless it is let listen: on the loopback interface, or in a network namespace
-of its own.
+On a Unix socket only, unless it is told to listen: on the loopback interface, or in a network
+namespace of its own.
 """
 
 import contextlib
@@ -61,7 +61,7 @@ class PrivateServer:
 
     @property
     def log(self) -> Path:
-        """What the server says."""
+        """The server's log."""
         return self.home / "server.log"
 
     @property
@@ -81,20 +81,21 @@ class PrivateServer:
 
     def listen(self) -> None:
         """From the next launch on, listen on the loopback interface, too, at a port that is free
-        now. Nobody gets in by it before a password is set."""
+        now. Nobody can log in through it before a password is set."""
         with socket.create_server((LOOPBACK, 0)) as free:
             self.port = free.getsockname()[1]
         self.listens = LOOPBACK
 
     def live_apart(self, owner: str) -> None:
         """From the next launch on, run in a network namespace of its own, and listen there, too, on
-        the one address at the end of the cable. Nobody gets in by it before a password is set."""
+        the one address at the end of the cable. Nobody can log in through it before a password is
+        set."""
         if self._apart is None:
             self._apart = NetworkNamespace(self.home.parent, owner)
 
     def socket_pair(self) -> tuple[socket.socket, socket.socket]:
-        """Two ends of a stream that goes the way of the server's clients: (theirs, the server's).
-        Raises `OSError`."""
+        """Two connected sockets that use the same way as the server's clients: (theirs, the
+        server's). Raises `OSError`."""
         if not self.listens:
             return socket.socketpair()
         with self._network():
@@ -146,7 +147,8 @@ class PrivateServer:
         return "; ".join(line.strip() for line in lines[-_LOG_LINES_SHOWN:])
 
     def stop(self) -> Sequence[int]:
-        """Shut down fast but cleanly; kill what does not follow. Returns the processes ended."""
+        """Shut down fast but cleanly; kill processes that do not end. Returns the processes
+        ended."""
         pids = self._end()
         if self._apart is not None:
             self._apart.close()
@@ -170,7 +172,7 @@ class PrivateServer:
         return pids
 
     def remove(self) -> None:
-        """Stop it and delete all it had."""
+        """Stop it and delete all its files."""
         self.stop()
         end_orphan(self.home.parent)
         _remove_socket(self.home)
@@ -300,7 +302,7 @@ def _end_postmaster(scratch: Path, data: Path) -> Sequence[int]:
 
 
 def _forget_zombie(data: Path) -> None:
-    """Remove the pid file of a killed server that nobody has reaped yet.
+    """Remove the pid file of a killed server that is not reaped yet.
 
     A zombie answers `kill -0`, so a new server would take it for a living one and refuse to start.
     The file may only go when no other process of that server works in the folder any more.
@@ -337,7 +339,7 @@ def _gone_within(pid: int, limit_s: float) -> bool:
 
 
 def _postmaster(data: Path) -> int | None:
-    """The live server of a data folder, told by its pid file and its command line."""
+    """The live server of a data folder, recognised by its pid file and its command line."""
     try:
         text = read_text(data / "postmaster.pid", PID_FILE_BYTES_MAX, "the pid file")
         pid = int(text.split("\n", 1)[0])
@@ -363,7 +365,7 @@ def _remove_socket(home: Path) -> None:
 
 
 def _environment() -> dict[str, str]:
-    """Nothing of the caller's: neither PG* variables nor a locale may steer the server."""
+    """Nothing of the caller's: neither PG* variables nor a locale may change the server."""
     return {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}
 
 

@@ -1,4 +1,4 @@
-"""Reaching a PostgreSQL server, ours or the user's, and saying what went wrong without a secret."""
+"""Connecting to a PostgreSQL server, ours or the user's, and reporting errors without a secret."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -30,11 +30,11 @@ _HINTS = (
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a server is, with a secret that is used and never shown."""
+    """A server's address, with a secret that is used and never shown."""
 
     parameters: Mapping[str, Any] = field(repr=False)
     place: str
-    """`host:port/database`: how errors name it."""
+    """`host:port/database`, as errors name it."""
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
     def connect(self) -> psycopg.Connection[tuple[Any, ...]]:
@@ -71,7 +71,7 @@ def private_address(parameters: Mapping[str, Any]) -> Address:
 
 
 def user_address(url: str) -> Address:
-    """Read the user's URL. Whatever it lacks, libpq takes from PG* variables and ~/.pgpass."""
+    """Read the user's URL. Missing parts come from PG* variables and ~/.pgpass, through libpq."""
     secrets = secrets_in(url)
     try:
         parameters = conninfo_to_dict(url)

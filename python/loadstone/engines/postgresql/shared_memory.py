@@ -1,9 +1,10 @@
-"""Shared memory that a killed PostgreSQL server leaves in the kernel: known as ours, and freed.
+"""Shared memory that a killed PostgreSQL server leaves in the kernel: recognised as ours, and
+freed.
 
-A server that ends frees its own; so does the next one in its data folder. Where there will be no
-next one, a System V segment and files in /dev/shm would stay until the machine stops. The segment
-says itself in which folder its server worked, and which files belong to it (PostgreSQL's
-`PGShmemHeader` in storage/pg_shmem.h, `dsm_control_header` in storage/ipc/dsm.c; version 18).
+A server that ends frees its own; so does the next one in its data folder. Without a next one, a
+System V segment and files in /dev/shm would stay until the machine stops. The segment names the
+folder of its server and the files that belong to it (PostgreSQL's `PGShmemHeader` in
+storage/pg_shmem.h, `dsm_control_header` in storage/ipc/dsm.c; version 18).
 """
 
 import contextlib
@@ -25,8 +26,8 @@ _LIBC.shmat.restype = ctypes.c_void_p
 
 
 def free(data: Path) -> list[int]:
-    """Free what dead servers of a data folder left; the folder must still be there. Returns the
-    identifiers of the segments freed. A segment that any process has attached is left alone."""
+    """Free the memory that dead servers of a data folder left; the folder must still exist. Returns
+    the identifiers of the segments freed. A segment that any process has attached is spared."""
     try:
         folder = data.stat()
     except OSError:

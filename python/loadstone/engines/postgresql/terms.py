@@ -47,7 +47,7 @@ _SHOWN = (
 
 
 def server_settings(tactics: Mapping[str, str]) -> dict[str, str]:
-    """What a private server is started with."""
+    """The settings that a private server is started with."""
     durable = tactics["durability"] != "none"
     return {
         "shared_buffers": f"{max(128, int(tactics['cache']) // 1024)}kB",

@@ -238,14 +238,14 @@ class SqliteEngine(Engine):
             return pages * _number(db, "page_size")
 
     def files(self) -> Sequence[Path]:
-        """The database and its WAL; and, of a user's file and while it is closed here, the WAL's
-        index, which is there and in memory as long as another program has the file open."""
+        """The database and its WAL; and, of a user's file while it is closed here, the WAL's index,
+        which exists in memory as long as another program has the file open."""
         theirs = self._space is not None and self._connection is None
         family = self._family() if theirs else self._family()[:2]
         return [path for path in family if path.exists()]
 
     def stored_name(self, name: str) -> str:
-        """In a user's file, with what marks it as ours in front."""
+        """In a user's file, with the prefix that marks it as ours."""
         return name if self._space is None else self._space.prefix + name
 
     @contextmanager

@@ -1,8 +1,8 @@
 """How a living run holds its tables in a user's SQLite file: a lock on a byte beyond SQLite's.
 
-A lock of an open file description (fcntl(2), F_OFD_SETLK): it is seen by any program that opens the
-file, in whatever container, it ends with the last process that has the descriptor, it changes
-nothing in the file, and no user of the database waits for it.
+A lock of an open file description (fcntl(2), F_OFD_SETLK): every process that opens the file sees
+it, in any container; it ends with the last process that has the descriptor, changes nothing in the
+file, and delays no user of the database.
 """
 
 import fcntl
@@ -19,8 +19,8 @@ _FAR = 1 << 62
 
 
 def hold(path: Path, name: str) -> int:
-    """A descriptor that holds a space until it is closed by all who inherit it. Raises
-    `EngineError`, for one where a `clean` removes the space just now."""
+    """A descriptor that holds a space until all processes that inherit it close it. Raises
+    `EngineError`, also while a `clean` removes the space."""
     descriptor = _opened(path, os.O_RDONLY)
     if _locked(descriptor, fcntl.F_RDLCK, name):
         return descriptor
@@ -47,8 +47,8 @@ def is_held(path: Path, name: str) -> bool:
 
 
 def take(path: Path, name: str) -> int | None:
-    """A descriptor that has a space alone; None where a living run holds it. To be closed after the
-    database is."""
+    """A descriptor that holds a space exclusively; None if a living run holds it. To be closed
+    after the database is."""
     descriptor = _opened(path, os.O_RDWR)
     if _locked(descriptor, fcntl.F_WRLCK, name):
         return descriptor

@@ -1,7 +1,7 @@
-"""Reaching a SQLite file of the user's, telling in it what is ours, and saying what went wrong.
+"""A user's SQLite file: connecting, recognising our tables in it, and reporting errors.
 
-SQLite has no schemas. What is ours there is a space: a table `loadstone_RUN_VARIANT`, the mark,
-and every table whose name goes on from that with an underscore. Nothing else is ever written to.
+SQLite has no schemas. Our part of the file is a space: a table `loadstone_RUN_VARIANT`, the mark,
+and every table whose name continues that with an underscore. Nothing else is ever written to.
 """
 
 import os
@@ -21,7 +21,7 @@ from loadstone.errors import EngineError, InputError
 
 BUSY_MS_MAX = 5000
 STATISTICS = ("sqlite_stat1", "sqlite_stat4")
-"""What ANALYZE makes. SQLite itself removes the rows of a table that is dropped."""
+"""The tables that ANALYZE makes. SQLite itself removes the rows of a table that is dropped."""
 
 _NAME = re.compile(r"loadstone_[a-z0-9]+_[0-9a-f]{8}")
 _CLOSE_IT = "close the program that has it open, or end its transaction"
@@ -61,7 +61,8 @@ def errors(doing: str = "") -> Iterator[None]:
 
 @contextmanager
 def transaction(db: apsw.Connection) -> Iterator[None]:
-    """All or nothing. It takes the write lock first: one that reads first may be refused it."""
+    """All or nothing. It takes the write lock first, because a transaction that reads first may be
+    refused it."""
     db.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -73,7 +74,7 @@ def transaction(db: apsw.Connection) -> Iterator[None]:
 
 
 def path_of(url: str) -> Path:
-    """The file that a URL names, links followed, for the journals lie beside it. Raises
+    """The file that a URL names, links followed, because the journals lie beside it. Raises
     `InputError`."""
     parts = urlsplit(url)
     path = unquote(parts.path)
@@ -90,7 +91,7 @@ def path_of(url: str) -> Path:
 
 
 def connect(path: Path) -> apsw.Connection:
-    """Open a file of the user's that is there already; change nothing. Raises `EngineError`."""
+    """Open an existing file of the user's; change nothing. Raises `EngineError`."""
     look(path)
     with errors(f"cannot open {path}"):
         db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
@@ -106,7 +107,7 @@ def connect(path: Path) -> apsw.Connection:
 
 
 def look(path: Path) -> None:
-    """Refuse what SQLite would make, hang on, or write to against its owner's wish. Raises
+    """Refuse a file that SQLite would create, hang on, or write to against its owner's wish. Raises
     `EngineError`."""
     try:
         found = path.stat()
@@ -131,15 +132,15 @@ def _refusal(path: Path, reason: str, hint: str) -> EngineError:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Our part of a user's file, told from the user's by the mark: a table of exactly our
-    definition, whose one row says whose it is."""
+    """Our part of a user's file, recognised by the mark: a table of exactly our definition, whose
+    one row names its run."""
 
     name: str
     owner: str
 
     @property
     def prefix(self) -> str:
-        """What the names of our tables begin with."""
+        """The prefix of our tables' names."""
         return self.name + "_"
 
     @property
@@ -152,7 +153,7 @@ class Space:
         return table.startswith(self.prefix)
 
     def enter(self, db: apsw.Connection) -> None:
-        """Make the mark if there is none; refuse names that are taken without it."""
+        """Create the mark if there is none; refuse names that are taken without it."""
         if self.mark_read(db) is not None:
             return
         with transaction(db):
@@ -169,9 +170,11 @@ class Space:
             db.execute(insert, (self.mark, " ".join(theirs)))
 
     def leave(self, db: apsw.Connection) -> None:
-        """Drop what is ours if it bears our mark, in one transaction; touch nothing otherwise.
-        Raises `EngineError`, and drops nothing, where something that is not ours would go or would
-        no longer work."""
+        """Drop our tables if they bear our mark, in one transaction; touch nothing otherwise.
+
+        Raises `EngineError`, and drops nothing, if a foreign object would be dropped or would no
+        longer work.
+        """
         if self.mark_read(db) is None:
             return
         with transaction(db):
@@ -211,7 +214,7 @@ class Space:
         self, action: int, first: str | None, second: str | None, database: str | None,
         trigger: str | None,
     ) -> int:  # fmt: skip
-        """SQLite asks this of every statement it compiles: only our tables are written to."""
+        """SQLite asks this about every statement it compiles: only our tables are written to."""
         del trigger
         if action == apsw.SQLITE_PRAGMA:
             allowed = second is None or first in _OF_A_CONNECTION
@@ -229,8 +232,8 @@ class Space:
         return Leftover("tables", self.name, self.owner, f"{self.mark}{since}", removal)
 
     def mark_read(self, db: apsw.Connection) -> tuple[str, str, str] | None:
-        """The mark, when it was made (UTC), and which tables of statistics were there; None
-        where the table is missing, another's, or says something else."""
+        """The mark, when it was made (UTC), and which tables of statistics existed; None if the
+        table is missing, foreign, or says something else."""
         query = "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?"
         if db.execute(query, (self.name,)).fetchall() != [(self._definition,)]:
             return None
@@ -245,8 +248,8 @@ class Space:
         return found[2].split() if found else ()
 
     def _used_by(self, db: apsw.Connection) -> list[str]:
-        """What the user made on our tables, or with them: SQLite knows of no dependence, and drops
-        a table's triggers and indexes with it. Nobody else's text has our names in it."""
+        """The user's objects on our tables, or that use them: SQLite records no dependence, and
+        drops a table's triggers and indexes with it. No other text has our names in it."""
         query = (
             "SELECT type || ' ' || name FROM sqlite_schema WHERE instr(lower(sql), lower(?2)) AND"
             " NOT (type IN ('table', 'index') AND substr(name, 1, ?1) = ?2) ORDER BY 1"
@@ -267,7 +270,7 @@ class Space:
 
 
 def spaces(db: apsw.Connection) -> list[Space]:
-    """Everything in a file that bears our mark, whichever run made it."""
+    """Everything in a file that bears our mark, of any run."""
     query = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
     names = [str(row[0]) for row in db.execute(query) if _NAME.fullmatch(str(row[0]))]
     found = [Space(name, name.split("_")[1]) for name in names]

@@ -54,22 +54,22 @@ def cells(pair: Pair) -> tuple[str, ...]:
 
 
 def _median(pair: Pair) -> float:
-    """B over A of pairs. Of too few for an interval the median may contradict the medians that
-    stand beside it, and nothing says which is right: then it is their quotient."""
+    """B over A of pairs. Below six pairs that ratio may contradict the medians beside it: then it
+    is their quotient."""
     if pair.pairs >= INTERVAL_PAIRS_MIN:
         return pair.ratio.value
     return pair.b_ns.value / max(pair.a_ns.value, 1.0)
 
 
 def bounds(ratio: Estimate) -> str:
-    """A ratio's interval; where there is none, why."""
+    """A ratio's interval, or why there is none."""
     if ratio.low is None or ratio.high is None:
         return "too few samples"
     return f"{digits(ratio.low)} … {digits(ratio.high)}"
 
 
 def flag(matched: Matched) -> str:
-    """What the user let differ, in a sentence; empty where nothing was."""
+    """The terms that the user allowed to differ, in a sentence; else empty."""
     crossed = matched.terms.with_verdict(ACROSS)
     if not crossed:
         return ""
@@ -89,8 +89,8 @@ def equal_settings(matched: Matched) -> str:
 
 
 def remainders(matched: Matched) -> Iterable[Remainder]:
-    """What was not compared, by reason. An instrument's limits differ from cell to cell only in
-    their numbers: they are told together."""
+    """The cells that were not compared, by reason. Reasons that differ only in their numbers are
+    grouped."""
     groups: dict[str, list[Unlike]] = {}
     for cell in matched.unlike:
         key = kind_of(cell.reason) if cell.reason.startswith("invalid") else cell.reason
@@ -101,8 +101,7 @@ def remainders(matched: Matched) -> Iterable[Remainder]:
 
 
 def advice(comparison: Comparison) -> str:
-    """What to do next: about what unequal terms forbade, what is open, or what left nothing to
-    compare; empty where nothing can be done."""
+    """What to do next: about unequal terms, undecided cells, or a lack of pairs; else empty."""
     if comparison.outcome == UNDECIDED_YET:
         return _how_to_decide(comparison)
     refused = [e for one in comparison.matched for e in one.terms.with_verdict(REFUSED)]
@@ -115,7 +114,7 @@ def advice(comparison: Comparison) -> str:
 
 
 def _how_to_decide(comparison: Comparison) -> str:
-    """Which cells are open, and how they can be decided."""
+    """Which cells are undecided, and how to decide them."""
     bare = [pair for pair in comparison.open if pair.ratio.high is None]
     wide = [pair for pair in comparison.open if pair.ratio.high is not None]
     said = []
@@ -134,7 +133,7 @@ def _how_to_decide(comparison: Comparison) -> str:
 
 
 def _how_to_compare(comparison: Comparison) -> str:
-    """Why no cell has an interval, and what gives it one."""
+    """Why no cell has an interval, and how to get one."""
     said = _too_few(pairs) if (pairs := list(comparison.pairs)) else []
     left = Counter(cell.reason for cell in comparison.unlike)
     for reason, count in left.most_common(1):
@@ -159,7 +158,7 @@ def _of(pairs: Iterable[Pair]) -> str:
 
 
 def equal_terms(matched: Matched) -> str:
-    """What is the same on both sides, in one line; empty where nothing is."""
+    """The terms that are the same on both sides, in one line; empty without any."""
     keys = [e.key for e in matched.terms.entries if e.verdict == EQUAL and not e.setting]
     told = [join_names(keys, most=8)] if keys else []
     settings = equal_settings(matched).removesuffix(" equal")
