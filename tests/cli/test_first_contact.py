@@ -26,7 +26,7 @@ def test_the_default_preset_leaves_out_what_is_not_installed_and_says_so(
 ):
     done = without(desk, code).run("run", benchmark, "--dry-run")
     assert done.returncode == 0, done.stderr
-    assert "without postgresql: " in done.stderr
+    assert "skipping postgresql: " in done.stderr
     assert "pip install 'loadstone[postgresql]'" in done.stderr
     planned = {line.split()[3] for line in done.stdout.splitlines() if " samples" in line}
     assert {"sqlite", "duckdb"} <= planned

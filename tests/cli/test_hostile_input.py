@@ -27,7 +27,7 @@ def nested(depth: int) -> str:
     ((*DRY, "--users", "2", "--rate", "nan"), "--rate must be a number"),
     ((*DRY, "--rows", "1e99"), "--rows must be between 1 and"),
     ((*DRY, "--plan", "deep.toml"), "deep.toml is not a TOML file"),
-    ((*DRY, "--plan", "latin.quel"), "is not a text in UTF-8"),
+    ((*DRY, "--plan", "latin.quel"), "is not valid UTF-8"),
     ((*DRY, "--plan", "/dev/zero"), "is not a file"),
     ((*DRY, "--plan", "."), "is not a file"),
     (("data", "wisconsin", "--out", "d", "--rows", "1e99"), "is larger than any of them can be"),
@@ -55,7 +55,7 @@ def test_what_cannot_be_meant_is_refused_in_words(desk: Desk, arguments, message
     ("quel - <&-", 2, "standard input (descriptor 0) is closed"),
     ("quel - <&- >&-", 2, ""),
     ("quel - <&- >&- 2>&-", 2, ""),
-    ("quel \"$(printf '\\377')\"", 2, "is not a text in UTF-8"),
+    ("quel \"$(printf '\\377')\"", 2, "is not valid UTF-8"),
     ("report \"$(printf '\\033]0;x\\007')\"", 4, "\u241b]0;x\u2407"),
     ("benchmarks wisconsin >&- 2>&-", 2, ""),
 ])  # fmt: skip

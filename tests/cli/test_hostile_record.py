@@ -51,7 +51,7 @@ def test_a_scratch_folder_lies_where_scratch_folders_lie(name: str, tmp_path: Pa
 
     monkeypatch.setenv("LOADSTONE_SCRATCH", str(tmp_path / "scratch"))
     with (
-        pytest.raises(RecordError, match="cannot be called"),
+        pytest.raises(RecordError, match="invalid name of a run"),
         scratch.claimed(name.format(folder=tmp_path)),
     ):
         pass

@@ -120,7 +120,7 @@ def test_a_resumed_run_waits_for_the_workers_of_the_killed_one(desk: Desk):
     process.communicate()
     resumed = desk.start(*RESUME)
     try:
-        assert first_line(resumed).startswith("waiting for what a killed session")
+        assert first_line(resumed).startswith("waiting for the processes of a killed session")
     finally:
         os.kill(worker, signal.SIGCONT)
     _, told = resumed.communicate(timeout=90)

@@ -257,6 +257,6 @@ def test_an_owner_that_is_no_name_of_a_run_reaches_no_statement(
     server: UserServer, connect: Connect, owner: str
 ) -> None:
     before = server.fingerprint()
-    with pytest.raises(RecordError, match="cannot be called"):
+    with pytest.raises(RecordError, match="invalid name of a run"):
         connect(owner=owner).start()
     assert server.fingerprint() == before

@@ -226,7 +226,7 @@ def test_what_cannot_be_bounded_is_no_proof(disk, monkeypatch):
     monkeypatch.setattr(opening._core, "io_bytes", lambda pid: None)
     found, _ = cooled(ReadsAhead(disk))
     assert (found.proved, found.kept_bytes, found.opening_read_bytes) == (False, None, None)
-    assert "cannot be told" in found.reason
+    assert "is unknown" in found.reason
 
 
 def test_the_document_states_the_limit():
