@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from loadstone._core import clock_ns
 from loadstone.engines.base import Capabilities, Engine
-from loadstone.engines.duckdb import DuckdbEngine
+from loadstone.engines.duckdb.engine import DuckdbEngine
 from loadstone.engines.postgresql.engine import PostgresqlEngine
 from loadstone.engines.sqlite.engine import SqliteEngine
 

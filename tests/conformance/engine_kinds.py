@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from loadstone.engines.base import Engine
-from loadstone.engines.duckdb import DuckdbEngine
+from loadstone.engines.duckdb.engine import DuckdbEngine
 from loadstone.engines.postgresql.engine import PostgresqlEngine
 from loadstone.engines.sqlite.engine import SqliteEngine
 

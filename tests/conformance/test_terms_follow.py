@@ -18,6 +18,8 @@ BEHIND: Mapping[str, tuple[tuple[str, str, str], ...]] = {
     "sqlite": (
         ("PRAGMA synchronous = OFF", "durability", "none"),
         ("PRAGMA cache_size = -2048", "cache", str(2048 * 1024)),
+        ("PRAGMA read_uncommitted = ON", "isolation", "read uncommitted"),
+        ("PRAGMA threads = 3", "parallelism", "4"),
     ),
     "duckdb": (
         ("SET threads = 3", "parallelism", "3"),

@@ -105,7 +105,7 @@ def test_a_heavy_import_is_seen():
     ("path", "text", "allowed"),
     [
         ("report/html.py", "from rich.table import Table\n", "report/terminal.py"),
-        ("run/runner.py", "import duckdb\n", "engines/duckdb.py"),
+        ("run/runner.py", "import duckdb\n", "engines/duckdb/engine.py"),
     ],
 )
 def test_a_foreign_import_is_seen(path, text, allowed):

@@ -4,7 +4,7 @@ import pytest
 
 from loadstone.clients.rust.lode import LodeClient
 from loadstone.engines import bounds
-from loadstone.engines.duckdb import DuckdbEngine
+from loadstone.engines.duckdb.engine import DuckdbEngine
 from loadstone.engines.postgresql.engine import PostgresqlEngine
 from loadstone.engines.sqlite.engine import SqliteEngine
 from loadstone.errors import InputError

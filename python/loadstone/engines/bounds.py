@@ -1,8 +1,10 @@
-"""Upper bounds of tactics on this machine."""
+"""Default sizes of tactics, and their upper bounds on this machine."""
 
 import os
 from pathlib import Path
 
+CACHE_BYTES_DEFAULT = 256 * 1024 * 1024
+"""The cache of every engine unless the variant names another, so that caches are equal."""
 THREADS_EACH = 4
 """Threads that a tactic may request for each processor: enough to see that more do not help."""
 THREADS_MIN = 8

@@ -17,10 +17,10 @@ from loadstone.clients.base import Database, capabilities
 from loadstone.clients.oo1.loops import BUILD_SUM_S, DEPTH, PLACE_MAX, Driver, NewPart, Row
 from loadstone.clients.python.embedded import PythonClient, connection_table, part_table
 from loadstone.engines.base import Capabilities
+from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
 
 FIRST = 1
 """A part that every database has, and that leads to three others."""
-CACHE_BYTES_DEFAULT = 256 * 1024 * 1024
 SCHEMA = (
     "CREATE NODE TABLE part(id INT32 PRIMARY KEY, type STRING, x INT32, y INT32, build INT64)",
     "CREATE REL TABLE connection(FROM part TO part, type STRING, length INT32)",

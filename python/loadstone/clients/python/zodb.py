@@ -26,8 +26,8 @@ from loadstone.clients.oo1.objects import ObjectDriver
 from loadstone.clients.python.embedded import PythonClient
 from loadstone.clients.rust.embedded import KEY_VALUE
 from loadstone.engines.base import Capabilities
+from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
 
-CACHE_BYTES_DEFAULT = 256 * 1024 * 1024
 CACHE_OBJECTS = 10**9
 """No limit but that in bytes."""
 BY_ID, BY_BUILD = "by_id", "by_build"

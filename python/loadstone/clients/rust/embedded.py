@@ -9,7 +9,8 @@ from typing import ClassVar
 from loadstone import _core
 from loadstone.clients.base import Client, Database, Measured, Served, capabilities
 from loadstone.engines.base import Capabilities
-from loadstone.engines.sqlite.durability import durability
+from loadstone.engines.duckdb import settings as duckdb_settings
+from loadstone.engines.sqlite import settings as sqlite_settings
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.machine.counters import Work
 from loadstone.plan.role import Role
@@ -28,8 +29,6 @@ KEY_VALUE = {
 
 COMMON_TERMS = ("version", "durability", "isolation", "cache", "parallelism")
 SPANS = ("one call", "one measure")
-KIB = 1024
-BYTES = {"bytes": 1, "KiB": KIB, "MiB": KIB**2, "GiB": KIB**3, "TiB": KIB**4}
 
 
 class RustClient(Client):
@@ -207,15 +206,7 @@ class SqliteClient(RustClient):
 
     def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
         """Of its pragmas."""
-        pages = int(told["cache_size"])
-        bytes_each = -KIB if pages < 0 else int(told["page_size"])
-        uncommitted = told["read_uncommitted"] != "0"
-        return {
-            "durability": durability(told["synchronous"], told["journal_mode"]),
-            "isolation": "read uncommitted" if uncommitted else "serializable",
-            "cache": str(pages * bytes_each),
-            "parallelism": str(1 + int(told["threads"])),
-        }
+        return sqlite_settings.in_common_words(told)
 
 
 class LmdbClient(RustClient):
@@ -257,18 +248,15 @@ class DuckdbClient(RustClient):
 
     def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
         """Of its settings."""
-        size, unit = told["cache"].removeprefix("memory_limit ").split()
-        synced = told["durability"].removeprefix("fsync_mode ")
-        return {
-            "durability": "none" if synced == "NONE" else "full",
-            "setting.fsync_mode": synced,
-            "cache": str(round(float(size) * BYTES[unit])),
-            "parallelism": told["parallelism"].removeprefix("threads "),
-        }
+        fsync_mode = told["durability"].removeprefix("fsync_mode ")
+        memory_limit = told["cache"].removeprefix("memory_limit ")
+        threads = told["parallelism"].removeprefix("threads ")
+        words = duckdb_settings.in_common_words(fsync_mode, memory_limit, threads)
+        return {**words, "setting.fsync_mode": fsync_mode}
 
     def header_bytes(self) -> int:
-        """One main and two database headers, and the block that the catalog begins in."""
-        return 3 * 4 * KIB + 256 * KIB
+        """Of its storage format, with blocks of the default size."""
+        return duckdb_settings.HEADER_BYTES
 
     def address(self) -> tuple[str, str | None]:
         """The wheel's extension module: it needs the symbols of a Python process."""

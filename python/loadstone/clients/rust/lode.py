@@ -10,6 +10,7 @@ from loadstone.clients.base import capabilities
 from loadstone.clients.round_trip import round_trip_ns
 from loadstone.clients.rust.embedded import ONE_KEY, RustClient, client_errors
 from loadstone.engines.base import Capabilities
+from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
 from loadstone.engines.lode.server import PageServer, end_orphan
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class LodeClient(RustClient):
             "log": ("page-diff", "page-grain"),
             "locks": ("database", "page"),
             "disk": ("buffered", "direct"),
-            "cache": ("268435456", "<bytes>"),
+            "cache": (str(CACHE_BYTES_DEFAULT), "<bytes>"),
             "hugepages": ("on", "off"),
             "replacement": ("clock", "lru", "lru-2", "random"),
             "extent": ("16", "4", "8", "32", "64"),

@@ -25,6 +25,7 @@ from loadstone.engines.base import (
     Table,
     in_use,
 )
+from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
 from loadstone.engines.ownership import Hold, owner_of, space_name
 from loadstone.engines.postgresql.binaries import require_server
 from loadstone.engines.postgresql.load import fill, organise, read_rows
@@ -34,7 +35,6 @@ from loadstone.engines.postgresql.schema import Space
 from loadstone.engines.postgresql.server import PrivateServer, end_orphan
 from loadstone.engines.postgresql.session import Address, private_address, user_address
 from loadstone.engines.postgresql.terms import (
-    CACHE_BYTES_DEFAULT,
     read_terms,
     server_settings,
     session_settings,

@@ -7,8 +7,6 @@ import psycopg
 
 from loadstone.errors import UnsupportedError
 
-CACHE_BYTES_DEFAULT = 256 * 1024 * 1024
-
 SESSIONS_MAX = 300
 """Of a private server: the most users that a plan can ask for, and some that look after it."""
 

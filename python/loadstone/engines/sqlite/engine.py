@@ -21,10 +21,11 @@ from loadstone.engines.base import (
     Table,
     in_use,
 )
+from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
 from loadstone.engines.ownership import Hold, space_name
 from loadstone.engines.sqlite import hold as sqlite_hold
 from loadstone.engines.sqlite import user_file
-from loadstone.engines.sqlite.durability import SYNCHRONOUS, durability
+from loadstone.engines.sqlite.settings import READ_BACK, SYNCHRONOUS, in_common_words
 from loadstone.engines.sqlite.user_file import Space, errors, transaction
 from loadstone.errors import EngineError, LoadstoneError, UnsupportedError
 
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from loadstone.plan.variant import Variant
-
-CACHE_BYTES_DEFAULT = 256 * 1024 * 1024
 
 _SETTINGS = (
     "journal_mode",
@@ -134,16 +133,13 @@ class SqliteEngine(Engine):
         """Read back by PRAGMA; what was decided at compile time from the compile options."""
         db = self._open()
         with errors():
-            synchronous = str(db.pragma("synchronous"))
+            told = {name: str(db.pragma(name)) for name in READ_BACK}
             options = apsw.compile_options
             statistics = "sqlite_stat1 + stat4" if "ENABLE_STAT4" in options else "sqlite_stat1"
             return {
                 "version": apsw.sqlite_lib_version(),
-                "durability": durability(synchronous, str(db.pragma("journal_mode"))),
-                "isolation": "serializable",
-                "cache": str(_cache_bytes(db)),
-                "parallelism": "1",
-                "setting.synchronous": SYNCHRONOUS[synchronous],
+                **in_common_words(told),
+                "setting.synchronous": SYNCHRONOUS[told["synchronous"]],
                 "setting.statistics": statistics,
                 "setting.threadsafe": next(o for o in options if o.startswith("THREADSAFE")),
                 **{f"setting.{name}": str(db.pragma(name)) for name in _SETTINGS},
@@ -361,11 +357,6 @@ def _access_path(step: str) -> str:
         return "clustered"
     by_index = " USING INDEX " in step or " USING COVERING INDEX " in step
     return "nonclustered" if by_index else "heap"
-
-
-def _cache_bytes(db: apsw.Connection) -> int:
-    size = _number(db, "cache_size")
-    return -size * 1024 if size < 0 else size * _number(db, "page_size")
 
 
 def _number(db: apsw.Connection, pragma: str) -> int:

@@ -10,20 +10,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import duckdb
 
 from loadstone.engines.base import Capabilities, Engine, Structure, Table
+from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
+from loadstone.engines.duckdb.settings import FSYNC_MODES, HEADER_BYTES, in_common_words
 from loadstone.errors import EngineError, UnsupportedError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-CACHE_BYTES_DEFAULT = 256 * 1024 * 1024
-HEADER_BYTES = 3 * 4096 + 262_144
-"""One main and two database headers, and the block that the catalog begins in: metadata has blocks
-of its own. See https://duckdb.org/docs/stable/internals/storage."""
-
 _ACCESS_PATHS = {"Type: Index Scan": "nonclustered", "Type: Sequential Scan": "heap"}
-_FSYNC_MODES = {"full": "STANDARD", "none": "NONE"}
 _TYPES = {"int2": "SMALLINT", "int4": "INTEGER", "int8": "BIGINT"}
-_UNITS_BYTES = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
 _SETTINGS = (
     "fsync_mode",
     "threads",
@@ -83,7 +78,7 @@ class DuckdbEngine(Engine):
             "threads": int(self.tactic("parallelism")),
             "memory_limit": f"{self.tactic('cache')}B",
             "temp_directory": str(self._spill),
-            "fsync_mode": _FSYNC_MODES[self.tactic("durability")],
+            "fsync_mode": FSYNC_MODES[self.tactic("durability")],
             # The lab reaches no network: an extension must not install itself in the middle.
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
@@ -106,10 +101,10 @@ class DuckdbEngine(Engine):
         settings = {str(name): str(value) for name, value in self.fetch(query)}
         return {
             "version": str(self.fetch("SELECT version()")[0][0]),
-            "durability": "none" if settings["fsync_mode"] == "NONE" else "full",
             "isolation": "snapshot",
-            "cache": str(_bytes(settings["memory_limit"])),
-            "parallelism": settings["threads"],
+            **in_common_words(
+                settings["fsync_mode"], settings["memory_limit"], settings["threads"]
+            ),
             **{f"setting.{name}": settings[name] for name in _SETTINGS if name in settings},
         }
 
@@ -245,12 +240,6 @@ class DuckdbEngine(Engine):
 def _first(result: duckdb.DuckDBPyConnection) -> Any:
     row = result.fetchone()
     return row[0] if row else 0
-
-
-def _bytes(text: str) -> int:
-    """Read a size as DuckDB prints it, `256.0 MiB`."""
-    number, _, unit = text.partition(" ")
-    return round(float(number) * _UNITS_BYTES[unit])
 
 
 @contextmanager

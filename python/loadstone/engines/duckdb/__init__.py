@@ -1,0 +1,1 @@
+"""DuckDB: the engine, and the settings that engine and client share."""

@@ -1,0 +1,24 @@
+"""DuckDB's settings in the terms that all engines share: one rule for engine and client."""
+
+HEADER_BYTES = 3 * 4096 + 262_144
+"""One main and two database headers, and the block that the catalog begins in: metadata has blocks
+of its own. See https://duckdb.org/docs/stable/internals/storage."""
+FSYNC_MODES = {"full": "STANDARD", "none": "NONE"}
+"""Durability -> `fsync_mode`."""
+
+_UNITS_BYTES = {"bytes": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+
+
+def in_common_words(fsync_mode: str, memory_limit: str, threads: str) -> dict[str, str]:
+    """Durability, cache and parallelism, from the settings as read back."""
+    return {
+        "durability": "none" if fsync_mode == FSYNC_MODES["none"] else "full",
+        "cache": str(size_bytes(memory_limit)),
+        "parallelism": threads,
+    }
+
+
+def size_bytes(text: str) -> int:
+    """Read a size as DuckDB prints it, `256.0 MiB`."""
+    number, _, unit = text.partition(" ")
+    return round(float(number) * _UNITS_BYTES[unit])

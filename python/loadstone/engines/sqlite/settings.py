@@ -1,0 +1,47 @@
+"""SQLite's settings in the terms that all engines share: one rule for engine and client."""
+
+from collections.abc import Mapping
+
+READ_BACK = (
+    "synchronous",
+    "journal_mode",
+    "cache_size",
+    "page_size",
+    "read_uncommitted",
+    "threads",
+)
+"""The pragmas whose values `in_common_words` needs."""
+SYNCHRONOUS = {"0": "OFF", "1": "NORMAL", "2": "FULL", "3": "EXTRA"}
+"""SQLite's words for the number that `PRAGMA synchronous` reads back."""
+
+_KIB = 1024
+
+
+def in_common_words(told: Mapping[str, str]) -> dict[str, str]:
+    """Durability, isolation, cache and parallelism, from the pragmas as read back."""
+    uncommitted = told["read_uncommitted"] != "0"
+    return {
+        "durability": durability(told["synchronous"], told["journal_mode"]),
+        "isolation": "read uncommitted" if uncommitted else "serializable",
+        "cache": str(cache_bytes(int(told["cache_size"]), int(told["page_size"]))),
+        # A statement's own thread, and the helpers that its sorts may start.
+        "parallelism": str(1 + int(told["threads"])),
+    }
+
+
+def durability(synchronous: str, journal: str) -> str:
+    """`full` if a commit survives a loss of power:
+    https://sqlite.org/pragma.html#pragma_synchronous.
+
+    `synchronous` is the number read back. With a rollback journal only EXTRA syncs the folder in
+    which the journal is deleted; a WAL needs no more than FULL.
+    """
+    word = SYNCHRONOUS.get(synchronous, synchronous)
+    if word == "EXTRA" or (word == "FULL" and journal == "wal"):
+        return "full"
+    return "none" if word == "OFF" else f"synchronous={word}"
+
+
+def cache_bytes(cache_size: int, page_bytes: int) -> int:
+    """A negative `cache_size` counts KiB, a positive one pages."""
+    return -cache_size * _KIB if cache_size < 0 else cache_size * page_bytes

@@ -1,0 +1,71 @@
+"""An engine's settings are read by one rule, whether a statement or a calling program drives it."""
+
+from pathlib import Path
+
+import pytest
+
+from loadstone.clients.rust.embedded import DuckdbClient, SqliteClient
+from loadstone.engines.duckdb import settings as duckdb
+from loadstone.engines.sqlite import settings as sqlite
+from loadstone.plan.variant import Variant
+
+# https://sqlite.org/pragma.html#pragma_synchronous
+DURABILITY = {
+    ("0", "wal"): "none",
+    ("0", "delete"): "none",
+    ("1", "wal"): "synchronous=NORMAL",
+    ("1", "delete"): "synchronous=NORMAL",
+    ("2", "wal"): "full",
+    ("2", "delete"): "synchronous=FULL",
+    ("3", "wal"): "full",
+    ("3", "delete"): "full",
+}
+SIZES = {"512 bytes": 512, "1.5 KiB": 1536, "256.0 MiB": 268_435_456, "2.0 GiB": 2_147_483_648}
+"""As DuckDB prints them."""
+
+
+def pragmas(**told: str) -> dict[str, str]:
+    return {
+        "synchronous": "2", "journal_mode": "wal", "cache_size": "-4", "page_size": "4096",
+        "read_uncommitted": "0", "threads": "0",
+    } | told  # fmt: skip
+
+
+@pytest.mark.parametrize("settings", sorted(DURABILITY))
+def test_sqlites_durability_follows_from_two_settings(
+    settings: tuple[str, str], tmp_path: Path
+) -> None:
+    synchronous, journal = settings
+    told = pragmas(synchronous=synchronous, journal_mode=journal)
+    assert sqlite.in_common_words(told)["durability"] == DURABILITY[settings]
+    client = SqliteClient(Variant("sqlite"), tmp_path, "one")
+    assert client.in_common_words(told)["durability"] == DURABILITY[settings]
+
+
+@pytest.mark.parametrize(
+    ("told", "term", "expected"),
+    [
+        (pragmas(cache_size="-4"), "cache", "4096"),
+        (pragmas(cache_size="3", page_size="8192"), "cache", "24576"),
+        (pragmas(read_uncommitted="1"), "isolation", "read uncommitted"),
+        (pragmas(), "isolation", "serializable"),
+        (pragmas(threads="2"), "parallelism", "3"),
+    ],
+)
+def test_sqlites_other_words(told: dict[str, str], term: str, expected: str) -> None:
+    assert set(told) == set(sqlite.READ_BACK)
+    assert sqlite.in_common_words(told)[term] == expected
+
+
+@pytest.mark.parametrize("printed", sorted(SIZES))
+def test_duckdbs_sizes_are_read_in_any_unit(printed: str, tmp_path: Path) -> None:
+    words = duckdb.in_common_words("STANDARD", printed, "4")
+    assert words == {"durability": "full", "cache": str(SIZES[printed]), "parallelism": "4"}
+    client = DuckdbClient(Variant("duckdb"), tmp_path, "one")
+    told = {
+        "durability": "fsync_mode NONE", "cache": f"memory_limit {printed}",
+        "parallelism": "threads 4",
+    }  # fmt: skip
+    assert client.in_common_words(told) == {
+        **words, "durability": "none", "setting.fsync_mode": "NONE",
+    }  # fmt: skip
