@@ -9,7 +9,7 @@ from report_fixture import make_run
 from loadstone.analysis.compare.compare import compare
 from loadstone.analysis.summary import summarise
 from loadstone.analysis.terms import terms
-from loadstone.clients.round_trip import round_trip_ns
+from loadstone.machine.wake_up import round_trip_ns, round_trips
 from loadstone.record.model import Run, Term
 
 
@@ -24,11 +24,16 @@ def test_a_byte_comes_back_and_both_ends_are_closed() -> None:
 
 
 def test_an_end_without_an_answer_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("loadstone.clients.round_trip._ECHO", "")
+    monkeypatch.setattr("loadstone.machine.wake_up._ECHO", "")
     near, far = socket.socketpair()
     with pytest.raises(ConnectionError):
         round_trip_ns(near, far, 10)
     assert near.fileno() == -1
+
+
+def test_no_machine_answers_where_the_echo_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("loadstone.machine.wake_up._ECHO", "")
+    assert round_trips(10) is None
 
 
 def test_it_stands_beside_the_terms_and_need_not_agree() -> None:

@@ -1,9 +1,10 @@
 """Engines called by a client in Rust, in the worker's own process."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from socket import socket
 from typing import ClassVar
 
 from loadstone import _core
@@ -13,6 +14,7 @@ from loadstone.engines.duckdb import settings as duckdb_settings
 from loadstone.engines.sqlite import settings as sqlite_settings
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.machine.counters import Work
+from loadstone.machine.wake_up import round_trip_ns
 from loadstone.plan.role import Role
 
 NO_LANGUAGE = "it has no query language"
@@ -41,6 +43,7 @@ class RustClient(Client):
     """The suffix of a lock file that every opening makes anew; it holds no data."""
 
     _program: _core.Client | None = None
+    _round_trip = ""
 
     @property
     def path(self) -> Path:
@@ -109,6 +112,16 @@ class RustClient(Client):
     def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
         """The terms that all engines have, from the driver's readings."""
         return {key: told[key] for key in COMMON_TERMS if key in told}
+
+    def round_trip(self, way: Callable[[], tuple[socket, socket]]) -> str:
+        """The time of a byte, in ns, to a process at the server's place and back, over the sockets
+        of `way`; measured once, without the server."""
+        if not self._round_trip:
+            try:
+                self._round_trip = f"{round_trip_ns(*way()):.0f}"
+            except OSError as error:
+                self._round_trip = f"not measured: {error}"
+        return self._round_trip
 
     def size_bytes(self) -> int:
         """Where the database is kept, log included."""

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from loadstone import _core
 from loadstone.clients.base import capabilities
-from loadstone.clients.round_trip import round_trip_ns
 from loadstone.clients.rust.embedded import ONE_KEY, RustClient, client_errors
 from loadstone.engines.base import Capabilities
 from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
@@ -57,7 +56,6 @@ class LodeClient(RustClient):
     def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:
         super().__init__(variant, scratch, owner)
         self._server = PageServer(self.path)
-        self._round_trip = ""
 
     def start(self) -> None:
         """Start the server where there is one, and let the program connect."""
@@ -96,7 +94,12 @@ class LodeClient(RustClient):
         if not self._is_served():
             return terms
         cache = {"setting.cache asked of the server": self._tactics_of_server()["cache"]}
-        return {**terms, **OF_A_SERVER, **cache, "round_trip_ns": self._round_trip_ns()}
+        return {
+            **terms,
+            **OF_A_SERVER,
+            **cache,
+            "round_trip_ns": self.round_trip(socket.socketpair),
+        }
 
     def size_bytes(self) -> int:
         """Of the volume and its log."""
@@ -130,12 +133,3 @@ class LodeClient(RustClient):
     def _tactics_of_server(self) -> Mapping[str, str]:
         names = (name for name in self.capabilities.tactics if name not in NOT_THE_SERVERS)
         return {name: self.tactic(name) for name in names}
-
-    def _round_trip_ns(self) -> str:
-        """The time of a byte to another process and back over a Unix socket, measured once."""
-        if not self._round_trip:
-            try:
-                self._round_trip = f"{round_trip_ns(*socket.socketpair()):.0f}"
-            except OSError as error:
-                self._round_trip = f"not measured: {error}"
-        return self._round_trip

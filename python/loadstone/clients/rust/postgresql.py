@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from loadstone.clients.base import capabilities
-from loadstone.clients.round_trip import round_trip_ns
 from loadstone.clients.rust.embedded import RustClient
 from loadstone.engines.base import Capabilities, Leftover
 from loadstone.engines.ownership import Hold, space_name
@@ -54,7 +53,6 @@ class PostgresqlClient(RustClient):
         space = space_name(owner, variant.name)
         self._server = PostgresqlEngine(server, scratch, owner, space=space)
         self._password = ""
-        self._round_trip = ""
 
     @classmethod
     def check(cls, variant: "Variant") -> None:
@@ -125,7 +123,8 @@ class PostgresqlClient(RustClient):
         said = {**self._server.terms(), **super().terms()}
         if not self._own_place():
             return said
-        return {**said, "place": self._found_place(said), "round_trip_ns": self._round_trip_ns()}
+        way = self.round_trip(self._server.socket_pair)
+        return {**said, "place": self._found_place(said), "round_trip_ns": way}
 
     def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
         """Durability is that of the client's own session. The cache is the server's, in bytes; so
@@ -188,16 +187,6 @@ class PostgresqlClient(RustClient):
         if any(Path(f"/proc/{pid}/ns/net").readlink() != own for pid in self.processes()):
             return "remote"
         return "tcp" if said["setting.transport"] == "TCP" else "socket"
-
-    def _round_trip_ns(self) -> str:
-        """The time of a byte to a process at the server's place and back, without the server;
-        measured once."""
-        if not self._round_trip:
-            try:
-                self._round_trip = f"{round_trip_ns(*self._server.socket_pair()):.0f}"
-            except OSError as error:
-                self._round_trip = f"not measured: {error}"
-        return self._round_trip
 
     def remove(self) -> None:
         """Disconnect; delete the private server, or drop our schema from the user's."""
