@@ -186,7 +186,7 @@ def of_the_kernel() -> set[str]:
 MAKER = """
 import sys
 from pathlib import Path
-from loadstone.engines.postgresql.engine.server import PrivateServer
+from loadstone.engines.postgresql.server import PrivateServer
 print(flush=True)
 PrivateServer(Path(sys.argv[1])).launch({})
 sys.stdin.read()
@@ -207,7 +207,7 @@ def test_a_server_killed_anywhere_leaves_no_memory(scratch: Path, how: str) -> N
             stdout=subprocess.PIPE, start_new_session=True,
         )  # fmt: skip
         assert process.stdout is not None
-        process.stdout.readline()
+        assert process.stdout.readline()
         select.select([], [], [], chance.random())  # any point of its making, or a running server
         pids = descendants(process.pid)
         if how == "group":

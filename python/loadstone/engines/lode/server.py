@@ -1,9 +1,6 @@
 """A private page server of lode: a process with the database open, which ends with its worker."""
 
-import contextlib
-import ctypes
 import os
-import select
 import signal
 import socket
 import struct
@@ -14,15 +11,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
+from loadstone.engines import private_server
+from loadstone.engines.private_server import STOP_S_MAX, ServerProcess, last_words
 from loadstone.errors import EngineError
-from loadstone.text.files import tail
 
-STOP_S_MAX = 60.0
-"""The time that writing a large cache back may take."""
-KILL_S_MAX = 5.0
-
-_PR_SET_PDEATHSIG = 1
-_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
+_STEPS = ((signal.SIGTERM, STOP_S_MAX),)
 _CREDENTIALS = struct.Struct("3i")
 """Of `SO_PEERCRED`: the process, its user, its group."""
 
@@ -33,7 +26,7 @@ class PageServer:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._process: subprocess.Popen[str] | None = None
+        self._process = ServerProcess()
         self._folder = -1
         """A descriptor of the database's folder while the server runs."""
         self._words: IO[bytes] | None = None
@@ -42,8 +35,7 @@ class PageServer:
     @property
     def pid(self) -> int | None:
         """The server's process while it runs."""
-        process = self._process
-        return process.pid if process is not None and process.poll() is None else None
+        return self._process.pid
 
     @property
     def address(self) -> str:
@@ -56,27 +48,22 @@ class PageServer:
         self.stop()
         end_orphan(self.path)
         self._folder = os.open(self.path.parent, os.O_PATH | os.O_DIRECTORY)
-        # In a file: nobody reads a pipe while the server runs, and a full one would stop it.
         self._words = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the server
         words = "&".join(f"{name}={value}" for name, value in tactics.items())
-        self._process = subprocess.Popen(
+        self._process.launch(
             [
                 *(sys.executable, "-m", "loadstone.cli", "lode", "serve", str(self.path.resolve())),
                 *("--create", "--listen", _socket(self.path).name, "--tactic", words),
             ],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=self._words,
-            text=True,
+            log=self._words,
             cwd=self.path.parent,
-            # Ctrl-C at the terminal is the runner's business, not the server's.
-            start_new_session=True,
-            preexec_fn=_die_with_parent,
+            # What was committed is in the log, and nobody is left to close the database for.
+            with_parent=signal.SIGKILL,
+            options={"stdout": subprocess.PIPE},
         )
-        said = self._process.stdout
-        if said is None or not said.readline():
-            self._process.communicate()
-            said_last = tail(Path(f"/proc/self/fd/{self._words.fileno()}")).strip()
+        if not self._process.says_something():
+            self._process.end(_STEPS)
+            said_last = last_words(Path(f"/proc/self/fd/{self._words.fileno()}"))
             self._let_go()
             raise EngineError(
                 f"lode: the page server of {self.path} did not start: {said_last}",
@@ -85,18 +72,9 @@ class PageServer:
 
     def stop(self) -> Sequence[int]:
         """Let it close the database; kill it if it does not end. Returns the processes ended."""
-        process = self._process
-        if process is None:
-            return ()
-        if process.poll() is None:
-            process.terminate()
-        try:
-            process.communicate(timeout=STOP_S_MAX)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
+        pids = self._process.end(_STEPS)
         self._let_go()
-        return (process.pid,)
+        return pids
 
     def remove(self) -> None:
         """Stop it, and remove what a killed one leaves beside the database."""
@@ -105,7 +83,6 @@ class PageServer:
         _socket(self.path).unlink(missing_ok=True)
 
     def _let_go(self) -> None:
-        self._process = None
         if self._words is not None:
             self._words.close()
             self._words = None
@@ -116,24 +93,9 @@ class PageServer:
 
 def end_orphan(path: Path) -> Sequence[int]:
     """End a server of that database whose worker was killed. Returns the processes ended."""
-    pid = _listener(path)
-    if pid is None:
-        return ()
-    try:
-        watched = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return ()
-    try:
-        # Looked at again, now that the number cannot be given to another process unseen.
-        if _listener(path) != pid:
-            return ()
-        with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(watched, signal.SIGKILL)
-        if select.select([watched], [], [], KILL_S_MAX)[0]:
-            return (pid,)
-    finally:
-        os.close(watched)
-    raise EngineError(f"cannot end process {pid}, which serves {path}", hint=f"kill -9 {pid}")
+    return private_server.end_orphan(
+        lambda: _listener(path), (signal.SIGKILL,), f"which serves {path}"
+    )
 
 
 def _listener(path: Path) -> int | None:
@@ -155,10 +117,3 @@ def _listener(path: Path) -> int | None:
 
 def _socket(path: Path) -> Path:
     return path.with_name(f"{path.name}-socket")
-
-
-def _die_with_parent() -> None:
-    # Runs in the child between fork and exec: no import, no lock, no allocation to speak of. What
-    # was committed is in the log, and nobody is left to close the database for.
-    if _LIBC is not None:
-        _LIBC.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))

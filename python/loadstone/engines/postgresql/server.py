@@ -5,23 +5,29 @@ namespace of its own.
 """
 
 import contextlib
-import ctypes
 import os
-import select
 import shutil
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from loadstone.engines import private_server
 from loadstone.engines.postgresql import shared_memory
 from loadstone.engines.postgresql.binaries import Account, binaries, server_account
 from loadstone.engines.postgresql.network_namespace import NetworkNamespace
+from loadstone.engines.private_server import (
+    KILL_S_MAX,
+    STOP_S_MAX,
+    ServerProcess,
+    gone_within,
+    last_words,
+    signalled_with_parent,
+)
 from loadstone.errors import EngineError, InputError
-from loadstone.text.files import read_text, tail
+from loadstone.text.files import read_text
 
 PID_FILE_BYTES_MAX = 4096
 
@@ -29,8 +35,6 @@ PORT = 5432
 LOOPBACK = "127.0.0.1"
 USER = "loadstone"
 DATABASE = "postgres"
-STOP_S_MAX = 60.0
-GONE_S_MAX = 5.0
 MAKE_S_MAX = 20.0
 """An `initdb` that was told to end has ended by then; it takes half a second in all."""
 
@@ -38,9 +42,8 @@ _FOLDER = "postgresql"
 # sun_path holds 108 bytes, the last one zero (unix(7)).
 _SOCKET_BYTES_MAX = 107
 _SOCKET_NAME = ".s.PGSQL.65535"
-_LOG_LINES_SHOWN = 5
-_PR_SET_PDEATHSIG = 1
-_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
+_STEPS = ((signal.SIGINT, STOP_S_MAX), (signal.SIGQUIT, KILL_S_MAX))
+"""A fast shutdown, which writes all back; then one that leaves it to the log."""
 
 
 class PrivateServer:
@@ -52,7 +55,7 @@ class PrivateServer:
         self.listens = ""
         """The interface of TCP connections; empty for none."""
         self._apart: NetworkNamespace | None = None
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process = ServerProcess()
 
     @property
     def data(self) -> Path:
@@ -67,12 +70,12 @@ class PrivateServer:
     @property
     def alive(self) -> bool:
         """Whether the process we started still runs."""
-        return self._process is not None and self._process.poll() is None
+        return self._process.alive
 
     @property
     def pid(self) -> int | None:
         """The postmaster's process id while it runs."""
-        return self._process.pid if self._process is not None and self.alive else None
+        return self._process.pid
 
     def address(self) -> dict[str, str | int]:
         """Connection parameters."""
@@ -118,57 +121,28 @@ class PrivateServer:
             self._initialise(programs, account)
         options = [f"--{name}={value}" for name, value in self._options(settings).items()]
         with self.log.open("ab") as log, self._network():
-            self._process = subprocess.Popen(
+            self._process.launch(
                 [str(programs / "postgres"), "-D", str(self.data), *options],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                cwd="/",
-                env=_environment(),
-                # Ctrl-C at the terminal is the runner's business, not the server's.
-                start_new_session=True,
-                preexec_fn=_die_with_parent,
-                **account.process_options,
+                log=log,
+                cwd=Path("/"),
+                with_parent=signal.SIGQUIT,
+                options={"env": _environment(), **account.process_options},
             )
 
     def ended_within(self, limit_s: float) -> bool:
         """Wait for the server to end, at most `limit_s`."""
-        if self._process is None:
-            return True
-        try:
-            self._process.wait(limit_s)
-        except subprocess.TimeoutExpired:
-            return False
-        return True
+        return self._process.ended_within(limit_s)
 
     def last_words(self) -> str:
         """The end of its log, in one line."""
-        lines = tail(self.log).splitlines()
-        return "; ".join(line.strip() for line in lines[-_LOG_LINES_SHOWN:])
+        return last_words(self.log)
 
     def stop(self) -> Sequence[int]:
         """Shut down fast but cleanly; kill processes that do not end. Returns the processes
         ended."""
-        pids = self._end()
+        pids = self._process.end(_STEPS)
         if self._apart is not None:
             self._apart.close()
-        return pids
-
-    def _end(self) -> Sequence[int]:
-        process, self._process = self._process, None
-        if process is None:
-            return ()
-        pids = [process.pid, *_children(process.pid)]
-        for step, limit_s in ((signal.SIGINT, STOP_S_MAX), (signal.SIGQUIT, 5.0)):
-            if process.poll() is None:
-                process.send_signal(step)
-            try:
-                process.wait(limit_s)
-            except subprocess.TimeoutExpired:
-                continue
-            return pids
-        process.kill()
-        process.wait()
         return pids
 
     def remove(self) -> None:
@@ -227,7 +201,8 @@ class PrivateServer:
             cwd="/",
             env=_environment(),
             start_new_session=True,
-            preexec_fn=_end_with_parent,
+            # `initdb` lets its server end, and removes what it made.
+            preexec_fn=signalled_with_parent(signal.SIGTERM),
             **account.process_options,
         )
         if done.returncode != 0:
@@ -244,10 +219,10 @@ def end_orphan(scratch: Path) -> Sequence[int]:
     data = scratch / _FOLDER / "data"
     ended = [*_end_makers(data), *_end_postmaster(scratch, data)]
     for pid in _working_in(data):
-        if not _gone_within(pid, GONE_S_MAX):
+        if not gone_within(pid, KILL_S_MAX):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-            _gone_within(pid, GONE_S_MAX)
+            gone_within(pid, KILL_S_MAX)
     # When nobody has it any more, and before the folder goes, by which it is known as ours.
     shared_memory.free(data)
     return ended
@@ -258,7 +233,7 @@ def _end_makers(data: Path) -> list[int]:
     argument = os.fsencode(data)
     makers = [pid for pid in _processes() if _is_maker(_command(pid), argument)]
     for pid in makers:
-        if not _gone_within(pid, MAKE_S_MAX):
+        if not gone_within(pid, MAKE_S_MAX):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
     return makers
@@ -280,25 +255,11 @@ def _command(pid: int) -> list[bytes]:
 
 
 def _end_postmaster(scratch: Path, data: Path) -> Sequence[int]:
-    pid = _postmaster(data)
-    if pid is None:
+    if _postmaster(data) is None:
         _forget_zombie(data)
         return ()
-    try:
-        watched = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return ()
-    try:
-        # Looked at again, now that the number cannot be given to another process unseen.
-        if _postmaster(data) != pid:
-            return ()
-        for step in (signal.SIGQUIT, signal.SIGKILL):
-            signal.pidfd_send_signal(watched, step)
-            if select.select([watched], [], [], 5.0)[0]:
-                return (pid,)
-    finally:
-        os.close(watched)
-    raise EngineError(f"cannot end process {pid}, a server in {scratch}", hint=f"kill -9 {pid}")
+    steps = (signal.SIGQUIT, signal.SIGKILL)
+    return private_server.end_orphan(lambda: _postmaster(data), steps, f"a server in {scratch}")
 
 
 def _forget_zombie(data: Path) -> None:
@@ -313,7 +274,7 @@ def _forget_zombie(data: Path) -> None:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except (InputError, OSError, ValueError):
         return
-    if state == "Z" and all(_gone_within(child, 5.0) for child in _working_in(data)):
+    if state == "Z" and all(gone_within(child, KILL_S_MAX) for child in _working_in(data)):
         pid_file.unlink(missing_ok=True)
 
 
@@ -327,17 +288,6 @@ def _working_in(data: Path) -> list[int]:
     return found
 
 
-def _gone_within(pid: int, limit_s: float) -> bool:
-    try:
-        watched = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return True
-    try:
-        return bool(select.select([watched], [], [], limit_s)[0])
-    finally:
-        os.close(watched)
-
-
 def _postmaster(data: Path) -> int | None:
     """The live server of a data folder, recognised by its pid file and its command line."""
     try:
@@ -346,13 +296,6 @@ def _postmaster(data: Path) -> int | None:
     except (InputError, ValueError):
         return None
     return pid if os.fsencode(data) in _command(pid) else None
-
-
-def _children(pid: int) -> list[int]:
-    try:
-        return [int(n) for n in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    except OSError:
-        return []
 
 
 def _remove_socket(home: Path) -> None:
@@ -367,15 +310,3 @@ def _remove_socket(home: Path) -> None:
 def _environment() -> dict[str, str]:
     """Nothing of the caller's: neither PG* variables nor a locale may change the server."""
     return {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}
-
-
-def _end_with_parent() -> None:
-    # As below. `initdb` lets its server end, and removes what it made.
-    if _LIBC is not None:
-        _LIBC.prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM))
-
-
-def _die_with_parent() -> None:
-    # Runs in the child between fork and exec: no import, no lock, no allocation to speak of.
-    if _LIBC is not None:
-        _LIBC.prctl(_PR_SET_PDEATHSIG, int(signal.SIGQUIT))

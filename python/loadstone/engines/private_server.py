@@ -1,0 +1,166 @@
+"""The life of a private server, of any engine: its start in a session of its own, its end, and its
+end with the worker.
+
+Each engine keeps its own command, sign of readiness, signals, and way to recognise an orphan.
+"""
+
+import contextlib
+import ctypes
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from loadstone.errors import EngineError
+from loadstone.text.files import tail
+
+STOP_S_MAX = 60.0
+"""The time that writing a large cache back may take."""
+KILL_S_MAX = 5.0
+
+_LOG_LINES_SHOWN = 5
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+
+class ServerProcess:
+    """The process of one server of ours, as long as this worker lives."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process that was started still runs."""
+        return self._process is not None and self._process.poll() is None
+
+    @property
+    def pid(self) -> int | None:
+        """Its process id while it runs; of a server of many processes, that of the first."""
+        return self._process.pid if self._process is not None and self.alive else None
+
+    def launch(
+        self, command: Sequence[str], *, log: IO[bytes], cwd: Path, with_parent: signal.Signals,
+        options: Mapping[str, Any],
+    ) -> None:  # fmt: skip
+        """Start it; do not wait for it.
+
+        Its errors go to `log`, a file: no one reads a pipe while the server runs, and a full pipe
+        would stop it. `with_parent` is the signal that the kernel sends it if this process dies;
+        `options` are further options of `subprocess.Popen`.
+        """
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stderr=log,
+            cwd=cwd,
+            # Ctrl-C at the terminal is the runner's business, not the server's.
+            start_new_session=True,
+            preexec_fn=signalled_with_parent(with_parent),
+            **{"stdout": log, **options},
+        )
+
+    def says_something(self) -> bool:
+        """Wait for a line on its standard output, which `options` made a pipe; False if it ended
+        without one."""
+        said = self._process.stdout if self._process is not None else None
+        return said is not None and bool(said.readline())
+
+    def ended_within(self, limit_s: float) -> bool:
+        """Wait for the server to end, at most `limit_s`."""
+        if self._process is None:
+            return True
+        try:
+            self._process.wait(limit_s)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def end(self, steps: Sequence[tuple[signal.Signals, float]]) -> Sequence[int]:
+        """Send each signal in turn, with its time limit in seconds, until the server has ended; kill
+        it if no signal ends it. Returns the processes ended."""
+        process, self._process = self._process, None
+        if process is None:
+            return ()
+        pids = [process.pid, *_children(process.pid)]
+        try:
+            for step, limit_s in steps:
+                if process.poll() is None:
+                    process.send_signal(step)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(limit_s)
+                    return pids
+            process.kill()
+            process.wait()
+        finally:
+            if process.stdout is not None:
+                process.stdout.close()
+        return pids
+
+
+def last_words(log: Path) -> str:
+    """The end of a server's log, in one line."""
+    lines = tail(log).strip().splitlines()
+    return "; ".join(line.strip() for line in lines[-_LOG_LINES_SHOWN:])
+
+
+def end_orphan(
+    find: Callable[[], int | None], steps: Sequence[signal.Signals], what: str
+) -> Sequence[int]:
+    """End a server whose worker was killed. `find` returns its process id; each signal of `steps` is
+    tried in turn. Returns the processes ended. Raises `EngineError`; `what` describes the server
+    in it."""
+    pid = find()
+    if pid is None:
+        return ()
+    try:
+        watched = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return ()
+    try:
+        # Looked at again, now that the number cannot be given to another process unseen.
+        if find() != pid:
+            return ()
+        for step in steps:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(watched, step)
+            if select.select([watched], [], [], KILL_S_MAX)[0]:
+                return (pid,)
+    finally:
+        os.close(watched)
+    raise EngineError(f"cannot end process {pid}, {what}", hint=f"kill -9 {pid}")
+
+
+def gone_within(pid: int, limit_s: float) -> bool:
+    """Wait for the end of a process that need not be our child, at most `limit_s`."""
+    try:
+        watched = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([watched], [], [], limit_s)[0])
+    finally:
+        os.close(watched)
+
+
+def signalled_with_parent(step: signal.Signals) -> Callable[[], None]:
+    """For `preexec_fn`: the new process gets that signal when its parent ends."""
+    number = int(step)
+
+    def ask() -> None:
+        # Between fork and exec: no import, no lock, no allocation to speak of.
+        if _LIBC is not None:
+            _LIBC.prctl(_PR_SET_PDEATHSIG, number)
+
+    return ask
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        return [int(n) for n in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
