@@ -3,12 +3,16 @@
 A mark is a text beside an object: a comment, a row, an alias. It names the run.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
+from typing import Self
 from zlib import crc32
 
 PREFIX = "loadstone run "
+
+_NAME = re.compile(r"loadstone_([a-z0-9]+)_[0-9a-f]{8}")
 
 
 def mark_of(owner: str) -> str:
@@ -21,15 +25,35 @@ def owner_of(mark: str) -> str | None:
     return mark.removeprefix(PREFIX) if mark.startswith(PREFIX) else None
 
 
-def space_name(owner: str, variant: str) -> str:
-    """The name of a variant's part of a user's database. Two variants of a run may share a
-    database: each has its own part."""
-    return f"loadstone_{owner}_{crc32(variant.encode()):08x}"
-
-
 def lock_key(name: str) -> int:
     """The number by which a database's own locks know a space: 63 bits of a hash of its name."""
     return int.from_bytes(blake2b(name.encode(), digest_size=8).digest()) >> 1
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """A run's part of a user's database; each engine has its own way to make, mark and drop it."""
+
+    name: str
+    owner: str
+
+    @classmethod
+    def of(cls, owner: str, variant: str) -> Self:
+        """The part of one variant. Two variants of a run may share a database: each has its own
+        part."""
+        return cls(f"loadstone_{owner}_{crc32(variant.encode()):08x}", owner)
+
+    @classmethod
+    def named(cls, name: str) -> Self | None:
+        """The part that has this name; None if the name is not a run's. It is ours only if it bears
+        the `mark`, too: a user may choose such a name."""
+        found = _NAME.fullmatch(name)
+        return cls(name, found[1]) if found else None
+
+    @property
+    def mark(self) -> str:
+        """The text that marks it as the run's."""
+        return mark_of(self.owner)
 
 
 def _nothing() -> None:

@@ -81,8 +81,8 @@ class ServerProcess:
         return True
 
     def end(self, steps: Sequence[tuple[signal.Signals, float]]) -> Sequence[int]:
-        """Send each signal in turn, with its time limit in seconds, until the server has ended; kill
-        it if no signal ends it. Returns the processes ended."""
+        """Send each signal in turn, with its time limit in seconds, until the server has ended;
+        kill it if none ends it. Returns the processes ended."""
         process, self._process = self._process, None
         if process is None:
             return ()
@@ -111,8 +111,8 @@ def last_words(log: Path) -> str:
 def end_orphan(
     find: Callable[[], int | None], steps: Sequence[signal.Signals], what: str
 ) -> Sequence[int]:
-    """End a server whose worker was killed. `find` returns its process id; each signal of `steps` is
-    tried in turn. Returns the processes ended. Raises `EngineError`; `what` describes the server
+    """End a server whose worker was killed. `find` returns its process id; each signal of `steps`
+    is tried in turn. Returns the processes ended. Raises `EngineError`; `what` describes the server
     in it."""
     pid = find()
     if pid is None:

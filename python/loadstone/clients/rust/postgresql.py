@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 from loadstone.clients.base import capabilities
 from loadstone.clients.rust.embedded import RustClient
 from loadstone.engines.base import Capabilities, Leftover
-from loadstone.engines.ownership import Hold, space_name
+from loadstone.engines.ownership import Hold
 from loadstone.engines.postgresql.binaries import require_server
 from loadstone.engines.postgresql.engine import PostgresqlEngine
 from loadstone.errors import UnsupportedError
@@ -50,8 +50,7 @@ class PostgresqlClient(RustClient):
         server = replace(variant, tactics=own)
         # Named after the whole variant: two that differ in a tactic of the program only would else
         # load and drop each other's tables.
-        space = space_name(owner, variant.name)
-        self._server = PostgresqlEngine(server, scratch, owner, space=space)
+        self._server = PostgresqlEngine(server, scratch, owner, space=variant.name)
         self._password = ""
 
     @classmethod

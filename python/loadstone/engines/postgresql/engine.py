@@ -26,12 +26,12 @@ from loadstone.engines.base import (
     in_use,
 )
 from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
-from loadstone.engines.ownership import Hold, owner_of, space_name
+from loadstone.engines.ownership import Hold
 from loadstone.engines.postgresql.binaries import require_server
 from loadstone.engines.postgresql.load import fill, organise, read_rows
 from loadstone.engines.postgresql.network_namespace import remove_link
 from loadstone.engines.postgresql.probe import probe
-from loadstone.engines.postgresql.schema import Space
+from loadstone.engines.postgresql.schema import Schema
 from loadstone.engines.postgresql.server import PrivateServer, end_orphan
 from loadstone.engines.postgresql.session import Address, private_address, user_address
 from loadstone.engines.postgresql.terms import (
@@ -84,7 +84,7 @@ class PostgresqlEngine(Engine):
         self._server: PrivateServer | None = None
         self._entered = False
         self._gaps: dict[str, str] = {}
-        self._space = Space(space or space_name(owner, variant.name), owner)
+        self._space = Schema.of(owner, space or variant.name)
 
     @classmethod
     def check(cls, variant: "Variant") -> None:
@@ -330,8 +330,9 @@ class PostgresqlEngine(Engine):
         )
         with address.errors("cannot look for schemas"), address.connect() as connection:
             rows = connection.execute(query).fetchall()
-            found = [Space(name, owner_of(told) or "") for name, told in rows if _ours(name, told)]
-            return [_leftover(space, connection) for space in found]
+            found = [(Schema.named(name), comment) for name, comment in rows]
+            ours = [space for space, comment in found if space and space.mark == comment]
+            return [_leftover(space, connection) for space in ours]
 
     @classmethod
     def clear(cls, variant: "Variant", leftover: Leftover) -> None:
@@ -339,7 +340,7 @@ class PostgresqlEngine(Engine):
         if variant.url is None:
             return
         address = user_address(variant.url)
-        space = Space(leftover.name, leftover.owner)
+        space = Schema(leftover.name, leftover.owner)
         with address.errors(f"cannot drop {leftover.name}"), address.connect() as connection:
             if not space.take(connection):
                 raise in_use(leftover)
@@ -351,7 +352,7 @@ class PostgresqlEngine(Engine):
         if variant.url is None:
             return Hold()
         address = user_address(variant.url)
-        space = Space(space_name(owner, variant.name), owner)
+        space = Schema.of(owner, variant.name)
         with address.errors("cannot hold the schema"):
             connection = address.connect()
             space.hold(connection)
@@ -363,7 +364,7 @@ class PostgresqlEngine(Engine):
         if variant.url is None:
             return
         address = user_address(variant.url)
-        space = Space(space_name(owner, variant.name), owner)
+        space = Schema.of(owner, variant.name)
         with address.errors("cannot end a session"), address.connect() as connection:
             space.end_sessions(connection)
 
@@ -444,13 +445,7 @@ def _is_relation(path: Path) -> bool:
     return path.parent.parent.name == "base" and number is not None and int(number[0]) >= 16384
 
 
-def _ours(schema: str, comment: str | None) -> bool:
-    # Name and comment together, exactly as a run writes them: a user may write a note like it.
-    found = re.fullmatch(r"loadstone_([a-z0-9]+)_[0-9a-f]{8}", schema)
-    return found is not None and owner_of(comment or "") == found[1]
-
-
-def _leftover(space: Space, connection: psycopg.Connection[tuple[Any, ...]]) -> Leftover:
+def _leftover(space: Schema, connection: psycopg.Connection[tuple[Any, ...]]) -> Leftover:
     tables = space.tables(connection)
     alive = not space.take(connection)
     drops = [f'DROP TABLE {space.quoted}."{table}"' for table in tables]

@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from loadstone.engines.ownership import lock_key, mark_of
+from loadstone.engines.ownership import Space, lock_key
 from loadstone.errors import EngineError
 
 Connection = psycopg.Connection[tuple[Any, ...]]
@@ -87,21 +87,13 @@ _UNKNOWN = (*_LACKING, psycopg.errors.UndefinedTable, psycopg.errors.UndefinedCo
 
 
 @dataclass(frozen=True, slots=True)
-class Space:
+class Schema(Space):
     """Our schema on a server, told from the user's by its comment."""
-
-    name: str
-    owner: str
 
     @property
     def quoted(self) -> str:
         """As written in a statement."""
         return '"' + self.name.replace('"', '""') + '"'
-
-    @property
-    def mark(self) -> str:
-        """The comment that makes it ours."""
-        return mark_of(self.owner)
 
     @property
     def _identifier(self) -> sql.Identifier:

@@ -22,11 +22,11 @@ from loadstone.engines.base import (
     in_use,
 )
 from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
-from loadstone.engines.ownership import Hold, space_name
+from loadstone.engines.ownership import Hold
 from loadstone.engines.sqlite import hold as sqlite_hold
 from loadstone.engines.sqlite import user_file
 from loadstone.engines.sqlite.settings import READ_BACK, SYNCHRONOUS, in_common_words
-from loadstone.engines.sqlite.user_file import Space, errors, transaction
+from loadstone.engines.sqlite.user_file import OwnTables, errors, transaction
 from loadstone.errors import EngineError, LoadstoneError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -75,9 +75,9 @@ class SqliteEngine(Engine):
         super().__init__(variant, scratch, owner)
         self._connection: apsw.Connection | None = None
         self._entered = False
-        self._space: Space | None = None
+        self._space: OwnTables | None = None
         if variant.url is not None:
-            self._space = Space(space_name(owner, variant.name), owner)
+            self._space = OwnTables.of(owner, variant.name)
 
     @classmethod
     def check(cls, variant: "Variant") -> None:
@@ -303,7 +303,7 @@ class SqliteEngine(Engine):
         try:
             doing = f"cannot drop {leftover.name} from {path}"
             with closing(user_file.connect(path)) as connection, errors(doing):
-                Space(leftover.name, leftover.owner).leave(connection)
+                OwnTables(leftover.name, leftover.owner).leave(connection)
         finally:
             os.close(alone)
 
@@ -314,9 +314,9 @@ class SqliteEngine(Engine):
             return Hold()
         path = user_file.path_of(variant.url)
         user_file.look(path)
-        name = space_name(owner, variant.name)
-        descriptor = sqlite_hold.hold(path, name)
-        return Hold(name, partial(os.close, descriptor), (descriptor,))
+        space = OwnTables.of(owner, variant.name)
+        descriptor = sqlite_hold.hold(path, space.name)
+        return Hold(space.name, partial(os.close, descriptor), (descriptor,))
 
     def _lazy(self) -> bool:
         return self.tactic("durability") == "none"

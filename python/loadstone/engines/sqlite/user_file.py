@@ -5,7 +5,6 @@ and every table whose name continues that with an underscore. Nothing else is ev
 """
 
 import os
-import re
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,14 +15,13 @@ from urllib.parse import unquote, urlsplit
 import apsw
 
 from loadstone.engines.base import Leftover
-from loadstone.engines.ownership import mark_of
+from loadstone.engines.ownership import Space
 from loadstone.errors import EngineError, InputError
 
 BUSY_MS_MAX = 5000
 STATISTICS = ("sqlite_stat1", "sqlite_stat4")
 """The tables that ANALYZE makes. SQLite itself removes the rows of a table that is dropped."""
 
-_NAME = re.compile(r"loadstone_[a-z0-9]+_[0-9a-f]{8}")
 _CLOSE_IT = "close the program that has it open, or end its transaction"
 _HINTS: tuple[tuple[type[apsw.Error], str], ...] = (
     (apsw.BusyError, _CLOSE_IT),
@@ -131,22 +129,14 @@ def _refusal(path: Path, reason: str, hint: str) -> EngineError:
 
 
 @dataclass(frozen=True, slots=True)
-class Space:
+class OwnTables(Space):
     """Our part of a user's file, recognised by the mark: a table of exactly our definition, whose
     one row names its run."""
-
-    name: str
-    owner: str
 
     @property
     def prefix(self) -> str:
         """The prefix of our tables' names."""
         return self.name + "_"
-
-    @property
-    def mark(self) -> str:
-        """The words that make it ours."""
-        return mark_of(self.owner)
 
     def holds(self, table: str) -> bool:
         """Whether a table is ours by its name."""
@@ -269,12 +259,11 @@ class Space:
         return bool(db.execute(query, (self.name, len(self.prefix), self.prefix)).fetchall())
 
 
-def spaces(db: apsw.Connection) -> list[Space]:
+def spaces(db: apsw.Connection) -> list[OwnTables]:
     """Everything in a file that bears our mark, of any run."""
     query = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
-    names = [str(row[0]) for row in db.execute(query) if _NAME.fullmatch(str(row[0]))]
-    found = [Space(name, name.split("_")[1]) for name in names]
-    return [space for space in found if space.mark_read(db) is not None]
+    found = [OwnTables.named(str(row[0])) for row in db.execute(query).fetchall()]
+    return [space for space in found if space and space.mark_read(db) is not None]
 
 
 def quoted(name: str) -> str:
