@@ -1,7 +1,9 @@
 """`loadstone clean`: shows what dead runs left, asks, and removes that and nothing else."""
 
+import contextlib
 import json
 import os
+import select
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from pathlib import Path
 
@@ -10,12 +12,28 @@ import typer
 from typer.testing import CliRunner
 
 from loadstone import registry
+from loadstone.clients.rust.lode import LodeClient
 from loadstone.commands.clean import clean
 from loadstone.commands.engines import engines
+from loadstone.plan.variant import Variant
 from loadstone.run import scratch
 
-POINTS = entry_points(group="loadstone.engines")
+POINTS = [*entry_points(group="loadstone.engines"), *entry_points(group="loadstone.clients")]
+DEATH_S_MAX = 20.0
 LACKING = EntryPoint("lacking", "loadstone_no_such_module:Engine", "loadstone.engines")
+
+
+class Watched:
+    """A process; another that gets its number later is not meant."""
+
+    def __init__(self, pid: int) -> None:
+        self._descriptor = os.pidfd_open(pid)
+
+    def is_dead(self, limit_s: float) -> bool:
+        return bool(select.select([self._descriptor], [], [], limit_s)[0])
+
+    def close(self) -> None:
+        os.close(self._descriptor)
 
 
 @pytest.fixture
@@ -50,6 +68,24 @@ def test_only_the_dead_are_removed(app: typer.Typer, folders: dict[str, Path]) -
     assert not folders["dead"].exists()
     assert folders["live"].exists()
     assert folders["foreign"].exists()
+
+
+def test_the_server_of_a_dead_runs_client_is_ended(
+    app: typer.Typer, folders: dict[str, Path]
+) -> None:
+    home = folders["dead"] / "client"
+    home.mkdir()
+    client = LodeClient(Variant("lode", (("place", "server"),)), home, "dead")
+    client.start()
+    (pid,) = client.processes()
+    with contextlib.closing(Watched(pid)) as server:
+        assert CliRunner().invoke(app, ["clean"], input="n\n").exit_code == 0
+        assert not server.is_dead(0)
+        done = CliRunner().invoke(app, ["clean", "--yes"])
+        assert done.exit_code == 0, done.output
+        assert server.is_dead(DEATH_S_MAX)
+    assert not folders["dead"].exists()
+    client.remove()
 
 
 def test_it_asks_first(app: typer.Typer, folders: dict[str, Path]) -> None:
