@@ -22,6 +22,7 @@ from loadstone.errors import (
     InputError,
     LoadstoneError,
     NotInstalledError,
+    ProtocolError,
     RecordError,
     TimeLimitError,
     WorkerDiedError,
@@ -58,6 +59,7 @@ EXIT_OF_ERROR: dict[type[LoadstoneError], Exit] = {
     WorkerDiedError: Exit.ENGINE,
     TimeLimitError: Exit.ENGINE,
     RecordError: Exit.RECORD,
+    ProtocolError: Exit.INTERNAL,
 }
 
 EXIT_OF_COMPARISON: dict[str, Exit] = {

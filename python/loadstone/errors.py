@@ -45,6 +45,10 @@ class WorkerDiedError(LoadstoneError):
     """A worker process ended without an answer."""
 
 
+class ProtocolError(LoadstoneError):
+    """A message between runner and worker is not as agreed: the fault is ours, not an engine's."""
+
+
 class TimeLimitError(LoadstoneError):
     """A cell took longer than its limit; `limit_s` is that limit."""
 

@@ -18,8 +18,9 @@ from loadstone.clients.base import Database
 from loadstone.engines.base import Attribute, System, Table
 from loadstone.machine import facts, page_cache
 from loadstone.plan.variant import Variant
-from loadstone.record.model import AnswerCheck, ColdEvidence, Sample, refuted
-from loadstone.worker.block import Block, Timer, Variation
+from loadstone.protocol.messages import Block, Variation
+from loadstone.record.model import ColdEvidence, refuted
+from loadstone.worker.block import Timer
 from loadstone.worker.client_timer import ClientTimer
 from loadstone.worker.statement_timer import StatementTimer
 
@@ -68,13 +69,12 @@ class Count:
 def cold(
     timer: Timer, variations: Sequence[Variation], destination: str = "client"
 ) -> ColdEvidence:
-    block = Block("wisconsin", "1993", ROWS, "heap", destination, "cold", list(variations), 0, 0, 0)
-    reply = timer.take(block)
-    evidence = [ColdEvidence(**item) for item in reply["evidence"]]
-    samples = [Sample(**item) for item in reply["samples"]]
-    answers = [AnswerCheck(**item) for item in reply["answers"]]
-    assert not refuted(samples, answers, evidence), samples
-    return evidence[-1]
+    block = Block(
+        "wisconsin", "1993", ROWS, "heap", destination, "cold", tuple(variations), 0, 0, 0
+    )
+    result = timer.take(block)
+    assert not refuted(result.samples, result.answers, result.evidence), result.samples
+    return result.evidence[-1]
 
 
 def assert_proved(found: ColdEvidence, counted: Count) -> None:
@@ -93,7 +93,7 @@ def test_a_program_meets_none_of_its_data_in_memory(text: str, folder: Path) -> 
         client.load()
         client.settle()
         counted = Count(client)
-        found = cold(ClientTimer(client, counted), [(0, "lookup 0", "", 1000, "unknown")])
+        found = cold(ClientTimer(client, counted), [Variation(0, "lookup 0", "", 1000, "unknown")])
         assert_proved(found, counted)
     finally:
         client.remove()
@@ -108,7 +108,7 @@ def test_what_opening_takes_into_its_own_memory_is_seen(text: str, folder: Path)
         client.load()
         client.settle()
         counted = Count(client)
-        found = cold(ClientTimer(client, counted), [(0, "lookup 0", "", 1000, "unknown")])
+        found = cold(ClientTimer(client, counted), [Variation(0, "lookup 0", "", 1000, "unknown")])
         assert counted.pages == [0]
         assert not found.proved
         assert "in its own memory" in found.reason
@@ -131,7 +131,7 @@ def test_a_statement_meets_none_of_its_data_in_memory(name: str, folder: Path) -
         assert engine.load(table, rows) == ROWS
         engine.settle([table.name])
         counted = Count(engine)
-        variations = [(i, QUERY, "", 1, "unknown") for i in range(2)]
+        variations = [Variation(i, QUERY, "", 1, "unknown") for i in range(2)]
         assert_proved(cold(StatementTimer(engine, counted), variations), counted)
     finally:
         engine.remove()

@@ -69,9 +69,9 @@ def test_a_loop_counts_right_answers_only(engine: Engine, model: str):
     loaded(engine)
     loop = Loop(model, USERS, 200_000_000, seed=1, rate_per_s=1000.0, limits=False)
     reply = Users(engine, lambda _: None).work(loop, [request(n) for n in range(5)])
-    assert (reply["status"], reply["reason"], reply["failed"]) == ("ok", "", 0)
-    assert reply["completed"] > 0
-    assert 0 < reply["service_ns"]["max"] <= reply["latency_ns"]["max"]
+    assert (reply.status, reply.reason, reply.failed) == ("ok", "", 0)
+    assert reply.completed > 0
+    assert 0 < reply.service_ns["max"] <= reply.latency_ns["max"]
 
 
 @pytest.mark.parametrize("kind", [NullEngine, FixedEngine, StallingEngine])
@@ -80,5 +80,5 @@ def test_artificial_engines_have_concurrent_users_too(kind: type[Engine], tmp_pa
     engine.start()
     loop = Loop("closed", USERS, 1_000_000, seed=1)
     reply = Users(engine, lambda _: None).work(loop, [Request("", 0, "")])
-    assert (reply["status"], reply["failed"]) == ("ok", 0)
-    assert reply["completed"] > 0
+    assert (reply.status, reply.failed) == ("ok", 0)
+    assert reply.completed > 0

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 HEAVY = (
-    "altair", "apsw", "duckdb", "jinja2", "numpy", "psycopg", "pyarrow", "sqlglot", "vl_convert",
+    "altair", "apsw", "duckdb", "jinja2", "msgspec", "numpy", "psycopg", "pyarrow", "sqlglot",
+    "vl_convert",
 )  # fmt: skip
 
 OWNERS = {
@@ -22,6 +23,7 @@ OWNERS = {
     "altair": ("report/",),
     "vl_convert": ("report/",),
     "jinja2": ("report/",),
+    "msgspec": ("protocol/",),
     "sqlglot": ("quel/",),
 }
 PACKAGE = "python/loadstone/"

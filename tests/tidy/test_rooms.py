@@ -10,7 +10,7 @@ from test_imports import PACKAGE, imports, package_files
 
 ROOMS = (
     "errors", "control_characters", "secret", "owner", "diagnostics", "lode", "text", "plan",
-    "record", "statistics", "engines", "protocol", "quel", "benchmarks", "machine", "clients",
+    "record", "statistics", "engines", "quel", "benchmarks", "protocol", "machine", "clients",
     "analysis", "report", "registry", "planning", "worker", "run", "doctor", "commands", "cli",
 )  # fmt: skip
 """Lowest first."""

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from loadstone.errors import EngineError
+from loadstone.errors import EngineError, ProtocolError, WorkerDiedError
 from loadstone.machine.page_cache import wait_until_dead
-from loadstone.protocol import pipe
+from loadstone.protocol import messages, pipe
 from loadstone.protocol.descendants import Descendants
 from loadstone.protocol.pipe import Worker
 
@@ -32,9 +32,9 @@ def test_a_reply_to_an_interrupted_request_is_not_taken_for_the_next(
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(Worker, "_reply", interrupted)
-        worker.ask("remove")
+        worker.ask(messages.Remove())
     with pytest.raises(EngineError, match="no engine yet"):
-        worker.ask("restart")
+        worker.ask(messages.Restart())
 
 
 LOG_BYTES = 1 << 30
@@ -95,3 +95,29 @@ def test_a_worker_that_does_not_end_is_ended(
     os.kill(pid, 19)  # stopped: it sees no end of its requests
     assert worker.close() == []
     assert wait_until_dead([pid], limit_s=10)
+
+
+def test_a_worker_refuses_what_is_no_request_and_serves_the_next(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch, pytest.raises(ProtocolError, match="unknown field `more`"):
+        patch.setattr(pipe, "to_line", lambda number, _: b'[%d, {"request":"Restart","more":1}]\n'
+                      % number)  # fmt: skip
+        worker.ask(messages.Restart())
+    assert worker.ask(messages.Remove()) == messages.Done()
+
+
+def test_a_worker_that_cannot_tell_what_is_asked_ends_and_says_why(worker: Worker) -> None:
+    os.write(worker._down, b"nothing\n")
+    with pytest.raises(WorkerDiedError) as found:
+        worker.ask(messages.Remove())
+    assert "a message that is no JSON" in found.value.hint
+    assert "Traceback" not in (worker._log.read_text())
+
+
+def test_a_reply_that_is_none_is_the_fault_of_the_protocol(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Worker, "_reply", lambda self, *_: b'[1, {"reply": "Loaded"}]')
+    with pytest.raises(ProtocolError, match="missing required field"):
+        worker.ask(messages.Remove())

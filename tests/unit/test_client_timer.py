@@ -10,40 +10,45 @@ from loadstone.benchmarks.oo1.benchmark import Oo1Benchmark, call_of
 from loadstone.clients.base import Database
 from loadstone.clients.oo1.loops import run
 from loadstone.clients.python.null import NullDriver
-from loadstone.record.model import Sample
+from loadstone.plan.variant import Variant
+from loadstone.protocol.messages import Block, Load, Open, StoredAt, TakeBlock, Variation
 from loadstone.statistics import validity
 from loadstone.worker.client_requests import ClientRequests
 
 PARTS = 200
 OPERATIONS = {item.name: item for item in Oo1Benchmark().operations("1992", PARTS)}
+STORED = StoredAt("oo1", "1992", PARTS, Oo1Benchmark().stored_relations("1992")[0])
 SPIN_NS = 1_000_000
 
 
 def worker_in(folder: Path, engine: str = "sqlite") -> ClientRequests:
     worker = ClientRequests(lambda kind: None)
-    worker.open({"engine": engine, "tactics": []}, str(folder), "owner")
-    worker.load({"parts": PARTS, "locality": True, "seed": 1}, {})
+    worker.open(Open(Variant(engine), str(folder), "owner"))
+    worker.load(Load(STORED))
     return worker
 
 
-def block(operation: str, first: int, count: int, **values: Any) -> dict[str, Any]:
+def block(operation: str, first: int, count: int, **values: Any) -> TakeBlock:
     """As the runner asks for it."""
     texts = OPERATIONS[operation].texts[first : first + count]
-    warming = [(-1, text, "", 0, "") for text in OPERATIONS[operation].warming]
-    return {
-        "benchmark": "oo1",
-        "edition": "1992",
-        "rows": PARTS,
-        "design": "oo1",
-        "destination": "client",
-        "temperature": "warm",
-        "variations": [(first + at, text, "", 0, "") for at, text in enumerate(texts)],
-        "warm_up": 1,
-        "first_ordinal": first,
-        "round": 0,
-        "warming": warming,
-        **values,
-    }
+    values = {"temperature": "warm", "round": 0, "warming": OPERATIONS[operation].warming} | values
+    warming = tuple(Variation(-1, text, "", 0, "") for text in values.pop("warming"))
+    return TakeBlock(
+        Block(
+            benchmark="oo1",
+            edition="1992",
+            rows=PARTS,
+            design="oo1",
+            destination="client",
+            variations=tuple(
+                Variation(first + at, text, "", 0, "") for at, text in enumerate(texts)
+            ),
+            warm_up=1,
+            first_ordinal=first,
+            warming=warming,
+            **values,
+        )
+    )
 
 
 def asked_by(worker: ClientRequests) -> list[tuple[str, int]]:
@@ -63,7 +68,7 @@ def test_no_sample_repeats_what_was_asked_before_it(tmp_path: Path) -> None:
     worker = worker_in(tmp_path)
     asked = asked_by(worker)
     for number in range(8):
-        worker.block(block("lookup", 4 * number, 4, round=number))
+        worker.take_block(block("lookup", 4 * number, 4, round=number))
     sampled = [call_of(OPERATIONS["lookup"].texts[number]) for number in range(32)]
     warmed = [each for each in asked if each not in sampled]
     assert [each for each in asked if each in sampled] == sampled
@@ -79,7 +84,7 @@ def test_an_engine_that_was_started_is_warmed_up_anew(tmp_path: Path) -> None:
         if restarted:
             worker.restart()
         asked.clear()
-        worker.block(block("lookup", number, 1, round=number))
+        worker.take_block(block("lookup", number, 1, round=number))
         counts.append(len(asked) - 1)
     assert counts == [3, 1, 3, 1]
     worker.remove()
@@ -88,7 +93,7 @@ def test_an_engine_that_was_started_is_warmed_up_anew(tmp_path: Path) -> None:
 def test_a_hot_block_is_warmed_up_on_its_own_input(tmp_path: Path) -> None:
     worker = worker_in(tmp_path)
     asked = asked_by(worker)
-    worker.block(block("lookup", 0, 1, temperature="hot", warming=[]))
+    worker.take_block(block("lookup", 0, 1, temperature="hot", warming=[]))
     assert asked == [("lookup", 1), ("lookup", 1)]
     worker.remove()
 
@@ -130,17 +135,16 @@ def test_no_thread_computes_for_longer_than_the_clock_ran(
     engine: str, measure: str, tmp_path: Path
 ) -> None:
     worker = worker_in(tmp_path, engine)
-    reply = worker.block(block(measure, 0, 10))
-    samples = [Sample(**values) for values in reply["samples"]]
-    assert all(sample.client_cpu_ns for sample in samples)
-    assert validity.of_work(samples) == ""
+    reply = worker.take_block(block(measure, 0, 10))
+    assert all(sample.client_cpu_ns for sample in reply.samples)
+    assert validity.of_work(reply.samples) == ""
     worker.remove()
 
 
 def test_what_a_program_counted_is_in_each_sample(tmp_path: Path) -> None:
     worker = worker_in(tmp_path)
     found = {
-        measure: Sample(**worker.block(block(measure, 0, 1))["samples"][0])
+        measure: worker.take_block(block(measure, 0, 1)).samples[0]
         for measure in ("lookup", "traversal", "insert", "nothing")
     }
     # SQLite's own: BEGIN and COMMIT around each, and a part and three connections a new part.
@@ -154,10 +158,10 @@ def test_what_a_program_counted_is_in_each_sample(tmp_path: Path) -> None:
 
 def test_terms_are_of_the_loaded_database(tmp_path: Path) -> None:
     worker = ClientRequests(lambda kind: None)
-    worker.open({"engine": "sqlite", "tactics": [("access", "objects")]}, str(tmp_path), "owner")
-    assert worker.terms()["terms"]["setting.access"] == "none"
-    worker.load({"parts": PARTS, "locality": True, "seed": 1}, {})
-    told = worker.terms()["terms"]
+    worker.open(Open(Variant("sqlite", (("access", "objects"),)), str(tmp_path), "owner"))
+    assert worker.terms().terms["setting.access"] == "none"
+    worker.load(Load(STORED))
+    told = worker.terms().terms
     assert told["setting.access"] == "object (rowid), object_build (build)"
     assert told["access"] == "objects"
     worker.remove()

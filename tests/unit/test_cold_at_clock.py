@@ -19,9 +19,9 @@ from loadstone.engines.calibration.null import NullEngine
 from loadstone.machine import facts, opening, page_cache
 from loadstone.plan.plan import Cell
 from loadstone.plan.variant import Variant
+from loadstone.protocol.messages import Block, Variation
 from loadstone.record.model import AnswerCheck, CellResult, ColdEvidence, Sample
 from loadstone.statistics import validity
-from loadstone.worker.block import Block
 from loadstone.worker.statement_timer import StatementTimer
 
 PAGES = 256
@@ -156,12 +156,11 @@ def cooled(engine):
         if kind == "start":
             counted.append(resident_pages(str(engine.path))[0])
 
-    variations = [(0, TO_CLIENT, "", 0, "")]
+    variations = (Variation(0, TO_CLIENT, "", 0, ""),)
     block = Block("wisconsin", "1993", 1000, "heap", "client", "cold", variations, 0, 0, 0)
     timer = StatementTimer(engine, mark)
-    reply = timer.take(block)
-    (evidence,) = reply["evidence"]
-    return ColdEvidence(**evidence), *counted
+    (evidence,) = timer.take(block).evidence
+    return evidence, *counted
 
 
 def test_what_opening_brought_in_is_evicted_again_and_told(disk):

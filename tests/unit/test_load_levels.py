@@ -10,6 +10,7 @@ from loadstone.errors import InputError
 from loadstone.plan.plan import Choices, Plan, choices_from
 from loadstone.plan.variant import Variant
 from loadstone.planning.planner import make_plan
+from loadstone.protocol.messages import LoopFigures, LoopResult
 from loadstone.run.load_levels import REQUESTS_MAX, UserLoops, load_levels
 
 SCAN = Operation("scan", "a scan", "g", "", "heap", "heap", "relation", ("retrieve (a = 1)",))
@@ -48,15 +49,14 @@ class Desk:
 
     def __init__(self, status="ok", completed=500):
         self.asked, self.points = [], []
-        self.reply = {
-            "status": status, "reason": "", "elapsed_ns": 1_000_000_000, "completed": completed,
-            "latency_ns": {"max": 3}, "histogram": "AAE=", "reply": "done",
-        }  # fmt: skip
+        self.figures = LoopFigures(status=status, elapsed_ns=1_000_000_000, completed=completed,
+                                   latency_ns={"max": 3}, histogram=b"\0\1")  # fmt: skip
+        self.beside = None
 
     def ask(self, cell, loop):
-        self.asked.append((cell.operation, cell.variant, loop["users"], loop["model"]))
-        self.rate_per_s = loop["rate_per_s"]
-        return self.reply
+        self.asked.append((cell.operation, cell.variant, loop.users, loop.model))
+        self.rate_per_s = loop.rate_per_s
+        return LoopResult(self.figures, self.beside)
 
     def users(self, point):
         self.points.append(point)
@@ -126,7 +126,8 @@ def test_a_plan_keeps_its_users_and_an_older_one_has_none():
 
 def test_writers_beside_readers_are_a_loop_of_their_own_with_a_point_for_either():
     desk = Desk()
-    desk.reply |= {"links_checked": 30, "beside": {"completed": 10, "histogram": "AAE="}}
+    desk.figures = desk.figures.but(links_checked=30)
+    desk.beside = desk.figures.but(completed=10)
     made = plan(("look", "probe"), (2, 4), writers=3)
     desk.measure(made)
     mixed = [point for point in desk.points if point.beside]

@@ -10,6 +10,7 @@ from loadstone.benchmarks.oo1.benchmark import (
     Oo1Benchmark,
     call_of,
 )
+from loadstone.benchmarks.oo1.database import Database, database_of
 from loadstone.errors import InputError
 
 DRAWN = 10
@@ -128,13 +129,12 @@ def test_each_design_has_its_stage_and_its_database() -> None:
     assert BENCHMARK.stages("1992-no-locality") == (frozenset({"oo1"}),)
     assert len({item.relation for item in stored.values()}) == len(stored)
     local, scattered = (
-        BENCHMARK.request("1992", stored[design], 1_000)["source"]
-        for design in ("oo1", "no-locality")
+        database_of("1992", stored[design].relation, 1_000) for design in ("oo1", "no-locality")
     )
-    assert local == {"parts": 1_000, "locality": True, "seed": 1}
-    assert scattered == {**local, "locality": False}
+    assert local == Database(1_000, locality=True, seed=1)
+    assert scattered == Database(1_000, locality=False, seed=1)
     (alone,) = BENCHMARK.stored_relations("1992-no-locality")
-    assert BENCHMARK.request("1992-no-locality", alone, 1_000)["source"] == scattered
+    assert database_of("1992-no-locality", alone.relation, 1_000) == scattered
 
 
 def test_a_measure_is_answered_by_the_database_of_its_design() -> None:

@@ -8,8 +8,8 @@ from loadstone.engines.calibration.null import NullEngine
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.machine import page_cache
 from loadstone.plan.variant import Variant
+from loadstone.protocol.messages import Block, Variation
 from loadstone.worker import statement_timer
-from loadstone.worker.block import Block
 from loadstone.worker.statement_timer import StatementTimer
 
 ROWS = [(1, "a"), (2, "b")]
@@ -60,7 +60,7 @@ UNDO = "range of t is onektup delete t where t.unique1 = 7"
 
 
 def block(destination, text, undo="", *, temperature="warm", warm_up=0, expected=RIGHT, times=1):
-    variations = [(number, text, undo, *expected) for number in range(times)]
+    variations = tuple(Variation(number, text, undo, *expected) for number in range(times))
     return Block(
         benchmark="wisconsin",
         edition="1993",
@@ -102,7 +102,7 @@ def test_retrieve_into(timer, log):
 def test_warm_up_runs_every_variation_before_the_first_sample(timer, log):
     reply = timer.take(block("client", TO_CLIENT, warm_up=2, times=3))
     assert log.count("fetch SELECT") == 9
-    assert [sample["ordinal"] for sample in reply["samples"]] == [0, 1, 2]
+    assert [sample.ordinal for sample in reply.samples] == [0, 1, 2]
 
 
 def test_update_is_checked_before_it_is_undone(timer, log):
@@ -131,7 +131,7 @@ def test_cold_stops_waits_evicts_and_starts_before_the_clock(timer, log, monkeyp
         "stop", "wait", "evict (dead: True)", "start", "evict (dead: True)",
         "mark start", "CLOCK", "fetch SELECT", "CLOCK", "mark end",
     ]  # fmt: skip
-    assert reply["evidence"][0]["proved"] is True
+    assert reply.evidence[0].proved is True
 
 
 def test_an_engine_that_may_not_be_stopped_is_never_proved(timer, monkeypatch):
@@ -140,19 +140,19 @@ def test_an_engine_that_may_not_be_stopped_is_never_proved(timer, monkeypatch):
 
     monkeypatch.setattr(timer.engine, "stop", refuse)
     reply = timer.take(block("client", TO_CLIENT, temperature="cold"))
-    assert reply["evidence"][0]["proved"] is False
-    assert reply["evidence"][0]["reason"] == "the server is not ours to stop"
+    assert reply.evidence[0].proved is False
+    assert reply.evidence[0].reason == "the server is not ours to stop"
 
 
 def test_a_wrong_answer_ends_the_block(timer):
     reply = timer.take(block("client", TO_CLIENT, expected=(3, RIGHT[1]), times=4))
-    assert len(reply["answers"]) == 1
-    assert reply["answers"][0]["rows"] == 2
+    assert len(reply.answers) == 1
+    assert reply.answers[0].rows == 2
 
 
 def test_the_clock_surrounds_nothing_but_the_statement(timer):
-    sample = timer.take(block("client", TO_CLIENT))["samples"][0]
-    assert sample["elapsed_ns"] == 1000
+    sample = timer.take(block("client", TO_CLIENT)).samples[0]
+    assert sample.elapsed_ns == 1000
 
 
 def test_an_error_of_the_engine_passes_through(timer, monkeypatch):

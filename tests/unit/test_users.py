@@ -94,19 +94,19 @@ REQUEST = Request("retrieve", *answer_of_rows(RIGHT))
 def test_a_pause_shows_in_the_open_loop_and_not_in_the_closed_one(clock):
     engine = stalling_engine()
     closed, opened = work(engine, clock), work(engine, clock, "open")
-    assert closed["latency_ns"]["99"] < PAUSE_NS / 100
-    assert opened["service_ns"]["99"] < PAUSE_NS / 100
-    assert opened["latency_ns"]["99"] > PAUSE_NS / 2
-    assert closed["latency_ns"]["max"] >= PAUSE_NS
+    assert closed.latency_ns["99"] < PAUSE_NS / 100
+    assert opened.service_ns["99"] < PAUSE_NS / 100
+    assert opened.latency_ns["99"] > PAUSE_NS / 2
+    assert closed.latency_ns["max"] >= PAUSE_NS
     # A pause of 50 ms makes the 50 wait that are due in it, at 1,000 a second: one each of two.
-    assert 50 < opened["late"] < 150
+    assert 50 < opened.late < 150
 
 
 def test_a_closed_loop_has_no_lag_and_its_latency_is_its_service(clock):
     reply = work(stalling_engine(), clock)
-    assert reply["lag_ns"] == {}
-    assert reply["latency_ns"] == reply["service_ns"]
-    assert (reply["late"], reply["skipped"]) == (0, 0)
+    assert reply.lag_ns == {}
+    assert reply.latency_ns == reply.service_ns
+    assert (reply.late, reply.skipped) == (0, 0)
 
 
 def test_in_a_closed_loop_nothing_is_due_whatever_a_thread_waits_between_two_clocks():
@@ -115,16 +115,16 @@ def test_in_a_closed_loop_nothing_is_due_whatever_a_thread_waits_between_two_clo
     for _ in range(200):
         tally.add(0, 3_000_000, 4_000_000)
     found = loop_figures(tally, 0, closed=True)
-    assert (found["late"], found["lag_ns"]) == (0, {})
-    assert found["service_ns"] == found["latency_ns"]
+    assert (found.late, found.lag_ns) == (0, {})
+    assert found.service_ns == found.latency_ns
     opened = loop_figures(tally, 0, closed=False)
-    assert opened["late"] == 200
-    assert opened["service_ns"] != opened["latency_ns"]
+    assert opened.late == 200
+    assert opened.service_ns != opened.latency_ns
 
 
 def test_the_lag_lies_between_service_and_latency(clock):
     reply = work(stalling_engine(), clock, "open")
-    assert reply["service_ns"]["99"] < reply["lag_ns"]["99"] <= reply["latency_ns"]["99"]
+    assert reply.service_ns["99"] < reply.lag_ns["99"] <= reply.latency_ns["99"]
 
 
 def test_what_is_due_and_cannot_begin_in_time_is_skipped_and_never_lost(clock):
@@ -132,8 +132,8 @@ def test_what_is_due_and_cannot_begin_in_time_is_skipped_and_never_lost(clock):
     due = intended_starts(7, RATE_PER_S, 2 * SECOND_NS)
     reply = work(engine, clock, "open")
     # One is spent on the check beforehand, and the 500th is the one that pauses.
-    assert (reply["completed"], reply["skipped"]) == (499, len(due) - 499)
-    assert reply["elapsed_ns"] > 5 * SECOND_NS
+    assert (reply.completed, reply.skipped) == (499, len(due) - 499)
+    assert reply.elapsed_ns > 5 * SECOND_NS
 
 
 def test_a_stalled_server_stalls_all_its_sessions(monkeypatch):
@@ -167,21 +167,21 @@ def test_a_stalled_server_stalls_all_its_sessions(monkeypatch):
 )
 def test_a_wrong_answer_fails_the_loop_and_keeps_no_times(model, answers, reason):
     reply = work(Answering(*answers), ManualClock(), model, requests=[REQUEST])
-    assert (reply["status"], reply["reason"]) == ("failed", reason)
-    assert (reply["completed"], reply["latency_ns"], reply["elapsed_ns"]) == (0, {}, 0)
+    assert (reply.status, reply.reason) == ("failed", reason)
+    assert (reply.completed, reply.latency_ns, reply.elapsed_ns) == (0, {}, 0)
 
 
 def test_refused_requests_are_counted_with_the_first_message():
     reply = work(Answering(*[RIGHT] * 11), ManualClock(), "open", requests=[REQUEST])
     due = len(intended_starts(7, RATE_PER_S, 2 * SECOND_NS))
-    assert (reply["status"], reply["completed"], reply["failed"]) == ("ok", 10, due - 10)
-    assert reply["reason"] == f"{due - 10:,} requests failed: database is locked"
+    assert (reply.status, reply.completed, reply.failed) == ("ok", 10, due - 10)
+    assert reply.reason == f"{due - 10:,} requests failed: database is locked"
 
 
 def test_a_loop_without_any_answer_has_failed():
     reply = work(Answering(RIGHT), ManualClock(), "open", requests=[REQUEST])
-    assert (reply["status"], reply["completed"]) == ("failed", 0)
-    assert "database is locked" in reply["reason"]
+    assert (reply.status, reply.completed) == ("failed", 0)
+    assert "database is locked" in reply.reason
 
 
 def test_an_engine_with_one_session_is_a_gap():
@@ -190,7 +190,7 @@ def test_an_engine_with_one_session_is_a_gap():
             return super(ArtificialEngine, self).another()
 
     reply = work(Lonely())
-    assert (reply["status"], reply["reason"]) == ("gap", "answering has one session only")
+    assert (reply.status, reply.reason) == ("gap", "answering has one session only")
     with pytest.raises(UnsupportedError):
         Lonely().another()
 
@@ -206,9 +206,9 @@ def test_a_client_without_headroom_makes_a_loop_invalid(monkeypatch, users, shar
     monkeypatch.setattr("loadstone.worker.user_loop.Meter", lambda _: used)
     engine = Answering(*[RIGHT] * 200_000)
     reply = work(engine, ManualClock(), users=users, requests=[REQUEST], limits=asked)
-    assert reply["status"] == status
-    assert reply["completed"] > 0
-    assert reply["reason"] == (validity.of_client(share) if status == "invalid" else "")
+    assert reply.status == status
+    assert reply.completed > 0
+    assert reply.reason == (validity.of_client(share) if status == "invalid" else "")
 
 
 def test_whatever_hangs_but_the_loop_itself_is_held_to_the_time_limit():

@@ -8,6 +8,7 @@ from loadstone.benchmarks.wisconsin.benchmark import WisconsinBenchmark
 from loadstone.engines.sqlite.engine import SqliteEngine
 from loadstone.errors import EngineError, WorkerDiedError
 from loadstone.plan.variant import Variant
+from loadstone.protocol.messages import Restart
 from loadstone.run.variant_worker import REPLACEMENTS_MAX, VariantWorker
 
 
@@ -29,4 +30,4 @@ def test_what_kept_an_engine_from_starting_stays_the_reason(worker):
         worker.replace([], 10, None, recorder, WorkerDiedError(f"failure {failure}"))
         assert "disk is full" in worker.given_up
     with pytest.raises(WorkerDiedError, match="disk is full"):
-        worker.ask("block")
+        worker.ask(Restart())

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from loadstone._core import attributes
 from loadstone.benchmarks.expected import Answer, Answers, QuelAnswers
 
 __all__ = [
@@ -157,25 +156,6 @@ class Benchmark(ABC):
     @abstractmethod
     def published(self) -> Published:
         """The paper's own numbers."""
-
-    def request(self, edition: str, item: StoredRelation, rows: int) -> Mapping[str, Any]:
-        """The information that a worker needs to make a stored relation, or to find it."""
-        return {
-            "table": {
-                "name": table_of(item.relation, item.design, rows),
-                "attributes": attributes(self.name, edition, item.relation),
-                "organisation": item.organisation,
-                "key": item.key,
-                "tiebreaker": item.tiebreaker,
-                "indexes": list(item.indexes),
-            },
-            "source": {
-                "benchmark": self.name,
-                "edition": edition,
-                "relation": item.relation,
-                "rows": rows,
-            },
-        }
 
     def answers(self, edition: str, rows: int, relations: Sequence[str]) -> Answers:
         """The expected answers at a scale, over the relations that were loaded."""

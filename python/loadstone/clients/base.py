@@ -16,21 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from loadstone._core import Tally, client_measures
+from loadstone.benchmarks.oo1.database import Database as Database
 from loadstone.engines.base import Capabilities, Structure, System
 from loadstone.errors import UnsupportedError
 from loadstone.machine.counters import Work
 
 if TYPE_CHECKING:
     from loadstone.plan.variant import Variant
-
-
-@dataclass(frozen=True, slots=True)
-class Database:
-    """OO1's database: its number of parts, by the literal rule, with locality or without."""
-
-    parts: int
-    locality: bool = True
-    seed: int = 1
 
 
 NONE = Database(200)

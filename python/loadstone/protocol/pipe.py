@@ -1,31 +1,35 @@
-"""The pipe between the runner and one worker: one JSON object a line, requests down, replies up.
+"""The pipe between the runner and one worker: one message a line, requests down, replies up.
 
 A worker marks the start of each timed statement in shared memory, so that the runner can hold it to
 the time limit without interrupting it.
 """
 
 import contextlib
-import json
 import os
 import select
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from loadstone._core import clock_ns
 from loadstone.errors import (
     EngineError,
     LoadstoneError,
+    ProtocolError,
     TimeLimitError,
     UnsupportedError,
     WorkerDiedError,
 )
 from loadstone.protocol.deadline import Board
 from loadstone.protocol.descendants import KILL_S_MAX, Descendants
+from loadstone.protocol.messages import Failed, Reply, Request
+from loadstone.protocol.wire import fitting, numbered, to_line, to_reply
 from loadstone.text.files import tail
+
+R = TypeVar("R", bound=Reply)
 
 UNTIMED_LIMIT_S = 900.0
 """Loading, checking and explaining may take this long before a worker counts as hung."""
@@ -66,27 +70,28 @@ class Worker:
         for descriptor in (requests, replies, board):
             os.close(descriptor)
 
-    def ask(self, request: str, limit_s: float = UNTIMED_LIMIT_S, **values: Any) -> dict[str, Any]:
+    def ask(self, request: Request[R], limit_s: float = UNTIMED_LIMIT_S) -> R:
         """Send a request and wait for its reply. `limit_s` holds for each timed statement.
 
-        Raises `TimeLimitError`, `WorkerDiedError`, or the error that the worker reported. After the
-        first two the worker is unusable: call `kill`.
+        Raises `TimeLimitError`, `WorkerDiedError`, `ProtocolError`, or the error that the worker
+        reported. After the first two the worker is unusable: call `kill`.
         """
         self._asked += 1
-        line = json.dumps({"request": request, "number": self._asked, **values}).encode() + b"\n"
+        line = to_line(self._asked, request)
         try:
             _write_all(self._down, line)
         except BrokenPipeError:
             raise self._died() from None
         asked_ns = clock_ns()
-        reply = self._reply(asked_ns, limit_s)
-        while reply.get("number") != self._asked:  # of a request whose runner was interrupted
-            reply = self._reply(asked_ns, limit_s)
-        if reply.get("reply") == "error":
+        number, sent = numbered(self._reply(asked_ns, limit_s))
+        while number != self._asked:  # of a request whose runner was interrupted
+            number, sent = numbered(self._reply(asked_ns, limit_s))
+        reply = to_reply(sent)
+        if isinstance(reply, Failed):
             raise _error_from(reply)
-        return reply
+        return fitting(request, reply)
 
-    def _reply(self, asked_ns: int, limit_s: float) -> dict[str, Any]:
+    def _reply(self, asked_ns: int, limit_s: float) -> bytes:
         while b"\n" not in self._buffer:
             now_ns = clock_ns()
             overdue_ns, timed = self._board.overdue_ns(
@@ -103,8 +108,7 @@ class Worker:
                 raise self._died()
             self._buffer += chunk
         line, _, self._buffer = self._buffer.partition(b"\n")
-        reply: dict[str, Any] = json.loads(line)
-        return reply
+        return line
 
     def _died(self) -> WorkerDiedError:
         code = self._process.wait()
@@ -167,6 +171,7 @@ def _write_all(descriptor: int, data: bytes) -> None:
         view = view[os.write(descriptor, view) :]
 
 
-def _error_from(reply: Mapping[str, Any]) -> LoadstoneError:
-    kind = UnsupportedError if reply.get("kind") == UnsupportedError.__name__ else EngineError
-    return kind(str(reply["message"]), hint=str(reply.get("hint", "")))
+def _error_from(reply: Failed) -> LoadstoneError:
+    """Whatever is not told apart further on is the engine's."""
+    kinds = {kind.__name__: kind for kind in (UnsupportedError, ProtocolError)}
+    return kinds.get(reply.kind, EngineError)(reply.message, hint=reply.hint)

@@ -8,7 +8,6 @@ explain, in one isolated pass; hold every cell against the limits
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from loadstone import _core
 from loadstone.machine.conditions import Conditions
@@ -16,6 +15,7 @@ from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.role import Role
 from loadstone.plan.variant import AA_SUFFIX, is_aa_control, parallelism_of
 from loadstone.planning.planner import NULL_ENGINE
+from loadstone.protocol.messages import BlockResult
 from loadstone.record import CellResult, Sample
 from loadstone.record.model import (
     MEASURED,
@@ -53,11 +53,11 @@ class OpenCell:
     status: str = "ok"
     reason: str = ""
 
-    def add(self, reply: dict[str, Any]) -> None:
-        """Add the reply to a block. A wrong answer fails the cell."""
-        self.samples += [Sample(**values) for values in reply["samples"]]
-        self.answers += [AnswerCheck(**values) for values in reply["answers"]]
-        self.evidence += [ColdEvidence(**values) for values in reply["evidence"]]
+    def add(self, result: BlockResult) -> None:
+        """Add the result of a block. A wrong answer fails the cell."""
+        self.samples += result.samples
+        self.answers += result.answers
+        self.evidence += result.evidence
         wrong = next((answer for answer in self.answers if not answer.right), None)
         if wrong is not None:
             self.status, self.reason = "failed", _wrong(wrong)

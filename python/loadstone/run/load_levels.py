@@ -6,9 +6,8 @@ unless the plan has it. With writers in the plan, one more closed loop: writers 
 loops themselves are in the worker.
 """
 
-import base64
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +15,7 @@ from loadstone.benchmarks.base import Benchmark
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.variant import is_aa_control
 from loadstone.planning.planner import shared_operations
+from loadstone.protocol.messages import Loop, LoopFigures, LoopResult
 from loadstone.record import Recorder
 from loadstone.record.model import UsersPoint
 
@@ -24,12 +24,6 @@ RATE_SHARE = 0.6
 """Of the closed loop's throughput: busy, yet not so full that the queue alone is measured."""
 REQUESTS_MAX = 5_000_000
 """Due in one open loop: each is a number in memory before the loop begins."""
-
-_FOUND_OUT = ("client", "status", "reason", "elapsed_ns", "completed", "failed", "late",
-              "skipped", "client_cpu_ns", "server_cpu_ns", "latency_ns", "lag_ns",
-              "service_ns", "links_checked")  # fmt: skip
-"""What a worker's reply has of a point."""
-
 
 Key = tuple[str, str, int, int, str, str]
 
@@ -109,7 +103,7 @@ class UserLoops:
         self,
         plan: Plan,
         recorder: Recorder,
-        ask: Callable[[Cell, Mapping[str, Any]], Mapping[str, Any]],
+        ask: Callable[[Cell, Loop], LoopResult],
         recorded: Sequence[UsersPoint],
     ) -> None:
         self._plan = plan
@@ -131,44 +125,42 @@ class UserLoops:
         if not level.writers:
             return [self._point(level, model)[0]]
         point, written = self._point(level, model)
+        found: dict[str, Any] = {"histogram": b""}
+        if written is not None:
+            found = written.fields(status=point.status, reason=point.reason)
         writers = dataclasses.replace(
             point,
             operation=level.writing,
             users=level.writers,
             beside=_beside(level.users, level.cell.operation),
-            histogram=base64.b64decode(written.get("histogram", "")),
-            **{name: written[name] for name in _FOUND_OUT if name in written},
+            **found,
         )
         return [writers, point]
 
-    def _point(self, level: LoadLevel, model: str) -> tuple[UsersPoint, Mapping[str, Any]]:
+    def _point(self, level: LoadLevel, model: str) -> tuple[UsersPoint, LoopFigures | None]:
         """The point of a level, and the figures of the writers beside it."""
         if level.cell.gap:
-            return _without_times(level, model, "gap", level.cell.gap), {}
+            return _without_times(level, model, "gap", level.cell.gap), None
         rate_per_s = None
         if model == "open":
             closed = self._points[level.key("closed")]
             if closed.status == "gap":
-                return dataclasses.replace(closed, model=model), {}
+                return dataclasses.replace(closed, model=model), None
             rate_per_s = self._rate_per_s(closed)
             if rate_per_s is None:
                 reason = "the closed loop failed, so there is no default rate: set --rate"
-                return _without_times(level, model, "failed", reason), {}
-        loop = {
-            "model": model,
-            "users": level.users,
-            "duration_ns": round(self._plan.loop_s * 1e9),
-            "seed": self._plan.seed,
-            "rate_per_s": rate_per_s,
-            "limits": self._plan.limits,
-            "writers": level.writers,
-        }
-        reply = self._ask(level.cell, loop)
-        blank = _without_times(level, model, "failed", "")
-        found = {name: reply[name] for name in _FOUND_OUT if name in reply}
-        histogram = base64.b64decode(reply.get("histogram", ""))
-        point = dataclasses.replace(blank, rate_per_s=rate_per_s, histogram=histogram, **found)
-        return point, reply.get("beside", {})
+                return _without_times(level, model, "failed", reason), None
+        loop = Loop(
+            model=model,
+            users=level.users,
+            duration_ns=round(self._plan.loop_s * 1e9),
+            seed=self._plan.seed,
+            rate_per_s=rate_per_s,
+            limits=self._plan.limits,
+            writers=level.writers,
+        )
+        result = self._ask(level.cell, loop)
+        return _point_of(level, model, result.figures, rate_per_s), result.beside
 
     def _rate_per_s(self, closed: UsersPoint) -> float | None:
         if self._plan.rate_per_s is not None:
@@ -186,26 +178,19 @@ def _key(point: UsersPoint) -> Key:
 
 
 def _without_times(level: LoadLevel, model: str, status: str, reason: str) -> UsersPoint:
+    return _point_of(level, model, LoopFigures(status=status, reason=reason))
+
+
+def _point_of(
+    level: LoadLevel, model: str, figures: LoopFigures, rate_per_s: float | None = None
+) -> UsersPoint:
     return UsersPoint(
         operation=level.cell.operation,
         variant=level.cell.variant,
         rows=level.cell.rows,
-        client="python",
         model=model,
         users=level.users,
-        rate_per_s=None,
-        elapsed_ns=0,
-        completed=0,
-        failed=0,
-        late=0,
-        skipped=0,
-        client_cpu_ns=None,
-        server_cpu_ns=None,
-        latency_ns={},
-        lag_ns={},
-        service_ns={},
-        histogram=b"",
-        status=status,
-        reason=reason,
+        rate_per_s=rate_per_s,
         beside=level.beside,
+        **figures.fields(),
     )

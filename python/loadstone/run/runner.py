@@ -14,6 +14,7 @@ from loadstone.machine.conditions import Conditions
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.variant import Variant
 from loadstone.planning.planner import NULL_ENGINE
+from loadstone.protocol.messages import Calibrate
 from loadstone.record import CellResult, Recorder, Run
 from loadstone.record.model import Event, InputText, OperationText, Term, UsersPoint
 from loadstone.record.writer import now
@@ -90,7 +91,7 @@ class Runner:
         self._listener.on_status("calibrating the instrument")
         if NULL_ENGINE in self._workers:
             # Before idle states are held off: what they cost is one of the figures.
-            recorder.calibration(self._workers[NULL_ENGINE].ask("calibrate")["figures"])
+            recorder.calibration(self._workers[NULL_ENGINE].ask(Calibrate()).figures)
         idle_states = _core.disable_idle_states()
         if not self._plan.disable_idle_states:
             idle_states.close()

@@ -15,8 +15,10 @@ from loadstone.errors import LoadstoneError, TimeLimitError, UnsupportedError, W
 from loadstone.machine.conditions import Conditions
 from loadstone.plan.plan import Cell, Plan
 from loadstone.planning.tables import relations, stored
+from loadstone.protocol import messages
+from loadstone.protocol.messages import Block, LoopFigures, LoopResult, Variation
 from loadstone.record import CellResult, Recorder
-from loadstone.record.model import MEASURED, Event, StatementText
+from loadstone.record.model import MEASURED, Event
 from loadstone.record.writer import now
 from loadstone.run.interleaved_group import InterleavedGroup, OpenCell
 from loadstone.run.variant_worker import VariantWorker
@@ -121,32 +123,33 @@ class Stage:
             lambda item: self._guarded(self._explain, item),
         )
 
-    def users(self, cell: Cell, loop: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Run a load level on a cell's operation; a failure of the engine is a reply like
+    def users(self, cell: Cell, loop: messages.Loop) -> LoopResult:
+        """Run a load level on a cell's operation; a failure of the engine is a result like
         others."""
         worker = self._workers[cell.variant]
         self._listener.on_status(
-            f"{cell.operation} on {cell.variant} ({loop['users']} users, {loop['model']} loop)"
+            f"{cell.operation} on {cell.variant} ({loop.users} users, {loop.model} loop)"
         )
         variations = range(len(self.operations[cell.operation].texts))
         self._conditions.begin()
         try:
-            reply = worker.ask("users", block=self._block(cell, variations, 0), loop=loop)
+            result = worker.ask(messages.RunLoop(self._block(cell, variations, 0), loop))
         except (TimeLimitError, WorkerDiedError) as error:
             self._replace(worker, error)
-            return {"status": "failed", "reason": error.message}
+            return _no_loop("failed", error)
         except UnsupportedError as error:
-            return {"status": "gap", "reason": error.message}
+            return _no_loop("gap", error)
         except LoadstoneError as error:
             self._mend(worker)
-            return {"status": "failed", "reason": error.message}
+            return _no_loop("failed", error)
         beyond = validity.of_machine(self._conditions.end())
-        if reply["status"] == "failed":
+        figures = result.figures
+        if figures.status == "failed":
             self._mend(worker)
-        elif reply["status"] == "ok" and beyond and self._plan.limits:
-            reason = "; ".join(filter(None, (beyond, reply["reason"])))
-            reply |= {"status": "disturbed", "reason": reason}
-        return reply
+        elif figures.status == "ok" and beyond and self._plan.limits:
+            reason = "; ".join(filter(None, (beyond, figures.reason)))
+            return LoopResult(figures.but(status="disturbed", reason=reason), result.beside)
+        return result
 
     def _guarded(self, step: Callable[..., None], item: OpenCell, *arguments: Any) -> None:
         """A failure of the engine is the cell's result; the next cell finds a working engine."""
@@ -169,12 +172,11 @@ class Stage:
                 self._mend(worker)
 
     def _take(self, item: OpenCell, worker: VariantWorker, block: range, number: int) -> None:
-        asked = self._block(item.cell, block, number)
         long = bool(item.samples) and item.samples[-1].elapsed_ns > REWARM_NS_MAX
-        if self._one_session and long and item.cell.variant not in self._restarted:
-            asked["warm_up"] = 0
+        warm = self._one_session and long and item.cell.variant not in self._restarted
         self._restarted.discard(item.cell.variant)
-        item.add(worker.ask("block", block=asked))
+        asked = self._block(item.cell, block, number, warm=warm)
+        item.add(worker.ask(messages.TakeBlock(asked)))
 
     def _refork(self, items: Sequence[OpenCell], hurried: bool) -> None:
         """Restart engines: in their processes if `hurried`, and only the quick ones; otherwise in
@@ -198,40 +200,40 @@ class Stage:
     def _restart(self, item: OpenCell, worker: VariantWorker) -> None:
         del item
         start_ns = _core.clock_ns()
-        worker.ask("restart")
+        worker.ask(messages.Restart())
         self._restarted.add(worker.variant.name)
         self._restart_ns[worker.variant.name] = _core.clock_ns() - start_ns
 
     def _explain(self, item: OpenCell, worker: VariantWorker) -> None:
         variations = min(item.cell.samples, len(self.operations[item.cell.operation].texts))
         block = self._block(item.cell, range(min(variations, 2)), 0)
-        for values in worker.ask("explain", block=block)["statements"]:
-            item.statements.append(StatementText(**values))
+        item.statements += worker.ask(messages.Explain(block)).statements
 
-    def _block(self, cell: Cell, ordinals: range, number: int) -> dict[str, Any]:
+    def _block(self, cell: Cell, ordinals: range, number: int, *, warm: bool = False) -> Block:
+        """The block with these ordinals; `warm`: nothing has to be warmed up before it."""
         operation = self.operations[cell.operation]
         variations = []
         for ordinal in ordinals:
             variation = 0 if cell.temperature == "hot" else ordinal % len(operation.texts)
             undo = operation.undo[variation] if operation.undo else ""
             expected = self._answers.of(operation, variation)
-            variations.append((variation, operation.texts[variation], undo, *expected))
+            variations.append(Variation(variation, operation.texts[variation], undo, *expected))
         cold = cell.temperature == "cold"
         warming = operation.warming if cell.temperature == "warm" else ()
-        return {
-            "benchmark": self._plan.benchmark,
-            "edition": self._plan.edition,
-            "rows": self._rows,
-            "design": operation.design,
-            "destination": operation.destination,
-            "temperature": cell.temperature,
-            "variations": variations,
-            "warm_up": 0 if cold else self._plan.warm_up,
-            "first_ordinal": ordinals.start,
-            "round": number,
-            "warming": [(-1, text, "", 0, "") for text in warming],
-            "storage": operation.storage,
-        }
+        return Block(
+            benchmark=self._plan.benchmark,
+            edition=self._plan.edition,
+            rows=self._rows,
+            design=operation.design,
+            destination=operation.destination,
+            temperature=cell.temperature,
+            variations=tuple(variations),
+            warm_up=0 if cold or warm else self._plan.warm_up,
+            first_ordinal=ordinals.start,
+            round=number,
+            warming=tuple(Variation(-1, text, "", 0, "") for text in warming),
+            storage=operation.storage,
+        )
 
     def _mend(self, worker: VariantWorker) -> None:
         try:
@@ -243,3 +245,7 @@ class Stage:
         worker.replace(
             self._stored[worker.variant.name], self._rows, self._answers, self._recorder, error
         )
+
+
+def _no_loop(status: str, error: LoadstoneError) -> LoopResult:
+    return LoopResult(LoopFigures(status=status, reason=error.message))

@@ -6,17 +6,20 @@ checks the tables, reloads those that differ, and goes on.
 
 import shlex
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from dataclasses import replace
+from typing import TypeVar
 
-from loadstone.benchmarks.base import Benchmark, StoredRelation, table_of
+from loadstone.benchmarks.base import Benchmark, StoredRelation
 from loadstone.benchmarks.expected import Answers
 from loadstone.engines.base import System
 from loadstone.engines.ownership import Hold
 from loadstone.errors import EngineError, LoadstoneError, TimeLimitError, WorkerDiedError
 from loadstone.plan.plan import Plan
 from loadstone.plan.variant import Variant
+from loadstone.protocol import messages
+from loadstone.protocol.messages import Reply, Request, StoredAt
 from loadstone.protocol.pipe import Worker
 from loadstone.record import Load, Recorder
 from loadstone.record.model import Event, Term
@@ -25,6 +28,8 @@ from loadstone.run.scratch import Claim
 
 REPLACEMENTS_MAX = 20
 """A variant whose worker died this often is given up: its other cells fail with that reason."""
+
+R = TypeVar("R", bound=Reply)
 
 
 class VariantWorker:
@@ -48,7 +53,8 @@ class VariantWorker:
         self._benchmark = benchmark
         self._worker: Worker | None = None
         self._replacements = 0
-        self._opened: dict[str, Any] = {"versions": {}, "terms": {}}
+        self._versions: dict[str, str] = {}
+        self._terms: dict[str, str] = {}
         self._hold = Hold()
         self._remain: list[int] = []
         self._gone = False
@@ -63,17 +69,11 @@ class VariantWorker:
         before.close()
         held = (self._claim.lock, *self._hold.descriptors)
         self._worker = Worker(self.variant.name, self._benchmark.seam, self._log, held)
-        values = {
-            "engine": self.variant.engine,
-            "tactics": self.variant.tactics,
-            "url": self.variant.url,
-            "label": self.variant.label,
-        }
+        # An A/A control is the same once more: its worker has no need to know that it is one.
+        variant = replace(self.variant, aa_control=False)
         heir, self._heir = self._heir, True
-        reply = self._worker.ask(
-            "open", variant=values, scratch=str(self._scratch), owner=owner, heir=heir
-        )
-        self._opened = reply
+        opened = self._worker.ask(messages.Open(variant, str(self._scratch), owner, heir))
+        self._versions, self._terms = opened.versions, opened.terms
 
     @property
     def reforkable(self) -> bool:
@@ -83,20 +83,19 @@ class VariantWorker:
     def refork(self) -> None:
         """Replace the process of the engine and keep its data: two processes of the same program
         differ by some percent for as long as they live."""
-        state = self.ask("export_state")["state"]
+        state = self.ask(messages.ExportState())
         if self._worker is not None:
             self._worker.kill()
             self._worker = None
         self.open()
-        self.ask("import_state", state=state)
+        self.ask(messages.ImportState(state))
 
     def terms(self) -> list[Term]:
         """Every tactic as asked, and as the engine read it back: when it was last loaded or, if it
         was not, when it was opened."""
-        reply = self._opened
         asked = {name: values[0] for name, values in self.engine.capabilities.tactics.items()}
         asked |= dict(self.variant.tactics)
-        read: dict[str, str] = {**reply["versions"], **reply["terms"]}
+        read = {**self._versions, **self._terms}
         keys = dict.fromkeys([*read, *asked])
         return [Term(self.variant.name, key, asked.get(key), read.get(key)) for key in keys]
 
@@ -117,40 +116,41 @@ class VariantWorker:
             load = self._ensure(item, rows, answers)
             if load is not None:
                 recorder.load(load)
-        names = [table_of(item.relation, item.design, rows) for item in items]
-        reply = self.ask("settle", tables=names)
+        settled = self._settle(items, rows)
         # What the database consists of can be read only now that there is one.
-        self._opened["terms"] = self.ask("terms")["terms"]
+        self._terms = self.ask(messages.TellTerms()).terms
         if sized:
-            recorder.size(self.variant.name, rows, reply["size_bytes"])
+            recorder.size(self.variant.name, rows, settled.size_bytes)
+
+    def _settle(self, items: Sequence[StoredRelation], rows: int) -> messages.Settled:
+        tables = tuple(self._stored(item, rows).table for item in items)
+        return self.ask(messages.Settle(tables))
+
+    def _stored(self, item: StoredRelation, rows: int) -> StoredAt:
+        return StoredAt(self._benchmark.name, self._plan.edition, rows, item)
 
     def _ensure(self, item: StoredRelation, rows: int, answers: Answers) -> Load | None:
         """Load a table unless it is there and right. Raises `EngineError` if it cannot be."""
-        request = self._benchmark.request(self._plan.edition, item, rows)
+        stored = self._stored(item, rows)
         expected = answers.contents(item.relation)
         checks = self.engine.capabilities.answers
-        if checks and self._contents(request) == expected:
+        if checks and self.ask(messages.LookUp(stored)).answer == expected:
             return None
-        reply = self.ask("load", **request)
-        right = not checks or self._contents(request) == expected
+        loaded = self.ask(messages.Load(stored))
+        right = not checks or self.ask(messages.LookUp(stored)).answer == expected
         if not right:
-            name = table_of(item.relation, item.design, rows)
             raise EngineError(
-                f"{self.variant.name}: {name} does not hold the rows that were loaded",
+                f"{self.variant.name}: {stored.table} does not hold the rows that were loaded",
                 hint="its rows differ from the generated ones: engine or driver is at fault",
             )
-        return Load(self.variant.name, rows, item.relation, item.design, reply["tuples"],
-                    reply["elapsed_ns"], right)  # fmt: skip
+        return Load(self.variant.name, rows, item.relation, item.design, loaded.tuples,
+                    loaded.elapsed_ns, right)  # fmt: skip
 
-    def _contents(self, request: Mapping[str, Any]) -> tuple[int, str] | None:
-        answer = self.ask("contents", **request)["answer"]
-        return None if answer is None else (answer[0], answer[1])
-
-    def ask(self, request: str, **values: Any) -> dict[str, Any]:
+    def ask(self, request: Request[R]) -> R:
         """Pass a request to the worker, held to the plan's time limit for each statement."""
         if self.given_up or self._worker is None:
             raise WorkerDiedError(self.given_up or f"{self.variant.name} has no worker")
-        return self._worker.ask(request, limit_s=self._plan.time_limit_s, **values)
+        return self._worker.ask(request, limit_s=self._plan.time_limit_s)
 
     def replace(
         self,
@@ -176,7 +176,7 @@ class VariantWorker:
                 self.open()
                 for item in items:
                     self._ensure(item, rows, answers)
-                self.ask("settle", tables=[table_of(i.relation, i.design, rows) for i in items])
+                self._settle(items, rows)
                 return
             except LoadstoneError as error:
                 self._replacements += 5
@@ -229,7 +229,7 @@ class VariantWorker:
         if self._worker is not None:
             try:
                 # Behind a statement in flight, where the run was interrupted.
-                self._worker.ask("remove", limit_s=self._plan.time_limit_s)
+                self._worker.ask(messages.Remove(), limit_s=self._plan.time_limit_s)
                 self._remain += self._worker.close()
                 removed = True
             except LoadstoneError:

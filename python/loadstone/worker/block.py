@@ -7,40 +7,16 @@ of cold.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
 
 from loadstone.engines.base import System
 from loadstone.errors import UnsupportedError
 from loadstone.machine import page_cache
 from loadstone.machine.opening import Opening, complaint
+from loadstone.protocol.messages import Block, BlockResult, Variation
 from loadstone.record.model import AnswerCheck, ColdEvidence, Sample, StatementText
 
 DEATH_S_MAX = 30.0
 """Process-exit timeout."""
-
-Variation = tuple[int, str, str, int, str]
-"""(number, text, undo text or "", expected rows, expected checksum)"""
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Consecutive samples of one cell; its variations take turns."""
-
-    benchmark: str
-    edition: str
-    rows: int
-    design: str
-    destination: str
-    temperature: str
-    variations: list[Variation]
-    warm_up: int
-    first_ordinal: int
-    round: int
-    storage: str = ""
-    """The storage structure that the operation exercises."""
-    warming: list[Variation] = field(default_factory=list)
-    """Inputs that no sample has, for the warm-up; none: it runs the block's variations."""
 
 
 class Timer(ABC):
@@ -51,7 +27,7 @@ class Timer(ABC):
     def __init__(self, mark: Callable[[str], None]) -> None:
         self._mark = mark
 
-    def take(self, block: Block) -> dict[str, Any]:
+    def take(self, block: Block) -> BlockResult:
         """Warm up, then take one sample of each of the block's variations."""
         samples: list[Sample] = []
         answers: list[AnswerCheck] = []
@@ -73,11 +49,7 @@ class Timer(ABC):
                 answers.append(answer)
             if answer is not None and not answer.right:
                 break  # no time of a wrong answer is ever printed: the rest would be wasted
-        return {
-            "samples": [asdict(item) for item in samples],
-            "answers": [asdict(item) for item in answers],
-            "evidence": [asdict(item) for item in evidence],
-        }
+        return BlockResult(tuple(samples), tuple(answers), tuple(evidence))
 
     @abstractmethod
     def explain(self, block: Block) -> Sequence[StatementText]:

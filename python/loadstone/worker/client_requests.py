@@ -1,17 +1,17 @@
 """The requests to a worker whose engine is called by a client program."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from loadstone._core import intended_starts
+from loadstone._core import Tally, intended_starts
+from loadstone.benchmarks.oo1.database import database_of
 from loadstone.clients.base import Client, Database
 from loadstone.clients.oo1.table_one import reportables
 from loadstone.errors import EngineError, UnsupportedError
-from loadstone.record.model import AnswerCheck
-from loadstone.worker.block import Block
+from loadstone.protocol import messages
+from loadstone.protocol.messages import Done, LoopFigures, StoredAt
 from loadstone.worker.client_timer import ClientTimer
 from loadstone.worker.loop_result import loop_figures, no_figures
 from loadstone.worker.requests import Requests, not_open
-from loadstone.worker.user_loop import Loop
 
 
 class ClientRequests(Requests):
@@ -34,99 +34,96 @@ class ClientRequests(Requests):
             raise not_open()
         return self._system
 
-    def open(
-        self, variant: dict[str, Any], scratch: str, owner: str, *, heir: bool = False
-    ) -> dict[str, Any]:
+    def open(self, request: messages.Open) -> messages.Opened:
         """As every worker."""
         self._fresh = True
-        return super().open(variant, scratch, owner, heir=heir)
+        return super().open(request)
 
-    def restart(self) -> dict[str, Any]:
+    def restart(self) -> Done:
         """As every worker; nothing is warm afterwards."""
         self._fresh = True
         return super().restart()
 
-    def terms(self) -> dict[str, Any]:
+    def terms(self) -> messages.TermsTold:
         """As every worker; the terms include the items of OO1's Table I."""
-        told = super().terms()["terms"]
-        return {"terms": {**reportables(self.client.name), **told}}
+        return messages.TermsTold({**reportables(self.client.name), **super().terms().terms})
 
-    def load(self, source: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:
+    def load(self, request: messages.Load) -> messages.Loaded:
         """Parts and connections together."""
-        del table
-        database = Database(**source)
+        database = _database(request.stored)
         self.client.expect(database)
         elapsed_ns = self.client.load()
         self._doubtful = False
         self._fresh = True
-        return {"tuples": 4 * database.parts, "elapsed_ns": elapsed_ns}
+        return messages.Loaded(4 * database.parts, elapsed_ns)
 
-    def settle(self, tables: list[str]) -> dict[str, Any]:
+    def settle(self, request: messages.Settle) -> messages.Settled:
         """The program's database is the only one."""
-        del tables
+        del request
         self.client.settle()
-        return {"size_bytes": self.client.size_bytes()}
+        return messages.Settled(self.client.size_bytes())
 
-    def contents(self, source: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:
+    def look_up(self, request: messages.LookUp) -> messages.Found:
         """The visits of a scan of all parts; None if this worker has loaded no such database, or if
         a failure or a wrong answer makes it doubtful."""
-        del table
-        database = Database(**source)
+        database = _database(request.stored)
         self._doubtful |= database != self.client.database
         self.client.expect(database)
         if self._doubtful:
-            return {"answer": None}
+            return messages.Found(None)
         try:
             found = self.client.measure("scan", 0)
         except EngineError:
-            return {"answer": None}
-        return {"answer": (found.visits, found.checksum)}
+            return messages.Found(None)
+        return messages.Found((found.visits, found.checksum))
 
-    def block(self, block: dict[str, Any]) -> dict[str, Any]:
+    def take_block(self, request: messages.TakeBlock) -> messages.BlockResult:
         """As for all; after a failure or a wrong answer the database is doubtful."""
         self._doubtful = True
-        reply = super().block(block)
-        self._fresh = Block(**block).temperature == "cold"
-        self._doubtful = not all(AnswerCheck(**answer).right for answer in reply["answers"])
-        return reply
+        result = super().take_block(request)
+        self._fresh = request.block.temperature == "cold"
+        self._doubtful = not all(answer.right for answer in result.answers)
+        return result
 
-    def users(self, block: dict[str, Any], loop: dict[str, Any]) -> dict[str, Any]:
+    def run_loop(self, request: messages.RunLoop) -> messages.LoopResult:
         """Concurrent users on the measure of a block, one part a request; and writers beside
-        readers, with their figures under `beside`."""
-        asked = Loop(**loop)
-        inserting = Block(**block).variations[0][1].startswith("insert ")
+        readers."""
+        loop = request.loop
+        inserting = request.block.variations[0].text.startswith("insert ")
         starts = None
-        both: dict[str, Any]
-        if asked.model == "open":
-            starts = intended_starts(asked.seed, asked.rate_per_s or 0.0, asked.duration_ns)
+        if loop.model == "open":
+            starts = intended_starts(loop.seed, loop.rate_per_s or 0.0, loop.duration_ns)
+        language = self.client.language
         self._doubtful = True
         # The loop has an end of its own, and the runner waits for replies without a limit.
         try:
             served = self.client.users(
-                *((0, asked.users) if inserting else (asked.users, asked.writers)),
-                asked.duration_ns,
+                *((0, loop.users) if inserting else (loop.users, loop.writers)),
+                loop.duration_ns,
                 starts,
             )
         except UnsupportedError as gap:
             self._doubtful = False
-            return {**no_figures("gap", gap.message), "client": self.client.language}
+            return messages.LoopResult(no_figures("gap", gap.message).but(client=language))
         self._doubtful = False
-        closed = starts is None
-        written = inserting or asked.writers > 0
-        both = {"links_checked": served.links_checked if written else None}
-        tally = served.inserts if inserting else served.lookups
-        if asked.writers:
-            both["beside"] = loop_figures(served.inserts, 0, closed=closed)
-        return {
-            **both,
-            **loop_figures(tally, 0, closed=closed),
-            "client": self.client.language,
-            "status": "ok",
-            "reason": "",
-            "elapsed_ns": served.elapsed_ns,
-            "client_cpu_ns": served.work.client_cpu_ns,
-            "server_cpu_ns": served.work.server_cpu_ns,
-        }
+
+        def figures(tally: Tally) -> LoopFigures:
+            return loop_figures(tally, 0, closed=starts is None).but(
+                client=language,
+                elapsed_ns=served.elapsed_ns,
+                client_cpu_ns=served.work.client_cpu_ns,
+                server_cpu_ns=served.work.server_cpu_ns,
+                links_checked=served.links_checked if inserting or loop.writers else None,
+            )
+
+        return messages.LoopResult(
+            figures(served.inserts if inserting else served.lookups),
+            beside=figures(served.inserts) if loop.writers else None,
+        )
 
     def _timer(self) -> ClientTimer:
         return ClientTimer(self.client, self._mark, fresh=self._fresh)
+
+
+def _database(stored: StoredAt) -> Database:
+    return database_of(stored.edition, stored.item.relation, stored.rows)

@@ -5,8 +5,9 @@ from dataclasses import asdict
 
 from loadstone._core import clock_ns
 from loadstone.clients.base import Client
+from loadstone.protocol.messages import Block, Variation
 from loadstone.record.model import AnswerCheck, Sample, StatementText
-from loadstone.worker.block import Block, Timer, Variation
+from loadstone.worker.block import Timer
 
 
 class ClientTimer(Timer):
@@ -34,8 +35,8 @@ class ClientTimer(Timer):
     def _sample(
         self, block: Block, variation: Variation, ordinal: int, *, check: bool = True
     ) -> tuple[Sample, AnswerCheck | None]:
-        number, text, _, expected_visits, expected_checksum = variation
-        measure, _, iteration = text.partition(" ")
+        number = variation.number
+        measure, _, iteration = variation.text.partition(" ")
         self._mark("start")
         start = clock_ns()
         found = self.client.measure(measure, int(iteration))
@@ -52,7 +53,7 @@ class ClientTimer(Timer):
             round_trips=found.round_trips,
             **asdict(found.work),
         )
-        if not (check and expected_checksum and self.client.capabilities.answers):
+        if not (check and variation.checksum and self.client.capabilities.answers):
             return sample, None
-        expected = (expected_visits, expected_checksum)
+        expected = (variation.rows, variation.checksum)
         return sample, AnswerCheck(ordinal, number, *expected, found.visits, found.checksum)

@@ -1,39 +1,31 @@
-"""The result of a loop of users: the fields of a `UsersPoint` that its tally holds."""
+"""The figures of a loop of users, from its tally."""
 
-import base64
 from collections.abc import Callable
-from typing import Any
 
 from loadstone._core import Tally
+from loadstone.protocol.messages import LoopFigures
 from loadstone.record.model import PERCENTILES
 
 
-def loop_figures(tally: Tally, failed: int, *, closed: bool) -> dict[str, Any]:
+def loop_figures(tally: Tally, failed: int, *, closed: bool) -> LoopFigures:
     """From one tally of all users. In a closed loop nothing is due: nothing is late, there is no
     lag, and service equals latency."""
     latency_ns = percentiles(tally.latency_ns, tally.completed)
-    return {
-        "completed": tally.completed,
-        "failed": failed,
-        "late": 0 if closed else tally.late,
-        "skipped": tally.skipped,
-        "latency_ns": latency_ns,
-        "lag_ns": {} if closed else percentiles(tally.lag_ns, tally.completed),
-        "service_ns": latency_ns if closed else percentiles(tally.service_ns, tally.completed),
-        "histogram": base64.b64encode(tally.to_bytes()).decode(),
-    }
+    return LoopFigures(
+        completed=tally.completed,
+        failed=failed,
+        late=0 if closed else tally.late,
+        skipped=tally.skipped,
+        latency_ns=latency_ns,
+        lag_ns={} if closed else percentiles(tally.lag_ns, tally.completed),
+        service_ns=latency_ns if closed else percentiles(tally.service_ns, tally.completed),
+        histogram=tally.to_bytes(),
+    )
 
 
-def no_figures(status: str, reason: str) -> dict[str, Any]:
+def no_figures(status: str, reason: str) -> LoopFigures:
     """Of a loop that has no times to show."""
-    return {
-        "status": status,
-        "reason": reason,
-        "elapsed_ns": 0,
-        "client_cpu_ns": None,
-        "server_cpu_ns": None,
-        **loop_figures(Tally(), 0, closed=True),
-    }
+    return loop_figures(Tally(), 0, closed=True).but(status=status, reason=reason)
 
 
 def percentiles(of: Callable[[float], int | None], count: int) -> dict[str, int]:

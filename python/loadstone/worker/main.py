@@ -6,15 +6,15 @@ Requests come one at a time; each gets one reply, errors included. The worker en
 requests end, however the runner came to its end, and then removes what its engine made.
 """
 
-import json
 import os
 import signal
 import sys
 from collections.abc import Iterator
-from typing import Any
 
-from loadstone.errors import LoadstoneError
+from loadstone.errors import LoadstoneError, ProtocolError
 from loadstone.protocol.deadline import Board
+from loadstone.protocol.messages import Failed, Reply
+from loadstone.protocol.wire import numbered, to_line, to_request
 from loadstone.worker.requests import Requests
 
 
@@ -31,39 +31,36 @@ def requests_of(seam: str) -> type[Requests]:
 
 def serve(seam: str, requests: int, replies: int, board: int) -> None:
     """Answer requests until they end."""
-
-    def send(message: dict[str, Any]) -> None:
-        data = memoryview(json.dumps(message).encode() + b"\n")
-        while data:
-            data = data[os.write(replies, data) :]
-
     process = requests_of(seam)(Board(board).mark)
     try:
-        for request in _lines(requests):
-            name, number = request.pop("request"), request.pop("number")
+        for line in _lines(requests):
+            number, sent = numbered(line)
+            reply: Reply
             try:
-                reply = {"reply": "done", **getattr(process, name)(**request)}
+                reply = process.answer(to_request(sent))
             except LoadstoneError as error:
-                kind = type(error).__name__
-                reply = {"reply": "error", "kind": kind, "message": error.message,
-                         "hint": error.hint}  # fmt: skip
+                reply = Failed(type(error).__name__, error.message, error.hint)
             except Exception as error:  # noqa: BLE001 - whatever an engine throws is a result
-                reply = {"reply": "error", "message": f"{type(error).__name__}: {error}"}
-            send({**reply, "number": number})
+                reply = Failed("", f"{type(error).__name__}: {error}")
+            data = memoryview(to_line(number, reply))
+            while data:
+                data = data[os.write(replies, data) :]
     except BrokenPipeError:
         pass  # the runner is gone, in the middle of a request
+    except ProtocolError as error:
+        sys.exit(error.message)  # there is no number to answer to: the runner sees these last words
     finally:
         process.remove()
 
 
-def _lines(descriptor: int) -> Iterator[dict[str, Any]]:
+def _lines(descriptor: int) -> Iterator[bytes]:
     with os.fdopen(descriptor, "rb", buffering=0) as stream:
         buffer = b""
         while chunk := stream.read(1 << 20):
             buffer += chunk
             while b"\n" in buffer:
                 line, _, buffer = buffer.partition(b"\n")
-                yield json.loads(line)
+                yield line
 
 
 def main() -> None:

@@ -1,20 +1,22 @@
-"""The requests common to all workers: one public method a request."""
+"""The requests common to all workers: one method a request."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from loadstone import registry
 from loadstone.errors import EngineError
 from loadstone.machine import page_cache
-from loadstone.plan.variant import Variant
+from loadstone.protocol import messages
+from loadstone.protocol.messages import Done, Reply, Request
 from loadstone.worker.affinity import placed
-from loadstone.worker.block import DEATH_S_MAX, Block, Timer
+from loadstone.worker.block import DEATH_S_MAX, Timer
 
 if TYPE_CHECKING:
     from loadstone.engines.base import System
+
+R = TypeVar("R", bound=Reply)
 
 
 class Requests(ABC):
@@ -26,37 +28,54 @@ class Requests(ABC):
         self._mark = mark
         self._system: System | None = None
 
-    def open(
-        self, variant: dict[str, Any], scratch: str, owner: str, *, heir: bool = False
-    ) -> dict[str, Any]:
-        """Load exactly this engine's module, start it, and describe it; an `heir` follows a worker
-        that may have left data."""
-        variant["tactics"] = tuple((key, value) for key, value in variant["tactics"])
-        asked = Variant(**variant)
-        kind = registry.load_system(self.seam, asked.engine)
-        self._system = kind(asked, Path(scratch), owner)
-        self._system.heir = heir
+    def answer(self, request: Request[R]) -> R:
+        """Do what is asked."""
+        return cast("R", self.handlers()[type(request)](request))
+
+    def handlers(self) -> Mapping[type[Request[Any]], Callable[[Any], Reply]]:
+        """The method for each type of request."""
+        return {
+            messages.Open: self.open,
+            messages.TellTerms: lambda _: self.terms(),
+            messages.Calibrate: lambda _: self.calibrate(),
+            messages.Restart: lambda _: self.restart(),
+            messages.ExportState: lambda _: self.export_state(),
+            messages.ImportState: self.import_state,
+            messages.Load: self.load,
+            messages.Settle: self.settle,
+            messages.LookUp: self.look_up,
+            messages.TakeBlock: self.take_block,
+            messages.Explain: self.explain,
+            messages.RunLoop: self.run_loop,
+            messages.Remove: lambda _: self.remove(),
+        }
+
+    def open(self, request: messages.Open) -> messages.Opened:
+        """Load exactly this engine's module, start it, and describe it."""
+        kind = registry.load_system(self.seam, request.variant.engine)
+        self._system = kind(request.variant, Path(request.scratch), request.owner)
+        self._system.heir = request.heir
         self._system.start()
-        return {"versions": dict(kind.versions()), **self.terms()}
+        return messages.Opened(dict(kind.versions()), self.terms().terms)
 
-    def terms(self) -> dict[str, Any]:
+    def terms(self) -> messages.TermsTold:
         """The system's present terms."""
-        return {"terms": dict(self._opened().terms())}
+        return messages.TermsTold(dict(self._opened().terms()))
 
-    def calibrate(self) -> dict[str, Any]:
+    def calibrate(self) -> messages.Calibrated:
         """Calibrate the instrument, in a process like those that measure engines."""
         from loadstone.worker import self_calibration
 
-        return {"figures": dict(self_calibration.measure())}
+        return messages.Calibrated(dict(self_calibration.measure()))
 
-    def restart(self) -> dict[str, Any]:
+    def restart(self) -> Done:
         """Stop the system, see it dead, and restart it on its data."""
         system = self._opened()
         page_cache.wait_until_dead(system.stop(), limit_s=DEATH_S_MAX)
         system.start()
-        return {}
+        return Done()
 
-    def export_state(self) -> dict[str, Any]:
+    def export_state(self) -> messages.State:
         """Stop; evict files so the next process gets new page-cache pages. The reply holds the
         state, for its successor; this worker does nothing more."""
         system, state = self._opened(), self._state()
@@ -64,50 +83,53 @@ class Requests(ABC):
         dead = page_cache.wait_until_dead(system.stop(), limit_s=DEATH_S_MAX)
         page_cache.evict_files(files, engine_dead=dead)
         self._system = None
-        return {"state": state}
+        return state
 
-    def import_state(self, state: dict[str, Any]) -> dict[str, Any]:
+    def import_state(self, request: messages.ImportState) -> Done:
         """Take over the state of the worker before this one."""
-        del state
-        return {}
+        del request
+        return Done()
 
     @abstractmethod
-    def load(self, source: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:
-        """Make a stored relation as `Benchmark.request` describes it; the reply holds its tuples
-        and the time it took."""
+    def load(self, request: messages.Load) -> messages.Loaded:
+        """Make a stored relation and load it."""
 
     @abstractmethod
-    def settle(self, tables: list[str]) -> dict[str, Any]:
-        """Statistics and checkpoint; the reply holds the bytes that everything takes."""
+    def settle(self, request: messages.Settle) -> messages.Settled:
+        """Statistics and checkpoint."""
 
     @abstractmethod
-    def contents(self, source: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:
-        """(rows, checksum) of a stored relation, or None where it does not exist."""
+    def look_up(self, request: messages.LookUp) -> messages.Found:
+        """The rows and the checksum of a stored relation."""
 
-    def block(self, block: dict[str, Any]) -> dict[str, Any]:
+    def take_block(self, request: messages.TakeBlock) -> messages.BlockResult:
         """Take the samples of one block of one cell."""
         with placed(self._opened()):
-            return self._timer().take(Block(**block))
+            return self._timer().take(request.block)
 
-    def explain(self, block: dict[str, Any]) -> dict[str, Any]:
+    def explain(self, request: messages.Explain) -> messages.Explained:
         """The statements of a block's variations with the plans the engine would use."""
-        return {"statements": [asdict(text) for text in self._timer().explain(Block(**block))]}
+        return messages.Explained(tuple(self._timer().explain(request.block)))
 
-    def remove(self) -> dict[str, Any]:
+    @abstractmethod
+    def run_loop(self, request: messages.RunLoop) -> messages.LoopResult:
+        """Concurrent users on a block's variations."""
+
+    def remove(self) -> Done:
         """Remove all the engine's data."""
         if self._system is not None:
             self._system.remove()
             self._system = None
-        return {}
+        return Done()
 
     def _opened(self) -> "System":
         if self._system is None:
             raise not_open()
         return self._system
 
-    def _state(self) -> dict[str, Any]:
+    def _state(self) -> messages.State:
         """The state that a successor need not find out again."""
-        return {}
+        return messages.State()
 
     @abstractmethod
     def _timer(self) -> Timer:

@@ -1,15 +1,14 @@
 """The requests to a worker whose engine executes statements."""
 
-from dataclasses import asdict, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from loadstone._core import RelationStream, answer_of_rows, answer_of_stream, clock_ns
+from loadstone._core import RelationStream, answer_of_rows, answer_of_stream, attributes, clock_ns
 from loadstone.engines.base import Attribute, Engine, Table
-from loadstone.quel.statement import Statement
-from loadstone.worker.block import Block
+from loadstone.protocol import messages
+from loadstone.protocol.messages import Done, StoredAt
 from loadstone.worker.requests import Requests, not_open
 from loadstone.worker.statement_timer import StatementTimer
-from loadstone.worker.user_loop import Loop, Request, Users
+from loadstone.worker.user_loop import Request, Users
 
 
 class StatementRequests(Requests):
@@ -26,49 +25,47 @@ class StatementRequests(Requests):
             raise not_open()
         return self._system
 
-    def import_state(self, state: dict[str, Any]) -> dict[str, Any]:
+    def import_state(self, request: messages.ImportState) -> Done:
         """Statements need not be translated again."""
-        self._timer().translated = {key: Statement(**values) for key, values in state.items()}
-        return {}
+        self._timer().translated = dict(request.state.translated)
+        return Done()
 
-    def load(self, source: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:
-        """Generate a relation and load it; the reply holds time and what the engine now has."""
+    def load(self, request: messages.Load) -> messages.Loaded:
+        """Generate a relation and load it."""
         import pyarrow as pa
 
-        spec = _table(table)
-        spec = replace(spec, name=self.engine.stored_name(spec.name))
-        stream = RelationStream(**source)
+        stored = request.stored
+        table = _table(stored, self.engine.stored_name(stored.table))
+        stream = RelationStream(stored.benchmark, stored.edition, stored.item.relation, stored.rows)
         reader = pa.RecordBatchReader.from_stream(stream)
         start = clock_ns()
-        tuples = self.engine.load(spec, reader)
+        tuples = self.engine.load(table, reader)
         elapsed_ns = clock_ns() - start
-        return {"tuples": tuples, "elapsed_ns": elapsed_ns}
+        return messages.Loaded(tuples, elapsed_ns)
 
-    def settle(self, tables: list[str]) -> dict[str, Any]:
+    def settle(self, request: messages.Settle) -> messages.Settled:
         """Statistics and checkpoint."""
-        self.engine.settle([self.engine.stored_name(table) for table in tables])
-        return {"size_bytes": self.engine.size_bytes()}
+        self.engine.settle([self.engine.stored_name(table) for table in request.tables])
+        return messages.Settled(self.engine.size_bytes())
 
-    def contents(self, source: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:
-        """(rows, checksum) of a table, or None where it does not exist."""
-        del source
-        stored = self.engine.stored_name(table["name"])
+    def look_up(self, request: messages.LookUp) -> messages.Found:
+        """All of a table, where it exists."""
+        stored = self.engine.stored_name(request.stored.table)
         if stored not in self.engine.tables():
-            return {"answer": None}
-        return {"answer": contents_of(self.engine, stored)}
+            return messages.Found(None)
+        return messages.Found(contents_of(self.engine, stored))
 
-    def users(self, block: dict[str, Any], loop: dict[str, Any]) -> dict[str, Any]:
+    def run_loop(self, request: messages.RunLoop) -> messages.LoopResult:
         """Concurrent users on a block's variations."""
-        asked = Block(**block)
-        statements = self._timer().statements(asked)
+        statements = self._timer().statements(request.block)
         requests = [
-            Request(statement, rows, checksum)
-            for statement, (*_, rows, checksum) in zip(statements, asked.variations, strict=True)
+            Request(statement, variation.rows, variation.checksum)
+            for statement, variation in zip(statements, request.block.variations, strict=True)
         ]
-        return Users(self.engine, self._mark).work(Loop(**loop), requests)
+        return messages.LoopResult(Users(self.engine, self._mark).work(request.loop, requests))
 
-    def _state(self) -> dict[str, Any]:
-        return {key: asdict(statement) for key, statement in self._timer().translated.items()}
+    def _state(self) -> messages.State:
+        return messages.State(self._timer().translated)
 
     def _timer(self) -> StatementTimer:
         """One from block to block: it knows what it has translated."""
@@ -83,7 +80,15 @@ def contents_of(engine: Engine, table: str) -> tuple[int, str]:
     return answer_of_rows(rows) if isinstance(rows, list) else answer_of_stream(rows)
 
 
-def _table(values: dict[str, Any]) -> Table:
-    attributes = tuple(Attribute(*pair) for pair in values.pop("attributes"))
-    values["indexes"] = tuple(values["indexes"])
-    return Table(attributes=attributes, **values)
+def _table(stored: StoredAt, name: str) -> Table:
+    item = stored.item
+    return Table(
+        name=name,
+        attributes=tuple(
+            Attribute(*pair) for pair in attributes(stored.benchmark, stored.edition, item.relation)
+        ),
+        organisation=item.organisation,
+        key=item.key,
+        tiebreaker=item.tiebreaker,
+        indexes=item.indexes,
+    )

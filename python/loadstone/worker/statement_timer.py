@@ -13,9 +13,10 @@ from loadstone._core import answer_of_rows, answer_of_stream, attributes, clock_
 from loadstone.benchmarks.base import table_of
 from loadstone.engines.base import Attribute, Engine
 from loadstone.machine.counters import Meter
+from loadstone.protocol.messages import Block, Variation
 from loadstone.quel.statement import Statement
 from loadstone.record.model import AnswerCheck, Sample, StatementText
-from loadstone.worker.block import Block, Timer, Variation
+from loadstone.worker.block import Timer
 
 
 class StatementTimer(Timer):
@@ -34,17 +35,17 @@ class StatementTimer(Timer):
         structure = self.engine.capabilities.structures.get(block.storage)
         # What stands in a heap is only scanned: there is no structure to be used or not.
         shown = block.storage != "heap" and structure is not None and structure.in_plans
-        for number, text, _, _, _ in block.variations:
-            statement = self._translated(block, text)
+        for variation in block.variations:
+            statement = self._translated(block, variation.text)
             plan = self.engine.explain(statement.sql)
             paths = self.engine.access_paths(statement.sql, plan) if shown else None
             access = None if paths is None else ",".join(paths)
-            texts.append(StatementText(number, statement.sql, plan, access))
+            texts.append(StatementText(variation.number, statement.sql, plan, access))
         return texts
 
     def statements(self, block: Block) -> Sequence[str]:
         """Each variation as the engine gets it."""
-        return [self._translated(block, text).sql for _, text, *_ in block.variations]
+        return [self._translated(block, each.text).sql for each in block.variations]
 
     def _sample(
         self,
@@ -54,8 +55,8 @@ class StatementTimer(Timer):
         *,
         check: bool = True,
     ) -> tuple[Sample, AnswerCheck | None]:
-        number, text, undo, expected_rows, expected_checksum = variation
-        statement = self._translated(block, text)
+        number, expected = variation.number, (variation.rows, variation.checksum)
+        statement = self._translated(block, variation.text)
         client = block.destination == "client"
         execute: Callable[[str], Any] = self.engine.fetch if client else self.engine.run
         meter = Meter(self.engine.processes())
@@ -75,16 +76,16 @@ class StatementTimer(Timer):
         )
         answer = None
         if check and self.engine.capabilities.answers:
-            rows, checksum = self._answer(block, statement, outcome, expected_rows)
-            answer = AnswerCheck(ordinal, number, expected_rows, expected_checksum, rows, checksum)
-        if undo:
-            self.engine.run(self._translated(block, undo).sql)
+            found = self._answer(block, statement, outcome, variation.rows)
+            answer = AnswerCheck(ordinal, number, *expected, *found)
+        if variation.undo:
+            self.engine.run(self._translated(block, variation.undo).sql)
         self._clear(block, variation)
         return sample, answer
 
     def _clear(self, block: Block, variation: Variation) -> None:
         """Drop a result, also one that a killed worker left."""
-        statement = self._translated(block, variation[1])
+        statement = self._translated(block, variation.text)
         if statement.result is not None:
             self.engine.drop(statement.result)
 

@@ -15,12 +15,12 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import cycle
-from typing import Any
 
 from loadstone._core import Tally, answer_of_rows, clock_ns, intended_starts
 from loadstone.engines.base import Engine
 from loadstone.errors import LoadstoneError, UnsupportedError
 from loadstone.machine.counters import Meter
+from loadstone.protocol.messages import Loop, LoopFigures
 from loadstone.statistics import validity
 from loadstone.worker.loop_result import loop_figures, no_figures
 
@@ -32,21 +32,6 @@ GRACE_NS_MAX = 1_000_000_000
 the loop was if that is less; later ones are skipped."""
 LEAD_NS = 20_000_000
 """Between the start of the threads and the loop's begin, so that all of them begin together."""
-
-
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """`model` is closed or open; `rate_per_s`, of an open loop, counts for all users together;
-    `limits`: whether a loop that left its client no headroom is invalid."""
-
-    model: str
-    users: int
-    duration_ns: int
-    seed: int
-    rate_per_s: float | None = None
-    limits: bool = True
-    writers: int = 0
-    """Users who insert at the same time, where the others look up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +74,8 @@ class Users:
         self._mark = mark
         self._clock = clock or Clock()
 
-    def work(self, loop: Loop, requests: Sequence[Request]) -> dict[str, Any]:
-        """Run one loop. The reply has the fields of a `UsersPoint` that are known here; a loop with
-        a wrong answer has no times."""
+    def work(self, loop: Loop, requests: Sequence[Request]) -> LoopFigures:
+        """Run one loop. A loop with a wrong answer has no times."""
         # The stack outlives the pool: no session is closed under a thread that uses it.
         with ExitStack() as stack, ThreadPoolExecutor(loop.users) as pool:
             try:
@@ -110,9 +94,7 @@ class Users:
                 return self._timed(loop, users, pool)
             return no_figures("failed", _wrong(users))
 
-    def _timed(
-        self, loop: Loop, users: Sequence["_User"], pool: ThreadPoolExecutor
-    ) -> dict[str, Any]:
+    def _timed(self, loop: Loop, users: Sequence["_User"], pool: ThreadPoolExecutor) -> LoopFigures:
         meter = Meter(self._engine.processes())
         begin_ns = self._clock.now_ns() + LEAD_NS
         end_ns = begin_ns + loop.duration_ns
@@ -136,22 +118,25 @@ class Users:
         busy_ns = work.client_cpu_ns
         if busy_ns is not None:
             busy_ns -= sum(user.waiting_cpu_ns for user in users)
-        return {
-            **_figures(users, closed=loop.model == "closed"),
-            **self._judged(loop, users, busy_ns, elapsed_ns),
-            "elapsed_ns": elapsed_ns,
-            "client_cpu_ns": work.client_cpu_ns,
-            "server_cpu_ns": work.server_cpu_ns,
-        }
+        status, reason = self._judged(loop, users, busy_ns, elapsed_ns)
+        failed = sum(user.failed for user in users)
+        return loop_figures(_tally(users), failed, closed=loop.model == "closed").but(
+            status=status,
+            reason=reason,
+            elapsed_ns=elapsed_ns,
+            client_cpu_ns=work.client_cpu_ns,
+            server_cpu_ns=work.server_cpu_ns,
+        )
 
     def _judged(
         self, loop: Loop, users: Sequence["_User"], busy_ns: int | None, elapsed_ns: int
-    ) -> dict[str, str]:
+    ) -> tuple[str, str]:
+        """Status and reason."""
         failed = sum(user.failed for user in users)
         first = next((user.reason for user in users if user.reason), "")
         reason = f"{failed:,} requests failed: {first}" if failed else ""
         if not any(user.tally.completed for user in users):
-            return {"status": "failed", "reason": reason or "no request was answered in time"}
+            return "failed", reason or "no request was answered in time"
         # One user of an embedded engine shares its interpreter with nobody: the work is the
         # engine's. And of an artificial engine nothing but the client is measured.
         embedded = not self._engine.processes() and self._engine.can_stop
@@ -159,8 +144,8 @@ class Users:
         if loop.limits and not exempt and busy_ns is not None:
             beyond = validity.of_client(busy_ns / elapsed_ns)
             if beyond:
-                return {"status": "invalid", "reason": "; ".join(filter(None, (beyond, reason)))}
-        return {"status": "ok", "reason": reason}
+                return "invalid", "; ".join(filter(None, (beyond, reason)))
+        return "ok", reason
 
 
 class _User:
@@ -238,8 +223,8 @@ def _thread_cpu_ns() -> int:
     return round((used.ru_utime + used.ru_stime) * 1e9)
 
 
-def _figures(users: Sequence[_User], *, closed: bool) -> dict[str, Any]:
+def _tally(users: Sequence[_User]) -> Tally:
     tally = Tally()
     for user in users:
         tally.merge(user.tally)
-    return loop_figures(tally, sum(user.failed for user in users), closed=closed)
+    return tally

@@ -7,7 +7,7 @@ oracle are in `crates/clients`; the paper's own numbers in `published.toml`.
 
 import json
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,13 @@ from loadstone.benchmarks.base import (
     PublishedTable,
     StoredRelation,
 )
+from loadstone.benchmarks.oo1.database import (
+    DATABASE,
+    EDITION_NO_LOCALITY,
+    NO_LOCALITY,
+    database_of,
+    relation_of,
+)
 from loadstone.errors import InputError
 
 _FOLDER = Path(__file__).parent
@@ -30,12 +37,6 @@ ITERATIONS = 4_000
 WARMING = 3
 """Further iterations, which no sample has: the paper's systems had settled after two or three."""
 PARTS_MIN, PARTS_MAX = 200, 100_000_000
-DATABASE = "oo1"
-"""The stored relation, and its design: parts and connections, as the variant lays them out."""
-NO_LOCALITY = "no-locality"
-"""The design, and the suffix of operations, of the database without locality."""
-EDITION_NO_LOCALITY = f"1992-{NO_LOCALITY}"
-"""All measures on the database without locality."""
 
 MEASURES = (
     ("lookup", "Look-up: 1,000 random parts", "The measures", "section 4, look-up"),
@@ -92,8 +93,10 @@ class Oo1Answers:
     def _answer(self, relation: str, text: str) -> Answer:
         if (relation, text) not in self._known:
             if relation not in self._oracles:
-                database = _database(self._edition, relation, self._rows)
-                self._oracles[relation] = _core.Oo1Oracle(**database)
+                database = database_of(self._edition, relation, self._rows)
+                self._oracles[relation] = _core.Oo1Oracle(
+                    database.parts, seed=database.seed, locality=database.locality
+                )
             found = self._oracles[relation].answer(*call_of(text))
             self._known[relation, text] = found or (0, "")
         return self._known[relation, text]
@@ -103,11 +106,6 @@ def call_of(text: str) -> tuple[str, int]:
     """The measure and the iteration that an operation's text asks for: `traversal 3`."""
     measure, _, iteration = text.partition(" ")
     return measure, int(iteration)
-
-
-def relation_of(design: str) -> str:
-    """The stored relation of a design: no two have one name."""
-    return DATABASE if design == DATABASE else f"{DATABASE}-{design}"
 
 
 class Oo1Benchmark(Benchmark):
@@ -154,17 +152,11 @@ class Oo1Benchmark(Benchmark):
         there = {item.design for item in self.stored_relations(edition)}
         return tuple(operation for operation in _operations() if operation.design in there)
 
-    def request(self, edition: str, item: StoredRelation, rows: int) -> Mapping[str, Any]:
-        """The database that the client makes."""
-        return {"source": _database(edition, item.relation, rows), "table": {}}
-
     def input(self, edition: str, rows: int, operation: Operation, variation: int) -> str:
         """The values that the iteration's number determines, as JSON."""
-        source = _database(edition, relation_of(operation.design), rows)
+        source = database_of(edition, relation_of(operation.design), rows)
         measure, iteration = call_of(operation.texts[variation])
-        drawn = _core.oo1_inputs(
-            source["parts"], source["seed"], source["locality"], measure, iteration
-        )
+        drawn = _core.oo1_inputs(source.parts, source.seed, source.locality, measure, iteration)
         return json.dumps(drawn, separators=(",", ":"))
 
     def answers(self, edition: str, rows: int, relations: Sequence[str]) -> Answers:
@@ -175,11 +167,6 @@ class Oo1Benchmark(Benchmark):
     def published(self) -> Published:
         """Tables II to VII and appendix A."""
         return _published()
-
-
-def _database(edition: str, relation: str, rows: int) -> Mapping[str, Any]:
-    locality = edition != EDITION_NO_LOCALITY and relation != relation_of(NO_LOCALITY)
-    return {"parts": rows, "locality": locality, "seed": 1}
 
 
 @lru_cache(maxsize=1)

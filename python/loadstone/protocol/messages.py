@@ -1,0 +1,284 @@
+"""Every request of a runner to a worker, and every reply: each listed once, by its fields.
+
+A request names the type of its reply: `class Load(Request[Loaded])`. `wire.py` turns messages into
+lines and back, and takes no line that does not fit the types.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, Union, get_args
+
+import msgspec
+
+from loadstone.benchmarks.base import StoredRelation, table_of
+from loadstone.plan.variant import Variant
+from loadstone.quel.statement import Statement
+from loadstone.record.model import AnswerCheck, ColdEvidence, Sample, StatementText
+
+
+class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A value within messages."""
+
+
+class Reply(Part, frozen=True, tag=True, tag_field="reply"):
+    """An answer of a worker."""
+
+
+R = TypeVar("R", bound=Reply)
+
+
+class Request(Part, Generic[R], frozen=True, tag=True, tag_field="request"):
+    """A request of the runner; `R` is the type of the reply, unless that is `Failed`."""
+
+
+class Variation(Part, frozen=True):
+    """One input of an operation: its text, the text that takes it back (empty: there is nothing to
+    take back), and what the oracle expects."""
+
+    number: int
+    text: str
+    undo: str
+    rows: int
+    checksum: str
+
+
+class Block(Part, frozen=True):
+    """Consecutive samples of one cell: one of each variation, in this order."""
+
+    benchmark: str
+    edition: str
+    rows: int
+    design: str
+    destination: str
+    temperature: str
+    variations: tuple[Variation, ...]
+    warm_up: int
+    first_ordinal: int
+    round: int
+    storage: str = ""
+    """The storage structure that the operation exercises."""
+    warming: tuple[Variation, ...] = ()
+    """Inputs that no sample has, for the warm-up; none: it runs the block's variations."""
+
+
+class Loop(Part, frozen=True):
+    """`model` is closed or open; `rate_per_s`, of an open loop, counts for all users together;
+    `limits`: whether a loop that left its client no headroom is invalid."""
+
+    model: str
+    users: int
+    duration_ns: int
+    seed: int
+    rate_per_s: float | None = None
+    limits: bool = True
+    writers: int = 0
+    """Users who insert at the same time, where the others look up."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAt:
+    """A stored relation of one edition at one scale: the information that a worker needs to make
+    it, or to find it."""
+
+    benchmark: str
+    edition: str
+    rows: int
+    item: StoredRelation
+
+    @property
+    def table(self) -> str:
+        """The name of its table."""
+        return table_of(self.item.relation, self.item.design, self.rows)
+
+
+class Failed(Reply, frozen=True):
+    """The request was not fulfilled. `kind` names the error in `errors.py`; empty: any other
+    exception of an engine."""
+
+    kind: str
+    message: str
+    hint: str = ""
+
+
+class Done(Reply, frozen=True):
+    """There is no more to say."""
+
+
+class Opened(Reply, frozen=True):
+    """Versions of engine and client, and the terms as the engine tells them."""
+
+    versions: dict[str, str]
+    terms: dict[str, str]
+
+
+class TermsTold(Reply, frozen=True):
+    """Terms as the system tells them now."""
+
+    terms: dict[str, str]
+
+
+class Calibrated(Reply, frozen=True):
+    """Figures of the instrument by key, in ns where the key says so; None: not to be had here."""
+
+    figures: dict[str, float | None]
+
+
+class State(Reply, frozen=True):
+    """The state that a successor need not find out again: statements already translated."""
+
+    translated: dict[str, Statement] = {}
+
+
+class Loaded(Reply, frozen=True):
+    """Tuples in the database after loading, and the time it took."""
+
+    tuples: int
+    elapsed_ns: int
+
+
+class Settled(Reply, frozen=True):
+    """Bytes that everything takes on disk."""
+
+    size_bytes: int
+
+
+class Found(Reply, frozen=True):
+    """(rows, checksum) of a stored relation; None where it does not exist."""
+
+    answer: tuple[int, str] | None
+
+
+class BlockResult(Reply, frozen=True):
+    """The samples of one block. It ends with the first wrong answer."""
+
+    samples: tuple[Sample, ...]
+    answers: tuple[AnswerCheck, ...]
+    evidence: tuple[ColdEvidence, ...]
+
+
+class Explained(Reply, frozen=True):
+    """Statements as the engine gets them, with its plans."""
+
+    statements: tuple[StatementText, ...]
+
+
+class LoopFigures(Part, frozen=True, kw_only=True):
+    """The result of a loop of users: the fields of a `UsersPoint` that are measured; the defaults
+    are those of a loop that has no times to show. `client` is the language of the calling program.
+    """
+
+    client: str = "python"
+    status: str = "ok"
+    reason: str = ""
+    elapsed_ns: int = 0
+    completed: int = 0
+    failed: int = 0
+    late: int = 0
+    skipped: int = 0
+    client_cpu_ns: int | None = None
+    server_cpu_ns: int | None = None
+    latency_ns: dict[str, int] = {}
+    lag_ns: dict[str, int] = {}
+    service_ns: dict[str, int] = {}
+    histogram: bytes = b""
+    links_checked: int | None = None
+
+    def fields(self, **others: Any) -> dict[str, Any]:
+        """Its fields by name, for a `UsersPoint`, with `others` in place of some."""
+        return {**msgspec.structs.asdict(self), **others}
+
+    def but(self, **others: Any) -> "LoopFigures":
+        """The same with `others` in place of some fields."""
+        return msgspec.structs.replace(self, **others)
+
+
+class LoopResult(Reply, frozen=True):
+    """A loop of users, and that of the writers beside them."""
+
+    figures: LoopFigures
+    beside: LoopFigures | None = None
+
+
+class Open(Request[Opened], frozen=True):
+    """Load exactly this variant's engine and start it in the folder `scratch`; `heir`: a worker
+    before this one may have left something."""
+
+    variant: Variant
+    scratch: str
+    owner: str
+    heir: bool = False
+
+
+class TellTerms(Request[TermsTold], frozen=True):
+    """Ask the system for its terms."""
+
+
+class Calibrate(Request[Calibrated], frozen=True):
+    """Measure the instrument itself, in a process like those that measure engines."""
+
+
+class Restart(Request[Done], frozen=True):
+    """Stop the system, see it dead, and restart it on its data."""
+
+
+class ExportState(Request[State], frozen=True):
+    """Stop the system and leave its data to another worker; this one does nothing more."""
+
+
+class ImportState(Request[Done], frozen=True):
+    """Take over the state of the worker before this one."""
+
+    state: State
+
+
+class Load(Request[Loaded], frozen=True):
+    """Make a stored relation and load it."""
+
+    stored: StoredAt
+
+
+class Settle(Request[Settled], frozen=True):
+    """Collect statistics of these tables and write a checkpoint."""
+
+    tables: tuple[str, ...]
+
+
+class LookUp(Request[Found], frozen=True):
+    """Count and sum up the rows of a stored relation."""
+
+    stored: StoredAt
+
+
+class TakeBlock(Request[BlockResult], frozen=True):
+    """Take the samples of a block."""
+
+    block: Block
+
+
+class Explain(Request[Explained], frozen=True):
+    """Translate a block's variations and ask the engine for its plans; execute nothing."""
+
+    block: Block
+
+
+class RunLoop(Request[LoopResult], frozen=True):
+    """Let concurrent users work on a block's variations."""
+
+    block: Block
+    loop: Loop
+
+
+class Remove(Request[Done], frozen=True):
+    """Remove all the engine's data."""
+
+
+REQUESTS: tuple[type[Request[Any]], ...] = tuple(Request.__subclasses__())
+REPLIES: tuple[type[Reply], ...] = tuple(Reply.__subclasses__())
+ANY_REQUEST: Any = Union[REQUESTS]  # noqa: UP007 - made of a tuple
+ANY_REPLY: Any = Union[REPLIES]  # noqa: UP007
+
+
+def reply_of(request: type[Request[R]]) -> type[R]:
+    """The type of a request's reply."""
+    (reply,) = get_args(request.__orig_bases__[0])  # type: ignore[attr-defined]
+    found: type[R] = reply
+    return found

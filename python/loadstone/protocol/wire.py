@@ -1,0 +1,90 @@
+"""Messages as lines and back: one JSON array a line, `[number, message]`, in plain ASCII.
+
+The standard library's JSON, because a path or an engine's message may hold what UTF-8 cannot (half
+of a surrogate pair), and what was sent must arrive. The types are held by msgspec.
+"""
+
+import json
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeVar, cast
+
+import msgspec
+
+from loadstone.errors import ProtocolError
+from loadstone.protocol.messages import ANY_REPLY, ANY_REQUEST, Reply, Request, reply_of
+
+R = TypeVar("R", bound=Reply)
+HINT = "this is a defect of Loadstone, not of the engine: please report it"
+
+
+def to_line(number: int, message: Request[Any] | Reply) -> bytes:
+    """A message as a line. A reply has the number of its request."""
+    return json.dumps([number, msgspec.to_builtins(message)]).encode() + b"\n"
+
+
+def numbered(line: bytes) -> tuple[int, Any]:
+    """The number of a message, and what was sent as the message. Raises `ProtocolError`."""
+    try:
+        value = json.loads(line)
+    except ValueError:
+        raise ProtocolError("a message that is no JSON", hint=HINT) from None
+    match value:
+        case [int(number), message]:
+            return number, message
+    raise ProtocolError("a message without a number", hint=HINT)
+
+
+def to_request(sent: Any) -> Request[Any]:
+    """Raises `ProtocolError` unless it is a request, to the last field."""
+    return cast("Request[Any]", _converted(sent, ANY_REQUEST, "request"))
+
+
+def to_reply(sent: Any) -> Reply:
+    """Raises `ProtocolError` unless it is a reply, to the last field."""
+    return cast("Reply", _converted(sent, ANY_REPLY, "reply"))
+
+
+def fitting(request: Request[R], reply: Reply) -> R:
+    """A reply as that to this request. Raises `ProtocolError` where it is another's."""
+    kind = reply_of(type(request))
+    if not isinstance(reply, kind):
+        raise ProtocolError(
+            f"{type(reply).__name__} is no reply to {type(request).__name__}", hint=HINT
+        )
+    return reply
+
+
+def _converted(sent: Any, kind: Any, what: str) -> Any:
+    try:
+        message = msgspec.convert(sent, kind)
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
+        raise ProtocolError(f"not a {what}: {error}", hint=HINT) from None
+    unknown = _unknown(sent, message)
+    if unknown:
+        raise ProtocolError(f"not a {what}: {unknown}", hint=HINT)
+    return message
+
+
+def _unknown(sent: Any, value: Any, path: str = "$") -> str:
+    """The first field that a dataclass within does not have: msgspec forbids them in its own types
+    and passes over those of others."""
+    if type(sent) not in (dict, list):
+        return ""
+    inner: list[tuple[str, Any, Any]] = []
+    if names := _names(type(value)):
+        if not isinstance(value, msgspec.Struct) and (unknown := sent.keys() - set(names)):
+            return f"Object contains unknown field `{min(unknown)}` - at `{path}`"
+        inner = [(f"{path}.{name}", sent[name], getattr(value, name))
+                 for name in names if name in sent]  # fmt: skip
+    elif isinstance(value, tuple):
+        inner = [(f"{path}[...]", *pair) for pair in zip(sent, value, strict=True)]
+    elif isinstance(value, dict):
+        inner = [(f"{path}[...]", sent[key], each) for key, each in value.items()]
+    return next(filter(None, (_unknown(raw, each, at) for at, raw, each in inner)), "")
+
+
+def _names(kind: type) -> tuple[str, ...]:
+    """The fields of a type of ours; of others none."""
+    if issubclass(kind, msgspec.Struct):
+        return kind.__struct_fields__
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
