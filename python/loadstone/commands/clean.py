@@ -37,7 +37,8 @@ def clean(
 ) -> None:
     """Remove what killed runs left behind.
 
-    Scratch folders, and in databases what is marked as made by Loadstone; all of it is shown first.
+    Scratch folders and, in databases, schemas and tables with Loadstone's mark. Everything is
+    listed first.
     """
     from rich.table import Table
 

@@ -37,9 +37,8 @@ def compare(
 
     Only like cells are compared, on equal terms. Records are only read.
 
-    Exit codes: 0 no regression, in any cell; 1 a regression; 9 undecided: an interval leaves room
-    for one; 5 nothing could be compared; 6 some cells that both sides planned could not; 2 and 4
-    an error.
+    Exit codes: 0 no regression in any cell; 1 a regression; 9 undecided, some cell may be slower; 5
+    nothing could be compared; 6 some cells that both sides planned could not; 2 and 4 an error.
     """
     import sys
 

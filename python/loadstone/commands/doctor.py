@@ -24,9 +24,8 @@ def doctor(
 ) -> int:
     """Say what this machine can prove.
 
-    And what it cannot, and what to do about it.
-
-    Takes a few seconds and some 64 MiB in the scratch folder, and leaves nothing behind.
+    And what it cannot, and the remedies. Takes a few seconds and some 64 MiB in the scratch folder,
+    and leaves nothing behind.
     """
     from loadstone.diagnostics import EXIT_OF_ERROR, Exit, tell
     from loadstone.doctor import examine

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 def engines() -> None:
     """List the engines and what each can do.
 
-    Versions, tactics, and what each has in the place of the papers' storage structures.
+    Versions, tactics, and the stand-ins for the papers' storage structures.
     """
     from rich.table import Table
 

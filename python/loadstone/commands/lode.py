@@ -49,8 +49,8 @@ def serve(
 ) -> None:
     """Serve a database to other programs.
 
-    Until Ctrl-C or SIGTERM, which close it. Says where on stdout once clients can come. Killed, it
-    loses nothing that was committed.
+    Until Ctrl-C or SIGTERM, which close it. Prints its address once clients can connect. If killed,
+    it loses no commit.
     """
     from loadstone.diagnostics import tell
     from loadstone.errors import InputError
@@ -82,8 +82,8 @@ def backup(
 ) -> None:
     """Copy a database, also one that is being served.
 
-    The copy is what one transaction sees, needs no recovery, and is read again before this ends.
-    Where that fails no copy is left.
+    The copy holds the pages that one transaction sees, needs no recovery, and is read again before
+    the command ends. If that fails, no copy is left.
     """
     from loadstone.diagnostics import tell
     from loadstone.errors import InputError, LodeError

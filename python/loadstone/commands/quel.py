@@ -46,7 +46,7 @@ def quel(
 ) -> None:
     """Show what a QUEL program means.
 
-    Its tree, its SQL for each engine, and the answer that it must give.
+    Its tree, its SQL for each engine, and its expected answer.
     """
     from loadstone.diagnostics import console, tell
     from loadstone.quel import tree

@@ -160,9 +160,8 @@ def run(
 ) -> int:
     """Run a benchmark and write its report.
 
-    Every answer is checked, and every cell is in the record as soon as it ends. Without options:
-    Wisconsin (1993 edition) on SQLite, DuckDB and, where it is installed, PostgreSQL, warm and
-    cold.
+    Every answer is checked, and every cell is recorded as soon as it ends. Without options:
+    Wisconsin (1993 edition) on SQLite, DuckDB and, if installed, PostgreSQL, warm and cold.
 
     Exit codes: 0 all is well; 1 some cell failed; 2 a wrong option; 3 an engine is missing or
     broken; 4 the record cannot be written; 7 something may be left in a database of yours; 8 no

@@ -38,8 +38,8 @@ def tactics(
 ) -> None:
     """List the tactics of engines.
 
-    Of lode, the reference engine, also what each does, buys and costs, what a crash can lose, what
-    it must not be combined with, and where it is from.
+    For lode, the reference engine, also each tactic's effect, benefit and cost, its loss in a
+    crash, conflicts and source.
     """
     from loadstone.diagnostics import tell
     from loadstone.planning.tactics import every_engine, of_engine

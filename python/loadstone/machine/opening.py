@@ -1,20 +1,20 @@
-"""What opening an engine read, and how much of the data it may have kept in memory of its own.
+"""The bytes that opening an engine read, and a bound of the data in its own memory.
 
-Pages of files are counted in the page cache. What a process copied out of them cannot be seen, so
-it is bounded from above: nothing of the files was in memory when the engine was dead, so whatever
-it has of them when the clock starts, its opening read. That is at most
+Pages of files are counted in the page cache. Copies in a process's memory cannot be seen, so they
+are bounded from above: nothing of the files was in memory when the engine was dead, so any copy it
+has when the clock starts was read by its opening. Those are at most
 
-* what its calls to read returned, and what it has mapped (`called_bytes` and `mapped_bytes`; not
-  where it reads by `io_uring` or asynchronous calls, whose bytes those leave out), and
-* what its processes fetched from the device (not where more than that is in the page cache: then
-  somebody else read, too, and the engine may have found it there).
+* the bytes that its read calls returned, and those it has mapped (`called_bytes` and
+  `mapped_bytes`; not if it reads by `io_uring` or asynchronous calls, which are not counted), and
+* the bytes that its processes fetched from the device (not if more than that is in the page cache:
+  then another process read, too, and the engine may have found the bytes there),
 
-less what every opening has to read and what holds no tuple by the file's format (`header_bytes`).
-Of an engine that keeps relations in files of their own and reads them through the page cache only
-their pages count, so that catalogs are not taken for data.
+less the bytes that every opening must read and that hold no tuple by the file's format
+(`header_bytes`). If an engine keeps relations in files of their own and reads them through the page
+cache, only their pages count, so that catalogs are not taken for data.
 
-False it would be of an engine that maps a file, copies from the mapping and unmaps it, all while it
-opens, on a device that reads far ahead: no counter shows that.
+The bound would be false for an engine that maps a file, copies from the mapping and unmaps it while
+it opens, on a device that reads far ahead: no counter shows that.
 """
 
 import mmap

@@ -4,9 +4,9 @@ The statement is built as a sqlglot tree and rendered once; names are quoted ide
 
 * `retrieve` keeps duplicates, `retrieve unique` removes them.
 * `retrieve into r` makes a new table. Where two of its attributes would have the same name, the
-  later one takes its range variable in front: `t.all, w.all` gives `unique1` and `w_unique1`.
+  later one is prefixed by its range variable: `t.all, w.all` gives `unique1` and `w_unique1`.
 * An aggregate whose range variables are used nowhere else in the statement stands for one row per
-  partition (GROUP BY). Otherwise it is worked out by itself and joined back on its partition.
+  partition (GROUP BY). Otherwise it is computed separately and joined on its partition.
 * `append` fills attributes that it does not name with 0 or blanks.
 """
 

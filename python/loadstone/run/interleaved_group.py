@@ -1,9 +1,10 @@
 """An interleaved group: one operation at one temperature on all variants, measured in blocks; or
-several that are set against each other, as the rungs of a ladder are.
+several operations that are compared, as the rungs of a ladder.
 
-for each planned round: touch memory; the cells in a random order, started anew, one block each
-while a comparison is undecided: another round of those that stand in it
-explain, in one isolated pass; hold every cell against the limits
+    for each planned round: touch memory; restart the engines; one block of each cell, in a random
+                            order
+    while a comparison is undecided: another round of its cells
+    ask for plans, in one separate pass; judge every cell by the limits
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,11 +1,11 @@
-"""Where engines keep their files during a run: one marked folder a run, swept when it is over.
+"""The scratch folder of a run: one marked folder for its engines' files, removed at the end.
 
 The folder lies in the user's cache directory, on a real disk, because cold cells need a file
 system whose pages can be evicted; root's lies in /var/tmp, where a server that drops to another
 user can reach it. `LOADSTONE_SCRATCH` names another parent.
 
-A folder is never without its mark: it gets its name when it bears it, and the mark goes last. Who
-holds the folder's lock has it: the runner, and every worker that outlives it.
+A folder is never without its mark: it gets its name after the mark, and the mark is removed last.
+The runner holds the folder's lock, and so does every worker that outlives it.
 """
 
 import contextlib

@@ -1,8 +1,7 @@
-"""Taking the samples of one block, whatever is asked of the system: in which order, and the proof
-of cold.
+"""Taking the samples of one block, of statements or of a client's measure; and the proof of cold.
 
-    for each sample:  clear what an earlier one left -> [cold: stop, wait until dead, evict, prove,
-                      start, evict, prove] -> the sample
+for each sample:  clear leftovers -> [cold: stop, wait until dead, evict, prove, start, evict,
+                  prove] -> the sample
 """
 
 from abc import ABC, abstractmethod

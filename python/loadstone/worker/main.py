@@ -1,9 +1,9 @@
-"""The worker process: owns one engine, executes the runner's requests, holds the stopwatch.
+"""The worker process: owns one engine, executes the runner's requests, and times them.
 
     python -m loadstone.worker.main SEAM REQUESTS REPLIES BOARD    (three inherited descriptors)
 
 Requests come one at a time; each gets one reply, errors included. The worker ends when its
-requests end, however the runner came to its end, and then removes what its engine made.
+requests end, for any reason, and then removes its engine's data.
 """
 
 import os

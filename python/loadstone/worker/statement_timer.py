@@ -1,4 +1,4 @@
-"""Timing a statement: what is inside the clock, what outside, and in which order.
+"""Timing a statement: the steps inside and outside the clock, and their order.
 
     drop the old result -> counters -> CLOCK statement CLOCK -> counters -> check the answer -> undo
 

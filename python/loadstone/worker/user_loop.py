@@ -2,10 +2,10 @@
 
     sessions -> every user checks each answer in full -> CLOCK loop CLOCK -> one tally of them all
 
-In a closed loop a user asks again when it is answered: it slows down with the engine, and callers
-who would have come meanwhile is never counted. In an open loop requests are due by a schedule that
-depends on nothing; the next user who is free takes the next one, and its latency counts from when
-it was due. Which of the two it was is said beside every figure.
+In a closed loop a user asks again when answered: the loop slows down with the engine, and requests
+that would have come meanwhile are never counted. In an open loop requests are due by a fixed
+schedule; the next free user takes the next request, and its latency counts from when it was due.
+Every figure names its model.
 """
 
 import resource
