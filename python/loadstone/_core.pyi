@@ -148,9 +148,9 @@ class Oracle:
     ) -> None:
         """Generate a relation and keep it in memory under `name` (default: its own)."""
     def answer(self, text: str) -> tuple[int, str]:
-        """(rows, checksum) that the program must give: of the rows that its last `retrieve`
+        """The expected (rows, checksum) of the program: of the rows that its last `retrieve`
         returns, or, after an append, replace or delete, (tuples changed, checksum of the whole
-        relation as it is afterwards). The oracle's own relations stay as they were."""
+        relation afterwards). The oracle's own relations stay unchanged."""
     def contents(self, name: str) -> tuple[int, str]:
         """(rows, checksum) of a relation as generated."""
 
@@ -163,7 +163,7 @@ def answer_of_rows(rows: Sequence[Sequence[Any]]) -> tuple[int, str]:
 # --- clients ------------------------------------------------------------------------------
 
 class ClientError(RuntimeError):
-    """What an engine answered to a calling program in Rust, or could not."""
+    """An engine's error, or a request that it cannot execute, in a client in Rust."""
 
 class ClientGapError(ClientError):
     """The engine has no such measure or tactic: a gap, with its reason."""
@@ -176,7 +176,7 @@ def client_measures() -> list[str]:
 
 @final
 class Client:
-    """A calling program in Rust with one engine at the other side of its seam.
+    """A client program in Rust that calls one engine.
 
     `database` is a path (sqlite, duckdb, lmdb), a connection string (postgresql) or empty (memory,
     null); `library` the shared object that holds DuckDB. Raises `ClientGapError`, `ClientError`,
@@ -202,9 +202,8 @@ class Client:
     ) -> tuple[int, int, int, str, int, tuple[int | None, int | None], _Work]:
         """Run a measure once: (elapsed ns, of these the commit's, visits, checksum, calls made
         into the driver, (statements sent to the engine, round trips to a server), work as
-        `Meter.read` gives it). The iteration's number draws the inputs. What it wrote is looked at
-        and taken back, which is in none of the figures. `servers`: processes that are the
-        engine."""
+        `Meter.read` gives it). The iteration's number determines the inputs. Checking and undoing
+        writes is in none of the figures. `servers`: the engine's processes."""
     def users(
         self,
         readers: int,
@@ -221,24 +220,24 @@ class Client:
     def size_bytes(self) -> int:
         """Bytes that the database takes where it is kept, log included."""
     def terms(self) -> list[tuple[str, str]]:
-        """What the engine says about itself, read back from it."""
+        """The terms, read back from the engine."""
 
 @final
 class Oo1Oracle:
-    """What each measure of OO1 must have seen, by a plain evaluation in memory."""
+    """The expected answer of each measure of OO1, by a plain evaluation in memory."""
 
     def __new__(cls, parts: int, seed: int = 1, locality: bool = True) -> Self: ...
     def answer(self, measure: str, iteration: int) -> tuple[int, str] | None:
         """(visits, checksum); None for a rung of the ladder, which has no answer."""
 
 def oo1_inputs(parts: int, seed: int, locality: bool, measure: str, iteration: int) -> list[Any]:
-    """What an iteration of a measure works on, for a calling program in Python: ids (look-up,
+    """The input of an iteration of a measure, for a client in Python: ids (look-up,
     group), one id (traversals), the first second and the one after the last (range), (from, to)
     (reference), (id, build) (update), (id, x, y, type, build, three times (to, length, type))
     (insert); empty for the others. Build times in seconds since 1970."""
 
 def oo1_checksum(kind: str, rows: Iterable[Sequence[Any]]) -> tuple[int, str]:
-    """(rows, checksum) of what a program saw, as the oracle counts it. `kind` is part or
+    """(rows, checksum) of visited values, as the oracle counts them. `kind` is part or
     part-in-order (id, x, y, type), link (from, to, length, type) or point (x, y). But for
     part-in-order, sums modulo 2^64 of checksums are those of the rows together."""
 
@@ -253,8 +252,8 @@ def lode_tactics() -> list[dict[str, Any]]:
 
 def lode_tactics_of(text: str) -> list[tuple[str, str]]:
     """(name, value) of each tactic of a database, of a text as in a variant,
-    `durability=group&locks=page`; what it does not name is as by default. Raises ValueError for a
-    name or a value that there is not."""
+    `durability=group&locks=page`; the others have their defaults. Raises ValueError for an unknown
+    name or value."""
 
 def lode_connect(address: str, **tactics: str | int) -> LodeRemote:
     """Use the database that a page server has open at `address`: the path of a Unix socket, or a
@@ -266,8 +265,8 @@ class LodeDatabase:
     """A lode database, for all threads: the volume at `path`, and beside it its log, `path` with
     `-log` behind. As a context manager it is closed at the end of the block.
 
-    It is the process's that opened it, and a child that `os.fork` makes can do nothing with it but
-    let it go: whatever is asked raises there, and the files stay the parent's.
+    It belongs to the process that opened it. In a child that `os.fork` makes every request raises,
+    and the files stay the parent's.
 
     `mode`: `create` makes a new one, `open` takes one that is there (and recovers it if it was not
     closed), `any` does whichever fits, `read` opens one only to read, beside other readers. Each
@@ -281,20 +280,20 @@ class LodeDatabase:
         **tactics: str | int,
     ) -> Self: ...
     def writing(self) -> LodeTransaction:
-        """A transaction that looks and changes."""
+        """A transaction that reads and writes."""
     def reading(self) -> LodeTransaction:
-        """A transaction that only looks; it ends when its block does."""
+        """A transaction that only reads; it ends when its block does."""
     @property
     def tactics(self) -> dict[str, str]:
         """The tactics in force; `extent` is the one that the database was created with."""
     @property
     def recovery(self) -> dict[str, int] | None:
-        """What opening had to mend: `records` read, transactions `ended` and `taken_back`, `pages`
+        """The work of recovery: `records` read, transactions `ended` and `taken_back`, `pages`
         written. None if the database had been closed."""
     def counters(self) -> dict[str, dict[str, int]]:
-        """What has happened since the database was opened, under `buffer` (misses, pages_read,
+        """Counts since the database was opened, under `buffer` (misses, pages_read,
         evictions, …), `log` (records, record_bytes, syncs, …) and `locks` (waits, deadlocks).
-        A look at a page in memory is not counted: the counter would cost more than the look."""
+        A read of a page in memory is not counted: the counter would cost more than the read."""
     def serve(self, address: str) -> LodeServer:
         """Let other processes use the database: at a path, where a Unix socket is made that its
         owner alone may open, or at a port of this machine, `127.0.0.1:4711` (port 0 for any that is
@@ -303,12 +302,12 @@ class LodeDatabase:
     def checkpoint(self) -> None:
         """Write all changed pages to their places."""
     def backup(self, path: str | PathLike[str]) -> dict[str, int]:
-        """Copy what is committed to a new database at `path`, while others go on, and read
-        the copy again: how many `pages` are in use, and its `volume_bytes`. It waits for whatever
-        is changing something, so not within a transaction of the same thread. Where it fails no
-        copy is left; after a DeadlockError do it again."""
+        """Copy the committed state to a new database at `path`, while others go on, and read
+        the copy again. Returns how many `pages` are in use, and its `volume_bytes`. It waits for
+        writing transactions, so call it outside of any of the same thread. If it fails, no copy is
+        left; after a DeadlockError call it again."""
     def forget(self) -> None:
-        """The same, and drop every page from memory: what comes next is cold for the engine."""
+        """The same, and drop every page from memory: the next requests are cold for the engine."""
     def close(self) -> None:
         """Write everything to its place and close the files; refused while a transaction has not
         ended. Closing twice is harmless."""
@@ -345,22 +344,22 @@ class LodeRemote:
     """
 
     def writing(self) -> LodeTransaction:
-        """A transaction that looks and changes. What it changes must fit the cache."""
+        """A transaction that reads and writes. Its changes must fit the cache."""
     def reading(self) -> LodeTransaction:
-        """A transaction that only looks; it ends when its block does."""
+        """A transaction that only reads; it ends when its block does."""
     @property
     def tactics(self) -> dict[str, str]:
         """The tactics in force: this client's, and for the rest the server's."""
     def counters(self) -> dict[str, dict[str, int]]:
-        """What has happened since one connected, under `buffer` as of a database, and under
+        """Counts since connecting, under `buffer` as of a database, and under
         `traffic`: round_trips, one_way messages, sent_bytes, received_bytes."""
     def backup(self, path: str | PathLike[str]) -> dict[str, int]:
-        """Copy what is committed to a new database at `path`, which this process makes: as
+        """Copy the committed state to a new database at `path`, which this process makes: as
         `LodeDatabase.backup`."""
     def forget(self) -> None:
-        """Drop every page from the client's memory: what comes next is fetched again."""
+        """Drop every page from the client's memory: the next requests fetch them again."""
     def close(self) -> None:
-        """Let go of the server, when the last transaction has ended. Closing twice is harmless."""
+        """Disconnect, when the last transaction has ended. Closing twice is harmless."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *exception: object) -> None: ...
 
@@ -370,8 +369,8 @@ class LodeTransaction:
     end, and rolls back if it is left by an exception. The files that a transaction opened end with
     it. It keeps its database open.
 
-    A name leads to one file of one kind. A writing transaction makes what is not there; a reading
-    one answers with an error.
+    A name leads to one file of one kind. A writing transaction creates a missing file; a reading
+    one raises.
     """
 
     def heap(self, name: str) -> LodeHeap: ...
@@ -387,38 +386,38 @@ class LodeTransaction:
     def files(self) -> list[tuple[str, str]]:
         """(name, kind) of each file, by name; a kind is heap, objects, btree or hash."""
     def commit(self) -> None:
-        """Make the changes one whole, durable as the tactic `durability` says."""
+        """Commit the changes, durable as the tactic `durability` says."""
     def rollback(self) -> None:
-        """Take the changes back."""
+        """Undo the changes."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *exception: object) -> None: ...
 
 @final
 class LodeHeap:
-    """Records (up to some 4,000 bytes), each under an id that it keeps wherever it moves."""
+    """Records (up to some 4,000 bytes), each with an id that never changes."""
 
     def insert(self, record: bytes) -> int:
-        """Put a record in, and answer its id: below 2^48, never 0."""
+        """Insert a record, and return its id: below 2^48, never 0."""
     def get(self, id: int) -> bytes: ...  # noqa: A002
     def update(self, id: int, record: bytes) -> None: ...  # noqa: A002
     def delete(self, id: int) -> None: ...  # noqa: A002
     def scan(self) -> list[tuple[int, bytes]]:
-        """(id, record) of all records, in the order in which they lie."""
+        """(id, record) of all records, in physical order."""
 
 @final
 class LodeObjects:
     """Objects: records that refer to each other by OID, eight bytes little-endian in their text."""
 
     def insert(self, object: bytes) -> int:  # noqa: A002
-        """Put an object in, and answer its OID: below 2^48, never 0."""
+        """Insert an object, and return its OID: below 2^48, never 0."""
     def get(self, oid: int) -> bytes: ...
     def follow(self, oid: int, at: int) -> tuple[int, bytes] | None:
         """(OID, object) that the reference at offset `at` (a multiple of 8) of an object leads to;
-        None where eight zeros stand there."""
+        None if it is eight zeros."""
     def update(self, oid: int, object: bytes) -> None: ...  # noqa: A002
     def delete(self, oid: int) -> None: ...
     def scan(self) -> list[tuple[int, bytes]]:
-        """(OID, object) of all objects, in the order in which they lie."""
+        """(OID, object) of all objects, in physical order."""
 
 @final
 class LodeBtree:
