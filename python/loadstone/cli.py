@@ -128,7 +128,7 @@ _PARSER_S_WORDS = (
     ("Value error, ", ""),
     ("Possible options:", "did you mean"),
 )
-"""What the parser of options says, and what a person would."""
+"""The option parser's words, and plain ones."""
 
 
 def _plain(message: str) -> str:

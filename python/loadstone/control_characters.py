@@ -13,7 +13,7 @@ STEERING = re.compile(
 """Controls, but for tab and line feed; what sets the direction of writing; separators of lines that
 only some programs know; characters without width; halves of pairs, which no file can hold."""
 PICTURES = 0x2400
-"""Where Unicode has pictures of the first 32 controls."""
+"""The first of Unicode's pictures of the first 32 control characters."""
 
 
 def legible(text: str) -> str:

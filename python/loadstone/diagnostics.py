@@ -182,8 +182,8 @@ def tell(text: str) -> None:
 
 def console(*, stderr: bool = False, file: TextIO | None = None, width: int | None = None,
             plain: bool = False) -> "Console":  # fmt: skip
-    """A console for tables and trees, on stdout unless told otherwise. Texts mean what they say:
-    none is taken for markup. `width` in characters; `plain`: no colours."""
+    """A console for tables and trees, on stdout by default. Texts are literal: none is taken for
+    markup. `width` in characters; `plain`: no colours."""
     from rich import console as rich_console
     from rich.segment import Segment
 

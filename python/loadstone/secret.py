@@ -62,8 +62,8 @@ def _without_userinfo(rest: str, found: list[str]) -> str:
 
 
 def _without_pairs(rest: str, found: list[str]) -> str:
-    """Of a query, whose keys may be encoded (libpq decodes them); once a secret was met, what is no
-    pair is the rest of it."""
+    """A query without secrets. Its keys may be encoded (libpq decodes them); after a secret, a part
+    that is no pair is the rest of the secret."""
     pieces = re.split(r"([?&])", rest)
     secret = False
     for place, piece in enumerate(pieces):

@@ -4,5 +4,5 @@ from loadstone.statistics.validity import ADVICE
 
 
 def advice(reason: str) -> str:
-    """What to do about cells that are disturbed or invalid for this reason; empty if unknown."""
+    """The remedy for cells that are disturbed or invalid for this reason; empty if unknown."""
     return next((words for begins, words in ADVICE if reason.startswith(begins)), "")

@@ -220,7 +220,7 @@ def _is(read_back: str | None, value: str) -> bool:
 
 
 def _place(table: Mapping[str, Any], summary: Summary) -> str:
-    """Whose database is across a network, where the paper's table is about one that is."""
+    """A note on the place of today's databases, if the paper's is across a network."""
     if table.get("place") != "remote":
         return ""
     far = {term.variant for term in summary.run.terms if _is(term.read_back, "remote")

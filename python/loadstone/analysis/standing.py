@@ -16,8 +16,8 @@ NEAR = 1.1
 
 
 def standing(ratio: Estimate | None, *, best: bool = False, exact: bool = False) -> str:
-    """How a figure stands to its row's best; empty for the best itself and for what is not ranked.
-    `exact`: of sizes, which have no interval because they need none."""
+    """The printed ratio of a figure to its row's best; empty for the best itself and for unranked
+    figures. `exact`: of sizes, which need no interval."""
     if ratio is None or best:
         return ""
     if exact:
@@ -40,6 +40,6 @@ def behind(ratio: Estimate | None) -> float | None:
 
 
 def unjudged(run: Run) -> str:
-    """What stands behind the heading of every ranking in a run whose cells were held against no
-    limits; empty in all others."""
+    """The remark behind the heading of every ranking in a run whose cells no limit judged; empty in
+    all others."""
     return "" if run.plan.limits else ", judged by no limits"

@@ -280,8 +280,7 @@ def summarise(run: Run) -> Summary:
 
 
 def clients_of(run: Run) -> Mapping[str, str]:
-    """Variant -> client, as the engines told it; a later session's word replaces an earlier
-    one's."""
+    """Variant -> client, as recorded; a later session's value replaces an earlier one's."""
     return {term.variant: term.read_back or "" for term in run.terms if term.key == CLIENT}
 
 

@@ -106,7 +106,7 @@ class _Relations:
             return f"-- none: {error.message} ({error.hint})"
 
     def answer(self, source: str, program: "Sequence[Node]", rows: int) -> str:
-        """What the oracle finds, over the relations that the program speaks of."""
+        """The oracle's answer, over the relations that the program names."""
         from loadstone import _core
         from loadstone.errors import InputError
 

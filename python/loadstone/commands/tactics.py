@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from loadstone.planning.tactics import Listed, Tactic
 
 COLUMNS_MAX = 100
-"""Of what is printed; a narrower terminal wraps."""
+"""The width of the output; a narrower terminal wraps."""
 LEADS = {
     "does": "what it does",
     "buys": "what it buys",

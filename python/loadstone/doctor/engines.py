@@ -42,9 +42,8 @@ def engine(name: str) -> Check | None:
 
 
 def starts(scratch: Path) -> list[Check]:
-    """What engines that can be tried say of whether they start here; each in a folder of its own,
-    as each variant of a run has one: `loadstone clean` ends what a killed run left running in it.
-    """
+    """Whether engines start here, as they report it; each in a folder of its own, as each variant
+    of a run has one: `loadstone clean` ends processes that a killed examination left in it."""
     found = []
     for name in registry.engine_names():
         try:

@@ -37,7 +37,7 @@ def clock(facts: Mapping[str, Fact]) -> Check:
 
 
 def processors(facts: Mapping[str, Fact]) -> Check:
-    """Whether engine and harness have a processor each, and nobody else is at work."""
+    """Whether engine and harness have a processor each, and no other program is at work."""
     usable = quantity(facts, "cpu.count_usable") or 1.0
     share = min(usable, quantity(facts, "cpu.quota") or usable)
     load = quantity(facts, "load_average")

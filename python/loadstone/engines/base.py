@@ -69,7 +69,7 @@ class Structure:
     supported: bool
     note: str = ""
     in_plans: bool = True
-    """Whether the engine's plans show its use; `Engine.access_paths` tells nothing of it if not."""
+    """Whether the engine's plans show its use; if not, `Engine.access_paths` does not report it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Leftover:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What came of trying whether an engine starts on this machine, in words that fit on one line
+    """The result of trying whether an engine starts on this machine, in words that fit on one line
     of a screen."""
 
     name: str
@@ -216,10 +216,10 @@ class System(ABC):
 
     @abstractmethod
     def terms(self) -> Mapping[str, str]:
-        """What bears on comparability, read back from the engine: keys `version`, `isolation`,
+        """The terms of the comparison, read back from the engine: keys `version`, `isolation`,
         `durability`, `cache` (bytes), `parallelism`; every other tactic under its own name and in
         its own words, so that asked and set can be compared; and the engine's own settings as
-        `setting.NAME`. Of a server that cannot tell, `unknown`."""
+        `setting.NAME`. For a server that cannot report one, `unknown`."""
 
     @abstractmethod
     def size_bytes(self) -> int:

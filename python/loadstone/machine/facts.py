@@ -29,7 +29,7 @@ ROOT = Path("/")
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """Where a file lies: type of the file system, its source, its device number, its options."""
+    """The place of a file: type of the file system, its source, its device number, its options."""
 
     type: str
     source: str

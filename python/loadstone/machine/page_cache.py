@@ -60,7 +60,7 @@ class _Census:
     method: str
     problem: str
     lingering: tuple[Path, ...]
-    """Files with a page in memory, or whose pages nobody could count."""
+    """Files with a page in memory, or with an unknown number."""
 
 
 def evict_files(paths: Iterable[str | Path], *, engine_dead: bool = False) -> Evidence:

@@ -172,6 +172,6 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 
 def _error_from(reply: Failed) -> LoadstoneError:
-    """Whatever is not told apart further on is the engine's."""
+    """Any error that is not one of the kinds below is the engine's."""
     kinds = {kind.__name__: kind for kind in (UnsupportedError, ProtocolError)}
     return kinds.get(reply.kind, EngineError)(reply.message, hint=reply.hint)

@@ -40,7 +40,7 @@ AGGREGATES: dict[str, type[exp.AggFunc]] = {
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What the names of one program mean, and for which dialect it is translated."""
+    """The meaning of the names of one program, and the dialect it is translated to."""
 
     dialect: str
     ranges: Mapping[str, str]

@@ -88,7 +88,7 @@ def match(operand: exp.Expr, text: str, dialect: str) -> exp.Expr:
 
 
 def _end_of_set(text: str, start: int) -> int:
-    """Where the set that opens at `start` closes."""
+    """The end of the set that opens at `start`."""
     at = start + 1
     while at < len(text) and text[at] != "]":
         at += 2 if text[at] == "\\" else 1

@@ -69,7 +69,7 @@ class Queries:
         return exp.Subquery(this=select)
 
     def nested(self, variables: Sequence[str]) -> Callable[[Node], exp.Expr]:
-        """What stands for an aggregate in a place that runs over `variables` and cannot run over
+        """The expression for an aggregate in a place that runs over `variables` and cannot run over
         its partitions."""
 
         def stand_in(node: Node) -> exp.Expr:
@@ -211,7 +211,7 @@ def result_names(targets: Sequence[Node], scope: Scope) -> list[Named]:
 
 
 def own_name(value: Node) -> str:
-    """What a value is called that the text gives no name."""
+    """The name of a value to which the text gives none."""
     return str(value["name"] if value["kind"] == "attribute" else value.get("function", "value"))
 
 

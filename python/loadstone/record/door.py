@@ -26,14 +26,14 @@ STEPS_MAX = 1_000_000
 LOCK_TRIES, LOCK_PAUSE_S = 500, 0.01
 _SQLITE = b"SQLite format 3\0"
 _RESERVED_BYTE, _SHARED_FIRST, _SHARED_BYTES = 0x40000001, 0x40000002, 510
-"""Where SQLite locks a file (os.h): a writer at work, and readers."""
+"""The bytes by which SQLite locks a file (os.h): a writer at work, and readers."""
 _FLOCK = struct.Struct("@hhqqi")
-"""What `fcntl` calls `struct flock`."""
+"""The kernel's `struct flock`, for `fcntl`."""
 
 
 def opened(path: Path) -> tuple[sqlite3.Connection, int]:
     """A record's content, in memory and for reading, and the version of its schema. Raises
-    `RecordError` saying what is wrong with it."""
+    `RecordError` with the reason."""
     return _looked_at(content(path), path)
 
 

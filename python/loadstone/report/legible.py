@@ -14,7 +14,7 @@ from loadstone.control_characters import legible
 from loadstone.record.model import Condition, Run, Sample
 
 FORMULA = re.compile(r"^[\s'\"]*[=+\-@]|^[\t\r\n]")
-"""What a spreadsheet would compute."""
+"""Texts that a spreadsheet would compute."""
 NUMBERS_ONLY = (Sample, Condition)
 
 

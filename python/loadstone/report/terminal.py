@@ -73,7 +73,7 @@ class Progress:
             self._live.start()
 
     def on_status(self, text: str) -> None:
-        """What is being done now."""
+        """Show the present activity."""
         self._doing = text
         self._draw()
 

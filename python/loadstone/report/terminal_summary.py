@@ -34,7 +34,7 @@ from loadstone.text.numbers import listing, number, plural, times
 from loadstone.text.reasons import kind_of, kinds, together
 
 FULL = re.compile(r"no space left|disk is full|disk full", re.IGNORECASE)
-"""What engines say where a disk is full."""
+"""Errors of engines on a full disk."""
 BAR_WIDTH = 7
 BAR_RATIO_MAX = 100.0
 BARS_MAX = 5

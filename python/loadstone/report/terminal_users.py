@@ -20,7 +20,7 @@ STYLES = {"failed": "red", "disturbed": "dim", "invalid": "dim", "gap": "dim"}
 
 
 def concurrent_users(run: Run) -> Iterable[Text | Table]:
-    """The tables with what is to be said about them; nothing where the run had no users."""
+    """The tables with their remarks; nothing if the run had no users."""
     for table in users_tables(run):
         yield Text("")
         yield Text(table.title, style="dim")
@@ -32,7 +32,7 @@ def concurrent_users(run: Run) -> Iterable[Text | Table]:
 
 
 def _notes(table: UsersTable) -> Iterable[Text]:
-    """Loops with the same reason, but for its numbers, are told together."""
+    """Loops whose reasons differ only in numbers are grouped."""
     told: dict[str, list[str]] = {}
     for note in table.notes:
         told.setdefault(kind_of(_reason(note)), []).append(note)

@@ -1,1 +1,1 @@
-"""The parent process of a run: stages, interleaved groups, the workers, what is left behind."""
+"""The parent process of a run: stages, interleaved groups, workers, leftovers."""

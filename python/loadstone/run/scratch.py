@@ -28,7 +28,7 @@ from loadstone.owner import OWNER, checked_owner
 MARK = "owner.json"
 
 _UNNAMED = re.compile(r"\.new-([0-9a-z]{1,32})-([0-9]{1,10})")
-"""What a folder is called before it bears its mark, and after: run and process."""
+"""The name of a folder before it bears its mark, and after: run and process."""
 _MARK_BYTES_MAX = 4096
 _READ_ONLY = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 """A pipe under the name of a mark is opened at once, and then seen to be none."""
@@ -211,8 +211,8 @@ def _made(path: Path, owner: str) -> int | None:
 
 
 def _trust(folder: Path) -> None:
-    """Make the parent of all scratch folders, or see that nobody else could have put something in
-    it. Raises `InputError`."""
+    """Create the parent of all scratch folders, or check that no other user can have written to it.
+    Raises `InputError`."""
     try:
         folder.mkdir(mode=0o755, parents=True, exist_ok=True)
         link, status = folder.lstat(), folder.stat()
@@ -283,8 +283,8 @@ def _mark(folder: int, owner: str) -> None:
 
 
 def _read(path: Path) -> tuple[str, int, bool] | None:
-    """What a folder's mark says: owner, process, and whether that process lives; None where there
-    is no mark, or one that we did not write."""
+    """The contents of a folder's mark: owner, process, and whether that process lives; None without
+    a mark, or with a foreign one."""
     try:
         folder = _opened(path)
     except OSError:

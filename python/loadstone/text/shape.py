@@ -37,7 +37,7 @@ class Within:
     below: bool = False
 
     def holds(self, value: float) -> bool:
-        """Whether a number is within; what is not a number is not."""
+        """Whether a number is within; false for other values."""
         low = self.low < value if self.above else self.low <= value
         return low and (value < self.high if self.below else value <= self.high)
 

@@ -19,7 +19,7 @@ DEATH_S_MAX = 30.0
 
 
 class Timer(ABC):
-    """Runs blocks on a system. `mark` tells the runner when what is timed begins and ends."""
+    """Runs blocks on a system. `mark` tells the runner when a timed statement begins and ends."""
 
     system: System
 

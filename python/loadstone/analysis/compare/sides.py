@@ -12,7 +12,7 @@ from loadstone.record.model import Run
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One variant in one record: the baseline (A) or what is judged against it (B)."""
+    """One variant in one record: the baseline (A) or the other side (B)."""
 
     run: Run
     variant: str

@@ -29,7 +29,7 @@ CLIENT = ("python.version", "loadstone.version", "loadstone.build_profile")
 UNKNOWN = "-"
 
 Readings = tuple[str, ...]
-"""What one side says of a term: each distinct reading of the record's sessions; () if none."""
+"""One side's readings of a term: each distinct one of the record's sessions; () if none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def compare_terms(match: Match, across: frozenset[str]) -> TermComparison:
 
 
 def crossable(comparisons: Iterable[TermComparison], runs: Iterable[Run]) -> tuple[str, ...]:
-    """What `--across` may name: every term of these records, whichever variants are compared."""
+    """The terms that `--across` may name: every term of these records, for any variants."""
     names = {entry.name for one in comparisons for entry in one.entries}
     for run in runs:
         asked = {term.key for term in run.terms if term.asked is not None}
@@ -160,7 +160,7 @@ def _plan(match: Match) -> Iterable[Entry]:
 
 
 def _structures(match: Match) -> Iterable[Entry]:
-    """What stands in for each storage structure; engines differ in it by their nature."""
+    """The stand-in for each storage structure; engines differ in it by their nature."""
     a, b = (
         {storage: (note,) for name, storage, note in side.run.structure_notes
          if name == side.variant}

@@ -23,7 +23,7 @@ Tuple = Mapping[str, int | str]
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """What a variation must know of an edition at a scale."""
+    """The facts about an edition at a scale that a variation needs."""
 
     rows: int
     large: tuple[str, str]
@@ -72,8 +72,8 @@ class Variation:
         return self._alternated([*ranges, statement])
 
     def undo(self, program: list[Node], undo: list[Node]) -> list[Node]:
-        """What takes `program` back: the transformed `undo`, or for a delete, which needs none in
-        the text, the append of the tuple that it deleted."""
+        """The undo of `program`: the transformed `undo`, or for a delete, which needs none in the
+        text, the append of the tuple that it deleted."""
         statement = program[-1]
         if statement["kind"] == "delete":
             relation = next(s["relation"] for s in program if s["kind"] == "range")

@@ -56,7 +56,7 @@ class Driver(ABC):
 
     @abstractmethod
     def terms(self) -> Mapping[str, str]:
-        """What the engine says about itself, read back from it."""
+        """The terms, read back from the engine."""
 
     @abstractmethod
     def close(self) -> None:

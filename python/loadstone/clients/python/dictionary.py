@@ -80,7 +80,7 @@ class DictionaryDriver(ObjectDriver):
         """Nothing to make durable."""
 
     def rollback(self) -> None:
-        """What was written stays: there is no log."""
+        """Writes stay: there is no log."""
 
     def terms(self) -> Mapping[str, str]:
         """The client's own terms."""

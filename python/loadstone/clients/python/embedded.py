@@ -39,7 +39,7 @@ class PythonClient(Client):
 
     @abstractmethod
     def connect(self) -> Driver:
-        """Open the engine on what is there, or on nothing, with the tactics set."""
+        """Open the engine on its present files, or on none, with the tactics set."""
 
     def start(self) -> None:
         """Nothing before the database is known: `expect` and `load` say which."""

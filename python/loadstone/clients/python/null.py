@@ -24,7 +24,7 @@ class NullDriver(Driver):
         """Nothing to settle."""
 
     def terms(self) -> Mapping[str, str]:
-        """That there is no engine."""
+        """The statement that there is no engine."""
         return {"answers": "none: no engine is called"}
 
     def close(self) -> None:

@@ -87,7 +87,7 @@ class ZodbDriver(ObjectDriver):
         self.commit()
 
     def begin(self) -> None:
-        """A snapshot; what is cached and was changed by others since is dropped."""
+        """A snapshot; cached objects that others changed since are dropped."""
         self._transactions.begin()
 
     def end(self) -> None:

@@ -124,12 +124,12 @@ class RustClient(Client):
         return self._round_trip
 
     def size_bytes(self) -> int:
-        """Where the database is kept, log included."""
+        """The size of the database's files, log included."""
         with client_errors(self.name):
             return self._open().size_bytes()
 
     def files(self) -> Sequence[Path]:
-        """What is in the scratch folder under the database's name, but for locks."""
+        """The files of the scratch folder under the database's name, without locks."""
         lock = self.file + self.lock_file
         return [path for path in self._family() if not self.lock_file or path.name != lock]
 
@@ -234,7 +234,7 @@ class LmdbClient(RustClient):
     )
 
     def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
-        """One writer at a time beside snapshots; what is cached is the kernel's affair."""
+        """One writer at a time beside snapshots; the kernel does the caching."""
         words = {"synchronous commit": "full", "no sync": "none"}
         return {
             "durability": words.get(told["durability"], told["durability"]),

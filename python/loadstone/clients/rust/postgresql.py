@@ -153,7 +153,7 @@ class PostgresqlClient(RustClient):
         return self._server.processes()
 
     def size_bytes(self) -> int:
-        """What the schema's relations take."""
+        """The size of the schema's relations."""
         return self._server.size_bytes()
 
     def address(self) -> tuple[str, str | None]:

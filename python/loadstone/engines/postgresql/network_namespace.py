@@ -103,7 +103,7 @@ class NetworkNamespace:
 
 
 def link_name(scratch: Path) -> str:
-    """What both ends of the cable are called: 15 letters is what Linux allows."""
+    """The name of both ends of the cable, within Linux's limit of 15 letters."""
     return f"loadst-{crc32(os.fsencode(scratch.resolve())):08x}"
 
 

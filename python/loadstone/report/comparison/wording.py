@@ -1,4 +1,5 @@
-"""The words of a comparison that its formats share: figures, verdicts, terms, and what is left."""
+"""The texts of a comparison that its formats share: figures, verdicts, terms, and cells left
+out."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
