@@ -21,6 +21,7 @@ mod object;
 pub mod oracle;
 mod part;
 mod postgresql;
+mod sql;
 mod sqlite;
 mod tactics;
 pub mod users;

@@ -13,12 +13,12 @@ use loadstone_datasets::oo1::{Database, NewPart};
 
 use self::api::ENGINE;
 use self::handles::{Chunk, Connection, Statement, Value};
-use self::queries::{Hop, Query};
 use crate::driver::{Direction, Driver};
 use crate::error::ClientError;
 use crate::habits::{self, Habits};
 use crate::measure::Sent;
 use crate::part::{Kind, Link, Part};
+use crate::sql::{Handle, Hop, Query};
 use crate::tactics::{Address, Tactics};
 use crate::visits::Visits;
 
@@ -62,15 +62,6 @@ struct Choices {
     spans_measure: bool,
 }
 
-/// A part that was reached.
-#[derive(Debug, Clone, Copy)]
-pub enum Handle {
-    /// It came with its connection.
-    Fetched(Part),
-    /// Its id came alone.
-    Id(u32),
-}
-
 impl DuckDb {
     /// Open or create a database file with the library of `address`.
     pub fn open(address: &Address, tactics: &mut Tactics) -> Result<Self, ClientError> {
@@ -100,7 +91,7 @@ impl DuckDb {
     fn prepare(&mut self) -> Result<(), ClientError> {
         self.statements.clear();
         for query in Query::ALL {
-            let (sql, columns) = query.sql(self.choices.hop);
+            let (sql, columns) = queries::statement(query, self.choices.hop);
             self.statements.push(self.connection.prepare(sql, columns)?);
         }
         Ok(())
@@ -160,10 +151,7 @@ impl DuckDb {
         handle: Handle,
         out: &mut Vec<Handle>,
     ) -> Result<(), ClientError> {
-        let from = [int(match handle {
-            Handle::Fetched(part) => part.id,
-            Handle::Id(id) => id,
-        })];
+        let from = [int(handle.id())];
         if self.choices.hop == Hop::Lookup {
             return self.ask(query, &from, |chunk, row| {
                 out.push(Handle::Id(chunk.ints(0)[row].cast_unsigned()));

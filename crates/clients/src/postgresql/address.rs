@@ -31,7 +31,7 @@ impl fmt::Debug for Password {
 
 /// The tactic `place`: what lies between client and server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Transport {
     /// A Unix socket in this folder.
     Socket {
         /// The folder that holds `.s.PGSQL.<port>`.
@@ -46,9 +46,9 @@ pub enum Place {
 
 /// A server, a database in it, and who asks.
 #[derive(Clone, Debug)]
-pub struct Address {
+pub struct Server {
     /// The way to it.
-    pub place: Place,
+    pub transport: Transport,
     /// TCP port, also part of a Unix socket's name.
     pub port: u16,
     /// The role.
@@ -61,13 +61,13 @@ pub struct Address {
     pub schema: String,
 }
 
-impl Address {
+impl Server {
     /// An address in libpq's form: `host=/tmp port=5432 user=me dbname=db password='a b'`, and
     /// `schema=` beside libpq's own keywords. In quotes, `\'` and `\\` stand for themselves. A
     /// `host` that begins with `/` is a Unix socket's folder. Errors name keywords, no values.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut address = Self {
-            place: Place::Tcp { host: "localhost".to_owned() },
+            transport: Transport::Tcp { host: "localhost".to_owned() },
             port: 5432,
             user: "postgres".to_owned(),
             database: "postgres".to_owned(),
@@ -81,9 +81,9 @@ impl Address {
             rest = after.trim_start();
             match key.trim() {
                 "host" if value.starts_with('/') => {
-                    address.place = Place::Socket { folder: PathBuf::from(value) };
+                    address.transport = Transport::Socket { folder: PathBuf::from(value) };
                 }
-                "host" => address.place = Place::Tcp { host: value },
+                "host" => address.transport = Transport::Tcp { host: value },
                 "port" => address.port = value.parse().map_err(|_| "port is no number")?,
                 "user" => address.user = value,
                 "dbname" => address.database = value,
@@ -114,15 +114,15 @@ fn value(text: &str) -> Result<(String, &str), String> {
     if quoted { Err("a quote that is not closed".to_owned()) } else { Ok((value, "")) }
 }
 
-impl fmt::Display for Address {
+impl fmt::Display for Server {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (user, database, port) = (&self.user, &self.database, self.port);
-        match &self.place {
-            Place::Socket { folder } => {
+        match &self.transport {
+            Transport::Socket { folder } => {
                 let folder = folder.display();
                 write!(formatter, "database {database} as {user} on socket {folder} port {port}")
             }
-            Place::Tcp { host } => {
+            Transport::Tcp { host } => {
                 write!(formatter, "database {database} as {user} on {host} port {port}")
             }
         }
@@ -131,26 +131,26 @@ impl fmt::Display for Address {
 
 #[cfg(test)]
 mod tests {
-    use super::{Address, Place};
+    use super::{Server, Transport};
 
     #[test]
     fn an_address_is_read_as_libpq_would() {
         let text = r"host=/run/pg port=6000 user = 'a b' password='it\'s \\ =x' schema=s dbname=d";
-        let address = Address::parse(text).unwrap();
-        assert_eq!(address.place, Place::Socket { folder: "/run/pg".into() });
+        let address = Server::parse(text).unwrap();
+        assert_eq!(address.transport, Transport::Socket { folder: "/run/pg".into() });
         assert_eq!((address.port, address.user.as_str()), (6000, "a b"));
         assert_eq!((address.database.as_str(), address.schema.as_str()), ("d", "s"));
         assert_eq!(address.password.bytes(), Some(br"it's \ =x".as_slice()));
-        let address = Address::parse("host=db.example").unwrap();
-        assert_eq!(address.place, Place::Tcp { host: "db.example".into() });
+        let address = Server::parse("host=db.example").unwrap();
+        assert_eq!(address.transport, Transport::Tcp { host: "db.example".into() });
     }
 
     #[test]
     fn no_text_about_an_address_has_its_password() {
-        let address = Address::parse("host=x user=me password=hush").unwrap();
+        let address = Server::parse("host=x user=me password=hush").unwrap();
         assert!(!format!("{address:?} {address}").contains("hush"));
         for wrong in ["password=pass hush=x", "password='hush", "port=hush", "password=a hush"] {
-            let error = Address::parse(wrong).unwrap_err();
+            let error = Server::parse(wrong).unwrap_err();
             assert!(!error.contains("hush"), "{error}");
         }
     }

@@ -1,12 +1,13 @@
 //! Whole measures in few statements: by arrays, by pipelines, by one recursive query, by a
 //! procedure in the server, as the tactic `statement` says.
 
-use super::queries::{Hop, Query, Style};
+use super::queries::Style;
 use super::statement::Value;
 use super::{ASKING, PostgreSql, Reader, failed, int};
 use crate::driver::{Direction, Driver};
 use crate::error::ClientError;
 use crate::part::Part;
+use crate::sql::{Hop, Query};
 use crate::visits::Visits;
 
 impl PostgreSql {

@@ -8,7 +8,7 @@ use postgres_protocol::message::backend::{
 };
 use postgres_protocol::message::frontend;
 
-use super::address::Address;
+use super::address::Server;
 use super::row::{Format, Row};
 use super::wire::{Wire, WireError};
 
@@ -28,7 +28,7 @@ pub struct Session {
 
 impl Session {
     /// Connect and authenticate.
-    pub fn open(address: &Address) -> Result<Self, WireError> {
+    pub fn open(address: &Server) -> Result<Self, WireError> {
         let wire = Wire::connect(address)?;
         let mut session = Self { wire, text: Vec::new(), in_transaction: false };
         let greeting = [
@@ -132,7 +132,7 @@ impl Session {
         }
     }
 
-    fn authenticate(&mut self, address: &Address) -> Result<(), WireError> {
+    fn authenticate(&mut self, address: &Server) -> Result<(), WireError> {
         loop {
             match self.next_message()? {
                 Message::AuthenticationOk => return Ok(()),
@@ -193,7 +193,7 @@ impl Drop for Session {
     }
 }
 
-fn asked_for(address: &Address) -> Result<&[u8], WireError> {
+fn asked_for(address: &Server) -> Result<&[u8], WireError> {
     address.password.bytes().ok_or_else(|| {
         WireError::Protocol(format!(
             "it asks for a password of {}, and none was given",

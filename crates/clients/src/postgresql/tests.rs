@@ -1,6 +1,6 @@
 //! What needs a server and more than the public interface; see `tests/postgresql.rs` for the rest.
 
-use super::address::{Address as Server, Place};
+use super::address::{Server, Transport};
 use super::session::Session;
 use super::statement::Value;
 use super::wire::WireError;
@@ -133,7 +133,7 @@ fn a_wrong_password_is_refused_and_shown_to_nobody() {
     _ = administrator.session.execute("DROP ROLE IF EXISTS loadstone_clients_test");
     administrator.session.execute(role).unwrap();
     let mut asked = Server::parse(&server).unwrap();
-    asked.place = Place::Tcp { host: "127.0.0.1".to_owned() };
+    asked.transport = Transport::Tcp { host: "127.0.0.1".to_owned() };
     asked.user = "loadstone_clients_test".to_owned();
     let mut outcomes = Vec::new();
     for password in ["correct horse", "battery staple"] {

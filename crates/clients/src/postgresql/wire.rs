@@ -20,7 +20,7 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use thiserror::Error;
 
-use super::address::{Address, Place};
+use super::address::{Server, Transport};
 
 /// What one `recv` may bring at most: a whole level of a traversal in few calls.
 const INPUT_BYTES: usize = 64 << 10;
@@ -72,13 +72,13 @@ pub struct Wire {
 
 impl Wire {
     /// Connect, without a word to the server yet.
-    pub fn connect(address: &Address) -> io::Result<Self> {
-        let socket = match &address.place {
-            Place::Socket { folder } => {
+    pub fn connect(address: &Server) -> io::Result<Self> {
+        let socket = match &address.transport {
+            Transport::Socket { folder } => {
                 let path = folder.join(format!(".s.PGSQL.{}", address.port));
                 UnixStream::connect(path)?.into()
             }
-            Place::Tcp { host } => {
+            Transport::Tcp { host } => {
                 let stream = TcpStream::connect((host.as_str(), address.port))?;
                 // A look-up is one small packet: Nagle's algorithm would hold the next one back.
                 stream.set_nodelay(true)?;
