@@ -7,7 +7,7 @@
 
 use std::sync::OnceLock;
 
-use crate::shuffle::mix;
+use crate::splitmix::mix;
 
 /// Which generator serves relations of up to `rows_max` rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

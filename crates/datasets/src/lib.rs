@@ -12,6 +12,7 @@ pub mod generator;
 pub mod oo1;
 pub mod shuffle;
 pub mod source;
+pub mod splitmix;
 pub mod strings;
 pub mod wisconsin;
 

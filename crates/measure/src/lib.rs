@@ -12,7 +12,6 @@ pub mod mappings;
 pub mod memory;
 pub mod pace;
 pub mod processor;
-mod random;
 pub mod residency;
 pub mod schedule;
 pub mod speed_probe;

@@ -1,7 +1,7 @@
 //! When an open loop's requests are due. Decided before the first is sent, so that a slow engine
 //! cannot slow its own load down.
 
-use crate::random::Random;
+use loadstone_datasets::splitmix::SplitMix64;
 
 /// More starts than this are 400 MB of numbers before the first request.
 pub const STARTS_MAX: u64 = 50_000_000;
@@ -74,7 +74,7 @@ pub fn intended_starts(
     let within = |&start_ns: &u64| start_ns < duration_ns;
     Ok(match pace {
         Pace::Poisson => {
-            let mut random = Random::new(seed);
+            let mut random = SplitMix64::new(seed);
             let mut due_ns = 0.0;
             let starts = std::iter::repeat_with(|| {
                 // Not the system's logarithm, which differs between machines in its last bit.

@@ -2,9 +2,10 @@
 
 use std::hint::black_box;
 
+use loadstone_datasets::splitmix::SplitMix64;
+
 use crate::clock;
 use crate::memory::{self, MemoryError};
-use crate::random::Random;
 
 const RECORD_BYTES: usize = 208;
 const RECORDS: usize = 10_000;
@@ -29,7 +30,7 @@ impl SpeedProbe {
     /// The same table every time.
     #[must_use]
     pub fn new() -> Self {
-        let mut random = Random::new(1983);
+        let mut random = SplitMix64::new(1983);
         let mut records = Vec::with_capacity(RECORDS * RECORD_BYTES);
         while records.len() < RECORDS * RECORD_BYTES {
             records.extend_from_slice(&random.next().to_le_bytes());

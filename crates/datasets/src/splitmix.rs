@@ -2,20 +2,21 @@
 //!
 //! Our own, because seeds stand in records: what a seed means must not change with a dependency.
 
-/// A stream of random numbers that is a pure function of its seed, for ever.
-pub struct Random(u64);
+/// A stream of random numbers that is a pure function of its seed, for ever: a counter, mixed.
+pub struct SplitMix64(u64);
 
-impl Random {
+impl SplitMix64 {
+    pub(crate) const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+    /// The stream of a seed.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
+    /// The next number.
     pub const fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
+        self.0 = self.0.wrapping_add(Self::STEP);
+        mix(self.0)
     }
 
     /// A number below `bound`, by the high half of a product: its bias is below `bound` / 2^64.
@@ -29,13 +30,20 @@ impl Random {
     }
 }
 
+/// The output function: every bit of the argument moves every bit of the result.
+pub const fn mix(value: u64) -> u64 {
+    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ (value >> 31)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Random;
+    use super::SplitMix64;
 
     #[test]
     fn follows_the_published_generator() {
-        let mut random = Random::new(1_234_567);
+        let mut random = SplitMix64::new(1_234_567);
         let drawn: Vec<u64> = (0..5).map(|_| random.next()).collect();
         assert_eq!(
             drawn,
@@ -51,7 +59,7 @@ mod tests {
 
     #[test]
     fn stays_below_its_bound_and_reaches_every_number() {
-        let mut random = Random::new(7);
+        let mut random = SplitMix64::new(7);
         let mut seen = [0_u32; 6];
         for _ in 0..6_000 {
             seen[random.below(6)] += 1;
