@@ -34,13 +34,14 @@ struct Database {
     raw: Handle,
 }
 
-/// A connection to a database.
+/// A connection to a database. Any one thread at a time may use it and its statements, so it moves
+/// to another only together with them: by itself it does not.
 pub struct Connection {
     database: Arc<Database>,
     raw: Handle,
 }
 
-/// A prepared statement. It keeps its connection's own data alive.
+/// A prepared statement. It keeps its connection's own data alive, and moves with it only.
 pub struct Statement {
     interface: &'static Interface,
     raw: Handle,
@@ -61,6 +62,12 @@ pub struct Chunk<'a> {
     size: usize,
 }
 
+/// A column of texts in a chunk.
+#[derive(Clone, Copy)]
+pub struct Texts<'a> {
+    texts: &'a [RawText],
+}
+
 /// A bulk load into one table; what was appended counts when it is finished.
 pub struct Appender<'a> {
     connection: &'a Connection,
@@ -73,12 +80,6 @@ unsafe impl Send for Database {}
 #[expect(unsafe_code, reason = "connections of several threads share it")]
 // SAFETY: as above; it is only ever connected to.
 unsafe impl Sync for Database {}
-#[expect(unsafe_code, reason = "drivers move between threads")]
-// SAFETY: a connection may be used by any one thread at a time.
-unsafe impl Send for Connection {}
-#[expect(unsafe_code, reason = "drivers move between threads")]
-// SAFETY: as for the connection, with which a driver keeps it in one value.
-unsafe impl Send for Statement {}
 
 impl Connection {
     /// Load the library, open or create a file with these settings, and connect.
@@ -256,11 +257,6 @@ impl Rows {
 }
 
 impl Chunk<'_> {
-    /// How many rows there are.
-    pub fn size(&self) -> usize {
-        self.size
-    }
-
     /// A column of integers.
     #[expect(unsafe_code, reason = "the C interface")]
     pub fn ints(&self, column: usize) -> &[i32] {
@@ -270,22 +266,12 @@ impl Chunk<'_> {
         unsafe { std::slice::from_raw_parts(data, self.size) }
     }
 
-    /// A text of a column of texts; empty beyond the last row.
+    /// A column of texts.
     #[expect(unsafe_code, reason = "the C interface")]
-    pub fn text(&self, column: usize, row: usize) -> &[u8] {
+    pub fn texts(&self, column: usize) -> Texts<'_> {
         let data = self.data(column, Column::Text).cast::<RawText>();
         // SAFETY: as for integers.
-        let texts = unsafe { std::slice::from_raw_parts(data, self.size) };
-        let Some(text) = texts.get(row) else { return &[] };
-        let length = text.length as usize;
-        if let Some(inlined) = text.letters.get(..length) {
-            return inlined;
-        }
-        let [_, _, _, _, address @ ..] = text.letters;
-        let letters = ptr::with_exposed_provenance::<u8>(usize::from_ne_bytes(address));
-        // SAFETY: a text that is too long to lie in the entry has its address there instead, and
-        // lives as long as the chunk.
-        unsafe { std::slice::from_raw_parts(letters, length) }
+        Texts { texts: unsafe { std::slice::from_raw_parts(data, self.size) } }
     }
 
     #[expect(unsafe_code, reason = "the C interface")]
@@ -297,6 +283,24 @@ impl Chunk<'_> {
             let vector = (interface.data_chunk_get_vector)(self.raw, column as u64);
             (interface.vector_get_data)(vector)
         }
+    }
+}
+
+impl<'a> Texts<'a> {
+    /// The text of a row; empty beyond the last.
+    #[inline]
+    #[expect(unsafe_code, reason = "the C interface")]
+    pub fn row(&self, row: usize) -> &'a [u8] {
+        let Some(text) = self.texts.get(row) else { return &[] };
+        let length = text.length as usize;
+        if let Some(inlined) = text.letters.get(..length) {
+            return inlined;
+        }
+        let [_, _, _, _, address @ ..] = text.letters;
+        let letters = ptr::with_exposed_provenance::<u8>(usize::from_ne_bytes(address));
+        // SAFETY: a text that is too long to lie in the entry has its address there instead, and
+        // lives as long as the chunk.
+        unsafe { std::slice::from_raw_parts(letters, length) }
     }
 }
 

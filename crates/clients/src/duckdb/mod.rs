@@ -44,14 +44,27 @@ const PARALLELISM: [(&str, &str); 12] = [
 /// A driver of one database file, with the tactics `parallelism`, `statement`, `hop` and
 /// `transaction`.
 pub struct DuckDb {
-    /// By the place of their [`Query`]; empty until there is a database.
-    statements: Vec<Statement>,
-    connection: Connection,
+    session: Session,
     path: String,
     choices: Choices,
     /// Statements executed so far.
     executed: u64,
 }
+
+/// A connection, and all that is prepared on it.
+struct Session {
+    /// By the place of their [`Query`]; empty until there is a database.
+    statements: Vec<Statement>,
+    begin: Statement,
+    commit: Statement,
+    rollback: Statement,
+    connection: Connection,
+}
+
+#[expect(unsafe_code, reason = "drivers move between threads")]
+// SAFETY: any one thread at a time may use a connection and its statements. They are all in here,
+// and no method hands one of them out: every use of the connection is a use of this value.
+unsafe impl Send for Session {}
 
 #[derive(Debug, Clone, Copy)]
 struct Choices {
@@ -81,44 +94,52 @@ impl DuckDb {
     }
 
     fn on(connection: Connection, path: String, choices: Choices) -> Result<Self, ClientError> {
-        let mut driver = Self { statements: Vec::new(), connection, path, choices, executed: 0 };
-        if schema::is_loaded(&driver.connection)? {
+        let session = Session {
+            statements: Vec::new(),
+            begin: connection.prepare("BEGIN TRANSACTION", &[])?,
+            commit: connection.prepare("COMMIT", &[])?,
+            rollback: connection.prepare("ROLLBACK", &[])?,
+            connection,
+        };
+        let mut driver = Self { session, path, choices, executed: 0 };
+        if schema::is_loaded(&driver.session.connection)? {
             driver.prepare()?;
         }
         Ok(driver)
     }
 
     fn prepare(&mut self) -> Result<(), ClientError> {
-        self.statements.clear();
+        let Session { statements, connection, .. } = &mut self.session;
+        statements.clear();
         for query in Query::ALL {
             let (sql, columns) = queries::statement(query, self.choices.hop);
-            self.statements.push(self.connection.prepare(sql, columns)?);
+            statements.push(connection.prepare(sql, columns)?);
         }
         Ok(())
     }
 
-    /// One statement, whose rows go to `visit` as a chunk and a place in it.
+    /// One statement, whose rows go to `visit` by the chunk.
     fn ask(
         &mut self,
         query: Query,
         parameters: &[Value<'_>],
-        mut visit: impl FnMut(&Chunk<'_>, usize),
+        mut visit: impl FnMut(&Chunk<'_>),
     ) -> Result<(), ClientError> {
-        let statement = self.statements.get_mut(query as usize).ok_or_else(|| {
+        let statement = self.session.statements.get_mut(query as usize).ok_or_else(|| {
             let message = "there is no OO1 database in its file: load one";
             ClientError::engine(ENGINE, "looking for its statements", message)
         })?;
         self.executed += 1;
         let mut rows = statement.execute(parameters)?;
         while let Some(chunk) = rows.fetch() {
-            (0..chunk.size()).for_each(|row| visit(&chunk, row));
+            visit(&chunk);
         }
         Ok(())
     }
 
     /// One statement whose rows are nobody's.
     fn execute(&mut self, query: Query, parameters: &[Value<'_>]) -> Result<(), ClientError> {
-        self.ask(query, parameters, |_, _| {})
+        self.ask(query, parameters, |_| {})
     }
 
     /// One statement whose rows are parts.
@@ -129,20 +150,23 @@ impl DuckDb {
         mut visit: impl FnMut(Part),
     ) -> Result<(), ClientError> {
         let mut malformed = Ok(());
-        self.ask(query, parameters, |chunk, row| {
-            let (x, y) = (chunk.ints(1)[row], chunk.ints(2)[row]);
-            match Kind::read(ENGINE, chunk.text(3, row)) {
-                Ok(kind) => visit(Part { id: chunk.ints(0)[row].cast_unsigned(), x, y, kind }),
-                Err(error) => malformed = Err(error),
+        self.ask(query, parameters, |chunk| {
+            let (ids, kinds) = (chunk.ints(0), chunk.texts(3));
+            let places = chunk.ints(1).iter().zip(chunk.ints(2));
+            for (row, (id, (&x, &y))) in ids.iter().zip(places).enumerate() {
+                match Kind::read(ENGINE, kinds.row(row)) {
+                    Ok(kind) => visit(Part { id: id.cast_unsigned(), x, y, kind }),
+                    Err(error) => malformed = Err(error),
+                }
             }
         })?;
         malformed
     }
 
-    /// A text that is nobody's prepared statement.
-    fn run(&mut self, text: &str) -> Result<(), ClientError> {
+    /// Begin or end a transaction, by one of the session's statements for it.
+    fn turn(&mut self, which: fn(&mut Session) -> &mut Statement) -> Result<(), ClientError> {
         self.executed += 1;
-        self.connection.run(text)
+        which(&mut self.session).execute(&[]).map(|_| ())
     }
 
     fn step(
@@ -153,8 +177,8 @@ impl DuckDb {
     ) -> Result<(), ClientError> {
         let from = [int(handle.id())];
         if self.choices.hop == Hop::Lookup {
-            return self.ask(query, &from, |chunk, row| {
-                out.push(Handle::Id(chunk.ints(0)[row].cast_unsigned()));
+            return self.ask(query, &from, |chunk| {
+                out.extend(chunk.ints(0).iter().map(|id| Handle::Id(id.cast_unsigned())));
             });
         }
         self.parts(query, &from, |part| out.push(Handle::Fetched(part)))
@@ -183,13 +207,13 @@ impl Driver for DuckDb {
     type Handle = Handle;
 
     fn load(&mut self, database: &Database) -> Result<(), ClientError> {
-        self.statements.clear();
-        schema::load(&self.connection, database)?;
+        self.session.statements.clear();
+        schema::load(&self.session.connection, database)?;
         self.prepare()
     }
 
     fn another(&self) -> Result<Self, ClientError> {
-        Self::on(self.connection.another()?, self.path.clone(), self.choices)
+        Self::on(self.session.connection.another()?, self.path.clone(), self.choices)
     }
 
     fn begin(&mut self) -> Result<(), ClientError> {
@@ -233,8 +257,8 @@ impl Driver for DuckDb {
     }
 
     fn scan(&mut self, visits: &mut Visits) -> Result<(), ClientError> {
-        self.ask(Query::Scan, &[], |chunk, row| {
-            visits.point(chunk.ints(0)[row], chunk.ints(1)[row]);
+        self.ask(Query::Scan, &[], |chunk| {
+            chunk.ints(0).iter().zip(chunk.ints(1)).for_each(|(&x, &y)| visits.point(x, y));
         })
     }
 
@@ -246,18 +270,22 @@ impl Driver for DuckDb {
 
     fn group(&mut self, id: u32, visits: &mut Visits) -> Result<(), ClientError> {
         let mut malformed = Ok(());
-        self.ask(Query::Group, &[int(id)], |chunk, row| {
-            let (to, length) = (chunk.ints(0)[row].cast_unsigned(), chunk.ints(1)[row]);
-            match Kind::read(ENGINE, chunk.text(2, row)) {
-                Ok(kind) => visits.link(&Link { from: id, to, length, kind }),
-                Err(error) => malformed = Err(error),
+        self.ask(Query::Group, &[int(id)], |chunk| {
+            let kinds = chunk.texts(2);
+            for (row, (to, &length)) in chunk.ints(0).iter().zip(chunk.ints(1)).enumerate() {
+                match Kind::read(ENGINE, kinds.row(row)) {
+                    Ok(kind) => {
+                        visits.link(&Link { from: id, to: to.cast_unsigned(), length, kind });
+                    }
+                    Err(error) => malformed = Err(error),
+                }
             }
         })?;
         malformed
     }
 
     fn begin_write(&mut self) -> Result<(), ClientError> {
-        self.run("BEGIN TRANSACTION")
+        self.turn(|session| &mut session.begin)
     }
 
     fn insert(&mut self, new: &NewPart) -> Result<(), ClientError> {
@@ -287,11 +315,11 @@ impl Driver for DuckDb {
     }
 
     fn commit(&mut self) -> Result<(), ClientError> {
-        self.run("COMMIT")
+        self.turn(|session| &mut session.commit)
     }
 
     fn rollback(&mut self) -> Result<(), ClientError> {
-        match self.run("ROLLBACK") {
+        match self.turn(|session| &mut session.rollback) {
             // Nothing was begun, or a commit that failed has given it up already.
             Err(ClientError::Engine { message, .. }) if message.contains("no transaction") => {
                 Ok(())
@@ -351,7 +379,11 @@ impl Driver for DuckDb {
 
     fn constant(&mut self) -> Result<i32, ClientError> {
         let mut value = 0;
-        self.ask(Query::Constant, &[], |chunk, row| value = chunk.ints(0)[row])?;
+        self.ask(Query::Constant, &[], |chunk| {
+            if let Some(&first) = chunk.ints(0).first() {
+                value = first;
+            }
+        })?;
         Ok(value)
     }
 
@@ -364,12 +396,12 @@ impl Driver for DuckDb {
     }
 
     fn terms(&mut self) -> Result<Vec<(String, String)>, ClientError> {
-        let mut terms = schema::terms(&self.connection)?;
+        let mut terms = schema::terms(&self.session.connection)?;
         self.begin()?;
-        let within = schema::in_transaction(&self.connection);
+        let within = schema::in_transaction(&self.session.connection);
         self.end()?;
         terms.push(("transaction".to_owned(), habits::transaction(within?).to_owned()));
-        if schema::is_loaded(&self.connection)?
+        if schema::is_loaded(&self.session.connection)?
             && let Some(habits) = Habits::of(self)?
         {
             let style = if habits.goes_by_levels() { "batch" } else { "prepared" };

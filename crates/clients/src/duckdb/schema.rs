@@ -107,7 +107,7 @@ pub fn in_transaction(connection: &Connection) -> Result<bool, ClientError> {
     let number = || {
         let query = "SELECT txid_current()::VARCHAR";
         let mut rows = connection.prepare(query, &[Column::Text])?.execute(&[])?;
-        Ok(rows.fetch().map(|chunk| chunk.text(0, 0).to_vec()))
+        Ok(rows.fetch().map(|chunk| chunk.texts(0).row(0).to_vec()))
     };
     Ok(number()? == number()?)
 }
@@ -117,7 +117,7 @@ pub fn terms(connection: &Connection) -> Result<Vec<(String, String)>, ClientErr
     let mut terms = Vec::with_capacity(TERMS.len());
     for (name, query) in TERMS {
         let mut rows = connection.prepare(query, &[Column::Text])?.execute(&[])?;
-        let value = rows.fetch().map(|chunk| chunk.text(0, 0).to_vec()).unwrap_or_default();
+        let value = rows.fetch().map(|chunk| chunk.texts(0).row(0).to_vec()).unwrap_or_default();
         terms.push((name.to_owned(), String::from_utf8_lossy(&value).into_owned()));
     }
     Ok(terms)
