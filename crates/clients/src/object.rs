@@ -66,6 +66,15 @@ impl<'a> Object<'a> {
         [0, 1, 2].map(|place| u32::from_le_bytes(array(self.head, TO + place * TO_BYTES)))
     }
 
+    /// Append the parts at the other ends of its connections.
+    #[inline]
+    pub fn append_links(self, direction: Direction, out: &mut Vec<u32>) {
+        match direction {
+            Direction::Forward => out.extend(self.to()),
+            Direction::Reverse => out.extend(self.from()),
+        }
+    }
+
     /// The three in ascending (length, to).
     pub fn to_in_order(self) -> [u32; 3] {
         let mut links = self.links(0);
@@ -117,41 +126,41 @@ impl<'a> Object<'a> {
     }
 }
 
-/// The last object that a driver fetched, since the loops ask for a part's links right after it.
-/// Copied out of the engine, whose memory it does not outlive.
-pub struct Held {
+/// No part has it.
+pub const NOBODY: u32 = 0;
+
+/// The links of the object that was read last, since the loops ask for them right after it: copied
+/// out of an engine that does not keep the object where it was.
+pub struct CopiedLinks {
     id: u32,
     to: [u32; 3],
     from: Vec<u32>,
 }
 
-/// No part has it.
-const NOBODY: u32 = 0;
-
-impl Default for Held {
+impl Default for CopiedLinks {
     fn default() -> Self {
         Self { id: NOBODY, to: [NOBODY; 3], from: Vec::new() }
     }
 }
 
-impl Held {
-    /// Keep this one instead.
+impl CopiedLinks {
+    /// Copy those of this object, in place of the last one's.
     #[inline]
-    pub fn keep(&mut self, id: u32, object: Object<'_>) {
+    pub fn copy(&mut self, id: u32, object: Object<'_>) {
         self.id = id;
         self.to = object.to();
         self.from.clear();
         self.from.extend(object.from());
     }
 
-    /// Forget it: it may change from here on.
-    pub const fn drop_all(&mut self) {
+    /// Forget them: the object may change from here on.
+    pub const fn forget(&mut self) {
         self.id = NOBODY;
     }
 
-    /// Append its links; `false` if another object is held.
+    /// Append them; `false` if they are another object's.
     #[inline]
-    pub fn links(&self, id: u32, direction: Direction, out: &mut Vec<u32>) -> bool {
+    pub fn append(&self, id: u32, direction: Direction, out: &mut Vec<u32>) -> bool {
         if self.id != id {
             return false;
         }

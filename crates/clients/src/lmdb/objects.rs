@@ -9,7 +9,7 @@ use super::store::{CURSOR_OWN, Store, key};
 use super::tables::Shape;
 use crate::driver::{Direction, Driver};
 use crate::error::ClientError;
-use crate::object::{self, Held, Object};
+use crate::object::{self, NOBODY, Object};
 use crate::part::Part;
 use crate::tactics::{Address, Tactics};
 use crate::visits::Visits;
@@ -17,7 +17,8 @@ use crate::visits::Visits;
 /// LMDB with one value a part.
 pub struct Objects {
     store: Store<1>,
-    held: Held,
+    /// The part whose object the reader found last, within this transaction.
+    last: u32,
     ids: Vec<u32>,
 }
 
@@ -28,7 +29,7 @@ impl Objects {
     }
 
     fn attach(store: Store<1>) -> Self {
-        Self { store, held: Held::default(), ids: Vec::new() }
+        Self { store, last: NOBODY, ids: Vec::new() }
     }
 
     const fn table(&self) -> Table {
@@ -85,7 +86,7 @@ impl Driver for Objects {
     }
 
     fn end(&mut self) -> Result<(), ClientError> {
-        self.held.drop_all();
+        self.last = NOBODY;
         self.store.end();
         Ok(())
     }
@@ -100,10 +101,11 @@ impl Driver for Objects {
     #[inline(always)]
     fn read(&mut self, handle: u32) -> Result<Part, ClientError> {
         let table = self.table();
-        let value = self.store.reader().get(table, &key(handle))?;
-        let object = Object::of(ENGINE, value.ok_or_else(|| Self::missing(handle))?)?;
-        self.held.keep(handle, object);
-        Ok(object.part(handle))
+        self.last = NOBODY;
+        let value = self.store.reader().find(table, &key(handle))?;
+        let part = Object::of(ENGINE, value.ok_or_else(|| Self::missing(handle))?)?.part(handle);
+        self.last = handle;
+        Ok(part)
     }
 
     #[inline]
@@ -113,10 +115,11 @@ impl Driver for Objects {
         direction: Direction,
         out: &mut Vec<u32>,
     ) -> Result<(), ClientError> {
-        if !self.held.links(handle, direction, out) {
+        if self.last != handle {
             self.read(handle)?;
-            self.held.links(handle, direction, out);
         }
+        let value = self.store.reader().found().ok_or_else(|| Self::missing(handle))?;
+        Object::of(ENGINE, value)?.append_links(direction, out);
         Ok(())
     }
 
@@ -157,7 +160,7 @@ impl Driver for Objects {
     }
 
     fn begin_write(&mut self) -> Result<(), ClientError> {
-        self.held.drop_all();
+        self.last = NOBODY;
         self.store.begin_write()
     }
 

@@ -13,12 +13,14 @@ pub struct Reader {
     raw: NonNull<ffi::MDB_txn>,
     cursors: Vec<NonNull<ffi::MDB_cursor>>,
     active: bool,
+    /// The value that `find` found last, where it lies in the map.
+    found: Option<NonNull<[u8]>>,
     _environment: Arc<Environment>,
 }
 
 #[expect(unsafe_code, reason = "drivers move between threads")]
 // SAFETY: without thread-local storage (NOTLS) a read transaction belongs to the thread that holds
-// it.
+// it, and all threads share the map.
 unsafe impl Send for Reader {}
 
 /// A run of values shorter than this is all that a key has: longer lists lie in pages of their own,
@@ -31,7 +33,8 @@ impl Reader {
         let doing = "preparing to read";
         let raw = begin(environment, ffi::MDB_RDONLY, doing)?;
         let environment = Arc::clone(environment);
-        let mut reader = Self { raw, cursors: Vec::new(), active: true, _environment: environment };
+        let mut reader =
+            Self { raw, cursors: Vec::new(), active: true, found: None, _environment: environment };
         for table in tables {
             let mut cursor = ptr::null_mut();
             #[expect(unsafe_code, reason = "the C interface")]
@@ -62,6 +65,7 @@ impl Reader {
 
     /// Let go of what was seen.
     pub fn end(&mut self) {
+        self.found = None;
         if self.active {
             self.active = false;
             #[expect(unsafe_code, reason = "the C interface")]
@@ -81,6 +85,22 @@ impl Reader {
         unsafe {
             get(self.raw, table, key)
         }
+    }
+
+    /// The same, kept until the transaction ends or another is found so: [`Reader::found`].
+    #[inline]
+    pub fn find(&mut self, table: Table, key: &[u8]) -> Result<Option<&[u8]>, ClientError> {
+        self.found = self.get(table, key)?.map(NonNull::from);
+        Ok(self.found())
+    }
+
+    /// The value that was found last within this transaction.
+    #[inline]
+    pub fn found(&self) -> Option<&[u8]> {
+        #[expect(unsafe_code, reason = "the map outlives every borrow that the compiler knows")]
+        // SAFETY: it lies in the map, where nothing changes what an active read transaction sees;
+        // the end of the transaction, which needs `&mut self`, forgets it.
+        self.found.map(|value| unsafe { value.as_ref() })
     }
 
     /// All values of a key in the table of that cursor, one behind the other.

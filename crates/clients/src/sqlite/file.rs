@@ -32,6 +32,8 @@ pub struct File {
     constant: Statement,
     connection: Connection,
     choices: Choices,
+    /// Whether a transaction was begun here and not ended.
+    within: bool,
 }
 
 impl File {
@@ -72,6 +74,7 @@ impl File {
             constant: connection.prepare("select 1")?,
             connection,
             choices,
+            within: false,
         })
     }
 
@@ -101,10 +104,22 @@ impl File {
     }
 
     pub fn begin(&mut self) -> Result<(), ClientError> {
-        if self.choices.spans_measure { self.begin.finish() } else { Ok(()) }
+        if !self.choices.spans_measure {
+            return Ok(());
+        }
+        self.begin.finish()?;
+        self.within = true;
+        Ok(())
+    }
+
+    /// Whether what a statement reads stays as it is until [`File::end`].
+    #[inline]
+    pub const fn within(&self) -> bool {
+        self.within
     }
 
     pub fn end(&mut self) -> Result<(), ClientError> {
+        self.within = false;
         if self.connection.in_transaction() { self.commit.finish() } else { Ok(()) }
     }
 

@@ -9,7 +9,7 @@ use super::raw::{Connection, ENGINE, Statement};
 use crate::driver::{Direction, Driver};
 use crate::error::ClientError;
 use crate::measure::Sent;
-use crate::object::{self, Held, Object};
+use crate::object::{self, CopiedLinks, NOBODY, Object};
 use crate::part::Part;
 use crate::tactics::{Address, Tactics};
 use crate::visits::Visits;
@@ -18,7 +18,7 @@ use crate::visits::Visits;
 pub struct Objects {
     statements: Option<Statements>,
     file: File,
-    held: Held,
+    copied: CopiedLinks,
 }
 
 /// `build` stands beside the object, since `SQLite` cannot look into it.
@@ -33,6 +33,8 @@ struct Statements {
     insert: Statement,
     update: Statement,
     remove: Statement,
+    /// The part on whose row `find` stands.
+    row: u32,
 }
 
 impl Statements {
@@ -45,18 +47,42 @@ impl Statements {
             insert: connection.prepare("insert into object values (?1, ?2, ?3)")?,
             update: connection.prepare("update object set build = ?2, value = ?3 where id = ?1")?,
             remove: connection.prepare("delete from object where id = ?1")?,
+            row: NOBODY,
         })
+    }
+
+    /// Go to an object's row, and stay there until [`Statements::leave`].
+    #[inline]
+    fn enter(&mut self, id: u32) -> Result<(), ClientError> {
+        self.leave();
+        self.find.bind(1, id.into())?;
+        if !self.find.step()? {
+            return Err(Objects::missing(id));
+        }
+        self.row = id;
+        Ok(())
+    }
+
+    /// The object on whose row `find` stands, where it lies.
+    #[inline]
+    fn object(&self) -> Result<Object<'_>, ClientError> {
+        Object::of(ENGINE, self.find.blob(0))
+    }
+
+    #[inline]
+    fn leave(&mut self) {
+        if self.row != NOBODY {
+            self.row = NOBODY;
+            self.find.reset();
+        }
     }
 
     /// Look at an object where it lies.
     #[inline]
     fn with<T>(&mut self, id: u32, look: impl FnOnce(Object<'_>) -> T) -> Result<T, ClientError> {
-        self.find.bind(1, id.into())?;
-        if !self.find.step()? {
-            return Err(Objects::missing(id));
-        }
-        let seen = Object::of(ENGINE, self.find.blob(0)).map(look);
-        self.find.reset();
+        self.enter(id)?;
+        let seen = self.object().map(look);
+        self.leave();
         seen
     }
 
@@ -98,7 +124,31 @@ impl Objects {
                 return Err(ClientError::engine(ENGINE, "opening the database", message));
             }
         };
-        Ok(Self { statements, file, held: Held::default() })
+        Ok(Self { statements, file, copied: CopiedLinks::default() })
+    }
+
+    /// Append the links of the object that was read last; `false` if that was another.
+    #[inline]
+    fn append_links(
+        &mut self,
+        id: u32,
+        direction: Direction,
+        out: &mut Vec<u32>,
+    ) -> Result<bool, ClientError> {
+        let statements = self.statements.as_ref().ok_or_else(not_loaded)?;
+        if statements.row != id {
+            return Ok(self.copied.append(id, direction, out));
+        }
+        statements.object()?.append_links(direction, out);
+        Ok(true)
+    }
+
+    /// Forget what was read last: it may change from here on.
+    fn forget(&mut self) {
+        self.copied.forget();
+        if let Some(statements) = &mut self.statements {
+            statements.leave();
+        }
     }
 
     #[inline]
@@ -113,7 +163,7 @@ impl Driver for Objects {
     type Handle = u32;
 
     fn load(&mut self, database: &Database) -> Result<(), ClientError> {
-        self.held.drop_all();
+        self.copied.forget();
         self.statements = None;
         self.file.replace()?;
         self.file.connection().run(TABLE)?;
@@ -135,7 +185,7 @@ impl Driver for Objects {
     }
 
     fn end(&mut self) -> Result<(), ClientError> {
-        self.held.drop_all();
+        self.forget();
         self.file.end()
     }
 
@@ -147,12 +197,17 @@ impl Driver for Objects {
 
     #[inline]
     fn read(&mut self, handle: u32) -> Result<Part, ClientError> {
-        let Self { statements, held, .. } = self;
+        let Self { statements, file, copied } = self;
         let statements = statements.as_mut().ok_or_else(not_loaded)?;
-        statements.with(handle, |object| {
-            held.keep(handle, object);
-            object.part(handle)
-        })
+        statements.enter(handle)?;
+        let object = statements.object()?;
+        let part = object.part(handle);
+        if !file.within() {
+            // The row is the end of this call's own transaction, which must not stay open.
+            copied.copy(handle, object);
+            statements.leave();
+        }
+        Ok(part)
     }
 
     #[inline]
@@ -162,11 +217,11 @@ impl Driver for Objects {
         direction: Direction,
         out: &mut Vec<u32>,
     ) -> Result<(), ClientError> {
-        if !self.held.links(handle, direction, out) {
-            self.read(handle)?;
-            self.held.links(handle, direction, out);
+        if self.append_links(handle, direction, out)? {
+            return Ok(());
         }
-        Ok(())
+        self.read(handle)?;
+        self.append_links(handle, direction, out).map(|_| ())
     }
 
     #[expect(clippy::redundant_closure_for_method_calls, reason = "the method is for one lifetime")]
@@ -209,7 +264,7 @@ impl Driver for Objects {
     }
 
     fn begin_write(&mut self) -> Result<(), ClientError> {
-        self.held.drop_all();
+        self.forget();
         self.file.begin_write()
     }
 

@@ -1,11 +1,11 @@
-//! What is changed behind the back of a run shows in its answer.
+//! What is changed behind the back of a run shows in its answer, and what a look-up leaves behind.
 
 use loadstone_datasets::oo1::Database;
 use loadstone_measure::work::Meter;
 
-use super::Relational;
 use super::file::File;
-use crate::driver::Driver;
+use super::{Objects, Relational};
+use crate::driver::{Direction, Driver};
 use crate::loops;
 use crate::measure::Measure;
 use crate::oracle::Oracle;
@@ -45,5 +45,61 @@ fn a_link_changed_behind_the_runs_back_is_seen() {
     ] {
         let [seen, expected] = seen_and_expected(measure, &behind);
         assert_eq!(seen != expected, caught, "{measure:?}: {behind}");
+    }
+}
+
+/// A loaded file of objects, with the tactic `transaction`.
+fn objects(folder: &tempfile::TempDir, transaction: &str) -> (Address, Objects) {
+    let path = folder.path().join("database").display().to_string();
+    let address = Address { database: path, library: None };
+    let mut tactics = Tactics::new([("durability", "none"), ("transaction", transaction)]);
+    let mut driver = Objects::open(&address, &mut tactics).unwrap();
+    driver.load(&Database::new(200, 3, true).unwrap()).unwrap();
+    (address, driver)
+}
+
+#[test]
+fn links_are_those_of_the_part_asked_for_whatever_was_read_last() {
+    let database = Database::new(200, 3, true).unwrap();
+    let all: Vec<_> = database.connection_range(0..database.connection_count()).collect();
+    for transaction in ["measure", "call"] {
+        let folder = tempfile::tempdir().unwrap();
+        let (_, mut driver) = objects(&folder, transaction);
+        driver.begin().unwrap();
+        for (read, asked) in [(1, 1), (1, 2), (2, 1), (200, 200), (3, 3)] {
+            driver.find(read).unwrap();
+            let mut ends = [Vec::new(), Vec::new()];
+            driver.links(asked, Direction::Forward, &mut ends[0]).unwrap();
+            driver.links(asked, Direction::Reverse, &mut ends[1]).unwrap();
+            for ends in &mut ends {
+                ends.sort_unstable();
+            }
+            let to = all.iter().filter(|link| link.from == asked).map(|link| link.to);
+            let from = all.iter().filter(|link| link.to == asked).map(|link| link.from);
+            let mut expected = [to.collect::<Vec<_>>(), from.collect()];
+            for ends in &mut expected {
+                ends.sort_unstable();
+            }
+            assert_eq!(ends, expected, "transaction={transaction}: {read} read, {asked} asked");
+        }
+        driver.end().unwrap();
+    }
+}
+
+#[test]
+fn a_look_up_holds_a_snapshot_only_within_its_transaction() {
+    for (transaction, held) in [("measure", "1"), ("call", "0")] {
+        let folder = tempfile::tempdir().unwrap();
+        let (address, mut driver) = objects(&folder, transaction);
+        driver.begin().unwrap();
+        driver.find(1).unwrap();
+        let mut tactics = Tactics::new([("durability", "none")]);
+        let other = File::open(&address, &mut tactics).unwrap();
+        other.connection().run("pragma busy_timeout = 0; create table other(id)").unwrap();
+        let busy = &other.connection().rows("pragma wal_checkpoint(truncate)").unwrap()[0][0];
+        assert_eq!(busy, held, "transaction={transaction}");
+        driver.end().unwrap();
+        let busy = &other.connection().rows("pragma wal_checkpoint(truncate)").unwrap()[0][0];
+        assert_eq!(busy, "0", "transaction={transaction}, after its end");
     }
 }
