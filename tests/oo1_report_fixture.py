@@ -19,6 +19,7 @@ from loadstone.record.model import (
 
 ROWS = 20_000
 VARIANTS = ("memory", "sqlite", "postgresql", "zodb", "null")
+ON = VARIANTS[:-1]
 CLIENTS = dict.fromkeys(VARIANTS, "rust") | {"zodb": "python"}
 ROLES = (("memory", "limit"), ("null", "harness overhead"))
 SAMPLES = 10
@@ -110,7 +111,9 @@ def make_oo1_run(edition: str = "1992", rows: int = ROWS) -> Run:
         run_id="0123456789ab",
         created_at="2026-11-21T13:15:02.114+00:00",
         loadstone_version="0.1.0",
-        plan=Plan("oo1", edition, VARIANTS, (rows,), 1983, 1, 2, 60.0, tuple(cells), roles=ROLES),
+        plan=Plan(benchmark="oo1", edition=edition, on=ON, rows=(rows,), repeat=SAMPLES,
+                  repeat_cold=3, precision=0.0, variants=VARIANTS, cells=tuple(cells),
+                  roles=ROLES),
         published=published(),
         sessions=(Session(1, "2026-11-21T13:15:02.000+00:00", "loadstone run oo1"),),
         operations=tuple(

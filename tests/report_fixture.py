@@ -150,7 +150,8 @@ def make_run(operations=ALL, repeat: int = 10, scales=(10_000, 100_000)) -> Run:
                     cells.append(cell)
                     if cell.key not in {"|".join(map(str, key)) for key in PENDING}:
                         results.append(_result(cell, operation))
-    plan = Plan("wisconsin", "1983", VARIANTS, tuple(scales), 1983, 1, 2, 60.0, tuple(cells),
+    plan = Plan(edition="1983", on=COMPETITORS, rows=tuple(scales), repeat=repeat, repeat_cold=3,
+                precision=0.0, variants=VARIANTS, cells=tuple(cells),
                 roles=((AA_CONTROL, "control"), ("null", "harness overhead")))  # fmt: skip
     return Run(
         run_id="0123456789ab",

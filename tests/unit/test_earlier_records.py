@@ -13,11 +13,10 @@ import pytest
 from loadstone import registry
 from loadstone.analysis.compare.compare import compare
 from loadstone.errors import InputError, RecordError
-from loadstone.plan.plan import choices_from
+from loadstone.plan.choices import as_toml, read_choices
 from loadstone.record import Recorder, earlier_names, read
 from loadstone.record.schema import TABLES, table
 from loadstone.report.comparison.markdown import render
-from loadstone.report.reproduce import choices_of
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 WISCONSIN, OO1 = DATA / "wisconsin-schema-5.loadstone", DATA / "oo1-schema-5.loadstone"
@@ -86,10 +85,13 @@ def test_an_earlier_record_is_compared(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", [WISCONSIN, OO1], ids=["wisconsin", "oo1"])
-def test_the_choices_of_an_earlier_record_can_be_made_again(path: Path) -> None:
-    chosen = choices_of(read(path).plan)
-    assert chosen["preset"] == "quick"
-    choices_from(chosen, "a file")
+def test_the_choices_of_an_earlier_record_can_be_made_again(path: Path, tmp_path: Path) -> None:
+    plan = read(path).plan
+    file = tmp_path / "plan.toml"
+    file.write_text(as_toml(plan), encoding="utf-8")
+    chosen = read_choices(file)
+    assert (chosen.preset, chosen.overhead, chosen.rows) == ("quick", True, plan.rows)
+    assert chosen.on == tuple(v for v in plan.variants if v not in ("sqlite#2", "null"))
 
 
 def test_an_earlier_record_is_not_continued(tmp_path: Path) -> None:

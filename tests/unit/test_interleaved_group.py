@@ -39,7 +39,7 @@ def measured(
     first_scale=True, computed=0.9, **choices
 ):  # fmt: skip
     """The results of a group whose variants take so long, and the blocks that were taken."""
-    plan = Plan("w", "1993", ("a",), (1000,), 1, 1, 2, 60.0, tuple(cells),
+    plan = Plan(benchmark="w", edition="1993", variants=("a",), rows=(1000,), cells=tuple(cells),
                 roles=(("null", "harness overhead"), ("python-null", "harness overhead")),
                 **{"precision": 0.02, "repeat_most": 40, "repeat_s": 60.0, **choices})  # fmt: skip
     blocks = []

@@ -7,7 +7,8 @@ import pytest
 from loadstone.benchmarks.base import Operation
 from loadstone.engines.base import Capabilities, Structure
 from loadstone.errors import InputError
-from loadstone.plan.plan import SAMPLES_MAX, Choices, Plan, choices_from, read_choices
+from loadstone.plan.choices import Choices, choices_from, read_choices
+from loadstone.plan.plan import SAMPLES_MAX, Plan
 from loadstone.plan.variant import Variant
 from loadstone.planning.planner import REPEAT_MOST, make_plan
 

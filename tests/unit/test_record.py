@@ -22,7 +22,7 @@ from loadstone.record.model import (
 )
 
 CELLS = tuple(Cell(f"operation-{i}", "sqlite", 1000, "warm", 2) for i in range(5))
-PLAN = Plan("wisconsin", "1993", ("sqlite",), (1000,), 1, 1, 1, 60.0, CELLS)
+PLAN = Plan(edition="1993", variants=("sqlite",), rows=(1000,), rounds=1, cells=CELLS)
 
 AT = "2026-01-01T00:00:00+00:00"
 

@@ -103,18 +103,18 @@ def test_a_term_that_one_engine_does_not_tell_is_unequal() -> None:
 
 
 def test_the_plan_file_is_a_plan(tmp_path) -> None:
-    from loadstone.plan.plan import read_choices
+    from loadstone.plan.choices import read_choices
 
     run = make_run(FEW, repeat=7)
     file = tmp_path / "plan.toml"
     file.write_text(plan_toml(run), encoding="utf-8")
     choices = read_choices(file)
-    assert choices.on == ("sqlite", "sqlite#2", "duckdb", POSTGRESQL, "null")
+    assert choices.on == ("sqlite", "duckdb", POSTGRESQL)
     assert choices.rows == (10_000, 100_000)
-    assert (choices.repeat, choices.repeat_cold, choices.overhead) == (7, 3, False)
+    assert (choices.repeat, choices.repeat_cold, choices.overhead) == (7, 3, True)
     assert (choices.precision, choices.limits) == (0.0, True)
     assert typed(run) == "loadstone run wisconsin --on sqlite"
-    assert command(run).startswith("loadstone run wisconsin --edition 1983 --on sqlite --on")
+    assert command(run).startswith("loadstone run wisconsin --on sqlite --on duckdb --on")
 
 
 def test_what_one_engine_alone_tells_is_its_setting() -> None:

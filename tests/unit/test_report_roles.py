@@ -15,7 +15,8 @@ from report_fixture import make_run
 from loadstone import registry
 from loadstone.analysis.published import comparisons
 from loadstone.analysis.summary import Summary, summarise
-from loadstone.plan.plan import Choices, Plan
+from loadstone.plan.choices import Choices
+from loadstone.plan.plan import Plan
 from loadstone.record.model import Run, Term
 from loadstone.report.paper_words import paper_tables
 
@@ -76,7 +77,7 @@ def test_a_plan_tells_the_roles_and_keeps_them() -> None:
 def test_a_plan_of_before_there_were_roles_ranks_no_limit_either() -> None:
     run = named(make_oo1_run(), "zodb", "python-null")
     data = json.loads(run.plan.to_json())
-    del data["roles"]
+    del data["roles"], data["on"]  # choices were not kept then, either
     old = Plan.from_json(json.dumps(data))
     assert dict(old.roles) == {
         "memory": "limit", "null": "harness overhead", "python-null": "harness overhead",

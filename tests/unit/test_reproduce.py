@@ -7,16 +7,17 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from report_fixture import make_run
 from typer.testing import CliRunner
 
 from loadstone import registry
 from loadstone.cli import app
-from loadstone.plan.plan import Choices, Plan
+from loadstone.plan.choices import COMMAND_LINE, DEFINED, Choices, choices_from
+from loadstone.plan.plan import Plan
 from loadstone.record.model import Run
-from loadstone.report.reproduce import OPTIONS, choices_of, command, plan_toml
+from loadstone.report.reproduce import command, plan_toml
 from loadstone.run import session
 
 BASE = make_run(("select-1%-heap",), scales=(10_000,))
@@ -27,10 +28,22 @@ ENGINES = {
 }  # fmt: skip
 NAMED = {
     "wisconsin": ("select-1%-heap", "select-one-clustered-client", "min-heap"),
-    "oo1": ("lookup", "range", "nothing"),
+    "oo1": ("lookup", "range", "insert", "nothing"),
 }
 EDITIONS = {"wisconsin": ("1983", "1993"), "oo1": ("1992", "1992-no-locality")}
-TEMPERATURES = st.lists(st.sampled_from(("warm", "cold", "hot")), min_size=1, unique=True)
+VALUES = {
+    "temperature": st.lists(st.sampled_from(("warm", "cold", "hot")), min_size=1, max_size=4),
+    "preset": st.sampled_from(("default", "quick", "full")),
+    "repeat": st.integers(1, 12), "repeat_cold": st.integers(1, 4),
+    "repeat_most": st.integers(1, 2_000), "repeat_s": st.floats(0, 30),
+    "precision": st.floats(0, 0.99), "warm_up": st.integers(0, 3),
+    "rounds": st.integers(1, 4), "seed": st.integers(0, 10**6),
+    "time_limit_s": st.floats(0.1, 1e4), "overhead": st.booleans(), "limits": st.booleans(),
+    "disable_idle_states": st.booleans(), "users": st.lists(st.integers(1, 256), max_size=3),
+    "rate_per_s": st.floats(1e-5, 1e5), "writers": st.integers(0, 256),
+    "loop_s": st.floats(1e-5, 300),
+}  # fmt: skip
+"""Of the choices that are the same for every benchmark."""
 
 
 @st.composite
@@ -39,23 +52,17 @@ def chosen(draw: st.DrawFn) -> dict:
     name = draw(st.sampled_from(("wisconsin", "oo1")))
     edition = draw(st.sampled_from(EDITIONS[name]))
     scales = (10_000,) if edition == "1983" else (10_000, 20_000)
-    fields = {
+    fields = VALUES | {
         "on": st.lists(st.sampled_from(ENGINES[name]), min_size=1, max_size=4, unique=True),
-        "rows": st.lists(st.sampled_from(scales), min_size=1, unique=True),
-        "operations": st.lists(st.sampled_from(NAMED[name]), min_size=1, unique=True),
-        "temperature": TEMPERATURES,
-        "preset": st.sampled_from(("default", "quick", "full")),
-        "repeat": st.integers(1, 12), "repeat_cold": st.integers(1, 4),
-        "repeat_most": st.integers(1, 2_000), "repeat_s": st.floats(0, 30),
-        "precision": st.floats(0, 0.99), "warm_up": st.integers(0, 3),
-        "rounds": st.integers(1, 4), "seed": st.integers(0, 10**6),
-        "time_limit_s": st.floats(0.1, 1e4), "overhead": st.booleans(), "limits": st.booleans(),
-        "disable_idle_states": st.booleans(), "users": st.lists(st.integers(1, 256), max_size=3),
-        "rate_per_s": st.floats(1e-5, 1e5), "loop_s": st.floats(1e-5, 300),
-    }  # fmt: skip
+        "rows": st.lists(st.sampled_from(scales), min_size=1, max_size=3),
+        "operations": st.lists(st.sampled_from(NAMED[name]), min_size=1, max_size=4),
+    }
     kept = draw(st.lists(st.sampled_from(sorted(fields)), unique=True))
     given = {field: draw(fields[field]) for field in kept}
     given.setdefault("on", ["sqlite", "duckdb"])
+    if given.get("writers") and name == "oo1":  # who are beside users, and need both operations
+        given = {"users": [2], **given, "operations": ["lookup", "insert"]}
+    event(f"planned with {'writers' if given.get('writers') else 'no writers'}")
     return {"benchmark": name, "edition": edition, **given}
 
 
@@ -125,9 +132,11 @@ def test_a_command_reads_what_a_record_holds_as_what_it_is(
         told = CliRunner().invoke(app, [*words[1:], "--dry-run"])
     # Only `plan_from` is not the real one: what it gives is no `Planned`.
     assert isinstance(told.exception, AttributeError), told.output
-    wanted = choices_of(read)
-    assert {name: wanted[name] for name in chosen} == chosen
-    assert field == "variants" or chosen.get(field, []) == given[field]
+    made = choices_from(chosen, COMMAND_LINE)
+    assert {name: getattr(made, name) for name in chosen} == {
+        name: getattr(read, name) for name in chosen
+    }
+    assert field == "variants" or list(chosen.get(field, [])) == list(given[field])
 
 
 @pytest.mark.parametrize(("field", "value"), [
@@ -146,7 +155,12 @@ def test_what_could_be_an_option_is_no_name(field: str, value: object) -> None:
 def test_what_nobody_chose_is_not_listed_as_chosen() -> None:
     plan = planned({"benchmark": "oo1", "on": ["sqlite", "lmdb"], "preset": "quick"})
     assert plan.variants == ("sqlite", "sqlite#2", "lmdb", "null")
-    assert choices_of(plan)["on"] == ["sqlite", "lmdb"]
+    assert plan.on == ("sqlite", "lmdb")
+    assert 'on = ["sqlite", "lmdb"]' in plan_toml(of(plan))
+    own = planned({"benchmark": "oo1", "on": ["sqlite", "sqlite#2"], "preset": "quick"})
+    assert own.variants == ("sqlite", "sqlite#2", "null")
+    assert own.on == ("sqlite", "sqlite#2")
+    assert "--on null" not in command(of(own))
     users = planned({"benchmark": "oo1", "on": ["sqlite"], "users": [1, 8], "rate_per_s": 50.0,
                      "loop_s": 3.0})  # fmt: skip
     said = plan_toml(of(users))
@@ -154,13 +168,18 @@ def test_what_nobody_chose_is_not_listed_as_chosen() -> None:
         assert line in said
 
 
-def test_every_choice_has_an_option() -> None:
-    import dataclasses
+def test_what_was_chosen_twice_is_planned_once() -> None:
+    """Else a record would hold cells that its reader refuses."""
+    plan = planned({"benchmark": "wisconsin", "on": ["sqlite"], "rows": [10_000, 10_000],
+                    "temperature": ["warm", "warm"], "operations": ["min-heap"] * 2})  # fmt: skip
+    assert Plan.from_json(plan.to_json()) == plan
 
-    fields = {field.name for field in dataclasses.fields(Choices)}
-    assert set(OPTIONS) | {"benchmark"} == fields
+
+def test_every_choice_has_an_option_and_is_tried_here() -> None:
+    tried = {"benchmark", "edition", "on", "rows", "operations", *VALUES}
+    assert tried == {choice.name for choice in DEFINED}
     told = CliRunner().invoke(app, ["run", "--help"]).output
-    assert all(option in told for option in OPTIONS.values())
+    assert all(choice.option.flag in told for choice in DEFINED)
 
 
 @pytest.mark.parametrize("name", ["md", "html"])
@@ -175,10 +194,33 @@ def test_the_page_says_the_command_of_its_plan(name: str) -> None:
 
 def test_an_older_plan_says_what_it_does_not_tell() -> None:
     plan = planned({"benchmark": "oo1", "on": ["sqlite"], "preset": "quick"})
-    older = replace(plan, preset="", operations=())
-    said = plan_toml(of(older))
+    kept = ("benchmark", "edition", "variants", "rows", "seed", "warm_up", "rounds",
+            "time_limit_s", "cells", "aa_control")  # fmt: skip
+    older = {name: value for name, value in json.loads(plan.to_json()).items() if name in kept}
+    read = Plan.from_json(json.dumps(older))
+    assert (read.on, read.overhead, read.repeat, read.roles) == (("sqlite",), True, 5, plan.roles)
+    said = plan_toml(of(read))
     assert "without its preset" in said
     assert "operations = [" in said
+    assert "preset =" not in said
+
+
+@pytest.mark.parametrize("name", ["seed", "precision", "writers", "cells", "aa_control"])
+def test_a_plan_without_one_of_its_parts_is_none(name: str) -> None:
+    from loadstone.errors import InputError
+
+    plan = json.loads(BASE.plan.to_json())
+    del plan[name]
+    with pytest.raises(InputError, match=f"{name} is missing"):
+        Plan.from_json(json.dumps(plan))
+
+
+def test_a_variant_that_was_chosen_is_one_of_the_plan() -> None:
+    from loadstone.errors import InputError
+
+    plan = {**json.loads(BASE.plan.to_json()), "on": ["sqlite", "another"]}
+    with pytest.raises(InputError, match="another was chosen"):
+        Plan.from_json(json.dumps(plan))
 
 
 def test_a_files_own_value_counts_also_where_it_is_the_default(tmp_path: Path) -> None:

@@ -18,7 +18,8 @@ from loadstone.analysis.consistency import believable, consistent, processors, t
 from loadstone.analysis.standing import standing
 from loadstone.analysis.unequal import Told, Unequal, planned_otherwise, told_terms, unequal
 from loadstone.analysis.vocabulary import VISITS_FEW, Words, words_of
-from loadstone.plan.plan import TEMPERATURES, Cell
+from loadstone.plan.choices import TEMPERATURES
+from loadstone.plan.plan import Cell
 from loadstone.plan.role import Role
 from loadstone.plan.variant import AA_SUFFIX, is_aa_control
 from loadstone.record.model import (

@@ -1,115 +1,19 @@
-"""`loadstone run`: the choices of a run as options; `session` does the work."""
+"""`loadstone run`: the choices of a run as options; `session` does the work.
 
+The options that make choices are those of `plan/choices.py`, taken from there one by one; only the
+others stand here.
+"""
+
+import inspect
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-Names = list[str] | None
+from loadstone.plan.choices import DEFINED, Choice
 
-Name = Annotated[
-    str | None,
-    typer.Argument(metavar="BENCHMARK", help="Run this: wisconsin (the default) or oo1."),
-]
-On = Annotated[
-    Names,
-    typer.Option(
-        metavar="VARIANT",
-        help="Measure this variant: ENGINE, ENGINE?tactic=value, postgresql://…, sqlite:///…;"
-        " repeatable.",
-    ),
-]
-Edition = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Choose an edition of the benchmark.")
-]
-Rows = Annotated[
-    Names, typer.Option(metavar="N", help="Choose a scale, as 10000 or 1e5; repeatable.")
-]
-Operations = Annotated[
-    Names, typer.Option(metavar="NAME", help="Measure only this operation; repeatable.")
-]
-Temperatures = Annotated[
-    Names, typer.Option(metavar="NAME", help="Measure warm, cold or hot; repeatable.")
-]
-Preset = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="Choose the operations: default, quick or full."),
-]
 Quick = Annotated[bool, typer.Option("--quick", help="Use the quick preset, which takes seconds.")]
-Repeat = Annotated[
-    int | None, typer.Option(metavar="N", help="Take N samples of each warm or hot cell.")
-]
-RepeatCold = Annotated[
-    int | None, typer.Option(metavar="N", help="Take N samples of each cold cell.")
-]
-WarmUp = Annotated[
-    int | None,
-    typer.Option(metavar="N", help="Run each text N times unmeasured before timing it."),
-]
-RepeatMost = Annotated[
-    int | None,
-    typer.Option(metavar="N", help="Stop repeating an undecided comparison at N samples."),
-]
-RepeatSeconds = Annotated[
-    float | None,
-    typer.Option(
-        metavar="SECONDS",
-        help="Stop repeating after this time for each operation: 0.3 by default, or 20 where"
-        " operations are named.",
-    ),
-]
-Precision = Annotated[
-    float | None,
-    typer.Option(
-        metavar="SHARE",
-        help="Repeat until a ratio's interval is within ± this share: 0.015 by default.",
-    ),
-]
-Rounds = Annotated[
-    int | None, typer.Option(metavar="N", help="Measure N interleaved blocks of each variant.")
-]
-Seed = Annotated[
-    int | None, typer.Option(metavar="N", help="Draw the order of the blocks from this seed.")
-]
-TimeLimit = Annotated[
-    float | None, typer.Option(metavar="SECONDS", help="End a statement that takes longer.")
-]
-Overhead = Annotated[
-    bool | None,
-    typer.Option(
-        "--overhead/--no-overhead", help="Measure the harness overhead and the A/A noise, too."
-    ),
-]
-Limits = Annotated[
-    bool | None,
-    typer.Option(
-        "--limits/--no-limits", help="Mark cells beyond the quality limits as disturbed or invalid."
-    ),
-]
-IdleStates = Annotated[
-    bool | None,
-    typer.Option(
-        "--disable-idle-states/--no-disable-idle-states",
-        help="Disable the processors' idle states during the run.",
-    ),
-]
-Users = Annotated[
-    list[int] | None,
-    typer.Option(
-        metavar="N", help="Run a closed and an open loop with N concurrent users; repeatable."
-    ),
-]
-Rate = Annotated[
-    float | None,
-    typer.Option(metavar="N", help="Send N requests a second in open loops, all users together."),
-]
-Writers = Annotated[
-    int | None,
-    typer.Option(metavar="N", help="Let N further users insert beside each number of --users."),
-]
-LoopSeconds = Annotated[
-    float | None, typer.Option(metavar="SECONDS", help="Run each loop of users for this time.")
-]
 PlanFile = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Read these choices from a TOML file.")
 ]
@@ -128,35 +32,14 @@ Page = Annotated[bool, typer.Option("--report/--no-report", help="Write the HTML
 
 
 def run(
-    benchmark: Name = None,
-    on: On = None,
-    edition: Edition = None,
-    rows: Rows = None,
-    operation: Operations = None,
-    temperature: Temperatures = None,
-    preset: Preset = None,
+    *,
     quick: Quick = False,
-    repeat: Repeat = None,
-    repeat_cold: RepeatCold = None,
-    warm_up: WarmUp = None,
-    repeat_most: RepeatMost = None,
-    repeat_seconds: RepeatSeconds = None,
-    precision: Precision = None,
-    rounds: Rounds = None,
-    seed: Seed = None,
-    time_limit: TimeLimit = None,
-    overhead: Overhead = None,
-    limits: Limits = None,
-    disable_idle_states: IdleStates = None,
-    users: Users = None,
-    rate: Rate = None,
-    writers: Writers = None,
-    loop_seconds: LoopSeconds = None,
     plan: PlanFile = None,
     record: Record = None,
     resume: Resume = None,
     dry_run: DryRun = False,
     page: Page = True,
+    **given: Any,
 ) -> int:
     """Run a benchmark and write its report.
 
@@ -167,33 +50,41 @@ def run(
     broken; 4 the record cannot be written; 7 something may be left in a database of yours; 8 no
     figure is usable; 130 interrupted.
     """
-    given: dict[str, Any] = {
-        "benchmark": benchmark,
-        "edition": edition,
-        "on": on,
-        "rows": [_number(text) for text in rows or ()],
-        "operations": operation,
-        "temperature": temperature,
-        "preset": "quick" if quick else preset,
-        "repeat": repeat,
-        "repeat_cold": repeat_cold,
-        "warm_up": warm_up,
-        "repeat_most": repeat_most,
-        "repeat_s": repeat_seconds,
-        "precision": precision,
-        "rounds": rounds,
-        "seed": seed,
-        "time_limit_s": time_limit,
-        "overhead": overhead,
-        "limits": limits,
-        "disable_idle_states": disable_idle_states,
-        "users": users,
-        "rate_per_s": rate,
-        "loop_s": loop_seconds,
-        "writers": writers,
-    }
+    if quick:
+        given["preset"] = "quick"
+    given["rows"] = [_number(text) for text in given["rows"] or ()]
     chosen = {name: value for name, value in given.items() if value not in (None, [])}
     return _start(chosen, plan, record, resume, dry_run=dry_run, page=page)
+
+
+def _parameters() -> Iterator[inspect.Parameter]:
+    """What the command line takes: every choice, and what else stands in `run`."""
+    others = inspect.signature(run).parameters
+    for choice in DEFINED:
+        kind = _annotation(choice)
+        yield inspect.Parameter(
+            choice.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind
+        )
+        if choice.name == "preset":
+            yield others["quick"]
+    yield from (others[name] for name in ("plan", "record", "resume", "dry_run", "page"))
+
+
+def _annotation(choice: Choice) -> Any:
+    """A choice as Typer declares it; None says that it was not made."""
+    option = choice.option
+    # A scale may be written as 1e5, which is text to a parser of whole numbers.
+    item: Any = str if choice.name == "rows" else choice.item
+    kind = list[item] | None if choice.many else item | None
+    if not option.flag:
+        return Annotated[kind, typer.Argument(metavar=option.metavar, help=option.help)]
+    no = f"/--no-{option.flag.removeprefix('--')}" if choice.item is bool else ""
+    metavar = option.metavar or None
+    return Annotated[kind, typer.Option(option.flag + no, metavar=metavar, help=option.help)]
+
+
+vars(run)["__signature__"] = inspect.Signature([*_parameters()])
+"""By this Typer reads the options."""
 
 
 def _start(

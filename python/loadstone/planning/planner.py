@@ -1,12 +1,15 @@
 """From choices to a plan: the cells, their order, and the declared gaps."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
+from typing import Any
 
 from loadstone.benchmarks.base import Benchmark, Operation
 from loadstone.engines.base import Capabilities
 from loadstone.errors import InputError
-from loadstone.plan.plan import SAMPLES_MAX, Cell, Choices, Plan, join_names
+from loadstone.plan.choices import DEFINED, Choices
+from loadstone.plan.plan import SAMPLES_MAX, Cell, Plan, join_names
 from loadstone.plan.role import Role
 from loadstone.plan.variant import Variant
 
@@ -38,6 +41,7 @@ def make_plan(
 ) -> Plan:
     """Freeze the cells. `capabilities` is keyed by engine name. Raises `InputError`."""
     edition = _edition(choices, benchmark)
+    choices = _each_once(choices)
     scales = choices.rows or _scales(choices, benchmark, edition)
     for rows in scales:
         benchmark.check_scale(edition, rows)
@@ -68,32 +72,34 @@ def make_plan(
     ]
     if not cells:
         raise InputError("the plan is empty", hint="no operation fits these choices")
+    given = {each.name: getattr(choices, each.name) for each in DEFINED}
+    definite: dict[str, Any] = {
+        "benchmark": benchmark.name,
+        "edition": edition,
+        "rows": tuple(scales),
+        "repeat_cold": choices.repeat_cold or benchmark.cold_samples,
+        "repeat_most": _repeat_most(choices, cells),
+        "repeat_s": _repeat_s(choices),
+    }
     plan = Plan(
-        benchmark=benchmark.name,
-        edition=edition,
+        **given | definite,
         variants=tuple(names),
-        rows=tuple(scales),
-        seed=choices.seed,
-        warm_up=choices.warm_up,
-        rounds=choices.rounds,
-        time_limit_s=choices.time_limit_s,
         cells=tuple(cells),
-        precision=choices.precision,
-        repeat_s=_repeat_s(choices),
-        repeat_most=_repeat_most(choices, cells),
         aa_control=control,
-        limits=choices.limits,
-        disable_idle_states=choices.disable_idle_states,
-        users=tuple(dict.fromkeys(choices.users)),
-        rate_per_s=choices.rate_per_s,
-        loop_s=choices.loop_s,
-        writers=choices.writers,
         roles=_roles(variants, capabilities),
-        preset=choices.preset,
-        operations=choices.operations,
     )
     _check_users(plan, benchmark)
     return plan
+
+
+def _each_once(choices: Choices) -> Choices:
+    """Choices without what was said twice."""
+    lists: dict[str, Any] = {
+        each.name: tuple(dict.fromkeys(made))
+        for each in DEFINED
+        if each.many and (made := getattr(choices, each.name))
+    }
+    return replace(choices, **lists)
 
 
 def _check_names(names: Sequence[str]) -> None:

@@ -17,7 +17,8 @@ from loadstone.benchmarks.base import Benchmark
 from loadstone.diagnostics import Exit, masked, say
 from loadstone.engines.base import System
 from loadstone.errors import InputError, NotInstalledError, RecordError
-from loadstone.plan.plan import COMMAND_LINE, Cell, Plan, choices_from, join_names, read_given
+from loadstone.plan.choices import COMMAND_LINE, choices_from, read_given
+from loadstone.plan.plan import Cell, Plan, join_names
 from loadstone.plan.role import Role
 from loadstone.plan.variant import Variant, parse_variant
 from loadstone.planning.planner import NULL_ENGINE, check_plan, make_plan, seconds_estimated

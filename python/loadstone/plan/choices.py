@@ -1,0 +1,314 @@
+"""What a user may choose, each choice defined once: its type and bounds, its default, its option.
+
+A choice is made as an option of `loadstone run`, or in a plan file: TOML whose keys are the fields
+of `Choices`. Here choices are read from either and written as either, field by field, and a plan
+keeps them in its record; so none can be known in one place and forgotten in another.
+"""
+
+import dataclasses
+import json
+import shlex
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_origin
+
+from loadstone.errors import InputError
+from loadstone.plan.earlier_names import CHOICES as RENAMED
+from loadstone.text.files import read_text
+from loadstone.text.shape import OneOf, Within, fields_of, shaped
+
+TEMPERATURES = ("warm", "cold", "hot")
+
+USERS_MAX = 256
+RATE_PER_S_MAX = 100_000
+LOOP_S_MAX = 300
+"""Long enough for a p99.99 of a slow server; and a worker may be silent for three times that."""
+FILE_BYTES_MAX = 1 << 20
+"""Of a plan file."""
+LINE_LETTERS_MAX = 90
+"""Of a list in a plan file, before each of its items gets a line."""
+
+# What a choice may be, wherever it is made: an option, a plan file, the plan in a record.
+Rows = Annotated[int, Within(1, 10**12)]
+Temperature = Annotated[str, OneOf(TEMPERATURES)]
+Repeat = Annotated[int, Within(1, 100_000)]
+RepeatCold = Annotated[int, Within(1, 1_000)]
+WarmUp = Annotated[int, Within(0, 1_000)]
+Rounds = Annotated[int, Within(1, 1_000)]
+Seed = Annotated[int, Within(0, 2**63 - 1)]
+Seconds = Annotated[float, Within(0, 86_400)]
+TimeLimit = Annotated[float, Within(0, 1e6, above=True)]
+Precision = Annotated[float, Within(0, 1, below=True)]
+Users = Annotated[int, Within(1, USERS_MAX)]
+Writers = Annotated[int, Within(0, USERS_MAX)]
+Rate = Annotated[float, Within(0, RATE_PER_S_MAX, above=True)]
+LoopSeconds = Annotated[float, Within(0, LOOP_S_MAX, above=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """How `loadstone run` takes a choice: an option, or an argument where `flag` is empty. A truth
+    has no `metavar`; its option is switched off by `--no-…`. `seldom`: left out of a command that
+    is printed where it is the default; only for what has the same default in every preset."""
+
+    flag: str
+    metavar: str
+    help: str
+    seldom: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a user may choose. Every field has a default; None means the benchmark's default."""
+
+    benchmark: Annotated[
+        str, Option("", "BENCHMARK", "Run this: wisconsin (the default) or oo1.")
+    ] = "wisconsin"
+    on: Annotated[
+        tuple[str, ...],
+        Option(
+            "--on",
+            "VARIANT",
+            "Measure this variant: ENGINE, ENGINE?tactic=value, postgresql://…, sqlite:///…;"
+            " repeatable.",
+        ),
+    ] = ()
+    edition: Annotated[
+        str | None, Option("--edition", "NAME", "Choose an edition of the benchmark.")
+    ] = None
+    rows: Annotated[
+        tuple[Rows, ...] | None,
+        Option("--rows", "N", "Choose a scale, as 10000 or 1e5; repeatable."),
+    ] = None
+    operations: Annotated[
+        tuple[str, ...], Option("--operation", "NAME", "Measure only this operation; repeatable.")
+    ] = ()
+    temperature: Annotated[
+        tuple[Temperature, ...],
+        Option("--temperature", "NAME", "Measure warm, cold or hot; repeatable."),
+    ] = ("warm", "cold")
+    preset: Annotated[
+        str, Option("--preset", "NAME", "Choose the operations: default, quick or full.")
+    ] = "default"
+    repeat: Annotated[
+        Repeat | None, Option("--repeat", "N", "Take N samples of each warm or hot cell.")
+    ] = None
+    """By default 10 times at the first scale and 6, the fewest that give a 95 % interval, at the
+    others."""
+    repeat_cold: Annotated[
+        RepeatCold | None, Option("--repeat-cold", "N", "Take N samples of each cold cell.")
+    ] = None
+    """By default 3 times, or what the paper's protocol has."""
+    warm_up: Annotated[
+        WarmUp,
+        Option("--warm-up", "N", "Run each text N times unmeasured before timing it.", seldom=True),
+    ] = 1
+    repeat_most: Annotated[
+        Repeat | None,
+        Option("--repeat-most", "N", "Stop repeating an undecided comparison at N samples."),
+    ] = None
+    """By default 1,000; where `repeat` is given, as many as that."""
+    repeat_s: Annotated[
+        Seconds | None,
+        Option(
+            "--repeat-seconds",
+            "SECONDS",
+            "Stop repeating after this time for each operation: 0.3 by default, or 20"
+            " where operations are named.",
+        ),
+    ] = None
+    precision: Annotated[
+        Precision,
+        Option(
+            "--precision",
+            "SHARE",
+            "Repeat until a ratio's interval is within ± this share: 0.015 by default.",
+            seldom=True,
+        ),
+    ] = 0.015
+    rounds: Annotated[
+        Rounds, Option("--rounds", "N", "Measure N interleaved blocks of each variant.")
+    ] = 2
+    seed: Annotated[
+        Seed, Option("--seed", "N", "Draw the order of the blocks from this seed.", seldom=True)
+    ] = 1983
+    time_limit_s: Annotated[
+        TimeLimit,
+        Option("--time-limit", "SECONDS", "End a statement that takes longer.", seldom=True),
+    ] = 60.0
+    overhead: Annotated[
+        bool,
+        Option(
+            "--overhead", "", "Measure the harness overhead and the A/A noise, too.", seldom=True
+        ),
+    ] = True
+    limits: Annotated[
+        bool,
+        Option(
+            "--limits",
+            "",
+            "Mark cells beyond the quality limits as disturbed or invalid.",
+            seldom=True,
+        ),
+    ] = True
+    disable_idle_states: Annotated[
+        bool,
+        Option(
+            "--disable-idle-states",
+            "",
+            "Disable the processors' idle states during the run.",
+            seldom=True,
+        ),
+    ] = True
+    users: Annotated[
+        tuple[Users, ...],
+        Option(
+            "--users", "N", "Run a closed and an open loop with N concurrent users; repeatable."
+        ),
+    ] = ()
+    rate_per_s: Annotated[
+        Rate | None,
+        Option("--rate", "N", "Send N requests a second in open loops, all users together."),
+    ] = None
+    """By default a share of what the closed loop reached."""
+    writers: Annotated[
+        Writers,
+        Option(
+            "--writers",
+            "N",
+            "Let N further users insert beside each number of --users.",
+            seldom=True,
+        ),
+    ] = 0
+    loop_s: Annotated[
+        LoopSeconds,
+        Option("--loop-seconds", "SECONDS", "Run each loop of users for this time.", seldom=True),
+    ] = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One field of `Choices`: `item` is the type of its value, or, of `many`, that of each."""
+
+    name: str
+    item: type
+    many: bool
+    default: Any
+    option: Option
+
+
+def _defined() -> Iterator[Choice]:
+    hints = fields_of(Choices)
+    for each in dataclasses.fields(Choices):
+        option = next(m for m in hints[each.name].__metadata__ if isinstance(m, Option))
+        plain = _without(hints[each.name])
+        many = get_origin(plain) is tuple
+        item = _without(get_args(plain)[0]) if many else plain
+        yield Choice(each.name, item, many, each.default, option)
+
+
+def _without(annotation: Any) -> Any:
+    """A type without its bounds, and without None."""
+    if get_origin(annotation) is Annotated:
+        return _without(get_args(annotation)[0])
+    kinds = [kind for kind in get_args(annotation) if kind is not type(None)]
+    return _without(kinds[0]) if type(None) in get_args(annotation) else annotation
+
+
+DEFINED: tuple[Choice, ...] = tuple(_defined())
+"""Every choice, in the order of the options."""
+
+COMMAND_LINE = "the command line"
+"""The source of choices that are options."""
+
+
+def read_choices(path: Path) -> Choices:
+    """Read a plan file (TOML, the fields of `Choices`)."""
+    return choices_from(read_given(path), str(path))
+
+
+def read_given(path: Path) -> dict[str, Any]:
+    """The entries of a plan file, without defaults; checked by name and type."""
+    text = read_text(path, FILE_BYTES_MAX, "the plan")
+    try:
+        data = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is not a TOML file: {str(error).partition(';')[0]}") from error
+    checked = choices_from(data, str(path))
+    return {name: getattr(checked, name) for name in data}
+
+
+def choices_from(data: Mapping[str, Any], source: str) -> Choices:
+    """Check names, types and bounds of choices given as plain values; `source` names their place. A
+    single item may stand for a list."""
+    hints = fields_of(Choices)
+    unknown = sorted(set(data) - set(hints))
+    if unknown:
+        if unknown[0] in RENAMED:
+            raise InputError(
+                f"{source}: {unknown[0]} is no choice any more",
+                hint=f"it is called {RENAMED[unknown[0]]} now",
+            )
+        known = ", ".join(sorted(hints))
+        raise InputError(f"{source}: unknown choice {unknown[0]}", hint=f"known: {known}")
+    values = {}
+    for choice in DEFINED:
+        if choice.name in data:
+            value = data[choice.name]
+            alone = choice.many and not isinstance(value, list | tuple)
+            where = _named(source, choice)
+            values[choice.name] = shaped((value,) if alone else value, hints[choice.name], where)
+    return Choices(**values)
+
+
+def _named(source: str, choice: Choice) -> str:
+    """A choice as its user wrote it: an option, or a name in a file."""
+    told = choice.option.flag or choice.option.metavar
+    return told if source == COMMAND_LINE else f"{source}: {choice.name}"
+
+
+def _made(choices: Choices) -> Iterator[tuple[Choice, Any]]:
+    """Every choice that is made; what is None or empty is left to its default."""
+    for choice in DEFINED:
+        value = getattr(choices, choice.name)
+        if value not in (None, "", ()):
+            yield choice, value
+
+
+def as_toml(choices: Choices) -> str:
+    """The choices as a plan file, the defaults among them, too."""
+    return "".join(f"{choice.name} = {_toml(value)}\n" for choice, value in _made(choices))
+
+
+def as_command(choices: Choices) -> str:
+    """The choices as a command line."""
+    words = ["loadstone", "run"]
+    for choice, value in _made(choices):
+        option = choice.option
+        if option.seldom and value == choice.default:
+            continue
+        if isinstance(value, bool):
+            words.append(option.flag if value else f"--no-{option.flag.removeprefix('--')}")
+        else:
+            for item in value if choice.many else (value,):
+                words += [option.flag, str(item)] if option.flag else [str(item)]
+    return shlex.join(words)
+
+
+def _toml(value: object) -> str:
+    match value:
+        case bool():
+            return str(value).lower()
+        case str():
+            # A JSON string is a TOML basic string, but for DEL, which JSON leaves bare.
+            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        case tuple():
+            items = [_toml(item) for item in value]
+            plain = f"[{', '.join(items)}]"
+            lines = "".join(f"  {item},\n" for item in items)
+            return plain if len(plain) < LINE_LETTERS_MAX else f"[\n{lines}]"
+        case int():
+            return f"{value:_}"
+    return str(value)
