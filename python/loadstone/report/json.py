@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 from loadstone.analysis.calibration import calibration
 from loadstone.analysis.growth import Growth, growth
 from loadstone.analysis.ladder import ladders
-from loadstone.analysis.summary import CellSummary, Summary, summarise
+from loadstone.analysis.summary import Summary, summarise
 from loadstone.analysis.verdict import Verdict, verdict
 from loadstone.control_characters import legible_json
-from loadstone.record.model import CellResult, Run, UsersPoint
+from loadstone.record.model import Run, UsersPoint
 from loadstone.report.base import Report
-from loadstone.statistics.estimate import Estimate
+from loadstone.report.columns import cells, members, plain
 
 SCHEMA = "loadstone-report-2"
 
@@ -32,7 +32,6 @@ class JsonReport(Report):
 def encode(whole: Summary) -> bytes:
     """The report of a summary that is made already."""
     run = whole.run
-    results = {result.cell.key: result for result in run.results}
     texts = {(text.name, text.rows): text for text in run.operations}
     content = {
         "schema": SCHEMA,
@@ -44,10 +43,7 @@ def encode(whole: Summary) -> bytes:
         "calibration": dataclasses.asdict(calibration(whole)),
         "sessions": [dataclasses.asdict(session) for session in run.sessions],
         "operations": [dataclasses.asdict(text) for text in texts.values()],
-        "cells": [
-            _cell(figure, results.get(key)) | {"judged": run.plan.limits}
-            for key, figure in whole.figures.items()
-        ],
+        "cells": [members(told) for told in cells(whole)],
         "growth": [_growth(line) for line in growth(whole)],
         "ladder": [dataclasses.asdict(ladder) for ladder in ladders(whole)],
         "users": [_users(point) | {"judged": run.plan.limits} for point in run.users],
@@ -85,52 +81,15 @@ def _users(point: UsersPoint) -> dict[str, Any]:
     return {**dataclasses.asdict(point), "histogram": histogram}
 
 
-def _estimate(estimate: Estimate | None) -> dict[str, float | None] | None:
-    return dataclasses.asdict(estimate) if estimate else None
-
-
 def _growth(line: Growth) -> dict[str, Any]:
     return {
         "operation": line.operation.name,
         "variant": line.variant,
         "temperature": line.temperature,
         "rows": list(line.sizes),
-        "elapsed_ns": [_estimate(estimate) for estimate in line.elapsed_ns],
+        "elapsed_ns": [plain(estimate) for estimate in line.elapsed_ns],
         "exponent": line.exponent,
         "exponent_error": line.error,
         "exponent_low": line.low,
         "exponent_high": line.high,
-    }
-
-
-def _cell(figure: CellSummary, result: CellResult | None) -> dict[str, Any]:
-    return {
-        "operation": figure.cell.operation,
-        "variant": figure.cell.variant,
-        "role": figure.role.value,
-        "rows": figure.cell.rows,
-        "temperature": figure.temperature,
-        "temperature_planned": figure.cell.temperature,
-        "status": figure.status,
-        "reason": figure.reason,
-        "ended_at": result.ended_at if result else None,
-        "elapsed_ns": _estimate(figure.elapsed_ns),
-        "best_ratio": _estimate(figure.ratio),
-        "unequal_terms": [dataclasses.asdict(term) for term in figure.unequal],
-        "overhead_share": figure.overhead_share,
-        "client_cpu_share": figure.client_cpu_share,
-        "server_cpu_share": figure.server_cpu_share,
-        "read_bytes_median": figure.read_bytes,
-        "written_bytes_median": figure.written_bytes,
-        "answers_right": figure.answers_right,
-        "answers_checked": figure.answers_checked,
-        "outliers": list(figure.outliers),
-        "samples_effective": figure.samples_effective,
-        "visits_least": figure.visits_least,
-        "condition": dataclasses.asdict(figure.condition) if figure.condition else None,
-        "disturbance": dataclasses.asdict(figure.disturbance) if figure.disturbance else None,
-        "samples": [dataclasses.asdict(sample) for sample in figure.samples],
-        "answers": [dataclasses.asdict(answer) for answer in result.answers] if result else [],
-        "evidence": [dataclasses.asdict(item) for item in result.evidence] if result else [],
-        "statements": [dataclasses.asdict(text) for text in result.statements] if result else [],
     }

@@ -14,42 +14,15 @@ import pyarrow.parquet as pq
 from loadstone.analysis.summary import summarise
 from loadstone.record.model import Run, Sample
 from loadstone.report.base import Report
-from loadstone.report.csv import cell_rows
+from loadstone.report.columns import COLUMNS, cells, flat
 
+TYPES = {str: pa.string(), int: pa.int64(), float: pa.float64()}
+LEFT_OUT = frozenset({"role", "unequal_terms"})
 CELL = pa.schema(
     [
-        pa.field("run_id", pa.string(), nullable=False),
-        pa.field("benchmark", pa.string(), nullable=False),
-        pa.field("edition", pa.string(), nullable=False),
-        pa.field("query_group", pa.string(), nullable=False),
-        pa.field("operation", pa.string(), nullable=False),
-        pa.field("title", pa.string(), nullable=False),
-        pa.field("variant", pa.string(), nullable=False),
-        pa.field("rows", pa.int64(), nullable=False),
-        pa.field("temperature", pa.string(), nullable=False),
-        pa.field("temperature_planned", pa.string(), nullable=False),
-        pa.field("status", pa.string(), nullable=False),
-        pa.field("reason", pa.string(), nullable=False),
-        pa.field("samples", pa.int64(), nullable=False),
-        pa.field("elapsed_ns_median", pa.float64()),
-        pa.field("elapsed_ns_low", pa.float64()),
-        pa.field("elapsed_ns_high", pa.float64()),
-        pa.field("best_ratio", pa.float64()),
-        pa.field("best_ratio_low", pa.float64()),
-        pa.field("best_ratio_high", pa.float64()),
-        pa.field("overhead_share", pa.float64()),
-        pa.field("client_cpu_share", pa.float64()),
-        pa.field("server_cpu_share", pa.float64()),
-        pa.field("read_bytes_median", pa.float64()),
-        pa.field("written_bytes_median", pa.float64()),
-        pa.field("answers_right", pa.int64(), nullable=False),
-        pa.field("answers_checked", pa.int64(), nullable=False),
-        pa.field("outliers", pa.int64(), nullable=False),
-        pa.field("samples_effective", pa.float64()),
-        pa.field("stolen_share", pa.float64()),
-        pa.field("foreign_share", pa.float64()),
-        pa.field("speed_drift", pa.float64()),
-        pa.field("speed_probe_ns", pa.float64()),
+        pa.field(column.name, TYPES[column.kind], nullable=column.null)
+        for column in COLUMNS
+        if column.name not in LEFT_OUT
     ]
 )
 SAMPLE = pa.schema(
@@ -75,11 +48,10 @@ class ParquetReport(Report):
 
 
 def _rows(run: Run) -> list[dict[str, Any]]:
-    whole = summarise(run)
-    figures = whole.figures.values()
     rows = []
-    for cell, figure in zip(cell_rows(whole), figures, strict=True):
-        samples = [_sample(sample) for sample in figure.samples] or [NO_SAMPLE]
+    for told in cells(summarise(run)):
+        cell = flat(told)
+        samples = [_sample(sample) for sample in told.figure.samples] or [NO_SAMPLE]
         rows += [cell | sample for sample in samples]
     return rows
 

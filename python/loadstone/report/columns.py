@@ -1,0 +1,166 @@
+"""What is told of a planned cell: one table for the CSV, the Parquet file and the JSON report.
+
+A field is a column, or some, of the flat formats, a member of a cell's object in JSON, or both. The
+names are described in `docs/report.md`.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from loadstone.analysis.summary import CellSummary, Row, Summary
+from loadstone.record.model import CellResult, Condition, Run
+from loadstone.statistics.estimate import Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class CellContext:
+    """A planned cell with what stands around it; `result` is None while it is pending."""
+
+    run: Run
+    row: Row
+    figure: CellSummary
+    result: CellResult | None
+
+
+Value = Callable[[CellContext], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """`kind` is the type of its values, of which None is one where it is `null`."""
+
+    name: str
+    kind: type
+    value: Value
+    null: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """`member` gives the value in JSON, under `name`; None where JSON tells it elsewhere."""
+
+    name: str
+    columns: tuple[Column, ...] = ()
+    member: Value | None = None
+
+
+def _of_run(name: str, kind: type, value: Value) -> Field:
+    """A column whose value JSON tells once, of the run or of the operation."""
+    return Field(name, (Column(name, kind, value),))
+
+
+def _same(name: str, kind: type, value: Value, *, null: bool = False) -> Field:
+    """The same in every format."""
+    return Field(name, (Column(name, kind, value, null),), value)
+
+
+def _estimate(name: str, median: str, value: Callable[[CellSummary], Estimate | None]) -> Field:
+    def column(of: str, bound: Callable[[Estimate], float | None]) -> Column:
+        def told_of(told: CellContext) -> float | None:
+            estimate = value(told.figure)
+            return bound(estimate) if estimate else None
+
+        return Column(of, float, told_of, null=True)
+
+    columns = (
+        column(median, lambda estimate: estimate.value),
+        column(f"{name}_low", lambda estimate: estimate.low),
+        column(f"{name}_high", lambda estimate: estimate.high),
+    )
+    return Field(name, columns, lambda told: plain(value(told.figure)))
+
+
+def _condition(name: str, value: Callable[[Condition], float | None]) -> Field:
+    """A column: JSON has a cell's condition as a whole."""
+
+    def column(told: CellContext) -> float | None:
+        return value(told.figure.condition) if told.figure.condition else None
+
+    return Field(name, (Column(name, float, column, null=True),))
+
+
+def _parts(name: str, parts: Callable[[CellResult], Sequence[Any]]) -> Field:
+    """A member: what the record holds of a cell, in a list."""
+    return Field(
+        name,
+        member=lambda told: [plain(one) for one in parts(told.result)] if told.result else [],
+    )
+
+
+FIELDS: tuple[Field, ...] = (
+    _of_run("run_id", str, lambda told: told.run.run_id),
+    _of_run("benchmark", str, lambda told: told.run.plan.benchmark),
+    _of_run("edition", str, lambda told: told.run.plan.edition),
+    _of_run("query_group", str, lambda told: told.row.operation.group),
+    _same("operation", str, lambda told: told.figure.cell.operation),
+    _of_run("title", str, lambda told: told.row.operation.title),
+    _same("variant", str, lambda told: told.figure.cell.variant),
+    _same("role", str, lambda told: told.figure.role.value),
+    _same("rows", int, lambda told: told.figure.cell.rows),
+    _same("temperature", str, lambda told: told.figure.temperature),
+    _same("temperature_planned", str, lambda told: told.figure.cell.temperature),
+    _same("status", str, lambda told: told.figure.status),
+    _same("reason", str, lambda told: told.figure.reason),
+    Field("ended_at", member=lambda told: told.result.ended_at if told.result else None),
+    _of_run("samples", int, lambda told: len(told.figure.samples)),
+    _estimate("elapsed_ns", "elapsed_ns_median", lambda figure: figure.elapsed_ns),
+    _estimate("best_ratio", "best_ratio", lambda figure: figure.ratio),
+    Field(
+        "unequal_terms",
+        (Column("unequal_terms", str, lambda t: "; ".join(one.words for one in t.figure.unequal)),),
+        lambda told: [plain(term) for term in told.figure.unequal],
+    ),
+    _same("overhead_share", float, lambda told: told.figure.overhead_share, null=True),
+    _same("client_cpu_share", float, lambda told: told.figure.client_cpu_share, null=True),
+    _same("server_cpu_share", float, lambda told: told.figure.server_cpu_share, null=True),
+    _same("read_bytes_median", float, lambda told: told.figure.read_bytes, null=True),
+    _same("written_bytes_median", float, lambda told: told.figure.written_bytes, null=True),
+    _same("answers_right", int, lambda told: told.figure.answers_right),
+    _same("answers_checked", int, lambda told: told.figure.answers_checked),
+    Field(
+        "outliers",
+        (Column("outliers", int, lambda told: len(told.figure.outliers)),),
+        lambda told: list(told.figure.outliers),
+    ),
+    _same("samples_effective", float, lambda told: told.figure.samples_effective, null=True),
+    Field("visits_least", member=lambda told: told.figure.visits_least),
+    _condition("stolen_share", lambda condition: condition.stolen_share),
+    _condition("foreign_share", lambda condition: condition.foreign_share),
+    _condition("speed_drift", lambda condition: condition.speed_drift),
+    _condition("speed_probe_ns", lambda condition: condition.speed_probe_ns),
+    Field("condition", member=lambda told: plain(told.figure.condition)),
+    Field("disturbance", member=lambda told: plain(told.figure.disturbance)),
+    Field("samples", member=lambda told: [plain(sample) for sample in told.figure.samples]),
+    _parts("answers", lambda result: result.answers),
+    _parts("evidence", lambda result: result.evidence),
+    _parts("statements", lambda result: result.statements),
+    Field("judged", member=lambda told: told.run.plan.limits),
+)
+
+COLUMNS: tuple[Column, ...] = tuple(column for field in FIELDS for column in field.columns)
+
+
+def cells(whole: Summary) -> Iterator[CellContext]:
+    """Every planned cell, in the order of the summary."""
+    results = {result.cell.key: result for result in whole.run.results}
+    for view in whole.views:
+        for row in view.all_rows:
+            for key, figure in ((figure.cell.key, figure) for figure in row.figures.values()):
+                yield CellContext(whole.run, row, figure, results.get(key))
+
+
+def flat(told: CellContext) -> dict[str, Any]:
+    """A cell's columns."""
+    return {column.name: column.value(told) for column in COLUMNS}
+
+
+def members(told: CellContext) -> dict[str, Any]:
+    """A cell's object in JSON."""
+    return {field.name: field.member(told) for field in FIELDS if field.member}
+
+
+def plain(value: Any) -> dict[str, Any] | None:
+    """A frozen value as an object; None stays what it is."""
+    return None if value is None else dataclasses.asdict(value)
