@@ -215,6 +215,11 @@ def test_the_page_holds_the_whole_record(run: Run) -> None:
     assert gzip.decompress(base64.b64decode(packed[1])) == rendered("json", run)
 
 
+def test_parquet_has_the_columns_of_the_csv(run: Run) -> None:
+    header = rendered("csv", run).decode().partition("\n")[0].split(",")
+    assert pq.read_table(io.BytesIO(rendered("parquet", run))).column_names[: len(header)] == header
+
+
 def test_the_document_names_every_column_and_member(run: Run) -> None:
     document = (Path(__file__).parents[2] / "docs" / "report.md").read_text(encoding="utf-8")
     rows = pq.read_table(io.BytesIO(rendered("parquet", run))).column_names

@@ -17,13 +17,8 @@ from loadstone.report.base import Report
 from loadstone.report.columns import COLUMNS, cells, flat
 
 TYPES = {str: pa.string(), int: pa.int64(), float: pa.float64()}
-LEFT_OUT = frozenset({"role", "unequal_terms"})
 CELL = pa.schema(
-    [
-        pa.field(column.name, TYPES[column.kind], nullable=column.null)
-        for column in COLUMNS
-        if column.name not in LEFT_OUT
-    ]
+    [pa.field(column.name, TYPES[column.kind], nullable=column.null) for column in COLUMNS]
 )
 SAMPLE = pa.schema(
     [pa.field(f"sample_{field.name}", pa.int64()) for field in dataclasses.fields(Sample)]
