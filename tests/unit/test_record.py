@@ -144,7 +144,8 @@ def test_sigkill_keeps_every_cell_that_had_ended(tmp_path):
         "for c in t.CELLS[:3]: r.cell(t.result(c))\n"
         # So large that half of it is in the file before its commit, and the journal beside it.
         "r._connection.execute('PRAGMA cache_size=1'); r._connection.execute('BEGIN')\n"
-        "r._insert('event', [(1, t.AT, 'x', 'x', 'x' * 5000)] * 100)\n"
+        "event = (1, t.AT, 'x', 'x', 'x' * 5000)\n"
+        "r._connection.executemany('INSERT INTO event VALUES (?,?,?,?,?)', [event] * 100)\n"
         "print('ready', flush=True); sys.stdin.read()"
     )
     child = subprocess.Popen(

@@ -9,9 +9,9 @@ from report_fixture import FEW, make_run, write_record
 from test_record import CELLS, fresh, result
 
 from loadstone.errors import RecordError
-from loadstone.record import Recorder, Sample, read
+from loadstone.record import Recorder, Sample, read, schema
 from loadstone.record.model import Condition, Disturbance, InputText
-from loadstone.record.schema import APPLICATION_ID, TABLES, definitions, tables_of
+from loadstone.record.schema import APPLICATION_ID, TABLES, definitions, table, tables_of
 
 OLD = {
     1: [("sample", "commit_ns"), ("calibration", None), ("condition", None), ("users", None)],
@@ -125,3 +125,27 @@ def test_every_column_refuses_what_it_does_not_declare(tmp_path, whole_record, t
             with pytest.raises(RecordError, match=rf"{table.name}\.{column.name}|UTF-8|plan_hash"):
                 read(path)
     assert tried
+
+
+def test_values_are_written_and_read_by_the_names_of_their_columns(tmp_path, monkeypatch):
+    """By their places, two columns of one kind that changed them would be believed."""
+    run = make_run(FEW)
+    write_record(run, tmp_path / "as-declared.loadstone")
+    turned = tuple(replace(one, columns=one.columns[::-1]) for one in TABLES)
+    expected = read(tmp_path / "as-declared.loadstone")
+    monkeypatch.setattr(schema, "TABLES", turned)
+    write_record(run, tmp_path / "turned.loadstone")
+    found = read(tmp_path / "turned.loadstone")
+    same = {"created_at": "", "sessions": ()}
+    assert replace(found, **same) == replace(expected, **same)
+    assert [session.machine for session in found.sessions] == [
+        session.machine for session in expected.sessions
+    ]
+
+
+def test_a_row_has_every_column_and_no_other():
+    load = {"session_id": 1, "variant": "v", "rows": 1}
+    with pytest.raises(KeyError, match="bytes"):
+        table("size").written(load)
+    with pytest.raises(KeyError, match="size has no column extra"):
+        table("size").written(load | {"bytes": 1, "extra": 2})

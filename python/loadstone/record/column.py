@@ -8,7 +8,7 @@ in `docs/record.md`. To add a table: a `Table` with `since`.
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,19 +77,24 @@ class Table:
         columns = ", ".join(column.sql(version) for column in self.of_version(version))
         return f"CREATE TABLE {self.name} ({columns})" + (" STRICT" if self.strict else "")
 
-    def checked(self, row: Sequence[Any]) -> tuple[Any, ...]:
-        """The same row. Raises `RecordError` if a column holds an undeclared value."""
-        for column, value in zip(self.columns, row, strict=False):
-            if not column.holds(value):
+    def checked(self, row: dict[str, Any]) -> dict[str, Any]:
+        """The same row, by the names of its columns. Raises `RecordError` if one holds an
+        undeclared value."""
+        for column in self.columns:
+            if column.name in row and not column.holds(value := row[column.name]):
                 raise RecordError(
                     f"{self.name}.{column.name} is {shown(value)}; allowed is"
                     f" {column.kind.allowed}" + (" or NULL" if column.null else "")
                 )
-        return tuple(row)
+        return row
 
-    def written(self, row: Sequence[Any]) -> tuple[Any, ...]:
-        """The row for writing: `checked`, its long texts cut to the allowed length."""
-        return self.checked([_plain(c, v) for c, v in zip(self.columns, row, strict=True)])
+    def written(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """The row for writing: `checked`, its long texts cut to the allowed length. It has every
+        column; a primary key may be left to SQLite."""
+        told = [c for c in self.columns if c.name in row or "PRIMARY KEY" not in c.more]
+        if surplus := row.keys() - {column.name for column in told}:
+            raise KeyError(f"{self.name} has no column {min(surplus)}")
+        return self.checked({column.name: _plain(column, row[column.name]) for column in told})
 
 
 def shown(value: Any) -> str:

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 from loadstone.plan.earlier_names import CHOICES
-from loadstone.record.column import Table
 from loadstone.text.shape import strict_json
 
 RENAMED = 6
@@ -58,15 +57,15 @@ VALUES: dict[tuple[str, str], Callable[[str], str]] = {
 """(table, column) -> how its values are translated."""
 
 
-def row_now(table: Table, row: tuple[Any, ...], version: int) -> tuple[Any, ...]:
+def row_now(table: str, row: dict[str, Any], version: int) -> dict[str, Any]:
     """A row that was checked, in the words of now."""
     if version >= RENAMED:
         return row
-    translations = [VALUES.get((table.name, column.name)) for column in table.of_version(version)]
-    return tuple(
-        value if translate is None else translate(value)
-        for translate, value in zip(translations, row, strict=True)
-    )
+    translations = {name: VALUES.get((table, name)) for name in row}
+    return {
+        name: value if (translate := translations[name]) is None else translate(value)
+        for name, value in row.items()
+    }
 
 
 def plan_now(text: str, version: int) -> str:

@@ -68,9 +68,9 @@ class _Source:
     connection: sqlite3.Connection
     version: int
 
-    def rows(self, name: str) -> Iterator[tuple[Any, ...]]:
-        """A table's rows in the order of writing, without the columns that are younger than the
-        record; none where the table is. Raises `RecordError`."""
+    def rows(self, name: str) -> Iterator[dict[str, Any]]:
+        """A table's rows in the order of writing, by the names of now of their columns, without
+        those that are younger than the record; none where the table is. Raises `RecordError`."""
         declared = table(name)
         if declared.since > self.version:
             return
@@ -78,57 +78,69 @@ class _Source:
         columns = ", ".join(column.name_in(self.version) for column in present)
         # Names of ours, never input.
         query = f"SELECT {columns} FROM {name} ORDER BY rowid"  # noqa: S608
-        for number, row in enumerate(self.connection.execute(query)):
+        names = [column.name for column in present]
+        for number, values in enumerate(self.connection.execute(query)):
             if number == ROWS_MAX:
                 raise RecordError(
                     f"its table {name} has more than {ROWS_MAX:,} rows, the most of a record",
                     hint="no run writes so many: it was made by another program",
                 )
-            yield earlier_names.row_now(declared, declared.checked(row), self.version)
+            row = declared.checked(dict(zip(names, values, strict=True)))
+            yield earlier_names.row_now(name, row, self.version)
 
 
 def _run(source: _Source) -> Run:
     head = next(source.rows("run"), None)
     if head is None:
         raise RecordError("it holds no run", hint="its run was killed before it began")
-    run_id, created_at, version, plan_hash, plan_text, published = head
+    plan_hash, plan_text = head["plan_hash"], head["plan"]
     if hashlib.sha256(plan_text.encode()).hexdigest()[: len(plan_hash)] != plan_hash:
         raise RecordError("its plan does not match run.plan_hash")
     plan = Plan.from_json(earlier_names.plan_now(plan_text, source.version))
-    numbers = earlier_names.published_now(strict_json(published), source.version)
+    numbers = earlier_names.published_now(strict_json(head["published"]), source.version)
     return Run(
-        run_id=run_id,
-        created_at=created_at,
-        loadstone_version=version,
+        run_id=head["run_id"],
+        created_at=head["created_at"],
+        loadstone_version=head["loadstone_version"],
         plan=plan,
         published=shaped(numbers, Published, "run.published"),
         sessions=_sessions(source),
-        operations=_unique(
-            sorted((OperationText(*row) for row in source.rows("operation")), key=_place)
-        ),
+        operations=_unique(sorted(map(_operation, source.rows("operation")), key=_place)),
         results=_results(source, plan),
-        loads=tuple(Load(*(*known, bool(right))) for _, *known, right in source.rows("load")),
-        terms=tuple(Term(*row[1:]) for row in source.rows("term")),
-        structure_notes=_unique(source.rows("structure_note")),
+        loads=tuple(map(_load, _in_session(source.rows("load")))),
+        terms=tuple(Term(**row) for row in _in_session(source.rows("term"))),
+        structure_notes=_unique(
+            (row["variant"], row["storage"], row["note"]) for row in source.rows("structure_note")
+        ),
         sizes=_sizes(source),
-        events=tuple(Event(*row[1:]) for row in source.rows("event")),
-        users=tuple(_users_point(row[1:]) for row in source.rows("users")),
-        inputs=_unique(InputText(*row) for row in source.rows("input")),
+        events=tuple(Event(**row) for row in _in_session(source.rows("event"))),
+        users=tuple(map(_users_point, _in_session(source.rows("users")))),
+        inputs=_unique(InputText(**row) for row in source.rows("input")),
     )
+
+
+def _in_session(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Rows without the session that wrote them."""
+    for row in rows:
+        del row["session_id"]
+        yield row
+
+
+def _operation(row: dict[str, Any]) -> OperationText:
+    return OperationText(group=row.pop("query_group"), **row)
+
+
+def _load(row: dict[str, Any]) -> Load:
+    return Load(**row | {"answer_ok": bool(row["answer_ok"])})
 
 
 def _place(text: OperationText) -> tuple[int, int]:
     return text.rows, text.ordinal
 
 
-def _users_point(row: Any) -> UsersPoint:
-    fields = [field.name for field in dataclasses.fields(UsersPoint)]
+def _users_point(row: dict[str, Any]) -> UsersPoint:
     texts = ("latency_ns", "lag_ns", "service_ns")
-    values = zip(fields, row, strict=False)
-    found: dict[str, Any] = {
-        name: _percentiles(v, name) if name in texts else v for name, v in values
-    }
-    return UsersPoint(**found)
+    return UsersPoint(**row | {name: _percentiles(row[name], name) for name in texts})
 
 
 def _percentiles(text: str, name: str) -> dict[str, int]:
@@ -145,24 +157,27 @@ def _unique(rows: Iterable[Any]) -> tuple[Any, ...]:
 
 def _sizes(source: _Source) -> tuple[tuple[str, int, int], ...]:
     """The latest session's value for each variant and scale."""
-    latest = {(variant, rows): size_bytes for _, variant, rows, size_bytes in source.rows("size")}
+    latest = {(row["variant"], row["rows"]): row["bytes"] for row in source.rows("size")}
     return tuple((*key, size_bytes) for key, size_bytes in latest.items())
 
 
 def _sessions(source: _Source) -> tuple[Session, ...]:
     machine: dict[int, dict[str, Any]] = defaultdict(dict)
-    for session_id, key, value in source.rows("machine"):
-        machine[session_id][key] = machine_fact(key, value)
+    for row in source.rows("machine"):
+        machine[row["session_id"]][row["key"]] = machine_fact(row["key"], row["value"])
     calibration: dict[int, dict[str, Any]] = defaultdict(dict)
-    for session_id, key, value in source.rows("calibration"):
-        calibration[session_id][key] = calibration_figure(key, value)
-    ends = {session_id: end for session_id, *end in source.rows("session_end")}
-    found = []
-    for session_id, *begin in source.rows("session"):
-        end = ends.get(session_id, [None, None, None])
-        values: list[Any] = [*begin, *end, machine[session_id], calibration[session_id]]
-        found.append(Session(session_id, *values))
-    return tuple(found)
+    for row in source.rows("calibration"):
+        key = row["key"]
+        calibration[row["session_id"]][key] = calibration_figure(key, row["value"])
+    ends = {row["session_id"]: row for row in source.rows("session_end")}
+    return tuple(
+        Session(
+            **begin | ends.get(begin["session_id"], {}),
+            machine=machine[begin["session_id"]],
+            calibration=calibration[begin["session_id"]],
+        )
+        for begin in source.rows("session")
+    )
 
 
 def _results(source: _Source, plan: Plan) -> tuple[CellResult, ...]:
@@ -176,13 +191,15 @@ def _results(source: _Source, plan: Plan) -> tuple[CellResult, ...]:
         ("disturbance", Disturbance),
     ):
         grouped: dict[int, list[Any]] = defaultdict(list)
-        for cell_id, *values in source.rows(name):
-            grouped[cell_id].append(_evidence(values) if name == "evidence" else kind(*values))
+        for row in source.rows(name):
+            cell_id = row.pop("cell_id")
+            grouped[cell_id].append(_evidence(row) if name == "evidence" else kind(**row))
         parts[name] = grouped
     planned = {cell.key: cell for cell in plan.cells}
     results: dict[str, CellResult] = {}
-    for cell_id, _, *identity, status, reason, ended_at in source.rows("cell"):
-        cell = Cell(*(*identity, 0))
+    for row in source.rows("cell"):
+        cell_id, status = row["cell_id"], row["status"]
+        cell = Cell(row["operation"], row["variant"], row["rows"], row["temperature"], 0)
         if cell.key not in planned:
             raise RecordError(f"it holds the cell {shown(cell.key)}, which its plan lacks")
         if status == "disturbed" and not parts["disturbance"][cell_id]:
@@ -192,8 +209,8 @@ def _results(source: _Source, plan: Plan) -> tuple[CellResult, ...]:
         results[cell.key] = CellResult(
             cell=planned[cell.key],
             status=status,
-            reason=reason,
-            ended_at=ended_at,
+            reason=row["reason"],
+            ended_at=row["ended_at"],
             samples=tuple(parts["sample"][cell_id]),
             answers=tuple(parts["answer"][cell_id]),
             evidence=tuple(parts["evidence"][cell_id]),
@@ -204,8 +221,8 @@ def _results(source: _Source, plan: Plan) -> tuple[CellResult, ...]:
     return tuple(results.values())
 
 
-def _evidence(values: list[Any]) -> ColdEvidence:
-    evidence = ColdEvidence(*values)
+def _evidence(row: dict[str, Any]) -> ColdEvidence:
+    evidence = ColdEvidence(**row)
     proved, reason = bool(evidence.proved), evidence.reason
     if proved and evidence.resident_at_clock is None:
         # Before schema 5 nobody looked once the engine had opened.

@@ -79,12 +79,15 @@ class Recorder:
                     f"BEGIN IMMEDIATE; PRAGMA application_id={APPLICATION_ID};"
                     f"PRAGMA user_version={SCHEMA_VERSION}; {definitions()}"
                 )
-                connection.execute(
-                    "INSERT INTO run VALUES (?,?,?,?,?,?)",
-                    table("run").written(
-                        (run_id, now(), version, plan.hash, plan.to_json(), json.dumps(published))
-                    ),
-                )
+                head = {
+                    "run_id": run_id,
+                    "created_at": now(),
+                    "loadstone_version": version,
+                    "plan_hash": plan.hash,
+                    "plan": plan.to_json(),
+                    "published": json.dumps(published),
+                }
+                _insert(connection, "run", head)
                 connection.execute("COMMIT")
         except (OSError, sqlite3.Error) as error:
             if not there and path.exists() and not path.stat().st_size:
@@ -105,73 +108,71 @@ class Recorder:
         try:
             connection.execute("PRAGMA synchronous=FULL")
             connection.execute("PRAGMA foreign_keys=ON")
-            _, *begin = table("session").written((1, now(), command))
-            cursor = connection.execute(
-                "INSERT INTO session (started_at, command) VALUES (?, ?)", begin
-            )
+            session_id = _insert(connection, "session", {"started_at": now(), "command": command})
         except sqlite3.Error as error:
             raise _cannot_write(path, error) from error
-        return cls(path, int(cursor.lastrowid or 0), connection)
+        return cls(path, session_id, connection)
 
     def machine(self, description: Mapping[str, Any]) -> None:
         """The machine and the software, as found at the start of this session."""
-        self._many("machine", [(self.session_id, k, v) for k, v in description.items()])
+        self._many("machine", [self._mine(key=k, value=v) for k, v in description.items()])
 
     def calibration(self, figures: Mapping[str, Any]) -> None:
         """The instrument's measurements of itself at the start of this session."""
-        self._many("calibration", [(self.session_id, k, v) for k, v in figures.items()])
+        self._many("calibration", [self._mine(key=k, value=v) for k, v in figures.items()])
 
     def users(self, point: UsersPoint) -> None:
         """A loop of users has ended."""
-        values = [
-            json.dumps(dict(value)) if isinstance(value, Mapping) else value
-            for value in (getattr(point, field.name) for field in dataclasses.fields(point))
-        ]
-        self._many("users", [(self.session_id, *values)])
+        values = {
+            name: json.dumps(value) if isinstance(value, Mapping) else value
+            for name, value in dataclasses.asdict(point).items()
+        }
+        self._many("users", [self._mine(**values)])
 
     def terms(self, terms: Sequence[Term]) -> None:
         """A variant's settings, asked and read back."""
-        rows = [(self.session_id, t.variant, t.key, t.asked, t.read_back) for t in terms]
-        self._many("term", rows)
+        self._many("term", [self._mine(**dataclasses.asdict(term)) for term in terms])
 
     def operations(self, operations: Sequence[OperationText]) -> None:
         """The operations of a scale, in the paper's order."""
-        self._many("operation", [dataclasses.astuple(operation) for operation in operations])
+        rows = [dataclasses.asdict(operation) for operation in operations]
+        self._many("operation", [{"query_group": row.pop("group"), **row} for row in rows])
 
     def inputs(self, inputs: Sequence[InputText]) -> None:
         """The inputs of variations of a scale's operations."""
-        self._many("input", [dataclasses.astuple(item) for item in inputs])
+        self._many("input", [dataclasses.asdict(item) for item in inputs])
 
     def structure_notes(self, notes: Sequence[tuple[str, str, str]]) -> None:
         """(variant, storage, note)."""
-        self._many("structure_note", notes)
+        names = ("variant", "storage", "note")
+        self._many("structure_note", [dict(zip(names, note, strict=True)) for note in notes])
 
     def load(self, load: Load) -> None:
         """A relation has been loaded."""
-        row = dataclasses.astuple(load)
-        self._many("load", [(self.session_id, *row[:-1], int(load.answer_ok))])
+        self._many("load", [self._mine(**dataclasses.asdict(load))])
 
     def size(self, variant: str, rows: int, size_bytes: int) -> None:
         """The size of a variant's tables of a scale."""
-        self._many("size", [(self.session_id, variant, rows, size_bytes)])
+        self._many("size", [self._mine(variant=variant, rows=rows, bytes=size_bytes)])
 
     def event(self, event: Event) -> None:
         """Something happened outside a cell."""
-        self._many("event", [(self.session_id, *dataclasses.astuple(event))])
+        self._many("event", [self._mine(**dataclasses.asdict(event))])
 
     def cell(self, result: CellResult) -> None:
         """A cell has ended: all of it in one transaction."""
         cell = result.cell
-        head = (self.session_id, cell.operation, cell.variant, cell.rows, cell.temperature,
-                result.status, result.reason, result.ended_at)  # fmt: skip
+        head = self._mine(
+            operation=cell.operation,
+            variant=cell.variant,
+            rows=cell.rows,
+            temperature=cell.temperature,
+            status=result.status,
+            reason=result.reason,
+            ended_at=result.ended_at,
+        )
         with self._transaction():
-            _, *values = table("cell").written((1, *head))
-            cursor = self._connection.execute(
-                "INSERT INTO cell (session_id, operation, variant, rows, temperature, status,"
-                " reason, ended_at) VALUES (?,?,?,?,?,?,?,?)",
-                values,
-            )
-            cell_id = cursor.lastrowid
+            cell_id = _insert(self._connection, "cell", head)
             for name, items in (
                 ("sample", result.samples),
                 ("answer", result.answers),
@@ -180,26 +181,36 @@ class Recorder:
                 ("condition", [result.condition] if result.condition else []),
                 ("disturbance", [result.disturbance] if result.disturbance else []),
             ):
-                self._insert(name, [(cell_id, *dataclasses.astuple(item)) for item in items])
+                for item in items:
+                    row = {"cell_id": cell_id, **dataclasses.asdict(item)}
+                    _insert(self._connection, name, row)
 
     def end(self, outcome: str, elapsed_ns: int) -> None:
         """End this session: `complete`, `interrupted` or `failed`."""
-        self._many("session_end", [(self.session_id, now(), outcome, elapsed_ns)])
+        row = self._mine(ended_at=now(), outcome=outcome, elapsed_ns=elapsed_ns)
+        self._many("session_end", [row])
         self._connection.close()
 
-    def _many(self, name: str, rows: Sequence[tuple[Any, ...]]) -> None:
-        with self._transaction():
-            self._insert(name, rows)
+    def _mine(self, **values: Any) -> dict[str, Any]:
+        """A row of this session."""
+        return {"session_id": self.session_id, **values}
 
-    def _insert(self, name: str, rows: Sequence[tuple[Any, ...]]) -> None:
-        if rows:
-            written = [table(name).written(row) for row in rows]
-            marks = ",".join("?" * len(rows[0]))
-            # The table's name is one of ours, never input.
-            self._connection.executemany(f"INSERT INTO {name} VALUES ({marks})", written)  # noqa: S608
+    def _many(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        with self._transaction():
+            for row in rows:
+                _insert(self._connection, name, row)
 
     def _transaction(self) -> "_Transaction":
         return _Transaction(self._connection, self.path)
+
+
+def _insert(connection: sqlite3.Connection, name: str, row: Mapping[str, Any]) -> int:
+    """Write a row, given by the names of its columns. Returns its number."""
+    written = table(name).written(row)
+    columns, marks = ", ".join(written), ", ".join(f":{column}" for column in written)
+    # Names of ours, never input.
+    query = f"INSERT INTO {name} ({columns}) VALUES ({marks})"  # noqa: S608
+    return int(connection.execute(query, written).lastrowid or 0)
 
 
 class _Transaction:
