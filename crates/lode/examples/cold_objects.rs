@@ -15,10 +15,10 @@ use std::io::{self, Write, stdout};
 use std::path::Path;
 use std::process::{self, ExitCode};
 
-use loadstone_measure::awake::Awake;
 use loadstone_measure::clock::now_ns;
 use loadstone_measure::counters::storage_bytes;
 use loadstone_measure::eviction::evict;
+use loadstone_measure::idle_states::IdleStates;
 
 use lode::hash::Hash;
 use lode::objects::{Objects, Oid, Reference};
@@ -90,9 +90,9 @@ fn run() -> Outcome<()> {
     if !path.exists() {
         fill(&path, parts)?;
     }
-    let awake = Awake::hold();
-    if !awake.held() {
-        writeln!(stdout(), "processors may sleep: {}", awake.reason())?;
+    let idle_states = IdleStates::disable();
+    if !idle_states.held() {
+        writeln!(stdout(), "processors may sleep: {}", idle_states.reason())?;
     }
     writeln!(stdout(), "{:<48}open us  pages    act us  reads  pages  visited", "")?;
     for (name, act) in ACTS {

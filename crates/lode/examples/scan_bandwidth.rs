@@ -19,9 +19,9 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use io_uring::{IoUring, opcode, types};
-use loadstone_measure::awake::Awake;
 use loadstone_measure::clock::now_ns;
 use loadstone_measure::eviction::evict;
+use loadstone_measure::idle_states::IdleStates;
 use lode::heap::Heap;
 use lode::{Database, LodeError, Tactics, named};
 
@@ -69,9 +69,9 @@ fn run() -> Outcome<()> {
     if !path.exists() {
         fill(&path, mib)?;
     }
-    let awake = Awake::hold();
-    if !awake.held() {
-        writeln!(stdout(), "processors may sleep: {}", awake.reason())?;
+    let idle_states = IdleStates::disable();
+    if !idle_states.held() {
+        writeln!(stdout(), "processors may sleep: {}", idle_states.reason())?;
     }
     let ways: [Way<'_>; 4] = [
         ("plain, 8 at once", Box::new(|| plain(&path, DEPTH_MAX))),
