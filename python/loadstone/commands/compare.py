@@ -20,7 +20,7 @@ def compare(
         ),
     ] = None,
     fail_on: Annotated[
-        str, typer.Option(metavar="SHARE", help="Fail on significant slowdowns beyond this share.")
+        str, typer.Option(metavar="SHARE", help="Fail on slowdowns beyond this share.")
     ] = "3%",
     across: Annotated[
         list[str] | None,
