@@ -20,7 +20,7 @@ use crate::visits::Visits;
 /// A part with its connections, as a program would have it. What a traversal touches comes first
 /// and lies in one cache line.
 #[repr(C, align(64))]
-pub struct Node {
+struct Node {
     part: Part,
     to: [NonNull<Node>; 3],
     from: Vec<NonNull<Node>>,
@@ -28,6 +28,10 @@ pub struct Node {
     kinds: [Kind; 3],
     build_s: i64,
 }
+
+/// A part that was reached. Only this file makes one, of a node of its own, or looks into it.
+#[derive(Debug, Clone, Copy)]
+pub struct Handle(NonNull<Node>);
 
 /// Parts by id and by build time.
 #[derive(Default)]
@@ -118,7 +122,7 @@ impl Drop for Memory {
 impl Driver for Memory {
     const ENGINE: &'static str = "memory";
 
-    type Handle = NonNull<Node>;
+    type Handle = Handle;
 
     fn load(&mut self, database: &Database) -> Result<(), ClientError> {
         self.clear();
@@ -137,12 +141,12 @@ impl Driver for Memory {
     #[inline]
     fn find(&mut self, id: u32) -> Result<(Self::Handle, Part), ClientError> {
         let handle = self.address(id)?;
-        Ok((handle, self.node(handle).part))
+        Ok((Handle(handle), self.node(handle).part))
     }
 
     #[inline]
     fn read(&mut self, handle: Self::Handle) -> Result<Part, ClientError> {
-        Ok(self.node(handle).part)
+        Ok(self.node(handle.0).part)
     }
 
     #[inline]
@@ -152,10 +156,10 @@ impl Driver for Memory {
         direction: Direction,
         out: &mut Vec<Self::Handle>,
     ) -> Result<(), ClientError> {
-        let node = self.node(handle);
+        let node = self.node(handle.0);
         match direction {
-            Direction::Forward => out.extend_from_slice(&node.to),
-            Direction::Reverse => out.extend_from_slice(&node.from),
+            Direction::Forward => out.extend(node.to.map(Handle)),
+            Direction::Reverse => out.extend(node.from.iter().copied().map(Handle)),
         }
         Ok(())
     }
@@ -165,10 +169,10 @@ impl Driver for Memory {
         handle: Self::Handle,
         out: &mut Vec<Self::Handle>,
     ) -> Result<(), ClientError> {
-        let node = self.node(handle);
+        let node = self.node(handle.0);
         let mut places = [0, 1, 2];
         places.sort_unstable_by_key(|&at| (node.lengths[at], self.node(node.to[at]).part.id));
-        out.extend(places.map(|at| node.to[at]));
+        out.extend(places.map(|at| Handle(node.to[at])));
         Ok(())
     }
 
