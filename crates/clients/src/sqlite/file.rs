@@ -4,7 +4,7 @@
 use std::fs;
 use std::io::ErrorKind;
 
-use super::raw::{Connection, ENGINE, Statement, version};
+use super::raw::{Connection, ENGINE, Statement, counts_memory, version};
 use crate::error::ClientError;
 use crate::habits;
 use crate::measure::Sent;
@@ -175,6 +175,16 @@ impl File {
         let options = "select compile_options from pragma_compile_options";
         let of = |name| format!("{options} where compile_options like '{name}%'");
         terms.push(("threadsafe".to_owned(), self.connection.value(&of("THREADSAFE"))?));
+        let allocator = format!("{options} where compile_options like '%\\_MALLOC' escape '\\'");
+        terms.push(("allocator".to_owned(), self.connection.value(&allocator)?));
+        let armour = !self.connection.value(&of("ENABLE_API_ARMOR"))?.is_empty();
+        let checks = match (armour, counts_memory()) {
+            (true, true) => "API armour, memory statistics",
+            (true, false) => "API armour",
+            (false, true) => "memory statistics",
+            (false, false) => "none",
+        };
+        terms.push(("checks at each call".to_owned(), checks.to_owned()));
         let stat4 = !self.connection.value(&of("ENABLE_STAT4"))?.is_empty();
         let statistics = "select count(*) from sqlite_schema where name like 'sqlite_stat%'";
         let tables = self.connection.value(statistics)?;

@@ -330,6 +330,14 @@ pub fn version() -> String {
     text.to_string_lossy().into_owned()
 }
 
+/// Whether each allocation is counted, under a lock: only then does it know of any.
+pub fn counts_memory() -> bool {
+    #[expect(unsafe_code, reason = "the C interface")]
+    // SAFETY: any thread may ask at any time.
+    let used = unsafe { ffi::sqlite3_memory_used() };
+    used > 0
+}
+
 fn terminated(text: &str) -> Result<CString, ClientError> {
     CString::new(text).map_err(|error| ClientError::engine(ENGINE, "reading a text", error))
 }

@@ -103,3 +103,15 @@ fn a_look_up_holds_a_snapshot_only_within_its_transaction() {
         assert_eq!(busy, "0", "transaction={transaction}, after its end");
     }
 }
+
+/// The build that is compiled in here: what it costs beside engines that have neither is a term.
+#[test]
+fn the_allocator_and_the_checks_of_this_build_are_terms() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, mut driver) = objects(&folder, "measure");
+    let terms = driver.terms().unwrap();
+    let term =
+        |name: &str| terms.iter().find(|(found, _)| found == name).map(|(_, it)| it.as_str());
+    assert_eq!(term("allocator"), Some("SYSTEM_MALLOC"));
+    assert_eq!(term("checks at each call"), Some("API armour, memory statistics"));
+}
