@@ -7,6 +7,7 @@ import pytest
 
 from loadstone.plan.plan import Cell, Plan
 from loadstone.record.model import AnswerCheck, Condition, Sample
+from loadstone.run.executor import Outcome
 from loadstone.run.interleaved_group import InterleavedGroup
 
 REFORKED = -1
@@ -45,27 +46,40 @@ def measured(
     blocks = []
     dice = random.Random(7)
 
-    def take(item, block, number):
-        blocks.append((item.cell.variant, len(block), number))
-        for ordinal in block:
-            elapsed = int(medians_ns[item.cell.variant] * dice.lognormvariate(0, noise))
-            worked = None if computed is None else int(elapsed * computed)
-            item.samples.append(
-                Sample(ordinal, number, ordinal % 10, ordinal, elapsed, client_cpu_ns=worked)
-            )
-            if item.cell.variant != "null":
-                item.answers.append(AnswerCheck(ordinal, 0, 1, "c", 1, "c"))
-        if status != "ok":
-            item.status, item.reason = status, "because"
+    class Script:
+        """Executes nothing, and notes what it should have."""
 
-    def refork(items, hurried):
-        planned = len([block for block in blocks if block[2] != REFORKED]) < 2 * len(cells)
-        assert hurried == planned, "a preset has no time for slow restarts"
-        blocks.extend((item.cell.variant, 0, REFORKED) for item in items)
+        def take(self, cell, block, number, *, warm):
+            blocks.append((cell.variant, len(block), number))
+            samples, answers = [], []
+            for ordinal in block:
+                elapsed = int(medians_ns[cell.variant] * dice.lognormvariate(0, noise))
+                worked = None if computed is None else int(elapsed * computed)
+                samples.append(
+                    Sample(ordinal, number, ordinal % 10, ordinal, elapsed, client_cpu_ns=worked)
+                )
+                if cell.variant != "null":
+                    answers.append(AnswerCheck(ordinal, 0, 1, "c", 1, "c"))
+            return Outcome(status, "" if status == "ok" else "because", samples, answers)
 
-    group = InterleavedGroup(plan, cells, 3, State(condition), 50.0, one_session=one_session,
-                first_scale=first_scale)  # fmt: skip
-    results = {r.cell.variant: r for r in group.measure(take, refork, lambda item: None)}
+        def restart(self, cell, *, quick):
+            planned = len([block for block in blocks if block[2] != REFORKED]) < 2 * len(cells)
+            assert quick == planned, "a preset has no time for slow restarts"
+            assert quick != one_session
+            blocks.append((cell.variant, 0, REFORKED))
+            return Outcome()
+
+        def fork(self, forked):
+            assert not one_session
+            blocks.extend((cell.variant, 0, REFORKED) for cell in forked)
+            return [Outcome() for _ in forked]
+
+        def explain(self, cell):
+            return Outcome()
+
+    group = InterleavedGroup(plan, cells, 3, Script(), State(condition), 50.0,
+                one_session=one_session, first_scale=first_scale)  # fmt: skip
+    results = {r.cell.variant: r for r in group.measure()}
     return results, blocks
 
 

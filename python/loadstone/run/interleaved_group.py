@@ -7,7 +7,7 @@ several operations that are compared, as the rungs of a ladder.
     ask for plans, in one separate pass; judge every cell by the limits
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from loadstone import _core
@@ -16,7 +16,6 @@ from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.role import Role
 from loadstone.plan.variant import AA_SUFFIX, is_aa_control, parallelism_of
 from loadstone.planning.planner import NULL_ENGINE
-from loadstone.protocol.messages import BlockResult
 from loadstone.record import CellResult, Sample
 from loadstone.record.model import (
     MEASURED,
@@ -27,6 +26,7 @@ from loadstone.record.model import (
     StatementText,
 )
 from loadstone.record.writer import now
+from loadstone.run.executor import Executor, Outcome
 from loadstone.statistics import validity
 from loadstone.statistics.disturbance import disturbance
 from loadstone.statistics.paired_ratio import FORK_NS, OBSERVATIONS_MIN
@@ -36,6 +36,9 @@ REFORK_S = 1.0
 """New processes take half a second: a preset's share of time has no room for that."""
 FORK_SAMPLES = 40
 """Samples of a variant in one fork; more would only describe these processes."""
+REWARM_NS_MAX = 50_000_000
+"""An operation that takes longer fills the processor's caches by itself; within one session the
+engine's are full."""
 PRETOUCH_BYTES = 16 << 20
 """Touched before each round, because a hypervisor takes idle memory back within seconds."""
 
@@ -54,14 +57,14 @@ class OpenCell:
     status: str = "ok"
     reason: str = ""
 
-    def add(self, result: BlockResult) -> None:
-        """Add the result of a block. A wrong answer fails the cell."""
-        self.samples += result.samples
-        self.answers += result.answers
-        self.evidence += result.evidence
-        wrong = next((answer for answer in self.answers if not answer.right), None)
-        if wrong is not None:
-            self.status, self.reason = "failed", _wrong(wrong)
+    def add(self, outcome: Outcome) -> None:
+        """Add the outcome of a step. A failure, or a gap that shows only now, ends the cell."""
+        self.samples += outcome.samples
+        self.answers += outcome.answers
+        self.evidence += outcome.evidence
+        self.statements += outcome.statements
+        if outcome.status != "ok":
+            self.status, self.reason = outcome.status, outcome.reason
 
     def result(self) -> CellResult:
         """The cell's result. A failed cell's times are not kept."""
@@ -89,24 +92,15 @@ class OpenCell:
         self.reason = "; ".join(filter(None, (reason, nothing)))
 
 
-Step = Callable[[OpenCell, range, int], None]
-"""Takes the samples with these ordinals as one block of that round; a failure is the cell's."""
-
-
-Refork = Callable[[Sequence[OpenCell], bool], None]
-"""Restarts engines on the data they hold: in new processes, or, if the second argument is true,
-only the quick ones, in their own processes."""
-
-
 class InterleavedGroup:
-    """Measures the cells of an interleaved group. `take` takes a block of samples, `explain` asks
-    for plans; a failing engine leaves its cell with status and reason, and raises nothing."""
+    """Owns the state of an interleaved group's cells, and decides what is executed next."""
 
     def __init__(
         self,
         plan: Plan,
         cells: Sequence[Cell],
         seed: int,
+        executor: Executor,
         conditions: Conditions,
         clock_ns: float,
         *,
@@ -122,27 +116,23 @@ class InterleavedGroup:
             self._operations.setdefault(item.cell.operation, []).append(item)
         self._plan = plan
         self._seed = seed
+        self._executor = executor
         self._conditions = conditions
         self._clock_ns = clock_ns
         self._one_session = one_session
         # In a preset the other scales serve the growth curves: what is alike there may stay so.
         self._repeats = first_scale or plan.repeat_s >= REFORK_S
 
-    def measure(
-        self,
-        take: Step,
-        refork: Refork,
-        explain: Callable[[OpenCell], None],
-    ) -> Iterator[CellResult]:
+    def measure(self) -> Iterator[CellResult]:
         """Run the planned rounds and those that undecided comparisons ask for."""
         live = list(self._right())
         self._conditions.begin()
-        rounds = self._planned_rounds(live, take, refork)
+        rounds = self._planned_rounds(live)
         if self._repeats:
-            self._repeat(take, refork, rounds)
+            self._repeat(rounds)
         condition = self._conditions.end()
         for item in self._right():
-            explain(item)
+            item.add(self._executor.explain(item.cell))
         for item in live:
             item.condition = condition
         for items in self._operations.values() if self._plan.limits else ():
@@ -153,7 +143,7 @@ class InterleavedGroup:
     def _right(self) -> Iterator[OpenCell]:
         return (item for item in self.opened if item.status == "ok")
 
-    def _planned_rounds(self, live: Sequence[OpenCell], take: Step, refork: Refork) -> int:
+    def _planned_rounds(self, live: Sequence[OpenCell]) -> int:
         """Take as many blocks of each cell as the plan has rounds. For each further round of a warm
         cell its engine is restarted: the memory that a process receives makes two of the same
         engine differ for as long as they live, and a figure of one alone would look too certain."""
@@ -164,9 +154,9 @@ class InterleavedGroup:
                 count = item.cell.samples
                 block = range(count * number // rounds, count * (number + 1) // rounds)
                 if number and block and self._reforked(item):
-                    refork([item], True)
+                    item.add(self._executor.restart(item.cell, quick=True))
                 if item.status == "ok" and block:
-                    take(item, block, number)
+                    self._take(item, block, number)
         return rounds
 
     def _look(self) -> None:
@@ -178,7 +168,7 @@ class InterleavedGroup:
         """Whether its engine is restarted; cold samples do so themselves."""
         return not self._one_session and item.status == "ok" and item.cell.temperature != "cold"
 
-    def _repeat(self, take: Step, refork: Refork, number: int) -> None:
+    def _repeat(self, number: int) -> None:
         """More rounds of the cells whose comparison is undecided, up to the plan's cap. A cold
         sample costs a restart: cold cells keep to the plan."""
         end_ns = _core.clock_ns() + int(self._plan.repeat_s * len(self._operations) * 1e9)
@@ -188,27 +178,33 @@ class InterleavedGroup:
             if self._plan.repeat_s < REFORK_S:
                 fewest = min(len(item.samples) for item in more)
                 goal = next_count(fewest, self._plan.repeat_most)
-                number = self._blocks(more, take, number, end_ns, goal)
+                number = self._blocks(more, number, end_ns, goal)
                 continue
             # Half as many again: few looks are taken at the data.
             for _ in range(max(OBSERVATIONS_MIN, forks // 2)):
-                number = self._fork(more, take, refork, number, end_ns)
+                number = self._fork(more, number, end_ns)
                 forks += 1
 
-    def _fork(
-        self, more: Sequence[OpenCell], take: Step, refork: Refork, number: int, end_ns: int
-    ) -> int:
+    def _fork(self, more: Sequence[OpenCell], number: int, end_ns: int) -> int:
         """Measure one fork. Returns the next round's number."""
         if _core.clock_ns() >= end_ns:
             return number
-        refork(more, False)
+        self._refork(more)
         goal = min(len(item.samples) for item in more) + FORK_SAMPLES
         fork_end_ns = min(end_ns, _core.clock_ns() + FORK_NS)
-        return self._blocks(more, take, number, fork_end_ns, min(goal, self._plan.repeat_most))
+        return self._blocks(more, number, fork_end_ns, min(goal, self._plan.repeat_most))
 
-    def _blocks(
-        self, more: Sequence[OpenCell], take: Step, number: int, end_ns: int, goal: int
-    ) -> int:
+    def _refork(self, more: Sequence[OpenCell]) -> None:
+        """Give these engines new processes; within one session, restart them in their own."""
+        if self._one_session:
+            for item in more:
+                item.add(self._executor.restart(item.cell, quick=False))
+            return
+        outcomes = self._executor.fork([item.cell for item in more])
+        for item, outcome in zip(more, outcomes, strict=True):
+            item.add(outcome)
+
+    def _blocks(self, more: Sequence[OpenCell], number: int, end_ns: int, goal: int) -> int:
         """Take short blocks, in a random order each, until all have so many samples or the time is
         over. Memory is not touched between blocks: that would empty the caches each time. Returns
         the next round's number."""
@@ -223,11 +219,18 @@ class InterleavedGroup:
                 item, count = more[index], len(more[index].samples)
                 block = range(count, min(goal, count + REPEAT_BLOCK))
                 if item.status == "ok" and block:
-                    take(item, block, number)
+                    self._take(item, block, number)
             number += 1
             if _core.clock_ns() >= end_ns:
                 break
         return number
+
+    def _take(self, item: OpenCell, block: range, number: int) -> None:
+        """Take a block of a cell. Within one session an operation that was long enough needs no
+        further warm-up."""
+        long = bool(item.samples) and item.samples[-1].elapsed_ns > REWARM_NS_MAX
+        warm = self._one_session and long
+        item.add(self._executor.take(item.cell, block, number, warm=warm))
 
     def _undecided(self) -> list[OpenCell]:
         found = []
@@ -285,9 +288,3 @@ def _aa_pair(right: Sequence[OpenCell]) -> tuple[str, float]:
         if is_aa_control(name) and first in taken:
             return first, validity.aa_factor(taken[first], samples)
     return "", 1.0
-
-
-def _wrong(answer: AnswerCheck) -> str:
-    if answer.rows != answer.expected_rows:
-        return f"wrong answer: {answer.rows:,} tuples, {answer.expected_rows:,} expected"
-    return f"wrong answer: {answer.rows:,} tuples, with wrong contents"

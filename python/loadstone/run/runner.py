@@ -20,7 +20,8 @@ from loadstone.record.model import Event, InputText, OperationText, Term, UsersP
 from loadstone.record.writer import now
 from loadstone.run import scratch
 from loadstone.run.load_levels import LoadLevel, UserLoops, load_levels
-from loadstone.run.stage import ProgressListener, Stage
+from loadstone.run.progress_listener import ProgressListener
+from loadstone.run.stage import Stage
 from loadstone.run.variant_worker import VariantWorker
 from loadstone.statistics.disturbance import is_disturbed
 

@@ -29,8 +29,8 @@ from loadstone.report.terminal import Progress, print_summary
 from loadstone.run import scratch
 from loadstone.run.interrupts import Interrupts
 from loadstone.run.load_levels import load_levels
+from loadstone.run.progress_listener import ProgressListener
 from loadstone.run.runner import Runner, disturbed_groups, published_of
-from loadstone.run.stage import ProgressListener
 from loadstone.text.files import check_replaceable, write_atomically
 from loadstone.text.numbers import plural
 

@@ -1,0 +1,216 @@
+"""Executes what an interleaved group decides: a block, a restart, a fork, an explanation, a loop of
+users. Each comes back as an outcome, and a failure of the engine is one, too.
+
+The executor knows the engines and their tables: it replaces a lost worker and reloads a damaged
+table, so that the next request finds a working engine. It knows no cell's state.
+"""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from loadstone import _core
+from loadstone.benchmarks.base import Operation, StoredRelation
+from loadstone.benchmarks.expected import Answers
+from loadstone.errors import LoadstoneError, TimeLimitError, UnsupportedError, WorkerDiedError
+from loadstone.plan.plan import Cell, Plan
+from loadstone.protocol import messages
+from loadstone.protocol.messages import Block, LoopFigures, LoopResult, Variation
+from loadstone.record import Recorder
+from loadstone.record.model import AnswerCheck, ColdEvidence, Sample, StatementText
+from loadstone.run.progress_listener import ProgressListener
+from loadstone.run.variant_worker import VariantWorker
+
+RESTART_NS_MAX = 50_000_000
+"""An engine that takes longer to restart is restarted only if operations are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The outcome of a step for one cell: `ok`, `failed` or `gap` with the reason, and what the
+    step returned."""
+
+    status: str = "ok"
+    reason: str = ""
+    samples: Sequence[Sample] = ()
+    answers: Sequence[AnswerCheck] = ()
+    evidence: Sequence[ColdEvidence] = ()
+    statements: Sequence[StatementText] = ()
+
+
+class Executor:
+    """The steps of one stage's cells, on its tables."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        rows: int,
+        operations: Mapping[str, Operation],
+        workers: Mapping[str, VariantWorker],
+        stored: Mapping[str, Sequence[StoredRelation]],
+        answers: Answers,
+        recorder: Recorder,
+        listener: ProgressListener,
+    ) -> None:
+        """`stored`: the relations of the stage, by variant."""
+        self._plan = plan
+        self._rows = rows
+        self._operations = operations
+        self._workers = workers
+        self._stored = stored
+        self._answers = answers
+        self._recorder = recorder
+        self._listener = listener
+        self._restart_ns: dict[str, int] = {}
+        self._restarted: set[str] = set()
+        """Variants whose engine has executed nothing since its restart: its memory is empty."""
+
+    def load(self, variant: str, *, sized: bool) -> None:
+        """Load a variant's tables; `sized`: its size is recorded."""
+        worker = self._workers[variant]
+        try:
+            worker.load(self._stored[variant], self._rows, self._answers, self._recorder,
+                        self._listener.on_status, sized=sized)  # fmt: skip
+        except LoadstoneError as error:
+            self._replace(worker, error)
+
+    def take(self, cell: Cell, ordinals: range, number: int, *, warm: bool) -> Outcome:
+        """Take the samples with these ordinals as one block of round `number`. `warm`: the caches
+        are full, unless the engine was restarted. A wrong answer is a failure."""
+        worker = self._begin(cell)
+        warm = warm and cell.variant not in self._restarted
+        self._restarted.discard(cell.variant)
+        block = self._block(cell, ordinals, number, warm=warm)
+        try:
+            result = worker.ask(messages.TakeBlock(block))
+        except LoadstoneError as error:
+            return self._failure(worker, error)
+        wrong = next((answer for answer in result.answers if not answer.right), None)
+        if wrong is not None:
+            self._mend(worker)
+        return Outcome(
+            status="ok" if wrong is None else "failed",
+            reason="" if wrong is None else _wrong(wrong),
+            samples=result.samples,
+            answers=result.answers,
+            evidence=result.evidence,
+        )
+
+    def restart(self, cell: Cell, *, quick: bool) -> Outcome:
+        """Restart the engine in its process; if `quick`, only one that was quick the last time."""
+        worker = self._workers[cell.variant]
+        slow = self._restart_ns.get(cell.variant, 0) > RESTART_NS_MAX
+        if not worker.reforkable or (quick and slow):
+            return Outcome()
+        self._begin(cell)
+        start_ns = _core.clock_ns()
+        try:
+            worker.ask(messages.Restart())
+        except LoadstoneError as error:
+            return self._failure(worker, error)
+        self._restarted.add(cell.variant)
+        self._restart_ns[cell.variant] = _core.clock_ns() - start_ns
+        return Outcome()
+
+    def fork(self, cells: Sequence[Cell]) -> Sequence[Outcome]:
+        """Give each cell's engine a new process, all in parallel, since nothing is measured
+        meanwhile; an engine that cannot be stopped keeps its own. One outcome a cell."""
+        able = [cell for cell in cells if self._workers[cell.variant].reforkable]
+        if not able:
+            return [Outcome() for _ in cells]
+        with ThreadPoolExecutor(len(able)) as pool:
+            forked = {cell: pool.submit(self._workers[cell.variant].refork) for cell in able}
+        outcomes = []
+        for cell in cells:
+            outcome = Outcome()
+            if cell in forked:
+                worker = self._begin(cell)
+                try:
+                    forked[cell].result()
+                except LoadstoneError as error:
+                    outcome = self._failure(worker, error)
+            outcomes.append(outcome)
+        return outcomes
+
+    def explain(self, cell: Cell) -> Outcome:
+        """The statements of a cell's first variations, with the engine's plans."""
+        worker = self._begin(cell)
+        variations = min(cell.samples, len(self._operations[cell.operation].texts))
+        block = self._block(cell, range(min(variations, 2)), 0)
+        try:
+            return Outcome(statements=worker.ask(messages.Explain(block)).statements)
+        except LoadstoneError as error:
+            return self._failure(worker, error)
+
+    def run_loop(self, cell: Cell, loop: messages.Loop) -> LoopResult:
+        """Run a loop of users on a cell's operation."""
+        worker = self._workers[cell.variant]
+        self._listener.on_status(
+            f"{cell.operation} on {cell.variant} ({loop.users} users, {loop.model} loop)"
+        )
+        variations = range(len(self._operations[cell.operation].texts))
+        try:
+            result = worker.ask(messages.RunLoop(self._block(cell, variations, 0), loop))
+        except LoadstoneError as error:
+            outcome = self._failure(worker, error)
+            return LoopResult(LoopFigures(status=outcome.status, reason=outcome.reason))
+        if result.figures.status == "failed":
+            self._mend(worker)
+        return result
+
+    def _begin(self, cell: Cell) -> VariantWorker:
+        self._listener.on_status(f"{cell.operation} on {cell.variant} ({cell.temperature})")
+        return self._workers[cell.variant]
+
+    def _failure(self, worker: VariantWorker, error: LoadstoneError) -> Outcome:
+        """A failure of the engine as an outcome; the next cell finds a working engine."""
+        if isinstance(error, UnsupportedError):
+            return Outcome("gap", error.message)
+        if isinstance(error, TimeLimitError | WorkerDiedError):
+            self._replace(worker, error)
+        else:
+            self._mend(worker)
+        return Outcome("failed", error.message)
+
+    def _block(self, cell: Cell, ordinals: range, number: int, *, warm: bool = False) -> Block:
+        """The block with these ordinals; `warm`: nothing has to be warmed up before it."""
+        operation = self._operations[cell.operation]
+        variations = []
+        for ordinal in ordinals:
+            variation = 0 if cell.temperature == "hot" else ordinal % len(operation.texts)
+            undo = operation.undo[variation] if operation.undo else ""
+            expected = self._answers.of(operation, variation)
+            variations.append(Variation(variation, operation.texts[variation], undo, *expected))
+        cold = cell.temperature == "cold"
+        warming = operation.warming if cell.temperature == "warm" else ()
+        return Block(
+            benchmark=self._plan.benchmark,
+            edition=self._plan.edition,
+            rows=self._rows,
+            design=operation.design,
+            destination=operation.destination,
+            temperature=cell.temperature,
+            variations=tuple(variations),
+            warm_up=0 if cold or warm else self._plan.warm_up,
+            first_ordinal=ordinals.start,
+            round=number,
+            warming=tuple(Variation(-1, text, "", 0, "") for text in warming),
+            storage=operation.storage,
+        )
+
+    def _mend(self, worker: VariantWorker) -> None:
+        try:
+            worker.mend(self._stored[worker.variant.name], self._rows, self._answers)
+        except LoadstoneError as error:
+            self._replace(worker, error)
+
+    def _replace(self, worker: VariantWorker, error: LoadstoneError) -> None:
+        worker.replace(
+            self._stored[worker.variant.name], self._rows, self._answers, self._recorder, error
+        )
+
+
+def _wrong(answer: AnswerCheck) -> str:
+    if answer.rows != answer.expected_rows:
+        return f"wrong answer: {answer.rows:,} tuples, {answer.expected_rows:,} expected"
+    return f"wrong answer: {answer.rows:,} tuples, but not the right ones"

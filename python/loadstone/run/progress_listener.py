@@ -1,0 +1,14 @@
+"""The listener for a run's progress, and nothing that draws it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from loadstone.record import CellResult
+
+
+@dataclass(slots=True)
+class ProgressListener:
+    """The listener for a run's progress: the terminal, a test, or none."""
+
+    on_status: Callable[[str], None] = lambda _: None
+    on_result: Callable[[CellResult], None] = lambda _: None

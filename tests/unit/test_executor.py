@@ -1,0 +1,153 @@
+"""The executor of a stage: what comes of a step whose engine fails, and what is done about it."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from loadstone.benchmarks.base import Operation
+from loadstone.errors import EngineError, TimeLimitError, UnsupportedError, WorkerDiedError
+from loadstone.plan.plan import Cell, Plan
+from loadstone.protocol.messages import (
+    BlockResult,
+    Done,
+    Explained,
+    Loop,
+    LoopFigures,
+    LoopResult,
+    Restart,
+    TakeBlock,
+)
+from loadstone.record.model import AnswerCheck, Sample
+from loadstone.run import executor as module
+from loadstone.run.executor import Executor, Outcome
+from loadstone.run.progress_listener import ProgressListener
+
+OPERATION = Operation("select", "a selection", "g", "", "heap", "heap", "client", ("a", "b", "c"))
+CELL, OTHER = (Cell("select", name, 1000, "warm", 2, "") for name in ("one", "two"))
+PLAN = Plan("w", "1993", ("one", "two"), (1000,), 1, 2, 2, 60.0, (CELL, OTHER))
+SAMPLE = Sample(0, 0, 0, 0, 1)
+RIGHT = AnswerCheck(0, 0, 1, "c", 1, "c")
+REPLIES = {
+    "TakeBlock": BlockResult((SAMPLE,), (RIGHT,), ()),
+    "Restart": Done(),
+    "Explain": Explained(()),
+    "RunLoop": LoopResult(LoopFigures(completed=1)),
+}
+
+
+class ScriptedWorker:
+    """Replies as it is told to, or raises; notes what was done to it."""
+
+    def __init__(self, name, reforkable=True):
+        self.variant = SimpleNamespace(name=name)
+        self.reforkable = reforkable
+        self.next = None
+        self.asked, self.done = [], []
+
+    def ask(self, request):
+        self.asked.append(request)
+        return self._told(REPLIES[type(request).__name__])
+
+    def refork(self):
+        self.done.append("fork")
+        self._told(None)
+
+    def _told(self, usual):
+        told, self.next = self.next, None
+        if isinstance(told, Exception):
+            raise told
+        return told or usual
+
+    def mend(self, items, rows, answers):
+        self.done.append("mend")
+
+    def replace(self, items, rows, answers, recorder, error):
+        self.done.append("replace")
+
+
+@pytest.fixture
+def stage():
+    """An executor and its two workers, the second of which cannot be stopped."""
+    workers = {"one": ScriptedWorker("one"), "two": ScriptedWorker("two", reforkable=False)}
+    answers = SimpleNamespace(of=lambda operation, variation: (1, "c"))
+    stored = dict.fromkeys(workers, ())
+    made = Executor(PLAN, 1000, {"select": OPERATION}, workers, stored, answers, None,
+                    ProgressListener())  # fmt: skip
+    return made, workers["one"], workers["two"]
+
+
+STEPS = {
+    "block": lambda made: made.take(CELL, range(2), 0, warm=False),
+    "restart": lambda made: made.restart(CELL, quick=True),
+    "fork": lambda made: made.fork([OTHER, CELL])[1],
+    "explain": lambda made: made.explain(CELL),
+    "loop": lambda made: made.run_loop(CELL, Loop("closed", 1, 1, 1)).figures,
+}
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize(
+    ("error", "status", "repair"),
+    [
+        (TimeLimitError(60.0), "failed", ["replace"]),
+        (WorkerDiedError("it died"), "failed", ["replace"]),
+        (EngineError("no"), "failed", ["mend"]),
+        (UnsupportedError("it has none"), "gap", []),
+    ],
+)
+def test_a_failure_is_an_outcome_and_is_repaired_at_once(stage, step, error, status, repair):
+    made, worker, other = stage
+    worker.next = error
+    outcome = STEPS[step](made)
+    assert (outcome.status, outcome.reason) == (status, error.message)
+    assert [each for each in worker.done if each != "fork"] == repair
+    assert other.done == []
+
+
+def test_a_wrong_answer_fails_its_block_and_the_tables_are_checked(stage):
+    made, worker, _ = stage
+    for rows, told in ((2, "2 tuples, 1 expected"), (1, "1 tuples, but not the right ones")):
+        wrong = AnswerCheck(0, 0, 1, "c", rows, "d")
+        worker.next = BlockResult((SAMPLE,), (RIGHT, wrong), ())
+        outcome = made.take(CELL, range(2), 0, warm=False)
+        assert (outcome.status, outcome.reason) == ("failed", f"wrong answer: {told}")
+        assert outcome.answers == (RIGHT, wrong)
+    assert worker.done == ["mend"] * 2
+
+
+def test_a_block_has_the_variations_of_its_ordinals(stage):
+    made, worker, _ = stage
+    assert made.take(CELL, range(2, 5), 7, warm=False).samples == (SAMPLE,)
+    block = worker.asked[0].block
+    assert [each.text for each in block.variations] == ["c", "a", "b"]
+    assert (block.first_ordinal, block.round) == (2, 7)
+
+
+def test_only_a_restart_makes_a_warm_engine_cold_again_and_for_one_block(stage):
+    made, worker, _ = stage
+    for step in ("take", "restart", "take", "take"):
+        if step == "take":
+            made.take(CELL, range(1), 0, warm=True)
+        else:
+            made.restart(CELL, quick=False)
+    asked = [each.block.warm_up for each in worker.asked if isinstance(each, TakeBlock)]
+    assert asked == [0, PLAN.warm_up, 0]
+
+
+@pytest.mark.parametrize(("elapsed_ns", "restarts"), [(0, 3), (module.RESTART_NS_MAX + 1, 2)])
+def test_a_slow_engine_is_not_restarted_in_a_hurry_again(stage, monkeypatch, elapsed_ns, restarts):
+    made, worker, _ = stage
+    times = iter(range(0, 10**12, elapsed_ns or 1))
+    monkeypatch.setattr(module._core, "clock_ns", lambda: next(times))
+    for quick in (True, True, False):
+        assert made.restart(CELL, quick=quick) == Outcome()
+    assert worker.asked == [Restart()] * restarts
+
+
+def test_an_engine_that_cannot_be_stopped_keeps_its_process(stage):
+    made, worker, other = stage
+    assert made.fork([CELL, OTHER]) == [Outcome(), Outcome()]
+    assert (worker.done, other.done) == (["fork"], [])
+    assert made.fork([OTHER]) == [Outcome()]
+    assert made.restart(OTHER, quick=False) == Outcome()
+    assert other.asked == []
