@@ -68,7 +68,7 @@ class Sides:
     """Both programs on one server."""
 
     def __init__(self, engine: PostgresqlEngine, programs: Path, script: Path) -> None:
-        where = {key: str(value) for key, value in engine.parameters().items()}
+        where = {key: str(value) for key, value in engine.instance.parameters().items()}
         known = ("host", "port", "user", "dbname", "schema")
         address = " ".join(f"{key}={where[key]}" for key in known)
         self._ours = [str(programs / "postgresql_closed_loop"), address, str(PARTS)]

@@ -44,7 +44,7 @@ class Undying(PostgresqlEngine):
         """The processes that must now be dead, and are not."""
         # Not on import: a process that is no worker of this engine waits as long as ever.
         page_cache.wait_until_dead = _at_once
-        self._disconnect()
+        self.instance.disconnect()
         (self._frozen,) = self.processes()
         os.kill(self._frozen, signal.SIGSTOP)
         return [self._frozen, *children(self._frozen)]

@@ -317,7 +317,7 @@ def test_the_password_of_our_own_server_is_in_no_word_of_ours() -> None:
         assert found is not None
         password = found[1]
         said = [repr(client), repr(vars(client)["_program"]), str(client.terms())]
-        client._server.stop()  # type: ignore[attr-defined]
+        client.instance.stop()  # type: ignore[attr-defined]
         for failing in (lambda: client.measure("lookup", 1), client.load):
             with pytest.raises(EngineError) as caught:
                 failing()

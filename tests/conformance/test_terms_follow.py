@@ -45,7 +45,8 @@ def test_a_setting_changed_behind_the_engine_is_read_back(
     engine = make(name)
     engine.start()
     assert engine.terms()[term] != expected
-    engine._open().execute(statement)  # type: ignore[attr-defined]
+    session = engine.instance.connection if name == "postgresql" else engine._open()  # type: ignore[attr-defined]
+    session.execute(statement)
     assert engine.terms()[term] == expected
 
 
@@ -108,9 +109,9 @@ def test_a_design_is_read_from_the_database_that_is_there(
 def test_a_programs_session_is_asked_not_the_one_that_set_it_up() -> None:
     with loaded_client("postgresql") as client:
         assert client.terms()["durability"] == "full"
-        server = client._server  # type: ignore[attr-defined]
-        server.run("ALTER ROLE CURRENT_USER SET synchronous_commit TO off")
-        server.run("ALTER ROLE CURRENT_USER SET max_parallel_workers_per_gather TO 3")
+        server = client.instance  # type: ignore[attr-defined]
+        server.execute("ALTER ROLE CURRENT_USER SET synchronous_commit TO off")
+        server.execute("ALTER ROLE CURRENT_USER SET max_parallel_workers_per_gather TO 3")
         client._program = None  # type: ignore[attr-defined]
         told = client.terms()
         assert (told["durability"], told["parallelism"]) == ("none", "4")
@@ -119,8 +120,8 @@ def test_a_programs_session_is_asked_not_the_one_that_set_it_up() -> None:
 def test_an_index_that_is_gone_is_not_told() -> None:
     with loaded_client("postgresql") as client:
         assert "part_build (build)" in client.terms()["setting.access"]
-        server = client._server  # type: ignore[attr-defined]
-        server.run("DROP INDEX part_build")
+        server = client.instance  # type: ignore[attr-defined]
+        server.execute("DROP INDEX part_build")
         assert "part_build" not in client.terms()["setting.access"]
 
 

@@ -103,18 +103,18 @@ def test_a_schema_without_our_mark_is_refused_and_kept(
 ) -> None:
     engine = connect(owner="squatted")
     with server.owner() as connection:
-        connection.execute(f"CREATE SCHEMA {engine._space.quoted} AUTHORIZATION alice")
-        connection.execute(f"CREATE TABLE {engine._space.quoted}.t AS SELECT 1 AS i")
+        connection.execute(f"CREATE SCHEMA {engine.instance.schema.quoted} AUTHORIZATION alice")
+        connection.execute(f"CREATE TABLE {engine.instance.schema.quoted}.t AS SELECT 1 AS i")
     try:
         with pytest.raises(EngineError, match="not marked"):
             engine.start()
         engine.remove()
         with server.owner() as connection:
-            kept = connection.execute(f"SELECT i FROM {engine._space.quoted}.t").fetchall()
+            kept = connection.execute(f"SELECT i FROM {engine.instance.schema.quoted}.t").fetchall()
         assert kept == [(1,)]
     finally:
         with server.owner() as connection:
-            connection.execute(f"DROP SCHEMA {engine._space.quoted} CASCADE")
+            connection.execute(f"DROP SCHEMA {engine.instance.schema.quoted} CASCADE")
 
 
 def test_a_lost_session_is_an_error_and_comes_back(server: UserServer, connect: Connect) -> None:
@@ -140,7 +140,7 @@ def test_leftovers_are_found_by_their_mark_and_cleared(
     engine.load(table(), stream(rows()))
     engine.stop()
     (left,) = PostgresqlEngine.sweep(engine.variant)
-    assert (left.kind, left.name, left.owner) == ("schema", engine._space.name, "crashed")
+    assert (left.kind, left.name, left.owner) == ("schema", engine.instance.schema.name, "crashed")
     PostgresqlEngine.clear(engine.variant, left)
     assert list(PostgresqlEngine.sweep(engine.variant)) == []
     assert server.fingerprint() == before
@@ -241,7 +241,9 @@ def test_the_password_may_come_from_a_file(
 def test_the_secret_is_in_no_name_and_no_term(server: UserServer, connect: Connect) -> None:
     engine = connect()
     engine.start()
-    shown = f"{engine.variant!r} {engine.variant.name} {engine.terms()} {engine._address!r}"
+    shown = (
+        f"{engine.variant!r} {engine.variant.name} {engine.terms()} {engine.instance._address!r}"
+    )
     for secret in (SECRET, quote(SECRET, safe="")):
         assert secret not in shown
         assert secret not in Path("/proc/self/cmdline").read_text()

@@ -95,6 +95,10 @@ class Schema(Space):
         """As written in a statement."""
         return '"' + self.name.replace('"', '""') + '"'
 
+    def member(self, name: str) -> str:
+        """A table or an index of ours as written in a statement."""
+        return f"{self.quoted}." + '"' + name.replace('"', '""') + '"'
+
     @property
     def _identifier(self) -> sql.Identifier:
         return sql.Identifier(self.name)

