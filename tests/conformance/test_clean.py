@@ -106,3 +106,25 @@ def test_engines_are_listed_with_gaps_and_with_what_is_missing(app: typer.Typer)
     for word in ("sqlite", "duckdb", "postgresql", "gap", "durability=full|none"):
         assert word in done.output
     assert "pip install 'loadstone[lacking]'" in done.output
+
+
+def test_each_engine_is_listed_once_with_all_its_roads(app: typer.Typer) -> None:
+    done = CliRunner().invoke(app, ["engines"])
+    listed, _, _ = done.output.partition("Storage structures")
+    rows = [
+        [cell.strip() for cell in line.split("│")[1:3]]
+        for line in listed.splitlines()
+        if line.startswith("│")
+    ]
+    named = [name for name, _ in rows if name]
+    assert named == sorted({*registry.engine_names(), *registry.client_names()})
+    roads: dict[str, list[str]] = {name: [] for name in named}
+    current = ""
+    for name, road in rows:
+        current = name or current
+        roads[current] += [road] if road else []
+    for name in ("sqlite", "duckdb", "postgresql", "null"):
+        assert roads[name] == ["statements", "client in Rust"]
+    for name, only in (("lode", "client in Rust"), ("zodb", "client in Python"),
+                       ("fixed", "statements"), ("lacking", "statements")):  # fmt: skip
+        assert roads[name] == [only]

@@ -71,6 +71,8 @@ class Client(System):
 
     language: ClassVar[str]
     """The language of the client: rust or python."""
+    library: ClassVar[str] = ""
+    """The source of the engine's library, if `versions` is empty."""
 
     def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:
         super().__init__(variant, scratch, owner)

@@ -1,56 +1,75 @@
-"""`loadstone engines`: what is installed, what each engine can switch, and what it lacks."""
+"""`loadstone engines`: the engines, how each is driven, its tactics, and its gaps."""
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rich.table import Table
 
     from loadstone.engines.base import System
+
+DRIVEN_BY = {"engines": "statements", "clients": "client"}
+"""Kind of entry point -> the road to the engine."""
+CAPTION = "wisconsin drives an engine by statements, oo1 by a client program"
 
 
 def engines() -> None:
     """List the engines and what each can do.
 
-    Versions, tactics, and the stand-ins for the papers' storage structures.
+    Each engine's roads (statements, a client program in Rust or Python), versions and tactics, and
+    the stand-ins for the papers' storage structures.
     """
     from rich.table import Table
 
-    from loadstone import registry
     from loadstone.diagnostics import console
 
-    structures = Table("engine", "structure", "", "stand-in", title="Storage structures")
-    gaps = Table("engine", "measure", "why not", title="Measures that an engine cannot execute")
-    screen = console()
-    for seam, names, title in (
-        ("engines", registry.engine_names(), "Engines that take statements (wisconsin)"),
-        ("clients", registry.client_names(), "Engines called by a client program (oo1)"),
-    ):
-        overview = Table("engine", "version", "tactics (default first)", title=title)
-        for name in names:
-            engine = _row(overview, seam, name)
-            for what, structure in engine.capabilities.structures.items() if engine else ():
+    overview = Table(
+        "engine", "driven by", "version", "tactics (default first)", title="Engines",
+        caption=CAPTION,
+    )  # fmt: skip
+    structures = Table("engine", "structure", "", "what it is there", title="Storage structures")
+    gaps = Table("engine", "measure", "why not", title="Measures that a client has no means for")
+    for name, seams in _roads():
+        for seam in seams:
+            shown = name if seam == seams[0] else ""
+            kind = _row(overview, shown, seam, name)
+            for what, structure in kind.capabilities.structures.items() if kind else ():
                 if seam == "engines":
                     word = "yes" if structure.supported else "gap"
                     structures.add_row(name, what, word, structure.note)
                 elif not structure.supported:
                     gaps.add_row(name, what, structure.note)
-        screen.print(overview)
-    screen.print(structures)
-    screen.print(gaps)
+        overview.add_section()
+    for table in (overview, structures, gaps):
+        console().print(table)
 
 
-def _row(table: "Table", seam: str, name: str) -> "type[System] | None":
-    """One engine's row; None where something it needs is not installed."""
+def _roads() -> "Iterator[tuple[str, list[str]]]":
+    """Each engine once, with the kinds of entry points that lead to it."""
     from loadstone import registry
+
+    names = {"engines": registry.engine_names(), "clients": registry.client_names()}
+    for name in sorted({*names["engines"], *names["clients"]}):
+        yield name, [seam for seam in DRIVEN_BY if name in names[seam]]
+
+
+def _row(table: "Table", shown: str, seam: str, name: str) -> "type[System] | None":
+    """Add the row of one road; None if something it needs is not installed."""
+    from loadstone import registry
+    from loadstone.clients.base import Client
     from loadstone.errors import EngineError
 
     try:
-        engine = registry.load_system(seam, name)
+        kind = registry.load_system(seam, name)
     except EngineError as error:
-        table.add_row(name, f"not available: {error.message}", error.hint)
+        table.add_row(shown, DRIVEN_BY[seam], f"not available: {error.message}", error.hint)
         return None
-    table.add_row(name, _versions(engine), _tactics(engine))
-    return engine
+    road, versions = DRIVEN_BY[seam], _versions(kind)
+    if issubclass(kind, Client):
+        road, versions = f"client in {kind.language.title()}", versions or kind.library
+    table.add_row(shown, road, versions, _tactics(kind))
+    return kind
 
 
 def _versions(engine: "type[System]") -> str:

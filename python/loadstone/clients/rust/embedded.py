@@ -37,6 +37,7 @@ class RustClient(Client):
     """An embedded engine behind `crates/clients`; its files lie in the scratch folder."""
 
     language: ClassVar[str] = "rust"
+    library: ClassVar[str] = "built in"
     file: ClassVar[str] = ""
     """The name of the database in the scratch folder; empty for an engine without files."""
     lock_file: ClassVar[str] = ""
@@ -180,6 +181,7 @@ class MemoryClient(RustClient):
     """Plain structs, pointers and a hash map: the limit, not a database."""
 
     name: ClassVar[str] = "memory"
+    library: ClassVar[str] = ""
     capabilities: ClassVar[Capabilities] = replace(
         capabilities(KEY_VALUE, {}), stoppable=False, role=Role.LIMIT
     )
@@ -189,6 +191,7 @@ class NullClient(RustClient):
     """Answers every call at once: the harness overhead in Rust."""
 
     name: ClassVar[str] = "null"
+    library: ClassVar[str] = ""
     capabilities: ClassVar[Capabilities] = replace(
         capabilities(KEY_VALUE, {}, answers=False), stoppable=False, role=Role.OVERHEAD
     )
@@ -248,6 +251,7 @@ class DuckdbClient(RustClient):
     """DuckDB by its C API, which the installed wheel's own library exports."""
 
     name: ClassVar[str] = "duckdb"
+    library: ClassVar[str] = "the duckdb wheel's"
     file: ClassVar[str] = "oo1.duckdb"
     capabilities: ClassVar[Capabilities] = capabilities(
         {},
