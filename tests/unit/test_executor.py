@@ -24,7 +24,8 @@ from loadstone.run.progress_listener import ProgressListener
 
 OPERATION = Operation("select", "a selection", "g", "", "heap", "heap", "client", ("a", "b", "c"))
 CELL, OTHER = (Cell("select", name, 1000, "warm", 2, "") for name in ("one", "two"))
-PLAN = Plan("w", "1993", ("one", "two"), (1000,), 1, 2, 2, 60.0, (CELL, OTHER))
+PLAN = Plan(benchmark="w", edition="1993", variants=("one", "two"), rows=(1000,),
+            cells=(CELL, OTHER), warm_up=2)  # fmt: skip
 SAMPLE = Sample(0, 0, 0, 0, 1)
 RIGHT = AnswerCheck(0, 0, 1, "c", 1, "c")
 REPLIES = {
