@@ -5,6 +5,11 @@
 //! knows no plan, no record and no statistics: it is the program at the seam, and the clock around
 //! it.
 
+#![expect(
+    clippy::inline_always,
+    reason = "what is called once a visit passes parts and records in registers only if inlined"
+)]
+
 mod client;
 mod driver;
 mod duckdb;

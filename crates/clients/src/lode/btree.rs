@@ -160,13 +160,11 @@ impl Design for Btrees {
         }))
     }
 
-    #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
     #[inline(always)]
     fn find(&self, pages: &impl PageRead, id: u32, (): &mut ()) -> Result<(u32, Part)> {
         Ok((id, self.part(pages, id)?))
     }
 
-    #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
     #[inline(always)]
     fn read(&self, pages: &impl PageRead, handle: u32, (): &mut ()) -> Result<Part> {
         self.part(pages, handle)

@@ -183,7 +183,6 @@ impl<D: Design, P: Place> Driver for Lode<D, P> {
         Ok(())
     }
 
-    #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
     #[inline(always)]
     fn find(&mut self, id: u32) -> Result<(D::Handle, Part), ClientError> {
         loop {
@@ -198,7 +197,6 @@ impl<D: Design, P: Place> Driver for Lode<D, P> {
         }
     }
 
-    #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
     #[inline(always)]
     fn read(&mut self, handle: D::Handle) -> Result<Part, ClientError> {
         let Some(session) = &self.session else { return Err(not_begun()) };
@@ -206,7 +204,6 @@ impl<D: Design, P: Place> Driver for Lode<D, P> {
         read.map_err(|failure| failure.told("reading a part"))
     }
 
-    #[expect(clippy::inline_always, reason = "the direction is known where it is called")]
     #[inline(always)]
     fn links(
         &mut self,

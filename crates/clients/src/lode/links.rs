@@ -79,7 +79,6 @@ impl Links {
         word.map(Reference).ok_or(Failure::Missing(id))
     }
 
-    #[expect(clippy::inline_always, reason = "what is read should stay in registers")]
     #[inline(always)]
     fn part(self, pages: &impl PageRead, part: Reference) -> Result<Part> {
         let words = self.parts.read_at(pages, part, record::see)?;
@@ -102,7 +101,6 @@ impl Links {
     }
 
     /// Follow a part's list; `each` gets every connection, and the part at its other end.
-    #[expect(clippy::inline_always, reason = "the direction is known where it is called")]
     #[inline(always)]
     fn walk(
         self,
@@ -297,20 +295,17 @@ impl Design for Links {
         }))
     }
 
-    #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
     #[inline(always)]
     fn find(&self, pages: &impl PageRead, id: u32, (): &mut ()) -> Result<(Reference, Part)> {
         let part = self.reference_to(pages, id)?;
         Ok((part, self.part(pages, part)?))
     }
 
-    #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
     #[inline(always)]
     fn read(&self, pages: &impl PageRead, handle: Reference, (): &mut ()) -> Result<Part> {
         self.part(pages, handle)
     }
 
-    #[expect(clippy::inline_always, reason = "the direction is known where it is called")]
     #[inline(always)]
     fn links(
         &self,

@@ -50,7 +50,6 @@ impl Objects {
     }
 
     /// The first words of a part.
-    #[expect(clippy::inline_always, reason = "what is read should stay in registers")]
     #[inline(always)]
     fn see<const N: usize>(self, pages: &impl PageRead, part: Reference) -> Result<[u64; N]> {
         self.parts.read_at(pages, part, record::see)?.ok_or(TOO_SHORT)
@@ -62,7 +61,6 @@ impl Objects {
     }
 
     /// The three parts that one is connected to.
-    #[expect(clippy::inline_always, reason = "what is read should stay in registers")]
     #[inline(always)]
     fn to(self, pages: &impl PageRead, part: Reference) -> Result<[Reference; 3]> {
         let words = self.parts.read_at(pages, part, |view, at| view.words::<3>(at + TO))?;
@@ -195,7 +193,6 @@ impl Design for Objects {
         }))
     }
 
-    #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
     #[inline(always)]
     fn find(
         &self,
@@ -208,13 +205,11 @@ impl Design for Objects {
         Ok((part, record::part_of(self.see(pages, part)?)))
     }
 
-    #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
     #[inline(always)]
     fn read(&self, pages: &impl PageRead, part: Reference, _: &mut Directory) -> Result<Part> {
         Ok(record::part_of(self.see(pages, part)?))
     }
 
-    #[expect(clippy::inline_always, reason = "the direction is known where it is called")]
     #[inline(always)]
     fn links(
         &self,

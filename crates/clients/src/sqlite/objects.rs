@@ -189,7 +189,6 @@ impl Driver for Objects {
         self.file.end()
     }
 
-    #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
     #[inline(always)]
     fn find(&mut self, id: u32) -> Result<(u32, Part), ClientError> {
         self.read(id).map(|part| (id, part))

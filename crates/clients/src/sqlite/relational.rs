@@ -225,13 +225,11 @@ impl Driver for Relational {
         self.file.end()
     }
 
-    #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
     #[inline(always)]
     fn find(&mut self, id: u32) -> Result<(u32, Part), ClientError> {
         self.read(id).map(|part| (id, part))
     }
 
-    #[expect(clippy::inline_always, reason = "a part returned by a call goes through memory")]
     #[inline(always)]
     fn read(&mut self, handle: u32) -> Result<Part, ClientError> {
         let find = &mut self.statements()?.find;
