@@ -25,6 +25,7 @@ OWNERS = {
     "jinja2": ("report/",),
     "msgspec": ("protocol/",),
     "sqlglot": ("quel/",),
+    "statistics": ("analysis/", "machine/", "statistics/", "worker/"),  # a report computes nothing
 }
 PACKAGE = "python/loadstone/"
 
@@ -97,6 +98,11 @@ except SystemExit as end:
 @pytest.mark.parametrize("code", ["import loadstone.cli", SHOW_HELP], ids=["import", "help"])
 def test_the_command_line_starts_without_engines(code):
     assert loaded_by(code) == []
+
+
+def test_the_summary_on_the_terminal_draws_without_the_page():
+    loaded = loaded_by("import loadstone.report.terminal_summary")
+    assert not {"altair", "vl_convert", "jinja2"} & {*loaded}
 
 
 def test_a_heavy_import_is_seen():

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_fixture import make_run
 
+from loadstone.analysis.cold_warm import cold_warm
 from loadstone.analysis.growth import growth
 from loadstone.analysis.published import comparisons
 from loadstone.analysis.summary import summarise
@@ -44,12 +45,12 @@ def all_charts() -> list[charts.Chart]:
     whole = summarise(make_run())
     tables = comparisons(whole).tables
     lines = [line for line in growth(whole) if line.variant == "sqlite"]
-    cold, warm = (charts.largest_with(whole, t) for t in ("cold", "warm"))
+    cold, warm = (whole.largest_with(t) for t in ("cold", "warm"))
     return [
         *(charts.paper_table(table, whole.names) for table in tables),
         *(charts.paper_shape(table, whole.names) for table in tables[:3]),
         charts.growth_lines(lines, 0, charts.growth_domain(lines)),
-        charts.cold_and_warm(warm, cold, "duckdb", 1),
+        charts.cold_and_warm(cold_warm(cold, warm, "duckdb"), "duckdb", 1),
     ]
 
 
@@ -90,5 +91,5 @@ def test_hostile_labels_stay_text() -> None:
 @pytest.mark.parametrize("missing", ["cold", "warm"])
 def test_no_pairs_no_chart(missing: str) -> None:
     whole = summarise(make_run(("select-1%-heap",), scales=(10_000,)))
-    views = {t: whole.view(10_000, t) for t in ("cold", "warm")}
-    assert charts.cold_and_warm(views["warm"], views["cold"], "absent", 0) is None
+    views = [whole.view(10_000, t) for t in ("cold", "warm")]
+    assert charts.cold_and_warm(cold_warm(*views, "absent"), "absent", 0) is None

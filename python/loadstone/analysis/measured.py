@@ -1,10 +1,10 @@
 """Today's figures for a row of a paper's table: one operation, a sum, a size, a load."""
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from loadstone.analysis.standing import standing
+from loadstone.analysis.standing import comparable, standing
 from loadstone.analysis.summary import CellSummary, Summary, View
 from loadstone.analysis.unequal import Unequal
 from loadstone.plan.role import Role
@@ -167,7 +167,9 @@ def _mostly_disturbed(summary: Summary) -> bool:
 
 def _ranked(found: Mapping[str, Today], competitors: Collection[str]) -> Mapping[str, Today]:
     """With ratios to the best, of the competitors that may be compared."""
-    fair = _fair([one for variant, one in found.items() if variant in competitors])
+    fair = comparable(
+        one for variant, one in found.items() if variant in competitors and one.quantity
+    )
     best = min(fair, key=lambda one: one.quantity or math.inf, default=None)
     if best is None:
         return found
@@ -177,12 +179,6 @@ def _ranked(found: Mapping[str, Today], competitors: Collection[str]) -> Mapping
         else one
         for variant, one in found.items()
     }
-
-
-def _fair(found: Iterable[Today]) -> list[Today]:
-    measured = [one for one in found if one.status == "ok" and one.quantity]
-    proved = [one for one in measured if one.temperature != "unproved"]
-    return proved or measured
 
 
 def _ratio(one: Today, best: Today) -> Estimate:

@@ -4,6 +4,10 @@ A ratio whose interval includes 1 shows no difference, so none is printed: `≈`
 within 10 %, `?` if that is undecided. A ratio of too few samples for an interval begins with `~`.
 """
 
+from collections.abc import Iterable
+from statistics import median
+from typing import Protocol, TypeVar
+
 from loadstone.record.model import Run
 from loadstone.statistics.estimate import Estimate
 from loadstone.text.numbers import times
@@ -28,6 +32,35 @@ def standing(ratio: Estimate | None, *, best: bool = False, exact: bool = False)
         return times(ratio.value)
     same = ratio.low >= 1 / NEAR and ratio.high <= NEAR
     return SAME if same else UNDECIDED
+
+
+class Figure(Protocol):
+    """What is ranked, or not."""
+
+    @property
+    def status(self) -> str:
+        """As a record has it."""
+
+    @property
+    def temperature(self) -> str:
+        """As it was proved."""
+
+
+Ranked = TypeVar("Ranked", bound=Figure)
+
+
+def comparable(figures: Iterable[Ranked]) -> list[Ranked]:
+    """The figures that may be compared: ok, and, as soon as one cold one is proved, without the
+    unproved."""
+    measured = [figure for figure in figures if figure.status == "ok"]
+    proved = [figure for figure in measured if figure.temperature != "unproved"]
+    return proved or measured
+
+
+def typically_behind(ratios: Iterable[Estimate | None]) -> float | None:
+    """The median of `behind`; None without a ratio."""
+    known = [found for ratio in ratios if (found := behind(ratio)) is not None]
+    return median(known) if known else None
 
 
 def behind(ratio: Estimate | None) -> float | None:

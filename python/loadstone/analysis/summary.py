@@ -8,14 +8,14 @@ compared with a proved one; if the number of visits varies, times are scaled to 
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import median
 
 from loadstone._core import effective_samples, interval_of_median, outliers
 from loadstone.analysis.consistency import believable, consistent, processors, threads
-from loadstone.analysis.standing import standing
+from loadstone.analysis.standing import comparable, standing
 from loadstone.analysis.unequal import Told, Unequal, planned_otherwise, told_terms, unequal
 from loadstone.analysis.vocabulary import VISITS_FEW, Words, words_of
 from loadstone.plan.choices import TEMPERATURES
@@ -41,7 +41,7 @@ CLIENT = "client"
 """The term that names the language of the client."""
 WRITES = frozenset({"relation", "update"})
 """Destinations of statements that commit a write."""
-OVERHEAD_SHARE_MAX = 0.1
+OVERHEAD_SHARE_MARKED = 0.1
 """Above this share of a figure, the harness overhead is marked beside it."""
 
 
@@ -118,7 +118,7 @@ class CellSummary:
     @property
     def near_overhead(self) -> bool:
         """Whether the harness overhead is a notable share of the figure."""
-        return self.overhead_share is not None and self.overhead_share > OVERHEAD_SHARE_MAX
+        return self.overhead_share is not None and self.overhead_share > OVERHEAD_SHARE_MARKED
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +239,11 @@ class Summary:
             for figure in row.figures.values()
         }
 
+    def largest_with(self, temperature: str) -> View | None:
+        """The view of the largest scale that has cells at a temperature."""
+        views = [view for view in self.views if view.temperature == temperature]
+        return max(views, key=lambda view: view.rows, default=None)
+
     def view(self, rows: int, temperature: str) -> View | None:
         """The view at a scale and temperature, if anything was planned there."""
         wanted = (rows, temperature)
@@ -315,7 +320,7 @@ def _row(
         clients.get(v): f for v, f in plain.items() if f.role is Role.OVERHEAD and f.elapsed_ns
     }
     ranked = [figure for figure in plain.values() if figure.role is Role.COMPETITOR]
-    fair = _fair(ranked) if ranks else []
+    fair = comparable(f for f in ranked if f.elapsed_ns) if ranks else []
     best = _fastest(fair)
     figures = {}
     for variant, figure in plain.items():
@@ -376,13 +381,6 @@ def _median_ns(figure: CellSummary) -> float:
     return figure.elapsed_ns.value if figure.elapsed_ns else math.inf
 
 
-def _fair(figures: Iterable[CellSummary]) -> list[CellSummary]:
-    """Those that may be compared: ok, and, if one cold cell is proved, only the proved."""
-    measured = [figure for figure in figures if figure.status == "ok" and figure.elapsed_ns]
-    proved = [figure for figure in measured if figure.temperature != "unproved"]
-    return proved or measured
-
-
 def cell_summary(
     cell: Cell,
     result: CellResult | None,
@@ -417,8 +415,8 @@ def cell_summary(
         temperature=result.temperature_shown,
         samples=result.samples,
         elapsed_ns=speeds.interval(median_ns, result.condition) if speeds else median_ns,
-        client_cpu_share=_share([sample.client_cpu_ns for sample in result.samples], elapsed),
-        server_cpu_share=_share([sample.server_cpu_ns for sample in result.samples], elapsed),
+        client_cpu_share=share_of_elapsed(result.samples, lambda s: s.client_cpu_ns),
+        server_cpu_share=share_of_elapsed(result.samples, lambda s: s.server_cpu_ns),
         read_bytes=_median([sample.read_bytes for sample in result.samples]),
         written_bytes=_median([sample.written_bytes for sample in result.samples]),
         answers_right=right,
@@ -441,11 +439,13 @@ def normalised_ns(result: CellResult, visits: int) -> list[float]:
     ]
 
 
-def _share(parts: Sequence[int | None], wholes: Sequence[int]) -> float | None:
-    """Sum over sum, of the samples where both are known."""
-    known = [(part, whole) for part, whole in zip(parts, wholes, strict=True) if part is not None]
-    total = sum(whole for _, whole in known)
-    return sum(part for part, _ in known) / total if total else None
+def share_of_elapsed(
+    samples: Iterable[Sample], part_ns: Callable[[Sample], int | None]
+) -> float | None:
+    """The sum of a part of the elapsed times over their sum, of the samples that tell the part."""
+    known = [(part, s.elapsed_ns) for s in samples if (part := part_ns(s)) is not None]
+    elapsed_ns = sum(whole for _, whole in known)
+    return sum(part for part, _ in known) / elapsed_ns if elapsed_ns else None
 
 
 def _median(values: Sequence[int | None]) -> float | None:

@@ -7,12 +7,12 @@ plain Vega-Lite; a test holds each against its schema.
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import geometric_mean
 from typing import Any
 
+from loadstone.analysis.cold_warm import ColdWarm
 from loadstone.analysis.growth import Growth
+from loadstone.analysis.paper_shape import shaped
 from loadstone.analysis.published import Comparison
-from loadstone.analysis.summary import Row, Summary, View
 from loadstone.report.drawing import (
     BAD,
     CHARACTER_PX,
@@ -55,13 +55,10 @@ def paper_table(table: Comparison, names: Mapping[str, str]) -> Chart:
 def paper_shape(table: Comparison, names: Mapping[str, str]) -> Chart:
     """The same, each system relative to its own geometric mean over the table's rows."""
     points = [point for point in _points(table, names) if not point["over"]]
-    means = {
-        system: geometric_mean([p["x"] for p in points if p["system"] == system])
-        for system in dict.fromkeys(p["system"] for p in points)
-    }
-    shaped = [p | {"x": p["x"] / means[p["system"]]} for p in points]
+    shapes = shaped((p["system"], p["x"]) for p in points)
+    points = [p | {"x": x} for p, x in zip(points, shapes, strict=True)]
     title = f"{table.heading}: each system over its own geometric mean"
-    return _profiles(shaped, table, f"format(datum.value, '~g') + '{TIMES}'"), title
+    return _profiles(points, table, f"format(datum.value, '~g') + '{TIMES}'"), title
 
 
 def _points(table: Comparison, names: Mapping[str, str]) -> list[Point]:
@@ -199,17 +196,21 @@ def growth_domain(lines: Iterable[Growth]) -> tuple[float, float]:
     return min(values) / 1.6, max(values) * 1.6
 
 
-def cold_and_warm(warm: View, cold: View, variant: str, series: int) -> Chart | None:
+def cold_and_warm(pairs: Sequence[ColdWarm], variant: str, series: int) -> Chart | None:
     """Each operation's cold time over its warm time on one variant; unproved ones hollow."""
-    points = _pairs(warm, cold, variant)
+    points: list[Point] = [
+        {"x": p.warm_ns / NS_PER_S, "y": p.cold_ns / NS_PER_S, "name": p.operation,
+         "proved": p.proved, "ratio": p.ratio}
+        for p in pairs
+    ]  # fmt: skip
     if not points:
         return None
     low, high = _range(p[axis_name] for p in points for axis_name in ("x", "y"))
     ticks = decades(low, high, 4, fine=False)
     x, y = (axis(field, low, high, labelExpr=TIME_LABELS, values=ticks) for field in ("x", "y"))
-    notable = sorted(points, key=lambda p: p["y"] / p["x"])
+    notable = sorted(points, key=lambda p: p["ratio"])
     named = {id(p): p for p in (notable[0], notable[len(notable) // 2], notable[-1])}.values()
-    labels = [p | {"text": f"{p['name']}  {times(p['y'] / p['x'])}"} for p in named]
+    labels = [p | {"text": f"{p['name']}  {times(p['ratio'])}"} for p in named]
     proved = [p for p in points if p["proved"]]
     colour = colour_of(series)
     layers = [
@@ -227,31 +228,3 @@ def cold_and_warm(warm: View, cold: View, variant: str, series: int) -> Chart | 
         ),
     ]  # fmt: skip
     return chart(layers, 190, 180, characters_right=30), f"Cold against warm on {variant}"
-
-
-def _pairs(warm: View, cold: View, variant: str) -> list[Point]:
-    before = {row.operation.name: row for row in warm.all_rows}
-    points = []
-    for row in cold.all_rows:
-        pair = _medians(before.get(row.operation.name), row, variant)
-        if pair:
-            proved = row.figures[variant].temperature == "cold"
-            named = {"name": row.operation.name, "proved": proved}
-            points.append({"x": pair[0], "y": pair[1], **named})
-    return points
-
-
-def _medians(warm: Row | None, cold: Row, variant: str) -> tuple[float, float] | None:
-    figures = [row.figures.get(variant) if row else None for row in (warm, cold)]
-    values = [
-        figure.elapsed_ns.value / NS_PER_S
-        for figure in figures
-        if figure and figure.status == "ok" and figure.elapsed_ns
-    ]
-    return (values[0], values[1]) if len(values) == 2 else None
-
-
-def largest_with(summary: Summary, temperature: str) -> View | None:
-    """The view of the largest scale that has cells at a temperature."""
-    views = [view for view in summary.views if view.temperature == temperature]
-    return max(views, key=lambda view: view.rows, default=None)

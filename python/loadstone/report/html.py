@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from loadstone.analysis.busy import busy_variants
 from loadstone.analysis.calibration import calibration
-from loadstone.analysis.consistency import busy
+from loadstone.analysis.cold_warm import cold_and_warm_views, cold_warm
 from loadstone.analysis.growth import Growth, growth
 from loadstone.analysis.ladder import BELOW_LOOKUP, LADDERS
 from loadstone.analysis.published import Comparison, Comparisons, comparisons
@@ -159,7 +160,7 @@ def _context(record: Run) -> dict[str, Any]:
         "terms": terms(whole),
         "sessions": run.sessions,
         "machine": _machine(run),
-        "busy": _busy(whole),
+        "busy": busy_variants(whole),
         "calibration": calibration_table(calibration(whole), whole.labels),
         "command": reproduce.command(run),
         "typed": reproduce.typed(run),
@@ -292,42 +293,16 @@ def _growth_drawings(
 
 
 def _temperature_charts(whole: Summary) -> list[tuple[str, Markup]]:
-    cold = charts.largest_with(whole, "cold")
-    warm = whole.view(cold.rows, "warm") if cold else None
-    if cold is None or warm is None:
+    views = cold_and_warm_views(whole)
+    if views is None:
         return []
     return [
         (variant, _draw(chart))
         for series, variant in enumerate(whole.competitors)
-        if (chart := charts.cold_and_warm(warm, cold, variant, series))
+        if (chart := charts.cold_and_warm(cold_warm(*views, variant), variant, series))
     ]
 
 
 def _machine(run: Run) -> dict[str, Any]:
     """Every key, of the last session that knows it."""
     return {key: value for session in run.sessions for key, value in session.machine.items()}
-
-
-def _busy(whole: Summary) -> list[tuple[str, str]]:
-    """(variant, the share of the elapsed time that its client and its server computed, over all
-    cells with believable counters)."""
-    told = {t.variant: t.read_back for t in whole.run.terms if t.key == "parallelism"}
-    rows = []
-    for variant in whole.columns:
-        own = [f for f in whole.figures.values() if f.cell.variant == variant]
-        client = _total([f for f in own if f.client_cpu_share is not None], "client_cpu_ns")
-        server = _total([f for f in own if f.server_cpu_share is not None], "server_cpu_ns")
-        if client is not None:
-            rows.append((variant, busy(client, server, told.get(variant))))
-    return rows
-
-
-def _total(own: Sequence[CellSummary], field: str) -> float | None:
-    known = [
-        (getattr(sample, field), sample.elapsed_ns)
-        for figure in own
-        for sample in figure.samples
-        if getattr(sample, field) is not None
-    ]
-    elapsed_ns = sum(whole for _, whole in known)
-    return sum(part for part, _ in known) / elapsed_ns if elapsed_ns else None

@@ -5,17 +5,17 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from statistics import median
 
 from rich.table import Table
 from rich.text import Text
 
 from loadstone.analysis.advice import advice
 from loadstone.analysis.calibration import calibration
+from loadstone.analysis.cold_warm import cost_of_cold
 from loadstone.analysis.growth import growth
 from loadstone.analysis.ladder import ladders
 from loadstone.analysis.published import comparisons
-from loadstone.analysis.standing import behind, unjudged
+from loadstone.analysis.standing import typically_behind, unjudged
 from loadstone.analysis.summary import Row, Summary, View, summarise
 from loadstone.analysis.terms import terms
 from loadstone.analysis.verdict import OWN, circumstances, headline, verdict
@@ -23,7 +23,6 @@ from loadstone.control_characters import legible
 from loadstone.plan.plan import join_names
 from loadstone.record.model import Run
 from loadstone.report.calibration_table import calibration_table, short
-from loadstone.report.charts import largest_with
 from loadstone.report.ladder_words import brief, clients_line, round_trips_line
 from loadstone.report.legible import legible_run
 from loadstone.report.paper_words import paper_line
@@ -54,7 +53,7 @@ def summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | Table]
     yield Text(headline(whole), style="bold")
     yield Text(circumstances(run), style="dim")
     yield _verdict(whole)
-    view = largest_with(whole, "warm") or next(iter(whole.views), None)
+    view = whole.largest_with("warm") or next(iter(whole.views), None)
     if view is not None and whole.competitors:
         yield Text("")
         yield _groups(whole, view)
@@ -124,7 +123,7 @@ def _groups(whole: Summary, view: View) -> Table:
 
 def _ratio(rows: Sequence[Row], variant: str, *, bar: bool) -> Text:
     figures = [row.figures[variant] for row in rows if variant in row.figures]
-    ratios = [ratio for figure in figures if (ratio := behind(figure.ratio)) is not None]
+    typical = typically_behind(figure.ratio for figure in figures)
     counts = {
         status: sum(figure.status == status for figure in figures)
         for status in ("failed", "disturbed", "invalid")
@@ -132,8 +131,7 @@ def _ratio(rows: Sequence[Row], variant: str, *, bar: bool) -> Text:
     counts["unproved"] = sum(figure.unproved for figure in figures)
     text = Text()
     mark = "≠" if any(figure.unequal for figure in figures) else ""
-    if ratios:
-        typical = median(ratios)
+    if typical is not None:
         share = math.log(typical) / math.log(BAR_RATIO_MAX) if typical > 1 else 0.0
         text.append(f"{times(typical) + mark:>6} ", style="")
         text.append(bar_of(share, BAR_WIDTH) if bar else "", style="blue")
@@ -227,32 +225,10 @@ def _growth(whole: Summary) -> list[str]:
 
 def _cold(whole: Summary) -> list[str]:
     """The cost of a cold start for each variant, median of its operations that were proved cold."""
-    cold = largest_with(whole, "cold")
-    warm = whole.view(cold.rows, "warm") if cold else None
-    if cold is None or warm is None:
-        return []
-    before = {row.operation.name: row for row in warm.all_rows}
-    said = []
-    for variant, name in whole.names.items():
-        ratios = []
-        for row in cold.all_rows:
-            then = (
-                before[row.operation.name].figures.get(variant)
-                if row.operation.name in before
-                else None
-            )
-            now = row.figures.get(variant)
-            if not (now and then and now.status == then.status == "ok"):
-                continue
-            if now.temperature != "cold":
-                continue  # unproved
-            if now.elapsed_ns and then.elapsed_ns:
-                ratios.append(now.elapsed_ns.value / then.elapsed_ns.value)
-        if ratios:
-            said.append(f"{name} {times(median(ratios))}")
-    if not said:
-        return []
-    return [f"Cold over warm, median of the operations: {listing(said)}"]
+    said = [
+        f"{whole.names[variant]} {times(cost)}" for variant, cost in cost_of_cold(whole).items()
+    ]
+    return [f"Cold over warm, median of the operations: {listing(said)}"] if said else []
 
 
 def _terms(whole: Summary) -> list[str]:

@@ -1,0 +1,66 @@
+"""Each operation's cold time beside its warm time, on one variant at the largest cold scale."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import median
+
+from loadstone.analysis.summary import CellSummary, Summary, View
+
+
+@dataclass(frozen=True, slots=True)
+class ColdWarm:
+    """One operation's medians; `proved`: its cold samples are proved cold."""
+
+    operation: str
+    warm_ns: float
+    cold_ns: float
+    proved: bool
+
+    @property
+    def ratio(self) -> float:
+        """The cost of a cold start: cold over warm."""
+        return self.cold_ns / self.warm_ns
+
+
+def cold_and_warm_views(whole: Summary) -> tuple[View, View] | None:
+    """The cold view of the largest scale that has one, and the warm view of that scale."""
+    cold = whole.largest_with("cold")
+    warm = whole.view(cold.rows, "warm") if cold else None
+    return (cold, warm) if cold and warm else None
+
+
+def cold_warm(cold: View, warm: View, variant: str) -> list[ColdWarm]:
+    """The operations that are ok in both views, in the order of the cold one."""
+    before = {row.operation.name: row.figures.get(variant) for row in warm.all_rows}
+    found = []
+    for row in cold.all_rows:
+        now, then = row.figures.get(variant), before.get(row.operation.name)
+        values = [_ok_ns(figure) for figure in (then, now)]
+        if now and values[0] is not None and values[1] is not None:
+            proved = now.temperature == "cold"
+            found.append(ColdWarm(row.operation.name, values[0], values[1], proved))
+    return found
+
+
+def _ok_ns(figure: CellSummary | None) -> float | None:
+    return (
+        figure.elapsed_ns.value if figure and figure.status == "ok" and figure.elapsed_ns else None
+    )
+
+
+def cost_of_cold(whole: Summary) -> dict[str, float]:
+    """Variant -> the median ratio of its operations that are proved cold; without the variants that
+    have none."""
+    views = cold_and_warm_views(whole)
+    if views is None:
+        return {}
+    return {
+        variant: cost
+        for variant in whole.columns
+        if (cost := _median(p.ratio for p in cold_warm(*views, variant) if p.proved)) is not None
+    }
+
+
+def _median(ratios: Iterable[float]) -> float | None:
+    known = list(ratios)
+    return median(known) if known else None
