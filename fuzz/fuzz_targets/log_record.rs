@@ -4,9 +4,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use lode::log::record::{decode, encode};
-use lode::log::{Body, Lsn, RECORD_BYTES_MAX, apply};
-use lode::page::PAGE_BYTES;
+use lode::internals::log::record::{decode, encode};
+use lode::internals::log::{Body, Lsn, RECORD_BYTES_MAX, apply};
+use lode::internals::page::PAGE_BYTES;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 const EPOCH: u64 = 7;

@@ -4,9 +4,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use lode::page::PAGE_BYTES;
-use lode::slotted::{self, Fit};
-use lode::view::{AlignedPage, View};
+use lode::internals::page::PAGE_BYTES;
+use lode::internals::slotted::{self, Fit};
+use lode::internals::view::{AlignedPage, View};
 
 fuzz_target!(|bytes: &[u8]| {
     let (steps, bytes) = bytes.split_at(bytes.len().min(32));

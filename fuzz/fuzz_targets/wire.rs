@@ -6,9 +6,9 @@
 mod frame;
 
 use libfuzzer_sys::fuzz_target;
-use lode::PAGE_BYTES;
-use lode::log::apply;
-use lode::wire::{Request, decode_reply, decode_request};
+use lode::internals::page::PAGE_BYTES;
+use lode::internals::log::apply;
+use lode::internals::wire::{Request, decode_reply, decode_request};
 
 fuzz_target!(|bytes: &[u8]| {
     // As they are: next to nothing fits.

@@ -6,7 +6,7 @@
 mod frame;
 
 use libfuzzer_sys::fuzz_target;
-use lode::wire::{Request, decode_request};
+use lode::internals::wire::{Request, decode_request};
 
 fuzz_target!(|bytes: &[u8]| {
     let Some(frame) = frame::around(bytes) else { return };

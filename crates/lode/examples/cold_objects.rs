@@ -20,9 +20,10 @@ use loadstone_measure::counters::storage_bytes;
 use loadstone_measure::eviction::evict;
 use loadstone_measure::idle_states::IdleStates;
 
-use lode::hash::Hash;
-use lode::objects::{Objects, Oid, Reference};
-use lode::{Database, LodeError, PAGE_BYTES, PageNumber, Reading, Tactics, named};
+use lode::internals::hash::Hash;
+use lode::internals::objects::{Objects, Oid, Reference};
+use lode::internals::{named, page::PAGE_BYTES, page::PageNumber};
+use lode::{Database, LodeError, Reading, Tactics};
 
 const PARTS_DEFAULT: u64 = 20_000;
 const ROUNDS_DEFAULT: usize = 9;

@@ -22,8 +22,9 @@ use io_uring::{IoUring, opcode, types};
 use loadstone_measure::clock::now_ns;
 use loadstone_measure::eviction::evict;
 use loadstone_measure::idle_states::IdleStates;
-use lode::heap::Heap;
-use lode::{Database, LodeError, Tactics, named};
+use lode::internals::heap::Heap;
+use lode::internals::named;
+use lode::{Database, LodeError, Tactics};
 
 const MIB_DEFAULT: u64 = 512;
 const ROUNDS_DEFAULT: usize = 5;
@@ -133,7 +134,10 @@ fn scan(path: &Path, read_ahead: &str, mib: u64) -> Outcome<Reading> {
     if records != records_max || pages < records / RECORDS_PER_PAGE {
         return Err("the scan did not show what was read".into());
     }
-    Ok(Reading { bytes: records / RECORDS_PER_PAGE * lode::PAGE_BYTES as u64, elapsed_ns })
+    Ok(Reading {
+        bytes: records / RECORDS_PER_PAGE * lode::internals::page::PAGE_BYTES as u64,
+        elapsed_ns,
+    })
 }
 
 /// The file from end to end, `depth` requests in the queue at any time.
@@ -188,6 +192,9 @@ static ROOMS: [Room; DEPTH_MAX] =
 impl Room {
     /// Let it have memory, so that this is not in the time.
     fn touch(&self) {
-        self.0.iter().step_by(lode::PAGE_BYTES).for_each(|byte| byte.store(1, Ordering::Relaxed));
+        self.0
+            .iter()
+            .step_by(lode::internals::page::PAGE_BYTES)
+            .for_each(|byte| byte.store(1, Ordering::Relaxed));
     }
 }

@@ -90,8 +90,18 @@ pub fn format(pages: &mut impl PageWrite) -> Result<()> {
 /// Give a new file a name and a number. [`LodeError::Exists`] if the name is taken,
 /// [`LodeError::TooLong`] if it does not fit, [`LodeError::Limit`] at the 85th file.
 pub fn create(pages: &mut impl PageWrite, name: &str, kind: FileKind) -> Result<Entry> {
-    check_name(name)?;
     let files = all(pages)?;
+    create_beside(pages, &files, name, kind)
+}
+
+/// The same beside the files that there are, for a caller that has just asked for [`all`].
+pub(crate) fn create_beside(
+    pages: &mut impl PageWrite,
+    files: &[Entry],
+    name: &str,
+    kind: FileKind,
+) -> Result<Entry> {
+    check_name(name)?;
     if files.iter().any(|entry| entry.name == name) {
         return Err(LodeError::Exists { what: format!("file called `{name}`") });
     }
@@ -140,6 +150,18 @@ pub fn put_last(pages: &mut impl PageWrite, file: FileNumber, last: PageNumber) 
     let position = position.ok_or_else(|| missing_number(file))?;
     let at = entry_at(position) + offset::LAST;
     pages.write(CATALOG_PAGE, |bytes| page::put_u32(bytes, at, last))
+}
+
+/// Note the root of the file of that number.
+pub(crate) fn put_root(
+    pages: &mut impl PageWrite,
+    file: FileNumber,
+    root: PageNumber,
+) -> Result<()> {
+    let position = pages.read(CATALOG_PAGE, |view| find_number(view, file))?;
+    let position = position.ok_or_else(|| missing_number(file))?;
+    let at = entry_at(position) + offset::ROOT;
+    pages.write(CATALOG_PAGE, |bytes| page::put_u32(bytes, at, root))
 }
 
 /// Change what the catalog says of the file with the entry's number; also its name, if that is

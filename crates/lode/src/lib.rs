@@ -4,23 +4,22 @@
 //! It is an instrument and not a rival: small, real (durable, crash-safe, multi-user), and made to
 //! be taken apart. The bytes are drawn in `docs/lode-format.md`.
 //!
-//! From below: [`disk`] is the five-method door to storage; [`buffer`] keeps pages at addresses
-//! that follow from their numbers; [`log`] and [`transaction`] make changes atomic, durable and
-//! isolated; [`space`] gives pages out; the access methods ([`heap`], [`btree`], [`hash`],
-//! [`links`], [`objects`]) are written over [`pages::PageRead`] and [`pages::PageWrite`] and know
-//! none of the above. `docs/lode.md` says more on a page.
+//! A program opens a [`Database`] (or connects to one at a page [`server`], as a
+//! [`Remote`](remote::Remote)) with the [`Tactics`] that it chose, begins a transaction
+//! ([`Reading`], [`Writing`]), and asks it by name for files: a [`Heap`] of records, [`Objects`], a
+//! [`Btree`], a [`Hash`] index. [`Links`] join records. What can go wrong is a [`LodeError`]. How
+//! all this is built is on a page in `docs/lode.md`, and each file of the source opens with what it
+//! is.
 //!
 //! ```
 //! use std::path::Path;
 //!
-//! use lode::links::{LinkField, Links};
-//! use lode::{Database, LodeError, Tactics, hash::Hash, heap::Heap, named};
+//! use lode::{Database, LinkField, Links, LodeError, Tactics};
 //!
 //! fn wheel_and_spoke(path: &Path) -> Result<(), LodeError> {
 //!     let database = Database::create(path, &Tactics::of([("durability", "group")])?)?;
 //!     let mut writing = database.writing();
-//!     let parts: Heap = named::find_or_create(&mut writing, "parts")?;
-//!     let by_id: Hash = named::find_or_create(&mut writing, "part by id")?;
+//!     let (parts, by_id) = (writing.heap("parts")?, writing.hash("part by id")?);
 //!     let links = Links { parents: parts, children: parts, field: LinkField::new(0, 16) };
 //!     let wheel = parts.insert(&mut writing, &[&[0; 32], &b"wheel"[..]].concat(), None)?;
 //!     let spoke = parts.insert(&mut writing, &[&[0; 32], &b"spoke"[..]].concat(), None)?;
@@ -29,7 +28,7 @@
 //!     writing.commit()?;
 //!
 //!     let reading = database.reading();
-//!     assert_eq!(by_id.get_one(&reading, 7)?, Some(wheel.to_u64()));
+//!     assert_eq!(reading.hash("part by id")?.get_one(&reading, 7)?, Some(wheel.to_u64()));
 //!     let first = links.children_of(&reading, wheel)?.expect("the wheel has a spoke").first;
 //!     assert_eq!(&parts.get(&reading, first)?[32..], b"spoke");
 //!     drop(reading);
@@ -39,45 +38,68 @@
 //! # wheel_and_spoke(&folder.path().join("parts.lode")).expect("it works");
 //! ```
 
-pub mod backup;
-pub mod btree;
-pub mod buffer;
-pub mod catalog;
-pub mod checkpoint;
-pub mod database;
-pub mod disk;
-pub mod error;
-pub mod hash;
-pub mod heap;
-pub mod links;
-pub mod lock;
-pub mod log;
-pub mod named;
-pub mod objects;
-pub mod owner;
-pub mod page;
+mod backup;
+mod btree;
+mod buffer;
+mod catalog;
+mod checkpoint;
+mod database;
+mod disk;
+mod error;
+mod hash;
+mod heap;
+mod links;
+mod lock;
+mod log;
+mod named;
+mod objects;
+mod owner;
+mod page;
 mod page_number;
-pub mod pages;
+mod pages;
 mod random;
-pub mod recovery;
+mod recovery;
 pub mod remote;
 pub mod server;
 mod shared;
 #[cfg(test)]
 mod simulation;
-pub mod slotted;
-pub mod space;
-pub mod superblock;
+mod slotted;
+mod space;
+mod superblock;
 mod sync;
 pub mod tactics;
-pub mod transaction;
-pub mod view;
-pub mod wire;
+mod transaction;
+mod view;
+mod wire;
 
+pub use btree::Btree;
 pub use database::Database;
 pub use error::LodeError;
-pub use page::{PAGE_BYTES, PageKind, PageNumber};
+pub use hash::Hash;
+pub use heap::{Heap, RecordId, Reference};
+pub use links::{LinkField, Links};
+pub use objects::Objects;
 pub use pages::{PageRead, PageWrite};
 pub use tactics::Tactics;
-pub use transaction::{ReadTransaction, Reading, Writing};
+pub use transaction::{Reading, Writing};
 pub use view::View;
+
+/// The layers that all this is made of, for the engine's own tests, fuzz targets and examples, and
+/// for the lab's clients. They change with the engine: nothing here is promised.
+pub mod internals {
+    /// Hand on what a layer has for others.
+    macro_rules! layers {
+        ($($layer:ident),+ $(,)?) => {$(
+            #[doc = concat!("The layer `", stringify!($layer), "`.")]
+            pub mod $layer {
+                pub use crate::$layer::*;
+            }
+        )+};
+    }
+
+    layers! {
+        btree, buffer, catalog, database, disk, error, hash, heap, links, lock, log, named,
+        objects, owner, page, pages, slotted, space, superblock, transaction, view, wire,
+    }
+}

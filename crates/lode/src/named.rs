@@ -1,4 +1,5 @@
-//! Files by name: the step from the [`catalog`] to an access method.
+//! Files by name: the step from the [`catalog`] to an access method, and that step as methods of
+//! transactions.
 //!
 //! What is made here is part of the transaction that makes it, as everything else is.
 
@@ -10,6 +11,8 @@ use crate::heap::Heap;
 use crate::objects::Objects;
 use crate::page::{FileNumber, PageNumber};
 use crate::pages::{PageRead, PageWrite};
+use crate::remote::RemoteWriting;
+use crate::transaction::{LockSource, ReadTransaction, Writing};
 
 /// An access method whose files the catalog can name.
 pub trait Named: Sized {
@@ -38,17 +41,17 @@ pub fn find<F: Named>(pages: &impl PageRead, name: &str) -> Result<F> {
 ///
 /// [`LodeError::Exists`] if the name belongs to a file of another kind; as [`catalog::create`].
 pub fn find_or_create<F: Named>(pages: &mut impl PageWrite, name: &str) -> Result<F> {
-    let known = catalog::all(pages)?.into_iter().find(|entry| entry.name == name);
-    match known {
+    let files = catalog::all(pages)?;
+    match files.iter().find(|entry| entry.name == name) {
         Some(entry) if entry.kind == F::KIND => Ok(F::at(entry.file, entry.root)),
         Some(entry) => {
             Err(LodeError::Exists { what: format!("{} called `{name}`", kind_word(entry.kind)) })
         }
         None => {
-            let entry = catalog::create(pages, name, F::KIND)?;
-            let root = F::make(pages, entry.file)?;
-            catalog::put(pages, &Entry { root, ..catalog::find(pages, name)? })?;
-            Ok(F::at(entry.file, root))
+            let Entry { file, .. } = catalog::create_beside(pages, &files, name, F::KIND)?;
+            let root = F::make(pages, file)?;
+            catalog::put_root(pages, file, root)?;
+            Ok(F::at(file, root))
         }
     }
 }
@@ -109,6 +112,40 @@ impl Named for Hash {
     fn at(_: FileNumber, root: PageNumber) -> Self {
         Self::open(root)
     }
+}
+
+/// A method for each access method: the file of a name, which `$open` finds.
+macro_rules! files {
+    ($open:ident, $suffix:literal, [$($mutable:tt)?]) => {
+        files!(@one $open, $suffix, [$($mutable)?], heap, Heap, "heap");
+        files!(@one $open, $suffix, [$($mutable)?], objects, Objects, "file of objects");
+        files!(@one $open, $suffix, [$($mutable)?], btree, Btree, "B+tree");
+        files!(@one $open, $suffix, [$($mutable)?], hash, Hash, "hash index");
+    };
+    (@one $open:ident, $suffix:literal, [$($mutable:tt)?],
+        $method:ident, $type:ty, $what:literal) => {
+        #[doc = concat!("The ", $what, " of that name", $suffix)]
+        ///
+        /// # Errors
+        ///
+        /// [`LodeError::Missing`] or [`LodeError::Exists`] for a name that is free or another
+        /// kind's; as of any operation.
+        pub fn $method(&$($mutable)? self, name: &str) -> Result<$type> {
+            $open(self, name)
+        }
+    };
+}
+
+impl<S: LockSource> ReadTransaction<S> {
+    files!(find, ".", []);
+}
+
+impl Writing {
+    files!(find_or_create, "; it is made where there is none.", [mut]);
+}
+
+impl RemoteWriting {
+    files!(find_or_create, "; it is made where there is none.", [mut]);
 }
 
 #[cfg(test)]

@@ -3,16 +3,17 @@
 use std::ops::ControlFlow;
 use std::sync::{Arc, LazyLock};
 
-use lode::btree::{self, Btree};
-use lode::catalog::{self, FileKind};
-use lode::disk::Memory;
-use lode::error::Result;
-use lode::hash::Hash;
-use lode::heap::{Heap, RecordId, Reference};
-use lode::links::{LinkField, Links};
-use lode::objects::Objects;
-use lode::page::PAGE_BYTES;
-use lode::{Database, LodeError, PageRead, Writing, space};
+use lode::internals::btree::{self, Btree};
+use lode::internals::catalog::{self, FileKind};
+use lode::internals::disk::Memory;
+use lode::internals::error::Result;
+use lode::internals::hash::Hash;
+use lode::internals::heap::{Heap, RecordId, Reference};
+use lode::internals::links::{LinkField, Links};
+use lode::internals::objects::Objects;
+use lode::internals::page::PAGE_BYTES;
+use lode::internals::space;
+use lode::{Database, LodeError, PageRead, Writing};
 
 pub static DATABASE: LazyLock<Small> = LazyLock::new(|| Small::new().expect("memory is enough"));
 

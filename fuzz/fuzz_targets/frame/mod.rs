@@ -1,7 +1,7 @@
 //! Frames of the page server's wire out of any bytes.
 
-use lode::PAGE_BYTES;
-use lode::wire::{FRAME_BYTES_MAX, HEAD_BYTES};
+use lode::internals::page::PAGE_BYTES;
+use lode::internals::wire::{FRAME_BYTES_MAX, HEAD_BYTES};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Of a frame's head; the checksum stands before the length.

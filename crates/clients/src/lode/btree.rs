@@ -8,8 +8,8 @@
 use std::ops::Range;
 
 use loadstone_datasets::oo1::{Connection, Database, NewPart, Part as Row};
-use lode::btree::{Btree, Bytes};
-use lode::catalog::FileKind;
+use lode::internals::btree::{Btree, Bytes};
+use lode::internals::catalog::FileKind;
 use lode::{PageRead, PageWrite};
 
 use super::builds::{Builds, between};

@@ -8,7 +8,7 @@ use std::ops::{Bound, Range};
 
 use loadstone_datasets::oo1::Database;
 use loadstone_datasets::oo1::database::{BUILD_FIRST_S, BUILD_SPAN_S};
-use lode::btree::Btree;
+use lode::internals::btree::Btree;
 use lode::{PageRead, PageWrite};
 
 use super::failure::{Failure, Result};

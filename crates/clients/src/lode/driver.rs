@@ -3,7 +3,7 @@
 use std::ops::{Range, RangeInclusive};
 
 use loadstone_datasets::oo1::{Database, NewPart};
-use lode::catalog::{self, CATALOG_PAGE};
+use lode::internals::catalog::{self, CATALOG_PAGE};
 use lode::{PageRead, PageWrite};
 
 use super::ENGINE;

@@ -5,10 +5,10 @@
 use std::ops::Range;
 
 use loadstone_datasets::oo1::{Connection, Database, NewPart};
-use lode::btree::Btree;
-use lode::catalog::FileKind;
-use lode::hash::Hash;
-use lode::heap::{Heap, RecordId, Reference};
+use lode::internals::btree::Btree;
+use lode::internals::catalog::FileKind;
+use lode::internals::hash::Hash;
+use lode::internals::heap::{Heap, RecordId, Reference};
 use lode::{PageRead, PageWrite};
 
 use super::builds::Builds;

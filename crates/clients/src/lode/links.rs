@@ -9,10 +9,10 @@
 use std::ops::Range;
 
 use loadstone_datasets::oo1::{Connection, Database, NewPart};
-use lode::btree::Btree;
-use lode::catalog::FileKind;
-use lode::heap::{Heap, RecordId, Reference};
-use lode::links::{self as lists, LINK_BYTES as LIST_BYTES, LinkField};
+use lode::internals::btree::Btree;
+use lode::internals::catalog::FileKind;
+use lode::internals::heap::{Heap, RecordId, Reference};
+use lode::internals::links::{self as lists, LINK_BYTES as LIST_BYTES, LinkField};
 use lode::{PageRead, PageWrite, View};
 
 use super::builds::Builds;

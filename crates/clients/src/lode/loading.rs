@@ -7,9 +7,10 @@
 use std::ops::Range;
 
 use loadstone_datasets::oo1::{Connection, Database as Data, NewPart};
-use lode::catalog::{self, Entry, FileKind};
-use lode::heap::{RecordId, Reference};
-use lode::{Database, LodeError, PageNumber, PageRead, Writing};
+use lode::internals::catalog::{self, Entry, FileKind};
+use lode::internals::heap::{RecordId, Reference};
+use lode::internals::page::PageNumber;
+use lode::{Database, LodeError, PageRead, Writing};
 
 use super::failure::{Failure, Result};
 

@@ -7,9 +7,9 @@
 use std::ops::{ControlFlow, Range};
 
 use loadstone_datasets::oo1::{Database, NewPart};
-use lode::catalog::FileKind;
-use lode::hash::{Directory, Hash};
-use lode::objects::{self, Oid, Reference};
+use lode::internals::catalog::FileKind;
+use lode::internals::hash::{Directory, Hash};
+use lode::internals::objects::{self, Oid, Reference};
 use lode::{PageRead, PageWrite};
 
 use super::builds::Builds;
@@ -173,7 +173,7 @@ impl Design for Objects {
         let entries = all.map(|id| (u64::from(id), word_of(id)));
         let ids = Hash::open(Hash::load(loading.pages(), id.file, entries)?);
         loading.commit()?;
-        let builds = Builds(lode::btree::Btree::create(loading.pages(), build.file)?);
+        let builds = Builds(lode::internals::btree::Btree::create(loading.pages(), build.file)?);
         builds.load(loading, database, word_of)?;
         let roots = [(part, parts.root()), (id, ids.root()), (build, builds.0.root())];
         loading.publish(roots)?;
@@ -189,7 +189,7 @@ impl Design for Objects {
         Ok(files.map(|[part, id, build]| Self {
             parts: objects::Objects::open(part.file, part.root),
             ids: Hash::open(id.root),
-            builds: Builds(lode::btree::Btree::open(build.root)),
+            builds: Builds(lode::internals::btree::Btree::open(build.root)),
         }))
     }
 

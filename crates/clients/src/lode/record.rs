@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 
 use loadstone_datasets::oo1::{Connection, Part as Row};
 
-use lode::heap::Heap;
+use lode::internals::heap::Heap;
 use lode::{PageRead, View};
 
 use super::failure::{Failure, Result};

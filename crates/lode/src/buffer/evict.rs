@@ -57,6 +57,7 @@ impl Buffer {
     /// Frames for at least one page: a permit to bring one in.
     pub(super) fn make_room(&self) -> Result<Permit<'_>> {
         let mut rounds_all_latched = 0;
+        self.check_cap()?;
         let mut wait = Wait::new(self);
         loop {
             if let Some(permit) = self.budget.acquire() {
@@ -68,7 +69,7 @@ impl Buffer {
             }
             // Whoever writes, reads or drops a page gets on without us. Who has latched one may be
             // waiting for a frame as we are, and may be this very thread.
-            if self.guards.load(Ordering::Relaxed) < self.budget.pages_resident() {
+            if self.guards.0.load(Ordering::Relaxed) < self.budget.pages_resident() {
                 rounds_all_latched = 0;
             } else {
                 rounds_all_latched += 1;
@@ -78,6 +79,23 @@ impl Buffer {
             }
             wait.once();
         }
+    }
+
+    /// A page that stays in memory although it was evicted breaks the cap: no more come then.
+    fn note_dropped(&self, dropped: rustix::io::Result<()>) {
+        if dropped.is_err() {
+            self.memory_kept.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn check_cap(&self) -> Result<()> {
+        if !self.memory_kept.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let what = "the system does not take the memory of evicted pages back, so the cap of \
+                    `cache=` cannot be kept: does the program lock its memory (mlockall)? Unlock \
+                    it, then open the database again";
+        Err(LodeError::Limit { what: what.to_owned() })
     }
 
     /// Evict the next page, in the tactic's order, and give its frame to the caller; none if there
@@ -197,9 +215,8 @@ impl Buffer {
         // SAFETY: the page lies within the reservation, since it has a state word. It is latched by
         // us, who have no reference to it.
         #[expect(unsafe_code, reason = "an evicted page's memory goes back to the system")]
-        unsafe {
-            self.pages.drop_page(page);
-        }
+        let dropped = unsafe { self.pages.drop_page(page) };
+        self.note_dropped(dropped);
         self.budget.remove_resident(slot);
         self.state_of(page).vacate();
     }
@@ -239,9 +256,8 @@ impl Buffer {
         self.events.evictions.add(run.len());
         // SAFETY: as in `drop_latched`, for each of them.
         #[expect(unsafe_code, reason = "evicted pages' memory goes back to the system")]
-        unsafe {
-            self.pages.drop_pages(run[0].0, run.len() as PageNumber);
-        }
+        let dropped = unsafe { self.pages.drop_pages(run[0].0, run.len() as PageNumber) };
+        self.note_dropped(dropped);
         for &(page, slot) in run {
             self.budget.remove_resident(slot);
             self.state_of(page).vacate();
@@ -252,9 +268,8 @@ impl Buffer {
     pub(super) fn abandon_claimed(&self, slot: Slot, page: PageNumber) {
         // SAFETY: as above; the page is claimed, and who claimed it has no reference to it now.
         #[expect(unsafe_code, reason = "half a page's memory goes back to the system")]
-        unsafe {
-            self.pages.drop_page(page);
-        }
+        let dropped = unsafe { self.pages.drop_page(page) };
+        self.note_dropped(dropped);
         self.budget.remove_resident(slot);
         self.state_of(page).vacate();
         drop(self.budget.permit(1));

@@ -69,8 +69,8 @@ pub(super) struct Guard<'a>(&'a AtomicUsize);
 
 impl<'a> Guard<'a> {
     pub(super) fn new(buffer: &'a Buffer) -> Self {
-        buffer.guards.fetch_add(1, Ordering::Relaxed);
-        Self(&buffer.guards)
+        buffer.guards.0.fetch_add(1, Ordering::Relaxed);
+        Self(&buffer.guards.0)
     }
 }
 

@@ -28,13 +28,13 @@ mod tests;
 mod write_back;
 
 use std::io;
+use std::mem::offset_of;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 pub use self::counters::Counters;
 pub use self::latched::Latched;
 pub use self::prefetcher::Prefetcher;
-pub use self::replacement::Replacement;
 pub use self::write_back::WriteBack;
 
 use self::counters::Events;
@@ -50,6 +50,7 @@ use crate::error::{LodeError, Result};
 use crate::page::{PAGE_BYTES, PageNumber};
 use crate::pages::Version;
 use crate::sync::{Mutex, let_others_run};
+use crate::tactics::Replacement;
 use crate::view::View;
 
 /// The smallest cache: what one operation may need at once, a few times over.
@@ -78,28 +79,40 @@ pub struct BufferOptions {
     pub pages_max: PageNumber,
 }
 
-/// The pages of one volume, for all threads.
+/// The pages of one volume, for all threads. In the order of its fields: what reading a page in
+/// memory needs comes first, on one cache line that no thread writes to.
+#[repr(C, align(64))]
 pub struct Buffer {
-    // What reading a page in memory needs comes first, on one cache line.
     words: Reservation,
     pages: Reservation,
     tactic: Tactic,
     budget: FrameBudget,
     /// Pages that are latched, or pinned by a reader: what may stay so for as long as its user
-    /// likes.
-    guards: AtomicUsize,
+    /// likes. Written at every latch, so on a line of its own.
+    guards: OwnLine<AtomicUsize>,
     disk: Arc<dyn Disk>,
     write_back: OnceLock<Weak<dyn WriteBack>>,
     pages_total: AtomicU32,
     /// How many pages the volume durably has, as far as that is known.
     growing: Mutex<PageNumber>,
     sync_failed: AtomicBool,
+    /// The system has not taken the memory of an evicted page back: the cap cannot be kept.
+    memory_kept: AtomicBool,
     pages_max: PageNumber,
     huge: Huge,
     read_ahead: ReadAhead,
     cache_bytes: u64,
     events: Events,
 }
+
+const _: () = assert!(offset_of!(Buffer, pages) + size_of::<Reservation>() <= LINE_BYTES);
+
+/// Bytes that processors hand to each other at once.
+const LINE_BYTES: usize = 64;
+
+/// What lies on cache lines of its own; two, because processors prefetch the neighbour.
+#[repr(align(128))]
+struct OwnLine<T>(T);
 
 impl Buffer {
     /// A buffer with nothing in it, for as many pages as the disk has and may get.
@@ -129,12 +142,13 @@ impl Buffer {
             huge: Huge::new(if options.huge_pages { pages } else { 0 }),
             read_ahead: ReadAhead::new(read_ahead_pages, budget.pages_max()),
             budget,
-            guards: AtomicUsize::new(0),
+            guards: OwnLine(AtomicUsize::new(0)),
             disk,
             write_back: OnceLock::new(),
             pages_total: AtomicU32::new(pages_total),
             growing: Mutex::new(0),
             sync_failed: AtomicBool::new(false),
+            memory_kept: AtomicBool::new(false),
             pages_max,
             cache_bytes,
             events: Events::default(),

@@ -10,28 +10,7 @@ use crate::error::Result;
 use crate::page::PageNumber;
 use crate::random;
 use crate::sync::Mutex;
-
-/// The tactic by which pages are evicted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Replacement {
-    /// Second chance: a hand passes over the pages, sets their second-chance bit and evicts those
-    /// that nobody has used since it passed last. A use costs something only once after each
-    /// passing. Approximates `Lru`. Source: vmcache, Leis et al. 2023, section 3.4.
-    #[default]
-    Clock,
-    /// The page whose last use is longest ago, exactly. Every use pays: it takes a number from a
-    /// counter that all threads share. A scan that is larger than the cache, repeated, misses
-    /// every time: the inner relation of the Wisconsin benchmark's joins.
-    Lru,
-    /// Any page. Nothing to pay at a use, nothing known; a repeated scan hits as often as the
-    /// cache is large.
-    Random,
-    /// The page whose last use but one is longest ago, those used once first: a scan does not drive
-    /// out what is used again and again. Every use pays more than with `Lru`. Source: O'Neil,
-    /// O'Neil and Weikum 1993, with the history of evicted pages kept for as long as the database
-    /// is open.
-    Lru2,
-}
+use crate::tactics::Replacement;
 
 /// Uses of a page within so many uses of any page count as one for `Lru2`: one operation reads
 /// the same page a few times in a row (the paper's correlated reference period). Chosen as more
@@ -39,6 +18,12 @@ pub enum Replacement {
 const CORRELATED_USES: u64 = 8;
 
 /// A tactic at work.
+///
+/// `clock` is second chance (vmcache, Leis et al. 2023, section 3.4): a hand passes over the pages,
+/// sets their second-chance bit and evicts those that were not used since it passed last; a use
+/// costs something only once after each passing. With `lru` and `lru-2` every use takes a number
+/// from a counter that all threads share, and `lru-2` keeps the history of evicted pages for as
+/// long as the database is open. `random` pays nothing at a use.
 pub(super) enum Tactic {
     Clock { hand: AtomicUsize },
     Random { drawn: AtomicU64 },

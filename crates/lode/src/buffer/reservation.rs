@@ -102,7 +102,7 @@ impl Reservation {
     /// The page lies within, and nobody has a plain reference to it (others may read it through
     /// a [`crate::View`] or as words, and see zeros).
     #[expect(unsafe_code, reason = "bytes change behind plain references")]
-    pub(super) unsafe fn drop_page(&self, page: PageNumber) {
+    pub(super) unsafe fn drop_page(&self, page: PageNumber) -> rustix::io::Result<()> {
         // SAFETY: it is the same for one page.
         unsafe { self.drop_pages(page, 1) }
     }
@@ -113,10 +113,13 @@ impl Reservation {
     ///
     /// As for [`Reservation::drop_page`], for each of them.
     #[expect(unsafe_code, reason = "bytes change behind plain references")]
-    pub(super) unsafe fn drop_pages(&self, first: PageNumber, count: PageNumber) {
+    pub(super) unsafe fn drop_pages(
+        &self,
+        first: PageNumber,
+        count: PageNumber,
+    ) -> rustix::io::Result<()> {
         let (from, bytes) = (first as usize * PAGE_BYTES, count as usize * PAGE_BYTES);
-        let advised = self.advise(from, bytes, Advice::LinuxDontNeed);
-        debug_assert!(advised.is_ok(), "it was tried when the reservation was made");
+        self.advise(from, bytes, Advice::LinuxDontNeed)
     }
 
     fn advise(&self, from: usize, bytes: usize, advice: Advice) -> rustix::io::Result<()> {

@@ -19,7 +19,7 @@ use crate::shared::{Changes, Shared};
 use crate::tactics::Tactics;
 use crate::transaction::{Reading, Writing};
 
-pub(crate) use opening::{Files, PAGES_MAX, create_files, remove_files, replacement};
+pub(crate) use opening::{Files, PAGES_MAX, create_files, remove_files};
 
 /// An open database, for all threads.
 ///
@@ -60,7 +60,7 @@ impl Database {
         &self.shared.tactics
     }
 
-    /// Pages of an extent, as [`crate::space`] wants to know it.
+    /// Pages of an extent, as the space map counts them.
     pub fn extent_pages(&self) -> u32 {
         self.shared.superblock.extent_pages
     }

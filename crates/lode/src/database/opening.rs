@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Database;
-use crate::buffer::{Buffer, BufferOptions, Prefetcher, Replacement, WriteBack};
+use crate::buffer::{Buffer, BufferOptions, Prefetcher, WriteBack};
 use crate::disk::{BufferedFile, DirectFile, Disk};
 use crate::error::{LodeError, Result};
 use crate::log::{Log, Sizes};
@@ -158,7 +158,7 @@ impl Database {
     fn new(files: &Files, log: Log, superblock: Superblock, tactics: &Tactics) -> Result<Self> {
         let options = BufferOptions {
             cache_bytes: tactics.cache.0,
-            replacement: replacement(tactics),
+            replacement: tactics.replacement,
             huge_pages: tactics.huge_pages == HugePages::On,
             read_ahead_pages: match tactics.read_ahead_pages() {
                 0 => 0,
@@ -292,16 +292,6 @@ fn log_sizes(tactics: &Tactics) -> Sizes {
         .clamp(LOG_GROWTH_BYTES_MIN, LOG_GROWTH_BYTES_MAX)
         .next_multiple_of(PAGE_BYTES as u64);
     Sizes { growth_bytes, tail_bytes_max: growth_bytes as usize }
-}
-
-/// The buffer's word for a tactic.
-pub(crate) const fn replacement(tactics: &Tactics) -> Replacement {
-    match tactics.replacement {
-        tactics::Replacement::Clock => Replacement::Clock,
-        tactics::Replacement::Lru => Replacement::Lru,
-        tactics::Replacement::Lru2 => Replacement::Lru2,
-        tactics::Replacement::Random => Replacement::Random,
-    }
 }
 
 /// 16 bytes that no other volume has: the seeds that the standard library draws for its hash maps.

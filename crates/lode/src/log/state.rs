@@ -81,6 +81,11 @@ impl State {
 
 impl Failure {
     fn error(&self) -> LodeError {
+        if matches!(self.kind, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) {
+            let doing = self.doing;
+            let why = format!("{doing} failed as the disk is full: free some space there first");
+            return LodeError::Reopen { why };
+        }
         error_of(
             format!("{}, after which the database must be opened again,", self.doing),
             io::Error::new(self.kind, self.words.clone()),

@@ -3,7 +3,7 @@
 //! To read and to write are two contracts, so that what only reads cannot be asked to write:
 //!
 //! ```compile_fail,E0277
-//! # fn heap_and_database() -> (lode::heap::Heap, lode::Database) { unimplemented!() }
+//! # fn heap_and_database() -> (lode::Heap, lode::Database) { unimplemented!() }
 //! let (heap, database) = heap_and_database();
 //! let mut reading = database.reading();
 //! heap.insert(&mut reading, b"a record", None).unwrap();
@@ -54,7 +54,7 @@ pub trait PageRead {
     ) -> Result<(R, Version)>;
 
     /// A number of the volume's own, drawn when that was made: record tags are mixed with it
-    /// ([`crate::heap`]).
+    /// (`heap`).
     fn salt(&self) -> u64;
 
     /// Whether a reference's offset hint is followed, and validated by the record tag that stands
@@ -73,7 +73,7 @@ pub trait PageWrite: PageRead {
     -> Result<R>;
 
     /// Make the volume hold at least that many pages; new ones are zeros. Not undone by a rollback.
-    /// For [`crate::space`] only.
+    /// For the layer `space` only.
     fn grow(&mut self, pages_total: PageNumber) -> Result<()>;
 
     /// Take a free page for a file, formatted as that kind: near the file's last one if possible.

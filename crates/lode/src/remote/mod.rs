@@ -2,9 +2,9 @@
 //! as if this one had.
 //!
 //! A transaction here is a type of its own, [`RemoteReading`] or [`RemoteWriting`], and the access
-//! methods cannot tell it from an embedded one: they know [`crate::Pages`] alone. To make
-//! [`crate::Database`] itself do both would have put a question before each step of the embedded
-//! path, which is the one that is measured in nanoseconds.
+//! methods cannot tell it from an embedded one: they know [`crate::PageRead`] and
+//! [`crate::PageWrite`] alone. To make [`crate::Database`] itself do both would have put a question
+//! before each step of the embedded path, which is the one that is measured in nanoseconds.
 //!
 //! What is kept between transactions are pages in a [`Buffer`], none of them ever dirty: a
 //! transaction changes copies. A page's header has, in place of the log position, the commit
@@ -31,7 +31,7 @@ pub use server_locks::ServerLocks;
 pub use writing::RemoteWriting;
 
 use crate::buffer::{self, Buffer, BufferOptions};
-use crate::database::{self, PAGES_MAX};
+use crate::database::PAGES_MAX;
 use crate::error::Result;
 use crate::tactics::{Grain, HugePages, Tactics};
 use crate::transaction::ReadTransaction;
@@ -92,7 +92,7 @@ impl Remote {
         let disk = Arc::new(RemoteDisk::new(Arc::clone(&connections), welcome.pages_total));
         let options = BufferOptions {
             cache_bytes: tactics.cache.0,
-            replacement: database::replacement(&tactics),
+            replacement: tactics.replacement,
             huge_pages: tactics.huge_pages == HugePages::On,
             read_ahead_pages: match tactics.locks {
                 Grain::Database => tactics.read_ahead_pages(),
@@ -125,7 +125,7 @@ impl Remote {
         &self.client.tactics
     }
 
-    /// Pages of an extent, as [`crate::space`] wants to know it.
+    /// Pages of an extent, as the space map counts them.
     pub fn extent_pages(&self) -> u32 {
         self.client.extent_pages()
     }

@@ -10,9 +10,9 @@ use std::fmt::Write as _;
 
 use crate::error::Result;
 use crate::page;
+use crate::page::{PAGE_BYTES, PageNumber};
 use crate::pages::{PageRead, PageWrite};
 use crate::view::View;
-use crate::{PAGE_BYTES, PageNumber};
 
 /// The first words behind the header, one within, and the last of the page.
 const PLACES: [usize; 4] = [32, 40, 2_048, PAGE_BYTES - 8];

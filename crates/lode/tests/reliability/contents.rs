@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use lode::btree::Btree;
-use lode::catalog::{self, FileKind};
-use lode::error::Result;
-use lode::hash::Hash;
-use lode::heap::{Heap, RecordId};
-use lode::links::{LINK_BYTES, LinkField, Links};
-use lode::objects::Objects;
-use lode::page::FileNumber;
+use lode::internals::btree::Btree;
+use lode::internals::catalog::{self, FileKind};
+use lode::internals::error::Result;
+use lode::internals::hash::Hash;
+use lode::internals::heap::{Heap, RecordId};
+use lode::internals::links::{LINK_BYTES, LinkField, Links};
+use lode::internals::objects::Objects;
+use lode::internals::page::FileNumber;
 use lode::{Database, LodeError, PageRead, PageWrite, Tactics};
 
 /// Records, objects and nodes begin with a number of their own, so that they are known again

@@ -7,9 +7,9 @@
 
 use std::sync::Arc;
 
-use lode::disk::Disk;
-use lode::disk::simulated::{Crash, CrashOptions, Image, Simulation};
-use lode::error::Result;
+use lode::internals::disk::Disk;
+use lode::internals::disk::simulated::{Crash, CrashOptions, Image, Simulation};
+use lode::internals::error::Result;
 use lode::tactics::Durability;
 use lode::{Database, Tactics};
 

@@ -8,10 +8,10 @@
 
 use std::sync::Arc;
 
-use lode::disk::Disk;
-use lode::disk::simulated::{Image, Simulation};
-use lode::error::Result;
-use lode::page::{HEADER_BYTES, PAGE_BYTES};
+use lode::internals::disk::Disk;
+use lode::internals::disk::simulated::{Image, Simulation};
+use lode::internals::error::Result;
+use lode::internals::page::{HEADER_BYTES, PAGE_BYTES};
 use lode::{Database, Tactics};
 
 use crate::contents::{Contents, tactics};

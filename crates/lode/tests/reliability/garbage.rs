@@ -5,10 +5,11 @@ use lode::PageWrite;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use lode::disk::Memory;
-use lode::heap::Reference;
-use lode::page::{PAGE_BYTES, PageNumber};
-use lode::{Database, LodeError, PageRead, Writing, btree, catalog, space};
+use lode::internals::disk::Memory;
+use lode::internals::heap::Reference;
+use lode::internals::page::{PAGE_BYTES, PageNumber};
+use lode::internals::{btree, catalog, space};
+use lode::{Database, LodeError, PageRead, Writing};
 
 use crate::contents::{Contents, tactics};
 use crate::operations::{Operator, commit_some};

@@ -1,8 +1,8 @@
 //! Random operations on all files within transactions, under random tactics, on disks that fail and
 //! crash, against maps. `LODE_SEED=n` plays one run again, `LODE_RUNS=n` makes a longer test.
 
-use lode::disk::simulated::Simulation;
-use lode::error::Result;
+use lode::internals::disk::simulated::Simulation;
+use lode::internals::error::Result;
 use lode::tactics::Durability;
 use lode::{Database, LodeError, Tactics, Writing};
 

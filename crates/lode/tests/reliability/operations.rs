@@ -4,10 +4,11 @@ mod indexes;
 
 use std::collections::BTreeMap;
 
-use lode::error::Result;
-use lode::hash::Hash;
-use lode::heap::RecordId;
-use lode::{Database, LodeError, PageNumber, PageWrite, space};
+use lode::internals::error::Result;
+use lode::internals::hash::Hash;
+use lode::internals::heap::RecordId;
+use lode::internals::{page::PageNumber, space};
+use lode::{Database, LodeError, PageWrite};
 
 use crate::contents::{Change, Contents, NODE_AT, Node, Record, Serial};
 use crate::random::Random;
@@ -233,7 +234,7 @@ impl Operator {
         if self.random.one_in(2) {
             let (file, _) = files.entries;
             space::free_file(pages, extent, file)?;
-            files.entries.1 = lode::btree::Btree::create(pages, file)?;
+            files.entries.1 = lode::internals::btree::Btree::create(pages, file)?;
             files.entries.1.bulk_load(pages, &now.entries, 60 + self.random.below(41) as u8)?;
         } else {
             let (file, index) = files.values;

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use lode::error::Result;
-use lode::heap::{Heap, RecordId};
-use lode::page::{self, FileNumber, PageKind, PageNumber};
-use lode::space::{self, FilePages};
-use lode::{Database, LodeError, PageRead, btree, catalog};
+use lode::internals::error::Result;
+use lode::internals::heap::{Heap, RecordId};
+use lode::internals::page::{self, FileNumber, PageKind, PageNumber};
+use lode::internals::space::{self, FilePages};
+use lode::internals::{btree, catalog};
+use lode::{Database, LodeError, PageRead};
 
 use crate::contents::{Contents, Files, NAMES, NODE_AT, Node, Record, Serial};
 

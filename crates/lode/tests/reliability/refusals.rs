@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, io};
 
-use lode::error::Result;
-use lode::page::{self, PAGE_BYTES};
-use lode::{Database, LodeError, Tactics, superblock};
+use lode::internals::error::Result;
+use lode::internals::page::{self, PAGE_BYTES};
+use lode::internals::superblock;
+use lode::{Database, LodeError, Tactics};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::contents::{Contents, tactics};

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::thread;
 
-use lode::disk::Memory;
-use lode::error::Result;
-use lode::heap::RecordId;
+use lode::internals::disk::Memory;
+use lode::internals::error::Result;
+use lode::internals::heap::RecordId;
 use lode::{Database, LodeError, Writing};
 
 use crate::contents::{Contents, Files, tactics};

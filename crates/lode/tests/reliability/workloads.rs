@@ -1,7 +1,7 @@
 //! Scripts that lead access methods over their edges, a transaction at a time.
 
 use lode::PageWrite;
-use lode::error::Result;
+use lode::internals::error::Result;
 
 use crate::contents::Contents;
 use crate::operations::{Changes, Operator, remove_range, take_many, unlink};

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use lode::disk::Memory;
-use lode::error::Result;
-use lode::page::{self, PageKind, PageNumber};
+use lode::internals::disk::Memory;
+use lode::internals::error::Result;
+use lode::internals::page::{self, PageKind, PageNumber};
 use lode::remote::Remote;
 use lode::server::{Address, Listener, Server};
 use lode::{Database, LodeError, PageRead, PageWrite, Tactics};

@@ -5,9 +5,9 @@ use std::os::unix::net::UnixListener;
 use std::sync::Arc;
 use std::thread;
 
+use lode::internals::wire::{self, Link, Reply, Request, Stale, Welcome};
 use lode::remote::Remote;
 use lode::server::{Address, Stream};
-use lode::wire::{self, Link, Reply, Request, Stale, Welcome};
 use lode::{LodeError, Tactics};
 
 use crate::setup::put;

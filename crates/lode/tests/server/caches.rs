@@ -1,6 +1,6 @@
 //! What a client keeps is what has been committed, and asking whether it is costs little.
 
-use lode::page::{PAGE_BYTES, PageKind};
+use lode::internals::page::{PAGE_BYTES, PageKind};
 use lode::remote::Remote;
 use lode::{LodeError, PageRead, PageWrite};
 

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Barrier, mpsc};
 use std::thread;
 
-use lode::error::Result;
-use lode::page::PageNumber;
+use lode::internals::error::Result;
+use lode::internals::page::PageNumber;
 use lode::remote::Remote;
 use lode::{LodeError, PageRead};
 

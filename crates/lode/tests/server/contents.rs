@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use lode::btree::Btree;
-use lode::named;
+use lode::internals::btree::Btree;
+use lode::internals::named;
 use lode::remote::Remote;
 use lode::{Database, PageRead, Tactics};
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
 
-use lode::error::Result;
+use lode::internals::error::Result;
 use lode::remote::Remote;
 use lode::server::{Address, Listener, serve};
 use lode::{Database, LodeError};

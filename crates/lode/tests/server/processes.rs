@@ -105,7 +105,11 @@ fn processes_and_threads_share_a_database() {
     }
 }
 
-fn move_money(remote: &Remote, accounts: &[u32], state: &mut u64) -> lode::error::Result<()> {
+fn move_money(
+    remote: &Remote,
+    accounts: &[u32],
+    state: &mut u64,
+) -> lode::internals::error::Result<()> {
     let (from, to) = (next(state, accounts.len()), next(state, accounts.len()));
     let mut writing = remote.writing();
     transfer(&mut writing, accounts[from], accounts[to], next(state, 10) as u64)?;

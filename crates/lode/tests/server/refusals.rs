@@ -5,10 +5,12 @@ use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 
-use lode::disk::Disk;
+use lode::internals::disk::Disk;
+use lode::internals::wire::{
+    self, Access, Change, Hello, Lock, Reply, Request, Stale, decode_reply,
+};
 use lode::remote::Remote;
 use lode::server::{Address, Listener, Server};
-use lode::wire::{self, Access, Change, Hello, Lock, Reply, Request, Stale, decode_reply};
 use lode::{LodeError, Tactics};
 
 use crate::clients::next;
@@ -81,11 +83,11 @@ fn random_bytes_harm_nobody() {
 #[test]
 fn requests_out_of_order_harm_nobody() {
     let bank = Bank::open("locks=page");
-    let runs = lode::log::Runs::whole(&[0xFF; 4_096]);
+    let runs = lode::internals::log::Runs::whole(&[0xFF; 4_096]);
     let page = bank.accounts[0];
     let change = |page| vec![Change { page, runs: runs.clone() }];
     let lock = |slot, access| {
-        let mode = lode::lock::Mode::Shared;
+        let mode = lode::internals::lock::Mode::Shared;
         Request::Lock(Lock { slot, access, mode, page, known: 0 })
     };
     let refused = [
@@ -142,7 +144,7 @@ fn one_frame_takes_little() {
     }
     say(&mut stream, &Request::Grow { pages_total: welcome.pages_total + 66 * 16 + 64 });
     assert!(matches!(hear(&mut stream), Some(Reply::Grown { .. })));
-    let nothing = lode::log::Runs::default();
+    let nothing = lode::internals::log::Runs::default();
     let change = |page| Change { page, runs: nothing.clone() };
     let changes = (3..welcome.pages_total).map(change).collect();
     say(&mut stream, &Request::Commit { slot: 1, changes });
@@ -163,7 +165,7 @@ fn half_a_transaction_leaves_nothing() {
             hear(&mut stream).unwrap();
             say(&mut stream, &lock_to_write(page));
             hear(&mut stream).unwrap();
-            let runs = lode::log::Runs::whole(&[0xFF; 4_096]);
+            let runs = lode::internals::log::Runs::whole(&[0xFF; 4_096]);
             say(&mut stream, &Request::Changes { slot: 1, changes: vec![Change { page, runs }] });
         }
         is_well(&bank);
@@ -194,7 +196,7 @@ fn who_hangs_up_waits_no_more() {
 }
 
 fn lock_to_write(page: u32) -> Request {
-    let mode = lode::lock::Mode::Exclusive;
+    let mode = lode::internals::lock::Mode::Exclusive;
     Request::Lock(Lock { slot: 1, access: Access::Writing, mode, page, known: 0 })
 }
 
@@ -248,7 +250,7 @@ fn a_change_that_failed_fails_the_commit() {
     hear(&mut stream).unwrap();
     say(&mut stream, &lock_to_write(bank.accounts[0]));
     hear(&mut stream).unwrap();
-    let runs = lode::log::Runs::whole(&[0xFF; 4_096]);
+    let runs = lode::internals::log::Runs::whole(&[0xFF; 4_096]);
     let change = |page| vec![Change { page, runs: runs.clone() }];
     say(&mut stream, &Request::Changes { slot: 1, changes: change(1_000_000) });
     say(&mut stream, &Request::Commit { slot: 1, changes: change(bank.accounts[0]) });

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use lode::disk::Memory;
-use lode::error::Result;
-use lode::page::{self, PAGE_BYTES, PageKind, PageNumber};
+use lode::internals::disk::Memory;
+use lode::internals::error::Result;
+use lode::internals::page::{self, PAGE_BYTES, PageKind, PageNumber};
 use lode::remote::Remote;
 use lode::server::{Address, Listener, Server};
 use lode::{Database, LodeError, PageRead, PageWrite, Tactics};

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use lode::disk::simulated::{Crash, CrashOptions, Image, Simulation};
-use lode::page::PageNumber;
+use lode::internals::disk::simulated::{Crash, CrashOptions, Image, Simulation};
+use lode::internals::page::PageNumber;
 use lode::{Database, LodeError, Tactics};
 
 use crate::random::{Random, setting, show};
@@ -65,11 +65,14 @@ fn a_crash_while_a_database_is_created_leaves_none_or_an_empty_one() {
     assert!(none > 0 && empty > 0, "{none} {empty}");
 }
 
-fn on_simulation(simulation: &Simulation, tactics: &Tactics) -> lode::error::Result<Database> {
+fn on_simulation(
+    simulation: &Simulation,
+    tactics: &Tactics,
+) -> lode::internals::error::Result<Database> {
     Database::on(Arc::new(simulation.disk("volume")), Arc::new(simulation.disk("log")), tactics)
 }
 
-fn on_image(image: &Image, tactics: &Tactics) -> lode::error::Result<Database> {
+fn on_image(image: &Image, tactics: &Tactics) -> lode::internals::error::Result<Database> {
     Database::on(image.disk("volume"), image.disk("log"), tactics)
 }
 

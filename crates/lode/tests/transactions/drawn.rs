@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Write, stderr};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use lode::disk::simulated::{Call, CrashOptions, Failure, Image, Simulation};
+use lode::internals::disk::simulated::{Call, CrashOptions, Failure, Image, Simulation};
 use lode::tactics::ReadAhead;
 use lode::{Database, LodeError, Tactics};
 

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write, stdout};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use lode::page::PageNumber;
+use lode::internals::page::PageNumber;
 use lode::{Database, Tactics};
 
 use crate::random::Random;
@@ -103,7 +103,7 @@ fn the_process_that_is_killed() {
     let tactics = tactics(&env::var(TACTICS).unwrap());
     let database = Database::open(&Path::new(&folder).join("database"), &tactics).unwrap();
     let mut pages = Vec::new();
-    let mut of_file = lode::space::FilePages::new(database.extent_pages(), 1).unwrap();
+    let mut of_file = lode::internals::space::FilePages::new(database.extent_pages(), 1).unwrap();
     let reading = database.reading();
     while let Some(page) = of_file.next(&reading).unwrap() {
         pages.push(page);

@@ -4,8 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use lode::disk::simulated::Simulation;
-use lode::{Database, LodeError, PageNumber, Tactics, Writing};
+use lode::internals::disk::simulated::Simulation;
+use lode::internals::page::PageNumber;
+use lode::{Database, LodeError, Tactics, Writing};
 
 use crate::drawn::{draw_crash, draw_failure, draw_tactics, open, play_seeds};
 use crate::random::{Random, show};
@@ -217,7 +218,7 @@ impl Run {
     }
 
     /// One operation of a transaction.
-    fn operate(&mut self, open: &mut Open, step: usize) -> lode::error::Result<()> {
+    fn operate(&mut self, open: &mut Open, step: usize) -> lode::internals::error::Result<()> {
         let (known, changed) = (self.states.last().unwrap(), &mut open.changed);
         let now = |page: PageNumber, changed: &BTreeMap<PageNumber, Option<Words>>| {
             changed.get(&page).copied().unwrap_or_else(|| known.get(&page).copied())

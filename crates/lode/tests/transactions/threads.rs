@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
 use std::thread;
 
-use lode::disk::Memory;
-use lode::disk::simulated::Simulation;
-use lode::error::Result;
-use lode::page::PageNumber;
+use lode::internals::disk::Memory;
+use lode::internals::disk::simulated::Simulation;
+use lode::internals::error::Result;
+use lode::internals::page::PageNumber;
 use lode::{Database, LodeError};
 
 use crate::random::Random;

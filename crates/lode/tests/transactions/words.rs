@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use lode::error::Result;
-use lode::page::{self, PAGE_BYTES, PageKind, PageNumber};
-use lode::space::FilePages;
+use lode::internals::error::Result;
+use lode::internals::page::{self, PAGE_BYTES, PageKind, PageNumber};
+use lode::internals::space::FilePages;
 use lode::{Database, PageRead, PageWrite, Reading, Tactics};
 
 /// The first word behind the header, the last of the page, and between.

@@ -3,7 +3,7 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
-use lode::btree::Bytes;
+use lode::internals::btree::Bytes;
 use pyo3::prelude::*;
 
 use super::session::Session;
@@ -12,7 +12,7 @@ use super::session::Session;
 #[pyclass(frozen, module = "loadstone._core", name = "LodeBtree")]
 pub struct Btree {
     pub session: Arc<Session>,
-    pub tree: lode::btree::Btree,
+    pub tree: lode::internals::btree::Btree,
 }
 
 type Entries = Vec<(Vec<u8>, Vec<u8>)>;

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use lode::Tactics;
-use lode::error::Result;
-use lode::owner::Owner;
+use lode::internals::error::Result;
+use lode::internals::owner::Owner;
 use lode::server;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -195,7 +195,10 @@ impl Database {
 type Named<const N: usize> = [(&'static str, u64); N];
 
 /// What happened in a buffer.
-pub fn of_buffer(py: Python<'_>, buffer: lode::buffer::Counters) -> PyResult<Bound<'_, PyDict>> {
+pub fn of_buffer(
+    py: Python<'_>,
+    buffer: lode::internals::buffer::Counters,
+) -> PyResult<Bound<'_, PyDict>> {
     let pages = fields!(
         buffer;
         misses, reads, pages_read, pages_read_ahead, writes, pages_written, batches, evictions,

@@ -1,7 +1,7 @@
 //! lode's errors as `loadstone.errors` has them.
 
 use lode::LodeError;
-use lode::heap::RecordId;
+use lode::internals::heap::RecordId;
 use pyo3::prelude::*;
 
 /// Python's own classes, imported when the first error is raised.

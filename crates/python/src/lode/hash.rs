@@ -11,7 +11,7 @@ use super::session::Session;
 #[pyclass(frozen, module = "loadstone._core", name = "LodeHash")]
 pub struct Hash {
     pub session: Arc<Session>,
-    pub hash: lode::hash::Hash,
+    pub hash: lode::internals::hash::Hash,
 }
 
 #[pymethods]

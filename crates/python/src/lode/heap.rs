@@ -12,7 +12,7 @@ use super::session::Session;
 #[pyclass(frozen, module = "loadstone._core", name = "LodeHeap")]
 pub struct Heap {
     pub session: Arc<Session>,
-    pub heap: lode::heap::Heap,
+    pub heap: lode::internals::heap::Heap,
 }
 
 #[pymethods]

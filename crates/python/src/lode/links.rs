@@ -13,7 +13,7 @@ use super::session::Session;
 #[pyclass(frozen, module = "loadstone._core", name = "LodeLinks")]
 pub struct Links {
     pub session: Arc<Session>,
-    pub links: lode::links::Links,
+    pub links: lode::internals::links::Links,
 }
 
 #[pymethods]

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use lode::objects::Reference;
+use lode::internals::objects::Reference;
 use lode::{LodeError, View};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -18,7 +18,7 @@ const REFERENCE_BYTES: usize = size_of::<u64>();
 #[pyclass(frozen, module = "loadstone._core", name = "LodeObjects")]
 pub struct Objects {
     pub session: Arc<Session>,
-    pub objects: lode::objects::Objects,
+    pub objects: lode::internals::objects::Objects,
 }
 
 #[pymethods]

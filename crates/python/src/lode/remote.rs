@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use lode::owner::Owner;
+use lode::internals::owner::Owner;
 use lode::server::Address;
 use lode::{LodeError, remote};
 use pyo3::prelude::*;

@@ -3,7 +3,7 @@
 use std::io::{ErrorKind, Read};
 use std::sync::{Mutex, PoisonError};
 
-use lode::owner::Owner;
+use lode::internals::owner::Owner;
 use lode::server;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;

@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use lode::error::Result;
-use lode::owner::Owner;
-use lode::page::{FileNumber, PageBytes, PageKind, PageNumber};
-use lode::pages::Version;
+use lode::internals::error::Result;
+use lode::internals::owner::Owner;
+use lode::internals::page::{FileNumber, PageBytes, PageKind, PageNumber};
+use lode::internals::pages::Version;
 use lode::remote::{Carried, Remote, RemoteReading, RemoteWriting};
 use lode::{Database, LodeError, PageRead, PageWrite, Reading, View, Writing};
 use pyo3::prelude::*;

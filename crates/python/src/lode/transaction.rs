@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use lode::links::LinkField;
-use lode::named::{self, Named};
-use lode::{PAGE_BYTES, catalog};
+use lode::internals::links::LinkField;
+use lode::internals::named::{self, Named};
+use lode::internals::{catalog, page::PAGE_BYTES};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -79,7 +79,8 @@ impl Transaction {
             ));
         }
         let field = LinkField::new(parent_at, child_at);
-        let links = lode::links::Links { parents: parents.heap, children: children.heap, field };
+        let links =
+            lode::internals::links::Links { parents: parents.heap, children: children.heap, field };
         Ok(Links { session: Arc::clone(&self.session), links })
     }
 

@@ -2,9 +2,10 @@
 
 use super::{ALL, TestDisk, buffer, is_resident, options, pages_mapped, set_word, word};
 use crate::buffer::evict::Outcome;
-use crate::buffer::{Buffer, BufferOptions, Replacement};
+use crate::buffer::{Buffer, BufferOptions};
 use crate::error::LodeError;
 use crate::page::{PAGE_BYTES, PageNumber};
+use crate::tactics::Replacement;
 
 fn read_all(buffer: &Buffer, pages: impl IntoIterator<Item = PageNumber>) {
     for page in pages {

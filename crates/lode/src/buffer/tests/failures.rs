@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::{ALL, TestDisk, buffer, is_resident, options, pages_mapped, set_word, word};
-use crate::buffer::{BufferOptions, Replacement, WriteBack};
+use crate::buffer::{BufferOptions, WriteBack};
 use crate::error::{LodeError, Result};
 use crate::page::{PAGE_BYTES, PageBytes, PageNumber};
+use crate::tactics::Replacement;
 
 #[test]
 fn a_page_that_cannot_be_read_is_told_and_not_in_memory() {
@@ -114,4 +115,18 @@ fn a_panic_lets_every_page_go() {
         (0..16).for_each(|page| set_word(&buffer, page, 2000));
         assert_eq!(word(&buffer, 15), 2000);
     }
+}
+
+#[test]
+fn memory_that_the_system_does_not_take_back_is_told() {
+    let disk = TestDisk::with_pages(100);
+    let buffer = buffer(&disk, &options(Replacement::Clock));
+    assert_eq!(word(&buffer, 0), 0);
+    #[expect(unsafe_code, reason = "rustix has no mlock of one page by its address")]
+    // SAFETY: the page is the buffer's, and stays mapped for as long as that lives.
+    let status = unsafe { libc::mlock(buffer.pages.page(0).cast(), PAGE_BYTES) };
+    assert_eq!(status, 0, "one page may be locked");
+    let mut pages = (1..100).chain(1..100);
+    let outcome = pages.try_for_each(|page| buffer.read(page, |_| ()));
+    assert!(matches!(&outcome, Err(LodeError::Limit { what }) if what.contains("mlockall")));
 }

@@ -16,9 +16,10 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 
-use super::{Buffer, BufferOptions, Replacement};
+use super::{Buffer, BufferOptions};
 use crate::disk::Disk;
 use crate::page::{self, PAGE_BYTES, PageBytes, PageNumber};
+use crate::tactics::Replacement;
 
 /// Where the tests keep their word on a page, clear of the header.
 const WORD: usize = 64;

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::{ALL, Call, TestDisk, buffer, is_resident, options, word};
-use crate::buffer::{Buffer, BufferOptions, Prefetcher, Replacement};
+use crate::buffer::{Buffer, BufferOptions, Prefetcher};
 use crate::page::{PAGE_BYTES, PageNumber};
+use crate::tactics::Replacement;
 
 const PAGES: PageNumber = 1000;
 

@@ -1,10 +1,11 @@
 //! What is asked of the disk for a page that is not in memory.
 
 use super::{Call, TestDisk, buffer, is_resident, options, set_word, word};
-use crate::buffer::{Buffer, BufferOptions, Replacement};
+use crate::buffer::{Buffer, BufferOptions};
 use crate::error::LodeError;
 use crate::page::PAGE_BYTES;
 use crate::pages::Version;
+use crate::tactics::Replacement;
 
 fn reading_ahead(read_ahead_pages: u32) -> BufferOptions {
     let cache_bytes = 64 * PAGE_BYTES as u64;

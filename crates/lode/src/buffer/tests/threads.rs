@@ -8,10 +8,11 @@ use proptest::prelude::Rng;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
 use super::{ALL, TestDisk, buffer, options, pages_mapped};
-use crate::buffer::{Buffer, BufferOptions, Replacement, WriteBack};
+use crate::buffer::{Buffer, BufferOptions, WriteBack};
 use crate::error::Result;
 use crate::page::{self, PAGE_BYTES, PageBytes, PageNumber};
 use crate::pages::Version;
+use crate::tactics::Replacement;
 
 const PAGES: PageNumber = 40;
 const THREADS: u8 = 4;

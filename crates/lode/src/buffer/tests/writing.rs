@@ -3,9 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use super::{ALL, Call, TestDisk, buffer, options, set_word, word};
-use crate::buffer::{Buffer, BufferOptions, Replacement, WriteBack};
+use crate::buffer::{Buffer, BufferOptions, WriteBack};
 use crate::error::{LodeError, Result};
 use crate::page::{self, PAGE_BYTES, PageBytes, PageNumber};
+use crate::tactics::Replacement;
 
 /// A log that notes when it is asked, and with which pages and words.
 #[derive(Default)]

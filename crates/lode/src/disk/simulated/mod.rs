@@ -5,8 +5,8 @@
 //! crash leaves what was synced and any part of what was not ([`Survival`]).
 //!
 //! ```
-//! use lode::disk::Disk;
-//! use lode::disk::simulated::{CrashOptions, Simulation};
+//! use lode::internals::disk::Disk;
+//! use lode::internals::disk::simulated::{CrashOptions, Simulation};
 //!
 //! let simulation = Simulation::new();
 //! simulation.record();

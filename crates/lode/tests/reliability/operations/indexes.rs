@@ -3,7 +3,7 @@
 use std::ops::Bound;
 
 use lode::PageWrite;
-use lode::error::Result;
+use lode::internals::error::Result;
 
 use super::{Changes, Operator};
 use crate::contents::{Change, Contents};
