@@ -57,6 +57,13 @@ def test_the_documents_command_serves_its_example(desk: Desk):
     assert int(done.stdout) > 0
 
 
+def test_a_database_that_cannot_be_served_is_not_left_behind(desk: Desk):
+    nowhere = str(desk.folder / "no such folder" / "socket")
+    done = desk.run("lode", "serve", "a.lode", "--create", "--listen", nowhere)
+    assert done.returncode == Exit.ENGINE and "no such folder" in done.stderr, done.stderr
+    assert not list(desk.folder.glob("a.lode*"))
+
+
 def test_several_processes_read_and_write_one_database(desk: Desk):
     with serving(desk, "a.lode", "--create", "--tactic", "locks=page&durability=group") as (_, at):
         with lode.connect(at, cache=1 << 20) as remote:

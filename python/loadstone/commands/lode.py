@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from loadstone.lode import Server
+    from loadstone.lode import Database, Server
 
 ENDINGS = (signal.SIGINT, signal.SIGTERM)
 
@@ -62,9 +62,10 @@ def serve(
     # Before any thread is started, so that none is interrupted: a client that asks waits until the
     # database is open, which closes it then.
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)
+    is_new = not path.exists()
     with (
         Database(path, "any" if create else "open", **tactics) as database,
-        database.serve(listen or f"{path}-socket") as server,
+        _serving(database, listen or f"{path}-socket", made=path if is_new else None) as server,
     ):
         tell(f"serving {path} at {server.address}")
         asked = _asked_to_end(server)
@@ -114,6 +115,18 @@ def _tactics(words: list[str]) -> dict[str, str]:
         return dict(tactics_of("&".join(words)))
     except ValueError as error:
         raise InputError(str(error), hint="loadstone tactics lode describes them") from None
+
+
+def _serving(database: "Database", address: str, *, made: Path | None) -> "Server":
+    """Serve a database. One that was made for it goes where nobody can listen at that address."""
+    try:
+        return database.serve(address)
+    except BaseException:
+        if made is not None:
+            database.abandon()
+            for path in (made, Path(f"{made}-log")):
+                path.unlink(missing_ok=True)
+        raise
 
 
 def _asked_to_end(server: "Server") -> int:

@@ -5,8 +5,6 @@ use std::sync::Arc;
 use crate::database::Database;
 use crate::disk::{Disk, Memory};
 use crate::error::{LodeError, Result};
-use crate::heap::Heap;
-use crate::named;
 use crate::page::{self, PageKind, PageNumber};
 use crate::pages::{PageRead, PageWrite};
 use crate::remote::Remote;
@@ -124,7 +122,7 @@ fn a_write_transaction_at_a_server_swizzles_and_reads_its_own_changes() {
         let remote = Remote::connect(server.address(), &"swizzle=on".parse().unwrap()).unwrap();
         let mut writing = remote.writing();
         assert!(writing.swizzles());
-        let heap: Heap = named::find_or_create(&mut writing, "parts").unwrap();
+        let heap = writing.heap("parts").unwrap();
         let id = heap.insert(&mut writing, &7_u64.to_le_bytes(), None).unwrap();
         let reference = heap.reference(&writing, id).unwrap();
         let value = |view: View<'_>, at: usize| view.u64(at);
