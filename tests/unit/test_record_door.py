@@ -225,6 +225,13 @@ def test_what_a_kill_cut_short_is_rolled_back_as_sqlite_does(tmp_path: Path, pag
     assert pages < 10 or rolled_back(data, journal) != data
 
 
+def test_a_journal_without_a_page_size_has_that_of_its_file(tmp_path: Path):
+    data, journal = cut_short(tmp_path, 12)
+    earlier = journal[:24] + bytes(4) + journal[28:]
+    assert rolled_back(data, earlier) == restored(tmp_path, data, earlier)
+    assert rolled_back(data, earlier) == rolled_back(data, journal) != data
+
+
 @settings(
     max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

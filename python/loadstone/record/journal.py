@@ -20,6 +20,7 @@ _ALL = 0xFFFFFFFF
 _PENDING_BYTE = 0x40000000
 """The page it lies on is never in a journal."""
 _PAGES = frozenset(1 << power for power in range(9, 17))
+_PAGE_BYTES_DEFAULT = 4096
 _SECTORS = frozenset(1 << power for power in range(5, 17))
 
 
@@ -59,6 +60,7 @@ def rolled_back(data: bytes, journal: bytes) -> bytes:
         if magic != MAGIC:
             break
         if offset == 0:
+            page = page or _page_bytes(data)
             if page not in _PAGES or sector not in _SECTORS:
                 break
             page_bytes, sector_bytes, pages = page, sector, first_pages
@@ -72,6 +74,12 @@ def rolled_back(data: bytes, journal: bytes) -> bytes:
         offset += taken
         offset += -offset % sector_bytes
     return bytes(content)
+
+
+def _page_bytes(data: bytes) -> int:
+    """Of the file itself, which a journal with 0 in its place means (SQLite before 3.5.8)."""
+    page_bytes = data[16] << 8 | data[17] << 16 if len(data) >= 100 else 0
+    return page_bytes if page_bytes in _PAGES else _PAGE_BYTES_DEFAULT
 
 
 def _resize(content: bytearray, size_bytes: int) -> None:
