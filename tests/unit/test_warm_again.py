@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from loadstone.protocol import messages
 from loadstone.record import read
-from loadstone.run import session, stage
+from loadstone.run import interleaved_group, session
 from loadstone.run.variant_worker import VariantWorker
 
 CHOICES = {
@@ -24,12 +25,12 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, list[str
     found: dict[str, list[str | int]] = defaultdict(list)
     ask = VariantWorker.ask
 
-    def heard(self: VariantWorker, request: str, **values):
-        if request == "restart":
-            found[self.variant.name].append(request)
-        elif request == "block":
-            found[self.variant.name].append(values["block"]["warm_up"])
-        return ask(self, request, **values)
+    def heard(self: VariantWorker, request: messages.Request[messages.Reply]) -> messages.Reply:
+        if isinstance(request, messages.Restart):
+            found[self.variant.name].append("restart")
+        elif isinstance(request, messages.TakeBlock):
+            found[self.variant.name].append(request.block.warm_up)
+        return ask(self, request)
 
     monkeypatch.setattr(VariantWorker, "ask", heard)
     monkeypatch.setenv("LOADSTONE_SCRATCH", str(tmp_path / "scratch"))
@@ -45,7 +46,7 @@ def measured(tmp_path: Path) -> int:
 def test_after_a_restart_an_engine_is_warmed_up_before_it_is_measured(
     asked: dict[str, list[str | int]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(stage, "REWARM_NS_MAX", 0)
+    monkeypatch.setattr(interleaved_group, "REWARM_NS_MAX", 0)
     assert measured(tmp_path) > 4
     assert len(asked) == 2
     for words in asked.values():
@@ -60,6 +61,6 @@ def test_after_a_restart_an_engine_is_warmed_up_before_it_is_measured(
 def test_what_is_quick_is_warmed_up_for_every_block(
     asked: dict[str, list[str | int]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(stage, "REWARM_NS_MAX", 10**18)
+    monkeypatch.setattr(interleaved_group, "REWARM_NS_MAX", 10**18)
     measured(tmp_path)
     assert {word for words in asked.values() for word in words} == {2, "restart"}
