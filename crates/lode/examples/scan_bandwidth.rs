@@ -173,7 +173,7 @@ fn ask(ring: &mut IoUring, file: &File, part: u64, room: usize) -> Outcome<()> {
     let into = ROOMS[room].0.as_ptr().cast::<u8>().cast_mut();
     let read = opcode::Read::new(types::Fd(file.as_raw_fd()), into, REQUEST_BYTES as u32);
     let entry = read.offset(part * REQUEST_BYTES as u64).build().user_data(room as u64);
-    // SAFETY: the room is there for ever, and made to be changed by whoever shares it.
+    // SAFETY: the room is there for ever, and made to be changed by the threads that share it.
     #[expect(unsafe_code, reason = "the kernel is handed an address to write to")]
     unsafe {
         ring.submission().push(&entry)?;

@@ -1,8 +1,8 @@
 //! Copying a database: what one transaction sees becomes a database of its own.
 //!
 //! The copy is made of pages and not of files, so that it does not matter who changes the database
-//! meanwhile: it is as the transaction sees it, and needs no recovery. Whoever copies the two files
-//! of a database that is in use gets halves of transactions.
+//! meanwhile: it is as the transaction sees it, and needs no recovery. A program that copies the
+//! two files of a database that is in use gets halves of transactions.
 //!
 //! Pages that belong to nobody are zeros in the copy. It has the same identity, by which its own
 //! references are known.

@@ -1,7 +1,7 @@
 //! lode, the reference engine: storage in which every mechanism of the papers is a tactic, switched
 //! at run time, with everything else equal.
 //!
-//! It is an instrument and not a rival: small, real (durable, crash-safe, multi-user), and made to
+//! It is an instrument, no competitor: small, real (durable, crash-safe, multi-user), and made to
 //! be taken apart. The bytes are drawn in `docs/lode-format.md`.
 //!
 //! A program opens a [`Database`] (or connects to one at a page [`server`], as a

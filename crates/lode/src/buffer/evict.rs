@@ -67,8 +67,8 @@ impl Buffer {
             if evicted.pages() > 0 {
                 return Ok(evicted);
             }
-            // Whoever writes, reads or drops a page gets on without us. Who has latched one may be
-            // waiting for a frame as we are, and may be this very thread.
+            // A thread that writes, reads or drops a page gets on without us. One that has latched
+            // it may be waiting for a frame as we are, and may be this very thread.
             if self.guards.0.load(Ordering::Relaxed) < self.budget.pages_resident() {
                 rounds_all_latched = 0;
             } else {

@@ -8,7 +8,7 @@ use super::Buffer;
 use super::frame_budget::Slot;
 use crate::page::{PageBytes, PageNumber};
 
-/// A page that nobody else reads, changes or evicts. Whoever asks for it waits until this is
+/// A page that nobody else reads, changes or evicts. A thread that asks for it waits until this is
 /// dropped. If it was lent out mutably, the page is dirty then and has a new version.
 #[must_use]
 pub struct Latched<'a> {

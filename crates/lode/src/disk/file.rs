@@ -264,7 +264,7 @@ mod tests {
 
     /// As a process has it that was forked meanwhile and has not started its program yet.
     #[test]
-    fn a_closed_file_is_free_whoever_has_its_descriptor() {
+    fn a_closed_file_is_free_though_a_child_has_its_descriptor() {
         let folder = test_folder();
         let path = folder.path().join("volume");
         let file = opened(&path, Opening::Create).unwrap();

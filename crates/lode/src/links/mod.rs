@@ -365,7 +365,7 @@ fn stray(error: LodeError, id: RecordId) -> LodeError {
 }
 
 /// Sees a list that never comes back to its parent, with the memory of one id (Brent's algorithm:
-/// the id kept is renewed after 1, 2, 4, … steps, so it comes to lie on the circle, and the circle
+/// the id kept is replaced after 1, 2, 4, … steps, so it comes to lie on the circle, and the circle
 /// is shorter than the steps to come).
 #[derive(Default)]
 struct Ring {

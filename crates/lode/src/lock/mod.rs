@@ -138,7 +138,7 @@ impl Locks {
         if state == WaitState::Granted { Ok(()) } else { Err(LodeError::Deadlock) }
     }
 
-    /// Let a transaction wait no more, now and until it gives back what it holds: whoever it
+    /// Let a transaction wait no more, now and until it gives back what it holds: the client it
     /// belongs to has gone. It is told as the victim of a deadlock is.
     pub fn cancel(&self, transaction: TransactionNumber) {
         let mut table = self.table();

@@ -173,7 +173,7 @@ mod tests {
 
     /// A connection that a thread still uses is given to no other.
     #[test]
-    fn who_ends_anothers_transaction_keeps_the_connection_of_his_own() {
+    fn ending_anothers_transaction_keeps_the_connection_of_ones_own() {
         served(|remote| {
             let looking = look(remote);
             in_another_thread(|| {

@@ -51,7 +51,7 @@ impl Client {
         self.buffer.grow(pages_total)
     }
 
-    /// Under `locks=database`: take note of what was changed up to a position. Whoever does holds a
+    /// Under `locks=database`: take note of what was changed up to a position. The caller holds a
     /// lock, so that nothing was changed since.
     pub(super) fn note_changes(&self, pages: Option<&[PageNumber]>, position: u64) {
         self.drop_before(pages, position);

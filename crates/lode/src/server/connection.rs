@@ -43,7 +43,7 @@ pub(super) fn serve_client(served: &Served, stream: &Arc<Stream>) {
         if watching.spawn_scoped(scope, || watch(served, stream, &running)).is_ok() {
             let mut connection = Connection { served, running: &running, open: HashMap::new() };
             let mut link = Link::over(Arc::clone(stream)).impatient(FRAME_PATIENCE);
-            // Whoever cannot be understood, or has gone, is told nothing.
+            // A client that cannot be understood, or has gone, is told nothing.
             let _ = connection.converse(&mut link);
         }
     });

@@ -24,7 +24,7 @@ struct Recent {
     /// Of the last commit. The first is 1, so that 0 is before everything.
     position: u64,
     /// Nothing is known of changes up to this.
-    floor: u64,
+    oldest: u64,
     changes: VecDeque<(u64, PageNumber)>,
     /// The position of each page's last change, for those in `changes`.
     last: NumberMap<PageNumber, u64>,
@@ -38,7 +38,7 @@ impl History {
     /// So many changes and no more.
     pub(crate) fn remembering(changes_max: usize) -> Self {
         let (changes, last) = (VecDeque::new(), NumberMap::default());
-        let recent = Recent { position: 1, floor: 1, changes, last };
+        let recent = Recent { position: 1, oldest: 1, changes, last };
         Self { recent: Mutex::new(recent), changes_max }
     }
 
@@ -62,7 +62,7 @@ impl History {
         while recent.changes.len() > self.changes_max
             && let Some((position, page)) = recent.changes.pop_front()
         {
-            recent.floor = position;
+            recent.oldest = position;
             if recent.last.get(&page) == Some(&position) {
                 recent.last.remove(&page);
             }
@@ -76,7 +76,7 @@ impl History {
         if known == recent.position {
             return (recent.position, Stale::Nothing);
         }
-        if known < recent.floor || known > recent.position {
+        if known < recent.oldest || known > recent.position {
             return (recent.position, Stale::All);
         }
         let later = recent.changes.iter().rev().take_while(|&&(position, _)| position > known);
@@ -89,7 +89,7 @@ impl History {
     /// The position at which a page was changed last, or before which it was.
     pub(super) fn changed(&self, page: PageNumber) -> u64 {
         let recent = self.recent();
-        recent.last.get(&page).copied().unwrap_or(recent.floor)
+        recent.last.get(&page).copied().unwrap_or(recent.oldest)
     }
 
     /// Each change is made whole before the next panic could come.

@@ -16,8 +16,8 @@
 //! makes it durable as its tactic says, and answers. So whatever happens to a client, nothing of
 //! its transaction is left, and whatever happens to the server, what it answered is in its log.
 //!
-//! Whoever may open the socket may read and change everything: it is the owner's alone, or on
-//! loopback. A client's changes are taken as they are; that they make sense is the access
+//! A program that may open the socket may read and change everything: it is the owner's alone, or
+//! on loopback. A client's changes are taken as they are; that they make sense is the access
 //! methods' affair there as it is here.
 
 mod connection;
@@ -106,7 +106,7 @@ impl Server {
         self.door.address()
     }
 
-    /// A stream on which nothing ever comes, and which ends when the serving does, whoever ended
+    /// A stream on which nothing ever comes, and which ends when the serving does, however it ended
     /// it: for who waits for that, and for signals beside it. [`Server::stop`] tells how it went.
     ///
     /// # Errors

@@ -40,8 +40,8 @@ impl Active {
                 .wait_timeout_while(writers, STAND_BACK, busy)
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
-            // Whoever did not end until now may run for long: nobody waits for it again before the
-            // next checkpoint.
+            // A transaction that did not end until now may run for long: nobody waits for it again
+            // before the next checkpoint.
             writers.wanted_none = false;
         }
         writers.begun.insert(transaction, log_end());

@@ -2,7 +2,7 @@
 //! it is committed, and so what may be there after a crash.
 //!
 //! Each transaction that writes a page leaves its number there, and how often it wrote the page. So
-//! whoever reads a page knows whose version that is. The versions of a page that were committed, or
+//! the reader of a page knows whose version that is. The versions of a page that were committed, or
 //! were about to be, stand in one line, in which the locks have put them.
 
 use std::collections::BTreeMap;

@@ -15,7 +15,7 @@ use generator::{Generator, Gn};
 use super::tell;
 use crate::random::Random;
 
-/// More than any history takes: whoever takes more waits for what does not come.
+/// More than any history takes: a thread that takes more waits for what does not come.
 const STEPS_MAX: u64 = 1_000_000;
 
 /// So many looks in vain are enough to know that nothing will come.
@@ -45,7 +45,7 @@ pub(super) struct Turns {
     pub(super) one_in: usize,
     /// The steps at which `seen` is called.
     pub(super) look_at: Vec<u64>,
-    /// Called between two steps of whoever runs then; it takes none itself.
+    /// Called between two steps of the thread that runs then; it takes none itself.
     pub(super) look: Rc<dyn Fn()>,
 }
 

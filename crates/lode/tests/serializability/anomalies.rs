@@ -57,7 +57,7 @@ fn a_value_from_nowhere_or_twice_is_garbage() {
 }
 
 #[test]
-fn who_does_not_see_his_own_is_told() {
+fn a_transaction_that_does_not_see_its_own_is_found() {
     let history = at_once(&[(YES, &[append(0, 1), read(0, &[])])], &[&[1]]);
     assert_eq!(found(&history), Some(Kind::Internal));
     let history =

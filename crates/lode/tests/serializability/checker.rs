@@ -22,7 +22,7 @@ pub enum Outcome {
     Aborted,
 }
 
-/// A transaction, as whoever ran it saw it.
+/// A transaction, as its client saw it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transaction {
     /// Moments that count up over the whole history: before its first operation, after its end.

@@ -1,6 +1,6 @@
 //! Transactions of many threads, in process and through the page server, held against strict
 //! serializability: there is an order of all of them, in which each one that had ended comes before
-//! each that began later, and in which everyone sees what he saw.
+//! each that began later, and in which everyone sees what they saw.
 //!
 //! `lists` runs them, `checker` judges what they saw, `anomalies` judges the checker.
 

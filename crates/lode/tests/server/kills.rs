@@ -59,7 +59,7 @@ fn a_process_that_holds_locks() {
         put(&mut writing, account, 0).unwrap();
     }
     say("holding");
-    // For ever: whoever started this kills it.
+    // For ever: the test that started this kills it.
     let _ = stdin().read(&mut [0]);
 }
 

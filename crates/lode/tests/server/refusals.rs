@@ -1,4 +1,4 @@
-//! Whoever comes with nonsense, or to the wrong place, is told so or sent away, and nobody else
+//! A client that comes with nonsense, or to the wrong place, is told so or sent away; nobody else
 //! suffers.
 
 use std::fs;
@@ -172,7 +172,7 @@ fn half_a_transaction_leaves_nothing() {
     }
 }
 
-/// Who hangs up while he waits for a lock keeps nobody from those that he has.
+/// A client that hangs up while it waits for a lock gives back those that it has.
 #[test]
 fn who_hangs_up_waits_no_more() {
     let bank = Bank::open("locks=page");

@@ -106,11 +106,11 @@ fn a_key_without_the_prefix_of_a_full_page_is_cut_off() {
             count += 1;
             if whole(&pages, tree).levels == 1 && count.is_multiple_of(25) {
                 let mut copy = MemoryPages::new();
-                let twin = Btree::create(&mut copy, 7).unwrap();
+                let second = Btree::create(&mut copy, 7).unwrap();
                 let entries = collect(tree.forwards(&pages, ..).unwrap());
-                twin.bulk_load(&mut copy, entries, 100).unwrap();
-                twin.insert(&mut copy, &stranger, &[1; VALUE_BYTES_MAX]).unwrap();
-                assert_eq!(whole(&copy, twin).entries, usize::from(count) + 1);
+                second.bulk_load(&mut copy, entries, 100).unwrap();
+                second.insert(&mut copy, &stranger, &[1; VALUE_BYTES_MAX]).unwrap();
+                assert_eq!(whole(&copy, second).entries, usize::from(count) + 1);
             }
         }
         // With the prefix stored once, 480 bytes of each key do not count.
@@ -244,13 +244,13 @@ fn a_high_tree_grows_and_shrinks_level_by_level() {
         assert!(tree.insert(&mut pages, &key, &value).unwrap());
     }
     let grown = whole(&pages, tree);
-    let (mut packed, twin) = empty();
+    let (mut packed, second) = empty();
     let mut entries = (0..1_500).map(entry).collect::<Vec<_>>();
     entries.sort_unstable();
-    twin.bulk_load(&mut packed, entries.clone(), 100).unwrap();
-    assert!(grown.levels >= 4 && whole(&packed, twin).levels >= 3, "{grown:?}");
-    assert!(whole(&packed, twin).leaves < grown.leaves);
-    for (mut pages, tree) in [(pages, tree), (packed, twin)] {
+    second.bulk_load(&mut packed, entries.clone(), 100).unwrap();
+    assert!(grown.levels >= 4 && whole(&packed, second).levels >= 3, "{grown:?}");
+    assert!(whole(&packed, second).leaves < grown.leaves);
+    for (mut pages, tree) in [(pages, tree), (packed, second)] {
         assert_eq!(collect(tree.forwards(&pages, ..).unwrap()), entries);
         for (step, at) in order(700).enumerate() {
             let (key, value) = entry(at);

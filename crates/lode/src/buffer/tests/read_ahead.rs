@@ -1,4 +1,4 @@
-//! Whoever goes through pages in order is noticed, and finds them there.
+//! A reader that goes through pages in order is noticed, and finds them in memory.
 
 use std::sync::Arc;
 

@@ -57,7 +57,7 @@ fn a_peek_sees_and_does_not_count_as_a_use() {
 }
 
 #[test]
-fn a_renewed_page_has_another_stamp_and_is_not_written() {
+fn a_refreshed_page_has_another_version_and_is_not_written() {
     let disk = TestDisk::with_pages(100);
     let buffer = buffer(&disk, &options(Replacement::Clock));
     let ((), version) = buffer.read_with_version(7, |_| ()).unwrap();
@@ -73,9 +73,9 @@ fn a_renewed_page_has_another_stamp_and_is_not_written() {
     assert_eq!(buffer.counters().pages_written, 0);
 }
 
-/// Whoever looks meanwhile sees the page as it was or as it is.
+/// A reader meanwhile sees the page as it was or as it is.
 #[test]
-fn readers_are_not_torn_by_renewals() {
+fn readers_are_not_torn_by_refreshes() {
     let disk = TestDisk::with_pages(100);
     let buffer = buffer(&disk, &options(Replacement::Clock));
     let done = AtomicBool::new(false);

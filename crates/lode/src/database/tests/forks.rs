@@ -70,8 +70,8 @@ fn what_a_child_does_changes_nothing_of_its_parents() {
     }
 }
 
-/// Whoever held a mutex or a latch at the fork is not in the child, which would wait for ever: it
-/// is killed by an alarm then.
+/// A thread that held a mutex or a latch at the fork is not in the child, which would wait for
+/// ever: it is killed by an alarm then.
 #[test]
 fn a_child_waits_for_no_thread_that_is_not_there() {
     let folder = test_folder();

@@ -42,7 +42,7 @@ fn the_numbers_that_mean_something_else_within_are_keys_and_values_like_others()
 proptest! {
     #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
-    /// Keys of one home crowd the groups behind it, and the end of the page is beside its start.
+    /// Keys of one home fill the groups behind it, and the end of the page is beside its start.
     #[test]
     fn it_finds_keys_far_from_their_home(home in 0..u64::from(u32::MAX), count in 1..40_u64) {
         let keys = (0..count).map(|high| unmix(high << 40 | home));

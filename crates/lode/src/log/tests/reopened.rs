@@ -65,7 +65,7 @@ fn an_epoch_that_was_not_synced_is_so_before_the_one_before_is_overwritten() {
 }
 
 #[test]
-fn records_whose_sync_failed_are_durable_after_renewing() {
+fn records_whose_sync_failed_are_durable_after_reopening() {
     let simulation = Simulation::new();
     let log = create_on(&simulation);
     commit(&log, 1);
