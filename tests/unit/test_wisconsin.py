@@ -305,3 +305,21 @@ def test_ranges_of_strings_reach_every_part_of_the_relation(published_oracle):
     for name in ("select-10%-string-heap", "select-1%-string-nonclustered"):
         answers = [published_oracle["1983"].answer(text) for text in operations[name].texts]
         assert len({checksum for _, checksum in answers}) == 10, name
+
+
+@pytest.mark.parametrize(
+    ("edition", "rows"), [("1983", 10_000), ("1993", 1_000), ("1993", 10_000), ("1993", 50_000)]
+)
+def test_a_count_in_a_title_holds_at_every_scale(edition, rows):
+    made = oracle(edition, rows)
+    counted = 0
+    for op in BENCHMARK.operations(edition, rows):
+        found = re.search(
+            r"(at most )?([\d,]+) (?:of [\d,]+ )?(?:tuples )?(?:stay|partitions)", op.title
+        )
+        if found:
+            stay = int(found[2].replace(",", ""))
+            answer = made.answer(op.texts[0])[0]
+            assert answer <= stay if found[1] else answer == stay, op.title
+            counted += 1
+    assert counted
