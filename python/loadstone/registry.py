@@ -35,8 +35,8 @@ def report_names() -> list[str]:
     return _names("reports")
 
 
-def engine_of(variant: str) -> str:
-    """The engine that a variant's text names: `sqlite?cache=…`, `postgres://…`."""
+def engine_named(variant: str) -> str:
+    """The engine that a user's text names: `sqlite?cache=…`, `postgres://…`; or `InputError`."""
     name = variant.partition("://")[0] if "://" in variant else variant.removesuffix(AA_SUFFIX)
     name = name.partition("?")[0].strip()
     if not _NAME.fullmatch(name):

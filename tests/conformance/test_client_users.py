@@ -57,7 +57,7 @@ def folder() -> Iterator[Path]:
 
 def loaded(text: str, folder: Path) -> Client:
     try:
-        kind = registry.load_client(registry.engine_of(text))
+        kind = registry.load_client(registry.engine_named(text))
     except EngineError as missing:
         pytest.skip(missing.message)
     client = kind(parse_variant(text, frozenset(kind.capabilities.tactics)), folder, "run1")
@@ -210,5 +210,5 @@ def test_the_null_client_has_users_that_look_up_and_none_that_insert(client: Cli
 
 
 def test_every_client_is_asked_for_concurrent_users() -> None:
-    asked = {registry.engine_of(text) for text in (*TOGETHER, *ALONE, "null")}
+    asked = {registry.engine_named(text) for text in (*TOGETHER, *ALONE, "null")}
     assert asked == set(registry.client_names())

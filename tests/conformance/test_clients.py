@@ -62,7 +62,7 @@ Answer = tuple[int, str]
 
 
 def build(text: str, folder: Path) -> Client:
-    name = registry.engine_of(text)
+    name = registry.engine_named(text)
     try:
         kind = registry.load_client(name)
     except EngineError as missing:
@@ -127,7 +127,7 @@ def contents(client: Client) -> list[Answer]:
 
 
 def test_every_client_is_held_to_the_contract() -> None:
-    held = {registry.engine_of(text) for text in (*VARIANTS, *NULL_CLIENTS)}
+    held = {registry.engine_named(text) for text in (*VARIANTS, *NULL_CLIENTS)}
     assert held == set(registry.client_names())
 
 

@@ -60,7 +60,7 @@ def test_what_an_engine_lacks_is_answered_with_how_to_install_it() -> None:
     ],
 )
 def test_the_engine_of_a_variant(variant: str, engine: str) -> None:
-    assert registry.engine_of(variant) == engine
+    assert registry.engine_named(variant) == engine
 
 
 def test_one_engine_is_loaded_without_the_others() -> None:

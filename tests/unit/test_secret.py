@@ -9,7 +9,7 @@ from loadstone import secret
 from loadstone.diagnostics import masked
 from loadstone.errors import LoadstoneError
 from loadstone.plan.variant import parse_variant
-from loadstone.registry import engine_of
+from loadstone.registry import engine_named
 
 TACTICS = frozenset({"parallelism", "durability"})
 ALPHABET = "abcXYZ019$%&!~*()_+-=.,;:@/?#[]{}|^<>'\"\\ \t\nüß表"
@@ -80,7 +80,7 @@ def test_no_error_and_no_name_shows_one(place: str) -> None:
         text = written(place, word)
         for given in (text, secret.admitted(text)):
             try:
-                engine_of(given)
+                engine_named(given)
                 variant = parse_variant(given, TACTICS)
                 told = f"{variant.name} {variant!r} {variant.slug} {variant.bare_url}"
             except LoadstoneError as error:

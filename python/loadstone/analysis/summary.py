@@ -21,7 +21,7 @@ from loadstone.analysis.vocabulary import VISITS_FEW, Words, words_of
 from loadstone.plan.choices import TEMPERATURES
 from loadstone.plan.plan import Cell
 from loadstone.plan.role import Role
-from loadstone.plan.variant import AA_SUFFIX, is_aa_control
+from loadstone.plan.variant import AA_SUFFIX, engine_of, is_aa_control
 from loadstone.record.model import (
     MEASURED,
     CellResult,
@@ -49,11 +49,6 @@ def short_name(variant: str) -> str:
     """A variant's engine and tactics, without its server's address."""
     tactics = variant.partition("?")[2]
     return f"{engine_of(variant)}?{tactics}" if tactics else engine_of(variant)
-
-
-def engine_of(variant: str) -> str:
-    """The engine's name in a variant's."""
-    return variant.removesuffix(AA_SUFFIX).partition("?")[0].partition("://")[0]
 
 
 @dataclass(frozen=True, slots=True)

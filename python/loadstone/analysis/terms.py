@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from loadstone.analysis.summary import Summary, engine_of
+from loadstone.analysis.summary import Summary
+from loadstone.plan.variant import engine_of
 
 SETTING = "setting."
 MEASURED_KEYS = frozenset({"round_trip_ns"})

@@ -140,7 +140,7 @@ def _marked(text: str, running: set[str]) -> list[Removal]:
     from loadstone.diagnostics import say
     from loadstone.plan.variant import parse_variant
 
-    engine = registry.load_engine(registry.engine_of(text))
+    engine = registry.load_engine(registry.engine_named(text))
     variant = parse_variant(text, frozenset(engine.capabilities.tactics))
     engine.check(variant)
     found = []

@@ -178,7 +178,7 @@ def _dialects(on: Sequence[str] | None) -> list[tuple[str, str]]:
 
     found = []
     # By the engine's name alone: a URL is nothing to show.
-    for name in map(registry.engine_of, on) if on else registry.engine_names():
+    for name in map(registry.engine_named, on) if on else registry.engine_names():
         try:
             engine = registry.load_engine(name)
         except EngineError:

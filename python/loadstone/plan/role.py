@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from enum import StrEnum
 
-from loadstone.plan.variant import AA_SUFFIX, is_aa_control
+from loadstone.plan.variant import engine_of, is_aa_control
 
 
 class Role(StrEnum):
@@ -35,8 +35,7 @@ def roles_before(variants: Iterable[str]) -> tuple[tuple[str, str], ...]:
     """(variant, role) of those that are no competitors, for a plan without roles."""
     found = []
     for variant in dict.fromkeys(variants):
-        engine = variant.removesuffix(AA_SUFFIX).partition("?")[0]
-        role = Role.CONTROL if is_aa_control(variant) else _BEFORE.get(engine)
+        role = Role.CONTROL if is_aa_control(variant) else _BEFORE.get(engine_of(variant))
         if role:
             found.append((variant, role.value))
     return tuple(found)

@@ -29,16 +29,25 @@ def is_aa_control(name: str) -> bool:
     return name.endswith(AA_SUFFIX)
 
 
+def engine_of(name: str) -> str:
+    """The engine in a variant's name, whatever a record says there."""
+    return name.removesuffix(AA_SUFFIX).partition("?")[0].partition("://")[0]
+
+
 def tactics_of(name: str) -> tuple[str, ...]:
     """The tactics that a variant's name sets."""
-    return tuple(dict(parse_qsl(name.removesuffix(AA_SUFFIX).partition("?")[2])))
+    return tuple(_asked_in(name))
 
 
 def parallelism_of(name: str) -> int:
     """The number of processors that a variant of this name uses at the same time; 1 if it does not
     say."""
-    asked = dict(parse_qsl(name.removesuffix(AA_SUFFIX).partition("?")[2])).get("parallelism", "")
+    asked = _asked_in(name).get("parallelism", "")
     return max(int(asked), 1) if asked.isdecimal() else 1
+
+
+def _asked_in(name: str) -> dict[str, str]:
+    return dict(parse_qsl(name.removesuffix(AA_SUFFIX).partition("?")[2]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,7 @@ def _with_aa_control(
 
 
 def _variant(text: str, seam: str) -> tuple[Variant, type[System]]:
-    engine = registry.load_system(seam, registry.engine_of(text))
+    engine = registry.load_system(seam, registry.engine_named(text))
     variant = parse_variant(text, frozenset(engine.capabilities.tactics))
     engine.check(variant)
     return variant, engine

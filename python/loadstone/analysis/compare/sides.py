@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadstone.analysis.summary import engine_of
 from loadstone.errors import InputError
 from loadstone.plan.role import Role
-from loadstone.plan.variant import is_aa_control
+from loadstone.plan.variant import engine_of, is_aa_control
 from loadstone.record.model import Run
 
 
