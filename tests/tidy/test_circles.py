@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 import pytest
 
-CRATES = ("clients", "datasets", "export", "lode", "measure", "python", "quel")
+CRATES = ("clients", "datasets", "export", "lode", "measure", "python", "quel", "query")
 
 Module = tuple[str, ...]
 

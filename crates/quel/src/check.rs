@@ -4,7 +4,7 @@
 mod aggregate;
 mod call;
 mod expression;
-pub(crate) mod resolved;
+pub mod resolved;
 
 use crate::error::Fault;
 use crate::schema::{Attribute, Catalogue, Kind};
@@ -16,12 +16,14 @@ use std::collections::BTreeMap;
 type Checked<T> = Result<T, Fault>;
 
 /// Checks statements one after another, each against the catalogue that its predecessors left.
-pub(crate) struct Checker {
+pub struct Checker {
+    /// The relations as the statements so far left them.
     pub catalogue: Catalogue,
     ranges: BTreeMap<String, String>,
 }
 
 impl Checker {
+    /// One that knows these relations and no range variable.
     pub fn new(catalogue: Catalogue) -> Self {
         Self { catalogue, ranges: BTreeMap::new() }
     }

@@ -87,7 +87,7 @@ impl fmt::Display for Report {
 
 /// An error before it knows its source text. One pointer wide, so that results stay small.
 #[derive(Debug)]
-pub(crate) struct Fault(Box<Parts>);
+pub struct Fault(Box<Parts>);
 
 #[derive(Debug)]
 struct Parts {
@@ -97,16 +97,20 @@ struct Parts {
 }
 
 impl Fault {
+    /// A message about that place.
     pub fn new(span: Span, message: impl Into<String>) -> Self {
         Self(Box::new(Parts { span, message: message.into(), expected: None }))
     }
 
+    /// The same with what would be right.
+    #[must_use]
     pub fn expecting(mut self, expected: impl Into<String>) -> Self {
         self.0.expected = Some(expected.into());
         self
     }
 
     /// Points at `span` where nothing more exact is known.
+    #[must_use]
     pub fn or_at(mut self, span: Span) -> Self {
         if self.0.span.end == 0 {
             self.0.span = span;
@@ -114,14 +118,17 @@ impl Fault {
         self
     }
 
+    /// As an error of a text that is not QUEL.
     pub fn syntax(self, source: &str) -> QuelError {
         QuelError::Syntax(Report::new(*self.0, source))
     }
 
+    /// As an error of a text that means nothing.
     pub fn meaning(self, source: &str) -> QuelError {
         QuelError::Meaning(Report::new(*self.0, source))
     }
 
+    /// As an error of a program that cannot be computed.
     pub fn evaluation(self, source: &str) -> QuelError {
         QuelError::Evaluation(Report::new(*self.0, source))
     }

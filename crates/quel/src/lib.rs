@@ -9,14 +9,14 @@
 //! ```
 
 pub mod answer;
-mod check;
+pub mod check;
 mod equality;
 pub mod error;
 mod json;
 mod lexer;
 pub mod oracle;
 mod parser;
-mod pattern;
+pub mod pattern;
 mod printer;
 pub mod schema;
 pub mod tree;

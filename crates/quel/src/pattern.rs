@@ -12,12 +12,12 @@ enum Piece {
 
 /// A compiled pattern.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Pattern {
+pub struct Pattern {
     pieces: Vec<Piece>,
 }
 
 /// Whether a text in pattern notation holds a metacharacter that is not escaped.
-pub(crate) fn is_pattern(text: &str) -> bool {
+pub fn is_pattern(text: &str) -> bool {
     let mut characters = text.chars();
     while let Some(character) = characters.next() {
         match character {
@@ -30,7 +30,7 @@ pub(crate) fn is_pattern(text: &str) -> bool {
 }
 
 /// The ordinary text that the notation stands for where it is not a pattern.
-pub(crate) fn literal(text: &str) -> String {
+pub fn literal(text: &str) -> String {
     let mut characters = text.chars();
     let mut plain = String::with_capacity(text.len());
     while let Some(character) = characters.next() {

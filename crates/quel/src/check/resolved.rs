@@ -6,14 +6,19 @@ use crate::tree::{AggregateFunction, BinaryOperator, Name, Span};
 
 /// What an expression yields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Type {
+pub enum Type {
+    /// A condition.
     Truth,
+    /// A 64-bit integer.
     Integer,
+    /// A binary64.
     Real,
+    /// A text.
     Text,
 }
 
 impl Type {
+    /// As an error message calls it.
     pub fn text(self) -> &'static str {
         match self {
             Self::Truth => "a condition",
@@ -23,6 +28,7 @@ impl Type {
         }
     }
 
+    /// Whether arithmetic takes it.
     pub fn is_number(self) -> bool {
         matches!(self, Self::Integer | Self::Real)
     }
@@ -38,14 +44,14 @@ impl Type {
 }
 
 /// A set of slots, one bit each.
-pub(crate) type SlotSet = u64;
+pub type SlotSet = u64;
 
 /// Slots that one statement may use at most.
-pub(crate) const SLOTS_MAX: usize = SlotSet::BITS as usize;
+pub const SLOTS_MAX: usize = SlotSet::BITS as usize;
 
 /// What a slot of the row vector runs over.
 #[derive(Debug, Clone)]
-pub(crate) enum Slot {
+pub enum Slot {
     /// The tuples of a relation.
     Relation(String),
     /// The groups of a partition.
@@ -54,31 +60,67 @@ pub(crate) enum Slot {
 
 /// A value or a condition.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Term {
+#[expect(missing_docs, reason = "the operands are those of the tree")]
+pub enum Term {
+    /// A constant.
     Integer(i64),
+    /// A finite constant.
     Real(f64),
+    /// A constant, trailing blanks included.
     Text(Vec<u8>),
-    Column { slot: usize, column: usize },
-    Aggregate { number: usize, place: AggregatePlace, slots: SlotSet },
+    /// An attribute of a slot's tuple.
+    Column {
+        slot: usize,
+        column: usize,
+    },
+    /// An aggregate's value, which depends on the rows of `slots`.
+    Aggregate {
+        number: usize,
+        place: AggregatePlace,
+        slots: SlotSet,
+    },
     Not(Box<Term>),
     And(Box<Term>, Box<Term>),
     Or(Box<Term>, Box<Term>),
-    Compare { operator: BinaryOperator, left: Box<Term>, right: Box<Term> },
-    Match { text: Box<Term>, pattern: Pattern, negated: bool },
-    Negate { operand: Box<Term>, span: Span },
-    Arithmetic { operator: BinaryOperator, left: Box<Term>, right: Box<Term>, span: Span },
-    Call { function: Function, argument: Box<Term>, span: Span },
+    Compare {
+        operator: BinaryOperator,
+        left: Box<Term>,
+        right: Box<Term>,
+    },
+    Match {
+        text: Box<Term>,
+        pattern: Pattern,
+        negated: bool,
+    },
+    Negate {
+        operand: Box<Term>,
+        span: Span,
+    },
+    Arithmetic {
+        operator: BinaryOperator,
+        left: Box<Term>,
+        right: Box<Term>,
+        span: Span,
+    },
+    Call {
+        function: Function,
+        argument: Box<Term>,
+        span: Span,
+    },
 }
 
 /// Which of an aggregate's values a row sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AggregatePlace {
+pub enum AggregatePlace {
     /// The only one.
     Scalar,
     /// That of the group whose number stands in this slot.
     Slot(usize),
     /// That of the group to which the row's own by-values belong.
-    Linked { partition: usize },
+    Linked {
+        /// The partition.
+        partition: usize,
+    },
 }
 
 impl Term {
@@ -102,7 +144,8 @@ impl Term {
 
 /// The functions of one number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Function {
+#[expect(missing_docs, reason = "the names are the documentation")]
+pub enum Function {
     Abs,
     Atan,
     Cos,
@@ -118,7 +161,8 @@ pub(crate) enum Function {
 
 /// Slots that are run over together, and the conditions on them.
 #[derive(Debug)]
-pub(crate) struct Scope {
+pub struct Scope {
+    /// The slots.
     pub slots: SlotSet,
     /// All must be true.
     pub conditions: Vec<Term>,
@@ -127,38 +171,56 @@ pub(crate) struct Scope {
 /// The by-list of one or more aggregates. Its groups are all combinations of by-values that
 /// exist, whether or not a tuple of theirs qualifies.
 #[derive(Debug)]
-pub(crate) struct Partition {
+pub struct Partition {
+    /// The by-values.
     pub by: Vec<Term>,
+    /// The slots that they run over.
     pub slots: SlotSet,
 }
 
+/// An aggregate of a statement.
 #[derive(Debug)]
-pub(crate) struct Aggregate {
+pub struct Aggregate {
+    /// The function.
     pub function: AggregateFunction,
+    /// Its argument.
     pub argument: Term,
+    /// What the argument yields.
     pub argument_type: Type,
+    /// Its by-list; None for a scalar aggregate.
     pub partition: Option<usize>,
+    /// What it runs over; its own qualification.
     pub scope: Scope,
+    /// Where an error about it points.
     pub span: Span,
 }
 
 /// One item of a target list.
-pub(crate) struct Column {
+pub struct Column {
+    /// What the result calls it.
     pub name: String,
+    /// Its value.
     pub term: Term,
+    /// What that yields.
     pub type_: Type,
+    /// How `retrieve into` stores it.
     pub kind: Kind,
+    /// Where an error about it points.
     pub span: Span,
 }
 
 /// A checked statement.
 #[derive(Debug)]
-pub(crate) struct Step {
+pub struct Step {
+    /// What its rows run over.
     pub slots: Vec<Slot>,
+    /// The by-lists of its aggregates.
     pub partitions: Vec<Partition>,
     /// Inner ones before those that use them.
     pub aggregates: Vec<Aggregate>,
+    /// The slots of the statement itself, and its qualification.
     pub scope: Scope,
+    /// What is done with each row.
     pub action: Action,
     /// The attributes of the relation that the statement makes, if it makes one.
     pub schema: Vec<Attribute>,
@@ -166,47 +228,39 @@ pub(crate) struct Step {
     pub span: Span,
 }
 
+/// What a statement does with its rows.
 #[derive(Debug)]
-pub(crate) enum Action {
+#[expect(missing_docs, reason = "the fields are those of the tree")]
+pub enum Action {
     /// A declaration, or a storage structure: no answer depends on it.
     Nothing,
-    Retrieve {
-        unique: bool,
-        into: Option<String>,
-        terms: Vec<Term>,
-    },
+    /// Rows to the client, or into a new relation.
+    Retrieve { unique: bool, into: Option<String>, terms: Vec<Term> },
     /// One term for each attribute of the relation.
-    Append {
-        relation: String,
-        terms: Vec<Term>,
-    },
-    Replace {
-        relation: String,
-        slot: usize,
-        terms: Vec<(usize, Term)>,
-    },
-    Delete {
-        relation: String,
-        slot: usize,
-    },
-    Create {
-        relation: String,
-    },
-    Destroy {
-        relations: Vec<String>,
-    },
+    Append { relation: String, terms: Vec<Term> },
+    /// For each attribute that changes, its number and new value.
+    Replace { relation: String, slot: usize, terms: Vec<(usize, Term)> },
+    /// The tuples of that slot go.
+    Delete { relation: String, slot: usize },
+    /// A new relation without tuples; `Step::schema` has its attributes.
+    Create { relation: String },
+    /// Relations go.
+    Destroy { relations: Vec<String> },
 }
 
 impl Step {
+    /// A statement that changes nothing.
     pub fn nothing() -> Self {
         Self::only(Action::Nothing)
     }
 
+    /// A new relation of that name.
     pub fn define(relation: &Name, schema: Vec<Attribute>) -> Self {
         let action = Action::Create { relation: relation.text.clone() };
         Self { schema, ..Self::only(action) }
     }
 
+    /// An action without rows.
     pub fn only(action: Action) -> Self {
         Self {
             slots: Vec::new(),

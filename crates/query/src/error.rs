@@ -1,0 +1,45 @@
+//! What can go wrong with a query.
+
+use loadstone_quel::QuelError;
+use lode::LodeError;
+
+/// Why a query has no answer. Nothing of a failed statement is kept.
+#[derive(Debug, thiserror::Error)]
+pub enum QueryError {
+    /// The text is wrong, or means something that cannot be computed; points into the text.
+    #[error(transparent)]
+    Quel(#[from] QuelError),
+    /// The storage refused, or is damaged.
+    #[error(transparent)]
+    Lode(#[from] LodeError),
+    /// The memory budget is too small even with everything spilled that can be.
+    #[error(
+        "{what} needs more than the memory budget of {budget_bytes} bytes: give `memory=` more"
+    )]
+    Memory {
+        /// Which part of the plan asked.
+        what: String,
+        /// The budget in bytes.
+        budget_bytes: u64,
+    },
+    /// A tactic's value that there is not, or that excludes another's.
+    #[error("{what}")]
+    Tactic {
+        /// What is wrong, and what there is.
+        what: String,
+    },
+    /// The program's caller asked for its end.
+    #[error("the query was cancelled")]
+    Cancelled,
+    /// A file for spilled tuples cannot be written or read.
+    #[error("cannot spill to {path}: {source}")]
+    Spill {
+        /// The file.
+        path: String,
+        /// Why not.
+        source: std::io::Error,
+    },
+}
+
+/// What a query's parts return.
+pub type Result<T, E = QueryError> = std::result::Result<T, E>;

@@ -1,0 +1,12 @@
+//! The query engine over lode: QUEL and IDL text, executed with every strategy as a tactic.
+//!
+//! A text becomes a tree and a checked tree (both `loadstone_quel`'s, shared with the oracle, of
+//! which nothing else is used here), then a [`plan`] of pipelines, which one of the executors runs
+//! over relations that lode stores. How it is built is on a page in `docs/lode-query.md`.
+
+pub mod error;
+pub mod expression;
+pub mod plan;
+pub mod tuple;
+
+pub use error::QueryError;
