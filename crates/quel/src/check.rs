@@ -20,12 +20,22 @@ pub struct Checker {
     /// The relations as the statements so far left them.
     pub catalogue: Catalogue,
     ranges: BTreeMap<String, String>,
+    parameters: Vec<Type>,
 }
 
 impl Checker {
     /// One that knows these relations and no range variable.
     pub fn new(catalogue: Catalogue) -> Self {
-        Self { catalogue, ranges: BTreeMap::new() }
+        Self::with_parameters(catalogue, Vec::new())
+    }
+
+    /// The same for programs with parameters, of which the first has the first of these types.
+    pub fn with_parameters(catalogue: Catalogue, parameters: Vec<Type>) -> Self {
+        Self { catalogue, ranges: BTreeMap::new(), parameters }
+    }
+
+    fn resolver(&self) -> Resolver<'_> {
+        Resolver::new(&self.catalogue, &self.ranges, &self.parameters)
     }
 
     /// What one statement does; the catalogue and the range variables follow it.
@@ -88,7 +98,7 @@ impl Checker {
         targets: &[Target],
         filter: Option<&Expr>,
     ) -> Checked<Step> {
-        let mut resolver = Resolver::new(&self.catalogue, &self.ranges);
+        let mut resolver = self.resolver();
         let mut block = Block::new(targets, filter, None);
         let columns = resolver.targets(&mut block, targets)?;
         let conditions = resolver.conditions(&mut block, filter)?;
@@ -112,7 +122,7 @@ impl Checker {
         filter: Option<&Expr>,
     ) -> Checked<Step> {
         let schema = self.relation(relation)?;
-        let mut resolver = Resolver::new(&self.catalogue, &self.ranges);
+        let mut resolver = self.resolver();
         let mut block = Block::new(targets, filter, None);
         let columns = resolver.targets(&mut block, targets)?;
         let assigned = assignments(columns, schema, &relation.text)?;
@@ -133,7 +143,7 @@ impl Checker {
         targets: &[Target],
         filter: Option<&Expr>,
     ) -> Checked<Step> {
-        let mut resolver = Resolver::new(&self.catalogue, &self.ranges);
+        let mut resolver = self.resolver();
         let mut block = Block::new(targets, filter, Some(variable));
         let slot = resolver.variable(&mut block, variable)?;
         let columns = resolver.targets(&mut block, targets)?;
@@ -148,7 +158,7 @@ impl Checker {
     }
 
     fn delete(&mut self, variable: &Name, filter: Option<&Expr>) -> Checked<Step> {
-        let mut resolver = Resolver::new(&self.catalogue, &self.ranges);
+        let mut resolver = self.resolver();
         let mut block = Block::new(&[], filter, Some(variable));
         let slot = resolver.variable(&mut block, variable)?;
         let relation = resolver.relation_of(variable)?.to_owned();

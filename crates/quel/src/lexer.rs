@@ -12,11 +12,16 @@ pub(crate) enum Token {
     Real(f64),
     /// A quoted text in pattern notation (see `tree::Expr::Text`).
     Text(String),
+    /// The number behind `$`, from 1.
+    Parameter(usize),
     /// An operator or a punctuation mark.
     Symbol(&'static str),
     /// The end of the source.
     End,
 }
+
+/// The highest number of a parameter.
+pub(crate) const PARAMETERS_MAX: usize = 1_000;
 
 /// Longest first, so that `**` is not read as two `*`.
 const SYMBOLS: [&str; 17] =
@@ -73,6 +78,7 @@ impl Lexer<'_> {
             b'0'..=b'9' => self.number(),
             b'.' if self.byte(1).is_ascii_digit() => self.number(),
             quote @ (b'"' | b'\'') => self.text(quote),
+            b'$' => self.parameter(),
             _ => self.symbol(),
         }
     }
@@ -124,6 +130,18 @@ impl Lexer<'_> {
                     .expecting(format!("the largest is {:e}", f64::MAX))),
             }
         }
+    }
+
+    fn parameter(&mut self) -> Result<Token, Fault> {
+        let start = self.at;
+        self.at += 1;
+        self.digits();
+        let number = self.source[start + 1..self.at].parse().ok();
+        let number = number.filter(|number| (1..=PARAMETERS_MAX).contains(number));
+        number.map(Token::Parameter).ok_or_else(|| {
+            Fault::new(Span { start, end: self.at }, "this is not a parameter")
+                .expecting(format!("parameters are $1, $2 … up to ${PARAMETERS_MAX}"))
+        })
     }
 
     fn text(&mut self, quote: u8) -> Result<Token, Fault> {

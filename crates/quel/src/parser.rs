@@ -155,6 +155,7 @@ impl Parser {
             Token::Integer(value) => format!("the number {value}"),
             Token::Real(value) => format!("the number {value:?}"),
             Token::Text(_) => "a text".to_owned(),
+            Token::Parameter(number) => format!("the parameter ${number}"),
             Token::Symbol(symbol) => format!("`{symbol}`"),
             Token::End => "the end of the text".to_owned(),
         };

@@ -2,6 +2,7 @@
 //! not need.
 
 use crate::error::QuelError;
+use crate::lexer::PARAMETERS_MAX;
 use crate::parser::RESERVED;
 use crate::tree::{Expr, NOT_PRECEDENCE, Name, SIGN_PRECEDENCE, Statement, Target, UnaryOperator};
 
@@ -190,6 +191,12 @@ impl Printer {
                 return Err(QuelError::Tree(format!("{value} cannot be written as a number")));
             }
             Expr::Text { value, .. } => self.text(value),
+            Expr::Parameter { number, .. } if (1..=PARAMETERS_MAX).contains(number) => {
+                self.put(&format!("${number}"));
+            }
+            Expr::Parameter { number, .. } => {
+                return Err(QuelError::Tree(format!("there is no parameter ${number}")));
+            }
             Expr::Attribute { variable, name } => {
                 self.name("", variable)?;
                 self.attribute_name(name)?;

@@ -231,6 +231,14 @@ pub enum Expr {
         #[doc(hidden)]
         span: Span,
     },
+    /// `$1`: a value that is given when the program runs, of the type that is given.
+    Parameter {
+        /// Its number, from 1.
+        number: usize,
+        #[serde(skip)]
+        #[doc(hidden)]
+        span: Span,
+    },
     /// `variable.name`
     Attribute {
         /// The range variable.
@@ -291,6 +299,7 @@ impl Expr {
             Self::Integer { span, .. }
             | Self::Real { span, .. }
             | Self::Text { span, .. }
+            | Self::Parameter { span, .. }
             | Self::Unary { span, .. }
             | Self::Binary { span, .. }
             | Self::Aggregate { span, .. } => *span,

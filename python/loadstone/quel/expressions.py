@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from loadstone.engines.base import Attribute
-from loadstone.errors import InputError
+from loadstone.errors import InputError, UnsupportedError
 from loadstone.quel import patterns
 from loadstone.quel.tree import Node
 
@@ -92,6 +92,8 @@ def type_of(node: Node, scope: Scope) -> str:
     match node["kind"]:
         case "text" | "real" | "integer" as kind:
             return str(kind)
+        case "parameter":
+            raise _no_value(node)
         case "attribute":
             stored = scope.attribute(node["variable"], node["name"]).type
             return "text" if stored.startswith("c") else "real" if stored[0] == "f" else "integer"
@@ -138,6 +140,8 @@ class Expressions:
                 # A bare 0.1 is a decimal to DuckDB and PostgreSQL.
                 literal = exp.Literal.number(repr(float(node["value"])))
                 return literal if self.scope.dialect == "sqlite" else _cast(literal, "DOUBLE")
+            case "parameter":
+                raise _no_value(node)
             case "text":
                 return exp.Literal.string(patterns.plain(node["value"]))
             case "attribute":
@@ -269,6 +273,13 @@ class Expressions:
         if not filtered or node["where"] is None:
             return call
         return exp.Filter(this=call, expression=exp.Where(this=self.value(node["where"])))
+
+
+def _no_value(parameter: Node) -> UnsupportedError:
+    return UnsupportedError(
+        f"SQL is made of programs without parameters such as ${parameter['number']}",
+        hint="write its value into the text",
+    )
 
 
 def _cast(value: exp.Expr, kind: str) -> exp.Expr:

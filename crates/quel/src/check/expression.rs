@@ -52,7 +52,11 @@ pub(super) fn mention(expr: &Expr, names: &mut BTreeSet<String>) {
             mention(right, names);
         }
         Expr::Call { arguments, .. } => arguments.iter().for_each(|one| mention(one, names)),
-        Expr::Aggregate { .. } | Expr::Integer { .. } | Expr::Real { .. } | Expr::Text { .. } => {}
+        Expr::Aggregate { .. }
+        | Expr::Integer { .. }
+        | Expr::Real { .. }
+        | Expr::Text { .. }
+        | Expr::Parameter { .. } => {}
     }
 }
 
@@ -60,6 +64,7 @@ pub(super) fn mention(expr: &Expr, names: &mut BTreeSet<String>) {
 pub(super) struct Resolver<'a> {
     catalogue: &'a Catalogue,
     ranges: &'a BTreeMap<String, String>,
+    parameters: &'a [Type],
     slots: Vec<Slot>,
     variables: BTreeMap<String, usize>,
     pub(super) partitions: Vec<Partition>,
@@ -67,10 +72,15 @@ pub(super) struct Resolver<'a> {
 }
 
 impl<'a> Resolver<'a> {
-    pub fn new(catalogue: &'a Catalogue, ranges: &'a BTreeMap<String, String>) -> Self {
+    pub fn new(
+        catalogue: &'a Catalogue,
+        ranges: &'a BTreeMap<String, String>,
+        parameters: &'a [Type],
+    ) -> Self {
         Self {
             catalogue,
             ranges,
+            parameters,
             slots: Vec::new(),
             variables: BTreeMap::new(),
             partitions: Vec::new(),
@@ -192,6 +202,7 @@ impl<'a> Resolver<'a> {
             Expr::Integer { value, .. } => Ok((Term::Integer(*value), Type::Integer)),
             Expr::Real { value, .. } => Ok((Term::Real(*value), Type::Real)),
             Expr::Text { value, .. } => Ok((Term::Text(literal(value).into()), Type::Text)),
+            Expr::Parameter { number, span } => self.parameter(*number, *span),
             Expr::Attribute { variable, name } => {
                 let slot = self.variable(block, variable)?;
                 let schema = self.schema(variable)?;
@@ -225,6 +236,16 @@ impl<'a> Resolver<'a> {
                 self.aggregate(block, *function, parts, *span)
             }
         }
+    }
+
+    fn parameter(&self, number: usize, span: Span) -> Checked<(Term, Type)> {
+        let at = number.wrapping_sub(1);
+        let Some(&type_) = self.parameters.get(at) else {
+            let given = self.parameters.len();
+            return Err(Fault::new(span, format!("there is no value for the parameter ${number}"))
+                .expecting(format!("{given} given: give a value for each, $1 first")));
+        };
+        Ok((Term::Parameter { number: at, type_ }, type_))
     }
 
     pub(super) fn number(&mut self, block: &mut Block, expr: &Expr) -> Checked<(Term, Type)> {

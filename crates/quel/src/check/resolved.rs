@@ -68,6 +68,12 @@ pub enum Term {
     Real(f64),
     /// A constant, trailing blanks included.
     Text(Vec<u8>),
+    /// A value that is given when the program runs.
+    Parameter {
+        /// Its position in the list of values, from 0.
+        number: usize,
+        type_: Type,
+    },
     /// An attribute of a slot's tuple.
     Column {
         slot: usize,
@@ -127,7 +133,7 @@ impl Term {
     /// The slots whose rows the value depends on.
     pub fn slots(&self) -> SlotSet {
         match self {
-            Self::Integer(_) | Self::Real(_) | Self::Text(_) => 0,
+            Self::Integer(_) | Self::Real(_) | Self::Text(_) | Self::Parameter { .. } => 0,
             Self::Column { slot, .. } => 1 << slot,
             Self::Aggregate { slots, .. } => *slots,
             Self::Not(operand)

@@ -80,8 +80,10 @@ impl<'a> Frame<'a> {
             Term::Call { function, argument, span } => {
                 call(*function, self.value(argument, rows)?, *span)?
             }
-            // The check lets no condition stand where a value is wanted.
-            Term::Not(_)
+            // The check lets no condition stand where a value is wanted, and no parameter that
+            // has no value, as none has here.
+            Term::Parameter { .. }
+            | Term::Not(_)
             | Term::And(..)
             | Term::Or(..)
             | Term::Compare { .. }

@@ -102,6 +102,7 @@ impl Parser {
             Token::Integer(value) => Expr::Integer { value: *value, span },
             Token::Real(value) => Expr::Real { value: *value, span },
             Token::Text(value) => Expr::Text { value: value.clone(), span },
+            Token::Parameter(number) => Expr::Parameter { number: *number, span },
             Token::Symbol("(") => {
                 self.advance();
                 let inner = self.climb(0, level + 1)?;

@@ -41,7 +41,7 @@ line 3, column 11: `parts` has no attribute `color`
 }
 
 /// (text, place of the caret, beginning of the message, part of the hint)
-const SYNTAX: [(&str, (usize, usize), &str, &str); 17] = [
+const SYNTAX: [(&str, (usize, usize), &str, &str); 20] = [
     ("retrieve (t.all", (1, 16), "the end of the text", "`,` or `)`"),
     ("retrieve (t.a < 1)", (1, 11), "a computed target needs a name", "name = value"),
     ("delete t where t.a < 1 < 2", (1, 24), "comparisons do not chain", "`and`"),
@@ -53,6 +53,9 @@ const SYNTAX: [(&str, (usize, usize), &str, &str); 17] = [
     ("delete t where t.a = 1e999", (1, 22), "this number is too large", "largest"),
     ("delete t where t.a = 3x", (1, 22), "a name cannot begin", "blank"),
     ("delete t where t.a = #", (1, 22), "the character '#'", ""),
+    ("delete t where t.a = $0", (1, 22), "this is not a parameter", "$1"),
+    ("delete t where t.a = $1001", (1, 22), "this is not a parameter", "$1000"),
+    ("delete $1", (1, 8), "the parameter $1 cannot", "range variable"),
     ("create r (a = i3)", (1, 15), "`i3` is not a type", "i1, i2"),
     ("modify r to tree", (1, 13), "`tree` cannot", "btree"),
     ("delete t where t.all = 1", (1, 18), "`.all` stands only", "one attribute"),
@@ -76,7 +79,7 @@ fn syntax_errors() {
 }
 
 /// (text, part of the message, part of the hint)
-const MEANING: [(&str, &str, &str); 22] = [
+const MEANING: [(&str, &str, &str); 23] = [
     ("retrieve (q.a)", "no range variable `q`", "there are: p"),
     ("range of q is partz", "no relation `partz`", "there are: parts"),
     ("retrieve (x = p.qoh)", "no attribute `qoh`", "pnum, pname"),
@@ -98,6 +101,7 @@ const MEANING: [(&str, &str, &str); 22] = [
     ("create parts (a = i2)", "already", "destroy"),
     ("modify parts to isam on color", "no attribute `color`", "pnum"),
     ("create index on partz (a)", "no relation `partz`", "parts"),
+    ("delete p where p.pnum = $2", "no value for the parameter $2", "0 given"),
     ("destroy parts retrieve (p.pnum)", "no relation `parts`", "no relations"),
 ];
 

@@ -58,6 +58,7 @@ fn leaf() -> impl Strategy<Value = Expr> {
             .prop_filter("finite", |value| value.is_finite())
             .prop_map(move |value| Expr::Real { value: value.abs(), span }),
         text().prop_map(move |value| Expr::Text { value, span }),
+        (1..=1000_usize).prop_map(move |number| Expr::Parameter { number, span }),
         (name(), attribute_name()).prop_map(|(variable, name)| Expr::Attribute { variable, name }),
     ]
 }
