@@ -8,6 +8,14 @@
 //! filled with blanks; trailing blanks never count. A value that may be null has a byte of its own
 //! behind all values: 1 for null, and the value's bytes are zero then.
 
+mod hash;
+mod place;
+mod value;
+
+pub use hash::{HASH_SEED, hash_integer, hash_null, hash_real, hash_text};
+pub use place::{array, read, read_integer, read_real, write};
+pub use value::{Value, compare_mixed, compare_reals, compare_texts, trimmed};
+
 use loadstone_quel::schema::Kind;
 
 /// One value of a tuple.
