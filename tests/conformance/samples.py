@@ -2,7 +2,8 @@
 
 import pyarrow as pa
 
-from loadstone.engines.base import Attribute, Table
+from loadstone.engines.base import Attribute, Engine, Table
+from loadstone.quel.translate import translate
 
 ATTRIBUTES = (
     Attribute("unique1", "int2"),
@@ -46,6 +47,13 @@ def stream(values: list[Row], batch_rows: int = 7) -> pa.RecordBatchReader:
 
 def table(name: str = "t", **design: object) -> Table:
     return Table(name, ATTRIBUTES, **design)  # type: ignore[arg-type]
+
+
+def said(engine: Engine, text: str) -> str:
+    """A QUEL program over tables like `table` in the engine's own language."""
+    return translate(
+        text, engine.dialect, engine.stored_name, lambda _: ATTRIBUTES, engine.schema
+    ).text
 
 
 def as_rows(answer: object) -> list[tuple[object, ...]]:

@@ -29,13 +29,14 @@ WORKER = """
 import sys
 from pathlib import Path
 from engine_kinds import ENGINES
-from samples import rows, stream, table
+from samples import rows, said, stream, table
 from loadstone.plan.variant import Variant
 
 engine = ENGINES[sys.argv[1]](Variant(sys.argv[1]), Path(sys.argv[2]), "run1")
 engine.start()
 engine.load(table(), stream(rows()))
-engine.run("INSERT INTO t VALUES (99, 99, 99, 'committed')")
+new = "append to t (unique1 = 99, unique2 = 99, big = 99, string = 'committed')"
+engine.run(said(engine, new))
 print(*engine.processes(), flush=True)
 sys.stdin.read()
 """
@@ -83,7 +84,7 @@ def test_what_a_killed_worker_committed_is_there(
     ENGINES[name].abandon(scratch)
     heir = make(name)
     heir.start()
-    found = sorted(as_rows(heir.read("SELECT * FROM t")))
+    found = sorted(as_rows(heir.contents("t")))
     assert found == sorted([*rows(), (99, 99, 99, "committed")])
 
 

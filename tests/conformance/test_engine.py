@@ -6,16 +6,17 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from engine_kinds import ENGINES, MakeEngine
-from samples import ROWS, as_rows, rows, stream, table, trimmed
+from samples import ROWS, as_rows, rows, said, stream, table, trimmed
 
 from loadstone.engines.base import STORAGES, Engine
 from loadstone.errors import EngineError, InputError, UnsupportedError
 
+T = "range of t is t "
 HOSTILE = ('a "quoted" name', "select", "Überschrift", "semi;colon -- %s", "UPPER")
 
 
 def contents(engine: Engine, name: str = "t") -> list[tuple[object, ...]]:
-    return sorted(as_rows(engine.read(f"SELECT * FROM {engine.quote(name)}")))
+    return sorted(as_rows(engine.contents(name)))
 
 
 def test_every_type_and_character_survives_loading(engine: Engine) -> None:
@@ -37,11 +38,12 @@ def test_no_rows_are_a_table_too(engine: Engine) -> None:
 
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_any_table_name_will_do(engine: Engine, hostile: str) -> None:
-    engine.load(table(hostile, indexes=("unique1",)), stream(rows()))
-    engine.settle([hostile])
-    assert list(engine.tables()) == [hostile]
-    assert contents(engine, hostile) == sorted(rows())
-    engine.drop(hostile)
+    stored = engine.stored_name(hostile)
+    engine.load(table(stored, indexes=("unique1",)), stream(rows()))
+    engine.settle([stored])
+    assert list(engine.tables()) == [stored]
+    assert contents(engine, stored) == sorted(rows())
+    engine.drop(stored)
     assert list(engine.tables()) == []
 
 
@@ -71,13 +73,14 @@ def test_an_index_is_used_for_one_row(engine: Engine) -> None:
     engine.load(table("a", indexes=("unique2",)), stream(many, 10000))
     engine.load(table("b"), stream(many, 10000))
     engine.settle(["a", "b"])
-    one = "SELECT * FROM {} WHERE unique2 = 77"
+    one = "range of t is {} retrieve (t.all) where t.unique2 = 77"
     assert access(engine, one.format("a")) == ["nonclustered"]
     assert access(engine, one.format("b")) == ["heap"]
-    assert trimmed(engine.fetch(one.format("a"))) == [(77, 77, 77, "x")]
+    assert trimmed(engine.fetch(said(engine, one.format("a")))) == [(77, 77, 77, "x")]
 
 
-def access(engine: Engine, statement: str) -> Sequence[str] | None:
+def access(engine: Engine, text: str) -> Sequence[str] | None:
+    statement = said(engine, text)
     before = {name: contents(engine, name) for name in engine.tables()}
     paths = engine.access_paths(statement, engine.explain(statement))
     assert {name: contents(engine, name) for name in engine.tables()} == before
@@ -97,16 +100,14 @@ def test_a_plan_shows_the_structure_in_use_and_its_absence(engine: Engine) -> No
             continue
         engine.load(design, stream(many, 10000))
         engine.settle([design.name])
-        name = engine.quote(design.name)
-        assert access(engine, f"SELECT * FROM {name} WHERE unique2 = 77") == [storage]
-        assert access(engine, f"DELETE FROM {name} WHERE unique2 = 77") == [storage]
-        into = f"CREATE TABLE tmp AS SELECT * FROM {name} WHERE unique2 = 77"
-        assert access(engine, into) == [storage]
-        assert access(engine, f"SELECT * FROM {name} WHERE big = 77") == ["heap"]
-    # An index that is not there, whatever was asked, is seen to be missing.
-    index = engine.quote("n.unique2")
-    engine.run(f"DROP INDEX {index}")
-    assert access(engine, "SELECT * FROM n WHERE unique2 = 77") == ["heap"]
+        ranges = f"range of t is {design.name} "
+        for retrieve in ("retrieve (t.all)", "delete t", "retrieve into tmp (t.all)"):
+            assert access(engine, f"{ranges} {retrieve} where t.unique2 = 77") == [storage]
+        assert access(engine, f"{ranges} retrieve (t.all) where t.big = 77") == ["heap"]
+    # An index that is not there, whatever was there before, is seen to be missing.
+    engine.load(table("n"), stream(many, 10000))
+    engine.settle(["n"])
+    assert access(engine, "range of t is n retrieve (t.all) where t.unique2 = 77") == ["heap"]
 
 
 def test_loading_again_replaces(engine: Engine) -> None:
@@ -130,16 +131,18 @@ def test_a_load_that_fails_leaves_nothing_half_made(engine: Engine) -> None:
 
 def test_run_says_how_many_tuples_changed(engine: Engine) -> None:
     engine.load(table(), stream(rows()))
-    assert engine.run("INSERT INTO t VALUES (100, 100, 100, 'new')") == 1
-    assert engine.run("UPDATE t SET big = 0 WHERE unique2 < 10") == 10
-    assert engine.run("DELETE FROM t WHERE unique2 < 4") == 4
-    assert engine.run("DELETE FROM t WHERE unique2 < 4") == 0
+    new = "append to t (unique1 = 100, unique2 = 100, big = 100, string = 'new')"
+    assert engine.run(said(engine, new)) == 1
+    assert engine.run(said(engine, T + "replace t (big = 0) where t.unique2 < 10")) == 10
+    assert engine.run(said(engine, T + "delete t where t.unique2 < 4")) == 4
+    assert engine.run(said(engine, T + "delete t where t.unique2 < 4")) == 0
     assert len(contents(engine)) == ROWS - 3
 
 
 def test_retrieve_into_makes_a_relation(engine: Engine) -> None:
     engine.load(table(), stream(rows()))
-    assert engine.run("CREATE TABLE made AS SELECT * FROM t WHERE unique2 < 7") in (7, -1)
+    into = said(engine, T + "retrieve into made (t.all) where t.unique2 < 7")
+    assert engine.run(into) in (7, -1)
     assert contents(engine, "made") == sorted(r for r in rows() if r[1] < 7)
     assert sorted(engine.tables()) == ["made", "t"]
     engine.drop("made")
@@ -149,35 +152,39 @@ def test_retrieve_into_makes_a_relation(engine: Engine) -> None:
 
 def test_fetch_and_read_agree(engine: Engine) -> None:
     engine.load(table(), stream(rows()))
-    for query in (
-        "SELECT * FROM t",
-        "SELECT a.*, b.* FROM t a, t b WHERE a.unique1 = b.unique2",
-        "SELECT unique2 % 4, min(unique1), count(*) FROM t GROUP BY 1",
-        "SELECT sum(unique2) FROM t",
-        "SELECT string FROM t WHERE unique1 < 0",
-        "SELECT min(unique1), min(string) FROM t WHERE unique1 < 0",
+    for text in (
+        "retrieve (t.all)",
+        "range of u is t retrieve (t.all, u.all) where t.unique1 = u.unique2",
+        "retrieve (a = min(t.unique1 by t.string), b = count(t.big by t.string))",
+        "retrieve (a = sum(t.unique2), b = avg(t.unique2))",
+        "retrieve (t.string) where t.unique1 < 0",
+        "retrieve (a = min(t.unique1 where t.unique1 < 0), b = min(t.string where t.big = 7))",
     ):
+        query = said(engine, T + text)
         fetched = trimmed(engine.fetch(query))
         assert sorted(as_rows(engine.read(query))) == sorted(fetched), query
 
 
 def test_strings_compare_by_bytes(engine: Engine) -> None:
-    values = [(i, i, i, s) for i, s in enumerate(("b", "B", "a", "A", "_", "ä"))]
-    engine.load(table(), stream(values))
-    ordered = engine.fetch("SELECT string FROM t ORDER BY string")
-    assert [s for (s,) in trimmed(ordered)] == ["A", "B", "_", "a", "b", "ä"]
+    ordered = ("A", "B", "_", "a", "b", "ä")
+    engine.load(table(), stream([(i, i, i, s) for i, s in enumerate(ordered)]))
+    for at, string in enumerate(ordered):
+        smaller = said(engine, T + f"retrieve (t.string) where t.string < '{string}'")
+        assert {s for (s,) in trimmed(engine.fetch(smaller))} == set(ordered[:at])
+    least = said(engine, T + "retrieve (a = min(t.string), b = max(t.string))")
+    assert trimmed(engine.fetch(least)) == [("A", "ä")]
 
 
 def test_explain_changes_nothing(engine: Engine) -> None:
     engine.load(table(), stream(rows()))
     for statement in (
-        "DELETE FROM t",
-        "UPDATE t SET big = 1",
-        "INSERT INTO t SELECT * FROM t",
-        "CREATE TABLE made AS SELECT * FROM t",
-        "SELECT * FROM t",
+        "delete t",
+        "replace t (big = 1)",
+        "append to t (t.all)",
+        "retrieve into made (t.all)",
+        "retrieve (t.all)",
     ):
-        assert engine.explain(statement).strip(), statement
+        assert engine.explain(said(engine, T + statement)).strip(), statement
     assert contents(engine) == sorted(rows())
     assert list(engine.tables()) == ["t"]
 
@@ -244,16 +251,16 @@ def test_an_error_is_ours_and_leaves_the_engine_usable(engine: Engine) -> None:
     engine.load(table(), stream(rows()))
     for act in (engine.run, engine.fetch, engine.read, engine.explain):
         with pytest.raises(EngineError, match="nowhere"):
-            act("SELECT * FROM nowhere")
+            act(said(engine, "range of t is nowhere retrieve (t.all)"))
     with pytest.raises(EngineError):
-        engine.run("INSERT INTO t VALUES ('neither', 'number', 'here')")
+        engine.run("neither a statement nor a query")
     assert contents(engine) == sorted(rows())
 
 
 def test_a_stopped_engine_says_so(engine: Engine) -> None:
     engine.stop()
     with pytest.raises(EngineError, match="not started"):
-        engine.fetch("SELECT 1")
+        engine.fetch(said(engine, "range of t is t retrieve (t.all)"))
 
 
 def test_files_hold_the_data_once_settled(engine: Engine) -> None:

@@ -17,12 +17,16 @@ from loadstone.plan.variant import Variant
 from loadstone.worker.user_loop import Loop, Request, Users
 
 USERS, REQUESTS = 4, 50
-QUERY = "SELECT unique1, unique2 FROM t WHERE unique2 = {}"
 
 
-def request(number: int) -> Request:
+def query(engine: Engine, number: int) -> str:
+    text = "range of t is t retrieve (t.unique1, t.unique2) where t.unique2 = {}"
+    return samples.said(engine, text.format(number))
+
+
+def request(engine: Engine, number: int) -> Request:
     row = samples.rows()[number][:2]
-    return Request(QUERY.format(number), *answer_of_rows([row]))
+    return Request(query(engine, number), *answer_of_rows([row]))
 
 
 def loaded(engine: Engine) -> Engine:
@@ -35,7 +39,7 @@ def test_users_at_the_same_time_get_right_answers(engine: Engine):
     loaded(engine)
 
     def ask(session: Engine) -> list[list[tuple[object, ...]]]:
-        return [session.fetch(QUERY.format(n % samples.ROWS)) for n in range(REQUESTS)]
+        return [session.fetch(query(session, n % samples.ROWS)) for n in range(REQUESTS)]
 
     with ExitStack() as stack, ThreadPoolExecutor(USERS) as pool:
         sessions = [stack.enter_context(engine.another()) for _ in range(USERS)]
@@ -48,18 +52,20 @@ def test_a_session_ends_with_its_context_and_leaves_the_engine_as_it_was(engine:
     loaded(engine)
     before = engine.terms()
     with engine.another() as session:
-        session.fetch(QUERY.format(1))
+        session.fetch(query(engine, 1))
     with pytest.raises(EngineError):
-        session.fetch(QUERY.format(1))
-    assert engine.fetch(QUERY.format(1)) == [samples.rows()[1][:2]]
+        session.fetch(query(engine, 1))
+    assert engine.fetch(query(engine, 1)) == [samples.rows()[1][:2]]
     assert engine.terms() == before
 
 
 def test_a_session_sees_what_another_committed_and_has_the_same_tactics(engine: Engine):
     loaded(engine)
     with engine.another() as session:
-        engine.run("UPDATE t SET big = 7 WHERE unique2 = 1")
-        assert session.fetch("SELECT big FROM t WHERE unique2 = 1") == [(7,)]
+        change = "range of t is t replace t (big = 7) where t.unique2 = 1"
+        engine.run(samples.said(engine, change))
+        changed = "range of t is t retrieve (t.big) where t.unique2 = 1"
+        assert session.fetch(samples.said(engine, changed)) == [(7,)]
         tactics = {key: engine.terms()[key] for key in engine.capabilities.tactics}
         assert {key: session.terms()[key] for key in tactics} == tactics
 
@@ -68,7 +74,7 @@ def test_a_session_sees_what_another_committed_and_has_the_same_tactics(engine: 
 def test_a_loop_counts_right_answers_only(engine: Engine, model: str):
     loaded(engine)
     loop = Loop(model, USERS, 200_000_000, seed=1, rate_per_s=1000.0, limits=False)
-    reply = Users(engine, lambda _: None).work(loop, [request(n) for n in range(5)])
+    reply = Users(engine, lambda _: None).work(loop, [request(engine, n) for n in range(5)])
     assert (reply.status, reply.reason, reply.failed) == ("ok", "", 0)
     assert reply.completed > 0
     assert 0 < reply.service_ns["max"] <= reply.latency_ns["max"]

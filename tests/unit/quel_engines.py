@@ -59,13 +59,13 @@ class InMemory:
         and an update stays."""
         statement = self.translated(text)
         if statement.kind == "retrieve":
-            return self.answer_of(statement.sql)
+            return self.answer_of(statement.text)
         if statement.kind == "into":
-            self.rows(statement.sql)
+            self.rows(statement.text)
             answer = self.contents(str(statement.result))
             self.rows(f'DROP TABLE "{statement.result}"')
             return answer
-        changed = self.changed(statement.sql)
+        changed = self.changed(statement.text)
         return changed, self.contents(updated(text))[1]
 
 

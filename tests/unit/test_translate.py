@@ -99,7 +99,7 @@ def engine(request):
 def test_sql_answers_as_the_oracle(engine, oracle, text):
     assert engine.answer(RANGES + text) == oracle.answer(RANGES + text), engine.translated(
         RANGES + text
-    ).sql
+    ).text
 
 
 @pytest.mark.parametrize("text", UPDATES)
@@ -108,7 +108,7 @@ def test_an_update_leaves_what_the_oracle_says(engine, oracle, text):
     try:
         assert engine.answer(RANGES + text) == oracle.answer(RANGES + text), engine.translated(
             RANGES + text
-        ).sql
+        ).text
     finally:
         engine.rows("ROLLBACK")
     assert engine.contents("tenktup1") == oracle.contents("tenktup1")
@@ -206,7 +206,7 @@ def retrieves_over(names):
 @given(statement=retrieves())
 def test_random_programs_answer_as_the_oracle(engine, oracle, statement):
     text = tree.render([*tree.parse(RANGES), statement])
-    assert engine.answer(text) == oracle.answer(text), engine.translated(text).sql
+    assert engine.answer(text) == oracle.answer(text), engine.translated(text).text
 
 
 # --- patterns -------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ SCHEMA = [Attribute("k", "int2"), Attribute("s", "char(52)")]
 
 def sql(text, dialect="postgres"):
     program = "range of t is r range of w is r " + text
-    return translate(program, dialect, lambda name: f"{name}_heap", lambda _: SCHEMA).sql
+    return translate(program, dialect, lambda name: f"{name}_heap", lambda _: SCHEMA).text
 
 
 @pytest.mark.parametrize(
@@ -63,22 +63,43 @@ def test_the_text_of_a_statement(text, expected):
     assert sql(text) == expected
 
 
-def test_kinds_and_results():
+@pytest.mark.parametrize("dialect", ["sqlite", "quel"])
+def test_kinds_and_results(dialect):
     def kind(text):
-        statement = translate(text, "sqlite", lambda name: name + "_x", lambda _: SCHEMA)
-        return statement.kind, statement.result
+        statement = translate(text, dialect, lambda name: name + "_x", lambda _: SCHEMA)
+        return statement.kind, statement.result or statement.target
 
     assert kind("range of t is r retrieve (t.k)") == ("retrieve", None)
     assert kind("range of t is r retrieve into q (t.k)") == ("into", "q_x")
-    assert kind("range of t is r delete t") == ("update", None)
+    assert kind("range of t is r delete t") == ("update", "r_x")
+    assert kind("append to r (k = 1)") == ("update", "r_x")
     assert kind("create q (a = i4)") == ("definition", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("retrieve (t.k) where t.s = 'a*'", 'retrieve (t.k) where t.s = "a*"'),
+        (
+            "retrieve into q (t.all, w.all)",
+            "retrieve into q_heap (t.all, w_k = w.k, w_s = w.s)",
+        ),
+        ("append to r (k = 1)", "append to r_heap (k = 1)"),
+        ("replace t (k = 2) where t.k = 1", "replace t (k = 2) where t.k = 1"),
+        ("create nonclustered index on r (k)", "create nonclustered index on r_heap (k)"),
+        ("destroy q, r", "destroy q_heap, r_heap"),
+    ],
+)
+def test_an_engine_that_speaks_quel_is_told_the_program(text, expected):
+    ranges = "range of t is r_heap\nrange of w is r_heap\n"
+    assert sql(text, "quel") == ranges + expected
 
 
 def test_a_name_is_only_a_name():
     hostile = 'x"; DROP TABLE y; --'
     text = translate(
         "range of t is r retrieve (t.k)", "duckdb", lambda _: hostile, lambda _: SCHEMA
-    ).sql
+    ).text
     with pytest.raises(duckdb.CatalogException, match="DROP TABLE y"):
         duckdb.connect().execute(text)
 

@@ -110,7 +110,7 @@ def test_sql_and_oracle_agree_on_every_variation(edition, rows, engine):
             asked.add(text)
             assert sql.answer(text) == truth.answer(text), (operation.name, number, text)
             if operation.undo:
-                assert sql.changed(sql.translated(operation.undo[number]).sql) == 1
+                assert sql.changed(sql.translated(operation.undo[number]).text) == 1
         if operation.undo:
             for relation in LARGE[edition]:
                 assert sql.contents(relation) == truth.contents(relation), operation.name
@@ -125,7 +125,7 @@ def test_the_updates_of_1983_are_taken_back(engine):
         for text, undo in zip(operation.texts[:2], operation.undo[:2], strict=True):
             assert sql.answer(text)[0] == 1
             assert [sql.contents(relation) for relation in LARGE["1983"]] != before
-            assert sql.changed(sql.translated(undo).sql) == 1
+            assert sql.changed(sql.translated(undo).text) == 1
     assert [sql.contents(relation) for relation in LARGE["1983"]] == before
 
 
@@ -201,7 +201,7 @@ def test_the_tuple_appended_in_1993_obeys_the_derivations():
         AND oddonepercent = onepercent * 2 + 1)"""
     append = next(op for op in BENCHMARK.operations("1993", 1000) if op.name == "append-heap")
     for text in append.texts[::2]:
-        assert sql.changed(sql.translated(text).sql) == 1
+        assert sql.changed(sql.translated(text).text) == 1
     assert sql.rows(derivations) == []
     strings = sql.rows("SELECT stringu1, string4 FROM tenktup1 WHERE unique1 = 1001")
     assert strings == [("AAAABMN" + "x" * 45, "HHHH" + "x" * 48)]

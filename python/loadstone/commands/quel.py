@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 TEXT_BYTES_MAX = 1 << 20
 """Of a program."""
+QUEL = "quel"
+"""The dialect of an engine that is told the program as it is."""
 NESTED_MAX = 40
 """Parentheses; each is several calls deep where a tree is walked."""
 _ASK = ("retrieve", "append", "replace", "delete")
@@ -61,7 +63,7 @@ def quel(
     console().print(_drawn(program))
     tell(f"\nQUEL\n{tree.render(program).rstrip()}")
     for name, dialect in _dialects(on):
-        tell(f"\nSQL for {name}")
+        tell(f"\n{'QUEL' if dialect == QUEL else 'SQL'} for {name}")
         for statement in _statements(program):
             tell(relations.translated(statement, dialect))
     tell(f"\nAnswer of {benchmark} {edition} at n = {scale:,}")
@@ -101,7 +103,7 @@ class _Relations:
         from loadstone.quel.translate import translate_tree
 
         try:
-            return translate_tree(program, dialect, lambda name: name, self.attributes).sql
+            return translate_tree(program, dialect, lambda name: name, self.attributes).text
         except UnsupportedError as error:
             return f"-- none: {error.message} ({error.hint})"
 
@@ -185,7 +187,8 @@ def _dialects(on: Sequence[str] | None) -> list[tuple[str, str]]:
             if on:
                 raise
             continue
-        if on or engine.capabilities.answers:
+        # An engine that speaks QUEL gets the program as it is shown already.
+        if on or (engine.capabilities.answers and engine.dialect != QUEL):
             found.append((name, engine.dialect))
     return found
 

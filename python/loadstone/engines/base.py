@@ -308,7 +308,7 @@ class Engine(System):
     """A system that executes statements."""
 
     dialect: ClassVar[str]
-    """The sqlglot dialect its statements are rendered in."""
+    """The language of its statements: a dialect as sqlglot names it, or `quel`."""
 
     @abstractmethod
     def tables(self) -> Sequence[str]:
@@ -336,6 +336,10 @@ class Engine(System):
     def read(self, statement: str) -> "list[tuple[Any, ...]] | pa.Table":
         """The same rows by the quickest way, for checking an answer. Never timed. Trailing blanks
         of a char(n) are gone here, while `fetch` gives it as the engine does."""
+
+    def contents(self, table: str) -> "list[tuple[Any, ...]] | pa.Table":
+        """All rows of a table of ours, as by `read`."""
+        return self.read(f"SELECT * FROM {self.quote(table)}")  # noqa: S608 - quoted
 
     @abstractmethod
     def drop(self, table: str) -> None:

@@ -1,4 +1,4 @@
-"""What a QUEL program comes to in SQL. Apart from the translation, whose libraries take a tenth of
+"""What a QUEL program is for an engine. Apart from the translation, whose libraries take a tenth of
 a second to import: who has the statement already needs none of them."""
 
 from dataclasses import dataclass
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One SQL statement. `kind` is `retrieve` (rows to the client), `into` (a new table, called
-    `result`), `update` (of the table called `target`) or `definition`."""
+    """One statement in an engine's language. `kind` is `retrieve` (rows to the client), `into` (a
+    new table, called `result`), `update` (of the table called `target`) or `definition`."""
 
     kind: str
-    sql: str
+    text: str
     result: str | None = None
     target: str | None = None

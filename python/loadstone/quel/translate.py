@@ -1,4 +1,5 @@
-"""QUEL to SQL: one program, ending in one statement, for one dialect.
+"""QUEL to SQL: one program, ending in one statement, for one dialect. (To an engine that speaks
+QUEL it goes as it is, by way of `stored`.)
 
 The statement is built as a sqlglot tree and rendered once; names are quoted identifiers.
 
@@ -17,7 +18,7 @@ from sqlglot import exp
 
 from loadstone.engines.base import Attribute
 from loadstone.errors import InputError, UnsupportedError
-from loadstone.quel import tree
+from loadstone.quel import stored, tree
 from loadstone.quel.expressions import DIALECTS, Expressions, Scope, attribute_named
 from loadstone.quel.queries import Named, Queries, add_table, own_name, result_names
 from loadstone.quel.statement import Statement
@@ -41,7 +42,8 @@ def translate(
     attributes_of: Callable[[str], Sequence[Attribute]],
     schema: str = "",
 ) -> Statement:
-    """The last statement of a program, the only one besides `range of`, as SQL.
+    """The last statement of a program, the only one besides `range of`, in a dialect of SQL, or in
+    QUEL (`stored.DIALECT`).
 
     `table_of` gives the table that holds a relation, `attributes_of` a relation's attributes;
     `schema` is where the tables are, if the statement is to say so.
@@ -59,8 +61,9 @@ def translate_tree(
     schema: str = "",
 ) -> Statement:
     """`translate`, from a tree."""
-    if dialect not in DIALECTS:
-        raise InputError(f"no translation to {dialect}", hint=f"there is {', '.join(DIALECTS)}")
+    dialects = (*DIALECTS, stored.DIALECT)
+    if dialect not in dialects:
+        raise InputError(f"no translation to {dialect}", hint=f"there is {', '.join(dialects)}")
     ranges = {s["variable"]: s["relation"] for s in program if s["kind"] == "range"}
     statements = [s for s in program if s["kind"] not in ("range", "go")]
     if len(statements) != 1:
@@ -69,6 +72,8 @@ def translate_tree(
             hint="translate one statement at a time",
         )
     scope = Scope(dialect, ranges, table_of, attributes_of, schema)
+    if dialect == stored.DIALECT:
+        return stored.stored(program, scope)
     return _Translation(scope, Queries(scope)).statement(statements[0])
 
 

@@ -37,15 +37,15 @@ class StatementTimer(Timer):
         shown = block.storage != "heap" and structure is not None and structure.in_plans
         for variation in block.variations:
             statement = self._translated(block, variation.text)
-            plan = self.engine.explain(statement.sql)
-            paths = self.engine.access_paths(statement.sql, plan) if shown else None
+            plan = self.engine.explain(statement.text)
+            paths = self.engine.access_paths(statement.text, plan) if shown else None
             access = None if paths is None else ",".join(paths)
-            texts.append(StatementText(variation.number, statement.sql, plan, access))
+            texts.append(StatementText(variation.number, statement.text, plan, access))
         return texts
 
     def statements(self, block: Block) -> Sequence[str]:
         """Each variation as the engine gets it."""
-        return [self._translated(block, each.text).sql for each in block.variations]
+        return [self._translated(block, each.text).text for each in block.variations]
 
     def _sample(
         self,
@@ -62,7 +62,7 @@ class StatementTimer(Timer):
         meter = Meter(self.engine.processes())
         self._mark("start")
         start = clock_ns()
-        outcome = execute(statement.sql)
+        outcome = execute(statement.text)
         elapsed_ns = clock_ns() - start
         self._mark("end")
         work = meter.read()
@@ -79,7 +79,7 @@ class StatementTimer(Timer):
             found = self._answer(block, statement, outcome, variation.rows)
             answer = AnswerCheck(ordinal, number, *expected, *found)
         if variation.undo:
-            self.engine.run(self._translated(block, variation.undo).sql)
+            self.engine.run(self._translated(block, variation.undo).text)
         self._clear(block, variation)
         return sample, answer
 
@@ -95,7 +95,7 @@ class StatementTimer(Timer):
         if block.destination == "client":
             return answer_of_rows(outcome)
         table = statement.result or statement.target or ""
-        rows = self.engine.read(f"SELECT * FROM {self.engine.quote(table)}")  # noqa: S608 - quoted
+        rows = self.engine.contents(table)
         count, checksum = answer_of_rows(rows) if isinstance(rows, list) else answer_of_stream(rows)
         if block.destination == "relation":
             return count, checksum
