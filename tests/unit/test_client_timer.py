@@ -1,6 +1,7 @@
 """A block of a program's measures: what is warmed up, and what is metered."""
 
 import resource
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,17 @@ def test_a_hot_block_is_warmed_up_on_its_own_input(tmp_path: Path) -> None:
     asked = asked_by(worker)
     worker.take_block(block("lookup", 0, 1, temperature="hot", warming=[]))
     assert asked == [("lookup", 1), ("lookup", 1)]
+    worker.remove()
+
+
+def test_a_clock_too_coarse_for_a_measure_counts_as_one_nanosecond(tmp_path: Path) -> None:
+    worker = worker_in(tmp_path)
+    measure = worker.client.measure
+    worker.client.measure = lambda *asked: replace(  # type: ignore[method-assign]
+        measure(*asked), elapsed_ns=0
+    )
+    (sample,) = worker.take_block(block("lookup", 0, 1)).samples
+    assert sample.elapsed_ns == 1
     worker.remove()
 
 

@@ -12,6 +12,7 @@ from loadstone.errors import RecordError
 from loadstone.record import Recorder, Sample, read, schema
 from loadstone.record.model import Condition, Disturbance, InputText
 from loadstone.record.schema import APPLICATION_ID, TABLES, definitions, table, tables_of
+from loadstone.report.markdown import MarkdownReport
 
 OLD = {
     1: [("sample", "commit_ns"), ("calibration", None), ("condition", None), ("users", None)],
@@ -125,6 +126,23 @@ def test_every_column_refuses_what_it_does_not_declare(tmp_path, whole_record, t
             with pytest.raises(RecordError, match=rf"{table.name}\.{column.name}|UTF-8|plan_hash"):
                 read(path)
     assert tried
+
+
+@pytest.mark.parametrize(("name", "column"), [
+    ("sample", "elapsed_ns"), ("condition", "speed_probe_ns")
+])  # fmt: skip
+def test_a_time_that_figures_are_made_of_is_never_zero(tmp_path, whole_record, name, column):
+    """Reports divide by them: a clock that did not move would end each with an internal error."""
+    path = tmp_path / "r.loadstone"
+    for value, found in ((0, f"{name}.{column} is 0"), (0.5, f"{name}.{column} is 0.5"), (1, "")):
+        path.write_bytes(whole_record)
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute(f"UPDATE {name} SET {column} = ?", (value,))
+        if found:
+            with pytest.raises(RecordError, match=found):
+                read(path)
+        else:
+            assert MarkdownReport().render(read(path))
 
 
 def test_values_are_written_and_read_by_the_names_of_their_columns(tmp_path, monkeypatch):

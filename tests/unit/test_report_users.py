@@ -85,6 +85,7 @@ def test_a_loop_without_times_says_why():
     assert as_dict(table, 1)["answered/s"] == as_dict(table, 1)["closed p50"] == ABSENT
     assert table.notes == ("look on sqlite, 8 users, closed loop: failed: > 60 s",)
     assert throughput_per_s(failed) is None
+    assert throughput_per_s(dataclasses.replace(CLOSED, elapsed_ns=0)) is None
     assert "closed loop: failed: > 60 s" in shown(run_of(CLOSED, failed))
 
 

@@ -99,6 +99,12 @@ def test_retrieve_into(timer, log):
     ]  # fmt: skip
 
 
+def test_a_clock_too_coarse_for_a_statement_counts_as_one_nanosecond(timer, monkeypatch):
+    monkeypatch.setattr(statement_timer, "clock_ns", lambda: 7)
+    (sample,) = timer.take(block("client", TO_CLIENT)).samples
+    assert (sample.started_ns, sample.elapsed_ns) == (7, 1)
+
+
 def test_warm_up_runs_every_variation_before_the_first_sample(timer, log):
     reply = timer.take(block("client", TO_CLIENT, warm_up=2, times=3))
     assert log.count("fetch SELECT") == 9

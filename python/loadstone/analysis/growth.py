@@ -55,8 +55,7 @@ def growth(summary: Summary) -> tuple[Growth, ...]:
             for variant in summary.competitors:
                 figure = row.figures.get(variant)
                 elapsed_ns = figure and figure.status == "ok" and figure.elapsed_ns
-                # A time of 0, which a record may hold, has no logarithm.
-                if figure and elapsed_ns and elapsed_ns.value > 0:
+                if figure and elapsed_ns:
                     key = (figure.temperature, row.operation.name, variant)
                     points.setdefault(key, {})[view.rows] = elapsed_ns
     return tuple(

@@ -72,8 +72,10 @@ def users_tables(run: Run) -> tuple[UsersTable, ...]:
 
 
 def throughput_per_s(point: UsersPoint) -> float | None:
-    """Requests answered in a second, all users together; None where none was."""
-    return point.completed / point.elapsed_ns * 1e9 if point.completed else None
+    """Requests answered in a second, all users together; None where none was, or no time passed."""
+    if not point.completed or not point.elapsed_ns:
+        return None
+    return point.completed / point.elapsed_ns * 1e9
 
 
 def _names(scale: str) -> Sequence[Column]:

@@ -53,7 +53,7 @@ class Conditions:
 
     def probe_speed(self) -> None:
         """Run the speed probe; once in each round."""
-        self._probe_ns += [self._speed_probe.run_ns() for _ in range(PROBE_RUNS)]
+        self._probe_ns += [max(self._speed_probe.run_ns(), 1) for _ in range(PROBE_RUNS)]
 
     def end(self) -> Condition:
         """The group has ended: the machine's state meanwhile."""

@@ -14,7 +14,7 @@ class Sample:
     CPU and device figures are None if the system does not report them; `commit_ns` is the commit's
     part of the time, if a client measures it separately; `calls`, `statements` and `round_trips`
     are the client's counts of its calls into the client library, of statements sent to the engine,
-    and of waits for a server.
+    and of waits for a server. `elapsed_ns` is at least 1.
     """
 
     ordinal: int

@@ -29,6 +29,8 @@ SCALE = whole(1, 10**12)
 TRUTH = whole(0, 1)
 NS = whole(0, 10**18)
 """Some 31 years."""
+MEASURED_NS = whole(1, 10**18)
+"""A time that figures are made of: a clock too coarse for it counts as 1 ns."""
 SHARE = real(0, 1)
 
 NAME = name(200)
@@ -167,7 +169,7 @@ TABLES = (
             Column("round", ORDINAL),
             Column("variation", ORDINAL),
             Column("started_ns", NS),
-            Column("elapsed_ns", NS),
+            Column("elapsed_ns", MEASURED_NS),
             _figure("client_cpu_ns"),
             _figure("server_cpu_ns"),
             Column("read_bytes", COUNT, null=True),
@@ -219,7 +221,7 @@ TABLES = (
             Column("stolen_share", SHARE, null=True),
             Column("foreign_share", SHARE, null=True),
             Column("speed_drift", real(-1, 1e9), null=True),
-            Column("speed_probe_ns", real(0, 1e18), null=True, since=3, before=(6, "yardstick_ns")),
+            Column("speed_probe_ns", real(1, 1e18), null=True, since=3, before=(6, "yardstick_ns")),
         ),
         since=2,
     ),

@@ -46,7 +46,7 @@ class ClientTimer(Timer):
             round=block.round,
             variation=number,
             started_ns=start,
-            elapsed_ns=found.elapsed_ns,
+            elapsed_ns=max(found.elapsed_ns, 1),
             commit_ns=found.commit_ns or None,
             calls=found.calls,
             statements=found.statements,

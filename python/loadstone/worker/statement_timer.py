@@ -71,7 +71,7 @@ class StatementTimer(Timer):
             round=block.round,
             variation=number,
             started_ns=start,
-            elapsed_ns=elapsed_ns,
+            elapsed_ns=max(elapsed_ns, 1),
             **asdict(work),
         )
         answer = None
