@@ -7,13 +7,13 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml
 PYTHON_SOURCES := $(shell find python -type f -not -name '*.pyc' -not -name '*.so') pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: run test check format lint types bench calibrate torture fuzz wheel clean help
+.PHONY: run test check format lint types bench calibrate torture chance fuzz wheel clean help
 
 run: $(VENV)/.installed ## set everything up, run the default benchmark, write the report
 	$(BIN)/loadstone run
 
 test: $(VENV)/.installed $(VENV)/.tools ## run all tests of both languages
-	cargo test --workspace --locked --quiet
+	PROPTEST_RNG_SEED=1983 cargo test --workspace --locked --quiet
 	$(BIN)/python -m pytest
 
 check: format lint types test ## format, lint, types, test: a change must pass it
@@ -40,6 +40,10 @@ torture: ## test lode: a million histories of threads, 200,000 crashes, all tact
 	LODE_HISTORIES=1000000 cargo test -p lode --release --locked --lib simulation:: -- --nocapture
 	LODE_CRASH_IMAGES=100000 LODE_RUNS=5000 cargo test -p lode --release --locked \
 	  --test reliability --test transactions -- --include-ignored --show-output
+
+chance: $(VENV)/.installed $(VENV)/.tools ## run the tests that draw at random, with fresh seeds
+	cargo test --workspace --locked --quiet
+	$(BIN)/python -m pytest -m random --seed random --tries 2000 --kills 30
 
 fuzz: ## run each fuzz target for a minute (needs a nightly toolchain and cargo-fuzz)
 	cd fuzz && for target in $$(cargo +nightly fuzz list | grep -v canary); do \

@@ -45,10 +45,9 @@ def below(pid: int) -> list[int]:
 
 
 @pytest.mark.parametrize("way", sorted(WAYS))
-def test_a_run_ended_by_a_signal_leaves_nothing_unseen(desk: Desk, server: UserServer, way: str):
-    seed = random.randrange(2**32)
-    print(f"seed {seed}")  # noqa: T201 - pytest shows it where the test fails
-    chance = random.Random(seed)
+def test_a_run_ended_by_a_signal_leaves_nothing_unseen(
+    desk: Desk, server: UserServer, way: str, chance: random.Random
+):
     desk.environment["PGPASSWORD"] = SECRET
     user = user_file(desk.folder / "u.db", analysed=False)
     before = (user.fingerprint(), server.fingerprint())

@@ -41,10 +41,9 @@ def kills(request: pytest.FixtureRequest) -> int:
 
 
 @pytest.mark.timeout(0)  # --kills decides how long it takes
-def test_a_run_killed_anywhere_keeps_what_it_told_and_is_resumed(desk: Desk, kills: int):
-    seed = random.randrange(2**32)
-    print(f"seed {seed}")  # noqa: T201 - pytest shows it where the test fails
-    chance = random.Random(seed)
+def test_a_run_killed_anywhere_keeps_what_it_told_and_is_resumed(
+    desk: Desk, kills: int, chance: random.Random
+):
     held: Run | None = None
     while kills:
         process = desk.start(*(SMALL + RECORD if held is None else RESUME))

@@ -25,10 +25,8 @@ def server() -> Iterator[UserServer]:
 
 
 @pytest.fixture(scope="module")
-def password(server: UserServer) -> str:
+def password(server: UserServer, seed: int) -> str:
     """One that must be encoded in a URL, quoted in a string and escaped in a file."""
-    seed = random.randrange(2**32)
-    print(f"seed {seed}")  # noqa: T201 - pytest shows it where the test fails
     letters = string.ascii_letters + "@:/?#&%=+'\\\" {}"
     drawn = "S" + "".join(random.Random(seed).choices(letters, k=24)) + "Z"
     with server.owner() as connection:

@@ -195,10 +195,9 @@ sys.stdin.read()
 
 
 @pytest.mark.parametrize("how", ["worker", "group", "everything"])
-def test_a_server_killed_anywhere_leaves_no_memory(scratch: Path, how: str) -> None:
-    seed = random.randrange(2**32)
-    print(f"seed {seed}")  # noqa: T201 - pytest shows it where the test fails
-    chance = random.Random(seed)
+def test_a_server_killed_anywhere_leaves_no_memory(
+    scratch: Path, how: str, chance: random.Random
+) -> None:
     before = of_the_kernel()
     for number in range(4):
         folder = scratch / str(number)

@@ -186,7 +186,7 @@ def printed(which: Callable[[str, Path], None], text: str) -> str:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-@settings(max_examples=6, deadline=None, derandomize=True, phases=(Phase.explicit, Phase.generate),
+@settings(max_examples=6, deadline=None, phases=(Phase.explicit, Phase.generate),
           suppress_health_check=[HealthCheck.function_scoped_fixture])  # fmt: skip
 @example("\x1b]0;owned\x07\x1b[2J\x9b31m\u202e\u2028\u200b")
 @given(HOSTILE)

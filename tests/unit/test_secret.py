@@ -55,17 +55,15 @@ def written(place: str, word: str) -> str:
     return place.format(**forms)
 
 
-def words() -> list[str]:
-    seed = random.randrange(2**32)
-    print(f"seed {seed}")  # noqa: T201 - pytest shows it where the test fails
-    chance = random.Random(seed)
+@pytest.fixture
+def words(chance: random.Random) -> list[str]:
     drawn = ["".join(chance.choices(ALPHABET, k=chance.randint(6, 20))) for _ in range(60)]
     return ["hunter2hunter2", "s3cr:t/@p%20ss?#", *(f"S{word}Z" for word in drawn)]
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_no_secret_is_shown_and_none_is_lost(place: str) -> None:
-    for word in words():
+def test_no_secret_is_shown_and_none_is_lost(place: str, words: list[str]) -> None:
+    for word in words:
         text = written(place, word)
         shown = secret.admitted(text)
         hidden(word, shown)
@@ -75,8 +73,8 @@ def test_no_secret_is_shown_and_none_is_lost(place: str) -> None:
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_no_error_and_no_name_shows_one(place: str) -> None:
-    for word in words():
+def test_no_error_and_no_name_shows_one(place: str, words: list[str]) -> None:
+    for word in words:
         text = written(place, word)
         for given in (text, secret.admitted(text)):
             try:

@@ -202,7 +202,7 @@ def retrieves_over(names):
     )
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None)
 @given(statement=retrieves())
 def test_random_programs_answer_as_the_oracle(engine, oracle, statement):
     text = tree.render([*tree.parse(RANGES), statement])
@@ -230,7 +230,7 @@ PIECES = st.one_of(
 )
 
 
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=400, deadline=None)
 @example(text="^", pieces=["[^]"])
 @given(text=st.text(LETTERS, max_size=4), pieces=st.lists(PIECES, min_size=1, max_size=4))
 def test_patterns_match_as_in_the_oracle(engine, text, pieces):
@@ -258,7 +258,7 @@ def quoted(pattern):
 
 
 @given(statement=retrieves())
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None)
 def test_a_rendered_tree_parses_back(statement):
     assert tree.parse(tree.render([statement])) == [statement]
 
