@@ -25,7 +25,7 @@ from typing import Any
 import slowed
 
 from loadstone._core import clock_ns, interval_of_median, interval_of_paired_ratio
-from loadstone.analysis.summary import cell_summary
+from loadstone.analysis.cell_summary import cell_summary
 from loadstone.machine.counters import Meter
 from loadstone.plan.variant import is_aa_control
 from loadstone.record import CellResult, Run, read

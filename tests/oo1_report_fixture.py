@@ -4,6 +4,7 @@ import json
 from dataclasses import asdict, replace
 
 from loadstone.benchmarks.base import Published, PublishedTable
+from loadstone.benchmarks.oo1.benchmark import Oo1Benchmark
 from loadstone.plan.plan import Cell, Plan
 from loadstone.record.model import (
     AnswerCheck,
@@ -76,17 +77,17 @@ def published() -> dict[str, object]:
             row("lookup, warm", "lookup@warm", 2.4, 1.0, 19),
             row("total, warm", "lookup+traversal+insert@warm", 18, 5, 123),
             row("total, cold", "lookup+traversal+insert@cold", 33, 41, 143),
-        ), "* with B-trees", ROWS, "1992"),
+        ), "* with B-trees", "1992", scale=ROWS),
         PublishedTable("III", "Large remote database", "s", systems, (
             row("lookup, warm", "lookup@warm", 18, 43, 24),
-        ), "", 200_000, "1992"),
+        ), "", "1992", scale=200_000),
         PublishedTable("VI", "Small remote database without locality", "s", systems, (
             row("database size, MB", "size", 5.0),
             row("lookup, warm", "lookup-no-locality@warm", 2.4),
-        ), "", ROWS, "1992"),
+        ), "", "1992", scale=ROWS),
         PublishedTable("IV", "Huge remote database", "s", systems, (
             row("load", "load", "78000+"),
-        ), "", 2_000_000, "1992"),
+        ), "", "1992", scale=2_000_000),
     )  # fmt: skip
     citation = "R. G. G. Cattell, J. Skeen: Object Operations Benchmark, TODS 17(1), 1992"
     return json.loads(json.dumps(asdict(Published(citation, tables, {"INDEX": "B-trees"}))))
@@ -115,6 +116,7 @@ def make_oo1_run(edition: str = "1992", rows: int = ROWS) -> Run:
                   repeat_cold=3, precision=0.0, variants=VARIANTS, cells=tuple(cells),
                   roles=ROLES),
         published=published(),
+        presentation=Oo1Benchmark().presentation(),
         sessions=(Session(1, "2026-11-21T13:15:02.000+00:00", "loadstone run oo1"),),
         operations=tuple(
             OperationText(name, rows, place, name, group, "section 4",

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from loadstone.benchmarks.base import Published, PublishedTable
+from loadstone.benchmarks.wisconsin.benchmark import WisconsinBenchmark
 from loadstone.plan.plan import Cell, Plan
 from loadstone.record import Recorder
 from loadstone.record.model import (
@@ -99,22 +100,22 @@ def published() -> dict[str, object]:
         PublishedTable("1", "Selections without index", "s", systems, (
             row("select 100", "select-1%-heap", 53.2, 38.4, 31.7, 21.6),
             row("select 1000", "select-10%-heap", 64.4, 53.9, 33.4, 23.6),
-        )),
+        ), scale=10_000),
         PublishedTable("2", "Selections with index", "s", systems, (
             row("select 100, clustered", "select-1%-clustered", 7.7, 3.9, 2.0, 1.5),
             row("select 1000, clustered", "select-10%-clustered", 27.8, 18.9, 9.9, 8.7),
             row("select 100, non-clustered", "select-1%-nonclustered", 59.2, 51.2, 3.8, 3.3),
             row("select 1000, non-clustered", "select-10%-nonclustered", 78.9, 60.8, 27.8, 23.7),
-        )),
+        ), scale=10_000),
         PublishedTable("4", "Joins without index", "s", systems, (
             row("joinAselB", "joinAselB-heap", 611, 109, "> 5 hours", "> 5 hours"),
             row("joinABprime", "joinABprime-heap", 581, 156, "> 5 hours", "> 5 hours"),
             row("joinCselAselB", "joinCselAselB-heap", 583, 127, "> 5 hours", "> 5 hours"),
-        ), "The IDM used nested loops."),
+        ), "The IDM used nested loops.", scale=10_000),
         PublishedTable("7", "Projections", "s", systems, (
             row("project 100/10000", "project-1%", 64.6, 26.4, 29.3, 22.3),
             row("project 1000/1000", None, 236.8, 132.0, 122.2, 68.1),
-        )),
+        ), scale=10_000),
     )  # fmt: skip
     systems_were = {
         "U-INGRES": "VAX 11/750, 4.1BSD, 2 MB, 1K pages, Fujitsu Eagle",
@@ -159,6 +160,7 @@ def make_run(operations=ALL, repeat: int = 10, scales=(10_000, 100_000)) -> Run:
         loadstone_version="0.1.0",
         plan=plan,
         published=published(),
+        presentation=WisconsinBenchmark().presentation(),
         sessions=_sessions(),
         operations=tuple(_text(o, i, rows) for rows in scales for i, o in enumerate(chosen)),
         results=tuple(results),
@@ -186,8 +188,9 @@ def make_run(operations=ALL, repeat: int = 10, scales=(10_000, 100_000)) -> Run:
 def write_record(run: Run, path: Path) -> None:
     """Put a run into a record file, as if it had happened."""
     recorder = Recorder.create(
-        path, run.plan, run.published, run.run_id, run.loadstone_version, "loadstone run"
-    )
+        path, run.plan, run.published, run.presentation, run.run_id, run.loadstone_version,
+        "loadstone run",
+    )  # fmt: skip
     recorder.machine(run.sessions[0].machine)
     recorder.calibration(run.sessions[0].calibration)
     recorder.operations(run.operations)

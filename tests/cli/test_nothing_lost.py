@@ -230,9 +230,8 @@ def test_a_record_that_cannot_be_read_is_named_and_left_alone(desk: Desk, damage
 def begun(path: Path) -> Path:
     """A record of a run that ended before its first cell did."""
     planned = plan_from({"rows": [1000], "on": ["sqlite"], "operations": ["min-heap"]}, None)
-    Recorder.create(path, planned.plan, published_of(planned.benchmark), "0a1b2c3d", "1").end(
-        "interrupted", 1
-    )
+    told = (published_of(planned.benchmark), planned.benchmark.presentation())
+    Recorder.create(path, planned.plan, *told, "0a1b2c3d", "1").end("interrupted", 1)
     return path
 
 

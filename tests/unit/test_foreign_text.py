@@ -103,7 +103,7 @@ def _progress(text: str, *, screen: bool) -> None:
                   for cell in SMALL.plan.cells)  # fmt: skip
     plan = replace(SMALL.plan, cells=cells)
     console = diagnostics.console(stderr=True, plain=True)
-    progress = Progress(plan, len(cells), console)
+    progress = Progress(plan, SMALL.presentation, len(cells), console)
     for result in SMALL.results:
         cell = replace(result.cell, operation=text, variant=f"{result.cell.variant}{text}")
         progress.on_result(replace(result, cell=cell, status="failed", reason=f"{text}{text * 9}"))

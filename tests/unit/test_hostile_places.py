@@ -9,6 +9,7 @@ from test_record import PLAN
 from loadstone.engines.postgresql import server
 from loadstone.errors import InputError, RecordError
 from loadstone.plan.plan import Plan
+from loadstone.plan.presentation import Presentation
 from loadstone.record import Recorder
 from loadstone.record.writer import refuse_existing
 from loadstone.run import scratch
@@ -45,7 +46,7 @@ def test_a_record_that_could_not_begin_is_not_there(tmp_path, monkeypatch):
     monkeypatch.setattr(sqlite3, "connect", full)
     path = tmp_path / "r.loadstone"
     with pytest.raises(RecordError, match="full") as refused:
-        Recorder.create(path, PLAN, {}, "0a1b2c3d", "1")
+        Recorder.create(path, PLAN, {}, Presentation("X"), "0a1b2c3d", "1")
     assert not path.exists()
     assert "start the run again" in refused.value.hint
 

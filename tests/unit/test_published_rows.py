@@ -256,12 +256,12 @@ def test_only_what_the_paper_recommends_is_called_recommended() -> None:
 
 
 def test_the_calls_of_the_paper_belong_to_its_cold_total() -> None:
-    from loadstone.report.ladder_words import PAPER
+    from loadstone.benchmarks.oo1.presentation import LADDER
 
     tables = {table.number: table for table in Oo1Benchmark().published().tables}
     total = next(values for label, _, values in tables["II"].rows if label == "total, cold")
-    assert f"its {total['RDBMS']} s" in PAPER
-    assert "section 8" in PAPER
+    assert f"its {total['RDBMS']} s" in LADDER.paper
+    assert "section 8" in LADDER.paper
 
 
 @pytest.mark.parametrize("name", ["md", "html"])

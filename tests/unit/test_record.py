@@ -11,6 +11,7 @@ import pytest
 
 from loadstone.errors import RecordError
 from loadstone.plan.plan import Cell, Plan
+from loadstone.plan.presentation import Presentation
 from loadstone.record import CellResult, Recorder, Sample, read, writer
 from loadstone.record.model import (
     AnswerCheck,
@@ -43,7 +44,7 @@ def result(cell, status="ok"):
 
 
 def fresh(path):
-    return Recorder.create(path, PLAN, {"citation": "a paper"}, "abc", "0.1")
+    return Recorder.create(path, PLAN, {"citation": "a paper"}, Presentation("X"), "abc", "0.1")
 
 
 def test_what_is_written_is_read_back(tmp_path):

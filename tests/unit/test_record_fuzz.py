@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from oo1_report_fixture import make_oo1_run
 from report_fixture import FEW, make_run, write_record
 
 from loadstone import registry
@@ -50,16 +51,18 @@ HEAVY = ("html",)
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """A small record with rows in every table."""
-    path = tmp_path_factory.mktemp("whole") / "r.loadstone"
-    run = make_run(FEW[:2], repeat=3, scales=(10_000,))
-    write_record(run, path)
-    recorder = Recorder.resume(path)
-    for event in run.events:
-        recorder.event(event)
-    recorder.end("complete", 1)
-    return path.read_bytes()
+def wholes(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
+    """A small record with rows in every table, and one whose benchmark declares everything."""
+    found = []
+    for run in (make_run(FEW[:2], repeat=3, scales=(10_000,)), make_oo1_run()):
+        path = tmp_path_factory.mktemp("whole") / "r.loadstone"
+        write_record(run, path)
+        recorder = Recorder.resume(path)
+        for event in run.events:
+            recorder.event(event)
+        recorder.end("complete", 1)
+        found.append(path.read_bytes())
+    return found
 
 
 def bytes_changed(path: Path, dice: random.Random) -> None:
@@ -106,11 +109,14 @@ def rows_changed(path: Path, dice: random.Random) -> None:
 
 
 def json_changed(path: Path, dice: random.Random) -> None:
-    """A value somewhere in the plan, the paper's numbers or a loop's percentiles; the plan's hash
-    is made anew, as a forger would do."""
+    """A value somewhere in the plan, the paper's numbers, the benchmark's declaration or a loop's
+    percentiles; the plan's hash is made anew, as a forger would do."""
     with closing(sqlite3.connect(path)) as db, db:
         table, column = dice.choice(
-            (("run", "plan"), ("run", "plan"), ("run", "published"), ("users", "latency_ns"))
+            (
+                *(("run", "plan"), ("run", "plan"), ("run", "published")),
+                *(("run", "presentation"), ("run", "presentation"), ("users", "latency_ns")),
+            )
         )
         row = db.execute(f"SELECT {column} FROM {table}").fetchone()
         value = json.loads(row[0] if row else "")
@@ -182,15 +188,15 @@ def left_of(run: Run) -> None:
 
 
 @pytest.mark.timeout(0)  # --tries decides how long it takes
-def test_whatever_a_record_holds_is_reported_or_refused(whole, tmp_path, request, capsys, seed):
+def test_whatever_a_record_holds_is_reported_or_refused(wholes, tmp_path, request, capsys, seed):
     tries = int(request.config.getoption("--tries"))
     good, path = tmp_path / "good.loadstone", tmp_path / "r.loadstone"
-    good.write_bytes(whole)
+    good.write_bytes(wholes[0])
     other = read(good)
     refused, wrong = 0, []
     for drawn in range(seed, seed + tries):
         dice = random.Random(drawn)
-        path.write_bytes(whole)
+        path.write_bytes(dice.choice(wholes))
         with suppress(sqlite3.Error, ValueError):  # what is damaged is not changed by SQL
             for _ in range(dice.choice((1, 1, 2))):
                 dice.choice(MUTATIONS)(path, dice)

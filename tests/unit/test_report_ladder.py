@@ -7,8 +7,10 @@ from oo1_report_fixture import make_oo1_run
 from report_fixture import FEW, make_run
 
 from loadstone import registry
-from loadstone.analysis.ladder import STEPS, Account, Argument, Ladder, ladders
+from loadstone.analysis.components import Account
+from loadstone.analysis.ladder import Argument, Ladder, ladders
 from loadstone.analysis.summary import summarise
+from loadstone.benchmarks.oo1.presentation import LADDER
 from loadstone.record.model import Run
 from loadstone.report.ladder_words import difference, ladder_sections
 from loadstone.statistics.arithmetic import less, over, total
@@ -126,7 +128,7 @@ def test_a_part_by_difference_says_so() -> None:
 
 def test_each_rung_is_over_the_nearest_below_that_was_measured() -> None:
     found = ladders_of(make_oo1_run())
-    names = {step.operation: step.name for step in STEPS}
+    names = {step.operation: step.name for step in LADDER.steps}
     server = {rung.step.operation: rung for rung in found["postgresql"].rungs}
     assert server["empty"].below == names["nothing"]
     assert server["empty"].beyond_ns.value == pytest.approx(14_000 - 1.7)
@@ -213,7 +215,7 @@ def test_calls_explain_the_server_and_nothing_in_process() -> None:
 )
 def test_the_grade_is_what_the_interval_allows(value: float, low: float, grade: str) -> None:
     share = Estimate(value, low, 1.0)
-    assert Argument("x", 1, "calls", STEPS[0], share, share, share).grade == grade
+    assert Argument("x", 1, "calls", LADDER.steps[0], share, share, share).grade == grade
 
 
 def test_bounds_of_what_was_measured_apart_are_at_their_worst() -> None:

@@ -63,7 +63,7 @@ def test_unproved_is_said_wherever_the_figure_stands(status: str) -> None:
     paper = page.partition('<table class="published">')[2].partition("</table>")[0]
     assert paper.count("<i>unproved</i>") in (0, 3)
     screen = Console(file=io.StringIO(), width=200, color_system=None)
-    progress = Progress(run.plan, 3, screen)
+    progress = Progress(run.plan, run.presentation, 3, screen)
     progress.open()
     for result in run.results:
         progress.on_result(result)

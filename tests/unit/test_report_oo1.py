@@ -12,11 +12,11 @@ from report_fixture import FEW, make_run
 from rich.console import Console
 
 from loadstone import registry
-from loadstone.analysis.ladder import STEPS
 from loadstone.analysis.published import Comparison, ComparisonRow, _reimplemented, comparisons
 from loadstone.analysis.summary import Summary, summarise
 from loadstone.analysis.verdict import headline
 from loadstone.benchmarks.oo1.benchmark import Oo1Benchmark
+from loadstone.benchmarks.oo1.presentation import LADDER
 from loadstone.record.model import AnswerCheck, Run, Term
 from loadstone.report.panel import panels
 from loadstone.report.paper_words import paper_line
@@ -310,4 +310,4 @@ def test_the_rungs_of_the_ladder_are_measured_in_the_same_rounds() -> None:
     together = {
         item.name for item in Oo1Benchmark().operations("1992", 200) if item.interleaved_group
     }
-    assert together == {step.operation for step in STEPS}
+    assert together == {step.operation for step in LADDER.steps}

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 from report_fixture import AA_CONTROL, FEW, OUTLIER, POSTGRESQL, make_run
 
-from loadstone.analysis.summary import CellSummary, Summary, summarise
+from loadstone.analysis.cell_summary import CellSummary
+from loadstone.analysis.summary import Summary, summarise
 from loadstone.record.model import StatementText
 from loadstone.report.markdown import MarkdownReport
 from loadstone.statistics.paired_ratio import paired_ratio

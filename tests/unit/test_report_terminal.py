@@ -24,7 +24,7 @@ def console(*, terminal: bool, height: int = 30) -> Console:
 
 def test_one_line_for_each_finished_operation() -> None:
     screen = console(terminal=False)
-    progress = Progress(RUN.plan, len(RUN.plan.cells), screen)
+    progress = Progress(RUN.plan, RUN.presentation, len(RUN.plan.cells), screen)
     progress.open()
     for result in RUN.results:
         progress.on_status("working")
@@ -60,7 +60,7 @@ def test_a_reason_is_told_in_full_the_first_time_and_once_in_the_end() -> None:
     )
     run = failing(reason)
     screen = console(terminal=False)
-    progress = Progress(run.plan, len(run.plan.cells), screen)
+    progress = Progress(run.plan, run.presentation, len(run.plan.cells), screen)
     for result in run.results:
         progress.on_result(result)
     assert screen.file.getvalue().count(reason) == 1
@@ -75,7 +75,7 @@ def test_a_reason_is_told_in_full_the_first_time_and_once_in_the_end() -> None:
 @pytest.mark.parametrize("height", [12, 24, 40])
 def test_the_live_table_fits_the_screen(height: int) -> None:
     screen = console(terminal=True, height=height)
-    progress = Progress(RUN.plan, len(RUN.plan.cells), screen)
+    progress = Progress(RUN.plan, RUN.presentation, len(RUN.plan.cells), screen)
     progress.open()
     try:
         for result in RUN.results:
@@ -90,7 +90,7 @@ def test_the_live_table_fits_the_screen(height: int) -> None:
 
 
 def test_an_estimate_needs_a_first_cell() -> None:
-    progress = Progress(RUN.plan, len(RUN.plan.cells), console(terminal=False))
+    progress = Progress(RUN.plan, RUN.presentation, len(RUN.plan.cells), console(terminal=False))
     assert progress.seconds_left() is None
     for result in RUN.results:
         progress.on_result(result)

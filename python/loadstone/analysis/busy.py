@@ -1,7 +1,8 @@
 """The shares of the elapsed time that clients and servers computed."""
 
+from loadstone.analysis.cell_summary import share_of_elapsed
 from loadstone.analysis.consistency import busy
-from loadstone.analysis.summary import Summary, share_of_elapsed
+from loadstone.analysis.summary import Summary
 
 
 def busy_variants(whole: Summary) -> list[tuple[str, str]]:

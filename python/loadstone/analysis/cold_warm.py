@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
 
-from loadstone.analysis.summary import CellSummary, Summary, View
+from loadstone.analysis.cell_summary import CellSummary
+from loadstone.analysis.summary import Summary, View
 
 
 @dataclass(frozen=True, slots=True)

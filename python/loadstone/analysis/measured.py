@@ -4,8 +4,9 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.standing import comparable, standing
-from loadstone.analysis.summary import CellSummary, Summary, View
+from loadstone.analysis.summary import Summary, View
 from loadstone.analysis.unequal import Unequal
 from loadstone.plan.role import Role
 from loadstone.record.model import BELIEVED, MEASURED

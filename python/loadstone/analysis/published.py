@@ -121,17 +121,13 @@ class Comparisons:
     reimplemented: str = ""
 
 
-PAPER_ROWS = 10_000
-"""The scale of a table that names none: the size of the Wisconsin paper's large relations."""
-
-
 def comparisons(summary: Summary) -> Comparisons | None:
     """The paper's tables, each beside the part of the run nearest to the paper's measurement."""
     published = summary.run.published
     tables = published.get("tables")
     if not tables or not summary.views:
         return None
-    scales = {_scale(table) for table in tables}
+    scales = {table["scale"] for table in tables}
     own = len(scales) > 1 or any("@" in (row[1] or "") for t in tables for row in t["rows"])
     view = _view(summary, min(scales))
     editions = {table.get("edition") or "" for table in tables}
@@ -143,10 +139,6 @@ def comparisons(summary: Summary) -> Comparisons | None:
         tables=tuple(_table(table, summary, editions) for table in tables),
         reimplemented=_reimplemented(summary),
     )
-
-
-def _scale(table: Mapping[str, Any]) -> int:
-    return table.get("scale") or PAPER_ROWS
 
 
 def _view(summary: Summary, rows: int) -> View | None:
@@ -167,12 +159,12 @@ def _reimplemented(summary: Summary) -> str:
 
 def _table(table: Mapping[str, Any], summary: Summary, editions: set[str]) -> Comparison:
     unit_ns = UNITS_NS.get(str(table["unit"]).lower())
-    view = _view(summary, _scale(table))
+    view = _view(summary, table["scale"])
     absent = _absent(table, summary)
     designs = _designs(table, summary, absent)
     variants = _variants(table, summary)
     missing, add = _missing(table, summary, editions, asked=designs is not None, variants=variants)
-    apart = designs is not None and bool(designs & summary.words.apart)
+    apart = designs is not None and not designs.isdisjoint(summary.words.apart)
     source = None if missing or view is None else Source(summary, view, variants, apart)
     rows = []
     for label, operation, values in table["rows"]:
@@ -234,7 +226,7 @@ def _designs(
     table: Mapping[str, Any], summary: Summary, absent: Mapping[str, str]
 ) -> frozenset[str] | None:
     """The designs of a table's operations; None where none of them was planned at its scale."""
-    rows = _scale(table)
+    rows = table["scale"]
     rated = [
         operation
         for label, operation, _ in table["rows"]
@@ -258,7 +250,7 @@ def _missing(
     """Why a table has no comparable figure, and which options to add to the command; empty if it
     may have one. `asked`: some operation of it was planned at its scale; `variants`: those of its
     design."""
-    scale, edition = _scale(table), table.get("edition") or ""
+    scale, edition = table["scale"], table.get("edition") or ""
     # Tables without an edition are of the one that no table names.
     run_edition = summary.run.plan.edition
     run_edition = run_edition if run_edition in editions else ""

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from loadstone.analysis.standing import unjudged
-from loadstone.analysis.vocabulary import words_of
 from loadstone.record.model import PERCENTILES, Run, UsersPoint
 from loadstone.text.numbers import digits, duration, number, plural
 
@@ -57,7 +56,7 @@ def users_tables(run: Run) -> tuple[UsersTable, ...]:
     tables = []
     for model, title in TITLES.items():
         points = [point for point in run.users if point.model == model]
-        names = _names(words_of(run.plan.benchmark).scale if scales else "")
+        names = _names(run.presentation.scale if scales else "")
         columns = [*names, *_figures(model)]
         rows = [UsersRow(tuple(text(point) for _, text in columns), point) for point in points]
         clients = ", ".join(sorted({point.client for point in points}))

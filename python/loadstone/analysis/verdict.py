@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from statistics import median, quantiles
 
+from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.noise import Noise, noise_of
-from loadstone.analysis.summary import CellSummary, Summary
+from loadstone.analysis.summary import Summary
 from loadstone.plan.role import Role
 from loadstone.plan.variant import is_aa_control
 from loadstone.record.model import LEFT_BEHIND, MEASURED, CellResult, Run

@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from loadstone.benchmarks.expected import Answer, Answers, QuelAnswers
+from loadstone.plan.presentation import Presentation
 
 __all__ = [
     "Answer",
     "Answers",
     "Benchmark",
     "Operation",
+    "Presentation",
     "Published",
     "PublishedTable",
     "StoredRelation",
@@ -72,8 +74,8 @@ class Operation:
 class PublishedTable:
     """A table of the paper. `rows` are (label, operation or None, {system: value or text}).
 
-    `scale` is the size of the relations it was measured with, `edition` the edition; None and empty
-    where the benchmark's published numbers have but one.
+    `scale` is the size of the relations it was measured with, `edition` the edition; empty where
+    the benchmark's published numbers have but one.
     """
 
     number: str
@@ -82,7 +84,7 @@ class PublishedTable:
     systems: tuple[str, ...]
     rows: tuple[tuple[str, str | None, Mapping[str, float | str]], ...]
     note: str = ""
-    scale: int | None = None
+    scale: int = field(kw_only=True)
     edition: str = ""
     absent: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Row's label -> edition -> why an operation of that edition is not the paper's: then nothing
@@ -152,6 +154,10 @@ class Benchmark(ABC):
         """A variation's input, constants included: its text, unless that only names the input."""
         del edition, rows
         return operation.texts[variation]
+
+    def presentation(self) -> Presentation:
+        """Its words, how its counts are to be read, its cost ladder: what reports know of it."""
+        return Presentation(self.name.capitalize())
 
     @abstractmethod
     def published(self) -> Published:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from loadstone.plan.earlier_names import CHOICES
+from loadstone.record.earlier_presentations import SCALE_THEN
 from loadstone.text.shape import strict_json
 
 RENAMED = 6
@@ -86,11 +87,14 @@ def plan_now(text: str, version: int) -> str:
 
 
 def published_now(published: Any, version: int) -> Any:
-    """A paper's numbers, their rows beside the operations of now; changed in place."""
+    """A paper's numbers, their rows beside the operations of now, and each table with its scale;
+    changed in place."""
     tables = published.get("tables") if isinstance(published, dict) else None
     if version >= RENAMED or not isinstance(tables, list):
         return published
     for table in tables:
+        if isinstance(table, dict) and table.get("scale") is None:
+            table["scale"] = SCALE_THEN
         rows = table.get("rows") if isinstance(table, dict) else None
         for row in rows if isinstance(rows, list) else ():
             if isinstance(row, list) and len(row) > 1:

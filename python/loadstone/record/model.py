@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from loadstone.plan.plan import Cell, Plan
+from loadstone.plan.presentation import Presentation
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,6 +332,8 @@ class Run:
     loadstone_version: str
     plan: Plan
     published: dict[str, Any]
+    presentation: Presentation
+    """What the benchmark declared of itself."""
     sessions: tuple[Session, ...]
     operations: tuple[OperationText, ...]
     results: tuple[CellResult, ...]

@@ -18,7 +18,7 @@ class Table(TypedDict, total=False):
     systems: Required[tuple[str, ...]]
     rows: Required[tuple[tuple[str, str | None, dict[str, Whole | Value | str]], ...]]
     note: str
-    scale: Annotated[int, Within(1, 10**12)] | None
+    scale: Required[Annotated[int, Within(1, 10**12)]]
     edition: str
     absent: dict[str, dict[str, str]]
     only: dict[str, str]

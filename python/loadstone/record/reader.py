@@ -10,9 +10,11 @@ from typing import Annotated, Any
 
 from loadstone.errors import InputError, RecordError
 from loadstone.plan.plan import SAMPLES_MAX, Cell, Plan
+from loadstone.plan.presentation import Presentation
 from loadstone.record import earlier_names
 from loadstone.record.column import shown
 from loadstone.record.door import opened
+from loadstone.record.earlier_presentations import presentation_then
 from loadstone.record.facts import calibration_figure, machine_fact
 from loadstone.record.model import (
     PERCENTILES,
@@ -104,6 +106,7 @@ def _run(source: _Source) -> Run:
         loadstone_version=head["loadstone_version"],
         plan=plan,
         published=shaped(numbers, Published, "run.published"),
+        presentation=_presentation(head, plan),
         sessions=_sessions(source),
         operations=_unique(sorted(map(_operation, source.rows("operation")), key=_place)),
         results=_results(source, plan),
@@ -117,6 +120,12 @@ def _run(source: _Source) -> Run:
         users=tuple(map(_users_point, _in_session(source.rows("users")))),
         inputs=_unique(InputText(**row) for row in source.rows("input")),
     )
+
+
+def _presentation(head: dict[str, Any], plan: Plan) -> Presentation:
+    if "presentation" not in head:
+        return presentation_then(plan.benchmark)
+    return Presentation.from_json(head["presentation"])
 
 
 def _in_session(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:

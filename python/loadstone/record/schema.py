@@ -65,6 +65,7 @@ TABLES = (
             Column("plan_hash", matching("[0-9a-f]{12}", "12 hexadecimal digits")),
             Column("plan", json_text(1 << 25)),
             Column("published", json_text(1 << 22)),
+            Column("presentation", json_text(1 << 20), since=6),
         ),
     ),
     Table(

@@ -11,6 +11,7 @@ from typing import Any
 
 from loadstone.errors import RecordError
 from loadstone.plan.plan import Plan
+from loadstone.plan.presentation import Presentation
 from loadstone.record.door import check_beside, owned
 from loadstone.record.model import (
     CellResult,
@@ -62,12 +63,14 @@ class Recorder:
         path: Path,
         plan: Plan,
         published: Mapping[str, Any],
+        presentation: Presentation,
         run_id: str,
         version: str,
         command: str = "",
     ) -> "Recorder":
         """Start a new record; an existing file is never overwritten. `command` is what the user
         typed, without secrets."""
+        declared = presentation.to_json()
         refuse_existing(path)
         check_beside(path)
         there = path.exists()
@@ -86,6 +89,7 @@ class Recorder:
                     "plan_hash": plan.hash,
                     "plan": plan.to_json(),
                     "published": json.dumps(published),
+                    "presentation": declared,
                 }
                 _insert(connection, "run", head)
                 connection.execute("COMMIT")

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from loadstone.analysis.summary import CellSummary, Row, Summary
+from loadstone.analysis.cell_summary import CellSummary
+from loadstone.analysis.summary import Row, Summary
 from loadstone.record.model import CellResult, Condition, Run
 from loadstone.statistics.estimate import Estimate
 

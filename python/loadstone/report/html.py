@@ -13,16 +13,15 @@ from markupsafe import Markup
 
 from loadstone.analysis.busy import busy_variants
 from loadstone.analysis.calibration import calibration
+from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.cold_warm import cold_and_warm_views, cold_warm
 from loadstone.analysis.growth import Growth, growth
-from loadstone.analysis.ladder import BELOW_LOOKUP, LADDERS
 from loadstone.analysis.published import Comparison, Comparisons, comparisons
 from loadstone.analysis.standing import behind, unjudged
-from loadstone.analysis.summary import CellSummary, Summary, summarise
+from loadstone.analysis.summary import Summary, summarise
 from loadstone.analysis.terms import terms
 from loadstone.analysis.user_points import users_tables
 from loadstone.analysis.verdict import circumstances, headline, verdict
-from loadstone.analysis.vocabulary import VISITS_FEW
 from loadstone.errors import RecordError
 from loadstone.plan.role import Role
 from loadstone.record.model import Run
@@ -31,7 +30,7 @@ from loadstone.report.base import Report
 from loadstone.report.calibration_table import calibration_table
 from loadstone.report.drawing import svg_of
 from loadstone.report.json import encode
-from loadstone.report.ladder_words import PAPER, clients_line, ladder_sections, round_trips_line
+from loadstone.report.ladder_words import clients_line, ladder_sections, round_trips_line
 from loadstone.report.legible import legible_run
 from loadstone.report.panel import STRIP_PX, Panel, panels
 from loadstone.report.paper_words import gain, nothing
@@ -127,6 +126,8 @@ def _context(record: Run) -> dict[str, Any]:
     whole = summarise(legible_run(record))
     run = whole.run
     compared = comparisons(whole)
+    words = whole.words
+    nominal = words.varying.nominal.values()
     return {
         "run": run,
         "summary": whole,
@@ -148,14 +149,14 @@ def _context(record: Run) -> dict[str, Any]:
         "growths": _growths(whole),
         "temperature_charts": _temperature_charts(whole),
         "ladder": ladder_sections(whole),
-        "ladder_paper": PAPER,
+        "ladder_wholes": numbers.listing(whole.name for whole in words.ladder.wholes),
         "clients_line": clients_line(whole),
         "unranked": unranked(whole),
         "unequal_lines": unequal_lines(whole, marks=True),
         "round_trips_line": round_trips_line(whole),
         "statements": any(result.statements for result in run.results),
-        "words": whole.words,
-        "visits_few": VISITS_FEW,
+        "words": words,
+        "scaled_to": numbers.listing(map(numbers.number, dict.fromkeys(nominal))),
         "users": users_tables(run),
         "terms": terms(whole),
         "sessions": run.sessions,
@@ -273,7 +274,7 @@ def _growths(whole: Summary) -> list[GrowthGroup]:
     temperature = "warm" if any(line.temperature == "warm" for line in lines) else ""
     groups: dict[str, list[Growth]] = {}
     for line in lines:
-        flat = whole.run.plan.benchmark in LADDERS and line.operation.name in BELOW_LOOKUP
+        flat = line.operation.name in whole.words.ladder.flat
         if (line.temperature == temperature or not temperature) and not flat:
             groups.setdefault(line.operation.group, []).append(line)
     return [

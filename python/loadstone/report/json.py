@@ -58,6 +58,7 @@ def encode(whole: Summary) -> bytes:
         ],
         "events": [dataclasses.asdict(event) for event in run.events],
         "published": run.published,
+        "presentation": dataclasses.asdict(run.presentation),
     }
     return legible_json(content, separators=(",", ":")).encode() + b"\n"
 

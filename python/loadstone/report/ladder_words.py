@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadstone.analysis.ladder import Account, Argument, Ladder, ladders, round_trips_ns
+from loadstone.analysis.calls import round_trips_ns
+from loadstone.analysis.components import Account
+from loadstone.analysis.ladder import Argument, Ladder, ladders
 from loadstone.analysis.summary import Summary
 from loadstone.statistics.estimate import Estimate
 from loadstone.text.numbers import TIMES, digits, duration, listing, percent, signed
@@ -11,10 +13,6 @@ from loadstone.text.numbers import TIMES, digits, duration, listing, percent, si
 MINUS = "\N{MINUS SIGN}"
 ABSENT = "\N{EN DASH}"
 UNEXPLAINED = "unexplained"
-PAPER = (
-    "In the paper (section 8) the relational system's cold total was about 5,000 calls of 20 ms: "
-    "100 s of its 143 s."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +63,7 @@ def clients_line(summary: Summary) -> str:
     overheads: dict[str, list[float]] = {}
     named: dict[str, list[str]] = {}
     for ladder in ladders(summary):
-        each = ladder.rungs[0].each_ns
+        each = ladder.empty_call_ns
         if each is not None:
             overheads.setdefault(ladder.client, []).append(each.value)
     for variant in summary.columns:
@@ -168,7 +166,7 @@ def _shared(account: Account, elapsed_ns: Estimate, title: str) -> LadderCell:
 
 
 def _said(own: Sequence[Ladder], names: Sequence[str]) -> list[str]:
-    """A sentence for each variant: the calls of a look-up, then those of the total."""
+    """A sentence for each variant: the calls of the first total, then those of the others."""
     said = []
     for name, ladder in zip(names, own, strict=True):
         if ladder.arguments:

@@ -5,14 +5,14 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from loadstone.analysis.calibration import calibration
+from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.growth import growth
 from loadstone.analysis.published import comparisons
 from loadstone.analysis.standing import unjudged
-from loadstone.analysis.summary import CellSummary, Row, Summary, View, summarise
+from loadstone.analysis.summary import Row, Summary, View, summarise
 from loadstone.analysis.terms import terms
 from loadstone.analysis.user_points import users_tables
 from loadstone.analysis.verdict import circumstances, headline, verdict
-from loadstone.analysis.vocabulary import VISITS_FEW
 from loadstone.record.model import Run
 from loadstone.report import reproduce
 from loadstone.report.base import Report
@@ -90,8 +90,7 @@ def code(text: str) -> str:
 
 
 def _view(whole: Summary, view: View) -> Iterable[str]:
-    scale = whole.words.scale
-    at = f"{numbers.number(view.rows)} {scale}, {plain(view.temperature)}"
+    at = plain(f"{numbers.number(view.rows)} {whole.words.scale}, {view.temperature}")
     yield f"{at}; median, and its ratio to the row's best{unjudged(whole.run)}"
     yield ""
     yield f"| operation | unit | {' | '.join(map(plain, _columns(whole)))} |"
@@ -109,11 +108,8 @@ def _marks(whole: Summary) -> Iterable[str]:
     if any(figure.near_overhead for figure in shown):
         said.append(f"{NEAR_OVERHEAD} The harness overhead is more than a tenth of this figure.")
     if any(figure.few_visits for figure in shown):
-        scale = whole.words.scale
-        said.append(
-            f"{FEW} Some traversal visited fewer than {VISITS_FEW} {scale}:"
-            " its time is mostly the start's."
-        )
+        few = whole.words.varying.sentence
+        said.append(f"{FEW} {few}: its time is mostly the start's.")
     yield from (["", *(f"- {plain(line)}" for line in said)] if said else [])
 
 
@@ -193,7 +189,7 @@ def _ladder(whole: Summary) -> Iterable[str]:
     for section in ladder_sections(whole):
         at = f"{numbers.number(section.rows)} {whole.words.scale}, warm"
         for table in (section.rungs, *section.accounts):
-            yield from ("", f"{plain(table.title)}; {at}", "", *_ladder_table(table))
+            yield from ("", plain(f"{table.title}; {at}"), "", *_ladder_table(table))
         yield from ("", *(f"- {plain(said)}" for said in section.arguments))
 
 
@@ -212,7 +208,7 @@ def _growth(whole: Summary) -> Iterable[str]:
     steep = [line for line in growth(whole) if line.steep]
     if steep:
         yield ""
-        yield "Growing faster than the data (exponent of time over " + f"{whole.words.scale}):"
+        yield f"Growing faster than the data (exponent of time over {plain(whole.words.scale)}):"
         yield ""
         for line in steep:
             name = f"{line.operation.title} ({line.operation.name}) on {line.variant}"

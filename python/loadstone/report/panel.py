@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from markupsafe import escape
 
+from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.consistency import answers_words, proof_words, samples_checked
-from loadstone.analysis.summary import CellSummary, Summary
+from loadstone.analysis.summary import Summary
 from loadstone.plan.role import Role
 from loadstone.plan.variant import AA_SUFFIX, is_aa_control
 from loadstone.record.model import CellResult, OperationText
@@ -91,7 +92,9 @@ class Panel:
     proofs: tuple[tuple[str, str], ...]
     expected: str
     nominal: int | None = None
-    """The visits that times are scaled to, if their number varies."""
+    """The number that times are scaled to, if it varies."""
+    drawn: str = ""
+    """What each iteration of a client's measure draws."""
 
     @property
     def asked(self) -> str:
@@ -99,7 +102,7 @@ class Panel:
         measure, _, iteration = self.operation.quel.partition(" ")
         if measure != self.operation.storage or not iteration.isdigit():
             return ""
-        return f"The client's measure {measure}; every iteration draws its own parts."
+        return f"The client's measure {measure}; every iteration draws its own {self.drawn}."
 
     @property
     def about(self) -> tuple[str, ...]:
@@ -161,6 +164,7 @@ def _panel(
     caps: tuple[int, int],
 ) -> Panel:
     text_letters, dots = caps
+    words = summary.words
     # The harness's own time would stretch the axis; it has its column in the summary.
     peers = [figure for figure in figures if figure.role is not Role.OVERHEAD]
     ordered = sorted(peers, key=lambda figure: summary.variants.index(figure.cell.variant))
@@ -177,8 +181,9 @@ def _panel(
         ticks=axis.ticks() if elapsed else (),
         texts=tuple(_texts(told, text_letters)),
         proofs=tuple(_proofs(told)),
-        expected=_expected(told, summary.words.answer),
-        nominal=summary.words.visits.get(text.name),
+        expected=_expected(told, words.answer),
+        nominal=words.varying.nominal.get(text.name),
+        drawn=words.scale,
     )
 
 

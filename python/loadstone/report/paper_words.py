@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from loadstone.analysis.measured import Today
 from loadstone.analysis.published import Comparison, ComparisonRow, Comparisons
 from loadstone.analysis.summary import Summary
-from loadstone.analysis.vocabulary import VISITS_FEW
 from loadstone.record.model import MEASURED
 from loadstone.text.numbers import listing, number, plural, times
 
@@ -85,7 +84,7 @@ def _table(table: Comparison, summary: Summary) -> PaperTable:
     today = [summary.headings[variant] for variant in summary.columns]
     notes = [table.note] if table.note else []
     if table.few_visits:
-        notes.append(f"{FEW} Some traversal visited fewer than {VISITS_FEW} {summary.words.scale}.")
+        notes.append(f"{FEW} {summary.words.varying.sentence}.")
     return PaperTable(
         f"{table.heading}; {table.unit}, as printed",
         (*table.systems, *today, "best over best"),

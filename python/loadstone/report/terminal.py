@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from loadstone import diagnostics
 from loadstone._core import clock_ns
-from loadstone.analysis.summary import CellSummary, cell_summary
-from loadstone.analysis.vocabulary import words_of
+from loadstone.analysis.cell_summary import CellSummary, cell_summary
 from loadstone.plan.plan import Cell, Plan
+from loadstone.plan.presentation import Presentation
 from loadstone.plan.role import Role
 from loadstone.plan.variant import is_aa_control
 from loadstone.record.model import CellResult, Run
@@ -44,10 +44,12 @@ class Progress:
     On a terminal a table of the newest figures; elsewhere one line for each finished operation.
     """
 
-    def __init__(self, plan: Plan, total: int, console: "Console | None" = None) -> None:
+    def __init__(
+        self, plan: Plan, words: Presentation, total: int, console: "Console | None" = None
+    ) -> None:
         self._plan = plan
         self._total = total
-        self._words = words_of(plan.benchmark)
+        self._words = words
         self._console = console or _console(stderr=True)
         self._live: Live | None = None
         self._doing = ""
@@ -88,8 +90,7 @@ class Progress:
             self._done[temperature] += 1
             self._spent_ns[temperature] += now_ns - self._turned_ns
         self._turned_ns = now_ns
-        visits = self._words.visits.get(result.cell.operation)
-        figures[variant] = cell_summary(result.cell, result, visits)
+        figures[variant] = cell_summary(result.cell, result, self._words.varying)
         if self._live is None:
             self._say(unit, variant, again=again)
         self._draw()

@@ -204,7 +204,7 @@ def _calibration(whole: Summary) -> list[str]:
 
 
 def _calls(whole: Summary) -> list[str]:
-    """The look-up's argument for each variant, at the largest scale."""
+    """The first argument for each variant, at the largest scale."""
     found = ladders(whole)
     largest = max((ladder.rows for ladder in found), default=0)
     return [

@@ -149,8 +149,11 @@ def start(planned: Planned, path: Path | None, *, page: bool) -> int:
     say(_announced(plan, path))
 
     def create() -> Recorder:
-        published = published_of(planned.benchmark)
-        return Recorder.create(path, plan, published, run_id, __version__, command())
+        benchmark = planned.benchmark
+        return Recorder.create(
+            *(path, plan, published_of(benchmark), benchmark.presentation()),
+            *(run_id, __version__, command()),
+        )
 
     with Interrupts() as interrupts, scratch.claimed(run_id) as claim:
         outcome, left = _measure(planned, plan.cells, claim, create, interrupts)
@@ -228,7 +231,8 @@ def _measure(
     """Measure. Returns how the session ended, `complete` or `interrupted`; and messages about
     leftovers."""
     disturbed = disturbed_groups(earlier, planned.benchmark) if earlier else []
-    progress = Progress(planned.plan, len(cells) + sum(map(len, disturbed)))
+    total = len(cells) + sum(map(len, disturbed))
+    progress = Progress(planned.plan, planned.benchmark.presentation(), total)
     listener = ProgressListener(on_status=progress.on_status, on_result=progress.on_result)
     users = earlier.users if earlier else ()
     runner = Runner(

@@ -57,6 +57,13 @@ class OneOf:
     words: tuple[str, ...]
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Most:
+    """The greatest length of a text, a list or a table of values, declared in an annotation."""
+
+    length: int
+
+
 def strict_json(text: str) -> Any:
     """A JSON text's value: finite numbers and characters only. Raises `InputError`."""
     try:
@@ -127,6 +134,8 @@ def _bounded(value: Any, bounds: list[Any], where: str) -> Any:
     for bound in bounds:
         if isinstance(bound, Within) and not bound.holds(value):
             raise InputError(f"{where} must be {bound.words}, not {_shown(value)}")
+        if isinstance(bound, Most) and len(value) > bound.length:
+            raise InputError(f"{where} is longer than {bound.length:,}")
         if isinstance(bound, OneOf) and value not in bound.words:
             raise _not(value, where, f"one of {', '.join(bound.words)}")
     return value

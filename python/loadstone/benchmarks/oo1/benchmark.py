@@ -18,6 +18,7 @@ from loadstone.benchmarks.base import (
     Answers,
     Benchmark,
     Operation,
+    Presentation,
     Published,
     PublishedTable,
     StoredRelation,
@@ -29,6 +30,7 @@ from loadstone.benchmarks.oo1.database import (
     database_of,
     relation_of,
 )
+from loadstone.benchmarks.oo1.presentation import LADDER, PRESENTATION
 from loadstone.errors import InputError
 
 _FOLDER = Path(__file__).parent
@@ -67,8 +69,8 @@ TABLE_VI = (
 """Measures that a run of the database with locality asks the other one, too."""
 CONCURRENT_USERS = frozenset({"lookup", "insert"})
 """One part a request: a user's look-up, or its insert with a commit of its own."""
-RUNGS = frozenset({"nothing", "empty", "constant"})
-LADDER = RUNGS | {"lookup", "traversal", "insert"}
+RUNGS = LADDER.flat
+ON_LADDER = frozenset(step.operation for step in LADDER.steps)
 """Measured in the same rounds: the difference to a lower rung is the cost of a rung's own
 mechanism."""
 
@@ -164,6 +166,10 @@ class Oo1Benchmark(Benchmark):
         del relations
         return Oo1Answers(edition, rows)
 
+    def presentation(self) -> Presentation:
+        """Its words, its visits and its ladder."""
+        return PRESENTATION
+
     def published(self) -> Published:
         """Tables II to VII and appendix A."""
         return _published()
@@ -181,7 +187,7 @@ def _operations() -> tuple[Operation, ...]:
             storage=measure,
             destination="client",
             concurrent_users=measure in CONCURRENT_USERS,
-            interleaved_group="ladder" if measure in LADDER else "",
+            interleaved_group="ladder" if measure in ON_LADDER else "",
             texts=_texts(measure),
             warming=_texts(measure, ITERATIONS, WARMING),
             presets=frozenset(

@@ -16,10 +16,12 @@ from loadstone import _core
 from loadstone.benchmarks.base import (
     Benchmark,
     Operation,
+    Presentation,
     Published,
     PublishedTable,
     StoredRelation,
 )
+from loadstone.benchmarks.wisconsin.presentation import PRESENTATION
 from loadstone.benchmarks.wisconsin.variations import COUNT, PUBLISHED_ROWS, Database, Variation
 from loadstone.errors import InputError
 from loadstone.quel import tree
@@ -103,6 +105,10 @@ class WisconsinBenchmark(Benchmark):
         """All operations in the order of the file, each with its ten variations."""
         self.check_scale(edition, rows)
         return _operations(edition, rows)
+
+    def presentation(self) -> Presentation:
+        """Its words."""
+        return PRESENTATION
 
     def published(self) -> Published:
         """Tables 1 to 11 of the paper of 1983."""

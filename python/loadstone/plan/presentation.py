@@ -1,0 +1,144 @@
+"""What a benchmark declares of itself for those who read its figures: its words, how its counts are
+to be read, and its cost ladder. A record keeps it, and a report knows a benchmark by nothing else.
+"""
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from loadstone.errors import InputError
+from loadstone.text.shape import Most, OneOf, Within, shaped, strict_json
+
+Word = Annotated[str, Most(200)]
+Sentence = Annotated[str, Most(2_000)]
+Words = Annotated[tuple[Word, ...], Most(1_000)]
+Count = Annotated[int, Within(1, 10**9)]
+
+CALLS, STATEMENTS, VALUES = "calls", "statements", "values"
+
+
+@dataclass(frozen=True, slots=True)
+class Varying:
+    """Operations whose answers count more things at one sample than at another, so that their times
+    are scaled to one count.
+
+    `nominal`: operation -> that count. Below `least` things a scaled time is mostly that of the
+    start, and marked; `few` says so, as "some traversal visited fewer than 100 parts"; `own` names
+    a sample's own things: "the parts it visited".
+    """
+
+    nominal: Annotated[Mapping[Word, Count], Most(1_000)] = field(default_factory=dict)
+    least: Annotated[int, Within(0, 10**9)] = 0
+    few: Sentence = ""
+    own: Sentence = ""
+
+    @property
+    def sentence(self) -> str:
+        """`few` as a sentence begins."""
+        return self.few[:1].upper() + self.few[1:]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A rung by definition: an operation, how often its measure does one thing, that thing's name,
+    and the cost beyond the rung below.
+
+    `prices`: the client's count of which this rung is the price, for a rung that touches no data:
+    calls; statements, their way to a server included; or values, statements that fetch one.
+    """
+
+    operation: Word
+    count: Count
+    name: Word
+    attributed: Word
+    prices: Annotated[str, OneOf(("", CALLS, STATEMENTS, VALUES))] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A step whose cost is taken apart: `rest` names what its calls leave.
+
+    `batch`: the operation that does the same work in one call; empty if there is none. `commit`:
+    what the step's share of a commit is called, for one that writes, to which no value comes back.
+    """
+
+    name: Word
+    operation: Word
+    rest: Word
+    batch: Word = ""
+    commit: Word = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """Steps whose calls, at the price of a rung, are set beside their time together."""
+
+    name: Word
+    operations: Annotated[tuple[Word, ...], Most(100)]
+
+
+@dataclass(frozen=True, slots=True)
+class CostLadder:
+    """Operations that are the rungs of a ladder, the lowest first, and what is made of them; empty
+    for a benchmark without one. `paper`: what the paper says of it."""
+
+    steps: Annotated[tuple[Step, ...], Most(100)] = ()
+    wholes: Annotated[tuple[Whole, ...], Most(100)] = ()
+    totals: Annotated[tuple[Total, ...], Most(100)] = ()
+    paper: Sentence = ""
+
+    @property
+    def flat(self) -> frozenset[str]:
+        """The rungs that touch no data, and so cannot grow with it."""
+        return frozenset(step.operation for step in self.steps if step.prices)
+
+    def check(self) -> None:
+        """Raise `InputError` if it names a step that it does not have, or has one twice."""
+        names = [step.operation for step in self.steps]
+        prices = [step.prices for step in self.steps if step.prices]
+        for told in (names, prices):
+            if len(set(told)) < len(told):
+                raise InputError("a cost ladder has two steps of one operation or one price")
+        used = [whole.operation for whole in self.wholes]
+        used += [name for total in self.totals for name in total.operations]
+        if unknown := [name for name in used if name not in names]:
+            raise InputError(f"a cost ladder has no step {unknown[0]!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Presentation:
+    """The declaration of one benchmark.
+
+    `scale`, `answer` and `stored` name the units of a scale, an answer and a load. `basis` is a
+    note on today's figures beside the paper's; `reimplemented` maps a system of the paper to a
+    variant. `apart` are the designs that replace the database of which sizes and loads are
+    reported; `writes` are the client's measures that commit, `harness` those that call no engine:
+    their rows are not ranked.
+    """
+
+    title: Word
+    scale: Word = "tuples"
+    answer: Word = "tuples"
+    stored: Word = "tuples"
+    basis: Sentence = ""
+    reimplemented: Annotated[Mapping[Word, Word], Most(100)] = field(default_factory=dict)
+    apart: Words = ()
+    writes: Words = ()
+    harness: Words = ()
+    varying: Varying = field(default_factory=Varying)
+    ladder: CostLadder = field(default_factory=CostLadder)
+
+    def to_json(self) -> str:
+        """As a record keeps it. Raises `InputError` for what `from_json` would refuse."""
+        text = json.dumps(dataclasses.asdict(self))
+        self.from_json(text)
+        return text
+
+    @classmethod
+    def from_json(cls, text: str) -> "Presentation":
+        """As `to_json` wrote it. Raises `InputError` naming the value that it may not have."""
+        found: Presentation = shaped(strict_json(text), cls, "presentation")
+        found.ladder.check()
+        return found
