@@ -4,9 +4,16 @@
 //! which nothing else is used here), then a [`plan`] of pipelines, which one of the executors runs
 //! over relations that lode stores. How it is built is on a page in `docs/lode-query.md`.
 
+pub mod aggregate;
+pub mod counters;
 pub mod error;
+pub mod execution;
 pub mod expression;
+pub mod memory;
 pub mod plan;
+pub mod sort;
+pub mod table;
+pub mod temporary;
 pub mod tuple;
 
 pub use error::QueryError;

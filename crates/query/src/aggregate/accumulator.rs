@@ -1,0 +1,301 @@
+//! What the partitions of one aggregate have added up to.
+
+use std::cmp::Ordering;
+use std::collections::HashSet;
+
+use loadstone_quel::error::Fault;
+use loadstone_quel::schema::Kind;
+use loadstone_quel::tree::{AggregateFunction, Span};
+
+use super::WHAT;
+use crate::error::Result;
+use crate::memory::{Memory, Reservation};
+use crate::table::DistinctTable;
+use crate::tuple::{self, Field, Layout, Value};
+
+/// One aggregate, with a place for each partition.
+#[derive(Debug)]
+pub struct Accumulator {
+    function: AggregateFunction,
+    totals: Totals,
+    /// The values that each partition has had, for `countu`, `sumu`, `avgu`.
+    seen: Option<Seen>,
+    reservation: Reservation,
+    partitions_max: usize,
+}
+
+/// What is kept of a partition's values.
+#[derive(Debug)]
+enum Totals {
+    /// How many they are.
+    Counts(Vec<i64>),
+    /// How many, and their sum: of integers so wide that no number of them overflows it.
+    Sums { counts: Vec<i64>, wholes: Vec<i128>, reals: Vec<f64>, is_real: bool },
+    /// The least or greatest integer.
+    Integers { best: Vec<i64>, is_set: Vec<bool> },
+    /// The least or greatest real.
+    Reals { best: Vec<f64>, is_set: Vec<bool> },
+    /// The least or greatest text.
+    Texts { best: Vec<Box<[u8]>>, is_set: Vec<bool> },
+}
+
+impl Totals {
+    /// The bytes of a partition.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Counts(_) => 8,
+            Self::Sums { .. } => 32,
+            Self::Integers { .. } | Self::Reals { .. } => 9,
+            Self::Texts { .. } => 17,
+        }
+    }
+
+    fn add_partition(&mut self) {
+        match self {
+            Self::Counts(counts) => counts.push(0),
+            Self::Sums { counts, wholes, reals, .. } => {
+                counts.push(0);
+                wholes.push(0);
+                reals.push(0.0);
+            }
+            Self::Integers { best, is_set } => {
+                best.push(0);
+                is_set.push(false);
+            }
+            Self::Reals { best, is_set } => {
+                best.push(0.0);
+                is_set.push(false);
+            }
+            Self::Texts { best, is_set } => {
+                best.push(Box::default());
+                is_set.push(false);
+            }
+        }
+    }
+}
+
+impl Accumulator {
+    /// For an aggregate whose result goes to that field.
+    pub(super) fn new(function: AggregateFunction, field: &Field, memory: &Memory) -> Result<Self> {
+        use AggregateFunction as F;
+        let totals = match (function, field.kind) {
+            (F::Count | F::CountU | F::Any, _) => Totals::Counts(Vec::new()),
+            (F::Sum | F::SumU | F::Avg | F::AvgU, _) => Totals::Sums {
+                counts: Vec::new(),
+                wholes: Vec::new(),
+                reals: Vec::new(),
+                is_real: false,
+            },
+            (_, Kind::Integer { .. }) => Totals::Integers { best: Vec::new(), is_set: Vec::new() },
+            (_, Kind::Real { .. }) => Totals::Reals { best: Vec::new(), is_set: Vec::new() },
+            (_, Kind::Text { .. }) => Totals::Texts { best: Vec::new(), is_set: Vec::new() },
+        };
+        let seen = if function.removes_duplicates() { Some(Seen::new(memory)?) } else { None };
+        let reservation = memory.reservation(WHAT);
+        Ok(Self { function, totals, seen, reservation, partitions_max: 0 })
+    }
+
+    /// A place for one partition more.
+    pub(super) fn add_partition(&mut self) -> Result<()> {
+        let len = match &self.totals {
+            Totals::Counts(counts) | Totals::Sums { counts, .. } => counts.len(),
+            Totals::Integers { is_set, .. }
+            | Totals::Reals { is_set, .. }
+            | Totals::Texts { is_set, .. } => is_set.len(),
+        };
+        if len == self.partitions_max {
+            let more = len.max(64);
+            self.reservation.add((more * self.totals.bytes()) as u64)?;
+            self.partitions_max += more;
+        }
+        self.totals.add_partition();
+        Ok(())
+    }
+
+    /// Count a value in; a null counts nowhere.
+    #[inline]
+    pub fn add(&mut self, partition: usize, value: Value<'_>) -> Result<()> {
+        if value == Value::Null {
+            return Ok(());
+        }
+        if let Some(seen) = &mut self.seen
+            && !seen.insert(partition, value)?
+        {
+            return Ok(());
+        }
+        let wanted = match self.function {
+            AggregateFunction::Min => Ordering::Less,
+            _ => Ordering::Greater,
+        };
+        match (&mut self.totals, value) {
+            (Totals::Counts(counts), _) => counts[partition] += 1,
+            (Totals::Sums { counts, wholes, .. }, Value::Integer(value)) => {
+                counts[partition] += 1;
+                wholes[partition] += i128::from(value);
+            }
+            (Totals::Sums { counts, reals, is_real, .. }, value) => {
+                counts[partition] += 1;
+                reals[partition] += value.as_real();
+                *is_real = true;
+            }
+            (Totals::Integers { best, is_set }, Value::Integer(value)) => {
+                if !is_set[partition] || value.cmp(&best[partition]) == wanted {
+                    (best[partition], is_set[partition]) = (value, true);
+                }
+            }
+            (Totals::Reals { best, is_set }, value) => {
+                let value = value.as_real();
+                if !is_set[partition] || tuple::compare_reals(value, best[partition]) == wanted {
+                    (best[partition], is_set[partition]) = (value, true);
+                }
+            }
+            (Totals::Texts { best, is_set }, Value::Text(text)) => {
+                if !is_set[partition] || tuple::compare_texts(text, &best[partition]) == wanted {
+                    self.reservation.give_back(best[partition].len() as u64);
+                    self.reservation.add(text.len() as u64)?;
+                    (best[partition], is_set[partition]) = (text.into(), true);
+                }
+            }
+            // The planner gives a minimum the kind of its argument.
+            (Totals::Integers { .. } | Totals::Texts { .. }, _) => {}
+        }
+        Ok(())
+    }
+
+    /// What a partition's values come to.
+    pub(super) fn result(&self, partition: usize, span: Span) -> Result<Value<'_>, Fault> {
+        use AggregateFunction as F;
+        Ok(match &self.totals {
+            Totals::Counts(counts) if self.function == F::Any => {
+                Value::Integer(i64::from(counts[partition] > 0))
+            }
+            Totals::Counts(counts) => Value::Integer(counts[partition]),
+            Totals::Sums { counts, .. } if counts[partition] == 0 => Value::Null,
+            Totals::Sums { counts, wholes, reals, is_real } => {
+                let (count, whole) = (counts[partition] as f64, wholes[partition]);
+                match (self.function, *is_real) {
+                    (F::Sum | F::SumU, false) => Value::Integer(to_integer(whole, span)?),
+                    (F::Sum | F::SumU, true) => finite(reals[partition], span)?,
+                    (_, false) => finite(whole as f64 / count, span)?,
+                    (_, true) => finite(reals[partition] / count, span)?,
+                }
+            }
+            Totals::Integers { is_set, .. }
+            | Totals::Reals { is_set, .. }
+            | Totals::Texts { is_set, .. }
+                if !is_set[partition] =>
+            {
+                Value::Null
+            }
+            Totals::Integers { best, .. } => Value::Integer(best[partition]),
+            Totals::Reals { best, .. } => Value::Real(best[partition]),
+            Totals::Texts { best, .. } => Value::Text(&best[partition]),
+        })
+    }
+
+    /// Count integers in, none of them null: `values[at]` for the partition `partitions[at]`, for
+    /// each `at` of the selection.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::QueryError::Memory`] if the budget has no memory for it.
+    pub fn add_integers(
+        &mut self,
+        partitions: &[u32],
+        values: &[i64],
+        selection: &[u16],
+    ) -> Result<()> {
+        let pairs = selection.iter().map(|at| {
+            let at = usize::from(*at);
+            (partitions[at] as usize, values[at])
+        });
+        if self.seen.is_some() {
+            for (partition, value) in pairs {
+                self.add(partition, Value::Integer(value))?;
+            }
+            return Ok(());
+        }
+        match &mut self.totals {
+            Totals::Counts(counts) => pairs.for_each(|(partition, _)| counts[partition] += 1),
+            Totals::Sums { counts, wholes, .. } => pairs.for_each(|(partition, value)| {
+                counts[partition] += 1;
+                wholes[partition] += i128::from(value);
+            }),
+            Totals::Integers { best, is_set } => {
+                let is_min = self.function == AggregateFunction::Min;
+                pairs.for_each(|(partition, value)| {
+                    let old = best[partition];
+                    let better = if is_min { value.min(old) } else { value.max(old) };
+                    best[partition] = if is_set[partition] { better } else { value };
+                    is_set[partition] = true;
+                });
+            }
+            Totals::Reals { .. } | Totals::Texts { .. } => {
+                for (partition, value) in pairs {
+                    self.add(partition, Value::Integer(value))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn to_integer(whole: i128, span: Span) -> Result<i64, Fault> {
+    i64::try_from(whole).map_err(|_| {
+        Fault::new(span, "the sum does not fit into 64 bits")
+            .expecting("sum float8(…) where a rounded result will do")
+    })
+}
+
+fn finite(value: f64, span: Span) -> Result<Value<'static>, Fault> {
+    if value.is_finite() {
+        return Ok(Value::Real(value));
+    }
+    Err(Fault::new(span, "the result is not a finite number")
+        .expecting("it is too large, or the argument is outside the function's domain"))
+}
+
+/// The values that each partition has had.
+#[derive(Debug)]
+struct Seen {
+    /// Numbers, as tuples of partition, integer and real, one of which is zero.
+    numbers: DistinctTable,
+    texts: HashSet<(usize, Box<[u8]>)>,
+    reservation: Reservation,
+}
+
+impl Seen {
+    fn new(memory: &Memory) -> Result<Self> {
+        let field = |name: &str, kind| (name.to_owned(), kind, false);
+        let layout = Layout::of([
+            field("partition", Kind::Integer { bytes: 8 }),
+            field("integer", Kind::Integer { bytes: 8 }),
+            field("real", Kind::Integer { bytes: 8 }),
+        ]);
+        let numbers = DistinctTable::new(&layout, memory)?;
+        Ok(Self { numbers, texts: HashSet::new(), reservation: memory.reservation(WHAT) })
+    }
+
+    /// Whether the value is new in the partition.
+    fn insert(&mut self, partition: usize, value: Value<'_>) -> Result<bool> {
+        let (whole, real) = match value {
+            Value::Text(text) => {
+                let is_new = self.texts.insert((partition, tuple::trimmed(text).into()));
+                if is_new {
+                    // The text, its place in the set, and as much again while the set grows.
+                    self.reservation.add(text.len() as u64 + 64)?;
+                }
+                return Ok(is_new);
+            }
+            Value::Integer(whole) => (whole, 0),
+            // Both zeros are one value.
+            Value::Real(real) => (0, (real + 0.0).to_bits()),
+            Value::Null => return Ok(false),
+        };
+        let mut tuple = [0; 24];
+        tuple[..8].copy_from_slice(&partition.to_le_bytes());
+        tuple[8..16].copy_from_slice(&whole.to_le_bytes());
+        tuple[16..].copy_from_slice(&real.to_le_bytes());
+        Ok(self.numbers.insert(&tuple)?.is_some())
+    }
+}

@@ -1,0 +1,62 @@
+//! Running a plan: what all executors share.
+//!
+//! [`run`] takes the pipelines in order. For each it makes a [`Receiver`] for what the sink gets,
+//! lets the [`Executor`] push every row into it, and has it finish: a hash table, a temporary
+//! relation or an aggregation then stands in the [`State`], unchanging, for later pipelines.
+
+mod packed;
+mod receiver;
+mod sink;
+mod state;
+mod transaction;
+
+pub use packed::Packed;
+pub use receiver::{CollectedRows, Receiver};
+pub use sink::Sink;
+pub use state::{Parameter, State};
+pub use transaction::Transaction;
+
+use crate::error::Result;
+use crate::plan::{Pipeline, Plan};
+
+/// A way to run pipelines: the tactic `execution`.
+pub trait Executor {
+    /// Push every row of the pipeline into the receiver.
+    ///
+    /// What the pipeline reads of the state (tables, temporary relations, aggregations) no longer
+    /// changes; the executor clones the `Arc`s that it needs. It counts the work, rows included.
+    ///
+    /// # Errors
+    ///
+    /// What computing, reading or receiving says, and [`crate::QueryError::Cancelled`] at most a
+    /// batch after [`State::cancel`] was set.
+    fn run(
+        &self,
+        pipeline: &Pipeline,
+        state: &mut State<'_>,
+        receiver: &mut Receiver<'_>,
+    ) -> Result<()>;
+}
+
+/// Run a plan. Rows for the client go to `client`.
+///
+/// # Errors
+///
+/// As of [`Executor::run`]. Nothing of a failed statement may be kept: the transaction is the
+/// caller's to end.
+pub fn run(
+    plan: &Plan,
+    executor: &dyn Executor,
+    state: &mut State<'_>,
+    client: &mut dyn Sink,
+) -> Result<()> {
+    for pipeline in &plan.pipelines {
+        state.check_cancelled()?;
+        let mut receiver = Receiver::new(plan, &pipeline.sink, state, client)?;
+        let rows_before = state.work.rows;
+        executor.run(pipeline, state, &mut receiver)?;
+        state.pipeline_rows.push(state.work.rows - rows_before);
+        receiver.finish(state)?;
+    }
+    Ok(())
+}

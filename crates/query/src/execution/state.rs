@@ -1,0 +1,122 @@
+//! What the pipelines of a statement share while it runs.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use loadstone_quel::error::Fault;
+
+use super::Transaction;
+use crate::aggregate::Groups;
+use crate::counters::Work;
+use crate::error::{QueryError, Result};
+use crate::memory::Memory;
+use crate::table::JoinTable;
+use crate::temporary::Temporary;
+use crate::tuple::Value;
+
+/// A running statement.
+pub struct State<'a> {
+    /// Through which pages are read and written.
+    pub transaction: &'a mut Transaction,
+    /// The program's text, into which errors point.
+    pub source: &'a str,
+    /// The values of the program's parameters, by their numbers.
+    pub parameters: &'a [Parameter],
+    /// What may be held in memory.
+    pub memory: Memory,
+    /// What was done.
+    pub work: Work,
+    /// Tuples that were stored, appended, replaced or deleted, each counted once.
+    pub changed: u64,
+    /// Of each pipeline that has ended, the rows that reached its sink.
+    pub pipeline_rows: Vec<u64>,
+    /// Set to have the statement end.
+    pub cancel: Arc<AtomicBool>,
+    /// Hash tables by their numbers; none before its pipeline has ended.
+    pub tables: Vec<Option<Arc<JoinTable>>>,
+    /// Temporary relations by their numbers.
+    pub temporaries: Vec<Option<Arc<Temporary>>>,
+    /// Aggregations by their numbers.
+    pub aggregations: Vec<Option<Arc<Groups>>>,
+}
+
+/// A value that the program was given from outside.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Parameter {
+    /// An integer.
+    Integer(i64),
+    /// A finite real.
+    Real(f64),
+    /// A text.
+    Text(Vec<u8>),
+}
+
+impl Parameter {
+    /// The value.
+    pub fn value(&self) -> Value<'_> {
+        match self {
+            Self::Integer(value) => Value::Integer(*value),
+            Self::Real(value) => Value::Real(*value),
+            Self::Text(text) => Value::Text(text),
+        }
+    }
+}
+
+/// Why a pipeline finds what it reads.
+const IN_ORDER: &str = "the planner puts what fills it before what reads it";
+
+impl<'a> State<'a> {
+    /// Before the first pipeline.
+    pub fn new(
+        transaction: &'a mut Transaction,
+        source: &'a str,
+        parameters: &'a [Parameter],
+        memory: Memory,
+        cancel: Arc<AtomicBool>,
+    ) -> Self {
+        Self {
+            transaction,
+            source,
+            parameters,
+            memory,
+            work: Work::default(),
+            changed: 0,
+            pipeline_rows: Vec::new(),
+            cancel,
+            tables: Vec::new(),
+            temporaries: Vec::new(),
+            aggregations: Vec::new(),
+        }
+    }
+
+    /// Once a batch.
+    ///
+    /// # Errors
+    ///
+    /// [`QueryError::Cancelled`] if the caller asked for the end.
+    #[inline]
+    pub fn check_cancelled(&self) -> Result<()> {
+        if self.cancel.load(Ordering::Relaxed) { Err(QueryError::Cancelled) } else { Ok(()) }
+    }
+
+    /// An evaluation's fault as an error that points into the program's text.
+    #[cold]
+    pub fn evaluation(&self, fault: Fault) -> QueryError {
+        fault.evaluation(self.source).into()
+    }
+
+    /// A hash table that an earlier pipeline built.
+    pub fn table(&self, number: usize) -> Arc<JoinTable> {
+        Arc::clone(self.tables[number].as_ref().expect(IN_ORDER))
+    }
+
+    /// A temporary relation that an earlier pipeline filled.
+    pub fn temporary(&self, number: usize) -> Arc<Temporary> {
+        Arc::clone(self.temporaries[number].as_ref().expect(IN_ORDER))
+    }
+
+    /// An aggregation that an earlier pipeline fed.
+    pub fn aggregation(&self, number: usize) -> Arc<Groups> {
+        Arc::clone(self.aggregations[number].as_ref().expect(IN_ORDER))
+    }
+}

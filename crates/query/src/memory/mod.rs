@@ -1,0 +1,139 @@
+//! The memory that the hash tables, sorts and temporary relations of a query share.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::{QueryError, Result};
+
+mod machine;
+mod tuples;
+
+pub use machine::budget_default_bytes;
+pub(crate) use tuples::Place;
+pub use tuples::Tuples;
+
+/// A budget, for all threads of a query.
+#[derive(Debug, Clone)]
+pub struct Memory {
+    shared: Arc<Shared>,
+}
+
+/// All in bytes.
+#[derive(Debug)]
+struct Shared {
+    budget: u64,
+    used: AtomicU64,
+    peak: AtomicU64,
+}
+
+impl Memory {
+    /// A budget of which nothing is used.
+    pub fn new(budget_bytes: u64) -> Self {
+        let (used, peak) = (AtomicU64::new(0), AtomicU64::new(0));
+        Self { shared: Arc::new(Shared { budget: budget_bytes, used, peak }) }
+    }
+
+    /// Nothing yet, for the part of the plan that `what` names in an error.
+    pub fn reservation(&self, what: &'static str) -> Reservation {
+        Reservation { memory: self.clone(), what, bytes: 0 }
+    }
+
+    /// What may be used together.
+    pub fn budget_bytes(&self) -> u64 {
+        self.shared.budget
+    }
+
+    /// What is used now.
+    pub fn used_bytes(&self) -> u64 {
+        self.shared.used.load(Ordering::Relaxed)
+    }
+
+    /// The most that was ever used at one time.
+    pub fn peak_bytes(&self) -> u64 {
+        self.shared.peak.load(Ordering::Relaxed)
+    }
+}
+
+/// A part of a budget, given back when it is dropped.
+#[derive(Debug)]
+pub struct Reservation {
+    memory: Memory,
+    what: &'static str,
+    bytes: u64,
+}
+
+impl Reservation {
+    /// How much it is.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Add so many bytes to it, if the budget has them.
+    #[must_use]
+    pub fn try_add(&mut self, bytes: u64) -> bool {
+        let shared = &self.memory.shared;
+        let used = shared.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
+            used.checked_add(bytes).filter(|used| *used <= shared.budget)
+        });
+        let Ok(used) = used else { return false };
+        shared.peak.fetch_max(used + bytes, Ordering::Relaxed);
+        self.bytes += bytes;
+        true
+    }
+
+    /// Add so many bytes to it.
+    ///
+    /// # Errors
+    ///
+    /// [`QueryError::Memory`] if the budget does not have them.
+    pub fn add(&mut self, bytes: u64) -> Result<()> {
+        if self.try_add(bytes) { Ok(()) } else { Err(self.refusal()) }
+    }
+
+    /// Give that much of it back.
+    pub fn give_back(&mut self, bytes: u64) {
+        let bytes = bytes.min(self.bytes);
+        self.memory.shared.used.fetch_sub(bytes, Ordering::Relaxed);
+        self.bytes -= bytes;
+    }
+
+    /// That the budget is too small for this part of the plan.
+    #[cold]
+    pub fn refusal(&self) -> QueryError {
+        QueryError::Memory { what: self.what.to_owned(), budget_bytes: self.memory.budget_bytes() }
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.give_back(self.bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_is_shared_and_given_back() {
+        let memory = Memory::new(100);
+        let (mut table, mut sort) = (memory.reservation("a table"), memory.reservation("a sort"));
+        assert!(table.try_add(60) && sort.try_add(40) && !table.try_add(1));
+        assert_eq!(memory.used_bytes(), 100);
+        sort.give_back(10);
+        assert!(table.try_add(10));
+        drop(table);
+        assert_eq!((memory.used_bytes(), memory.peak_bytes()), (30, 100));
+        drop(sort);
+        assert_eq!(memory.used_bytes(), 0);
+    }
+
+    #[test]
+    fn a_refusal_names_the_part_and_the_budget() {
+        let mut table = Memory::new(100).reservation("the hash table of a join");
+        let error = table.add(101).unwrap_err().to_string();
+        assert!(error.starts_with("the hash table of a join needs more"), "{error}");
+        assert!(error.contains("100 bytes"), "{error}");
+        assert_eq!(table.bytes(), 0);
+    }
+}

@@ -1,0 +1,174 @@
+//! Tuples of one length that stay where they are put.
+
+use super::Reservation;
+use crate::error::Result;
+
+/// The first chunk; each next one is twice as long, up to [`CHUNK_BYTES_MAX`].
+const CHUNK_BYTES_MIN: usize = 4 << 10;
+/// So long that the kernel may back a chunk with huge pages.
+const CHUNK_BYTES_MAX: usize = 2 << 20;
+
+/// Tuples of one length. They never move, so a pointer to one is good for as long as they live and
+/// are not cleared.
+#[derive(Debug)]
+pub struct Tuples {
+    tuple_bytes: usize,
+    chunks: Vec<Chunk>,
+    len: usize,
+    reservation: Reservation,
+}
+
+/// The first byte of a tuple.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place(pub(crate) *const u8);
+
+// SAFETY: a place is only followed together with the owner of the tuple.
+#[expect(unsafe_code, reason = "a pointer to memory of the same owner")]
+unsafe impl Send for Place {}
+// SAFETY: as above; a tuple that has a place is only read.
+#[expect(unsafe_code, reason = "a pointer to memory of the same owner")]
+unsafe impl Sync for Place {}
+
+/// Whole tuples, one after another.
+#[derive(Debug)]
+struct Chunk {
+    /// Its capacity never changes: that would move the tuples.
+    bytes: Vec<u8>,
+    tuples: usize,
+    tuples_max: usize,
+}
+
+impl Tuples {
+    /// None yet, of that many bytes each.
+    pub fn new(tuple_bytes: usize, reservation: Reservation) -> Self {
+        Self { tuple_bytes, chunks: Vec::new(), len: 0, reservation }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The length of each in bytes.
+    pub fn tuple_bytes(&self) -> usize {
+        self.tuple_bytes
+    }
+
+    /// What they may take of the memory.
+    pub fn reservation(&mut self) -> &mut Reservation {
+        &mut self.reservation
+    }
+
+    /// Put a copy of a tuple behind the others. None if the budget has no memory for it.
+    #[inline]
+    pub fn try_push(&mut self, tuple: &[u8]) -> Option<*const u8> {
+        debug_assert_eq!(tuple.len(), self.tuple_bytes);
+        if self.chunks.last().is_none_or(|chunk| chunk.tuples == chunk.tuples_max)
+            && !self.try_grow()
+        {
+            return None;
+        }
+        let chunk = self.chunks.last_mut()?;
+        let at = chunk.bytes.len();
+        chunk.bytes.extend_from_slice(tuple);
+        chunk.tuples += 1;
+        self.len += 1;
+        Some(chunk.bytes[at..].as_ptr())
+    }
+
+    /// Put a copy of a tuple behind the others.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::QueryError::Memory`] if the budget has no memory for it.
+    #[inline]
+    pub fn push(&mut self, tuple: &[u8]) -> Result<*const u8> {
+        self.try_push(tuple).ok_or_else(|| self.reservation.refusal())
+    }
+
+    #[cold]
+    fn try_grow(&mut self) -> bool {
+        let last = self.chunks.last().map_or(0, |chunk| chunk.bytes.capacity());
+        let wanted = (2 * last).clamp(CHUNK_BYTES_MIN, CHUNK_BYTES_MAX);
+        let tuples_max = (wanted / self.tuple_bytes.max(1)).max(1);
+        let bytes = tuples_max * self.tuple_bytes;
+        if !self.reservation.try_add(bytes as u64) {
+            return false;
+        }
+        self.chunks.push(Chunk { bytes: Vec::with_capacity(bytes), tuples: 0, tuples_max });
+        true
+    }
+
+    /// How many chunks there are.
+    pub fn chunk_count(&self) -> usize {
+        self.chunks.len()
+    }
+
+    /// The tuples of a chunk, one after another, and how many they are.
+    pub fn chunk(&self, number: usize) -> (&[u8], usize) {
+        let chunk = &self.chunks[number];
+        (&chunk.bytes, chunk.tuples)
+    }
+
+    /// Each in the order in which they were put in.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.chunks.iter().flat_map(|chunk| {
+            (0..chunk.tuples)
+                .map(|at| &chunk.bytes[at * self.tuple_bytes..(at + 1) * self.tuple_bytes])
+        })
+    }
+
+    /// Drop all of them, and give the memory back.
+    pub fn clear(&mut self) {
+        let bytes: usize = self.chunks.iter().map(|chunk| chunk.tuples_max).sum();
+        self.reservation.give_back((bytes * self.tuple_bytes) as u64);
+        self.chunks.clear();
+        self.len = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Memory;
+    use super::*;
+
+    #[test]
+    fn tuples_stay_where_they_are_put() {
+        let memory = Memory::new(1 << 20);
+        let mut tuples = Tuples::new(12, memory.reservation("a test"));
+        let mut places = Vec::new();
+        for number in 0..20_000_u32 {
+            let tuple = [number.to_le_bytes(), [7; 4], number.to_be_bytes()].concat();
+            places.push((tuples.push(&tuple).unwrap(), tuple));
+        }
+        assert_eq!(tuples.len(), 20_000);
+        for ((place, expected), tuple) in places.iter().zip(tuples.iter()) {
+            assert_eq!((*place, &expected[..]), (tuple.as_ptr(), tuple));
+        }
+        assert!(memory.used_bytes() >= 240_000);
+        tuples.clear();
+        assert_eq!((memory.used_bytes(), tuples.iter().count()), (0, 0));
+    }
+
+    #[test]
+    fn the_budget_refuses_a_tuple_and_keeps_the_others() {
+        let memory = Memory::new(10_000);
+        let mut tuples = Tuples::new(1000, memory.reservation("a test"));
+        let count = (0..100).filter(|_| tuples.try_push(&[1; 1000]).is_some()).count();
+        assert!((4..=10).contains(&count), "{count}");
+        assert!(tuples.push(&[1; 1000]).is_err());
+        assert_eq!((tuples.len(), tuples.iter().count()), (count, count));
+    }
+
+    #[test]
+    fn tuples_without_a_byte_are_counted() {
+        let mut tuples = Tuples::new(0, Memory::new(0).reservation("a test"));
+        (0..5000).for_each(|_| _ = tuples.push(&[]).unwrap());
+        assert_eq!((tuples.len(), tuples.iter().count()), (5000, 5000));
+    }
+}
