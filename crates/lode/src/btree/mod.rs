@@ -23,6 +23,7 @@ mod bytes;
 mod change;
 mod check;
 mod cursor;
+mod destroy;
 mod layout;
 mod node;
 mod search;
@@ -140,6 +141,11 @@ impl Btree {
     ) -> Result<()> {
         let limit_bytes = PAGE_BYTES * usize::from(fill_percent.min(100)) / 100;
         bulk::load(pages, self, entries, limit_bytes)
+    }
+
+    /// Give all pages back, the root too.
+    pub fn destroy(self, pages: &mut impl PageWrite) -> Result<()> {
+        destroy::destroy(pages, self.root)
     }
 
     /// The entries whose keys lie in `range`, in ascending order.

@@ -78,6 +78,11 @@ impl Heap {
         self.root
     }
 
+    /// The file that its pages belong to.
+    pub const fn file(self) -> FileNumber {
+        self.file
+    }
+
     /// Read a record: `inspect` gets the page, where the record begins (a multiple of 8) and its
     /// length in bytes. It may be called again, as [`PageRead::read`] says. One page is read, or
     /// two where the record has moved.

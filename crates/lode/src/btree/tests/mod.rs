@@ -1,6 +1,7 @@
 //! Trees against a `BTreeMap`, at their edges, and damaged.
 
 mod damage;
+mod destroy;
 mod edges;
 mod model;
 mod places;
