@@ -28,6 +28,25 @@ pub enum QueryError {
         /// What is wrong, and what there is.
         what: String,
     },
+    /// A relation cannot be reached as the plan says: the plan was made for another catalog.
+    #[error("`{relation}` cannot be reached by {how}: plan the statement again")]
+    Access {
+        /// The relation.
+        relation: String,
+        /// How it was to be reached.
+        how: String,
+    },
+    /// Two tuples with the same values where a unique index allows one.
+    #[error(
+        "`{relation}` would have two tuples with the same `{attributes}`, of which it has a unique \
+         index: change one of them, or make the index without `unique`"
+    )]
+    Duplicate {
+        /// The relation.
+        relation: String,
+        /// The index's attributes.
+        attributes: String,
+    },
     /// The program's caller asked for its end.
     #[error("the query was cancelled")]
     Cancelled,

@@ -5,12 +5,14 @@
 //! over relations that lode stores. How it is built is on a page in `docs/lode-query.md`.
 
 pub mod aggregate;
+pub mod catalog;
 pub mod counters;
 pub mod error;
 pub mod execution;
 pub mod expression;
 pub mod memory;
 pub mod plan;
+pub mod relation;
 pub mod sort;
 pub mod table;
 pub mod temporary;

@@ -1,0 +1,241 @@
+//! Making, changing and removing what the catalog tells of.
+
+use std::collections::BTreeSet;
+
+use lode::internals::catalog::{self as files, FileKind};
+use lode::internals::named;
+use lode::{Btree, Hash, Heap, LodeError, PageRead, PageWrite};
+
+use super::record::{AttributeRecord, INDEX_ATTRIBUTES_MAX, IndexRecord, RelationRecord};
+use super::{
+    AttributeStatistics, IndexInfo, Organisation, Place, RelationInfo, Structure, TUPLE_BYTES_MAX,
+    amiss, file, find_heap, index_file, tuples_file,
+};
+use crate::error::Result;
+use crate::tuple::Layout;
+
+/// The tuples of a relation to be, which has no name yet.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Unnamed {
+    number: u32,
+    /// Its tuples.
+    pub(crate) heap: Heap,
+}
+
+/// Make a heap for the tuples of a new relation. No transaction but this one knows of it until
+/// [`define`] gives it a name.
+///
+/// # Errors
+///
+/// [`LodeError::TooLong`] where a tuple does not fit a page.
+pub(crate) fn prepare(pages: &mut impl PageWrite, layout: &Layout) -> Result<Unnamed> {
+    if layout.bytes > TUPLE_BYTES_MAX {
+        let (bytes, bytes_max) = (layout.bytes, TUPLE_BYTES_MAX);
+        return Err(LodeError::TooLong { what: "a tuple", bytes, bytes_max }.into());
+    }
+    let number = free_number(pages)?;
+    Ok(Unnamed { number, heap: named::find_or_create(pages, &tuples_file(number))? })
+}
+
+/// Make a relation of these tuples: a heap without indexes. No relation has the name.
+///
+/// # Errors
+///
+/// [`LodeError::TooLong`] for a name that does not fit a page.
+pub(crate) fn define(
+    pages: &mut impl PageWrite,
+    unnamed: Unnamed,
+    name: &str,
+    layout: &Layout,
+    rows: u64,
+) -> Result<RelationInfo> {
+    let Unnamed { number, heap } = unnamed;
+    let record = RelationRecord {
+        number,
+        organisation: Organisation::Heap,
+        is_ordered: false,
+        place: Place { file: heap.file(), root: heap.root() },
+        rows,
+        pages: heap_pages(pages, heap)?,
+        name: name.to_owned(),
+    };
+    let relations: Heap = named::find_or_create(pages, file::RELATIONS)?;
+    let id = relations.insert(pages, &record.write(), None)?;
+    let attributes: Heap = named::find_or_create(pages, file::ATTRIBUTES)?;
+    let mut info = record.into_info(id);
+    for (position, field) in layout.fields.iter().enumerate() {
+        let record = AttributeRecord {
+            relation: number,
+            position: position as u16,
+            kind: field.kind,
+            is_nullable: field.null_at.is_some(),
+            statistics: None,
+            name: field.name.clone(),
+        };
+        info.attribute_records.push(attributes.insert(pages, &record.write(), None)?);
+    }
+    info.layout = layout.clone();
+    Ok(info)
+}
+
+/// Remove a relation with its tuples and indexes.
+pub(crate) fn remove(pages: &mut impl PageWrite, info: &RelationInfo) -> Result<()> {
+    for index in &info.indexes {
+        remove_index(pages, info, index)?;
+    }
+    info.heap.destroy(pages)?;
+    files::remove(pages, &tuples_file(info.number))?;
+    let attributes = own_heap(pages, file::ATTRIBUTES)?;
+    for &id in &info.attribute_records {
+        attributes.delete(pages, id)?;
+    }
+    own_heap(pages, file::RELATIONS)?.delete(pages, info.record)?;
+    Ok(())
+}
+
+/// What leads from values to tuples, to be made.
+pub(crate) enum NewStructure {
+    /// A B-tree without entries.
+    Btree,
+    /// A hash index of these.
+    Hash(Vec<(u64, u64)>),
+}
+
+/// Make an index.
+///
+/// # Errors
+///
+/// [`LodeError::Limit`] for more than 255 attributes.
+pub(crate) fn add_index(
+    pages: &mut impl PageWrite,
+    info: &mut RelationInfo,
+    attributes: &[usize],
+    (is_unique, is_primary): (bool, bool),
+    structure: NewStructure,
+) -> Result<IndexInfo> {
+    if attributes.len() > INDEX_ATTRIBUTES_MAX {
+        let what = format!("an index has {INDEX_ATTRIBUTES_MAX} attributes at most: name fewer");
+        return Err(LodeError::Limit { what }.into());
+    }
+    let taken: BTreeSet<u16> = info.indexes.iter().map(|index| index.number).collect();
+    let number = (1..=u16::MAX).find(|number| !taken.contains(number));
+    let number = number.ok_or_else(|| LodeError::Limit {
+        what: format!("`{}` has 65,535 indexes: remove one first", info.name),
+    })?;
+    let (kind, is_hash) = match structure {
+        NewStructure::Btree => (FileKind::Btree, false),
+        NewStructure::Hash(_) => (FileKind::Hash, true),
+    };
+    let mut entry = files::create(pages, &index_file(info.number, number), kind)?;
+    entry.root = match structure {
+        NewStructure::Btree => Btree::create(pages, entry.file)?.root(),
+        NewStructure::Hash(entries) => Hash::load(pages, entry.file, entries)?,
+    };
+    files::put(pages, &entry)?;
+    let record = IndexRecord {
+        relation: info.number,
+        number,
+        is_unique,
+        is_primary,
+        is_hash,
+        place: Place { file: entry.file, root: entry.root },
+        attributes: attributes.iter().map(|&at| at as u16).collect(),
+    };
+    let indexes: Heap = named::find_or_create(pages, file::INDEXES)?;
+    let id = indexes.insert(pages, &record.write(), None)?;
+    let index = record.into_info(id);
+    info.indexes.push(index.clone());
+    Ok(index)
+}
+
+/// Remove an index.
+pub(crate) fn remove_index(
+    pages: &mut impl PageWrite,
+    info: &RelationInfo,
+    index: &IndexInfo,
+) -> Result<()> {
+    match index.structure {
+        Structure::Btree(tree) => tree.destroy(pages)?,
+        Structure::Hash(hash) => hash.destroy(pages)?,
+    }
+    files::remove(pages, &index_file(info.number, index.number))?;
+    own_heap(pages, file::INDEXES)?.delete(pages, index.record)?;
+    Ok(())
+}
+
+/// Note how many tuples and pages there are, how they are kept and whether they are ordered; only
+/// what differs from the record is written.
+pub(crate) fn put_relation(pages: &mut impl PageWrite, info: &RelationInfo) -> Result<()> {
+    change_relation(pages, info, |record| {
+        record.organisation = info.organisation;
+        record.is_ordered = info.is_ordered;
+        (record.rows, record.pages) = (info.rows, info.pages);
+    })
+}
+
+/// Note whether the tuples of a clustered relation are ordered, and nothing else.
+pub(crate) fn put_order(pages: &mut impl PageWrite, info: &RelationInfo) -> Result<()> {
+    match info.organisation {
+        Organisation::Clustered { .. } => {
+            change_relation(pages, info, |record| record.is_ordered = info.is_ordered)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn change_relation(
+    pages: &mut impl PageWrite,
+    info: &RelationInfo,
+    change: impl FnOnce(&mut RelationRecord),
+) -> Result<()> {
+    let relations = own_heap(pages, file::RELATIONS)?;
+    let bytes = relations.get(pages, info.record)?;
+    let was = RelationRecord::read(&bytes).ok_or_else(|| amiss("relation", info.record))?;
+    let mut record = was.clone();
+    change(&mut record);
+    if record != was {
+        relations.update(pages, info.record, &record.write())?;
+    }
+    Ok(())
+}
+
+/// Note what `settle` found in each attribute.
+pub(crate) fn put_statistics(
+    pages: &mut impl PageWrite,
+    info: &mut RelationInfo,
+    statistics: Vec<AttributeStatistics>,
+) -> Result<()> {
+    let attributes = own_heap(pages, file::ATTRIBUTES)?;
+    for (&id, found) in info.attribute_records.iter().zip(&statistics) {
+        let bytes = attributes.get(pages, id)?;
+        let mut record = AttributeRecord::read(&bytes).ok_or_else(|| amiss("attribute", id))?;
+        record.statistics = Some(found.clone());
+        attributes.update(pages, id, &record.write())?;
+    }
+    info.statistics = statistics;
+    Ok(())
+}
+
+/// A heap of the catalog that must be there, since a record of it is known.
+fn own_heap(pages: &impl PageRead, name: &'static str) -> Result<Heap> {
+    find_heap(pages, name)?.ok_or_else(|| {
+        let how = "it is gone, though one of its records is known".to_owned();
+        LodeError::Corrupt { what: format!("the catalog's file `{name}`"), how }.into()
+    })
+}
+
+/// How many pages a heap has, without its root.
+pub(crate) fn heap_pages(pages: &impl PageRead, heap: Heap) -> Result<u64> {
+    /// Where a heap's root says so (`docs/lode-format.md`).
+    const PAGES: usize = 44;
+    Ok(pages.read(heap.root(), |view| view.u32(PAGES))?.into())
+}
+
+/// The least number that no relation has, and that none prepared in this transaction has either.
+fn free_number(pages: &impl PageRead) -> Result<u32> {
+    let files = files::all(pages)?;
+    let of_file = |entry: &files::Entry| entry.name.strip_prefix('r')?.parse::<u32>().ok();
+    let taken: BTreeSet<u32> = files.iter().filter_map(of_file).collect();
+    let free = (1..=u32::MAX).find(|number| !taken.contains(number));
+    free.ok_or_else(|| LodeError::Limit { what: "no relation's number is free".to_owned() }.into())
+}

@@ -1,0 +1,182 @@
+//! Some tuples of a relation at once, where they lie.
+
+use std::fmt;
+
+use lode::internals::page::{PAGE_BYTES, PageBytes, PageNumber};
+use lode::internals::slotted;
+use lode::{LodeError, PageRead, RecordId};
+
+use crate::error::Result;
+
+/// The word in front of a heap's record: its tag.
+pub(super) const TAG_BYTES: usize = size_of::<u64>();
+
+/// The slot's flags of a record that lies in its own page. Tuples of a relation all have one
+/// length, so none ever has to move.
+const IS_RECORD: u8 = 0;
+
+/// Tuples of one relation, and the pages that they lie in, which it keeps.
+#[derive(Default)]
+pub struct TupleBatch {
+    tuple_bytes: usize,
+    tuples: Vec<*const u8>,
+    ids: Vec<u64>,
+    pages: Vec<HeldPage>,
+}
+
+/// A page as it was when it was read, for as long as the batch is used.
+pub(super) struct HeldPage {
+    pub(super) page: PageNumber,
+    bytes: Box<PageBytes>,
+}
+
+impl HeldPage {
+    pub(super) fn read(pages: &impl PageRead, page: PageNumber) -> Result<Self> {
+        #[expect(
+            clippy::redundant_closure_for_method_calls,
+            reason = "the method serves one lifetime of a view, the closure serves every"
+        )]
+        let bytes = pages.read(page, |view| view.copy())?;
+        Ok(Self { page, bytes })
+    }
+
+    pub(super) fn bytes(&self) -> &PageBytes {
+        &self.bytes
+    }
+}
+
+impl TupleBatch {
+    /// Without tuples.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many tuples it has.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.tuples.len()
+    }
+
+    /// Whether it has none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.tuples.is_empty()
+    }
+
+    /// The length of each tuple in bytes.
+    #[inline]
+    pub fn tuple_bytes(&self) -> usize {
+        self.tuple_bytes
+    }
+
+    /// A tuple.
+    #[inline]
+    pub fn tuple(&self, at: usize) -> &[u8] {
+        let start = self.tuples[at];
+        // SAFETY: `take` puts in only pointers to `tuple_bytes` bytes within a page that the batch
+        // owns and nobody changes; page and pointer go together in `clear`, which needs the batch
+        // alone.
+        #[expect(unsafe_code, reason = "the tuples lie in pages that the batch keeps")]
+        unsafe {
+            std::slice::from_raw_parts(start, self.tuple_bytes)
+        }
+    }
+
+    /// The first byte of each tuple; [`TupleBatch::tuple_bytes`] may be read from each for as long
+    /// as the batch is neither filled again, cleared nor dropped.
+    #[inline]
+    pub fn tuples(&self) -> &[*const u8] {
+        &self.tuples
+    }
+
+    /// A tuple's record id, which names it until it is deleted, or its key changes in a clustered
+    /// relation.
+    #[inline]
+    pub fn record_id(&self, at: usize) -> u64 {
+        self.ids[at]
+    }
+
+    /// The record id of each tuple.
+    #[inline]
+    pub fn record_ids(&self) -> &[u64] {
+        &self.ids
+    }
+
+    /// Let go of all tuples and of their pages.
+    pub fn clear(&mut self) {
+        self.tuples.clear();
+        self.ids.clear();
+        self.pages.clear();
+    }
+
+    /// Begin to fill it with tuples of that length.
+    pub(super) fn begin(&mut self, tuple_bytes: usize) {
+        self.clear();
+        self.tuple_bytes = tuple_bytes;
+    }
+
+    /// The page whose tuples came last.
+    pub(super) fn last_page(&self) -> Option<&HeldPage> {
+        self.pages.last()
+    }
+
+    /// Keep a page for the tuples that [`TupleBatch::take`] will take from it.
+    pub(super) fn keep(&mut self, page: HeldPage) {
+        self.pages.push(page);
+    }
+
+    /// Take the tuples in slots `from` to `to` of the page kept last, until the batch has
+    /// `tuples_max`. The first slot that was not looked at.
+    ///
+    /// # Errors
+    ///
+    /// [`LodeError::Corrupt`] where a slot holds no tuple of this relation's.
+    pub(super) fn take(&mut self, from: u16, to: u16, tuples_max: usize) -> Result<u16> {
+        let Some(held) = self.pages.last() else { return Ok(from) };
+        let mut slot = from;
+        while slot < to && self.tuples.len() < tuples_max {
+            if let Some(at) = tuple_at(held, slot, self.tuple_bytes)? {
+                self.tuples.push(held.bytes[at..].as_ptr());
+                self.ids.push(RecordId { page: held.page, slot }.to_u64());
+            }
+            slot += 1;
+        }
+        Ok(slot)
+    }
+
+    /// Drop the tuples for which this does not hold.
+    pub(super) fn retain(&mut self, from: usize, mut keeps: impl FnMut(&[u8]) -> bool) {
+        let mut kept = from;
+        for at in from..self.len() {
+            if keeps(self.tuple(at)) {
+                self.tuples[kept] = self.tuples[at];
+                self.ids[kept] = self.ids[at];
+                kept += 1;
+            }
+        }
+        self.tuples.truncate(kept);
+        self.ids.truncate(kept);
+    }
+}
+
+/// Where a tuple begins in its page; None for a slot that is free.
+fn tuple_at(held: &HeldPage, slot: u16, tuple_bytes: usize) -> Result<Option<usize>> {
+    let found = slotted::find_in(&held.bytes, slot).map_err(|how| how.on(held.page))?;
+    let Some(record) = found else { return Ok(None) };
+    if record.flags != IS_RECORD || record.len != TAG_BYTES + tuple_bytes {
+        let how = "a slot holds no tuple of its relation";
+        return Err(LodeError::corrupt_page(held.page, how).into());
+    }
+    debug_assert!(record.at + record.len <= PAGE_BYTES);
+    Ok(Some(record.at + TAG_BYTES))
+}
+
+impl fmt::Debug for TupleBatch {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.debug_struct("TupleBatch")
+            .field("tuples", &self.len())
+            .field("tuple_bytes", &self.tuple_bytes)
+            .field("pages", &self.pages.len())
+            .finish_non_exhaustive()
+    }
+}

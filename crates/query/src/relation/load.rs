@@ -1,0 +1,177 @@
+//! Relations filled at once: from a program's tuples, and from another organisation.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use lode::PageWrite;
+
+use super::build::{self, NewIndex};
+use crate::catalog::{self, Catalog, Organisation, RelationInfo, Unnamed};
+use crate::error::Result;
+use crate::tuple::{self, Layout};
+
+/// How a relation is to be stored.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Design {
+    /// How its tuples are kept.
+    pub structure: NewStructure,
+    /// Its secondary indexes: the attributes, most significant first, and whether they are unique.
+    pub indexes: Vec<(Vec<usize>, bool)>,
+}
+
+/// How tuples are to be kept.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum NewStructure {
+    /// As they come.
+    #[default]
+    Heap,
+    /// In the order of these attributes, most significant first, with a B-tree over them.
+    Clustered(Vec<usize>),
+    /// As they come, with a hash index on the first of these attributes.
+    Hash(Vec<usize>),
+}
+
+impl NewStructure {
+    fn organisation(&self) -> Organisation {
+        match self {
+            Self::Heap => Organisation::Heap,
+            Self::Clustered(attributes) => Organisation::Clustered { attribute: attributes[0] },
+            Self::Hash(attributes) => Organisation::Hash { attribute: attributes[0] },
+        }
+    }
+
+    /// The index that belongs to it.
+    fn index(&self) -> Option<NewIndex> {
+        let (attributes, is_hash) = match self {
+            Self::Heap => return None,
+            Self::Clustered(attributes) => (attributes.clone(), false),
+            Self::Hash(attributes) => (attributes.clone(), true),
+        };
+        Some(NewIndex { attributes, is_unique: false, is_primary: true, is_hash })
+    }
+}
+
+/// A relation that is being filled. Nobody sees it before [`Loader::finish`], which puts it in the
+/// place of one of the same name; so it may be filled from that one.
+#[derive(Debug)]
+pub struct Loader {
+    name: String,
+    layout: Layout,
+    design: Design,
+    unnamed: Unnamed,
+    rows: u64,
+    /// Of a clustered relation all tuples, until they are sorted.
+    unsorted: Vec<u8>,
+}
+
+impl Loader {
+    /// Begin with no tuples.
+    ///
+    /// # Errors
+    ///
+    /// [`lode::LodeError::TooLong`] where a tuple does not fit a page.
+    pub fn new(
+        pages: &mut impl PageWrite,
+        name: &str,
+        layout: Layout,
+        design: Design,
+    ) -> Result<Self> {
+        let unnamed = catalog::prepare(pages, &layout)?;
+        let (rows, unsorted) = (0, Vec::new());
+        Ok(Self { name: name.to_owned(), layout, design, unnamed, rows, unsorted })
+    }
+
+    /// The form of the tuples that it takes.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// How many tuples it has taken.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Take so many tuples, one behind the other.
+    pub fn add_many(
+        &mut self,
+        pages: &mut impl PageWrite,
+        tuples: &[u8],
+        count: usize,
+    ) -> Result<()> {
+        debug_assert_eq!(tuples.len(), count * self.layout.bytes);
+        self.rows += count as u64;
+        if let NewStructure::Clustered(_) = self.design.structure {
+            self.unsorted.extend_from_slice(tuples);
+            return Ok(());
+        }
+        self.append(pages, tuples)
+    }
+
+    fn append(&self, pages: &mut impl PageWrite, tuples: &[u8]) -> Result<()> {
+        for tuple in tuples.chunks_exact(self.layout.bytes) {
+            self.unnamed.heap.insert(pages, tuple, None)?;
+        }
+        Ok(())
+    }
+
+    /// Give it its name and its indexes. A relation that had the name is gone.
+    pub fn finish(mut self, pages: &mut impl PageWrite) -> Result<RelationInfo> {
+        if let NewStructure::Clustered(attributes) = &self.design.structure {
+            let unsorted = std::mem::take(&mut self.unsorted);
+            for tuple in sorted(&unsorted, &self.layout, attributes) {
+                self.unnamed.heap.insert(pages, tuple, None)?;
+            }
+        }
+        if let Some(before) = Catalog::read(pages)?.relation(&self.name) {
+            catalog::remove(pages, before)?;
+        }
+        let mut info = catalog::define(pages, self.unnamed, &self.name, &self.layout, self.rows)?;
+        info.organisation = self.design.structure.organisation();
+        info.is_ordered = matches!(self.design.structure, NewStructure::Clustered(_));
+        catalog::put_relation(pages, &info)?;
+        if let Some(index) = self.design.structure.index() {
+            build::add_index(pages, &mut info, &index)?;
+        }
+        for (attributes, is_unique) in self.design.indexes {
+            let index = NewIndex { attributes, is_unique, is_primary: false, is_hash: false };
+            build::add_index(pages, &mut info, &index)?;
+        }
+        Ok(info)
+    }
+}
+
+/// Tuples in the order of some attributes, nulls first.
+fn sorted<'t>(tuples: &'t [u8], layout: &Layout, attributes: &[usize]) -> Vec<&'t [u8]> {
+    let mut sorted: Vec<_> = tuples.chunks_exact(layout.bytes).collect();
+    sorted.sort_by(|a, b| compare(a, b, layout, attributes));
+    sorted
+}
+
+/// The order of two tuples by some attributes.
+pub(super) fn compare(a: &[u8], b: &[u8], layout: &Layout, attributes: &[usize]) -> Ordering {
+    let by = |&at: &usize| {
+        let field = &layout.fields[at];
+        tuple::read(a, field).compare_keys(tuple::read(b, field))
+    };
+    attributes.iter().map(by).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+}
+
+/// Store a relation anew in another structure. Its secondary indexes are made again.
+pub fn modify(
+    pages: &mut impl PageWrite,
+    info: &RelationInfo,
+    structure: NewStructure,
+) -> Result<RelationInfo> {
+    let indexes = info.indexes.iter().filter(|index| !index.is_primary);
+    let indexes = indexes.map(|index| (index.attributes.clone(), index.is_unique)).collect();
+    let design = Design { structure, indexes };
+    let mut loader = Loader::new(pages, &info.name, info.layout.clone(), design)?;
+    let mut scan = super::Relation::open(&Arc::new(info.clone())).scan(pages)?;
+    let mut batch = super::TupleBatch::new();
+    while scan.next_batch(pages, &mut batch, build::BATCH_TUPLES)? {
+        for at in 0..batch.len() {
+            loader.add_many(pages, batch.tuple(at), 1)?;
+        }
+    }
+    loader.finish(pages)
+}

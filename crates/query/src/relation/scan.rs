@@ -1,0 +1,331 @@
+//! The tuples of a relation one batch after another: all of them, those of a range, those of a key.
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use lode::internals::btree::Cursor;
+use lode::internals::page::{self, NO_PAGE, PageKind, PageNumber};
+use lode::internals::slotted;
+use lode::{Btree, Heap, LodeError, PageRead, RecordId};
+
+use super::batch::{HeldPage, TupleBatch};
+use super::{Relation, key};
+use crate::catalog::{Constant, RelationInfo, Structure};
+use crate::error::{QueryError, Result};
+use crate::plan::Access;
+use crate::tuple::{self, Field, Value};
+
+/// Offsets of a heap's fields, as `docs/lode-format.md` draws them.
+mod heap_offset {
+    pub(super) const FIRST: usize = 32;
+    pub(super) const PAGES: usize = 44;
+    pub(super) const FOLLOWING: usize = super::slotted::offset::OWN;
+}
+
+/// What reading tuples has cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Reads {
+    /// Pages of tuples that were read, and leaves of indexes.
+    pub pages: u64,
+    /// Tuples that were given.
+    pub tuples: u64,
+}
+
+/// A walk over tuples that can be resumed.
+#[derive(Debug)]
+pub struct Scan {
+    info: Arc<RelationInfo>,
+    position: Position,
+    /// What every tuple is held against, where an index says more than it knows.
+    recheck: Option<Recheck>,
+    reads: Reads,
+}
+
+/// Where a walk goes on.
+#[derive(Debug)]
+enum Position {
+    /// At a slot of a page of the heap; `left` pages follow it at most, and `last` is the last
+    /// tuple where it does not go to the end.
+    Heap { page: PageNumber, slot: u16, left: u32, last: Option<RecordId> },
+    /// At the keys of a B-tree from one on, up to another.
+    Index { tree: Btree, from: Vec<u8>, to: Option<Vec<u8>> },
+    /// At a place in a list.
+    Listed { ids: Vec<RecordId>, next: usize },
+    /// At the end.
+    End,
+}
+
+/// A range of an attribute.
+#[derive(Debug)]
+struct Recheck {
+    field: Field,
+    low: Bound<Constant>,
+    high: Bound<Constant>,
+}
+
+impl Recheck {
+    fn new(field: &Field, low: Bound<Value<'_>>, high: Bound<Value<'_>>) -> Self {
+        // A range with a null is empty, and is never looked at.
+        let owned = |value: Value<'_>| Constant::of(value).unwrap_or(Constant::Integer(0));
+        Self { field: field.clone(), low: low.map(owned), high: high.map(owned) }
+    }
+
+    fn holds(&self, bytes: &[u8]) -> bool {
+        let value = tuple::read(bytes, &self.field);
+        let low = self.low.as_ref().map(Constant::value);
+        key::is_within(value, low, self.high.as_ref().map(Constant::value))
+    }
+}
+
+impl Relation {
+    /// All tuples, page after page.
+    pub fn scan(&self, pages: &impl PageRead) -> Result<Scan> {
+        let heap = self.info.heap;
+        let (first, count) = pages.read(heap.root(), |view| {
+            (view.u32(heap_offset::FIRST), view.u32(heap_offset::PAGES))
+        })?;
+        let position = match first {
+            NO_PAGE => Position::End,
+            page => Position::Heap { page, slot: 0, left: count, last: None },
+        };
+        Ok(self.at(position))
+    }
+
+    /// The tuples whose attribute lies between two bounds, in its order. None lies beyond a null.
+    ///
+    /// # Errors
+    ///
+    /// [`QueryError::Access`] if the relation cannot be reached so.
+    pub fn range(
+        &self,
+        pages: &impl PageRead,
+        access: &Access,
+        low: Bound<Value<'_>>,
+        high: Bound<Value<'_>>,
+    ) -> Result<Scan> {
+        let (index, attribute) = self.index(access)?;
+        let Structure::Btree(tree) = index.structure else { return Err(self.refusal(access)) };
+        let field = &self.info.layout.fields[attribute];
+        let Some((from, to)) = key::range(field, low, high) else {
+            return Ok(self.at(Position::End));
+        };
+        if index.is_primary && self.info.is_ordered {
+            return self.pages_between(pages, tree, &from, to.as_deref());
+        }
+        let mut scan = self.at(Position::Index { tree, from, to });
+        if key::may_be_cut(&self.info.layout, &index.attributes[..1]) {
+            scan.recheck = Some(Recheck::new(field, low, high));
+        }
+        Ok(scan)
+    }
+
+    /// The tuples whose attribute has that value; none for a null.
+    ///
+    /// # Errors
+    ///
+    /// [`QueryError::Access`] if the relation cannot be reached so.
+    pub fn lookup(&self, pages: &impl PageRead, access: &Access, value: Value<'_>) -> Result<Scan> {
+        let (index, attribute) = self.index(access)?;
+        let Structure::Hash(hash) = index.structure else {
+            return self.range(pages, access, Bound::Included(value), Bound::Included(value));
+        };
+        let field = &self.info.layout.fields[attribute];
+        let mut ids = Vec::new();
+        if let Some(key) = key::hash(field, value) {
+            hash.get(pages, key, |id| ids.extend(RecordId::of(id)))?;
+        }
+        // Tuples of one page one after another, so that it is read once.
+        ids.sort_unstable();
+        let mut scan = self.at(Position::Listed { ids, next: 0 });
+        if matches!(value, Value::Text(_)) {
+            let bound = Bound::Included(value);
+            scan.recheck = Some(Recheck::new(field, bound, bound));
+        }
+        Ok(scan)
+    }
+
+    /// The tuples with these record ids, in that order.
+    pub fn records(&self, ids: Vec<RecordId>) -> Scan {
+        self.at(Position::Listed { ids, next: 0 })
+    }
+
+    fn at(&self, position: Position) -> Scan {
+        Scan { info: Arc::clone(&self.info), position, recheck: None, reads: Reads::default() }
+    }
+
+    /// Of a clustered relation whose tuples lie in order, the pages between the first tuple of a
+    /// range and the last: beside them only the two ways down the tree are read.
+    fn pages_between(
+        &self,
+        pages: &impl PageRead,
+        tree: Btree,
+        from: &[u8],
+        to: Option<&[u8]>,
+    ) -> Result<Scan> {
+        let bounds = (Bound::Included(from), to.map_or(Bound::Unbounded, Bound::Excluded));
+        let first = id_at(&mut tree.forwards(pages, bounds)?)?;
+        let last = id_at(&mut tree.backwards(pages, bounds)?)?;
+        let (Some(first), Some(last)) = (first, last) else { return Ok(self.at(Position::End)) };
+        let left = pages.read(self.info.heap.root(), |view| view.u32(heap_offset::PAGES))?;
+        // A cut key's range may hold more than was asked for.
+        let mut scan =
+            self.at(Position::Heap { page: first.page, slot: first.slot, left, last: Some(last) });
+        scan.reads.pages = 2;
+        Ok(scan)
+    }
+}
+
+/// The record id of a cursor's entry, if there is one.
+fn id_at(cursor: &mut Cursor<'_, impl PageRead>) -> Result<Option<RecordId>> {
+    match cursor.entry()? {
+        None => Ok(None),
+        Some((entry, _)) => key::id_of(entry).map(Some).ok_or_else(no_id),
+    }
+}
+
+/// A key of an index without a record id.
+fn no_id() -> QueryError {
+    let how = "a key has no record id at its end".to_owned();
+    LodeError::Corrupt { what: "an index".to_owned(), how }.into()
+}
+
+impl Scan {
+    /// Fill a batch with up to so many of the tuples that come next, which is one at least unless
+    /// there are none left; whether there were any.
+    pub fn next_batch(
+        &mut self,
+        pages: &impl PageRead,
+        batch: &mut TupleBatch,
+        tuples_max: usize,
+    ) -> Result<bool> {
+        batch.begin(self.info.layout.bytes);
+        while batch.is_empty() && !matches!(self.position, Position::End) {
+            self.fill(pages, batch, tuples_max.max(1))?;
+            if let Some(recheck) = &self.recheck {
+                batch.retain(0, |bytes| recheck.holds(bytes));
+            }
+        }
+        self.reads.tuples += batch.len() as u64;
+        Ok(!batch.is_empty())
+    }
+
+    /// What it has cost so far.
+    pub fn reads(&self) -> Reads {
+        self.reads
+    }
+
+    fn fill(
+        &mut self,
+        pages: &impl PageRead,
+        batch: &mut TupleBatch,
+        tuples_max: usize,
+    ) -> Result<()> {
+        match std::mem::replace(&mut self.position, Position::End) {
+            Position::End => Ok(()),
+            Position::Heap { page, slot, left, last } => {
+                self.walk(pages, batch, (page, slot, left, last), tuples_max)
+            }
+            Position::Index { tree, from, to } => {
+                let bounds = (
+                    Bound::Included(from.as_slice()),
+                    to.as_deref().map_or(Bound::Unbounded, Bound::Excluded),
+                );
+                let mut cursor = tree.forwards(pages, bounds)?;
+                let mut ids = Vec::with_capacity(tuples_max.min(64));
+                let mut next = None;
+                while let Some((entry, _)) = cursor.entry()? {
+                    if ids.len() == tuples_max {
+                        next = Some(entry.to_vec());
+                        break;
+                    }
+                    ids.push(key::id_of(entry).ok_or_else(no_id)?);
+                }
+                self.reads.pages += 1;
+                if let Some(from) = next {
+                    self.position = Position::Index { tree, from, to };
+                }
+                self.fetch(pages, batch, &ids)
+            }
+            Position::Listed { ids, next } => {
+                let end = ids.len().min(next + tuples_max);
+                self.fetch(pages, batch, &ids[next..end])?;
+                if end < ids.len() {
+                    self.position = Position::Listed { ids, next: end };
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Take tuples as they lie in the heap.
+    fn walk(
+        &mut self,
+        pages: &impl PageRead,
+        batch: &mut TupleBatch,
+        (mut page, mut slot, mut left, last): (PageNumber, u16, u32, Option<RecordId>),
+        tuples_max: usize,
+    ) -> Result<()> {
+        while page != NO_PAGE {
+            // The count ends a chain that bites its own tail.
+            let held = self.held(pages, page)?;
+            let count = page::u16_at(held.bytes(), page::offset::COUNT);
+            let following = page::u32_at(held.bytes(), heap_offset::FOLLOWING);
+            let is_last = last.is_some_and(|last| last.page == page);
+            let end = if is_last { last.map_or(0, |last| last.slot + 1).min(count) } else { count };
+            if slot == 0 {
+                self.reads.pages += 1;
+            }
+            batch.keep(held);
+            slot = batch.take(slot, end, tuples_max)?;
+            if slot < end {
+                self.position = Position::Heap { page, slot, left, last };
+                return Ok(());
+            }
+            left = left.checked_sub(1).ok_or_else(|| astray(page))?;
+            (page, slot) = if is_last { (NO_PAGE, 0) } else { (following, 0) };
+            if batch.len() >= tuples_max && page != NO_PAGE {
+                self.position = Position::Heap { page, slot, left, last };
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Take the tuples with these record ids.
+    fn fetch(
+        &mut self,
+        pages: &impl PageRead,
+        batch: &mut TupleBatch,
+        ids: &[RecordId],
+    ) -> Result<()> {
+        for &RecordId { page, slot } in ids {
+            if batch.last_page().is_none_or(|last| last.page != page) {
+                batch.keep(self.held(pages, page)?);
+                self.reads.pages += 1;
+            }
+            let before = batch.len();
+            batch.take(slot, slot + 1, usize::MAX)?;
+            if batch.len() == before {
+                let how = "an index leads to a tuple that is not there";
+                return Err(LodeError::corrupt_page(page, how).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// A page of the relation's heap.
+    fn held(&self, pages: &impl PageRead, page: PageNumber) -> Result<HeldPage> {
+        let held = HeldPage::read(pages, page)?;
+        if is_own(self.info.heap, held.bytes()) { Ok(held) } else { Err(astray(page)) }
+    }
+}
+
+/// Whether a page holds records of that heap.
+fn is_own(heap: Heap, bytes: &page::PageBytes) -> bool {
+    bytes[page::offset::KIND] == PageKind::Heap as u8
+        && page::u32_at(bytes, page::offset::FILE) == heap.file()
+}
+
+fn astray(page: PageNumber) -> QueryError {
+    LodeError::corrupt_page(page, "it is no page of the relation that leads to it").into()
+}

@@ -1,0 +1,19 @@
+//! Relations and their catalog, in a database in memory.
+
+mod catalog;
+mod model;
+
+use std::sync::Arc;
+
+use loadstone_quel::schema::Kind;
+use lode::internals::disk::Memory;
+use lode::{Database, PageRead, Tactics};
+
+use super::*;
+use crate::catalog::{Catalog, Organisation};
+use crate::tuple::Layout;
+
+fn database() -> Database {
+    let tactics: Tactics = "cache=1048576&extent=4".parse().unwrap();
+    Database::on(Arc::new(Memory::new()), Arc::new(Memory::new()), &tactics).unwrap()
+}
