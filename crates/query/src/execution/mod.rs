@@ -4,8 +4,13 @@
 //! lets the [`Executor`] push every row into it, and has it finish: a hash table, a temporary
 //! relation or an aggregation then stands in the [`State`], unchanging, for later pipelines.
 
+pub mod arithmetic;
+pub mod closures;
 mod packed;
+#[cfg(test)]
+pub mod random;
 mod receiver;
+pub mod rows;
 mod sink;
 mod state;
 mod transaction;

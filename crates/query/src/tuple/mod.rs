@@ -14,7 +14,7 @@ mod value;
 
 pub use hash::{HASH_SEED, hash_integer, hash_null, hash_real, hash_text};
 pub use place::{array, read, read_integer, read_real, write};
-pub use value::{Value, compare_mixed, compare_reals, compare_texts, trimmed};
+pub use value::{OwnedValue, Value, compare_mixed, compare_reals, compare_texts, trimmed};
 
 use loadstone_quel::schema::Kind;
 

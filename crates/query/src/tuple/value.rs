@@ -15,7 +15,43 @@ pub enum Value<'a> {
     Text(&'a [u8]),
 }
 
+/// A value that owns its text.
+#[derive(Debug, Clone, PartialEq)]
+pub enum OwnedValue {
+    /// Nothing.
+    Null,
+    /// An integer of any width.
+    Integer(i64),
+    /// A finite real of any width.
+    Real(f64),
+    /// A text.
+    Text(Vec<u8>),
+}
+
+impl OwnedValue {
+    /// The same, with the text borrowed.
+    #[inline]
+    pub fn borrow(&self) -> Value<'_> {
+        match self {
+            Self::Null => Value::Null,
+            Self::Integer(value) => Value::Integer(*value),
+            Self::Real(value) => Value::Real(*value),
+            Self::Text(text) => Value::Text(text),
+        }
+    }
+}
+
 impl Value<'_> {
+    /// The same, with a text of its own.
+    pub fn to_owned(self) -> OwnedValue {
+        match self {
+            Self::Null => OwnedValue::Null,
+            Self::Integer(value) => OwnedValue::Integer(value),
+            Self::Real(value) => OwnedValue::Real(value),
+            Self::Text(text) => OwnedValue::Text(text.to_vec()),
+        }
+    }
+
     /// The order of two values that may be compared: two numbers or two texts. None where either
     /// is null. Numbers of two types compare exactly.
     #[inline]

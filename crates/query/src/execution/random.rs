@@ -1,0 +1,413 @@
+//! Random typed expressions over random tuples, and what they mean: computed in 128 bits, one
+//! value at a time, for tests that hold every executor to it.
+
+use std::cmp::Ordering;
+
+use loadstone_quel::check::resolved::Function;
+use loadstone_quel::pattern::Pattern;
+use loadstone_quel::schema::Kind;
+use loadstone_quel::tree::{BinaryOperator, Span};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use crate::expression::Expr;
+use crate::tuple::{Layout, OwnedValue, Value, write};
+
+/// A tuple of two slots' layout: every kind, without and with nulls.
+pub fn layout() -> Layout {
+    let kinds = [
+        Kind::Integer { bytes: 1 },
+        Kind::Integer { bytes: 2 },
+        Kind::Integer { bytes: 4 },
+        Kind::Integer { bytes: 8 },
+        Kind::Real { bytes: 4 },
+        Kind::Real { bytes: 8 },
+        Kind::Text { width: 7 },
+        Kind::Text { width: 12 },
+    ];
+    let fields = kinds.iter().flat_map(|kind| [(kind, false), (kind, true)]);
+    Layout::of(fields.enumerate().map(|(number, (kind, null))| (format!("a{number}"), *kind, null)))
+}
+
+/// Values for the layout's fields; few different ones, so that comparisons find equal ones.
+pub fn values() -> impl Strategy<Value = Vec<OwnedValue>> {
+    let fields: Vec<_> = layout().fields;
+    let value = |kind: Kind| -> BoxedStrategy<OwnedValue> {
+        match kind {
+            Kind::Integer { bytes } => {
+                let most = i64::MAX >> (64 - 8 * bytes);
+                prop_oneof![4 => -3i64..4, 1 => Just(most), 1 => Just(-most - 1)]
+                    .prop_map(OwnedValue::Integer)
+                    .boxed()
+            }
+            Kind::Real { .. } => {
+                prop_oneof![(-6i8..7).prop_map(|n| f64::from(n) / 2.0), Just(1e30)]
+                    .prop_map(OwnedValue::Real)
+                    .boxed()
+            }
+            Kind::Text { .. } => "[a-c]{0,3}".prop_map(|t| OwnedValue::Text(t.into())).boxed(),
+        }
+    };
+    let strategies: Vec<BoxedStrategy<OwnedValue>> = fields
+        .iter()
+        .map(|field| match field.null_at {
+            None => value(field.kind),
+            Some(_) => prop_oneof![1 => Just(OwnedValue::Null), 2 => value(field.kind)].boxed(),
+        })
+        .collect();
+    strategies
+}
+
+/// The tuple that holds those values.
+pub fn tuple(values: &[OwnedValue]) -> Vec<u8> {
+    let layout = layout();
+    let mut tuple = vec![0; layout.bytes];
+    for (field, value) in layout.fields.iter().zip(values) {
+        let fits = write(&mut tuple, field, value.borrow(), Span::default());
+        fits.expect("the values are of the fields' ranges");
+    }
+    tuple
+}
+
+/// A place of its own for each operator, so that errors can be told apart.
+fn span() -> impl Strategy<Value = Span> {
+    (0usize..40).prop_map(|start| Span { start, end: start + 1 })
+}
+
+fn column(is_wanted: fn(Kind) -> bool) -> impl Strategy<Value = Expr> {
+    let fields: Vec<_> =
+        layout().fields.into_iter().filter(|field| is_wanted(field.kind)).collect();
+    (0usize..2, select(fields)).prop_map(|(slot, field)| Expr::Column { slot, field })
+}
+
+/// An integer expression.
+pub fn integer() -> BoxedStrategy<Expr> {
+    let leaf = prop_oneof![
+        3 => column(|kind| matches!(kind, Kind::Integer { .. })),
+        2 => (-3i64..4).prop_map(Expr::Integer),
+        1 => any::<i64>().prop_map(Expr::Integer),
+        1 => (0usize..2).prop_map(|slot| Expr::RecordId { slot }),
+    ];
+    leaf.prop_recursive(3, 12, 2, |inner| {
+        let operators = vec![
+            BinaryOperator::Add,
+            BinaryOperator::Subtract,
+            BinaryOperator::Multiply,
+            BinaryOperator::Divide,
+            BinaryOperator::Modulo,
+        ];
+        prop_oneof![
+            5 => binary(operators, inner.clone(), inner.clone()),
+            1 => negate(inner.clone()),
+            1 => call(vec![Function::Abs, Function::ToInteger(1), Function::ToInteger(4)], inner),
+        ]
+    })
+    .boxed()
+}
+
+/// A real expression.
+pub fn real() -> BoxedStrategy<Expr> {
+    let leaf = prop_oneof![
+        3 => column(|kind| matches!(kind, Kind::Real { .. })),
+        2 => (-6i8..7).prop_map(|n| Expr::Real(f64::from(n) / 2.0)),
+    ];
+    leaf.prop_recursive(3, 12, 2, |inner| {
+        let operators = vec![
+            BinaryOperator::Add,
+            BinaryOperator::Subtract,
+            BinaryOperator::Multiply,
+            BinaryOperator::Divide,
+            BinaryOperator::Power,
+        ];
+        let functions = vec![
+            Function::Abs,
+            Function::Atan,
+            Function::Exp,
+            Function::Log,
+            Function::Sqrt,
+            Function::ToReal(4),
+            Function::ToReal(8),
+        ];
+        let either = prop_oneof![inner.clone(), integer()].boxed();
+        prop_oneof![
+            4 => binary(operators, inner.clone(), either.clone()),
+            1 => binary(vec![BinaryOperator::Power], integer(), integer()),
+            1 => negate(inner),
+            2 => call(functions, either),
+        ]
+    })
+    .boxed()
+}
+
+/// A value of any type.
+pub fn value() -> BoxedStrategy<Expr> {
+    prop_oneof![integer(), real(), text()].boxed()
+}
+
+fn text() -> BoxedStrategy<Expr> {
+    prop_oneof![
+        2 => column(|kind| matches!(kind, Kind::Text { .. })),
+        1 => "[a-c]{0,3}".prop_map(|text| Expr::Text(text.into())),
+    ]
+    .boxed()
+}
+
+/// A condition.
+pub fn condition() -> BoxedStrategy<Expr> {
+    let number = prop_oneof![integer(), real()].boxed();
+    let leaf = prop_oneof![
+        4 => comparison(number.clone(), number),
+        2 => comparison(text(), text()),
+        1 => (text(), "[a-c?*]{1,3}", any::<bool>()).prop_map(|(text, pattern, negated)| {
+            let pattern = Pattern::new(&pattern).expect("it has no sets");
+            Expr::Match { text: Box::new(text), pattern, negated }
+        }),
+    ];
+    leaf.prop_recursive(3, 16, 3, |inner| {
+        prop_oneof![
+            1 => inner.clone().prop_map(|one| Expr::Not(Box::new(one))),
+            2 => prop::collection::vec(inner.clone(), 2..4).prop_map(Expr::And),
+            2 => prop::collection::vec(inner, 2..4).prop_map(Expr::Or),
+        ]
+    })
+    .boxed()
+}
+
+fn comparison(left: BoxedStrategy<Expr>, right: BoxedStrategy<Expr>) -> BoxedStrategy<Expr> {
+    use BinaryOperator as B;
+    let operators =
+        vec![B::Equal, B::NotEqual, B::Less, B::LessOrEqual, B::Greater, B::GreaterOrEqual];
+    (select(operators), left, right)
+        .prop_map(|(operator, left, right)| Expr::Compare {
+            operator,
+            left: Box::new(left),
+            right: Box::new(right),
+        })
+        .boxed()
+}
+
+fn binary(
+    operators: Vec<BinaryOperator>,
+    left: BoxedStrategy<Expr>,
+    right: BoxedStrategy<Expr>,
+) -> BoxedStrategy<Expr> {
+    (select(operators), left, right, span())
+        .prop_map(|(operator, left, right, span)| Expr::Arithmetic {
+            operator,
+            left: Box::new(left),
+            right: Box::new(right),
+            span,
+        })
+        .boxed()
+}
+
+fn negate(inner: BoxedStrategy<Expr>) -> BoxedStrategy<Expr> {
+    (inner, span())
+        .prop_map(|(operand, span)| Expr::Negate { operand: Box::new(operand), span })
+        .boxed()
+}
+
+fn call(functions: Vec<Function>, inner: BoxedStrategy<Expr>) -> BoxedStrategy<Expr> {
+    (select(functions), inner, span())
+        .prop_map(|(function, argument, span)| Expr::Call {
+            function,
+            argument: Box::new(argument),
+            span,
+        })
+        .boxed()
+}
+
+/// Where a value cannot be computed, the place of the first operator that fails.
+pub type Meaning<T> = Result<Option<T>, Span>;
+
+/// What a value means for a row of two tuples' values; their record ids are 10 and 11.
+pub fn meaning(expr: &Expr, row: &[Vec<OwnedValue>]) -> Meaning<OwnedValue> {
+    let value = match expr {
+        Expr::Integer(value) => OwnedValue::Integer(*value),
+        Expr::Real(value) => OwnedValue::Real(*value),
+        Expr::Text(text) => OwnedValue::Text(text.clone()),
+        Expr::RecordId { slot } => OwnedValue::Integer(10 + *slot as i64),
+        Expr::Column { slot, field } => {
+            let number = layout().position(&field.name).expect("it is the layout's");
+            match &row[*slot][number] {
+                OwnedValue::Null => return Ok(None),
+                OwnedValue::Real(value) if field.kind == (Kind::Real { bytes: 4 }) => {
+                    OwnedValue::Real(f64::from(*value as f32))
+                }
+                other => other.clone(),
+            }
+        }
+        Expr::Negate { operand, span } => match meaning(operand, row)? {
+            None => return Ok(None),
+            Some(OwnedValue::Integer(value)) => whole(-i128::from(value), *span)?,
+            Some(other) => OwnedValue::Real(-number(&other)),
+        },
+        Expr::Arithmetic { operator, left, right, span } => {
+            let (left, right) = (meaning(left, row)?, meaning(right, row)?);
+            let (Some(left), Some(right)) = (left, right) else { return Ok(None) };
+            arithmetic(*operator, &left, &right, *span)?
+        }
+        Expr::Call { function, argument, span } => match meaning(argument, row)? {
+            None => return Ok(None),
+            Some(argument) => function_of(*function, &argument, *span)?,
+        },
+        other => panic!("{other:?} is no value"),
+    };
+    Ok(Some(value))
+}
+
+fn arithmetic(
+    operator: BinaryOperator,
+    left: &OwnedValue,
+    right: &OwnedValue,
+    span: Span,
+) -> Result<OwnedValue, Span> {
+    use BinaryOperator as B;
+    if let (OwnedValue::Integer(left), OwnedValue::Integer(right)) = (left, right)
+        && operator != B::Power
+    {
+        let (left, right) = (i128::from(*left), i128::from(*right));
+        if matches!(operator, B::Divide | B::Modulo) && right == 0 {
+            return Err(span);
+        }
+        return whole(
+            match operator {
+                B::Add => left + right,
+                B::Subtract => left - right,
+                B::Multiply => left * right,
+                B::Divide => left / right,
+                _ => left % right,
+            },
+            span,
+        );
+    }
+    let (left, right) = (number(left), number(right));
+    finite(
+        match operator {
+            B::Add => left + right,
+            B::Subtract => left - right,
+            B::Multiply => left * right,
+            B::Divide => left / right,
+            _ => left.powf(right),
+        },
+        span,
+    )
+}
+
+fn function_of(function: Function, value: &OwnedValue, span: Span) -> Result<OwnedValue, Span> {
+    let real = number(value);
+    match (function, value) {
+        (Function::Abs, OwnedValue::Integer(value)) => whole(i128::from(*value).abs(), span),
+        (Function::ToInteger(bytes), OwnedValue::Integer(value)) => {
+            whole_of(i128::from(*value), bytes, span)
+        }
+        (Function::ToInteger(bytes), _) => whole_of(real.trunc() as i128, bytes, span),
+        (Function::Abs, _) => finite(real.abs(), span),
+        (Function::Atan, _) => finite(real.atan(), span),
+        (Function::Cos, _) => finite(real.cos(), span),
+        (Function::Exp, _) => finite(real.exp(), span),
+        (Function::Log, _) => finite(real.ln(), span),
+        (Function::Sin, _) => finite(real.sin(), span),
+        (Function::Sqrt, _) => finite(real.sqrt(), span),
+        (Function::ToReal(4), _) => finite(f64::from(real as f32), span),
+        (Function::ToReal(_), _) => finite(real, span),
+    }
+}
+
+fn whole(value: i128, span: Span) -> Result<OwnedValue, Span> {
+    whole_of(value, 8, span)
+}
+
+fn whole_of(value: i128, bytes: usize, span: Span) -> Result<OwnedValue, Span> {
+    let beyond = 1i128 << (8 * bytes - 1);
+    if (-beyond..beyond).contains(&value) {
+        Ok(OwnedValue::Integer(value as i64))
+    } else {
+        Err(span)
+    }
+}
+
+fn finite(value: f64, span: Span) -> Result<OwnedValue, Span> {
+    if value.is_finite() { Ok(OwnedValue::Real(value)) } else { Err(span) }
+}
+
+fn number(value: &OwnedValue) -> f64 {
+    match value {
+        OwnedValue::Integer(value) => *value as f64,
+        OwnedValue::Real(value) => *value,
+        other => panic!("{other:?} is no number"),
+    }
+}
+
+/// What a condition means; None where a null leaves it open.
+pub fn truth(expr: &Expr, row: &[Vec<OwnedValue>]) -> Meaning<bool> {
+    Ok(match expr {
+        Expr::Compare { operator, left, right } => {
+            let (left, right) = (meaning(left, row)?, meaning(right, row)?);
+            let (Some(left), Some(right)) = (left, right) else { return Ok(None) };
+            let ordering = left.borrow().compare(right.borrow());
+            ordering.map(|ordering| holds(*operator, ordering))
+        }
+        Expr::Match { text, pattern, negated } => match meaning(text, row)? {
+            Some(OwnedValue::Text(text)) => Some(pattern.matches(&text) != *negated),
+            _ => None,
+        },
+        Expr::Not(operand) => truth(operand, row)?.map(|truth| !truth),
+        Expr::And(operands) => decided(operands, row, false)?,
+        Expr::Or(operands) => decided(operands, row, true)?,
+        other => panic!("{other:?} is no condition"),
+    })
+}
+
+fn decided(operands: &[Expr], row: &[Vec<OwnedValue>], decisive: bool) -> Meaning<bool> {
+    let mut outcome = Some(!decisive);
+    for operand in operands {
+        match truth(operand, row)? {
+            Some(truth) if truth == decisive => return Ok(Some(decisive)),
+            Some(_) => {}
+            None => outcome = None,
+        }
+    }
+    Ok(outcome)
+}
+
+fn holds(operator: BinaryOperator, ordering: Ordering) -> bool {
+    use BinaryOperator as B;
+    match ordering {
+        Ordering::Less => matches!(operator, B::Less | B::LessOrEqual | B::NotEqual),
+        Ordering::Equal => matches!(operator, B::Equal | B::LessOrEqual | B::GreaterOrEqual),
+        Ordering::Greater => matches!(operator, B::Greater | B::GreaterOrEqual | B::NotEqual),
+    }
+}
+
+/// The column of a character at which an error's first caret stands: the place of its operator.
+pub fn place(fault: loadstone_quel::error::Fault) -> usize {
+    match fault.evaluation(&"x".repeat(64)) {
+        loadstone_quel::QuelError::Evaluation(report) => report.column - 1,
+        other => panic!("{other} is no error of evaluation"),
+    }
+}
+
+/// A value that a test can compare: reals by their bits, but for the sign of zero.
+pub fn plain(value: Value<'_>) -> OwnedValue {
+    match value {
+        Value::Real(value) => OwnedValue::Real(value + 0.0),
+        other => other.to_owned(),
+    }
+}
+
+/// Whether a value that is no column and no text is an integer.
+pub fn is_integer(expr: &Expr) -> bool {
+    match expr {
+        Expr::Integer(_)
+        | Expr::RecordId { .. }
+        | Expr::Call { function: Function::ToInteger(_), .. } => true,
+        Expr::Column { field, .. } => matches!(field.kind, Kind::Integer { .. }),
+        Expr::Negate { operand, .. } => is_integer(operand),
+        Expr::Call { function: Function::Abs, argument, .. } => is_integer(argument),
+        Expr::Arithmetic { operator, left, right, .. } => {
+            *operator != BinaryOperator::Power && is_integer(left) && is_integer(right)
+        }
+        _ => false,
+    }
+}
