@@ -11,7 +11,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from loadstone import _core, registry
-from loadstone.clients.base import Client, Database
+from loadstone.benchmarks.oo1.database import Database
+from loadstone.clients.base import Client
 from loadstone.clients.rust.embedded import RustClient
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.plan.variant import parse_variant
@@ -103,18 +104,18 @@ def test_users_at_once_are_all_answered_and_leave_no_trace(client: Client) -> No
     for readers, writers in ((READERS, 0), (0, WRITERS)):
         users, inserting = readers + writers, bool(writers)
         served = client.users(readers, writers, DURATION_NS, None)
-        tallies = (served.lookups, served.inserts)
+        tallies = (served.reads, served.writes)
         tally, nobody = tallies[inserting], tallies[not inserting]
         assert served.elapsed_ns >= DURATION_NS
         # Three connections of each of the last thousand parts of a writer, and of all if fewer.
-        assert served.links_checked <= 3 * served.inserts.completed
-        assert served.links_checked >= 3 * min(served.inserts.completed, 1_000)
+        assert served.links_checked <= 3 * served.writes.completed
+        assert served.links_checked >= 3 * min(served.writes.completed, 1_000)
         assert nobody.completed == 0
         # Each user that began asked at least once.
         assert tally.completed >= users
         assert tally.skipped == 0
         served = client.users(readers, writers, DURATION_NS, starts)
-        tally = (served.lookups, served.inserts)[inserting]
+        tally = (served.reads, served.writes)[inserting]
         assert tally.completed + tally.skipped == len(starts)
         assert tally.completed > 0
         # Each is timed from when it was due.
@@ -129,8 +130,8 @@ def test_users_at_once_are_all_answered_and_leave_no_trace(client: Client) -> No
 def test_readers_and_writers_at_once_are_all_answered(client: Client) -> None:
     # Long enough for a writer to get its turn on a busy machine.
     served = client.users(READERS, WRITERS, 10 * DURATION_NS, None)
-    assert served.lookups.completed > 0
-    assert served.inserts.completed > 0
+    assert served.reads.completed > 0
+    assert served.writes.completed > 0
     assert served.links_checked > 0
     assert_as_loaded(client)
 
@@ -144,7 +145,7 @@ def test_readers_and_writers_of_two_programs_do_not_disturb_each_other(client: C
     for power in range(8):
         with ThreadPoolExecutor(1) as pool:
             reading = pool.submit(other.users, READERS, 0, DURATION_NS << power, None)
-            written = client.users(0, WRITERS, DURATION_NS << power, None).inserts
+            written = client.users(0, WRITERS, DURATION_NS << power, None).writes
             _, read, *_ = reading.result()
         if read.completed >= READERS and written.completed >= WRITERS:
             break
@@ -203,7 +204,7 @@ def test_what_has_room_for_one_user_says_so(client: Client) -> None:
 
 @pytest.mark.parametrize("client", ["null"], indirect=True)
 def test_the_null_client_has_users_that_look_up_and_none_that_insert(client: Client) -> None:
-    tally = client.users(READERS, 0, DURATION_NS, None).lookups
+    tally = client.users(READERS, 0, DURATION_NS, None).reads
     assert tally.completed >= READERS
     with pytest.raises(UnsupportedError, match="keeps no part"):
         client.users(0, WRITERS, DURATION_NS, None)

@@ -10,7 +10,8 @@ import pytest
 from user_server import SECRET, UserServer, user_server
 
 from loadstone import _core, registry
-from loadstone.clients.base import Client, Database
+from loadstone.benchmarks.oo1.database import Database
+from loadstone.clients.base import Client
 from loadstone.errors import EngineError, InputError, LoadstoneError, UnsupportedError
 from loadstone.machine.page_cache import wait_until_dead
 from loadstone.plan.variant import parse_variant

@@ -14,7 +14,7 @@ from test_clients import build
 
 from loadstone import _core
 from loadstone.benchmarks.base import table_of
-from loadstone.clients.base import Database
+from loadstone.benchmarks.oo1.database import Database
 from loadstone.engines.base import Attribute, System, Table
 from loadstone.machine import facts, page_cache
 from loadstone.plan.variant import Variant

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from loadstone import _core
-from loadstone.clients.base import Database
+from loadstone.benchmarks.oo1.database import Database
 from loadstone.clients.rust.lode import LodeClient
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.machine.page_cache import wait_until_dead

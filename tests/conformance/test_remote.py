@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from loadstone import _core
-from loadstone.clients.base import Database
+from loadstone.benchmarks.oo1.database import Database
 from loadstone.clients.rust.postgresql import PostgresqlClient
 from loadstone.engines.postgresql import network_namespace
 from loadstone.engines.postgresql.engine import PostgresqlEngine

@@ -11,7 +11,7 @@ from samples import rows, stream, table
 from user_server import UserServer, user_server
 
 from loadstone import registry
-from loadstone.clients.base import Database
+from loadstone.benchmarks.oo1.database import Database
 from loadstone.clients.rust.postgresql import PostgresqlClient
 from loadstone.engines.base import System
 from loadstone.engines.postgresql.engine import PostgresqlEngine
@@ -235,6 +235,21 @@ TAKEN_ALONG = {
         "DROP OWNED BY depends; DROP ROLE depends",
     ),
 }
+
+
+def test_a_function_of_the_same_role_is_kept_whatever_it_is_called(connect: Connect) -> None:
+    """Ours have the schema as their own path."""
+    engine = connect(owner="taken")
+    engine.start()
+    engine.load(table(), stream(rows()))
+    engine.run("CREATE FUNCTION oo1_depends() RETURNS integer LANGUAGE sql AS 'SELECT 1'")
+    try:
+        with pytest.raises(EngineError, match=r"kept whole.*oo1_depends"):
+            engine.remove()
+        assert len(engine.tables()) == 1
+    finally:
+        engine.run(f"DROP FUNCTION {engine.instance.schema.quoted}.oo1_depends()")
+    engine.remove()
 
 
 @pytest.mark.parametrize("kind", TAKEN_ALONG)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from loadstone.benchmarks.oo1.benchmark import Oo1Benchmark, call_of
-from loadstone.clients.base import Database
+from loadstone.benchmarks.oo1.database import Database
 from loadstone.clients.oo1.loops import run
 from loadstone.clients.python.null import NullDriver
 from loadstone.plan.variant import Variant

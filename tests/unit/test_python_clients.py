@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from loadstone import _core
-from loadstone.clients.base import Database
+from loadstone.benchmarks.oo1.database import Database
 from loadstone.clients.python.embedded import PythonClient, part_table
 from loadstone.clients.python.null import PythonNullClient
 from loadstone.clients.rust.embedded import MemoryClient

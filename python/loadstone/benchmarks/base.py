@@ -8,9 +8,10 @@ too, the name of the client's measure.
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from loadstone.benchmarks.expected import Answer, Answers, QuelAnswers
+from loadstone.errors import UnsupportedError
 from loadstone.plan.presentation import Presentation
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "Benchmark",
     "Operation",
     "Presentation",
+    "ProgramDatabase",
     "Published",
     "PublishedTable",
     "StoredRelation",
@@ -105,6 +107,15 @@ class Published:
     """System -> what it was (machine, memory, disk), as the paper says."""
 
 
+class ProgramDatabase(Protocol):
+    """The database that a client program makes and asks: a frozen value, equal to one of equal
+    contents. Its other fields are between a benchmark and its clients."""
+
+    @property
+    def tuples(self) -> int:
+        """Records in the database once it is loaded."""
+
+
 def table_of(relation: str, design: str, rows: int) -> str:
     """The physical name of a stored relation."""
     return f"{relation}_{design}_{rows}"
@@ -125,7 +136,10 @@ class Benchmark(ABC):
     cold_samples: ClassVar[int] = 3
     """Samples of a cold cell, where the user does not choose."""
     mixed: ClassVar[tuple[str, str] | None] = None
-    """The operations of concurrent readers and writers; None where no mix is defined."""
+    """The operations of concurrent readers and writers, which are also the measures of a client's
+    users; None where no mix is defined."""
+    contents: ClassVar[str] = ""
+    """The client's measure that reads a whole database: its answer is `Answers.contents`."""
     one_session: ClassVar[bool] = False
     """Whether the paper has all planned samples of a cell taken in one session of the engine."""
 
@@ -154,6 +168,11 @@ class Benchmark(ABC):
         """A variation's input, constants included: its text, unless that only names the input."""
         del edition, rows
         return operation.texts[variation]
+
+    def database(self, edition: str, relation: str, rows: int) -> ProgramDatabase:
+        """The database behind a stored relation, for the client program that makes it. Raises
+        `UnsupportedError` where engines execute statements."""
+        raise UnsupportedError(f"{self.name}: no client makes {relation} of {edition} at {rows:,}")
 
     def presentation(self) -> Presentation:
         """Its words, how its counts are to be read, its cost ladder: what reports know of it."""

@@ -2,10 +2,10 @@
 
 from typing import ClassVar
 
+from loadstone import registry
 from loadstone._core import Tally, intended_starts
-from loadstone.benchmarks.oo1.database import database_of
-from loadstone.clients.base import Client, Database
-from loadstone.clients.oo1.table_one import reportables
+from loadstone.benchmarks.base import Benchmark, ProgramDatabase
+from loadstone.clients.base import Client
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.protocol import messages
 from loadstone.protocol.messages import Done, LoopFigures, StoredAt
@@ -15,14 +15,18 @@ from loadstone.worker.requests import Requests, not_open
 
 
 class ClientRequests(Requests):
-    """The client makes its database itself; a sample is a measure."""
+    """The client makes its database itself; a sample is a measure. Which database and which
+    measures, the benchmark says that each request names."""
 
     seam: ClassVar[str] = "clients"
 
     _doubtful = True
     """Whether the database must be loaded again before a measurement. A scan, which shows that a
-    database exists, does not verify connections; so only a database that this worker loaded itself
-    is trusted, and not one that replaced another: parts are the same with locality and without."""
+    database exists, does not verify how its records are connected; so only a database that this
+    worker loaded itself is trusted, and not one that replaced another."""
+
+    _expected: ProgramDatabase | None = None
+    """The database of the latest request."""
 
     _fresh = True
     """Whether the engine was started, or loaded, and nothing measured since."""
@@ -45,17 +49,16 @@ class ClientRequests(Requests):
         return super().restart()
 
     def terms(self) -> messages.TermsTold:
-        """As every worker; the terms include the items of OO1's Table I."""
-        return messages.TermsTold({**reportables(self.client.name), **super().terms().terms})
+        """As every worker; the terms include what is documented of the engine."""
+        return messages.TermsTold({**self.client.documented(), **super().terms().terms})
 
     def load(self, request: messages.Load) -> messages.Loaded:
-        """Parts and connections together."""
-        database = _database(request.stored)
-        self.client.expect(database)
+        """The whole database at once."""
+        database = self._expect(request.stored)
         elapsed_ns = self.client.load()
         self._doubtful = False
         self._fresh = True
-        return messages.Loaded(4 * database.parts, elapsed_ns)
+        return messages.Loaded(database.tuples, elapsed_ns)
 
     def settle(self, request: messages.Settle) -> messages.Settled:
         """The program's database is the only one."""
@@ -64,15 +67,14 @@ class ClientRequests(Requests):
         return messages.Settled(self.client.size_bytes())
 
     def look_up(self, request: messages.LookUp) -> messages.Found:
-        """The visits of a scan of all parts; None if this worker has loaded no such database, or if
-        a failure or a wrong answer makes it doubtful."""
-        database = _database(request.stored)
-        self._doubtful |= database != self.client.database
-        self.client.expect(database)
+        """The answer of the measure that reads the whole database; None if this worker has loaded
+        no such database, or if a failure or a wrong answer makes it doubtful."""
+        before = self._expected
+        self._doubtful |= self._expect(request.stored) != before
         if self._doubtful:
             return messages.Found(None)
         try:
-            found = self.client.measure("scan", 0)
+            found = self.client.measure(_benchmark(request.stored.benchmark).contents, 0)
         except EngineError:
             return messages.Found(None)
         return messages.Found((found.visits, found.checksum))
@@ -86,10 +88,11 @@ class ClientRequests(Requests):
         return result
 
     def run_loop(self, request: messages.RunLoop) -> messages.LoopResult:
-        """Concurrent users on the measure of a block, one part a request; and writers beside
+        """Concurrent users on the measure of a block, one thing a request; and writers beside
         readers."""
         loop = request.loop
-        inserting = request.block.variations[0].text.startswith("insert ")
+        measure = request.block.variations[0].text.partition(" ")[0]
+        writing = measure == (_benchmark(request.block.benchmark).mixed or ("", ""))[1]
         starts = None
         if loop.model == "open":
             starts = intended_starts(loop.seed, loop.rate_per_s or 0.0, loop.duration_ns)
@@ -98,7 +101,7 @@ class ClientRequests(Requests):
         # The loop has an end of its own, and the runner waits for replies without a limit.
         try:
             served = self.client.users(
-                *((0, loop.users) if inserting else (loop.users, loop.writers)),
+                *((0, loop.users) if writing else (loop.users, loop.writers)),
                 loop.duration_ns,
                 starts,
             )
@@ -113,17 +116,25 @@ class ClientRequests(Requests):
                 elapsed_ns=served.elapsed_ns,
                 client_cpu_ns=served.work.client_cpu_ns,
                 server_cpu_ns=served.work.server_cpu_ns,
-                links_checked=served.links_checked if inserting or loop.writers else None,
+                links_checked=served.links_checked if writing or loop.writers else None,
             )
 
         return messages.LoopResult(
-            figures(served.inserts if inserting else served.lookups),
-            beside=figures(served.inserts) if loop.writers else None,
+            figures(served.writes if writing else served.reads),
+            beside=figures(served.writes) if loop.writers else None,
         )
+
+    def _expect(self, stored: StoredAt) -> ProgramDatabase:
+        database = _benchmark(stored.benchmark).database(
+            stored.edition, stored.item.relation, stored.rows
+        )
+        self.client.expect(database)
+        self._expected = database
+        return database
 
     def _timer(self) -> ClientTimer:
         return ClientTimer(self.client, self._mark, fresh=self._fresh)
 
 
-def _database(stored: StoredAt) -> Database:
-    return database_of(stored.edition, stored.item.relation, stored.rows)
+def _benchmark(name: str) -> Benchmark:
+    return registry.load_benchmark(name)()

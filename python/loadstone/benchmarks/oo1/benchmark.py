@@ -27,6 +27,7 @@ from loadstone.benchmarks.oo1.database import (
     DATABASE,
     EDITION_NO_LOCALITY,
     NO_LOCALITY,
+    Database,
     database_of,
     relation_of,
 )
@@ -90,7 +91,7 @@ class Oo1Answers:
 
     def contents(self, relation: str) -> Answer:
         """(visits, checksum) that show all parts of a database: its scan."""
-        return self._answer(relation, "scan 0")
+        return self._answer(relation, f"{Oo1Benchmark.contents} 0")
 
     def _answer(self, relation: str, text: str) -> Answer:
         if (relation, text) not in self._known:
@@ -118,6 +119,7 @@ class Oo1Benchmark(Benchmark):
     seam = "clients"
     one_session = True
     mixed = ("lookup", "insert")
+    contents = "scan"
     cold_samples = 1  # the first of a measure's iterations, as the paper has it
     editions = ("1992", EDITION_NO_LOCALITY)
     default_edition = "1992"
@@ -153,6 +155,10 @@ class Oo1Benchmark(Benchmark):
         self.check_scale(edition, rows)
         there = {item.design for item in self.stored_relations(edition)}
         return tuple(operation for operation in _operations() if operation.design in there)
+
+    def database(self, edition: str, relation: str, rows: int) -> Database:
+        """With locality of reference or without."""
+        return database_of(edition, relation, rows)
 
     def input(self, edition: str, rows: int, operation: Operation, variation: int) -> str:
         """The values that the iteration's number determines, as JSON."""

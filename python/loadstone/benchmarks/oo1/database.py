@@ -18,6 +18,11 @@ class Database:
     locality: bool = True
     seed: int = 1
 
+    @property
+    def tuples(self) -> int:
+        """Parts, and three connections of each."""
+        return 4 * self.parts
+
 
 def relation_of(design: str) -> str:
     """The stored relation of a design: no two have one name."""

@@ -13,7 +13,8 @@ from typing import Any
 
 from loadstone import _core
 from loadstone._core import clock_ns
-from loadstone.clients.base import Database, Measured
+from loadstone.benchmarks.oo1.database import Database
+from loadstone.clients.base import Measured
 from loadstone.errors import UnsupportedError
 from loadstone.machine.counters import Meter
 

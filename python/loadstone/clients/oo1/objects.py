@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, MutableMapping
 from typing import Any, Protocol
 
-from loadstone.clients.base import Database
+from loadstone.benchmarks.oo1.database import Database
 from loadstone.clients.oo1.loops import BUILD_SUM_S, PLACE_MAX, Driver, NewPart, Row
 from loadstone.clients.python.embedded import connection_table, part_table
 

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from loadstone.clients.base import Database, capabilities
+from loadstone.benchmarks.oo1.database import Database
+from loadstone.clients.oo1.declared import capabilities
 from loadstone.clients.oo1.loops import Driver
 from loadstone.clients.oo1.objects import ObjectDriver
 from loadstone.clients.python.embedded import PythonClient

@@ -16,8 +16,12 @@ import pyarrow as pa
 
 from loadstone import _core
 from loadstone._core import clock_ns
-from loadstone.clients.base import Client, Database, Measured
+from loadstone.benchmarks.base import ProgramDatabase
+from loadstone.benchmarks.oo1.database import Database
+from loadstone.clients.base import Client, Measured
+from loadstone.clients.oo1.declared import NONE, taken
 from loadstone.clients.oo1.loops import Driver, run
+from loadstone.clients.oo1.table_one import reportables
 from loadstone.errors import EngineError, UnsupportedError
 
 
@@ -30,6 +34,7 @@ class PythonClient(Client):
     failures: ClassVar[tuple[type[Exception], ...]] = ()
     """The engine's exceptions, but for `LookupError`."""
 
+    database: Database = NONE
     _driver: Driver | None = None
 
     @property
@@ -42,10 +47,17 @@ class PythonClient(Client):
         """Open the engine on its present files, or on none, with the tactics set."""
 
     def start(self) -> None:
-        """Nothing before the database is known: `expect` and `load` say which."""
+        """Open the engine, with the database that is expected."""
         self.check(self.variant)
-        if self.database is not None:
-            self._opened()
+        self._opened()
+
+    def expect(self, database: ProgramDatabase) -> None:
+        """It opens with any."""
+        self.database = taken(database, self.name)
+
+    def documented(self) -> Mapping[str, str]:
+        """The items of Table I."""
+        return reportables(self.name)
 
     def stop(self) -> Sequence[int]:
         """Close the engine, and collect what it leaves, so that no object of it stays cached."""
@@ -62,7 +74,7 @@ class PythonClient(Client):
         driver = self._opened()
         with self._errors():
             start_ns = clock_ns()
-            driver.load(self._expected())
+            driver.load(self.database)
             return clock_ns() - start_ns
 
     def settle(self) -> None:
@@ -81,7 +93,7 @@ class PythonClient(Client):
             raise UnsupportedError(f"{self.name} has no {measure}: {declared.note}")
         driver = self._opened()
         with self._errors():
-            return run(driver, self._expected(), measure, iteration)
+            return run(driver, self.database, measure, iteration)
 
     def terms(self) -> Mapping[str, str]:
         """As the engine reports them, the client's language first."""
@@ -113,14 +125,8 @@ class PythonClient(Client):
             for path in self.files():
                 path.unlink(missing_ok=True)
 
-    def _expected(self) -> Database:
-        if self.database is None:
-            raise EngineError(f"{self.name}: no database is expected", hint="call expect() first")
-        return self.database
-
     def _opened(self) -> Driver:
         """The driver, opened if it was not."""
-        self._expected()
         if self._driver is None:
             with self._errors():
                 self._driver = self.connect()

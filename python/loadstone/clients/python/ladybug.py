@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 
 import ladybug
 
-from loadstone.clients.base import Database, capabilities
+from loadstone.benchmarks.oo1.database import Database
+from loadstone.clients.oo1.declared import capabilities
 from loadstone.clients.oo1.loops import BUILD_SUM_S, DEPTH, PLACE_MAX, Driver, NewPart, Row
 from loadstone.clients.python.embedded import PythonClient, connection_table, part_table
 from loadstone.engines.base import Capabilities

@@ -20,7 +20,8 @@ from transaction.interfaces import NoTransaction
 from ZODB.FileStorage import FileStorage
 from ZODB.POSException import POSError
 
-from loadstone.clients.base import Database, capabilities
+from loadstone.benchmarks.oo1.database import Database
+from loadstone.clients.oo1.declared import capabilities
 from loadstone.clients.oo1.loops import Driver
 from loadstone.clients.oo1.objects import ObjectDriver
 from loadstone.clients.python.embedded import PythonClient

@@ -8,7 +8,11 @@ from socket import socket
 from typing import ClassVar
 
 from loadstone import _core
-from loadstone.clients.base import Client, Database, Measured, Served, capabilities
+from loadstone.benchmarks.base import ProgramDatabase
+from loadstone.benchmarks.oo1.database import Database
+from loadstone.clients.base import Client, Measured, Served
+from loadstone.clients.oo1.declared import NONE, capabilities, taken
+from loadstone.clients.oo1.table_one import reportables
 from loadstone.engines.base import Capabilities
 from loadstone.engines.duckdb import settings as duckdb_settings
 from loadstone.engines.sqlite import settings as sqlite_settings
@@ -43,6 +47,7 @@ class RustClient(Client):
     lock_file: ClassVar[str] = ""
     """The suffix of a lock file that every opening makes anew; it holds no data."""
 
+    database: Database = NONE
     _program: _core.Client | None = None
     _round_trip = ""
 
@@ -56,11 +61,15 @@ class RustClient(Client):
         self.check(self.variant)
         self._open()
 
-    def expect(self, database: Database) -> None:
+    def expect(self, database: ProgramDatabase) -> None:
         """Another database is another program."""
         if database != self.database:
             self._program = None
-        super().expect(database)
+        self.database = taken(database, self.name)
+
+    def documented(self) -> Mapping[str, str]:
+        """The items of Table I."""
+        return reportables(self.name)
 
     def stop(self) -> Sequence[int]:
         """Close the engine: nothing of it stays in the process."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from loadstone import _core
-from loadstone.clients.base import capabilities
+from loadstone.clients.oo1.declared import capabilities
 from loadstone.clients.rust.embedded import ONE_KEY, RustClient, client_errors
 from loadstone.engines.base import Capabilities
 from loadstone.engines.bounds import CACHE_BYTES_DEFAULT

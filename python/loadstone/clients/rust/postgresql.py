@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from loadstone.clients.base import capabilities
+from loadstone.clients.oo1.declared import capabilities
 from loadstone.clients.rust.embedded import RustClient
 from loadstone.engines.base import Capabilities
 from loadstone.engines.postgresql.system import PostgresqlSystem

@@ -17,9 +17,6 @@ from loadstone.errors import EngineError
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
-FUNCTION_PREFIX = "oo1_"
-"""Prefix of the client's functions (`crates/clients/src/postgresql/schema.rs`)."""
-
 _LOOK = """
 SELECT pg_catalog.obj_description(oid, 'pg_namespace'), nspowner =
        (SELECT oid FROM pg_catalog.pg_roles WHERE rolname = CURRENT_USER)
@@ -35,15 +32,18 @@ _TABLES = """
 SELECT c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
  WHERE n.nspname = %s AND c.relkind = 'r' AND c.relowner = n.nspowner ORDER BY 1
 """
+# A client makes its functions with the schema as their own path, as no one else has cause to
+# (`crates/clients/src/postgresql/schema.rs`); so whatever it calls them, they are told from others.
 _FUNCTIONS = """
 SELECT p.proname, pg_catalog.pg_get_function_identity_arguments(p.oid) FROM pg_catalog.pg_proc p
   JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
  WHERE n.nspname = %s AND p.proowner = n.nspowner
-   AND pg_catalog.starts_with(p.proname::pg_catalog.text, %s) ORDER BY 1
+   AND ('search_path=' || pg_catalog.quote_ident(n.nspname)) = ANY (p.proconfig) ORDER BY 1
 """
 # What would go with our tables or our schema without a word: RESTRICT refuses only what depends on
 # them in another way. Left out are a table's row type, what holds its long values, that a column
-# may not be null, and what we make: an index on TABLE.ATTRIBUTE, and what OO1's program names.
+# may not be null, and what we make on an attribute: an index, or a primary key, that is
+# called TABLE.ATTRIBUTE or TABLE_ATTRIBUTE.
 _TAKEN_ALONG = """
 SELECT DISTINCT pg_catalog.pg_describe_object(d.classid, d.objid, d.objsubid)
   FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_namespace n ON n.nspname = %s
@@ -60,11 +60,11 @@ SELECT DISTINCT pg_catalog.pg_describe_object(d.classid, d.objid, d.objsubid)
         AND d.refclassid = 'pg_catalog.pg_namespace'::pg_catalog.regclass)
    AND NOT (d.classid = 'pg_catalog.pg_type'::pg_catalog.regclass)
    AND NOT (r.oid IS NOT NULL AND (r.relkind = 't' OR r.relkind = 'i' AND
-            (r.relname = (t.relname || '.' || a.attname)::pg_catalog.name
-             OR t.relname IN ('part', 'connection')
-                AND r.relname IN ('part_build', 'connection_frm', 'connection_too'))))
+            r.relname IN ((t.relname || '.' || a.attname)::pg_catalog.name,
+                          (t.relname || '_' || a.attname)::pg_catalog.name)))
    AND NOT (k.oid IS NOT NULL AND
-            (k.contype = 'n' OR k.contype = 'p' AND k.conname = 'part_id' AND t.relname = 'part'))
+            (k.contype = 'n' OR
+             k.contype = 'p' AND k.conname = (t.relname || '_' || a.attname)::pg_catalog.name))
  ORDER BY 1
 """
 _END = """
@@ -213,7 +213,7 @@ class Schema(Space):
         if tables:
             joined = sql.SQL(", ").join(tables)
             connection.execute(sql.SQL("DROP TABLE {} RESTRICT").format(joined))
-        functions = connection.execute(_FUNCTIONS, (self.name, FUNCTION_PREFIX)).fetchall()
+        functions = connection.execute(_FUNCTIONS, (self.name,)).fetchall()
         for name, arguments in functions:
             drop = sql.SQL("DROP FUNCTION {}({}) RESTRICT")
             told = sql.SQL(arguments)  # the server's own words, quoted by it where need be

@@ -1,0 +1,39 @@
+"""What a client of OO1 declares: the measures that its engine can execute, and its tactics; and the
+database that it takes."""
+
+from collections.abc import Mapping
+
+from loadstone._core import client_measures
+from loadstone.benchmarks.base import ProgramDatabase
+from loadstone.benchmarks.oo1.database import Database
+from loadstone.engines.base import Capabilities, Structure
+from loadstone.errors import UnsupportedError
+
+NONE = Database(200)
+"""Before one is expected: the engine can be opened and asked for its terms, no more."""
+
+
+def taken(database: ProgramDatabase, client: str) -> Database:
+    """A database of OO1. Raises `UnsupportedError` for another benchmark's."""
+    if not isinstance(database, Database):
+        raise UnsupportedError(f"{client}: it has no program for this benchmark")
+    return database
+
+
+def structures(gaps: Mapping[str, str]) -> Mapping[str, Structure]:
+    """The capabilities of a client: all measures, but those with a reason in `gaps`."""
+    return {
+        measure: Structure(measure not in gaps, gaps.get(measure, ""))
+        for measure in client_measures()
+    }
+
+
+def capabilities(
+    gaps: Mapping[str, str],
+    tactics: Mapping[str, tuple[str, ...]],
+    *,
+    answers: bool = True,
+) -> Capabilities:
+    """The declaration of a client: measures without those in `gaps`, and tactics, defaults
+    first."""
+    return Capabilities(structures(gaps), tactics, answers=answers)
