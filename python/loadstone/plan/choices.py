@@ -64,7 +64,7 @@ class Choices:
     """What a user may choose. Every field has a default; None means the benchmark's default."""
 
     benchmark: Annotated[
-        str, Option("", "BENCHMARK", "Run this: wisconsin (the default) or oo1.")
+        str, Option("", "BENCHMARK", "Run this: wisconsin, or another of `loadstone benchmarks`.")
     ] = "wisconsin"
     on: Annotated[
         tuple[str, ...],
