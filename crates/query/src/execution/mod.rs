@@ -5,6 +5,7 @@
 //! relation or an aggregation then stands in the [`State`], unchanging, for later pipelines.
 
 pub mod arithmetic;
+mod changing;
 pub mod closures;
 mod packed;
 #[cfg(test)]

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Sink, State};
+use super::{Sink, State, changing};
 use crate::aggregate::Partitions;
-use crate::error::{QueryError, Result};
+use crate::error::Result;
 use crate::memory::{Memory, Tuples};
 use crate::plan::{self, Plan};
 use crate::sort::Sorter;
@@ -36,16 +36,12 @@ impl<'a> Receiver<'a> {
         state: &mut State<'_>,
         client: &'a mut dyn Sink,
     ) -> Result<Self> {
+        if let Some(changing) = changing::sink(sink, state)? {
+            return Ok(Self::Tuples(changing));
+        }
         let memory = &state.memory;
         Ok(Self::Tuples(match sink {
             plan::Sink::Rows(_) => Box::new(ClientRows(client)),
-            plan::Sink::Store { .. }
-            | plan::Sink::Append { .. }
-            | plan::Sink::Replace { .. }
-            | plan::Sink::Delete { .. } => {
-                let what = "relations cannot be changed by this engine yet".to_owned();
-                return Err(QueryError::Tactic { what });
-            }
             plan::Sink::Build { table, pack, key } => Box::new(Building {
                 number: *table,
                 builder: Some(JoinBuilder::new(&pack.layout, key, memory)),
@@ -63,6 +59,10 @@ impl<'a> Receiver<'a> {
                 let partitions = Box::new(Partitions::new(aggregated, memory)?);
                 return Ok(Self::Aggregation { number: *aggregation, partitions });
             }
+            plan::Sink::Store { .. }
+            | plan::Sink::Append { .. }
+            | plan::Sink::Replace { .. }
+            | plan::Sink::Delete { .. } => unreachable!("they have their sinks above"),
         }))
     }
 

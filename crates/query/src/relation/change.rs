@@ -19,15 +19,20 @@ use crate::tuple::{self, Layout};
 /// The number of tuples is noted anew when it may be off by this part of it.
 const ROWS_DRIFT: u64 = 16;
 
-/// Put tuples in, which lie one behind the other.
+/// Put tuples in.
 ///
 /// # Errors
 ///
 /// [`crate::QueryError::Duplicate`] where a unique index has their values already.
-pub fn append(pages: &mut impl PageWrite, info: &mut RelationInfo, tuples: &[u8]) -> Result<u64> {
+pub fn append<'t>(
+    pages: &mut impl PageWrite,
+    info: &mut RelationInfo,
+    tuples: impl IntoIterator<Item = &'t [u8]>,
+) -> Result<u64> {
     let mut upkeep = Upkeep::of(info);
-    let count = (tuples.len() / info.layout.bytes) as u64;
-    for tuple in tuples.chunks_exact(info.layout.bytes) {
+    let mut count = 0;
+    for tuple in tuples {
+        count += 1;
         let id = insert(pages, info, tuple)?;
         upkeep.add(&info.layout, id, tuple);
     }

@@ -1,6 +1,7 @@
 //! Relations and their catalog, in a database in memory.
 
 mod catalog;
+mod crashes;
 mod model;
 
 use std::sync::Arc;

@@ -192,8 +192,9 @@ fn run(database: &Database, step: &Step, model: &mut Vec<Row>) {
     let there = contents(&writing, &Arc::new(info.clone()));
     match step {
         Step::Append(rows) => {
-            let tuples: Vec<u8> = rows.iter().flat_map(Row::tuple).collect();
-            let count = change::append(&mut writing, &mut info, &tuples).unwrap();
+            let tuples: Vec<_> = rows.iter().map(Row::tuple).collect();
+            let tuples = tuples.iter().map(Vec::as_slice);
+            let count = change::append(&mut writing, &mut info, tuples).unwrap();
             assert_eq!(count, rows.len() as u64);
             model.extend(rows.iter().cloned());
         }
@@ -220,8 +221,8 @@ fn run(database: &Database, step: &Step, model: &mut Vec<Row>) {
             modify(&mut writing, &info, design.structure.clone()).unwrap();
         }
         Step::RollBack(rows) => {
-            let tuples: Vec<u8> = rows.iter().flat_map(Row::tuple).collect();
-            change::append(&mut writing, &mut info, &tuples).unwrap();
+            let tuples: Vec<_> = rows.iter().map(Row::tuple).collect();
+            change::append(&mut writing, &mut info, tuples.iter().map(Vec::as_slice)).unwrap();
             return;
         }
     }
