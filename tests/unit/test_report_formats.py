@@ -16,7 +16,7 @@ from report_fixture import FEW, HOSTILE, make_run
 from loadstone import registry
 from loadstone.analysis.summary import summarise
 from loadstone.errors import RecordError
-from loadstone.record.model import Run, StatementText, Term
+from loadstone.record.model import CellResult, Run, StatementText, Term
 from loadstone.report.panel import _drawn
 from loadstone.text.numbers import digits
 
@@ -58,6 +58,23 @@ def test_numbers_agree_across_formats(run: Run) -> None:
                     number = digits(figure.elapsed_ns.value / shown.unit.ns)
                     assert number in markdown
                     assert f'<span class="n">{number}</span>' in page
+
+
+def test_a_row_without_a_proved_figure_has_no_ratio_in_any_format(run: Run) -> None:
+    """The page and the Markdown report print none."""
+
+    def doubted(result: CellResult) -> CellResult:
+        evidence = tuple(replace(e, proved=False, reason="warm") for e in result.evidence)
+        return replace(result, evidence=evidence)
+
+    found = replace(run, results=tuple(map(doubted, run.results)))
+    ratios: dict[str, set[str]] = {}
+    for row in csv.DictReader(io.StringIO(rendered("csv", found).decode())):
+        ratios.setdefault(row["temperature"], set()).add(row["best_ratio"])
+    assert ratios["unproved"] == {""}
+    assert len(ratios["warm"]) > 1
+    for cell in json.loads(rendered("json", found))["cells"]:
+        assert cell["temperature"] != "unproved" or cell["best_ratio"] is None
 
 
 def test_parquet_has_every_sample_and_every_cell(run: Run) -> None:

@@ -126,6 +126,25 @@ def test_what_was_not_proved_cold_is_not_told_as_cold() -> None:
     assert "duckdb" not in told
 
 
+def test_cold_over_warm_says_of_how_many_operations_it_is_the_median() -> None:
+    def line(*operations: str) -> str:
+        kept = tuple(r for r in RUN.results if r.cell.operation in operations)
+        screen = console(terminal=False)
+        print_summary(replace(RUN, results=kept), Path("runs/a.loadstone"), None, screen)
+        text = " ".join(screen.file.getvalue().split())
+        return text.partition("Cold over warm")[2].partition("Unequal terms")[0]
+
+    assert line("select-10%-heap").startswith(", of 1 operation: sqlite ")
+    assert "median" not in line("select-10%-heap")
+    both = line("select-10%-heap", "select-1%-clustered")
+    assert both.startswith(", median of 2 operations: sqlite ")
+    # DuckDB has no hash organisation.
+    uneven = line("select-10%-heap", "select-1-hash-client")
+    assert re.search(
+        r"sqlite \S+ \(median of 2 operations\), duckdb \S+ \(of 1 operation\)", uneven
+    )
+
+
 def test_a_run_of_artificial_engines_has_no_empty_table_and_no_answers_of_none() -> None:
     cells = [r for r in RUN.results if r.cell.variant == "sqlite"]
     cells = [replace(r, cell=replace(r.cell, variant="fixed"), answers=()) for r in cells]

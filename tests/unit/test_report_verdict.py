@@ -233,6 +233,12 @@ def test_headline_and_circumstances() -> None:
         "Wisconsin (1983) on sqlite, duckdb and postgresql?parallelism=2, 10,000 and 100,000 "
         "tuples, warm and cold"
     )
+    only = replace(run.plan, variants=("null",), roles=(("null", "harness overhead"),),
+                   cells=tuple(c for c in run.plan.cells if c.variant == "null"))  # fmt: skip
+    own = tuple(result for result in run.results if result.cell.variant == "null")
+    assert headline(summarise(replace(run, plan=only, results=own))).startswith(
+        "Wisconsin (1983) on the harness alone: null, "
+    )
     said = circumstances(run)
     assert said.startswith("AMD EPYC 9B45, 2 CPUs, 24.0 GiB, Debian")
     assert "78.2 s" in said

@@ -1,6 +1,5 @@
 """Each operation's cold time beside its warm time, on one variant at the largest cold scale."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
 
@@ -49,19 +48,22 @@ def _ok_ns(figure: CellSummary | None) -> float | None:
     )
 
 
-def cost_of_cold(whole: Summary) -> dict[str, float]:
-    """Variant -> the median ratio of its operations that are proved cold; without the variants that
-    have none."""
+@dataclass(frozen=True, slots=True)
+class ColdCost:
+    """The median of cold over warm, and of how many operations it is one."""
+
+    ratio: float
+    operations: int
+
+
+def cost_of_cold(whole: Summary) -> dict[str, ColdCost]:
+    """Variant -> the cost of a cold start, of its operations that are proved cold; without the
+    variants that have none."""
     views = cold_and_warm_views(whole)
     if views is None:
         return {}
-    return {
-        variant: cost
+    ratios = {
+        variant: [pair.ratio for pair in cold_warm(*views, variant) if pair.proved]
         for variant in whole.columns
-        if (cost := _median(p.ratio for p in cold_warm(*views, variant) if p.proved)) is not None
     }
-
-
-def _median(ratios: Iterable[float]) -> float | None:
-    known = list(ratios)
-    return median(known) if known else None
+    return {variant: ColdCost(median(own), len(own)) for variant, own in ratios.items() if own}

@@ -222,14 +222,15 @@ def headline(summary: Summary) -> str:
 
 
 def _participants(summary: Summary) -> str:
-    """The competitors, and the unranked variants beside them."""
+    """The competitors, and the unranked variants beside them; without any, what was run."""
     names = summary.names
     parts = [listing(names[variant] for variant in summary.competitors)]
     for role in (Role.LIMIT, Role.CONTROL):
         own = [names[v] for v in summary.columns if summary.role_of(v) is role]
         if own:
             parts.append(f"the {role.value} {listing(own)}")
-    return " beside ".join(part for part in parts if part)
+    told = [part for part in parts if part]
+    return " beside ".join(told or [f"the harness alone: {listing(summary.variants)}"])
 
 
 def circumstances(run: Run) -> str:

@@ -90,6 +90,11 @@ def _parts(name: str, parts: Callable[[CellResult], Sequence[Any]]) -> Field:
     )
 
 
+def _best_ratio(figure: CellSummary) -> Estimate | None:
+    """None where no format prints one: a row without a proved figure is not ranked."""
+    return None if figure.unproved else figure.ratio
+
+
 FIELDS: tuple[Field, ...] = (
     _of_run("run_id", str, lambda told: told.run.run_id),
     _of_run("benchmark", str, lambda told: told.run.plan.benchmark),
@@ -107,7 +112,7 @@ FIELDS: tuple[Field, ...] = (
     Field("ended_at", member=lambda told: told.result.ended_at if told.result else None),
     _of_run("samples", int, lambda told: len(told.figure.samples)),
     _estimate("elapsed_ns", "elapsed_ns_median", lambda figure: figure.elapsed_ns),
-    _estimate("best_ratio", "best_ratio", lambda figure: figure.ratio),
+    _estimate("best_ratio", "best_ratio", _best_ratio),
     Field(
         "unequal_terms",
         (Column("unequal_terms", str, lambda t: "; ".join(one.words for one in t.figure.unequal)),),

@@ -225,10 +225,20 @@ def _growth(whole: Summary) -> list[str]:
 
 def _cold(whole: Summary) -> list[str]:
     """The cost of a cold start for each variant, median of its operations that were proved cold."""
+    costs = cost_of_cold(whole)
+    counts = {cost.operations for cost in costs.values()}
     said = [
-        f"{whole.names[variant]} {times(cost)}" for variant, cost in cost_of_cold(whole).items()
+        f"{whole.names[variant]} {times(cost.ratio)}"
+        + (f" ({_of_operations(cost.operations)})" if len(counts) > 1 else "")
+        for variant, cost in costs.items()
     ]
-    return [f"Cold over warm, median of the operations: {listing(said)}"] if said else []
+    alike = f", {_of_operations(*counts)}" if len(counts) == 1 else ""
+    return [f"Cold over warm{alike}: {listing(said)}"] if said else []
+
+
+def _of_operations(count: int) -> str:
+    """Of what a figure is told: one operation has no median."""
+    return f"median of {number(count)} operations" if count > 1 else "of 1 operation"
 
 
 def _terms(whole: Summary) -> list[str]:

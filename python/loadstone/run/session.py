@@ -163,8 +163,8 @@ def start(planned: Planned, path: Path | None, *, page: bool) -> int:
 def _announced(plan: Plan, path: Path) -> str:
     """Say what is about to happen, before it does."""
     named = [v for v in plan.variants if plan.role_of(v) in (Role.COMPETITOR, Role.LIMIT)]
-    count = sum(not cell.gap for cell in plan.cells)
-    about = f"{plan.benchmark} {plan.edition} on {join_names(named)}: {count:,} cells"
+    cells = plural(sum(not cell.gap for cell in plan.cells), "cell")
+    about = f"{plan.benchmark} {plan.edition} on {join_names(named or plan.variants)}: {cells}"
     lapse_s = max(round(seconds_estimated(plan), -1), 10)
     return f"{about}, about {lapse_s:.0f} s; the record: {path}"
 
