@@ -114,12 +114,18 @@ def _invoke() -> int:
             return 0
         command = context.command_path if context else "loadstone"
         option = getattr(error, "option_name", "")
-        if now := option_now(option):
+        if (now := option_now(option)) and now in _options_of(context):
             raise InputError(
                 f"there is no option {option} any more", hint=f"it is called {now} now"
             ) from error
         raise InputError(_plain(error.format_message()), hint=f"see {command} --help") from error
     return code if isinstance(code, int) else 0
+
+
+def _options_of(context: typer.Context | None) -> set[str]:
+    """The options of the command that was called."""
+    parameters = context.command.params if context else ()
+    return {name for one in parameters for name in (*one.opts, *one.secondary_opts)}
 
 
 _PARSER_S_WORDS = (

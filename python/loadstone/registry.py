@@ -7,7 +7,7 @@ import re
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
 
-from loadstone.errors import InputError, NotInstalledError
+from loadstone.errors import EngineError, InputError, NotInstalledError
 from loadstone.plan.variant import AA_SUFFIX
 
 if TYPE_CHECKING:
@@ -112,4 +112,10 @@ def _load(kind: str, name: str) -> Any:
         raise NotInstalledError(
             f"{name} needs the module {error.name!r}, which is not installed",
             hint=f"install it with: pip install '{package}[{name}]'",
+        ) from error
+    except Exception as error:  # code of third parties may fail in any way
+        package = point.dist.name if point.dist else "loadstone"
+        raise EngineError(
+            f"{name} cannot be loaded from {point.value!r}: {type(error).__name__}: {error}",
+            hint=f"mend or remove the package {package}, which registers it",
         ) from error

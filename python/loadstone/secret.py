@@ -12,6 +12,8 @@ import sys
 from collections.abc import Callable, Sequence
 from urllib.parse import quote, unquote
 
+from loadstone.errors import InputError
+
 STARS = "***"
 
 HANDED_ON = "LOADSTONE_TYPED"
@@ -27,6 +29,8 @@ _VALUE = r"([\w%]+)(\s*=\s*)('(?:[^'\\]|\\.)*'?|(?:\\.|[^\s{}])+)"
 _PAIR = re.compile(_VALUE.format(""), re.DOTALL)
 _PAIR_OF_URL = re.compile(_VALUE.format("&"), re.DOTALL)
 _KEYWORDS = re.compile(r"\s*[a-z_]+\s*=")
+LETTERS_MAX = 4_000
+"""Of an address or a variant: a record's limit for a variant's name, and nearly that of a path."""
 _SHOWN_MIN = 4
 """Minimum length of a secret that is searched in messages: shorter ones occur in many words."""
 
@@ -125,7 +129,13 @@ def scrubbed(text: str, secrets: Sequence[str]) -> str:
 
 
 def admitted(text: str) -> str:
-    """An address without secrets; the original is kept for `typed`."""
+    """An address without secrets; the original is kept for `typed`. Raises `InputError` for one
+    that is too long, before any search in it."""
+    if len(text) > LETTERS_MAX:
+        raise InputError(
+            f"an address or a variant has {len(text):,} letters",
+            hint=f"write ENGINE, ENGINE?tactic=value or a URL, of at most {LETTERS_MAX:,} letters",
+        )
     without, found = split(text)
     if found:
         _typed[without] = text

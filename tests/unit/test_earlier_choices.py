@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from loadstone import cli
+from loadstone.benchmarks.wisconsin.benchmark import WisconsinBenchmark
 from loadstone.errors import InputError
 from loadstone.plan.choices import DEFINED, Choices, read_choices
-from loadstone.plan.earlier_names import CHOICES, option_now
+from loadstone.plan.earlier_names import CHOICES, operation_now, option_now
+from loadstone.planning.planner import make_plan
 
 
 @pytest.mark.parametrize(
@@ -26,6 +28,38 @@ def test_an_option(monkeypatch: pytest.MonkeyPatch, option: str, now: str) -> No
     with pytest.raises(InputError, match=f"no option {option}") as caught:
         cli._invoke()
     assert f"it is called {now} now" in caught.value.hint
+
+
+@pytest.mark.parametrize("command", ["report", "compare"])
+def test_an_option_that_the_command_never_had(monkeypatch: pytest.MonkeyPatch, command: str):
+    monkeypatch.setattr(sys, "argv", ["loadstone", command, "--floor"])
+    with pytest.raises(InputError, match="--floor") as caught:
+        cli._invoke()
+    assert "--overhead" not in caught.value.hint
+
+
+OPERATIONS = {
+    "select-one-clustered-host": "select-one-clustered-client",
+    "delete-indexed": "delete-clustered or delete-nonclustered",
+}
+
+
+@pytest.mark.parametrize(("name", "now"), OPERATIONS.items())
+def test_an_operation(monkeypatch: pytest.MonkeyPatch, name: str, now: str) -> None:
+    benchmark = WisconsinBenchmark()
+    with pytest.raises(InputError, match=f"no operation '{name}'") as caught:
+        make_plan(Choices(operations=(name,)), benchmark, [], {})
+    assert caught.value.hint.startswith(f"it is called {now} now; ")
+    asked = ["loadstone", "benchmarks", "wisconsin", "--inputs", name]
+    monkeypatch.setattr(sys, "argv", asked)
+    with pytest.raises(InputError, match=f"no operation '{name}'") as caught:
+        cli._invoke()
+    assert caught.value.hint.startswith(f"it is called {now} now; ")
+
+
+def test_an_operation_that_never_was() -> None:
+    assert operation_now("scan-host", ("select-client",)) == ()
+    assert operation_now("select-client", ("select-client",)) == ()
 
 
 @pytest.mark.parametrize(("name", "now"), CHOICES.items())

@@ -181,6 +181,12 @@ def damage_newer(path):
     connection.close()
 
 
+def damage_negative(path):
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version=-1")
+    connection.close()
+
+
 def damage_text(path):
     path.write_text("not a database at all, but long enough to be read as one" * 20)
 
@@ -191,6 +197,7 @@ def damage_text(path):
         (damage_truncated, "damaged|not a readable record"),
         (damage_foreign, "not a Loadstone record"),
         (damage_newer, "schema 99"),
+        (damage_negative, "there is no schema -1"),
         (damage_text, "not a readable record"),
         (lambda path: path.unlink(), "there is no record"),
     ],

@@ -8,11 +8,14 @@ from pathlib import Path
 import pytest
 
 from loadstone import registry
+from loadstone.commands.engines import engines
 from loadstone.engines.calibration.null import NullEngine
 from loadstone.errors import EngineError, InputError
 
 POINTS = (
     EntryPoint("null", "loadstone.engines.calibration.null:NullEngine", "loadstone.engines"),
+    EntryPoint("astray", "loadstone.errors:no_such_engine", "loadstone.engines"),
+    EntryPoint("unreadable", "no engine at all", "loadstone.engines"),
     EntryPoint("lacking", "loadstone_no_such_module:Engine", "loadstone.engines"),
 )
 
@@ -25,7 +28,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("installed")
 def test_names_are_listed_without_import() -> None:
-    assert registry.engine_names() == ["lacking", "null"]
+    assert registry.engine_names() == ["astray", "lacking", "null", "unreadable"]
     assert registry.report_names() == []
 
 
@@ -38,7 +41,7 @@ def test_loading_gives_the_class() -> None:
 def test_an_unknown_name_is_answered_with_those_that_are_known() -> None:
     with pytest.raises(InputError, match="no engine 'sqlitte'") as caught:
         registry.load_engine("sqlitte")
-    assert "lacking, null" in caught.value.hint
+    assert "lacking, null, unreadable" in caught.value.hint
     with pytest.raises(InputError, match="no benchmark 'tpch'"):
         registry.load_benchmark("tpch")
 
@@ -48,6 +51,21 @@ def test_what_an_engine_lacks_is_answered_with_how_to_install_it() -> None:
     with pytest.raises(EngineError, match="loadstone_no_such_module") as caught:
         registry.load_engine("lacking")
     assert caught.value.hint == "install it with: pip install 'loadstone[lacking]'"
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize("name", ["astray", "unreadable"])
+def test_an_engine_that_cannot_be_loaded_is_named_and_the_others_are_listed(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(EngineError, match=f"{name} cannot be loaded from") as caught:
+        registry.load_engine(name)
+    assert "mend or remove the package" in caught.value.hint
+    monkeypatch.setenv("COLUMNS", "200")
+    engines()
+    told = capsys.readouterr().out
+    assert f"{name} cannot be loaded from" in told
+    assert "null" in told
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from loadstone import secret
 from loadstone.diagnostics import masked
-from loadstone.errors import LoadstoneError
+from loadstone.errors import InputError, LoadstoneError
 from loadstone.plan.variant import parse_variant
 from loadstone.registry import engine_named
 
@@ -122,6 +122,14 @@ def test_of_a_command_line_only_addresses_are_touched() -> None:
     clean = secret.arguments(given)
     assert "hunter2" not in " ".join(clean)
     assert clean[2:5] == ["postgresql://a:***@h/d", "--on=postgresql://a:***@h/d", clean[2]]
+
+
+def test_an_address_of_any_length_is_not_searched() -> None:
+    text = "x" * secret.LETTERS_MAX
+    assert secret.admitted(text) == text
+    for given in (["run", "--on", f"{text}y"], [f"--on={text}y"], [f"postgresql://{text}"]):
+        with pytest.raises(InputError, match="an address or a variant has 4,0"):
+            secret.arguments(given)
 
 
 def test_stars_are_no_password() -> None:

@@ -23,7 +23,21 @@ def test_tactics_are_kept_in_order_of_name() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "  ", "sqlite?colour=red", "sqlite?durability", "sqlite?a==&"]
+    "text",
+    [
+        "",
+        "  ",
+        "sqlite?colour=red",
+        "sqlite?durability",
+        "sqlite?a==&",
+        "sqlite?",
+        "sqlite?=",
+        "sqlite?durability=",
+        "sqlite?durability=none&durability=full",
+        "sqlite?&",
+        "sqlite:///a.db?durability=",
+        "sqlite:///a.db?durability=none&durability=full",
+    ],
 )
 def test_what_cannot_be_read_is_refused(text: str) -> None:
     with pytest.raises(InputError) as caught:

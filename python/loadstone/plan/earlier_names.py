@@ -1,4 +1,7 @@
-"""What choices were called in earlier releases: refused, and the message says the name of now."""
+"""What choices and operations were called in earlier releases: refused, and the message says the
+name of now."""
+
+from collections.abc import Collection
 
 CHOICES = {"panel": "preset", "floor": "overhead", "awake": "disable_idle_states"}
 
@@ -8,3 +11,13 @@ def option_now(option: str) -> str:
     prefix = "--no-" if option.startswith("--no-") else "--"
     name = CHOICES.get(option.removeprefix(prefix).replace("-", "_"), "")
     return f"{prefix}{name.replace('_', '-')}" if name else ""
+
+
+def operation_now(name: str, known: Collection[str]) -> tuple[str, ...]:
+    """The known operations that one of an earlier release became; empty if it is none of these."""
+    operation, _, _ = name.rpartition("-")
+    now = {
+        "host": (f"{operation}-client",),
+        "indexed": (f"{operation}-clustered", f"{operation}-nonclustered"),
+    }.get(name.rpartition("-")[2], ())
+    return tuple(one for one in now if one in known)

@@ -155,15 +155,24 @@ def _parts(url: str) -> SplitResult:
 def _pairs(
     query: str, text: str, tactics: frozenset[str], *, only_tactics: bool
 ) -> tuple[tuple[str, str], ...]:
-    if not query:
+    if not query and not (only_tactics and "?" in text):
         return ()
+    unreadable = InputError(
+        f"cannot read the tactics of {secret.shown(text.partition('?')[0])!r}",
+        hint="write them as ENGINE?tactic=value&tactic=value",
+    )
     try:
-        pairs = parse_qsl(query, strict_parsing=True, keep_blank_values=False)
+        pairs = parse_qsl(query, strict_parsing=True, keep_blank_values=True)
     except ValueError:
+        raise unreadable from None
+    if not pairs or not all(value or not (only_tactics or key in tactics) for key, value in pairs):
+        raise unreadable
+    ours = [key for key, _ in pairs if only_tactics or key in tactics]
+    if twice := [key for key in ours if ours.count(key) > 1]:
         raise InputError(
-            f"cannot read the tactics of {secret.shown(text.partition('?')[0])!r}",
-            hint="write them as ENGINE?tactic=value&tactic=value",
-        ) from None
+            f"{secret.shown(text.partition('?')[0])} sets {twice[0][:40]!r} twice",
+            hint="name each tactic once",
+        )
     unknown = [key for key, _ in pairs if key not in tactics] if only_tactics else []
     if unknown:
         known = ", ".join(sorted(tactics)) or "none"

@@ -1,6 +1,6 @@
 """From choices to a plan: the cells, their order, and the declared gaps."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
@@ -9,6 +9,7 @@ from loadstone.benchmarks.base import Benchmark, Operation
 from loadstone.engines.base import Capabilities
 from loadstone.errors import InputError
 from loadstone.plan.choices import DEFINED, Choices
+from loadstone.plan.earlier_names import operation_now
 from loadstone.plan.plan import SAMPLES_MAX, Cell, Plan, join_names
 from loadstone.plan.role import Role
 from loadstone.plan.variant import Variant
@@ -211,6 +212,14 @@ def _scales(choices: Choices, benchmark: Benchmark, edition: str) -> tuple[int, 
     return benchmark.default_scales
 
 
+def _meant(name: str, known: Collection[str]) -> str:
+    """What an unknown operation is called now, or names like it; empty without any."""
+    if now := operation_now(name, known):
+        return f"it is called {' or '.join(now)} now; "
+    near = get_close_matches(name, known, n=3, cutoff=0.4)
+    return f"did you mean {' or '.join(near)}? " if near else ""
+
+
 def _chosen(
     choices: Choices, operations: Sequence[Operation], temperature: str, benchmark: str
 ) -> Sequence[Operation]:
@@ -223,11 +232,9 @@ def _chosen(
         known = {operation.name: operation for operation in operations}
         unknown = [name for name in choices.operations if name not in known]
         if unknown:
-            near = get_close_matches(unknown[0], known, n=3, cutoff=0.4)
-            meant = f"did you mean {' or '.join(near)}? " if near else ""
+            listed = f"loadstone benchmarks {benchmark} lists all {len(known)}"
             raise InputError(
-                f"there is no operation {unknown[0]!r}",
-                hint=f"{meant}loadstone benchmarks {benchmark} lists all {len(known)}",
+                f"there is no operation {unknown[0]!r}", hint=_meant(unknown[0], known) + listed
             )
         return [known[name] for name in choices.operations]
     if choices.preset != "full":

@@ -162,7 +162,8 @@ def _version(data: bytes, path: Path) -> int:
             f"{path} is not a readable record: file is not a database",
             hint="it may be truncated or not ours",
         )
-    version, application = (int.from_bytes(data[place : place + 4]) for place in (60, 68))
+    version = int.from_bytes(data[60:64], signed=True)  # as SQLite reads `user_version`
+    application = int.from_bytes(data[68:72])
     if application != APPLICATION_ID:
         raise RecordError(f"{path} is a SQLite file, but not a Loadstone record")
     if version > SCHEMA_VERSION:
