@@ -128,6 +128,23 @@ pub enum LodeError {
         /// The cap.
         cache_bytes: u64,
     },
+    /// Too many pages are pinned at once: half of the cache is for others.
+    #[error(
+        "{pages_max} pages are pinned, half of the cache of {cache_bytes} bytes: let go of some, \
+         or give it more with `cache=`"
+    )]
+    PinsFull {
+        /// As many as may be.
+        pages_max: usize,
+        /// The cap.
+        cache_bytes: u64,
+    },
+    /// A page is to be changed that is pinned to be read.
+    #[error("page {page} is pinned: let go of it before its transaction changes it")]
+    Pinned {
+        /// The page.
+        page: PageNumber,
+    },
     /// A record, key or object longer than a page can hold.
     #[error("{what} of {bytes} bytes is longer than the {bytes_max} that fit")]
     TooLong {

@@ -80,7 +80,7 @@ pub use hash::Hash;
 pub use heap::{Heap, RecordId, Reference};
 pub use links::{LinkField, Links};
 pub use objects::Objects;
-pub use pages::{PageRead, PageWrite};
+pub use pages::{PageRead, PageWrite, Pinned};
 pub use tactics::Tactics;
 pub use transaction::{Reading, Writing};
 pub use view::View;

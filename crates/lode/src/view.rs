@@ -11,6 +11,17 @@ use crate::page::{PAGE_BYTES, PageBytes, PageNumber, offset};
 #[repr(align(4096))]
 pub struct AlignedPage(pub PageBytes);
 
+impl AlignedPage {
+    /// What a view shows.
+    pub fn copy_of(view: View<'_>) -> Self {
+        let mut copy = Self([0; PAGE_BYTES]);
+        for (at, word) in copy.0.chunks_exact_mut(8).enumerate() {
+            word.copy_from_slice(&view.u64(at * 8).to_le_bytes());
+        }
+        copy
+    }
+}
+
 /// A page to be read optimistically: its bytes may change or become zeros while one looks, and
 /// what was seen counts only if the page turns out unchanged afterwards ([`crate::PageRead::read`]
 /// sees to that, and looks again). So nothing read from a view may be trusted to be sensible: an
@@ -134,11 +145,7 @@ impl<'a> View<'a> {
 
     /// All of it.
     pub fn copy(self) -> Box<PageBytes> {
-        let mut bytes = Box::new([0; PAGE_BYTES]);
-        for (at, word) in bytes.chunks_exact_mut(8).enumerate() {
-            word.copy_from_slice(&self.u64(at * 8).to_le_bytes());
-        }
-        bytes
+        Box::new(AlignedPage::copy_of(self).0)
     }
 
     /// The kind's number, from the header.

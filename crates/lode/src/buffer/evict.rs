@@ -69,7 +69,9 @@ impl Buffer {
             }
             // A thread that writes, reads or drops a page gets on without us. One that has latched
             // it may be waiting for a frame as we are, and may be this very thread.
-            if self.guards.0.load(Ordering::Relaxed) < self.budget.pages_resident() {
+            if self.guards.0.load(Ordering::Relaxed) + self.pages_pinned()
+                < self.budget.pages_resident()
+            {
                 rounds_all_latched = 0;
             } else {
                 rounds_all_latched += 1;
@@ -162,7 +164,7 @@ impl Buffer {
     pub(super) fn try_evict(&self, slot: Slot, page: PageNumber) -> Outcome<'_> {
         let state = self.state_of(page);
         let word = state.load();
-        if !word.is_readable() || word.is_pinned() {
+        if !word.is_readable() || word.is_pinned() || word.has_readers() {
             return Outcome::Stays;
         }
         if self.tactic.is_clock() && !word.is_on_second_chance() {
@@ -188,7 +190,7 @@ impl Buffer {
     fn try_latch_clean(&self, slot: Slot, page: PageNumber) -> bool {
         let state = self.state_of(page);
         let word = state.load();
-        if !word.is_readable() || word.is_pinned() || word.is_dirty() {
+        if !word.is_readable() || word.is_pinned() || word.has_readers() || word.is_dirty() {
             return false;
         }
         if self.tactic.is_clock() && !word.is_on_second_chance() {

@@ -47,7 +47,7 @@ impl Buffer {
     }
 
     /// Bring a page to where it can be read. The word that it had then.
-    fn open(&self, page: PageNumber) -> Result<Word> {
+    pub(super) fn open(&self, page: PageNumber) -> Result<Word> {
         let state = self.state(page).ok_or_else(|| beyond(page))?;
         let mut wait = Wait::new(self);
         loop {

@@ -17,6 +17,7 @@ mod fault;
 mod frame_budget;
 mod huge;
 mod latched;
+mod pins;
 mod prefetcher;
 mod read_ahead;
 mod replacement;
@@ -90,6 +91,8 @@ pub struct Buffer {
     /// Pages that are latched, or pinned by a reader: what may stay so for as long as its user
     /// likes. Written at every latch, so on a line of its own.
     guards: OwnLine<AtomicUsize>,
+    /// Pages that readers have pinned.
+    pinned: OwnLine<AtomicUsize>,
     disk: Arc<dyn Disk>,
     write_back: OnceLock<Weak<dyn WriteBack>>,
     pages_total: AtomicU32,
@@ -143,6 +146,7 @@ impl Buffer {
             read_ahead: ReadAhead::new(read_ahead_pages, budget.pages_max()),
             budget,
             guards: OwnLine(AtomicUsize::new(0)),
+            pinned: OwnLine(AtomicUsize::new(0)),
             disk,
             write_back: OnceLock::new(),
             pages_total: AtomicU32::new(pages_total),
@@ -241,6 +245,9 @@ impl Buffer {
 
     /// Latch a page, to read it or change it alone. Waits while another has it latched; so a thread
     /// that holds one and wants another must follow an order that all follow.
+    ///
+    /// [`LodeError::Pinned`] where a reader has it pinned: transactions keep the locks of what they
+    /// have pinned, so who may change the page has pinned it itself, and would wait for itself.
     pub fn latch(&self, page: PageNumber) -> Result<Latched<'_>> {
         let state = self.state(page).ok_or_else(|| beyond(page))?;
         let mut wait = Wait::new(self);
@@ -251,6 +258,8 @@ impl Buffer {
             } else if state.latch(word, self.tactic.is_clock()) {
                 self.tactic.used(page);
                 return Ok(Latched::take(self, page));
+            } else if word.has_readers() {
+                return Err(LodeError::Pinned { page });
             } else if !word.is_readable() || word.is_pinned() {
                 wait.once();
             }

@@ -15,6 +15,10 @@
 //!                                              pinned: readable, not to be changed or evicted
 //! ```
 //!
+//! A page can be pinned by one thread that writes it out ([`PINNED`]) and, at the same time, by
+//! any number of readers, who are counted ([`PIN_ONE`]): they read it as a plain slice for as long
+//! as they like, and nobody latches it until the last has gone.
+//!
 //! A word of zero is a page that has never been in memory, so that the words need no preparation.
 //! Reading writes nothing: load the word, read, see that version and readability are the same
 //! (optimistic latches as in Leis et al., "Virtual-Memory Assisted Buffer Management", SIGMOD
@@ -40,6 +44,10 @@ pub(super) const SECOND_CHANCE: u64 = 1 << 1;
 const DIRTY: u64 = 1 << 2;
 /// Nobody may latch the page for now; reading is free.
 const PINNED: u64 = 1 << 3;
+/// One reader's pin; the bits from here to [`READABLE`] count them.
+const PIN_ONE: u64 = 1 << 4;
+/// Every bit of that count.
+const PINS: u64 = READABLE - PIN_ONE;
 /// The bytes are whole and nobody changes them. Next to the version, so that one shift compares
 /// both.
 const READABLE: u64 = 1 << READABLE_SHIFT;
@@ -100,7 +108,7 @@ impl Word {
     /// Open with that version. No evicted or latched page is, whatever the version.
     #[inline]
     pub(super) const fn is_open_with(self, version: Version) -> bool {
-        self.0 & !(DIRTY | PINNED) == (version.0 << VERSION_SHIFT) | READABLE
+        self.0 & !(DIRTY | PINNED | PINS) == (version.0 << VERSION_SHIFT) | READABLE
     }
 
     pub(super) const fn is_evicted(self) -> bool {
@@ -115,8 +123,19 @@ impl Word {
         self.0 & DIRTY != 0
     }
 
+    /// Pinned by the thread that writes it out.
     pub(super) const fn is_pinned(self) -> bool {
         self.0 & PINNED != 0
+    }
+
+    /// Pinned by readers.
+    pub(super) const fn has_readers(self) -> bool {
+        self.0 & PINS != 0
+    }
+
+    /// Pinned by as many readers as can be counted.
+    pub(super) const fn has_readers_max(self) -> bool {
+        self.0 & PINS == PINS
     }
 
     #[inline]
@@ -158,11 +177,12 @@ impl<A: Atomic> State<'_, A> {
         word.is_evicted() && self.own(word, word.0 | LATCHED)
     }
 
-    /// Own a readable page that nobody has pinned, if the word is still `word`. With
-    /// `end_second_chance`, the latch counts as a use.
+    /// Own a readable page that nobody has pinned, not even to read it, if the word is still
+    /// `word`. With `end_second_chance`, the latch counts as a use.
     pub(super) fn latch(self, word: Word, end_second_chance: bool) -> bool {
         let kept = if end_second_chance { !(READABLE | SECOND_CHANCE) } else { !READABLE };
-        word.is_readable() && !word.is_pinned() && self.own(word, (word.0 & kept) | LATCHED)
+        let is_free = word.is_readable() && word.0 & (PINNED | PINS) == 0;
+        is_free && self.own(word, (word.0 & kept) | LATCHED)
     }
 
     fn own(self, from: Word, to: u64) -> bool {
@@ -222,11 +242,35 @@ impl<A: Atomic> State<'_, A> {
         self.update(|word| Some(word & !dropped));
     }
 
-    /// The pinning thread, which has written the page to disk, becomes its owner, to evict it. With
-    /// `only_second_chance`, not if it was used meanwhile.
+    /// Count one more reader of a readable page that has not as many as can be counted, if the word
+    /// is still `word`.
+    #[inline]
+    pub(super) fn add_reader(self, word: Word) -> bool {
+        word.is_readable()
+            && !word.has_readers_max()
+            && self.0.exchange(word.0, word.0 + PIN_ONE, Ordering::Acquire)
+    }
+
+    /// A reader lets go; whether it was the last one.
+    #[inline]
+    pub(super) fn remove_reader(self) -> bool {
+        loop {
+            let word = self.0.load(Ordering::Relaxed);
+            debug_assert!(word & PINS != 0, "only a reader who was counted lets go");
+            // Release: what was read of the page was read before the next latch.
+            if self.0.exchange(word, word - PIN_ONE, Ordering::AcqRel) {
+                return word & PINS == PIN_ONE;
+            }
+        }
+    }
+
+    /// The pinning thread, which has written the page to disk, becomes its owner, to evict it; not
+    /// while somebody has it pinned to read it, and with `only_second_chance` not if it was used
+    /// meanwhile.
     pub(super) fn latch_pinned(self, only_second_chance: bool) -> bool {
         let owned = self.update(|word| {
-            let wanted = !only_second_chance || word & SECOND_CHANCE != 0;
+            let is_used = only_second_chance && word & SECOND_CHANCE == 0;
+            let wanted = word & PINS == 0 && !is_used;
             wanted.then_some((word & !(READABLE | PINNED | DIRTY)) | LATCHED)
         });
         if owned {

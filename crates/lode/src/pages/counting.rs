@@ -5,7 +5,7 @@ use std::cell::Cell;
 use crate::error::Result;
 use crate::page::{FileNumber, PageBytes, PageKind, PageNumber};
 use crate::pages::memory::MemoryPages;
-use crate::pages::{PageRead, PageWrite, Version};
+use crate::pages::{PageRead, PageWrite, Pinned, Version};
 use crate::view::View;
 
 /// [`MemoryPages`] and how often they were used.
@@ -71,6 +71,11 @@ impl PageRead for CountingPages {
     fn try_read<R>(&self, page: PageNumber, inspect: impl FnMut(View<'_>) -> R) -> Option<R> {
         self.count(0, 1, 0);
         self.pages.try_read(page, inspect)
+    }
+
+    fn pin(&self, page: PageNumber) -> Result<Pinned> {
+        self.count(1, 0, 0);
+        self.pages.pin(page)
     }
 
     fn salt(&self) -> u64 {

@@ -1,8 +1,10 @@
 //! An array of pages, on which the access methods' tests run.
 
+use std::sync::Arc;
+
 use crate::error::{LodeError, Result};
 use crate::page::{self, FileNumber, PageBytes, PageKind, PageNumber};
-use crate::pages::{PageRead, PageWrite, Version};
+use crate::pages::{PageRead, PageWrite, Pinned, Version};
 use crate::view::{AlignedPage, View};
 
 /// Any would do that no test writes anywhere else.
@@ -68,6 +70,10 @@ impl PageRead for MemoryPages {
 
     fn try_read<R>(&self, page: PageNumber, inspect: impl FnMut(View<'_>) -> R) -> Option<R> {
         self.read(page, inspect).ok()
+    }
+
+    fn pin(&self, page: PageNumber) -> Result<Pinned> {
+        Ok(Pinned::copy(page, Arc::new(self.slot(page)?.0.clone())))
     }
 
     fn salt(&self) -> u64 {

@@ -13,10 +13,14 @@
 pub(crate) mod counting;
 #[cfg(test)]
 pub(crate) mod memory;
+mod pinned;
 
 use crate::error::Result;
 use crate::page::{FileNumber, PageBytes, PageKind, PageNumber};
 use crate::view::View;
+
+pub(crate) use pinned::Keeper;
+pub use pinned::Pinned;
 
 /// When a page came to memory or was changed last, as 48 bits that never repeat for a page while
 /// the database is open: equal versions mean equal bytes. 0 is no version.
@@ -52,6 +56,15 @@ pub trait PageRead {
         page: PageNumber,
         inspect: impl FnMut(View<'_>) -> R,
     ) -> Result<(R, Version)>;
+
+    /// Keep a page in memory as this transaction sees it now, to be read as a plain slice for as
+    /// long as the answer lives, which may be longer than the transaction.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::LodeError::PinsFull`] where half of the cache is pinned already. A transaction that
+    /// wants to change a page which it has pinned before is told [`crate::LodeError::Pinned`].
+    fn pin(&self, page: PageNumber) -> Result<Pinned>;
 
     /// A number of the volume's own, drawn when that was made: record tags are mixed with it
     /// (`heap`).

@@ -132,9 +132,9 @@ impl Connections {
         self.owner.check(CONNECTION)
     }
 
-    /// Whether this is the process that connected, and no child of it.
-    pub(super) fn is_here(&self) -> bool {
-        self.owner.is_here()
+    /// The process that connected.
+    pub(super) const fn owner(&self) -> Owner {
+        self.owner
     }
 
     fn dial(&self) -> Result<Shared> {

@@ -9,9 +9,11 @@ use super::client::Client;
 use super::connections::{Shared, lock};
 use crate::error::{LodeError, Result};
 use crate::lock::Mode;
+use crate::owner::Owner;
 use crate::page::{self, PageNumber};
+use crate::pages::Pinned;
 use crate::tactics::Grain;
-use crate::transaction::LockSource;
+use crate::transaction::{HeldLocks, LockSource};
 use crate::wire::{Access, Lock, Reply, Request, Stale};
 
 /// A transaction's name at the server, and its share of the client. It stays in its thread: the
@@ -88,9 +90,13 @@ impl ServerLocks {
 }
 
 impl LockSource for ServerLocks {
-    #[inline]
-    fn is_here(&self) -> bool {
-        self.client.connections.is_here()
+    fn owner(&self) -> Owner {
+        self.client.connections.owner()
+    }
+
+    /// A transaction ends in its thread, and a page may be pinned in any: it is copied.
+    fn pin(_: &Arc<HeldLocks<Self>>, _: PageNumber) -> Result<Option<Pinned>> {
+        Ok(None)
     }
 
     fn check_owner(&self) -> Result<()> {

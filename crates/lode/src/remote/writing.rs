@@ -11,7 +11,7 @@ use crate::lock::Mode;
 use crate::lock::numbers::NumberMap;
 use crate::log::{Runs, difference};
 use crate::page::{self, FileNumber, PAGE_BYTES, PageBytes, PageKind, PageNumber};
-use crate::pages::{PageRead, PageWrite, Version};
+use crate::pages::{PageRead, PageWrite, Pinned, Version};
 use crate::space;
 use crate::superblock;
 use crate::tactics::{Grain, Logging, Swizzle};
@@ -225,6 +225,11 @@ impl PageRead for RemoteWriting {
             return None;
         }
         self.client().buffer.try_read_version(page, version, inspect)
+    }
+
+    fn pin(&self, page: PageNumber) -> Result<Pinned> {
+        let copy = self.read(page, |view| Arc::new(AlignedPage::copy_of(view)))?;
+        Ok(Pinned::copy(page, copy))
     }
 
     fn salt(&self) -> u64 {

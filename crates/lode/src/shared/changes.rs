@@ -188,6 +188,11 @@ impl Changes {
         self.table().changed.get(&page).is_some_and(|changed| changed.unlogged)
     }
 
+    /// Whether a running transaction has changed a page.
+    pub(crate) fn has_changed(&self, page: PageNumber) -> bool {
+        self.table().changed.contains_key(&page)
+    }
+
     /// Log that a transaction is committed that has changed these pages; `None` if the log says
     /// nothing of it. From then on they count as not changed, at once: a thread that writes one of
     /// them would otherwise log what takes it back, behind the word that it is committed, and

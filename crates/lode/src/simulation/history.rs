@@ -17,7 +17,7 @@ use crate::disk::simulated::{Call, CrashOptions, Failure, Image, Simulation};
 use crate::error::{LodeError, Result};
 use crate::log::{Body, Log, Record};
 use crate::page::{PageKind, PageNumber};
-use crate::pages::{PageRead, PageWrite};
+use crate::pages::{PageRead, PageWrite, Pinned};
 use crate::random::Random;
 use crate::superblock::Superblock;
 use crate::tactics::{Durability, Tactics};
@@ -52,6 +52,9 @@ pub(super) struct Seen {
     pub(super) checkpoints: u64,
     pub(super) taken_back: u64,
     pub(super) failures: u64,
+    pub(super) pins: u64,
+    /// Pins that were too many, and changes of what was pinned.
+    pub(super) refused_pins: u64,
 }
 
 /// A crash, and what was known then.
@@ -386,6 +389,9 @@ impl Worker {
             match outcome {
                 Ok(()) => {}
                 Err(LodeError::Deadlock) => self.shared.seen.borrow_mut().deadlocks += 1,
+                Err(LodeError::PinsFull { .. } | LodeError::Pinned { .. }) => {
+                    self.shared.seen.borrow_mut().refused_pins += 1;
+                }
                 Err(_) if self.shared.model.borrow().fails => {
                     self.shared.seen.borrow_mut().failures += 1;
                 }
@@ -412,11 +418,39 @@ impl Worker {
     fn look(&mut self) -> Result<()> {
         let shared = Rc::clone(&self.shared);
         let reading = shared.database.reading();
+        let mut pins = Vec::new();
         for _ in 0..=self.random.below(OPERATIONS_MAX) {
             let page = self.page();
             self.read(&reading, page, None)?;
+            if self.random.below(3) == 0 {
+                pins.push(self.pin(&reading, page)?);
+            }
         }
+        drop(reading);
+        self.check_pins(&pins);
         Ok(())
+    }
+
+    /// Pin a page, and learn which version of it.
+    fn pin(&self, pages: &impl PageRead, page: usize) -> Result<(Pinned, Version)> {
+        let page = self.shared.pages[page];
+        let pinned = pages.pin(page)?;
+        self.shared.seen.borrow_mut().pins += 1;
+        let (version, is_whole) = Version::of(&pinned, page);
+        if !is_whole {
+            self.is_wrong(format!("page {page} was pinned as half {version:?}"));
+        }
+        Ok((pinned, version))
+    }
+
+    /// That pinned pages are what they were.
+    fn check_pins(&self, pins: &[(Pinned, Version)]) {
+        for (pinned, version) in pins {
+            let page = pinned.page();
+            if Version::of(pinned, page) != (*version, true) {
+                self.is_wrong(format!("page {page} was pinned as {version:?} and has changed"));
+            }
+        }
     }
 
     fn read(&self, pages: &impl PageRead, page: usize, writer: Option<Writer>) -> Result<()> {
@@ -446,11 +480,13 @@ impl Worker {
         let shared = Rc::clone(&self.shared);
         let writer = shared.model.borrow_mut().begin();
         let mut writing = shared.database.writing();
+        let mut pins = Vec::new();
         for _ in 0..=self.random.below(OPERATIONS_MAX) {
             let page = self.page();
             let times = shared.model.borrow().transactions[writer].writes.get(&page).copied();
             let done = if self.random.below(4) == 0 && times.is_none() {
-                self.read(&writing, page, Some(writer))
+                let pinned = self.read(&writing, page, Some(writer));
+                pinned.and_then(|()| self.pin(&writing, page)).map(|pinned| pins.push(pinned))
             } else {
                 self.write(&mut writing, page, writer, times)
             };
@@ -466,6 +502,7 @@ impl Worker {
         }
         shared.model.borrow_mut().ask(writer);
         let outcome = writing.commit();
+        self.check_pins(&pins);
         self.note(writer, &outcome);
         outcome
     }

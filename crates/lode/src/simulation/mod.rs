@@ -61,8 +61,9 @@ fn no_history_loses_what_was_acknowledged() {
         // What never happened was not tested.
         let Seen { commits, rollbacks, deadlocks, checkpoints, uncertain, .. } = seen;
         let Seen { crashes, crashes_again, recoveries, taken_back, failures, .. } = seen;
-        let often = [commits, rollbacks, checkpoints, crashes, recoveries];
-        let rare = [deadlocks, crashes_again, taken_back, failures];
+        let Seen { pins, refused_pins, .. } = seen;
+        let often = [commits, rollbacks, checkpoints, crashes, recoveries, pins];
+        let rare = [deadlocks, crashes_again, taken_back, failures, refused_pins];
         assert!(often.iter().all(|&count| count > HISTORIES / 2), "{seen:?}");
         assert!(rare.iter().all(|&count| count > 10) && uncertain > 0, "{seen:?}");
     }

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 use crate::error::Result;
 use crate::page;
-use crate::page::{PAGE_BYTES, PageNumber};
+use crate::page::{PAGE_BYTES, PageBytes, PageNumber};
 use crate::pages::{PageRead, PageWrite};
 use crate::view::View;
 
@@ -47,8 +47,17 @@ impl Version {
     /// The version that a page says it is, and whether all of it is.
     pub(super) fn get(pages: &impl PageRead, page: PageNumber) -> Result<(Self, bool)> {
         let words = pages.read(page, |view: View<'_>| PLACES.map(|at| view.u64(at)))?;
+        Ok(Self::in_words(words, page))
+    }
+
+    /// The same of a page's bytes.
+    pub(super) fn of(bytes: &PageBytes, page: PageNumber) -> (Self, bool) {
+        Self::in_words(PLACES.map(|at| page::u64_at(bytes, at)), page)
+    }
+
+    fn in_words(words: [u64; PLACES.len()], page: PageNumber) -> (Self, bool) {
         let version = Self { writer: words[0] as Writer, times: words[1] };
-        Ok((version, version.words(page) == words || words == [0; PLACES.len()]))
+        (version, version.words(page) == words || words == [0; PLACES.len()])
     }
 }
 

@@ -20,7 +20,7 @@ mod reading;
 mod writing;
 
 pub use local_locks::LocalLocks;
-pub use lock_set::LockSource;
+pub use lock_set::{HeldLocks, LockSource};
 pub use reading::{ReadTransaction, Reading};
 pub use writing::Writing;
 

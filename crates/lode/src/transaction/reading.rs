@@ -8,11 +8,11 @@ use crate::buffer::Buffer;
 use crate::error::Result;
 use crate::lock::{Mode, TransactionNumber};
 use crate::page::PageNumber;
-use crate::pages::{PageRead, Version};
+use crate::pages::{PageRead, Pinned, Version};
 use crate::shared::Shared;
 use crate::superblock;
 use crate::tactics::{Swizzle, Tactics};
-use crate::view::View;
+use crate::view::{AlignedPage, View};
 
 /// A transaction that reads what was committed. It ends when it is dropped; nothing it has seen
 /// changes before. It owns a share of its database.
@@ -65,8 +65,17 @@ impl Reading {
         Self::over(&shared.buffer, source, shared.superblock.identity, &shared.tactics)
     }
 
+    /// Another handle to this transaction, for another thread: it sees the same, under the same
+    /// locks, which last until the last handle is dropped. No thread that has one waits in another
+    /// transaction meanwhile, or a deadlock may go unseen.
+    #[must_use]
+    pub fn share(&self) -> Self {
+        let (buffer, lock_set) = (Arc::clone(&self.buffer), self.lock_set.share());
+        Self { buffer, lock_set, salt: self.salt, swizzles: self.swizzles }
+    }
+
     /// Its number in the lock table.
-    pub(crate) const fn number(&self) -> TransactionNumber {
+    pub(crate) fn number(&self) -> TransactionNumber {
         self.lock_set.source().transaction()
     }
 }
@@ -108,6 +117,16 @@ impl<S: LockSource> PageRead for ReadTransaction<S> {
     ) -> Result<(R, Version)> {
         self.lock(page)?;
         self.buffer.read_with_version(page, inspect)
+    }
+
+    #[inline]
+    fn pin(&self, page: PageNumber) -> Result<Pinned> {
+        self.lock(page)?;
+        if let Some(pinned) = S::pin(self.lock_set.held(), page)? {
+            return Ok(pinned);
+        }
+        let copy = self.buffer.read(page, |view| Arc::new(AlignedPage::copy_of(view)))?;
+        Ok(Pinned::copy(page, copy))
     }
 
     #[inline]

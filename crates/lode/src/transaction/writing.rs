@@ -11,12 +11,12 @@ use crate::buffer::Buffer;
 use crate::error::{LodeError, Result};
 use crate::lock::{Mode, TransactionNumber};
 use crate::page::{self, FileNumber, PageBytes, PageKind, PageNumber};
-use crate::pages::{PageRead, PageWrite, Version};
+use crate::pages::{PageRead, PageWrite, Pinned, Version};
 use crate::shared::{BeforeImage, Shared};
 use crate::space;
 use crate::superblock;
 use crate::tactics::Swizzle;
-use crate::view::View;
+use crate::view::{AlignedPage, View};
 
 /// A transaction that changes pages. [`Writing::commit`] makes its changes one durable whole;
 /// dropping it takes them back, as [`Writing::rollback`] does.
@@ -48,7 +48,7 @@ impl Writing {
     }
 
     /// Its number, in the lock table and the log.
-    pub(crate) const fn number(&self) -> TransactionNumber {
+    pub(crate) fn number(&self) -> TransactionNumber {
         self.lock_set.source().transaction()
     }
 
@@ -155,6 +155,17 @@ impl PageRead for Writing {
     ) -> Result<(R, Version)> {
         self.lock(page, Mode::Shared)?;
         self.noted(self.buffer.read_with_version(page, inspect))
+    }
+
+    fn pin(&self, page: PageNumber) -> Result<Pinned> {
+        self.lock(page, Mode::Shared)?;
+        // A page that it changed itself may change again.
+        let is_own = !self.changed.is_empty() && self.shared().changes.has_changed(page);
+        if !is_own && let Some(pinned) = LocalLocks::pin(self.lock_set.held(), page)? {
+            return Ok(pinned);
+        }
+        let copy = self.read(page, |view| Arc::new(AlignedPage::copy_of(view)))?;
+        Ok(Pinned::copy(page, copy))
     }
 
     #[inline]

@@ -7,7 +7,7 @@ use lode::internals::owner::Owner;
 use lode::internals::page::{FileNumber, PageBytes, PageKind, PageNumber};
 use lode::internals::pages::Version;
 use lode::remote::{Carried, Remote, RemoteReading, RemoteWriting};
-use lode::{Database, LodeError, PageRead, PageWrite, Reading, View, Writing};
+use lode::{Database, LodeError, PageRead, PageWrite, Pinned, Reading, View, Writing};
 use pyo3::prelude::*;
 
 use super::error::{failure, over};
@@ -202,6 +202,10 @@ macro_rules! page_read {
                 inspect: impl FnMut(View<'_>) -> R,
             ) -> Result<(R, Version)> {
                 $which!(self, pages => pages.read_with_version(page, inspect))
+            }
+
+            fn pin(&self, page: PageNumber) -> Result<Pinned> {
+                $which!(self, pages => pages.pin(page))
             }
 
             fn salt(&self) -> u64 {

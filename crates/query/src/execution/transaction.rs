@@ -2,7 +2,7 @@
 
 use lode::internals::page::PageNumber;
 use lode::internals::pages::Version;
-use lode::{LodeError, PageRead, Reading, View, Writing};
+use lode::{LodeError, PageRead, Pinned, Reading, View, Writing};
 
 use crate::error::{QueryError, Result};
 
@@ -72,6 +72,11 @@ impl PageRead for Transaction {
         inspect: impl FnMut(View<'_>) -> R,
     ) -> Result<(R, Version), LodeError> {
         of_either!(self, transaction => transaction.read_with_version(page, inspect))
+    }
+
+    #[inline]
+    fn pin(&self, page: PageNumber) -> Result<Pinned, LodeError> {
+        of_either!(self, transaction => transaction.pin(page))
     }
 
     fn salt(&self) -> u64 {

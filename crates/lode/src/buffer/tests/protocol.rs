@@ -184,6 +184,48 @@ fn two_changes_and_an_eviction_lose_nothing() {
 }
 
 #[test]
+fn what_a_reader_has_pinned_stays_as_it_is_until_it_lets_go() {
+    model(|| {
+        let page = Page::resident();
+        let other = thread::spawn({
+            let page = page.clone();
+            move || (u64::from(page.change(1)), page.evict())
+        });
+        let word = page.state().load();
+        if page.state().add_reader(word) {
+            let first = page.bytes[0].load(Ordering::Relaxed);
+            let second = page.bytes[1].load(Ordering::Relaxed);
+            assert_eq!(first, second, "half a change");
+            assert!(first >= 5, "evicted");
+            assert_eq!(page.bytes[0].load(Ordering::Relaxed), first, "changed while pinned");
+            assert!(page.state().remove_reader());
+        }
+        let (changed, _) = other.join().unwrap();
+        assert_eq!(page.value(), 5 + changed);
+        assert!(!page.state().load().has_readers());
+    });
+}
+
+#[test]
+fn a_page_that_is_being_written_can_be_pinned_and_is_not_evicted_then() {
+    model(|| {
+        let page = Page::resident();
+        assert!(page.change(1));
+        let evictor = thread::spawn({
+            let page = page.clone();
+            move || page.evict()
+        });
+        let word = page.state().load();
+        if page.state().add_reader(word) {
+            assert_eq!([0, 1].map(|at| page.bytes[at].load(Ordering::Relaxed)), [6, 6]);
+            page.state().remove_reader();
+        }
+        evictor.join().unwrap();
+        assert_eq!(page.value(), 6);
+    });
+}
+
+#[test]
 fn what_others_note_does_not_undo_a_hold() {
     model(|| {
         let page = Page::resident();

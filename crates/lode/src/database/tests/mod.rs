@@ -4,6 +4,8 @@ mod cold;
 mod failures;
 mod files;
 mod forks;
+mod pins;
+mod shared;
 mod transactions;
 
 use crate::pages::PageWrite;
