@@ -73,11 +73,13 @@ mod transaction;
 mod view;
 mod wire;
 
-pub use btree::Btree;
+pub use btree::{Btree, LeafCursor, PinnedLeaf};
 pub use database::Database;
 pub use error::LodeError;
 pub use hash::Hash;
-pub use heap::{Heap, RecordId, Reference};
+pub use heap::{
+    Appender, Cursor as HeapCursor, Heap, PinnedPage, RecordId, RecordPlace, Reference,
+};
 pub use links::{LinkField, Links};
 pub use objects::Objects;
 pub use pages::{PageRead, PageWrite, Pinned};

@@ -115,35 +115,42 @@ pub fn format(bytes: &mut PageBytes, kind: PageKind, file: FileNumber) {
 }
 
 /// Read a little-endian u16. Panics beyond the page: offsets of changed pages are our own.
+#[inline]
 pub fn u16_at(bytes: &PageBytes, at: usize) -> u16 {
     u16::from_le_bytes(array(bytes, at))
 }
 
 /// Read a little-endian u32.
+#[inline]
 pub fn u32_at(bytes: &PageBytes, at: usize) -> u32 {
     u32::from_le_bytes(array(bytes, at))
 }
 
 /// Read a little-endian u64.
+#[inline]
 pub fn u64_at(bytes: &PageBytes, at: usize) -> u64 {
     u64::from_le_bytes(array(bytes, at))
 }
 
 /// Write a little-endian u16.
+#[inline]
 pub fn put_u16(bytes: &mut PageBytes, at: usize, value: u16) {
     bytes[at..at + 2].copy_from_slice(&value.to_le_bytes());
 }
 
 /// Write a little-endian u32.
+#[inline]
 pub fn put_u32(bytes: &mut PageBytes, at: usize, value: u32) {
     bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
 }
 
 /// Write a little-endian u64.
+#[inline]
 pub fn put_u64(bytes: &mut PageBytes, at: usize, value: u64) {
     bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
 }
 
+#[inline]
 fn array<const N: usize>(bytes: &PageBytes, at: usize) -> [u8; N] {
     bytes[at..at + N].try_into().expect("a slice of N bytes is an array of N")
 }

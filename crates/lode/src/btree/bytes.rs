@@ -36,6 +36,11 @@ impl<'a> Bytes<'a> {
         word(self.view, self.at + at) & (u64::MAX >> (64 - 8 * there))
     }
 
+    /// Where in the page they begin, and how many there are.
+    pub(super) const fn place(self) -> (usize, usize) {
+        (self.at, self.count)
+    }
+
     /// Append them.
     pub fn append_to(self, into: &mut Vec<u8>) {
         append(self.view, self.at, self.count, into);

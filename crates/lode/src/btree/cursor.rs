@@ -43,11 +43,11 @@ pub struct Cursor<'p, P> {
 
 /// Positions in a leaf that lie in the range and have not been copied.
 #[derive(Debug, Clone, Copy, Default)]
-struct Rest {
-    from: usize,
-    to: usize,
+pub(super) struct Rest {
+    pub(super) from: usize,
+    pub(super) to: usize,
     /// The next leaf of the walk; none where the range or the chain ends.
-    following: PageNumber,
+    pub(super) following: PageNumber,
 }
 
 /// Entries outside the pages.
@@ -173,7 +173,7 @@ impl<'p, P: PageRead> Cursor<'p, P> {
 
 /// How many of the leaf's keys are before a bound. What lies at the bound itself is before it if
 /// `above` and the bound includes it, or if neither.
-fn boundary(view: View<'_>, bound: Bound<&[u8]>, above: bool) -> usize {
+pub(super) fn boundary(view: View<'_>, bound: Bound<&[u8]>, above: bool) -> usize {
     let (key, over) = match bound {
         Bound::Included(key) => (key, above),
         Bound::Excluded(key) => (key, !above),
@@ -185,7 +185,12 @@ fn boundary(view: View<'_>, bound: Bound<&[u8]>, above: bool) -> usize {
 
 /// What of a leaf lies in the range: from `near` on if that is known, else from the leaf's own
 /// beginning, up to the bound that is far.
-fn rest(view: View<'_>, direction: Direction, near: Option<usize>, far: Bound<&[u8]>) -> Rest {
+pub(super) fn rest(
+    view: View<'_>,
+    direction: Direction,
+    near: Option<usize>,
+    far: Bound<&[u8]>,
+) -> Rest {
     let count = leaf_count(view);
     let (from, to, following, goes_on) = match direction {
         Direction::Forwards => {
@@ -225,7 +230,7 @@ fn copy(
 
 /// That a leaf is what the chain says. Keys go on from leaf to leaf, so a walk ends even if the
 /// chain were a circle.
-fn follows(
+pub(super) fn follows(
     view: View<'_>,
     direction: Direction,
     here: PageNumber,

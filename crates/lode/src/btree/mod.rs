@@ -25,6 +25,7 @@ mod check;
 mod cursor;
 mod destroy;
 mod layout;
+mod leaves;
 mod node;
 mod search;
 mod split;
@@ -43,6 +44,7 @@ pub use bytes::Bytes;
 pub use check::{Census, check};
 pub use cursor::Cursor;
 pub use layout::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
+pub use leaves::{LeafCursor, PinnedLeaf};
 pub use search::Values;
 
 /// A B+tree, known by its root page.

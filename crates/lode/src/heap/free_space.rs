@@ -180,7 +180,7 @@ impl Heap {
     }
 
     /// The current page is full: put it on a list.
-    fn retire(self, pages: &mut impl PageWrite, current: PageNumber) -> Result<()> {
+    pub(super) fn retire(self, pages: &mut impl PageWrite, current: PageNumber) -> Result<()> {
         let class = pages.write(current, |bytes| {
             bytes[page::offset::LEVEL] = page_state::UNLISTED;
             slotted::room_in(bytes).map(class_of)
@@ -240,7 +240,12 @@ impl Heap {
     }
 
     /// Put a page that is on no list on the list of a class.
-    fn list(self, pages: &mut impl PageWrite, page: PageNumber, class: u8) -> Result<()> {
+    pub(super) fn list(
+        self,
+        pages: &mut impl PageWrite,
+        page: PageNumber,
+        class: u8,
+    ) -> Result<()> {
         let next = self.root_field(pages, list_at(class))?;
         pages.write(page, |bytes| {
             bytes[page::offset::LEVEL] = class;

@@ -11,7 +11,9 @@
 //! pages have free space stands in the root page: see `free_space`. A heap keeps its pages until it
 //! is destroyed.
 
+mod appender;
 mod check;
+mod cursor;
 mod free_space;
 mod reference;
 #[cfg(test)]
@@ -25,6 +27,8 @@ use crate::pages::{PageRead, PageWrite};
 use crate::slotted::{self, Corruption, Fit};
 use crate::view::View;
 
+pub use self::appender::Appender;
+pub use self::cursor::{Cursor, PinnedPage, RecordPlace};
 pub use self::reference::Reference;
 pub use crate::slotted::RecordId;
 
@@ -193,13 +197,13 @@ impl Heap {
         record: &[u8],
         near: Option<PageNumber>,
     ) -> Result<RecordId> {
-        check_length(record)?;
+        check_length(record.len())?;
         self.put(pages, &tagged(0, record), flag::RECORD, near)
     }
 
     /// Put another record, of any length, in the place of one. It keeps its id.
     pub fn update(self, pages: &mut impl PageWrite, id: RecordId, record: &[u8]) -> Result<()> {
-        check_length(record)?;
+        check_length(record.len())?;
         let tagged = tagged(tag(id, pages.salt()), record);
         let put_home = |bytes: &mut PageBytes| {
             slotted::update(bytes, id.slot, &tagged, flag::RECORD).map(is_done)
@@ -330,6 +334,7 @@ fn tagged(tag: u64, record: &[u8]) -> Vec<u8> {
 }
 
 /// Whose bytes these are, if they begin with a tag.
+#[inline]
 fn owner(tagged: &[u8], key: u64) -> Option<RecordId> {
     id_of(u64::from_le_bytes(*tagged.first_chunk()?), key)
 }
@@ -364,9 +369,9 @@ fn missing(id: RecordId) -> LodeError {
     LodeError::Missing { what: id.to_string() }
 }
 
-fn check_length(record: &[u8]) -> Result<()> {
-    if record.len() > RECORD_BYTES_MAX {
-        let (bytes, bytes_max) = (record.len(), RECORD_BYTES_MAX);
+fn check_length(bytes: usize) -> Result<()> {
+    if bytes > RECORD_BYTES_MAX {
+        let bytes_max = RECORD_BYTES_MAX;
         return Err(LodeError::TooLong { what: "a record", bytes, bytes_max });
     }
     Ok(())
@@ -382,24 +387,33 @@ struct Chain {
 impl Chain {
     /// The next page, which is one of the heap's.
     fn next_page(&mut self, pages: &impl PageRead) -> Result<Option<PageNumber>> {
-        let page = self.next;
-        if page == NO_PAGE {
-            return match self.left {
-                0 => Ok(None),
-                _ => Err(Corruption("fewer pages follow than it counts").on(self.heap.root)),
-            };
-        }
+        let Some(page) = self.here()? else { return Ok(None) };
         let (is_own, next) = pages.read(page, |view| {
             let file = view.u32(page::offset::FILE);
             let is_own = self.heap.owns(view.kind(), file, view.level());
             (is_own, view.u32(free_space::offset::FOLLOWING))
         })?;
+        self.go_on(page, is_own, next)?;
+        Ok(Some(page))
+    }
+
+    /// The page that comes next, if there is one.
+    fn here(&self) -> Result<Option<PageNumber>> {
+        match (self.next, self.left) {
+            (NO_PAGE, 0) => Ok(None),
+            (NO_PAGE, _) => Err(Corruption("fewer pages follow than it counts").on(self.heap.root)),
+            (page, _) => Ok(Some(page)),
+        }
+    }
+
+    /// Go on from `page`, if it is one of the heap's, to the one that it says follows.
+    fn go_on(&mut self, page: PageNumber, is_own: bool, next: PageNumber) -> Result<()> {
         // The count ends a chain that bites its own tail.
         self.left = match self.left.checked_sub(1) {
             Some(left) if is_own => left,
             _ => return Err(Corruption("its heap's chain leads astray").on(page)),
         };
         self.next = next;
-        Ok(Some(page))
+        Ok(())
     }
 }

@@ -8,8 +8,22 @@ use crate::page::{self, PageBytes};
 
 /// Put a record in; its slot, or `None` where [`room`] is less than its length.
 pub fn insert(bytes: &mut PageBytes, record: &[u8], flags: u8) -> Result<Option<u16>> {
+    let Some((slot, place)) = take(bytes, record.len(), flags)? else { return Ok(None) };
+    fill(bytes, place, record);
+    Ok(Some(slot))
+}
+
+/// Put a record of that many zeros in; as [`insert`].
+pub fn insert_zeros(bytes: &mut PageBytes, len: usize, flags: u8) -> Result<Option<u16>> {
+    let Some((slot, place)) = take(bytes, len, flags)? else { return Ok(None) };
+    bytes[place.at..place.end()].fill(0);
+    Ok(Some(slot))
+}
+
+/// Find a slot and a place for a new record of that length.
+fn take(bytes: &mut PageBytes, len: usize, flags: u8) -> Result<Option<(u16, Record)>> {
     let mut space = Space::of(bytes)?;
-    let (len, span) = (record.len(), span(record.len()));
+    let span = span(len);
     if span > space.room() {
         return Ok(None);
     }
@@ -21,8 +35,7 @@ pub fn insert(bytes: &mut PageBytes, record: &[u8], flags: u8) -> Result<Option<
     space.extent += span;
     page::put_u32(bytes, slot_at(slot), place.to_u32());
     space.store(bytes);
-    fill(bytes, place, record);
-    Ok(Some(slot))
+    Ok(Some((slot, place)))
 }
 
 /// The record's bytes, and zeros up to its end.

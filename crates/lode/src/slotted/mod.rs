@@ -23,7 +23,7 @@ use crate::error::LodeError;
 use crate::page::{self, HEADER_BYTES, PAGE_BYTES, PageBytes, PageNumber};
 use crate::view::View;
 
-pub use change::{Fit, check, delete, insert, resize, update};
+pub use change::{Fit, check, delete, insert, insert_zeros, resize, update};
 pub use record_id::RecordId;
 
 /// Offsets of the fields behind the page's header.
@@ -153,6 +153,7 @@ pub fn find(view: View<'_>, slot: u16) -> Result<Option<Record>> {
 }
 
 /// The same for a page that is being changed.
+#[inline]
 pub fn find_in(bytes: &PageBytes, slot: u16) -> Result<Option<Record>> {
     let slots = usize::from(page::u16_at(bytes, page::offset::COUNT)).min(SLOTS_MAX);
     if usize::from(slot) >= slots {

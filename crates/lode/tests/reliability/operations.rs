@@ -82,6 +82,9 @@ impl Operator {
         let chosen = self.one(&now.records);
         let step = self.random.below(10);
         let (Some((serial, record)), 4..) = (chosen, step) else {
+            if step == 1 {
+                return self.append_records(pages, now);
+            }
             let near = chosen.filter(|_| step == 0).map(|(_, record)| record.id.page);
             let len = self.len();
             return self.new_record(pages, now, len, near);
@@ -111,6 +114,21 @@ impl Operator {
                 Ok(vec![Change::Record(serial, Some(Record { id, bytes }))])
             }
         }
+    }
+
+    /// Append some, up to a few pages of them.
+    fn append_records(&mut self, pages: &mut impl PageWrite, now: &Contents) -> Result<Changes> {
+        let mut appender = now.files.records.appender();
+        let mut changes = Changes::new();
+        for _ in 0..self.random.below(12) {
+            let (serial, len) = (self.number(), self.len());
+            let bytes = self.bytes(serial, len);
+            let id = appender.append(pages, &bytes)?;
+            assert!(now.records.values().all(|other| other.id != id), "{id} is taken");
+            changes.push(Change::Record(serial, Some(Record { id, bytes })));
+        }
+        appender.finish(pages)?;
+        Ok(changes)
     }
 
     pub fn new_record(

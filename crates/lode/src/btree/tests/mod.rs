@@ -44,6 +44,24 @@ fn collect<P: PageRead>(mut cursor: Cursor<'_, P>) -> Vec<(Vec<u8>, Vec<u8>)> {
     entries
 }
 
+/// What the leaves of a range hold.
+fn collect_leaves(
+    pages: &impl PageRead,
+    tree: Btree,
+    range: impl RangeBounds<[u8]>,
+) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let mut entries = Vec::new();
+    let mut leaves = tree.leaves(pages, range).unwrap();
+    while let Some(leaf) = leaves.next_leaf(pages).unwrap() {
+        for index in 0..leaf.count() {
+            let mut key = Vec::new();
+            leaf.append_key(index, &mut key).unwrap();
+            entries.push((key, leaf.value(index).to_vec()));
+        }
+    }
+    entries
+}
+
 /// A range with ends like those of `RangeBounds`, for a tree and for the model alike.
 fn bounds<'a>(
     low: &'a Bound<Vec<u8>>,

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 use super::super::{Btree, KEY_BYTES_MAX, VALUE_BYTES_MAX};
-use super::{bounds, collect, empty, get, number, whole};
+use super::{bounds, collect, collect_leaves, empty, get, number, whole};
 use crate::pages::memory::MemoryPages;
 
 type Model = BTreeMap<Vec<u8>, Vec<u8>>;
@@ -130,6 +130,7 @@ fn compare(pages: &MemoryPages, tree: Btree, model: &Model) {
     assert_eq!(census.entries, model.len());
     let mut entries = model.clone().into_iter().collect::<Vec<_>>();
     assert_eq!(collect(tree.forwards(pages, ..).unwrap()), entries);
+    assert_eq!(collect_leaves(pages, tree, ..), entries);
     entries.reverse();
     assert_eq!(collect(tree.backwards(pages, ..).unwrap()), entries);
 }
@@ -163,6 +164,7 @@ proptest! {
             }
             prop_assert!(cursor.entry().unwrap().is_none());
             prop_assert!(cursor.entry().unwrap().is_none());
+            prop_assert_eq!(&collect_leaves(&pages, tree, bounds(&low, &high)), &entries);
             entries.reverse();
             prop_assert_eq!(collect(tree.backwards(&pages, bounds(&low, &high)).unwrap()), entries);
         }

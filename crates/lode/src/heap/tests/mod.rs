@@ -28,7 +28,27 @@ fn scanned(pages: &MemoryPages, heap: Heap) -> Model {
     found
 }
 
+/// What a cursor shows, which is what a scan shows.
+fn pulled(pages: &MemoryPages, heap: Heap) -> Model {
+    let mut found = Model::new();
+    let (mut cursor, mut numbers) = (heap.cursor(pages).unwrap(), heap.cursor(pages).unwrap());
+    let mut places = Vec::new();
+    while let Some(page) = cursor.next_page(pages).unwrap() {
+        for &place in page.records() {
+            assert!(place.at.is_multiple_of(8));
+            assert_eq!(found.insert(place.id, page.record(place).to_vec()), None);
+        }
+        let number = numbers.next_number(pages).unwrap().expect("as many numbers as pages");
+        let (pinned, records) = page.into_parts();
+        assert_eq!(heap.pin_page(pages, number, &mut places).unwrap()[..], pinned[..]);
+        assert_eq!(places, records);
+    }
+    assert_eq!(numbers.next_number(pages).unwrap(), None);
+    found
+}
+
 fn compare(pages: &MemoryPages, heap: Heap, model: &Model) {
+    assert_eq!(&pulled(pages, heap), model);
     assert_eq!(heap.check(pages).unwrap(), model.len() as u64);
     assert_eq!(&scanned(pages, heap), model);
     for (&id, record) in model {
@@ -39,6 +59,7 @@ fn compare(pages: &MemoryPages, heap: Heap, model: &Model) {
 #[derive(Debug, Clone)]
 enum Step {
     Insert(Vec<u8>, Option<prop::sample::Index>),
+    Append(Vec<Vec<u8>>),
     Update(prop::sample::Index, Vec<u8>),
     Change(prop::sample::Index, u8),
     Delete(prop::sample::Index),
@@ -60,6 +81,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         5 => (record(), prop::option::of(index()))
             .prop_map(|(record, near)| Step::Insert(record, near)),
+        1 => prop::collection::vec(record(), 0..8).prop_map(Step::Append),
         4 => (index(), record()).prop_map(|(of, record)| Step::Update(of, record)),
         1 => (index(), any::<u8>()).prop_map(|(of, byte)| Step::Change(of, byte)),
         3 => index().prop_map(Step::Delete),
@@ -76,6 +98,15 @@ fn take(step: Step, pages: &mut MemoryPages, heap: Heap, model: &mut Model) {
             let near = near.and_then(chosen).map(|id| id.page);
             let id = heap.insert(pages, &record, near).unwrap();
             assert_eq!(model.insert(id, record), None, "{id} was taken");
+        }
+        Step::Append(records) => {
+            let mut appender = heap.appender();
+            for record in records {
+                let id = appender.append(pages, &record).unwrap();
+                assert!(matches!(heap.get(pages, id), Err(LodeError::Missing { .. })), "not yet");
+                assert_eq!(model.insert(id, record), None, "{id} was taken");
+            }
+            appender.finish(pages).unwrap();
         }
         Step::Update(of, record) => {
             let Some(id) = chosen(of) else { return };
@@ -149,13 +180,25 @@ proptest! {
                 Step::Insert(record, near) => {
                     heap.insert(&mut pages, &record, near.map(|of| any(of).page)).err()
                 }
+                Step::Append(records) => {
+                    let mut appender = heap.appender();
+                    let appended = records
+                        .iter()
+                        .try_for_each(|record| appender.append(&mut pages, record).map(drop));
+                    appended.and_then(|()| appender.finish(&mut pages)).err()
+                }
                 Step::Update(of, record) => heap.update(&mut pages, any(of), &record).err(),
                 Step::Change(of, byte) => {
                     heap.change(&mut pages, any(of), |record| record.fill(byte)).err()
                 }
                 Step::Delete(of) => heap.delete(&mut pages, any(of)).err(),
             };
-            let _ = heap.scan::<()>(&pages, |_, _| Ok(ControlFlow::Continue(())));
+            let scanned = heap.scan::<()>(&pages, |_, _| Ok(ControlFlow::Continue(())));
+            let pulled = heap.cursor(&pages).and_then(|mut cursor| {
+                while cursor.next_page(&pages)?.is_some() {}
+                Ok(())
+            });
+            assert_eq!(scanned.is_ok(), pulled.is_ok(), "what a scan refuses, a cursor does");
         }
     }
 }
@@ -185,6 +228,46 @@ fn a_record_that_is_too_long_is_refused_with_the_length_that_fits() {
         assert_eq!(text, "a record of 4017 bytes is longer than the 4016 that fit");
     }
     assert_eq!(heap.get(&pages, id).unwrap(), b"short");
+}
+
+#[test]
+fn appending_writes_each_page_once_and_the_root_at_the_end() {
+    let (pages, heap) = made();
+    let mut pages = CountingPages::new(pages);
+    pages.take_counts();
+    let mut appender = heap.appender();
+    let mut ids = Vec::new();
+    for number in 0..1_800_u64 {
+        let fill = |bytes: &mut [u8]| bytes[..8].copy_from_slice(&number.to_le_bytes());
+        ids.push(appender.append_with(&mut pages, 208, fill).unwrap());
+    }
+    assert_eq!(pages.take_counts().writes, 99, "18 records fit a page, and one is being filled");
+    let error = appender.append(&mut pages, &vec![0; RECORD_BYTES_MAX + 1]).unwrap_err();
+    assert!(matches!(error, LodeError::TooLong { .. }));
+    appender.finish(&mut pages).unwrap();
+    assert!(pages.take_counts().writes <= 3);
+    let pages = &mut pages.pages;
+    assert_eq!(heap.check(pages).unwrap(), 1_800);
+    for (number, id) in ids.iter().enumerate() {
+        let record = heap.get(pages, *id).unwrap();
+        assert_eq!((record.len(), &record[..8]), (208, &(number as u64).to_le_bytes()[..]));
+    }
+    let next = heap.insert(pages, &[1; 100], None).unwrap();
+    assert_eq!(next.page, ids[1_799].page + u32::from(next.slot == 0), "it goes on there");
+}
+
+#[test]
+fn what_an_appender_did_not_finish_is_no_part_of_the_heap() {
+    let (mut pages, heap) = made();
+    heap.insert(&mut pages, b"before", None).unwrap();
+    let mut appender = heap.appender();
+    for _ in 0..100 {
+        appender.append(&mut pages, &[7; 300]).unwrap();
+    }
+    drop(appender);
+    heap.appender().finish(&mut pages).unwrap();
+    assert_eq!(heap.check(&pages).unwrap(), 1);
+    assert_eq!(scanned(&pages, heap).len(), 1);
 }
 
 #[test]
