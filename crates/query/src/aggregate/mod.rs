@@ -98,23 +98,24 @@ impl Partitions {
         found
     }
 
-    /// As [`Partitions::partition`], by a tuple of the by-values.
-    pub fn partition_of_key(&mut self, key: &[u8]) -> Result<usize> {
-        if self.aggregation.is_sorted {
-            let last = self.len().checked_sub(1);
-            return match last.filter(|last| self.is_equal(*last, key)) {
-                Some(last) => Ok(last),
-                None => self.put_partition(key, 0),
-            };
-        }
-        let hash = hash_fields(key, &self.by.fields);
-        self.partition_of_hash(key, hash)
+    fn partition_of_key(&mut self, key: &[u8]) -> Result<usize> {
+        let hash = if self.aggregation.is_sorted { 0 } else { hash_fields(key, &self.by.fields) };
+        self.partition_of(key, hash)
     }
 
-    /// As [`Partitions::partition_of_key`], where the hash of the by-values is known.
+    /// As [`Partitions::partition`], by a tuple of the by-values, in which no zero is negative, and
+    /// its hash.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::QueryError::Memory`] if the budget has no memory for it.
     #[inline]
-    pub fn partition_of_hash(&mut self, key: &[u8], hash: u64) -> Result<usize> {
-        let found = self.slots.find(hash, |number| is_equal(&self.by, self.places[number], key));
+    pub fn partition_of(&mut self, key: &[u8], hash: u64) -> Result<usize> {
+        let found = if self.aggregation.is_sorted {
+            self.len().checked_sub(1).filter(|last| self.is_equal(*last, key))
+        } else {
+            self.slots.find(hash, |number| self.is_equal(number, key))
+        };
         match found {
             Some(number) => Ok(number),
             None => self.put_partition(key, hash),

@@ -15,6 +15,7 @@ pub mod rows;
 mod sink;
 mod state;
 mod transaction;
+pub mod vectorised;
 
 pub use packed::Packed;
 pub use receiver::{CollectedRows, Receiver};

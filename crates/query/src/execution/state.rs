@@ -7,9 +7,11 @@ use loadstone_quel::error::Fault;
 
 use super::Transaction;
 use crate::aggregate::Groups;
+use crate::catalog::Catalog;
 use crate::counters::Work;
 use crate::error::{QueryError, Result};
 use crate::memory::Memory;
+use crate::relation::Relation;
 use crate::table::JoinTable;
 use crate::temporary::Temporary;
 use crate::tuple::Value;
@@ -22,6 +24,8 @@ pub struct State<'a> {
     pub source: &'a str,
     /// The values of the program's parameters, by their numbers.
     pub parameters: &'a [Parameter],
+    /// The relations that there are.
+    pub catalog: Arc<Catalog>,
     /// What may be held in memory.
     pub memory: Memory,
     /// What was done.
@@ -72,12 +76,14 @@ impl<'a> State<'a> {
         source: &'a str,
         parameters: &'a [Parameter],
         memory: Memory,
+        catalog: Arc<Catalog>,
         cancel: Arc<AtomicBool>,
     ) -> Self {
         Self {
             transaction,
             source,
             parameters,
+            catalog,
             memory,
             work: Work::default(),
             changed: 0,
@@ -103,6 +109,17 @@ impl<'a> State<'a> {
     #[cold]
     pub fn evaluation(&self, fault: Fault) -> QueryError {
         fault.evaluation(self.source).into()
+    }
+
+    /// A stored relation.
+    ///
+    /// # Errors
+    ///
+    /// [`QueryError::Tactic`] if there is none of that name: the plan was made for another catalog.
+    pub fn relation(&self, name: &str) -> Result<Relation> {
+        self.catalog.relation(name).map(Relation::open).ok_or_else(|| QueryError::Tactic {
+            what: format!("the plan reads the relation `{name}`, which is gone: plan anew"),
+        })
     }
 
     /// A hash table that an earlier pipeline built.

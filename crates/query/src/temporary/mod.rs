@@ -39,16 +39,69 @@ impl Temporary {
 
     /// Its tuples from the first on.
     pub fn scan(&self) -> TemporaryScan<'_> {
-        TemporaryScan { temporary: self, chunk: 0, at: 0 }
+        TemporaryScan { temporary: self, position: Position::default() }
     }
+
+    /// The tuple at a position, which then is that of the next one.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::QueryError::Spill`] where it is in a file that cannot be read.
+    #[inline]
+    pub fn next_tuple(&self, position: &mut Position) -> Result<Option<&[u8]>> {
+        let bytes = self.tuple_bytes();
+        if let Some(order) = &self.order {
+            let Some(Place(start)) = order.get(position.at) else { return Ok(None) };
+            position.at += 1;
+            // SAFETY: places of an order lead to tuples of `tuples`, which never moves them.
+            #[expect(unsafe_code, reason = "the tuple lies in memory that the relation owns")]
+            return Ok(Some(unsafe { std::slice::from_raw_parts(*start, bytes) }));
+        }
+        while position.chunk < self.tuples.chunk_count() {
+            let (chunk, count) = self.tuples.chunk(position.chunk);
+            if position.at < count {
+                position.at += 1;
+                return Ok(Some(&chunk[(position.at - 1) * bytes..position.at * bytes]));
+            }
+            *position = Position { chunk: position.chunk + 1, at: 0 };
+        }
+        Ok(None)
+    }
+
+    /// The next tuples, at most so many, in an emptied list; false if there are none. The pointers
+    /// are good for as long as the relation is.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Temporary::next_tuple`].
+    pub fn next_batch(
+        &self,
+        position: &mut Position,
+        into: &mut Vec<*const u8>,
+        tuples_max: usize,
+    ) -> Result<bool> {
+        into.clear();
+        while into.len() < tuples_max
+            && let Some(tuple) = self.next_tuple(position)?
+        {
+            into.push(tuple.as_ptr());
+        }
+        Ok(!into.is_empty())
+    }
+}
+
+/// A place in a temporary relation; at first its beginning.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Position {
+    chunk: usize,
+    at: usize,
 }
 
 /// A way through a temporary relation.
 #[derive(Debug)]
 pub struct TemporaryScan<'a> {
     temporary: &'a Temporary,
-    chunk: usize,
-    at: usize,
+    position: Position,
 }
 
 impl<'a> TemporaryScan<'a> {
@@ -56,44 +109,18 @@ impl<'a> TemporaryScan<'a> {
     ///
     /// # Errors
     ///
-    /// [`crate::QueryError::Spill`] where it is in a file that cannot be read.
-    #[inline]
+    /// As of [`Temporary::next_tuple`].
     pub fn next_tuple(&mut self) -> Result<Option<&'a [u8]>> {
-        let bytes = self.temporary.tuple_bytes();
-        if let Some(order) = &self.temporary.order {
-            let Some(Place(start)) = order.get(self.at) else { return Ok(None) };
-            self.at += 1;
-            // SAFETY: places of an order lead to tuples of `tuples`, which never moves them.
-            #[expect(unsafe_code, reason = "the tuple lies in memory that the relation owns")]
-            return Ok(Some(unsafe { std::slice::from_raw_parts(*start, bytes) }));
-        }
-        loop {
-            if self.chunk == self.temporary.tuples.chunk_count() {
-                return Ok(None);
-            }
-            let (chunk, count) = self.temporary.tuples.chunk(self.chunk);
-            if self.at < count {
-                self.at += 1;
-                return Ok(Some(&chunk[(self.at - 1) * bytes..self.at * bytes]));
-            }
-            (self.chunk, self.at) = (self.chunk + 1, 0);
-        }
+        self.temporary.next_tuple(&mut self.position)
     }
 
-    /// The next tuples, at most so many, in an emptied list; false if there are none. The pointers
-    /// are good until the next call.
+    /// The next tuples, as [`Temporary::next_batch`] gives them.
     ///
     /// # Errors
     ///
-    /// As of [`TemporaryScan::next_tuple`].
+    /// As of [`Temporary::next_tuple`].
     pub fn next_batch(&mut self, into: &mut Vec<*const u8>, tuples_max: usize) -> Result<bool> {
-        into.clear();
-        while into.len() < tuples_max
-            && let Some(tuple) = self.next_tuple()?
-        {
-            into.push(tuple.as_ptr());
-        }
-        Ok(!into.is_empty())
+        self.temporary.next_batch(&mut self.position, into, tuples_max)
     }
 }
 

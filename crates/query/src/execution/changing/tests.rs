@@ -78,7 +78,9 @@ fn give(
 ) -> Result<u64> {
     let before = contents(transaction, "r");
     let cancel = Arc::new(AtomicBool::new(false));
-    let mut state = State::new(transaction, "replace t", &[], Memory::new(1 << 20), cancel);
+    let catalog = Arc::new(Catalog::read(transaction).unwrap());
+    let mut state =
+        State::new(transaction, "replace t", &[], Memory::new(1 << 20), catalog, cancel);
     let mut client = CollectedRows::default();
     let plan = Plan {
         pipelines: Vec::new(),

@@ -1,0 +1,52 @@
+//! `execution=vectorised`: a batch of rows at a time.
+//!
+//! Each expression is a tree of primitives, each of which works through a whole vector, as in
+//! `Tectorwise` (Kersten, Leis, Kemper, Neumann, Pavlo, Boncz: Everything you always wanted to know
+//! about compiled and vectorized queries but were afraid to ask, PVLDB 2018). What to do is decided
+//! once a vector; within it there is a loop over typed values and a selection of the rows that
+//! still qualify.
+
+mod aggregate;
+mod condition;
+mod merge;
+mod pack;
+mod probe;
+mod rows;
+mod source;
+mod stage;
+mod target;
+#[cfg(test)]
+mod tests;
+mod value;
+mod vector;
+
+use super::{Executor, Receiver, State};
+use crate::error::Result;
+use crate::plan::Pipeline;
+use rows::Rows;
+use source::Inner;
+use stage::Stage;
+use target::Target;
+
+/// The executor.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Vectorised;
+
+impl Executor for Vectorised {
+    fn run(
+        &self,
+        pipeline: &Pipeline,
+        state: &mut State<'_>,
+        receiver: &mut Receiver<'_>,
+    ) -> Result<()> {
+        let mut source = Inner::new(&pipeline.source, &pipeline.slots, state)?;
+        let stages: Result<Vec<_>> =
+            pipeline.steps.iter().map(|step| Stage::new(step, pipeline, state)).collect();
+        let mut stages = stages?;
+        let mut target = Target::new(&pipeline.sink, receiver, state);
+        let mut out = Rows::new(pipeline.slots.len());
+        source.run(&mut out, state, &mut |rows, state| {
+            stage::push(&mut stages, rows, &mut target, state)
+        })
+    }
+}

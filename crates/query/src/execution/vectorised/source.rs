@@ -1,0 +1,359 @@
+//! Sources: where batches come from, at a pipeline's beginning and within loops.
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use super::condition::Condition;
+use super::merge::Merge;
+use super::rows::{Push, ROWS_MAX, Rows};
+use super::value::Computed;
+use super::vector::Vector;
+use crate::error::{QueryError, Result};
+use crate::execution::State;
+use crate::expression::Expr;
+use crate::plan::{Access, Source};
+use crate::relation::{Relation, Scan, TupleBatch};
+use crate::temporary::{Position, Temporary};
+use crate::tuple::{Layout, Value};
+
+/// A source, ready to be run.
+pub(super) enum Inner {
+    Once,
+    /// A stored relation from end to end, and what its tuples must fulfil.
+    Scan {
+        relation: Relation,
+        slot: usize,
+        qualification: Option<Condition>,
+    },
+    /// The tuples of a stored relation between two bounds.
+    Range {
+        relation: Relation,
+        slot: usize,
+        access: Access,
+        low: Limit,
+        high: Limit,
+    },
+    /// The tuples of a stored relation with a key.
+    Lookup {
+        relation: Relation,
+        slot: usize,
+        access: Access,
+        key: Computed,
+    },
+    /// A temporary relation, or the results of an aggregation.
+    Temporary {
+        temporary: Kept,
+        slot: usize,
+    },
+    Merge(Merge),
+}
+
+/// One end of a range: its value, and whether it is included.
+pub(super) type Limit = Option<(Computed, bool)>;
+
+/// Tuples that an earlier pipeline left.
+pub(super) enum Kept {
+    Temporary(Arc<Temporary>),
+    Groups(Arc<crate::aggregate::Groups>),
+}
+
+impl Kept {
+    fn tuples(&self) -> &Temporary {
+        match self {
+            Self::Temporary(temporary) => temporary,
+            Self::Groups(groups) => groups.tuples(),
+        }
+    }
+}
+
+impl Inner {
+    /// For a source of a pipeline with these slots.
+    ///
+    /// # Errors
+    ///
+    /// That there is no such relation.
+    pub fn new(source: &Source, slots: &[Layout], state: &State<'_>) -> Result<Self> {
+        let limit = |limit: &Option<(Expr, bool)>| -> Limit {
+            limit.as_ref().map(|(expr, is_included)| (Computed::new(expr, state), *is_included))
+        };
+        Ok(match source {
+            Source::Once => Self::Once,
+            Source::Scan { relation, slot, qualification } => Self::Scan {
+                relation: state.relation(relation)?,
+                slot: *slot,
+                qualification: qualification.as_ref().map(|expr| Condition::new(expr, state)),
+            },
+            Source::Range { relation, slot, access, low, high } => Self::Range {
+                relation: state.relation(relation)?,
+                slot: *slot,
+                access: access.clone(),
+                low: limit(low),
+                high: limit(high),
+            },
+            Source::Lookup { relation, slot, access, key } => Self::Lookup {
+                relation: state.relation(relation)?,
+                slot: *slot,
+                access: access.clone(),
+                key: Computed::new(key, state),
+            },
+            Source::Temporary { temporary, slot } => Self::Temporary {
+                temporary: Kept::Temporary(state.temporary(*temporary)),
+                slot: *slot,
+            },
+            Source::Groups { aggregation, slot } => Self::Temporary {
+                temporary: Kept::Groups(state.aggregation(*aggregation)),
+                slot: *slot,
+            },
+            Source::Merge { left, right, left_key, right_key } => Self::Merge(Merge::new(
+                (state.temporary(*left), left_key, &slots[0]),
+                (state.temporary(*right), right_key, &slots[1]),
+            )),
+        })
+    }
+
+    /// The slot that it fills.
+    pub const fn slot(&self) -> usize {
+        match self {
+            Self::Once | Self::Merge(_) => 0,
+            Self::Scan { slot, .. }
+            | Self::Range { slot, .. }
+            | Self::Lookup { slot, .. }
+            | Self::Temporary { slot, .. } => *slot,
+        }
+    }
+
+    /// Every batch of it, at the beginning of a pipeline.
+    ///
+    /// # Errors
+    ///
+    /// What reading says, and what `push` does.
+    pub fn run(
+        &mut self,
+        out: &mut Rows,
+        state: &mut State<'_>,
+        push: &mut Push<'_>,
+    ) -> Result<()> {
+        if let Self::Merge(merge) = self {
+            return merge.run(out, state, push);
+        }
+        let mut once = Rows::new(0);
+        once.select_all(1);
+        self.each(&once, self.slot(), out, state, push)
+    }
+
+    /// One row for each selected row of a batch and each tuple of the source.
+    ///
+    /// # Errors
+    ///
+    /// What reading says, and what `push` does.
+    pub fn each(
+        &mut self,
+        rows: &Rows,
+        slot: usize,
+        out: &mut Rows,
+        state: &mut State<'_>,
+        push: &mut Push<'_>,
+    ) -> Result<()> {
+        match self {
+            Self::Once => {
+                out.clear();
+                out.gather(rows, &rows.selection);
+                out.select_all(rows.selection.len());
+                push(out, state)
+            }
+            Self::Scan { relation, qualification, .. } => {
+                let mut scan = relation.scan(&*state.transaction)?;
+                let mut batch = TupleBatch::new();
+                while scan.next_batch(&*state.transaction, &mut batch, ROWS_MAX)? {
+                    state.check_cancelled()?;
+                    state.work.tuples += batch.len() as u64;
+                    let tuples = (batch.tuples(), batch.record_ids());
+                    cross(rows, slot, tuples, qualification.as_mut(), out, state, push)?;
+                }
+                state.work.pages += scan.reads().pages;
+                Ok(())
+            }
+            Self::Temporary { temporary, .. } => {
+                let (mut position, mut batch) = (Position::default(), Vec::new());
+                while temporary.tuples().next_batch(&mut position, &mut batch, ROWS_MAX)? {
+                    state.check_cancelled()?;
+                    state.work.tuples += batch.len() as u64;
+                    cross(rows, slot, (&batch, &[]), None, out, state, push)?;
+                }
+                Ok(())
+            }
+            Self::Lookup { relation, access, key, .. } => {
+                let keys = key.compute(rows, &rows.selection);
+                let keys = keys.map_err(|fault| state.evaluation(fault))?;
+                let mut found = Found::new(slot);
+                for row in &rows.selection {
+                    let key = keys.value(usize::from(*row));
+                    state.work.hash_probes += u64::from(matches!(access, Access::Hashed { .. }));
+                    let scan = relation.lookup(&*state.transaction, access, key)?;
+                    found.take(scan, rows, *row, out, state, push)?;
+                }
+                found.flush(rows, out, state, push)
+            }
+            Self::Range { relation, access, low, high, .. } => {
+                let mut found = Found::new(slot);
+                let low = limits(low, rows, state)?;
+                let high = limits(high, rows, state)?;
+                for row in &rows.selection {
+                    let bounds = (bound(low, *row), bound(high, *row));
+                    let scan = relation.range(&*state.transaction, access, bounds.0, bounds.1)?;
+                    found.take(scan, rows, *row, out, state, push)?;
+                }
+                found.flush(rows, out, state, push)
+            }
+            Self::Merge(_) => Err(QueryError::Tactic {
+                what: "a merge of sorted relations cannot be run for each row".to_owned(),
+            }),
+        }
+    }
+}
+
+/// The values of a limit for all selected rows, and whether they are included.
+fn limits<'l>(
+    limit: &'l mut Limit,
+    rows: &Rows,
+    state: &State<'_>,
+) -> Result<Option<(&'l Vector, bool)>> {
+    let Some((computed, is_included)) = limit else { return Ok(None) };
+    let values = computed.compute(rows, &rows.selection);
+    Ok(Some((values.map_err(|fault| state.evaluation(fault))?, *is_included)))
+}
+
+fn bound(limit: Option<(&Vector, bool)>, row: u16) -> Bound<Value<'_>> {
+    match limit {
+        None => Bound::Unbounded,
+        Some((values, true)) => Bound::Included(values.value(usize::from(row))),
+        Some((values, false)) => Bound::Excluded(values.value(usize::from(row))),
+    }
+}
+
+/// Each row with each tuple of a batch, long vectors first: for each row all tuples, or for each
+/// tuple all rows, whichever are more.
+fn cross(
+    rows: &Rows,
+    slot: usize,
+    (tuples, ids): (&[*const u8], &[u64]),
+    qualification: Option<&mut Condition>,
+    out: &mut Rows,
+    state: &mut State<'_>,
+    push: &mut Push<'_>,
+) -> Result<()> {
+    // Of a qualification only the slot's own tuple is read, so one row stands for all.
+    let mut qualified: Vec<u16> = (0..tuples.len() as u16).collect();
+    if let Some(condition) = qualification {
+        out.clear();
+        out.slots[slot].tuples.extend_from_slice(tuples);
+        out.slots[slot].ids.extend_from_slice(ids);
+        condition
+            .filter(out, &mut qualified, &mut state.work)
+            .map_err(|fault| state.evaluation(fault))?;
+    }
+    if qualified.len() < rows.selection.len() {
+        for at in qualified.iter().map(|at| usize::from(*at)) {
+            out.clear();
+            out.gather(rows, &rows.selection);
+            let len = rows.selection.len();
+            out.slots[slot].tuples.resize(len, tuples[at]);
+            if let Some(id) = ids.get(at) {
+                out.slots[slot].ids.resize(len, *id);
+            }
+            out.select_all(len);
+            push(out, state)?;
+        }
+        return Ok(());
+    }
+    for row in &rows.selection {
+        out.clear();
+        out.repeat(rows, *row, tuples.len());
+        out.slots[slot].tuples.extend_from_slice(tuples);
+        out.slots[slot].ids.extend_from_slice(ids);
+        out.len = tuples.len();
+        out.selection.clone_from(&qualified);
+        push(out, state)?;
+    }
+    Ok(())
+}
+
+/// Tuples that look-ups found, copied until they are enough for a batch: the next look-up lets go
+/// of the last one's pages.
+struct Found {
+    slot: usize,
+    tuple_bytes: usize,
+    /// The row that each belongs to.
+    rows: Vec<u16>,
+    tuples: Vec<u8>,
+    ids: Vec<u64>,
+    batch: TupleBatch,
+}
+
+impl Found {
+    fn new(slot: usize) -> Self {
+        let (rows, tuples, ids) = (Vec::new(), Vec::new(), Vec::new());
+        Self { slot, tuple_bytes: 0, rows, tuples, ids, batch: TupleBatch::new() }
+    }
+
+    fn take(
+        &mut self,
+        mut scan: Scan,
+        outer: &Rows,
+        row: u16,
+        out: &mut Rows,
+        state: &mut State<'_>,
+        push: &mut Push<'_>,
+    ) -> Result<()> {
+        let mut batch = std::mem::take(&mut self.batch);
+        while scan.next_batch(&*state.transaction, &mut batch, ROWS_MAX)? {
+            state.work.tuples += batch.len() as u64;
+            self.tuple_bytes = batch.tuple_bytes();
+            if batch.len() == ROWS_MAX && self.rows.is_empty() {
+                // A long range needs no copy.
+                state.check_cancelled()?;
+                out.clear();
+                out.repeat(outer, row, batch.len());
+                out.slots[self.slot].tuples.extend_from_slice(batch.tuples());
+                out.slots[self.slot].ids.extend_from_slice(batch.record_ids());
+                out.select_all(batch.len());
+                push(out, state)?;
+                continue;
+            }
+            for at in 0..batch.len() {
+                self.rows.push(row);
+                self.tuples.extend_from_slice(batch.tuple(at));
+                self.ids.push(batch.record_id(at));
+                if self.rows.len() == ROWS_MAX {
+                    self.flush(outer, out, state, push)?;
+                }
+            }
+        }
+        state.work.pages += scan.reads().pages;
+        self.batch = batch;
+        Ok(())
+    }
+
+    fn flush(
+        &mut self,
+        outer: &Rows,
+        out: &mut Rows,
+        state: &mut State<'_>,
+        push: &mut Push<'_>,
+    ) -> Result<()> {
+        state.check_cancelled()?;
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        out.clear();
+        out.gather(outer, &self.rows);
+        let tuples = self.tuples.chunks_exact(self.tuple_bytes);
+        out.slots[self.slot].tuples.extend(tuples.map(<[u8]>::as_ptr));
+        out.slots[self.slot].ids.append(&mut self.ids);
+        out.select_all(self.rows.len());
+        self.rows.clear();
+        let outcome = push(out, state);
+        self.tuples.clear();
+        outcome
+    }
+}
