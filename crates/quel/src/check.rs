@@ -110,8 +110,8 @@ impl Checker {
         step.action = Action::Retrieve { unique, into: into.map(|n| n.text.clone()), terms };
         if let Some(relation) = into {
             self.catalogue.insert(relation.text.clone(), schema.clone());
-            step.schema = schema;
         }
+        step.schema = schema;
         Ok(step)
     }
 

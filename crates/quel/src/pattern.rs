@@ -40,6 +40,33 @@ pub fn literal(text: &str) -> String {
     plain
 }
 
+impl std::fmt::Display for Pattern {
+    /// In pattern notation, quoted.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut text = Vec::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Many => text.push(b'*'),
+                Piece::One => text.push(b'?'),
+                Piece::Set(ranges) => {
+                    let range = |(first, last): &(char, char)| {
+                        if first == last { first.to_string() } else { format!("{first}-{last}") }
+                    };
+                    let inside: String = ranges.iter().map(range).collect();
+                    text.extend(format!("[{inside}]").bytes());
+                }
+                Piece::Byte(byte) => {
+                    if b"*?[\\".contains(byte) {
+                        text.push(b'\\');
+                    }
+                    text.push(*byte);
+                }
+            }
+        }
+        write!(formatter, "\"{}\"", String::from_utf8_lossy(&text))
+    }
+}
+
 impl Pattern {
     /// None where a set is empty or never closed.
     pub fn new(text: &str) -> Option<Self> {
@@ -157,6 +184,13 @@ mod tests {
         assert!(fits("[a-]*", "-") && fits(r"[\]]", "]"));
         assert!(fits("*a*b", "xaxbxab") && !fits("*a*b", "xaxbxa"));
         assert!(Pattern::new("[abc").is_none() && Pattern::new("[]").is_none());
+    }
+
+    #[test]
+    fn a_pattern_is_shown_as_it_was_written() {
+        for text in ["G*", "a?c", "[a-cx]1", r"\*a*"] {
+            assert_eq!(Pattern::new(text).unwrap().to_string(), format!("\"{text}\""));
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::resolved::{
     Action, Aggregate, Column, Partition, SLOTS_MAX, Scope, Slot, SlotSet, Step, Term, Type,
 };
 use super::{Checked, attribute_number, existing, relation_in};
+use crate::equality::without_blanks;
 use crate::error::Fault;
 use crate::pattern::{Pattern, is_pattern, literal};
 use crate::schema::{Attribute, Catalogue, Kind};
@@ -171,10 +172,25 @@ impl<'a> Resolver<'a> {
                 let schema = self.schema(variable)?;
                 (schema[attribute_number(schema, &variable.text, name)?].kind, name.clone())
             }
-            _ => (type_.kind(), Name::default()),
+            _ => (self.kind(&term, type_), Name::default()),
         };
         let name = name.cloned().unwrap_or(own_name);
         Ok(Column { name: name.text, term, type_, kind, span: name.span })
+    }
+
+    /// How the value of an expression is stored: a text as wide as it can become.
+    fn kind(&self, term: &Term, type_: Type) -> Kind {
+        match term {
+            Term::Text(text) => Kind::Text { width: without_blanks(text).len().max(1) },
+            Term::Column { slot, column } => match &self.slots[*slot] {
+                Slot::Relation(name) => self.catalogue[name][*column].kind,
+                Slot::Partition(_) => type_.kind(),
+            },
+            Term::Aggregate { number, .. } if type_ == Type::Text => {
+                self.kind(&self.aggregates[*number].argument, type_)
+            }
+            _ => type_.kind(),
+        }
     }
 
     /// The conditions of a qualification, split at its outer `and`s.

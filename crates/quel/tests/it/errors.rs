@@ -120,7 +120,7 @@ fn errors_of_meaning() {
 }
 
 /// (text, part of the message)
-const EVALUATION: [(&str, &str); 13] = [
+const EVALUATION: [(&str, &str); 14] = [
     ("retrieve (x = 1 / (p.pnum - 1))", "division by zero"),
     ("retrieve (x = 1 mod (p.pnum - 1))", "division by zero"),
     ("retrieve (x = 9223372036854775807 + p.pnum)", "does not fit into 64 bits"),
@@ -130,6 +130,10 @@ const EVALUATION: [(&str, &str); 13] = [
     ("retrieve (x = log(p.pnum - 1))", "not a finite number"),
     ("retrieve (x = int1(p.pnum * 100))", "does not fit into 1 bytes"),
     ("append to parts (pnum = 32768)", "32768 does not fit into `pnum`"),
+    (
+        "retrieve into b (most = max(p.pname), one = 'x') append to b (most = 'drums')",
+        "a text of 5 characters does not fit",
+    ),
     ("append to parts (pname = 'drums')", "a text of 5 characters does not fit"),
     ("append to parts (pnum = min(p.pnum where p.pnum > 9))", "cannot hold a null"),
     ("range of q is parts replace p (pnum = q.pnum)", "two values of `pnum`"),
