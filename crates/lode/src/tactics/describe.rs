@@ -33,8 +33,8 @@ pub struct Description {
     pub source: String,
 }
 
-/// One switchable mechanism.
-pub(super) trait Tactic: Sized {
+/// One switchable mechanism, of lode or of what is built on it.
+pub trait Tactic: Sized {
     /// As in `name=value`.
     const NAME: &'static str;
     /// The lines of the doc comment.
@@ -77,7 +77,7 @@ const LEADS: [&str; 6] = [
 ];
 
 /// Take a tactic's doc comment apart.
-pub(super) fn describe<T: Tactic>() -> Description {
+pub fn describe<T: Tactic>() -> Description {
     let lines: Vec<&str> = T::LINES.iter().map(|line| line.trim()).collect();
     let text = lines.join(" ");
     let [does, buys, costs, loses, excludes, source] = LEADS.map(|lead| part(&text, lead));
@@ -92,7 +92,7 @@ fn part(text: &str, lead: &str) -> String {
 }
 
 /// A number of bytes: `67108864`, `64MiB`, `512KiB`, `1GiB`.
-pub(super) fn bytes_of(text: &str) -> Option<u64> {
+pub fn bytes_of(text: &str) -> Option<u64> {
     let units = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
     for (unit, factor) in units {
         if let Some(number) = text.strip_suffix(unit) {
@@ -103,6 +103,8 @@ pub(super) fn bytes_of(text: &str) -> Option<u64> {
 }
 
 /// A tactic that has named values; the first is the default.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! named_tactic {
     ($(#[doc = $line:literal])+ $name:literal $type:ident {
         #[doc = $first_about:literal] $first:ident = $first_value:literal,
@@ -125,7 +127,7 @@ macro_rules! named_tactic {
                 $($crate::tactics::Value { name: $value, about: $about.trim_ascii() }),+
             ];
 
-            fn parse(text: &str) -> $crate::error::Result<Self> {
+            fn parse(text: &str) -> ::std::result::Result<Self, $crate::LodeError> {
                 match text {
                     $first_value => Ok(Self::$first),
                     $($value => Ok(Self::$variant),)+
@@ -145,6 +147,8 @@ macro_rules! named_tactic {
 }
 
 /// A tactic that is a number: within bounds, and accepted by a function of the tactic's own.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! number_tactic {
     ($(#[doc = $line:literal])+ $name:literal $type:ident($number:ty) {
         default: $default:expr,
@@ -167,7 +171,7 @@ macro_rules! number_tactic {
             const VALUES: &'static [$crate::tactics::Value] =
                 &[$crate::tactics::Value { name: $value, about: $about }];
 
-            fn parse(text: &str) -> $crate::error::Result<Self> {
+            fn parse(text: &str) -> ::std::result::Result<Self, $crate::LodeError> {
                 let parse: fn(&str) -> Option<$number> = $parse;
                 parse(text).map(Self).ok_or_else(|| Self::unknown(text))
             }
@@ -179,4 +183,4 @@ macro_rules! number_tactic {
     };
 }
 
-pub(super) use {named_tactic, number_tactic};
+pub use {named_tactic, number_tactic};

@@ -6,7 +6,7 @@
 
 mod cache;
 mod checkpoint;
-mod describe;
+pub mod describe;
 mod disk;
 mod durability;
 mod extent;
