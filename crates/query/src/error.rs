@@ -22,6 +22,12 @@ pub enum QueryError {
         /// The budget in bytes.
         budget_bytes: u64,
     },
+    /// A statement was checked against other relations than there are.
+    #[error("there is no relation `{name}` any more: prepare the statement again")]
+    Relation {
+        /// Its name.
+        name: String,
+    },
     /// A tactic's value that there is not, or that excludes another's.
     #[error("{what}")]
     Tactic {

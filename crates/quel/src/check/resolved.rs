@@ -228,7 +228,7 @@ pub struct Step {
     pub scope: Scope,
     /// What is done with each row.
     pub action: Action,
-    /// The attributes of the rows that a `retrieve` gives, or of the relation that a `create` makes.
+    /// The attributes of a `retrieve`'s rows, or of the relation that a `create` makes.
     pub schema: Vec<Attribute>,
     /// The place to blame when what the statement stores cannot be stored.
     pub span: Span,

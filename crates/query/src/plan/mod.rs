@@ -6,13 +6,28 @@
 //! which source and steps fill them. What a sink keeps (a hash table, a temporary relation, an
 //! aggregation) has a number, and later pipelines read it.
 
+mod aggregate;
+mod draft;
+mod explain;
+mod join;
+mod known;
+mod path;
+mod planner;
+mod scope;
+mod statement;
+#[cfg(test)]
+mod tests;
+
 use loadstone_quel::tree::{AggregateFunction, Span};
 
 use crate::expression::Expr;
 use crate::tuple::Layout;
 
+pub use known::{Relations, Statistics, Stored};
+pub use statement::plan;
+
 /// A statement, ready to run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Plan {
     /// In the order in which they run. The last one's sink is what the statement asks for.
     pub pipelines: Vec<Pipeline>,
@@ -199,6 +214,8 @@ pub enum Sink {
         id: Expr,
         /// The tuple as it is to be, whole.
         pack: Pack,
+        /// The attributes that get a new value, which must not be null.
+        changed: Vec<usize>,
     },
     /// A stored tuple goes, at the statement's end.
     Delete {
@@ -234,7 +251,8 @@ pub enum Sink {
         /// Whether only one of several tuples with the same key stays.
         unique: bool,
     },
-    /// Into an aggregation.
+    /// Into an aggregation. Several pipelines may feed one, one after another; it is read only
+    /// when all of them have ended.
     Aggregate {
         /// Its number.
         aggregation: usize,

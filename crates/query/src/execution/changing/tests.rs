@@ -102,7 +102,12 @@ fn give(
 }
 
 fn replace() -> PlannedSink {
-    PlannedSink::Replace { relation: "r".to_owned(), id: record_id(), pack: pack() }
+    PlannedSink::Replace {
+        relation: "r".to_owned(),
+        id: record_id(),
+        pack: pack(),
+        changed: vec![0, 1],
+    }
 }
 
 fn change((id, (a, b)): (u64, (i32, i32))) -> Vec<u8> {

@@ -1,0 +1,214 @@
+//! Aggregates: each runs before what uses it, those with the same tuples together.
+
+use std::collections::BTreeSet;
+
+use loadstone_quel::check::resolved::{Aggregate, SlotSet, Term};
+use loadstone_quel::tree::AggregateFunction;
+
+use super::draft::{Draft, Home, Item};
+use super::planner::Planner;
+use super::scope::Scope;
+use super::{Aggregation, Sink, Update};
+use crate::expression::Expr;
+use crate::tuple::Layout;
+
+/// Aggregates that share an aggregation.
+struct Group {
+    /// 1 for those without aggregates in them, 2 for those with such ones, and so on.
+    depth: usize,
+    /// Their partition; None for scalar ones.
+    partition: Option<usize>,
+    /// Their numbers.
+    members: Vec<usize>,
+}
+
+impl Planner<'_> {
+    /// Pipelines for all aggregates of the statement, inner ones first.
+    pub(super) fn aggregates(&mut self) {
+        let mut groups = self.grouped();
+        groups.sort_by_key(|group| group.depth);
+        for group in &groups {
+            let aggregation = self.define(group);
+            if let Some(partition) = group.partition {
+                self.scene.groups[partition].get_or_insert(aggregation);
+            }
+            self.feed(aggregation, group);
+        }
+    }
+
+    fn grouped(&self) -> Vec<Group> {
+        let aggregates = &self.statement.aggregates;
+        let mut depths: Vec<usize> = Vec::new();
+        let mut groups: Vec<Group> = Vec::new();
+        for (number, one) in aggregates.iter().enumerate() {
+            let mut inner = BTreeSet::new();
+            let terms = std::iter::once(&one.argument).chain(&one.scope.conditions);
+            terms.for_each(|term| aggregates_in(term, &mut inner));
+            let depth = 1 + inner.iter().map(|&inner| depths[inner]).max().unwrap_or(0);
+            depths.push(depth);
+            let same = |group: &&mut Group| {
+                let first = &aggregates[group.members[0]];
+                group.depth == depth
+                    && group.partition == one.partition
+                    && (one.partition.is_some() || is_same_scope(first, one))
+            };
+            match groups.iter_mut().find(same) {
+                Some(group) => group.members.push(number),
+                None => {
+                    groups.push(Group { depth, partition: one.partition, members: vec![number] });
+                }
+            }
+        }
+        groups
+    }
+
+    /// The form of an aggregation's tuples.
+    fn define(&mut self, group: &Group) -> usize {
+        let partition = group.partition.map(|number| &self.statement.partitions[number]);
+        let by: &[Term] = partition.map(|one| one.by.as_slice()).unwrap_or_default();
+        let mut fields = Vec::new();
+        for (position, term) in by.iter().enumerate() {
+            let (kind, is_nullable) = self.scene.kind(term);
+            fields.push((self.name(term, &format!("by{position}")), kind, is_nullable));
+        }
+        let mut functions = Vec::new();
+        for &number in &group.members {
+            let one = &self.statement.aggregates[number];
+            let kind = self.scene.result_kind(one.function, &one.argument);
+            let text = one.function.text();
+            let own = self.name(&one.argument, "");
+            let name = if own.is_empty() { text.to_owned() } else { format!("{text} {own}") };
+            fields.push((name, kind, self.may_be_null(one)));
+            functions.push((one.function, one.span));
+        }
+        let layout = Layout::of(fields);
+        self.scene.aggregations.push(Aggregation {
+            layout,
+            by: by.len(),
+            functions,
+            is_sorted: false,
+        });
+        let aggregation = self.scene.aggregations.len() - 1;
+        for (position, &number) in group.members.iter().enumerate() {
+            self.scene.homes[number] = Some(Home { aggregation, field: by.len() + position });
+        }
+        aggregation
+    }
+
+    /// The aggregate of no tuples, or of nulls alone, is null, but for the functions that count.
+    fn may_be_null(&self, one: &Aggregate) -> bool {
+        use AggregateFunction as F;
+        if matches!(one.function, F::Count | F::CountU | F::Any) {
+            return false;
+        }
+        let Some(partition) = one.partition else { return true };
+        let partition = &self.statement.partitions[partition];
+        !one.scope.conditions.is_empty()
+            || one.scope.slots != partition.slots
+            || self.scene.kind(&one.argument).1
+    }
+
+    fn name(&self, term: &Term, other: &str) -> String {
+        let Term::Column { slot, column } = term else { return other.to_owned() };
+        let relation = self.scene.relations[*slot].as_ref();
+        relation.map_or(other.to_owned(), |one| one.layout.fields[*column].name.clone())
+    }
+
+    /// The pipelines whose rows are aggregated.
+    fn feed(&mut self, aggregation: usize, group: &Group) {
+        let statement = self.statement;
+        let Some(number) = group.partition else {
+            let scope = &statement.aggregates[group.members[0]].scope;
+            let updates: Vec<_> =
+                group.members.iter().enumerate().map(|(at, &number)| (at, number, false)).collect();
+            self.feed_by(aggregation, scope.slots, &scope.conditions, &[], &updates);
+            return;
+        };
+        let partition = &statement.partitions[number];
+        // A tuple makes its partition exist even if the aggregate's own conditions drop it: they
+        // become conditions of the update where the tuples are those of the partition. Where an
+        // aggregate runs over more, or the partition itself over a product, it has a pipeline of
+        // its own.
+        let is_single = partition.slots.count_ones() <= 1;
+        let (shared, own): (Vec<_>, Vec<_>) =
+            group.members.iter().copied().enumerate().partition(|(_, number)| {
+                let scope = &statement.aggregates[*number].scope;
+                scope.slots == partition.slots && (is_single || scope.conditions.is_empty())
+            });
+        let shared: Vec<_> = shared.into_iter().map(|(at, number)| (at, number, true)).collect();
+        self.feed_by(aggregation, partition.slots, &[], &partition.by, &shared);
+        for (at, number) in own {
+            let scope = &statement.aggregates[number].scope;
+            let update = [(at, number, false)];
+            self.feed_by(aggregation, scope.slots, &scope.conditions, &partition.by, &update);
+        }
+    }
+
+    /// One pipeline: which aggregates a row counts for (position, number, whether its own
+    /// conditions decide there).
+    fn feed_by(
+        &mut self,
+        aggregation: usize,
+        slots: SlotSet,
+        conditions: &[Term],
+        by: &[Term],
+        updates: &[(usize, usize, bool)],
+    ) {
+        let statement = self.statement;
+        let mut wanted: BTreeSet<Item> = self.scene.items_of(by);
+        for &(_, number, is_conditional) in updates {
+            let one = &statement.aggregates[number];
+            self.scene.items(&one.argument, &mut wanted);
+            if is_conditional {
+                wanted.extend(self.scene.items_of(&one.scope.conditions));
+            }
+        }
+        let mut draft = self.rows(&Scope { slots, conditions, wanted });
+        let by = by.iter().map(|term| draft.expr(&self.scene, term)).collect();
+        let updates = updates.iter().map(|&(aggregate, number, is_conditional)| {
+            let one = &statement.aggregates[number];
+            let condition =
+                is_conditional.then(|| all(&mut draft, self, &one.scope.conditions)).flatten();
+            let argument = draft.expr(&self.scene, &one.argument);
+            Update { aggregate, argument, condition }
+        });
+        let updates = updates.collect();
+        self.plan.pipelines.push(draft.into(Sink::Aggregate { aggregation, by, updates }));
+    }
+}
+
+/// All conditions as one; None for none.
+fn all(draft: &mut Draft, planner: &Planner<'_>, conditions: &[Term]) -> Option<Expr> {
+    let mut parts: Vec<Expr> =
+        conditions.iter().map(|condition| draft.expr(&planner.scene, condition)).collect();
+    match parts.len() {
+        0 | 1 => parts.pop(),
+        _ => Some(Expr::And(parts)),
+    }
+}
+
+fn is_same_scope(one: &Aggregate, other: &Aggregate) -> bool {
+    one.scope.slots == other.scope.slots && one.scope.conditions == other.scope.conditions
+}
+
+fn aggregates_in(term: &Term, into: &mut BTreeSet<usize>) {
+    match term {
+        Term::Integer(_)
+        | Term::Real(_)
+        | Term::Text(_)
+        | Term::Parameter { .. }
+        | Term::Column { .. } => {}
+        Term::Aggregate { number, .. } => _ = into.insert(*number),
+        Term::Not(operand)
+        | Term::Negate { operand, .. }
+        | Term::Match { text: operand, .. }
+        | Term::Call { argument: operand, .. } => aggregates_in(operand, into),
+        Term::And(left, right)
+        | Term::Or(left, right)
+        | Term::Compare { left, right, .. }
+        | Term::Arithmetic { left, right, .. } => {
+            aggregates_in(left, into);
+            aggregates_in(right, into);
+        }
+    }
+}

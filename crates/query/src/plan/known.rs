@@ -1,0 +1,80 @@
+//! What the planner is told of stored relations.
+
+use super::Access;
+use crate::catalog::{Catalog, Constant, Organisation};
+use crate::expression::Expr;
+use crate::tuple::Layout;
+
+/// Where the planner looks up relations: a catalog, or facts made up for a test.
+pub trait Relations {
+    /// What is known of the relation of that name, in lower case.
+    fn stored(&self, name: &str) -> Option<Stored>;
+}
+
+/// A stored relation.
+#[derive(Debug, Clone)]
+pub struct Stored {
+    /// Its name.
+    pub name: String,
+    /// The form of its tuples.
+    pub layout: Layout,
+    /// How many tuples it has, about.
+    pub rows: f64,
+    /// How many pages they take, about.
+    pub pages: f64,
+    /// The attribute that it is clustered or hashed on; None for a heap.
+    pub organisation: Option<Access>,
+    /// The attributes with a secondary index.
+    pub indexes: Vec<usize>,
+    /// What is known of each attribute's values; empty if nothing is.
+    pub statistics: Vec<Statistics>,
+}
+
+/// What is known of an attribute's values.
+#[derive(Debug, Clone)]
+pub struct Statistics {
+    /// How many different ones there are, about.
+    pub distinct: f64,
+    /// The least and the greatest, as constants; None where there is none.
+    pub range: Option<(Expr, Expr)>,
+}
+
+impl Relations for Catalog {
+    fn stored(&self, name: &str) -> Option<Stored> {
+        let info = self.relation(name)?;
+        let organisation = match info.organisation {
+            Organisation::Heap => None,
+            Organisation::Clustered { attribute } => Some(Access::Clustered { attribute }),
+            Organisation::Hash { attribute } => Some(Access::Hashed { attribute }),
+        };
+        let mut indexes: Vec<usize> = info
+            .indexes
+            .iter()
+            .filter(|index| !index.is_primary)
+            .map(|index| index.attributes[0])
+            .collect();
+        indexes.sort_unstable();
+        indexes.dedup();
+        let statistics = info.statistics.iter().map(|found| Statistics {
+            distinct: found.distinct as f64,
+            range: found.range.as_ref().map(|(least, greatest)| (expr(least), expr(greatest))),
+        });
+        Some(Stored {
+            name: info.name.clone(),
+            layout: info.layout.clone(),
+            rows: info.rows as f64,
+            pages: info.pages as f64,
+            organisation,
+            indexes,
+            statistics: statistics.collect(),
+        })
+    }
+}
+
+fn expr(constant: &Constant) -> Expr {
+    match constant {
+        Constant::Integer(value) => Expr::Integer(*value),
+        Constant::Real(value) => Expr::Real(*value),
+        Constant::Text(text) => Expr::Text(text.clone()),
+    }
+}

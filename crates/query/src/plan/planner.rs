@@ -1,0 +1,15 @@
+//! A plan that is being made.
+
+use loadstone_quel::check::resolved::Step as Statement;
+
+use super::Plan;
+use super::draft::Scene;
+use crate::tactics::Tactics;
+
+/// What all that makes a statement's plan works on.
+pub(super) struct Planner<'a> {
+    pub statement: &'a Statement,
+    pub tactics: &'a Tactics,
+    pub scene: Scene<'a>,
+    pub plan: Plan,
+}

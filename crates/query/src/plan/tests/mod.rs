@@ -1,0 +1,167 @@
+//! Plans as text: the papers' programs under the default tactics are kept in `*.txt` beside this
+//! file. `LOADSTONE_UPDATE_GOLDEN=1 cargo test` writes them anew; read the difference.
+
+mod facts;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+use loadstone_quel::check::Checker;
+use loadstone_quel::parse;
+
+use super::plan;
+use crate::tactics::Tactics;
+use facts::Facts;
+
+/// The plans of a program's statements, as text; those without pipelines are left out.
+fn plans(facts: &Facts, tactics: &Tactics, program: &str) -> String {
+    let mut checker = Checker::new(facts.catalogue());
+    let mut text = String::new();
+    for statement in parse(program).unwrap_or_else(|error| panic!("{error}")) {
+        let step = checker.statement(&statement);
+        let step = step.unwrap_or_else(|fault| panic!("{}", fault.meaning(program)));
+        let plan = plan(&step, facts, tactics).unwrap_or_else(|error| panic!("{error}"));
+        text.push_str(&plan.explain(None));
+    }
+    text
+}
+
+/// Plans under tactics written as in a variant.
+fn under(facts: &Facts, tactics: &str, program: &str) -> String {
+    let tactics: Tactics = tactics.parse().unwrap_or_else(|error| panic!("{error}"));
+    plans(facts, &tactics, program)
+}
+
+/// Compare with a kept text, or keep this one if that is wanted.
+fn golden(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/plan/tests").join(name);
+    if std::env::var_os("LOADSTONE_UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, text).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    for (kept, new) in kept.split("\n\n").zip(text.split("\n\n")) {
+        assert_eq!(new, kept, "{name}");
+    }
+    assert!(kept == text, "{name} has more or fewer programs than are kept");
+}
+
+/// The operations of an edition's file: name, storage design and program.
+fn operations(edition: &str) -> Vec<(String, String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = folder.join("../../python/loadstone/benchmarks/wisconsin");
+    let text = std::fs::read_to_string(folder.join(format!("queries-{edition}.quel"))).unwrap();
+    let mut operations: Vec<(String, String, String)> = Vec::new();
+    // The first comment is about all of them.
+    for piece in text.split("/*").skip(2) {
+        let (heading, program) = piece.split_once("*/").unwrap();
+        let parts: Vec<&str> = heading.split('|').map(str::trim).collect();
+        match parts.as_slice() {
+            [name, _, design, _] => {
+                let (design, _) = design.split_once(',').unwrap();
+                operations.push(((*name).to_owned(), design.to_owned(), program.to_owned()));
+            }
+            // What undoes an update is a program, too.
+            [undo] if *undo == "undo" => {
+                let (name, design, _) = operations.last().unwrap().clone();
+                operations.push((format!("{name} undone"), design, program.to_owned()));
+            }
+            _ => {}
+        }
+    }
+    operations
+}
+
+fn papers_plans(edition: &str, tactics: &Tactics) -> String {
+    let mut text = String::new();
+    let mut designs = BTreeMap::new();
+    for (name, design, program) in operations(edition) {
+        let facts =
+            designs.entry(design.clone()).or_insert_with(|| Facts::wisconsin(edition, &design));
+        let plans = plans(facts, tactics, &program);
+        _ = writeln!(text, "{name} ({design})\n{plans}");
+    }
+    text
+}
+
+#[test]
+fn every_program_of_1983() {
+    golden("1983.txt", &papers_plans("1983", &Tactics::default()));
+}
+
+#[test]
+fn every_program_of_1993() {
+    golden("1993.txt", &papers_plans("1993", &Tactics::default()));
+}
+
+const INGRES: [(&str, &str); 9] = [
+    ("a", "retrieve (a = 1)"),
+    ("b", "retrieve (p.pnum)"),
+    (
+        "c",
+        "retrieve (p.pname, p.pnum) where p.pnum > 3 or p.pname = \"processor\"
+           or p.pcolor = \"black\"",
+    ),
+    ("d", "retrieve (p.pnum) where p.qoh < log(9.5) * p.pweight"),
+    ("e", "retrieve (p.qoh) where p.pnum < 2500"),
+    ("f", "retrieve (p.qoh, q1 = q.qoh) where p.pnum = q.pnum"),
+    ("g", "retrieve (p.qoh, q1 = q.qoh) where p.pnum = q.pnum and p.pcolor = \"black\""),
+    ("h", "retrieve (p.qoh) where p.pnum = q.pnum and p.pnum < 2500"),
+    (
+        "i",
+        "retrieve (p.qoh, q1 = q.qoh) where p.pnum = q.pnum and p.pcolor = \"black\"
+           and p.qoh < log(9.5) * p.pweight and q.qoh < log(9.5) * p.pweight",
+    ),
+];
+
+fn ingres_plans(tactics: &Tactics) -> String {
+    let mut text = String::new();
+    for (name, program) in INGRES {
+        let program = format!("range of p is parts range of q is parts {program}");
+        _ = writeln!(text, "{name}\n{}", plans(&Facts::parts(), tactics, &program));
+    }
+    text
+}
+
+#[test]
+fn every_query_of_ingres() {
+    golden("ingres.txt", &ingres_plans(&Tactics::default()));
+}
+
+/// The storage structures that a statement uses under each optimizer.
+#[test]
+fn an_optimizer_decides_whether_an_index_is_taken() {
+    let facts = Facts::wisconsin("1993", "indexed");
+    let paths = |optimizer: &str, condition: &str| {
+        let text = format!("range of t is tenktup1 retrieve (t.all) where {condition}");
+        under(&facts, &format!("optimizer={optimizer}"), &text)
+    };
+    let kind = |plan: &str| plan[3..].split(' ').next().map(str::to_owned);
+    for (condition, by_cost, by_rules) in [
+        ("t.unique2 = 5", "look-up", "look-up"),
+        ("t.unique1 = 5 and t.unique2 < 3", "range", "look-up"),
+        ("t.unique1 < 100", "range", "range"),
+        ("t.unique1 < 1000", "scan", "range"),
+        ("t.unique2 < 1000", "range", "range"),
+        ("t.ten = 1", "scan", "scan"),
+    ] {
+        assert_eq!(kind(&paths("cost", condition)).as_deref(), Some(by_cost), "{condition}");
+        assert_eq!(kind(&paths("rules", condition)).as_deref(), Some(by_rules), "{condition}");
+        assert_eq!(kind(&paths("none", condition)).as_deref(), Some("scan"), "{condition}");
+    }
+}
+
+#[test]
+fn a_join_is_made_as_it_is_asked_for() {
+    let facts = Facts::wisconsin("1993", "indexed");
+    let text = "range of t is tenktup1 range of w is tenktup2
+        retrieve (t.two, w.two) where t.unique1 = w.unique2 and w.ten = 3";
+    let plan = |tactics: &str| under(&facts, tactics, text);
+    assert!(plan("join=hash").contains("probe b is table 0 by a.unique1"), "{}", plan("join=hash"));
+    let nested = plan("join=nested-loops");
+    assert!(nested.contains("loop scan b is") && !nested.contains("probe"), "{nested}");
+    let index = plan("join=index");
+    assert!(index.contains("loop look-up b is tenktup1 by nonclustered unique1 = a.unique2"));
+    let none = plan("optimizer=none");
+    assert!(none.contains("1. scan a is tenktup1\n   loop scan b is tenktup2"), "{none}");
+}
