@@ -136,3 +136,20 @@ fn a_write_transaction_at_a_server_swizzles_and_reads_its_own_changes() {
         assert_eq!(heap.try_read_at(&writing, reference, value), Some(changed), "its own");
     }
 }
+
+#[test]
+fn a_clients_pins_are_copies_that_keep_no_lock() {
+    for text in ["locks=database", "locks=page"] {
+        let (server, pages) = serve(text, 100);
+        let remote = Remote::connect(server.address(), &Tactics::default()).unwrap();
+        write(&remote, pages[0], 1).unwrap();
+        let before = remote.reading().pin(pages[0]).unwrap();
+        let mut writing = remote.writing();
+        writing.write(pages[0], |bytes| page::put_u64(bytes, 64, 2)).unwrap();
+        let own = writing.pin(pages[0]).unwrap();
+        writing.write(pages[0], |bytes| page::put_u64(bytes, 64, 3)).unwrap();
+        writing.commit().unwrap();
+        let seen = [&before, &own].map(|pinned| page::u64_at(pinned, 64));
+        assert_eq!((seen, words(&remote, &pages[..1])), ([1, 2], vec![3]), "{text}");
+    }
+}
