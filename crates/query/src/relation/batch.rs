@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use lode::internals::page::{PAGE_BYTES, PageBytes, PageNumber};
-use lode::internals::slotted;
+use lode::internals::page::{self, PAGE_BYTES, PageBytes, PageNumber};
+use lode::internals::slotted::{self, SLOT_BYTES};
 use lode::{LodeError, PageRead, RecordId};
 
 use crate::error::Result;
@@ -133,11 +133,33 @@ impl TupleBatch {
     /// [`LodeError::Corrupt`] where a slot holds no tuple of this relation's.
     pub(super) fn take(&mut self, from: u16, to: u16, tuples_max: usize) -> Result<u16> {
         let Some(held) = self.pages.last() else { return Ok(from) };
+        let bytes = held.bytes();
+        let record_bytes = TAG_BYTES + self.tuple_bytes;
+        let slots = usize::from(page::u16_at(bytes, page::offset::COUNT)).min(slotted::SLOTS_MAX);
+        let last_at = (PAGE_BYTES - slots * SLOT_BYTES).checked_sub(record_bytes);
+        let first_id = RecordId { page: held.page, slot: 0 }.to_u64();
+        self.tuples.reserve(usize::from(to.saturating_sub(from)));
+        self.ids.reserve(usize::from(to.saturating_sub(from)));
         let mut slot = from;
         while slot < to && self.tuples.len() < tuples_max {
-            if let Some(at) = tuple_at(held, slot, self.tuple_bytes)? {
-                self.tuples.push(held.bytes[at..].as_ptr());
-                self.ids.push(RecordId { page: held.page, slot }.to_u64());
+            // A record of the right length without flags, which nearly every slot has, is told by
+            // one comparison.
+            let number = usize::from(slot);
+            let word = if number < slots {
+                page::u32_at(bytes, PAGE_BYTES - (number + 1) * SLOT_BYTES)
+            } else {
+                0
+            };
+            let at = (word & 0xffff) as usize;
+            let is_plain = (word >> 16) as usize == record_bytes;
+            let found = if is_plain && at >= slotted::RECORDS_AT && Some(at) <= last_at {
+                Some(at + TAG_BYTES)
+            } else {
+                tuple_at(held, slot, self.tuple_bytes)?
+            };
+            if let Some(at) = found {
+                self.tuples.push(bytes[at..].as_ptr());
+                self.ids.push(first_id | u64::from(slot));
             }
             slot += 1;
         }

@@ -8,6 +8,8 @@ use lode::PageWrite;
 use super::build::{self, NewIndex};
 use crate::catalog::{self, Catalog, Organisation, RelationInfo, Unnamed};
 use crate::error::Result;
+use crate::memory::{Memory, budget_default_bytes};
+use crate::sort::Sorter;
 use crate::tuple::{self, Layout};
 
 /// How a relation is to be stored.
@@ -61,7 +63,7 @@ pub struct Loader {
     unnamed: Unnamed,
     rows: u64,
     /// Of a clustered relation all tuples, until they are sorted.
-    unsorted: Vec<u8>,
+    sorter: Option<Sorter>,
 }
 
 impl Loader {
@@ -77,8 +79,14 @@ impl Loader {
         design: Design,
     ) -> Result<Self> {
         let unnamed = catalog::prepare(pages, &layout)?;
-        let (rows, unsorted) = (0, Vec::new());
-        Ok(Self { name: name.to_owned(), layout, design, unnamed, rows, unsorted })
+        let sorter = match &design.structure {
+            NewStructure::Clustered(attributes) => {
+                let memory = Memory::new(budget_default_bytes());
+                Some(Sorter::new(&layout, attributes, false, &memory))
+            }
+            NewStructure::Heap | NewStructure::Hash(_) => None,
+        };
+        Ok(Self { name: name.to_owned(), layout, design, unnamed, rows: 0, sorter })
     }
 
     /// The form of the tuples that it takes.
@@ -92,6 +100,10 @@ impl Loader {
     }
 
     /// Take so many tuples, one behind the other.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::QueryError::Memory`] where those of a clustered relation are too many to be sorted.
     pub fn add_many(
         &mut self,
         pages: &mut impl PageWrite,
@@ -100,9 +112,8 @@ impl Loader {
     ) -> Result<()> {
         debug_assert_eq!(tuples.len(), count * self.layout.bytes);
         self.rows += count as u64;
-        if let NewStructure::Clustered(_) = self.design.structure {
-            self.unsorted.extend_from_slice(tuples);
-            return Ok(());
+        if let Some(sorter) = &mut self.sorter {
+            return tuples.chunks_exact(self.layout.bytes).try_for_each(|tuple| sorter.add(tuple));
         }
         self.append(pages, tuples)
     }
@@ -116,9 +127,10 @@ impl Loader {
 
     /// Give it its name and its indexes. A relation that had the name is gone.
     pub fn finish(mut self, pages: &mut impl PageWrite) -> Result<RelationInfo> {
-        if let NewStructure::Clustered(attributes) = &self.design.structure {
-            let unsorted = std::mem::take(&mut self.unsorted);
-            for tuple in sorted(&unsorted, &self.layout, attributes) {
+        if let Some(sorter) = self.sorter.take() {
+            let sorted = sorter.finish()?;
+            let mut scan = sorted.scan();
+            while let Some(tuple) = scan.next_tuple()? {
                 self.unnamed.heap.insert(pages, tuple, None)?;
             }
         }
@@ -138,13 +150,6 @@ impl Loader {
         }
         Ok(info)
     }
-}
-
-/// Tuples in the order of some attributes, nulls first.
-fn sorted<'t>(tuples: &'t [u8], layout: &Layout, attributes: &[usize]) -> Vec<&'t [u8]> {
-    let mut sorted: Vec<_> = tuples.chunks_exact(layout.bytes).collect();
-    sorted.sort_by(|a, b| compare(a, b, layout, attributes));
-    sorted
 }
 
 /// The order of two tuples by some attributes.

@@ -5,7 +5,7 @@ use lode::PageWrite;
 use lode::internals::heap::RECORD_BYTES_MAX;
 
 use super::*;
-use crate::catalog::{AttributeStatistics, remove};
+use crate::catalog::{AttributeStatistics, Constant, remove};
 
 fn layout(attributes: &[(&str, Kind)]) -> Layout {
     Layout::of(attributes.iter().map(|&(name, kind)| (name.to_owned(), kind, false)))
@@ -89,4 +89,38 @@ fn a_tuple_that_fits_no_page_is_refused() {
     let wide = layout(&[("a", Kind::Text { width: RECORD_BYTES_MAX + 1 })]);
     let refused = Loader::new(&mut writing, "wide", wide, Design::default()).unwrap_err();
     assert!(refused.to_string().contains("a tuple of 4017 bytes"), "{refused}");
+}
+
+#[test]
+fn settling_tells_how_many_tuples_and_what_they_hold() {
+    let database = database();
+    let text = Kind::Text { width: 100 };
+    let kinds = [("a", Kind::Integer { bytes: 2 }), ("b", Kind::Real { bytes: 4 }), ("c", text)];
+    let mut writing = database.writing();
+    let (layout, mut tuples) = (layout(&kinds), Vec::new());
+    for number in 0..60_i16 {
+        tuples.extend((number % 7 - 3).to_le_bytes());
+        tuples.extend((f32::from(number) / 2.0).to_le_bytes());
+        tuples.extend([b'a' + (number % 20) as u8; 80]);
+        tuples.extend([b' '; 20]);
+    }
+    let mut loader = Loader::new(&mut writing, "r", layout, Design::default()).unwrap();
+    loader.add_many(&mut writing, &tuples, 60).unwrap();
+    let mut info = loader.finish(&mut writing).unwrap();
+    assert!(info.statistics.is_empty());
+    settle(&mut writing, &mut info).unwrap();
+    let known = Catalog::read(&writing).unwrap();
+    let known = known.relation("r").unwrap();
+    assert_eq!((known.rows, known.pages), (60, 2));
+    let text = |letter| Constant::Text(vec![letter; 64]);
+    let expected = [
+        (7, (Constant::Integer(-3), Constant::Integer(3))),
+        (60, (Constant::Real(0.0), Constant::Real(29.5))),
+        (20, (text(b'a'), text(b't'))),
+    ];
+    for (found, (distinct, range)) in known.statistics.iter().zip(expected) {
+        assert!(found.distinct.abs_diff(distinct) <= 1, "{found:?} of {distinct}");
+        assert_eq!(found.range, Some(range));
+    }
+    assert_eq!(known.statistics.len(), 3);
 }
