@@ -4,7 +4,7 @@ use std::fmt;
 
 use lode::internals::page::{self, PAGE_BYTES, PageBytes, PageNumber};
 use lode::internals::slotted::{self, SLOT_BYTES};
-use lode::{LodeError, PageRead, RecordId};
+use lode::{LodeError, PageRead, Pinned, RecordId};
 
 use crate::error::Result;
 
@@ -27,21 +27,39 @@ pub struct TupleBatch {
 /// A page as it was when it was read, for as long as the batch is used.
 pub(super) struct HeldPage {
     pub(super) page: PageNumber,
-    bytes: Box<PageBytes>,
+    bytes: PageHold,
+}
+
+/// How a page is kept.
+enum PageHold {
+    /// In the buffer.
+    Pinned(Pinned),
+    /// Outside it: so many pages of the cache are pinned already that others would find no room.
+    Copied(Box<PageBytes>),
 }
 
 impl HeldPage {
     pub(super) fn read(pages: &impl PageRead, page: PageNumber) -> Result<Self> {
-        #[expect(
-            clippy::redundant_closure_for_method_calls,
-            reason = "the method serves one lifetime of a view, the closure serves every"
-        )]
-        let bytes = pages.read(page, |view| view.copy())?;
+        let bytes = match pages.pin(page) {
+            Ok(pinned) => PageHold::Pinned(pinned),
+            Err(LodeError::PinsFull { .. }) => {
+                #[expect(
+                    clippy::redundant_closure_for_method_calls,
+                    reason = "the method serves one lifetime of a view, the closure every one"
+                )]
+                let copied = pages.read(page, |view| view.copy())?;
+                PageHold::Copied(copied)
+            }
+            Err(error) => return Err(error.into()),
+        };
         Ok(Self { page, bytes })
     }
 
     pub(super) fn bytes(&self) -> &PageBytes {
-        &self.bytes
+        match &self.bytes {
+            PageHold::Pinned(pinned) => pinned.bytes(),
+            PageHold::Copied(copied) => copied,
+        }
     }
 }
 
@@ -183,7 +201,7 @@ impl TupleBatch {
 
 /// Where a tuple begins in its page; None for a slot that is free.
 fn tuple_at(held: &HeldPage, slot: u16, tuple_bytes: usize) -> Result<Option<usize>> {
-    let found = slotted::find_in(&held.bytes, slot).map_err(|how| how.on(held.page))?;
+    let found = slotted::find_in(held.bytes(), slot).map_err(|how| how.on(held.page))?;
     let Some(record) = found else { return Ok(None) };
     if record.flags != IS_RECORD || record.len != TAG_BYTES + tuple_bytes {
         let how = "a slot holds no tuple of its relation";

@@ -1,9 +1,10 @@
 //! Relations filled at once: from a program's tuples, and from another organisation.
 
 use std::cmp::Ordering;
+use std::fmt;
 use std::sync::Arc;
 
-use lode::PageWrite;
+use lode::{Appender, PageWrite};
 
 use super::build::{self, NewIndex};
 use crate::catalog::{self, Catalog, Organisation, RelationInfo, Unnamed};
@@ -55,12 +56,12 @@ impl NewStructure {
 
 /// A relation that is being filled. Nobody sees it before [`Loader::finish`], which puts it in the
 /// place of one of the same name; so it may be filled from that one.
-#[derive(Debug)]
 pub struct Loader {
     name: String,
     layout: Layout,
     design: Design,
     unnamed: Unnamed,
+    appender: Appender,
     rows: u64,
     /// Of a clustered relation all tuples, until they are sorted.
     sorter: Option<Sorter>,
@@ -86,7 +87,8 @@ impl Loader {
             }
             NewStructure::Heap | NewStructure::Hash(_) => None,
         };
-        Ok(Self { name: name.to_owned(), layout, design, unnamed, rows: 0, sorter })
+        let (name, appender) = (name.to_owned(), unnamed.heap.appender());
+        Ok(Self { name, layout, design, unnamed, appender, rows: 0, sorter })
     }
 
     /// The form of the tuples that it takes.
@@ -115,12 +117,8 @@ impl Loader {
         if let Some(sorter) = &mut self.sorter {
             return tuples.chunks_exact(self.layout.bytes).try_for_each(|tuple| sorter.add(tuple));
         }
-        self.append(pages, tuples)
-    }
-
-    fn append(&self, pages: &mut impl PageWrite, tuples: &[u8]) -> Result<()> {
         for tuple in tuples.chunks_exact(self.layout.bytes) {
-            self.unnamed.heap.insert(pages, tuple, None)?;
+            self.appender.append(pages, tuple)?;
         }
         Ok(())
     }
@@ -131,9 +129,10 @@ impl Loader {
             let sorted = sorter.finish()?;
             let mut scan = sorted.scan();
             while let Some(tuple) = scan.next_tuple()? {
-                self.unnamed.heap.insert(pages, tuple, None)?;
+                self.appender.append(pages, tuple)?;
             }
         }
+        self.appender.finish(pages)?;
         if let Some(before) = Catalog::read(pages)?.relation(&self.name) {
             catalog::remove(pages, before)?;
         }
@@ -149,6 +148,16 @@ impl Loader {
             build::add_index(pages, &mut info, &index)?;
         }
         Ok(info)
+    }
+}
+
+impl fmt::Debug for Loader {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.debug_struct("Loader")
+            .field("name", &self.name)
+            .field("design", &self.design)
+            .field("rows", &self.rows)
+            .finish_non_exhaustive()
     }
 }
 
