@@ -7,6 +7,7 @@
 pub mod arithmetic;
 mod changing;
 pub mod closures;
+pub mod evaluation;
 mod packed;
 #[cfg(test)]
 pub mod random;
@@ -14,6 +15,8 @@ mod receiver;
 pub mod rows;
 mod sink;
 mod state;
+#[cfg(test)]
+mod tests;
 mod transaction;
 pub mod vectorised;
 

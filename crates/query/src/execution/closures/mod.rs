@@ -18,7 +18,8 @@ use loadstone_quel::error::Fault;
 use loadstone_quel::schema::Kind;
 use loadstone_quel::tree::{BinaryOperator, Span};
 
-use super::rows::{Condition, Evaluation, Known, Packer, Row, Scalar};
+use super::evaluation::{Condition, Evaluation, Known, Packer, Row, Scalar};
+use crate::error::Result;
 use crate::expression::Expr;
 use crate::plan::Pack;
 use crate::tuple::{Field, Value};
@@ -48,16 +49,23 @@ enum Built {
 const NO_ROW: Row<'static> = Row { tuples: &[], ids: &[] };
 
 impl Evaluation for Closures<'_> {
-    fn condition(&self, expr: &Expr) -> Box<dyn Condition> {
-        Box::new(Truth(self.truth(expr)))
+    fn condition(&self, expr: &Expr) -> Result<Box<dyn Condition>> {
+        Ok(Box::new(Truth(self.truth(expr))))
     }
 
-    fn scalar(&self, expr: &Expr) -> Box<dyn Scalar> {
-        Box::new(self.build(expr))
+    fn conditions(&self, expr: &Expr) -> Result<Vec<Box<dyn Condition>>> {
+        match expr {
+            Expr::And(operands) => operands.iter().map(|one| self.condition(one)).collect(),
+            one => Ok(vec![self.condition(one)?]),
+        }
     }
 
-    fn packer(&self, pack: &Pack) -> Box<dyn Packer> {
-        Box::new(pack::Closure::of(self, pack))
+    fn scalar(&self, expr: &Expr) -> Result<Box<dyn Scalar>> {
+        Ok(Box::new(self.build(expr)))
+    }
+
+    fn packer(&self, pack: &Pack) -> Result<Box<dyn Packer>> {
+        Ok(Box::new(pack::Closure::of(self, pack)))
     }
 }
 

@@ -8,7 +8,7 @@ use super::operand::{
     both, with_integer, with_real,
 };
 use crate::execution::arithmetic;
-use crate::execution::rows::Row;
+use crate::execution::evaluation::Row;
 use crate::tuple::{Field, read_integer, read_real};
 
 /// An integer attribute of 1, 2, 4 or 8 bytes.

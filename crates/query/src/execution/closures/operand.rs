@@ -3,7 +3,7 @@
 
 use loadstone_quel::error::Fault;
 
-use crate::execution::rows::Row;
+use crate::execution::evaluation::Row;
 use crate::tuple::{array, trimmed};
 
 /// Why a node has no value.

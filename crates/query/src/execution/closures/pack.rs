@@ -5,7 +5,7 @@ use loadstone_quel::tree::Span;
 
 use super::operand::{Constant, Integer2, Integer4, Operand, Real8, Stop};
 use super::{Built, Closures, Integer, Real, Row, Text, with_integer, with_real};
-use crate::execution::rows::Packer;
+use crate::execution::evaluation::Packer;
 use crate::expression::Expr;
 use crate::plan::Pack;
 use crate::tuple::{Field, Value, width, write};

@@ -5,10 +5,10 @@ use loadstone_quel::tree::{BinaryOperator, Span};
 use proptest::prelude::*;
 
 use super::Closures;
+use crate::execution::evaluation::{Evaluation, Known, Row};
 use crate::execution::random::{
     condition, is_integer, layout, meaning, place, plain, truth, tuple, value, values,
 };
-use crate::execution::rows::{Evaluation, Known, Row};
 use crate::expression::Expr;
 use crate::plan::Pack;
 use crate::tuple::{Field, Layout, OwnedValue, Value, read};
@@ -26,7 +26,7 @@ proptest! {
         let rows = [left, right];
         let expected = meaning(&expr, &rows).map_err(|span| span.start);
         let known = Known::default();
-        let mut scalar = Closures { known: &known }.scalar(&expr);
+        let mut scalar = Closures { known: &known }.scalar(&expr).unwrap();
         let found = on_row(&rows, |row| scalar.value(row).map(plain).map_err(place));
         let expected = expected.map(|value| plain(value.unwrap_or(OwnedValue::Null).borrow()));
         prop_assert_eq!(found, expected);
@@ -37,7 +37,7 @@ proptest! {
         let rows = [left, right];
         let expected = truth(&expr, &rows).map_err(|span| span.start);
         let known = Known::default();
-        let mut condition = Closures { known: &known }.condition(&expr);
+        let mut condition = Closures { known: &known }.condition(&expr).unwrap();
         let found = on_row(&rows, |row| condition.holds(row).map_err(place));
         prop_assert_eq!(found, expected.map(|truth| truth == Some(true)));
     }
@@ -59,7 +59,7 @@ proptest! {
         let known = Known::default();
         let span = Span { start: 50, end: 51 };
         let pack = Pack { values: exprs, layout: layout.clone(), span };
-        let mut packer = Closures { known: &known }.packer(&pack);
+        let mut packer = Closures { known: &known }.packer(&pack).unwrap();
         let mut packed = vec![0xa5; layout.bytes];
         let outcome = on_row(&rows, |row| packer.pack(row, &mut packed).map_err(place));
         let found = outcome.map(|()| {
@@ -91,9 +91,9 @@ fn a_constant_that_fails_is_an_error_only_if_a_row_comes_to_it() {
     let row = Row { tuples: &[], ids: &[] };
     let closures = Closures { known: &known };
     let spared = Expr::And(vec![is_false.clone(), fails.clone()]);
-    assert!(!closures.condition(&spared).holds(&row).unwrap());
+    assert!(!closures.condition(&spared).unwrap().holds(&row).unwrap());
     let reached = Expr::And(vec![fails, is_false]);
-    assert_eq!(place(closures.condition(&reached).holds(&row).unwrap_err()), 7);
+    assert_eq!(place(closures.condition(&reached).unwrap().holds(&row).unwrap_err()), 7);
 }
 
 #[test]
@@ -114,11 +114,11 @@ fn parameters_and_scalars_are_constants() {
     let closures = Closures { known: &known };
     for (field, expected) in layout.fields.iter().zip(&values) {
         let scalar = Expr::Scalar { aggregation: 0, field: field.clone() };
-        let mut scalar = closures.scalar(&scalar);
+        let mut scalar = closures.scalar(&scalar).unwrap();
         assert_eq!(scalar.value(&row).unwrap(), expected.borrow(), "{}", field.name);
     }
     let type_ = loadstone_quel::check::resolved::Type::Text;
-    let mut parameter = closures.scalar(&Expr::Parameter { number: 0, type_ });
+    let mut parameter = closures.scalar(&Expr::Parameter { number: 0, type_ }).unwrap();
     assert_eq!(parameter.value(&row).unwrap(), Value::Text(b"b"));
 }
 
@@ -131,11 +131,11 @@ fn a_tuple_packed_whole_is_the_same_tuple() {
     let values = layout.fields.iter().map(|field| column(1, field)).collect();
     let pack = Pack { values, layout: layout.clone(), span: Span::default() };
     let mut packed = vec![0; 12];
-    Closures { known: &known }.packer(&pack).pack(&row, &mut packed).unwrap();
+    Closures { known: &known }.packer(&pack).unwrap().pack(&row, &mut packed).unwrap();
     assert_eq!(packed, bytes);
     let order = [2, 3, 1, 0];
     let values = order.iter().map(|n| column(1, &layout.fields[*n])).collect();
     let pack = Pack { values, layout, span: Span::default() };
-    Closures { known: &known }.packer(&pack).pack(&row, &mut packed).unwrap();
+    Closures { known: &known }.packer(&pack).unwrap().pack(&row, &mut packed).unwrap();
     assert_eq!(packed, b"cccdddbbbaaa");
 }

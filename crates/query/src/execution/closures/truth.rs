@@ -10,7 +10,7 @@ use super::operand::{
     with_integer, with_real,
 };
 use crate::execution::arithmetic::holds;
-use crate::execution::rows::Row;
+use crate::execution::evaluation::Row;
 use crate::tuple::{compare_mixed, compare_texts};
 
 /// A comparison of values that have an order, one closure for each operator.

@@ -1,6 +1,35 @@
 //! Row at a time: what `execution=interpreted` and `execution=closures` share. They differ in how
-//! an expression is computed, which is behind the traits of [`evaluation`].
+//! an expression is computed, which is behind the traits of [`super::evaluation`]; sources, loops,
+//! probes and sinks are the same.
 
-pub mod evaluation;
+mod driver;
+mod frame;
+mod merge;
+mod stage;
 
-pub use evaluation::{Condition, Evaluation, Known, Packer, Row, Scalar};
+use super::closures::Closures;
+use super::evaluation::Known;
+use super::{Executor, Receiver, State};
+use crate::error::Result;
+use crate::plan::Pipeline;
+
+/// The executors that go row by row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowAtATime {
+    /// `execution=closures`.
+    Closures,
+}
+
+impl Executor for RowAtATime {
+    fn run(
+        &self,
+        pipeline: &Pipeline,
+        state: &mut State<'_>,
+        receiver: &mut Receiver<'_>,
+    ) -> Result<()> {
+        let known = Known::of(state)?;
+        match self {
+            Self::Closures => driver::run(&Closures { known: &known }, pipeline, state, receiver),
+        }
+    }
+}

@@ -1,8 +1,13 @@
 //! How a pipeline that goes row by row asks for values: the form that an expression takes is the
 //! executor's own, made once for each pipeline and used for every row.
 
+use std::sync::Arc;
+
 use loadstone_quel::error::Fault;
 
+use crate::aggregate::Groups;
+use crate::error::Result;
+use crate::execution::State;
 use crate::expression::Expr;
 use crate::plan::Pack;
 use crate::tuple::{OwnedValue, Value, read};
@@ -26,6 +31,17 @@ pub struct Known {
 }
 
 impl Known {
+    /// What a running statement knows now.
+    pub fn of(state: &State<'_>) -> Result<Self> {
+        let parameters = state.parameters.iter().map(|one| one.value().to_owned()).collect();
+        let scalar = |groups: &Option<Arc<Groups>>| -> Result<Vec<u8>> {
+            let Some(groups) = groups else { return Ok(Vec::new()) };
+            Ok(groups.tuples().scan().next_tuple()?.map_or_else(Vec::new, <[u8]>::to_vec))
+        };
+        let scalars = state.aggregations.iter().map(scalar).collect::<Result<_>>()?;
+        Ok(Self { parameters, scalars })
+    }
+
     /// The value of an expression without operators that depends on no row.
     pub fn value<'a>(&'a self, expr: &'a Expr) -> Option<Value<'a>> {
         match expr {
@@ -42,13 +58,19 @@ impl Known {
 /// An executor's way to compute.
 pub trait Evaluation {
     /// The form of a condition.
-    fn condition(&self, expr: &Expr) -> Box<dyn Condition>;
+    fn condition(&self, expr: &Expr) -> Result<Box<dyn Condition>>;
+
+    /// The form of a condition that a row must meet: several that it must meet one after another,
+    /// where that is how the executor does it.
+    fn conditions(&self, expr: &Expr) -> Result<Vec<Box<dyn Condition>>> {
+        Ok(vec![self.condition(expr)?])
+    }
 
     /// The form of a value.
-    fn scalar(&self, expr: &Expr) -> Box<dyn Scalar>;
+    fn scalar(&self, expr: &Expr) -> Result<Box<dyn Scalar>>;
 
     /// The form of a tuple to be made.
-    fn packer(&self, pack: &Pack) -> Box<dyn Packer>;
+    fn packer(&self, pack: &Pack) -> Result<Box<dyn Packer>>;
 }
 
 /// A condition, ready to be tried.

@@ -1,0 +1,199 @@
+//! The parts of a pipeline in the form in which the driver runs them.
+
+use std::sync::Arc;
+
+use crate::aggregate::Groups;
+use crate::error::Result;
+use crate::execution::evaluation::{Condition, Evaluation, Packer, Row, Scalar};
+use crate::execution::{Packed, State};
+use crate::expression::Expr;
+use crate::plan::{self, Access, Pack, Pipeline, Sink, Step};
+use crate::relation::{Relation, TupleBatch};
+use crate::table::{DistinctTable, JoinTable};
+use crate::temporary::Temporary;
+use crate::tuple::{Field, Value};
+
+/// Where tuples come from, once or again for each outer row.
+pub(super) struct Source {
+    pub slot: usize,
+    pub from: From,
+    /// Kept from one run to the next, for its memory.
+    pub batch: TupleBatch,
+}
+
+pub(super) enum From {
+    Once,
+    Scan { relation: Relation, qualification: Option<Box<dyn Condition>> },
+    Range { relation: Relation, access: Access, low: Limit, high: Limit },
+    Lookup { relation: Relation, access: Access, key: Box<dyn Scalar> },
+    Temporary(Arc<Temporary>),
+    Groups(Arc<Groups>),
+    Merge { left: Side, right: Side },
+}
+
+/// A bound of a range, and whether it is included.
+pub(super) type Limit = Option<(Box<dyn Scalar>, bool)>;
+
+/// A sorted input of a merge.
+pub(super) struct Side {
+    pub temporary: Arc<Temporary>,
+    pub key: Vec<Field>,
+}
+
+/// A step.
+pub(super) enum Stage {
+    /// All must hold; a false one spares those behind it.
+    Filter(Vec<Box<dyn Condition>>),
+    Loop(Source),
+    Probe {
+        table: Arc<JoinTable>,
+        slot: usize,
+        keys: Vec<Box<dyn Scalar>>,
+    },
+    ProbeGroups {
+        groups: Arc<Groups>,
+        slot: usize,
+        keys: Vec<Box<dyn Scalar>>,
+    },
+    Distinct {
+        seen: DistinctTable,
+        slot: usize,
+        packer: Box<dyn Packer>,
+        tuple: Vec<u8>,
+    },
+}
+
+/// What the sink gets of each row.
+pub(super) enum Target {
+    /// A tuple.
+    Tuple { packer: Box<dyn Packer>, tuple: Vec<u8> },
+    /// By-values, and what the row does to each aggregate.
+    Values { by: Vec<Box<dyn Scalar>>, updates: Vec<Update> },
+}
+
+pub(super) struct Update {
+    pub aggregate: usize,
+    pub argument: Box<dyn Scalar>,
+    pub condition: Option<Box<dyn Condition>>,
+}
+
+/// Makes the parts of one pipeline.
+pub(super) struct Maker<'a, 's> {
+    pub evaluation: &'a dyn Evaluation,
+    pub pipeline: &'a Pipeline,
+    pub state: &'a State<'s>,
+}
+
+impl Maker<'_, '_> {
+    pub fn source(&self, source: &plan::Source) -> Result<Source> {
+        let relation = |name: &str| self.state.relation(name);
+        let limit = |bound: &Option<(Expr, bool)>| -> Result<Limit> {
+            let bound = bound.as_ref();
+            bound.map(|(expr, included)| Ok((self.evaluation.scalar(expr)?, *included))).transpose()
+        };
+        let (slot, from) = match source {
+            plan::Source::Once => (0, From::Once),
+            plan::Source::Scan { relation: name, slot, qualification } => {
+                let condition = qualification.as_ref().map(|one| self.evaluation.condition(one));
+                let qualification = condition.transpose()?;
+                (*slot, From::Scan { relation: relation(name)?, qualification })
+            }
+            plan::Source::Range { relation: name, slot, access, low, high } => {
+                let (low, high) = (limit(low)?, limit(high)?);
+                let (relation, access) = (relation(name)?, access.clone());
+                (*slot, From::Range { relation, access, low, high })
+            }
+            plan::Source::Lookup { relation: name, slot, access, key } => {
+                let key = self.evaluation.scalar(key)?;
+                (*slot, From::Lookup { relation: relation(name)?, access: access.clone(), key })
+            }
+            plan::Source::Temporary { temporary, slot } => {
+                (*slot, From::Temporary(self.state.temporary(*temporary)))
+            }
+            plan::Source::Groups { aggregation, slot } => {
+                (*slot, From::Groups(self.state.aggregation(*aggregation)))
+            }
+            plan::Source::Merge { left, right, left_key, right_key } => {
+                let (left, right) =
+                    (self.side(*left, 0, left_key), self.side(*right, 1, right_key));
+                (0, From::Merge { left, right })
+            }
+        };
+        Ok(Source { slot, from, batch: TupleBatch::new() })
+    }
+
+    fn side(&self, temporary: usize, slot: usize, key: &[usize]) -> Side {
+        let fields = &self.pipeline.slots[slot].fields;
+        let key = key.iter().map(|at| fields[*at].clone()).collect();
+        Side { temporary: self.state.temporary(temporary), key }
+    }
+
+    pub fn stages(&self) -> Result<Vec<Stage>> {
+        self.pipeline.steps.iter().map(|step| self.stage(step)).collect()
+    }
+
+    fn stage(&self, step: &Step) -> Result<Stage> {
+        Ok(match step {
+            Step::Filter(condition) => Stage::Filter(self.evaluation.conditions(condition)?),
+            Step::Loop(source) => Stage::Loop(self.source(source)?),
+            Step::Probe { table, slot, keys } => {
+                let table = self.state.table(*table);
+                Stage::Probe { table, slot: *slot, keys: self.scalars(keys)? }
+            }
+            Step::ProbeGroups { aggregation, slot, keys } => {
+                let groups = self.state.aggregation(*aggregation);
+                Stage::ProbeGroups { groups, slot: *slot, keys: self.scalars(keys)? }
+            }
+            Step::Distinct { pack, slot } => Stage::Distinct {
+                seen: DistinctTable::new(&pack.layout, &self.state.memory)?,
+                slot: *slot,
+                packer: self.evaluation.packer(pack)?,
+                tuple: vec![0; pack.layout.bytes],
+            },
+        })
+    }
+
+    pub fn target(&self) -> Result<Target> {
+        if let Some(Packed { values, layout, span }) = Packed::of(&self.pipeline.sink) {
+            let tuple = vec![0; layout.bytes];
+            let packer = self.evaluation.packer(&Pack { values, layout, span })?;
+            return Ok(Target::Tuple { packer, tuple });
+        }
+        let Sink::Aggregate { by, updates, .. } = &self.pipeline.sink else {
+            return Ok(Target::Values { by: Vec::new(), updates: Vec::new() });
+        };
+        let update = |update: &plan::Update| -> Result<Update> {
+            let condition = update.condition.as_ref().map(|one| self.evaluation.condition(one));
+            let argument = self.evaluation.scalar(&update.argument)?;
+            Ok(Update { aggregate: update.aggregate, argument, condition: condition.transpose()? })
+        };
+        let updates = updates.iter().map(update).collect::<Result<_>>()?;
+        Ok(Target::Values { by: self.scalars(by)?, updates })
+    }
+
+    fn scalars(&self, exprs: &[Expr]) -> Result<Vec<Box<dyn Scalar>>> {
+        exprs.iter().map(|expr| self.evaluation.scalar(expr)).collect()
+    }
+}
+
+/// Values that need no memory of their own.
+const INLINE: usize = 4;
+
+/// Computes some values of a row, and does something with them.
+#[inline]
+pub(super) fn with_values<T>(
+    scalars: &mut [Box<dyn Scalar>],
+    row: &Row<'_>,
+    then: impl FnOnce(&[Value<'_>]) -> T,
+) -> Result<T, loadstone_quel::error::Fault> {
+    let count = scalars.len();
+    let (mut inline, mut more) = ([Value::Null; INLINE], Vec::new());
+    if count > INLINE {
+        more.resize(count, Value::Null);
+    }
+    let values = if count > INLINE { &mut more[..] } else { &mut inline[..count] };
+    for (value, scalar) in values.iter_mut().zip(scalars) {
+        *value = scalar.value(row)?;
+    }
+    Ok(then(values))
+}
