@@ -2,6 +2,7 @@
 //! file. `LOADSTONE_UPDATE_GOLDEN=1 cargo test` writes them anew; read the difference.
 
 mod facts;
+mod sound;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
