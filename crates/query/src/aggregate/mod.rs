@@ -99,8 +99,24 @@ impl Partitions {
     }
 
     fn partition_of_key(&mut self, key: &[u8]) -> Result<usize> {
-        let hash = if self.aggregation.is_sorted { 0 } else { hash_fields(key, &self.by.fields) };
+        if let Some(last) = self.sorted_partition(key) {
+            return Ok(last);
+        }
+        let hash = hash_fields(key, &self.by.fields);
         self.partition_of(key, hash)
+    }
+
+    /// Where rows come sorted, the last partition, if it is that of the key.
+    fn sorted_partition(&self, key: &[u8]) -> Option<usize> {
+        let last = self.len().checked_sub(1).filter(|_| self.aggregation.is_sorted);
+        last.filter(|last| self.is_equal(*last, key))
+    }
+
+    /// Another pipeline feeds it, too: its rows do not go on in the order of the last one's.
+    #[must_use]
+    pub fn reopened(mut self: Box<Self>) -> Box<Self> {
+        self.aggregation.is_sorted = false;
+        self
     }
 
     /// As [`Partitions::partition`], by a tuple of the by-values, in which no zero is negative, and
@@ -112,7 +128,7 @@ impl Partitions {
     #[inline]
     pub fn partition_of(&mut self, key: &[u8], hash: u64) -> Result<usize> {
         let found = if self.aggregation.is_sorted {
-            self.len().checked_sub(1).filter(|last| self.is_equal(*last, key))
+            self.sorted_partition(key)
         } else {
             self.slots.find(hash, |number| self.is_equal(number, key))
         };
@@ -201,25 +217,12 @@ impl Partitions {
             }
             places.push(Place(results.push(&tuple)?));
         }
-        let slots = if self.aggregation.is_sorted { self.slots_of_sorted()? } else { self.slots };
         Ok(Groups {
             by: layout.fields[..self.aggregation.by].to_vec(),
-            slots,
+            slots: self.slots,
             places,
             temporary: Temporary::new(results),
         })
-    }
-
-    /// Sorted partitions had no use for hashes; who probes them has.
-    fn slots_of_sorted(&self) -> Result<Slots> {
-        let mut slots = Slots::new(self.memory.reservation(WHAT))?;
-        for place in &self.places {
-            if !slots.try_reserve() {
-                return Err(slots.refusal());
-            }
-            slots.insert(hash_fields(key_of(&self.by, *place), &self.by.fields));
-        }
-        Ok(slots)
     }
 }
 

@@ -76,7 +76,7 @@ proptest! {
         mut input in prop::collection::vec(
             (prop::option::weighted(0.9, -30i64..30), prop::option::weighted(0.8, -9i64..9)), 0..400
         ),
-        sorted: bool,
+        sorted: bool, reopened in 0usize..200,
     ) {
         use AggregateFunction as F;
         let functions = [
@@ -85,10 +85,17 @@ proptest! {
         ];
         let aggregation = aggregation(&[INTEGER], &functions, sorted);
         if sorted {
-            input.sort();
+            let end = reopened.min(input.len());
+            input[..end].sort();
         }
-        let mut partitions = Partitions::new(&aggregation, &Memory::new(1 << 22)).unwrap();
-        for (by, argument) in &input {
+        let reopened = if sorted { reopened } else { usize::MAX };
+        let memory = Memory::new(1 << 22);
+        let mut partitions = Box::new(Partitions::new(&aggregation, &memory).unwrap());
+        for (number, (by, argument)) in input.iter().enumerate() {
+            // From there on the order is another pipeline's.
+            if number == reopened {
+                partitions = partitions.reopened();
+            }
             let by = [by.map_or(Value::Null, Value::Integer)];
             let partition = partitions.partition(&by).unwrap();
             for aggregate in 0..functions.len() {

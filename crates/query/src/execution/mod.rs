@@ -27,7 +27,7 @@ pub use state::{Parameter, State};
 pub use transaction::Transaction;
 
 use crate::error::Result;
-use crate::plan::{Pipeline, Plan};
+use crate::plan::{self, Pipeline, Plan};
 
 /// A way to run pipelines: the tactic `execution`.
 pub trait Executor {
@@ -60,13 +60,22 @@ pub fn run(
     state: &mut State<'_>,
     client: &mut dyn Sink,
 ) -> Result<()> {
-    for pipeline in &plan.pipelines {
+    for (number, pipeline) in plan.pipelines.iter().enumerate() {
         state.check_cancelled()?;
         let mut receiver = Receiver::new(plan, &pipeline.sink, state, client)?;
         let rows_before = state.work.rows;
         executor.run(pipeline, state, &mut receiver)?;
         state.pipeline_rows.push(state.work.rows - rows_before);
         receiver.finish(state)?;
+        if let plan::Sink::Aggregate { aggregation, .. } = &pipeline.sink {
+            let feeds = |later: &Pipeline| match &later.sink {
+                plan::Sink::Aggregate { aggregation: other, .. } => other == aggregation,
+                _ => false,
+            };
+            if !plan.pipelines[number + 1..].iter().any(feeds) {
+                state.finish_aggregation(*aggregation)?;
+            }
+        }
     }
     Ok(())
 }

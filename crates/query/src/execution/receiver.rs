@@ -39,7 +39,7 @@ impl<'a> Receiver<'a> {
         if let Some(changing) = changing::sink(sink, state)? {
             return Ok(Self::Tuples(changing));
         }
-        let memory = &state.memory;
+        let memory = &state.memory.clone();
         Ok(Self::Tuples(match sink {
             plan::Sink::Rows(_) => Box::new(ClientRows(client)),
             plan::Sink::Build { table, pack, key } => Box::new(Building {
@@ -56,7 +56,10 @@ impl<'a> Receiver<'a> {
             }),
             plan::Sink::Aggregate { aggregation, .. } => {
                 let aggregated = &plan.aggregations[*aggregation];
-                let partitions = Box::new(Partitions::new(aggregated, memory)?);
+                let partitions = match state.take_partitions(*aggregation) {
+                    Some(partitions) => partitions.reopened(),
+                    None => Box::new(Partitions::new(aggregated, memory)?),
+                };
                 return Ok(Self::Aggregation { number: *aggregation, partitions });
             }
             plan::Sink::Store { .. }
@@ -66,17 +69,17 @@ impl<'a> Receiver<'a> {
         }))
     }
 
-    /// There are no more rows: what they came to stands in the state.
+    /// There are no more rows: what they came to stands in the state. Partitions that another
+    /// pipeline may feed, too, wait there for [`State::finish_aggregation`].
     ///
     /// # Errors
     ///
-    /// As of [`Sink::finish`] and [`Partitions::finish`].
+    /// As of [`Sink::finish`].
     pub fn finish(self, state: &mut State<'_>) -> Result<()> {
         match self {
             Self::Tuples(mut sink) => sink.finish(state),
             Self::Aggregation { number, partitions } => {
-                let groups = partitions.finish(state.source)?;
-                put(&mut state.aggregations, number, groups);
+                state.keep_partitions(number, partitions);
                 Ok(())
             }
         }

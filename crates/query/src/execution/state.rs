@@ -1,12 +1,13 @@
 //! What the pipelines of a statement share while it runs.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use loadstone_quel::error::Fault;
 
 use super::Transaction;
-use crate::aggregate::Groups;
+use crate::aggregate::{Groups, Partitions};
 use crate::catalog::Catalog;
 use crate::counters::Work;
 use crate::error::{QueryError, Result};
@@ -42,6 +43,8 @@ pub struct State<'a> {
     pub temporaries: Vec<Option<Arc<Temporary>>>,
     /// Aggregations by their numbers.
     pub aggregations: Vec<Option<Arc<Groups>>>,
+    /// Aggregations that pipelines still feed.
+    partitions: BTreeMap<usize, Box<Partitions>>,
 }
 
 /// A value that the program was given from outside.
@@ -92,6 +95,7 @@ impl<'a> State<'a> {
             tables: Vec::new(),
             temporaries: Vec::new(),
             aggregations: Vec::new(),
+            partitions: BTreeMap::new(),
         }
     }
 
@@ -135,5 +139,30 @@ impl<'a> State<'a> {
     /// An aggregation that an earlier pipeline fed.
     pub fn aggregation(&self, number: usize) -> Arc<Groups> {
         Arc::clone(self.aggregations[number].as_ref().expect(IN_ORDER))
+    }
+
+    /// What earlier pipelines have fed into an aggregation.
+    pub(super) fn take_partitions(&mut self, number: usize) -> Option<Box<Partitions>> {
+        self.partitions.remove(&number)
+    }
+
+    /// Keep what a pipeline has fed into an aggregation.
+    pub(super) fn keep_partitions(&mut self, number: usize, partitions: Box<Partitions>) {
+        self.partitions.insert(number, partitions);
+    }
+
+    /// No pipeline feeds the aggregation any more.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Partitions::finish`].
+    pub fn finish_aggregation(&mut self, number: usize) -> Result<()> {
+        let Some(partitions) = self.partitions.remove(&number) else { return Ok(()) };
+        let groups = partitions.finish(self.source)?;
+        if self.aggregations.len() <= number {
+            self.aggregations.resize(number + 1, None);
+        }
+        self.aggregations[number] = Some(Arc::new(groups));
+        Ok(())
     }
 }
