@@ -34,6 +34,14 @@ impl Checker {
         Self { catalogue, ranges: BTreeMap::new(), parameters }
     }
 
+    /// Declare a range variable, as a statement before these; without effect where there is no such
+    /// relation.
+    pub fn declare(&mut self, variable: &str, relation: &str) {
+        if self.catalogue.contains_key(relation) {
+            self.ranges.insert(variable.to_owned(), relation.to_owned());
+        }
+    }
+
     fn resolver(&self) -> Resolver<'_> {
         Resolver::new(&self.catalogue, &self.ranges, &self.parameters)
     }

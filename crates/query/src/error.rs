@@ -53,6 +53,12 @@ pub enum QueryError {
         /// The index's attributes.
         attributes: String,
     },
+    /// What a caller gave fits nowhere.
+    #[error("{what}")]
+    Input {
+        /// What it is, and what there is.
+        what: String,
+    },
     /// The program's caller asked for its end.
     #[error("the query was cancelled")]
     Cancelled,

@@ -7,6 +7,7 @@
 pub mod aggregate;
 pub mod catalog;
 pub mod counters;
+pub mod database;
 pub mod error;
 pub mod execution;
 pub mod expression;

@@ -1,0 +1,250 @@
+//! A database of lode that is asked in QUEL.
+
+pub mod arrow;
+mod cancel;
+mod definition;
+mod rows;
+mod running;
+mod statement;
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::RecordBatchReader;
+use loadstone_quel::schema::Attribute;
+
+use crate::catalog::{self, Catalog, RelationInfo};
+use crate::counters::Work;
+use crate::error::{QueryError, Result};
+use crate::execution::Parameter;
+use crate::relation::{Design, Loader, NewStructure, settle};
+use crate::tactics::Tactics;
+use crate::tuple::Layout;
+
+pub use rows::{Outcome, Rows};
+pub use statement::Statement;
+
+/// An open database, for all threads. Each text is one transaction.
+///
+/// ```
+/// use lode_query::database::Database;
+/// use lode_query::tactics::Tactics;
+///
+/// # fn run(path: &std::path::Path) -> Result<(), lode_query::QueryError> {
+/// let database = Database::create(path, &Tactics::of([("join", "hash")])?)?;
+/// database.execute("create parts (number = i4, name = c12)", &[])?;
+/// database.execute("append to parts (number = 7, name = \"wheel\")", &[])?;
+/// let text = "range of p is parts retrieve (p.name) where p.number = $1";
+/// let rows = database.query(text, &[lode_query::execution::Parameter::Integer(7)])?;
+/// assert_eq!(rows.map(|batch| batch.unwrap().num_rows()).sum::<usize>(), 1);
+/// database.close()
+/// # }
+/// # let folder = tempfile::tempdir().expect("a folder for the example");
+/// # run(&folder.path().join("parts.lode")).expect("it works");
+/// ```
+pub struct Database {
+    storage: lode::Database,
+    tactics: Tactics,
+    running: cancel::Running,
+    done: running::Done,
+}
+
+/// How a relation that is loaded is to be stored.
+#[derive(Debug, Clone, Default)]
+pub struct Storage {
+    /// `heap`, `clustered` or `hash`.
+    pub organisation: String,
+    /// The attributes that it is organised on, most significant first.
+    pub key: Vec<String>,
+    /// The attributes with an index of their own.
+    pub indexes: Vec<String>,
+}
+
+impl Database {
+    /// Make a database, where there is no file of that name.
+    pub fn create(path: &Path, tactics: &Tactics) -> Result<Self> {
+        Ok(Self::over(lode::Database::create(path, &tactics.storage)?, tactics))
+    }
+
+    /// Open one.
+    pub fn open(path: &Path, tactics: &Tactics) -> Result<Self> {
+        Ok(Self::over(lode::Database::open(path, &tactics.storage)?, tactics))
+    }
+
+    /// Open one to read it, beside other processes that do.
+    pub fn open_read_only(path: &Path, tactics: &Tactics) -> Result<Self> {
+        Ok(Self::over(lode::Database::open_read_only(path, &tactics.storage)?, tactics))
+    }
+
+    /// Ask one that is open.
+    pub fn over(storage: lode::Database, tactics: &Tactics) -> Self {
+        // What the storage was created with counts, whatever was asked.
+        let tactics = Tactics { storage: *storage.tactics(), ..*tactics };
+        Self {
+            storage,
+            tactics,
+            running: cancel::Running::default(),
+            done: running::Done::default(),
+        }
+    }
+
+    /// The storage, for transactions and files of one's own.
+    pub fn storage(&self) -> &lode::Database {
+        &self.storage
+    }
+
+    /// The storage alone.
+    pub fn into_storage(self) -> lode::Database {
+        self.storage
+    }
+
+    /// The tactics in force.
+    pub fn tactics(&self) -> &Tactics {
+        &self.tactics
+    }
+
+    /// Write everything to its place and close the files.
+    pub fn close(self) -> Result<()> {
+        Ok(self.storage.close()?)
+    }
+
+    /// The rows of a text's last command, a `retrieve` to the client.
+    ///
+    /// A text that only retrieves runs in a transaction that only reads, for as long as the rows
+    /// are read; any other has committed when this returns, and its rows must fit the memory
+    /// budget.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the text, or with running it; then nothing of it is kept. A text whose
+    /// last command gives no rows is an error.
+    pub fn query(&self, text: &str, parameters: &[Parameter]) -> Result<Rows> {
+        let statement = Statement::new(text)?;
+        if !statement.gives_rows() {
+            let what = "the text gives no rows: its last command is no `retrieve` to the client";
+            return Err(QueryError::Input { what: what.to_owned() });
+        }
+        match self.run(&statement, parameters)? {
+            Outcome::Rows(rows) => Ok(rows),
+            Outcome::Changed(..) => unreachable!("a statement that gives rows"),
+        }
+    }
+
+    /// Run a text that gives no rows; the number of tuples that its last command stored or changed,
+    /// None if that only defined something.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Database::query`]; a text whose last command gives rows is an error.
+    pub fn execute(&self, text: &str, parameters: &[Parameter]) -> Result<Option<u64>> {
+        let statement = Statement::new(text)?;
+        if statement.gives_rows() {
+            let what = "the rows of the text's last `retrieve` would be lost: query it";
+            return Err(QueryError::Input { what: what.to_owned() });
+        }
+        match self.run(&statement, parameters)? {
+            Outcome::Changed(tuples) => Ok(tuples),
+            Outcome::Rows(..) => unreachable!("a statement that gives no rows"),
+        }
+    }
+
+    /// End all statements that are running: each ends with [`QueryError::Cancelled`], and nothing
+    /// of it is kept.
+    pub fn cancel(&self) {
+        self.running.cancel_all();
+    }
+
+    /// The work of all statements that have ended since it was opened.
+    pub fn work(&self) -> Work {
+        self.done.work()
+    }
+
+    /// The relations, by name.
+    pub fn relations(&self) -> Result<Vec<Arc<RelationInfo>>> {
+        Ok(Catalog::read(&self.storage.reading())?.relations().cloned().collect())
+    }
+
+    /// Make a relation of these rows in one transaction; one of the same name is replaced. Columns
+    /// are taken by their positions. Returns how many rows it has.
+    ///
+    /// # Errors
+    ///
+    /// [`QueryError::Input`] for a design that does not fit the attributes, and rows that do not;
+    /// what reading the rows says.
+    pub fn load(
+        &self,
+        name: &str,
+        attributes: &[Attribute],
+        storage: &Storage,
+        rows: impl RecordBatchReader,
+    ) -> Result<u64> {
+        let fields = attributes.iter().map(|each| (each.name.clone(), each.kind, false));
+        let layout = Layout::of(fields);
+        let design = design(&layout, storage)?;
+        let mut writing = self.storage.writing();
+        let mut loader = Loader::new(&mut writing, name, layout.clone(), design)?;
+        for batch in rows {
+            let batch = batch.map_err(|error| QueryError::Input { what: error.to_string() })?;
+            let tuples = arrow::tuples_of(&layout, &batch)?;
+            loader.add_many(&mut writing, &tuples, batch.num_rows())?;
+        }
+        let rows = loader.finish(&mut writing)?.rows;
+        writing.commit()?;
+        Ok(rows)
+    }
+
+    /// Remove a relation, if there is one of that name; whether there was.
+    pub fn remove(&self, name: &str) -> Result<bool> {
+        let mut writing = self.storage.writing();
+        let catalog = Catalog::read(&writing)?;
+        let Some(info) = catalog.relation(name) else { return Ok(false) };
+        catalog::remove(&mut writing, info)?;
+        writing.commit()?;
+        Ok(true)
+    }
+
+    /// Gather statistics of relations, from which `optimizer=cost` plans.
+    ///
+    /// # Errors
+    ///
+    /// [`QueryError::Input`] for a relation that there is not.
+    pub fn settle(&self, names: &[&str]) -> Result<()> {
+        let mut writing = self.storage.writing();
+        let catalog = Catalog::read(&writing)?;
+        for name in names {
+            let Some(info) = catalog.relation(name) else {
+                let what = format!("there is no relation `{name}`");
+                return Err(QueryError::Input { what });
+            };
+            settle(&mut writing, &mut RelationInfo::clone(info))?;
+        }
+        Ok(writing.commit()?)
+    }
+}
+
+fn design(layout: &Layout, storage: &Storage) -> Result<Design> {
+    let position = |name: &String| {
+        layout.position(name).ok_or_else(|| {
+            let names: Vec<_> = layout.fields.iter().map(|field| field.name.as_str()).collect();
+            let what = format!("no attribute `{name}`: there are {}", names.join(", "));
+            QueryError::Input { what }
+        })
+    };
+    let key = storage.key.iter().map(position).collect::<Result<Vec<_>>>()?;
+    let structure = match storage.organisation.as_str() {
+        "heap" | "" => NewStructure::Heap,
+        "clustered" if !key.is_empty() => NewStructure::Clustered(key),
+        "hash" if !key.is_empty() => NewStructure::Hash(key),
+        organisation => {
+            let what = format!(
+                "no relation is stored as `{organisation}` without a key: there are heap, and \
+                 clustered and hash on a key"
+            );
+            return Err(QueryError::Input { what });
+        }
+    };
+    let index = |name| Ok((vec![position(name)?], false));
+    Ok(Design { structure, indexes: storage.indexes.iter().map(index).collect::<Result<_>>()? })
+}

@@ -1,0 +1,104 @@
+//! A text of QUEL that has been read, ready to be run, once or many times.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use loadstone_quel::check::Checker;
+use loadstone_quel::check::resolved::Type;
+use loadstone_quel::error::Fault;
+use loadstone_quel::parse;
+use loadstone_quel::tree::{self, Span, Target};
+
+use crate::catalog::Catalog;
+use crate::error::Result;
+use crate::execution::Parameter;
+
+/// A program: `range of` declarations and commands, run as one transaction. Its last command may
+/// be a `retrieve` to the client.
+#[derive(Debug, Clone)]
+pub struct Statement {
+    pub(super) text: Arc<str>,
+    pub(super) program: Vec<tree::Statement>,
+    /// Range variables that were declared before, with their relations.
+    pub(super) ranges: BTreeMap<String, String>,
+}
+
+impl Statement {
+    /// Read a text.
+    ///
+    /// # Errors
+    ///
+    /// [`loadstone_quel::QuelError::Syntax`] where it is not QUEL, and
+    /// [`loadstone_quel::QuelError::Meaning`] for rows that nobody would see: of a `retrieve` to
+    /// the client before the last command.
+    pub fn new(text: &str) -> Result<Self> {
+        let program = parse(text)?;
+        let commands = program.iter().filter(|command| !is_silent(command));
+        let unseen = commands.rev().skip(1).find(|command| is_client(command));
+        if let Some(command) = unseen {
+            let fault = Fault::new(place(command), "the rows of this `retrieve` would be lost")
+                .expecting("run it alone, or last, or let it retrieve into a relation");
+            return Err(fault.meaning(text).into());
+        }
+        Ok(Self { text: text.into(), program, ranges: BTreeMap::new() })
+    }
+
+    /// The same after these declarations: range variable to relation. Those of relations that
+    /// there are no longer have no effect.
+    #[must_use]
+    pub fn with_ranges(mut self, ranges: BTreeMap<String, String>) -> Self {
+        self.ranges = ranges;
+        self
+    }
+
+    /// The program's text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it gives rows to the client.
+    pub fn gives_rows(&self) -> bool {
+        self.program.iter().rev().find(|command| !is_silent(command)).is_some_and(is_client)
+    }
+
+    /// Whether it changes nothing.
+    pub(super) fn only_reads(&self) -> bool {
+        self.program.iter().all(|command| is_silent(command) || is_client(command))
+    }
+
+    /// What checks its commands against a catalog.
+    pub(super) fn checker(&self, catalog: &Catalog, parameters: &[Parameter]) -> Checker {
+        let types = parameters.iter().map(|parameter| match parameter {
+            Parameter::Integer(_) => Type::Integer,
+            Parameter::Real(_) => Type::Real,
+            Parameter::Text(_) => Type::Text,
+        });
+        let mut checker = Checker::with_parameters(catalog.quel_catalogue(), types.collect());
+        for (variable, relation) in &self.ranges {
+            checker.declare(variable, relation);
+        }
+        checker
+    }
+}
+
+/// Whether a command does nothing to relations and gives nothing.
+pub(super) fn is_silent(command: &tree::Statement) -> bool {
+    matches!(command, tree::Statement::Range { .. } | tree::Statement::Go)
+}
+
+fn is_client(command: &tree::Statement) -> bool {
+    matches!(command, tree::Statement::Retrieve { into: None, .. })
+}
+
+/// Where a command is shown.
+fn place(command: &tree::Statement) -> Span {
+    match command {
+        tree::Statement::Retrieve { targets, .. } => match targets.first() {
+            Some(Target::All { variable }) => variable.span,
+            Some(Target::Named { name: Some(name), .. }) => name.span,
+            Some(Target::Named { value, .. }) => value.span(),
+            None => Span::default(),
+        },
+        _ => Span::default(),
+    }
+}
