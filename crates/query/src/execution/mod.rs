@@ -26,8 +26,11 @@ pub use sink::Sink;
 pub use state::{Parameter, State};
 pub use transaction::Transaction;
 
+use self::rows::RowAtATime;
+use self::vectorised::Vectorised;
 use crate::error::Result;
 use crate::plan::{self, Pipeline, Plan};
+use crate::tactics::Execution;
 
 /// A way to run pipelines: the tactic `execution`.
 pub trait Executor {
@@ -46,6 +49,14 @@ pub trait Executor {
         state: &mut State<'_>,
         receiver: &mut Receiver<'_>,
     ) -> Result<()>;
+}
+
+/// The executor that a tactic names.
+pub fn executor(execution: Execution) -> &'static dyn Executor {
+    match execution {
+        Execution::Vectorised => &Vectorised,
+        Execution::Closures => &RowAtATime::Closures,
+    }
 }
 
 /// Run a plan. Rows for the client go to `client`.

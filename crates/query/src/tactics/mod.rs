@@ -4,6 +4,7 @@
 //! [`Tactics`] holds them beside the storage's, so that one text sets both. No answer depends on a
 //! tactic.
 
+mod execution;
 mod join;
 mod optimizer;
 
@@ -15,6 +16,7 @@ use lode::tactics::{self as storage, Description};
 
 use crate::error::{QueryError, Result};
 
+pub use execution::Execution;
 pub use join::Join;
 pub use optimizer::Optimizer;
 
@@ -23,6 +25,8 @@ pub use optimizer::Optimizer;
 pub struct Tactics {
     /// The storage's.
     pub storage: storage::Tactics,
+    /// How expressions are computed.
+    pub execution: Execution,
     /// How two relations are joined.
     pub join: Join,
     /// How order, access paths and joins are chosen.
@@ -32,7 +36,7 @@ pub struct Tactics {
 /// Do `$do` with each of the query engine's own tactics: its field and its type.
 macro_rules! for_each_tactic {
     ($do:ident) => {
-        $do! { join: Join, optimizer: Optimizer }
+        $do! { execution: Execution, join: Join, optimizer: Optimizer }
     };
 }
 
