@@ -13,8 +13,7 @@ use super::{Database, Statement, definition};
 use crate::catalog::Catalog;
 use crate::counters::Work;
 use crate::error::{QueryError, Result};
-use crate::execution::vectorised::Vectorised;
-use crate::execution::{self, Parameter, Sink, State, Transaction};
+use crate::execution::{self, Executor, Parameter, Sink, State, Transaction};
 use crate::memory::{Memory, budget_default_bytes};
 use crate::plan::{self, Plan};
 use crate::tuple::Layout;
@@ -60,7 +59,8 @@ impl Database {
 
     fn prepared(&self, plan: Plan, catalog: Arc<Catalog>, statement: &Statement) -> Run {
         let source = statement.text.to_string();
-        Run { plan, catalog, source, done: self.done.clone() }
+        let executor = execution::executor(self.tactics.execution);
+        Run { plan, executor, catalog, source, done: self.done.clone() }
     }
 
     fn read(&self, statement: &Statement, parameters: &[Parameter]) -> Result<Outcome> {
@@ -150,6 +150,7 @@ impl Database {
 /// What a plan needs to be run, wherever.
 struct Run {
     plan: Plan,
+    executor: &'static dyn Executor,
     catalog: Arc<Catalog>,
     source: String,
     done: Done,
@@ -182,7 +183,7 @@ impl Run {
         let catalog = Arc::clone(&self.catalog);
         let (source, parameters) = (&self.source, parameters);
         let mut state = State::new(transaction, source, parameters, memory, catalog, cancel);
-        let outcome = execution::run(&self.plan, &Vectorised, &mut state, client);
+        let outcome = execution::run(&self.plan, self.executor, &mut state, client);
         self.done.add(&state.work);
         outcome.map(|()| state.changed)
     }

@@ -33,7 +33,7 @@ use crate::plan::{self, Pipeline, Plan};
 use crate::tactics::Execution;
 
 /// A way to run pipelines: the tactic `execution`.
-pub trait Executor {
+pub trait Executor: Sync {
     /// Push every row of the pipeline into the receiver.
     ///
     /// What the pipeline reads of the state (tables, temporary relations, aggregations) no longer
