@@ -15,6 +15,10 @@ pub struct Work {
     pub spilled_bytes: u64,
     /// Bytes written to the log.
     pub log_bytes: u64,
+    /// Symbols that `execution=interpreted` fetched.
+    pub symbols: u64,
+    /// Lists of symbols that it interpreted.
+    pub interpretations: u64,
     /// Rows that reached a sink.
     pub rows: u64,
 }
@@ -28,6 +32,8 @@ impl Work {
         self.hash_probes += other.hash_probes;
         self.spilled_bytes += other.spilled_bytes;
         self.log_bytes += other.log_bytes;
+        self.symbols += other.symbols;
+        self.interpretations += other.interpretations;
         self.rows += other.rows;
     }
 }

@@ -8,6 +8,7 @@ pub mod arithmetic;
 mod changing;
 pub mod closures;
 pub mod evaluation;
+pub mod interpreted;
 mod packed;
 #[cfg(test)]
 pub mod random;
@@ -56,6 +57,7 @@ pub fn executor(execution: Execution) -> &'static dyn Executor {
     match execution {
         Execution::Vectorised => &Vectorised,
         Execution::Closures => &RowAtATime::Closures,
+        Execution::Interpreted => &RowAtATime::Interpreted,
     }
 }
 

@@ -24,7 +24,8 @@ const INTEGER: Kind = Kind::Integer { bytes: 8 };
 const ROWS: i64 = 2500;
 
 /// Every one of them gives the same answer.
-const EXECUTORS: [&dyn Executor; 2] = [&RowAtATime::Closures, &Vectorised];
+const EXECUTORS: [&dyn Executor; 3] =
+    [&RowAtATime::Closures, &RowAtATime::Interpreted, &Vectorised];
 
 /// A key, a small group, a real that may be null, a text.
 fn layout() -> Layout {

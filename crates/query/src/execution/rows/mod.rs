@@ -7,8 +7,11 @@ mod frame;
 mod merge;
 mod stage;
 
+use std::rc::Rc;
+
 use super::closures::Closures;
 use super::evaluation::Known;
+use super::interpreted::{Calls, Interpreted};
 use super::{Executor, Receiver, State};
 use crate::error::Result;
 use crate::plan::Pipeline;
@@ -18,6 +21,8 @@ use crate::plan::Pipeline;
 pub enum RowAtATime {
     /// `execution=closures`.
     Closures,
+    /// `execution=interpreted`.
+    Interpreted,
 }
 
 impl Executor for RowAtATime {
@@ -30,6 +35,14 @@ impl Executor for RowAtATime {
         let known = Known::of(state)?;
         match self {
             Self::Closures => driver::run(&Closures { known: &known }, pipeline, state, receiver),
+            Self::Interpreted => {
+                let calls = Rc::new(Calls::default());
+                let interpreted = Interpreted { known: &known, calls: Rc::clone(&calls) };
+                let outcome = driver::run(&interpreted, pipeline, state, receiver);
+                state.work.symbols += calls.getsymbol.get();
+                state.work.interpretations += calls.interpret.get();
+                outcome
+            }
         }
     }
 }
