@@ -19,7 +19,9 @@ __all__ = [
     "LodeLinks",
     "LodeObjects",
     "LodeRemote",
+    "LodeRows",
     "LodeServer",
+    "LodeStatement",
     "LodeTransaction",
     "Meter",
     "Oo1Oracle",
@@ -292,13 +294,76 @@ class LodeDatabase:
         written. None if the database had been closed."""
     def counters(self) -> dict[str, dict[str, int]]:
         """Counts since the database was opened, under `buffer` (misses, pages_read,
-        evictions, …), `log` (records, record_bytes, syncs, …) and `locks` (waits, deadlocks).
+        evictions, …), `log` (records, record_bytes, syncs, …), `locks` (waits, deadlocks) and
+        `query` (tuples, pages, comparisons, hash_probes, spilled_bytes, log_bytes and rows of the
+        statements that have ended).
         A read of a page in memory is not counted: the counter would cost more than the read."""
     def serve(self, address: str) -> LodeServer:
         """Let other processes use the database: at a path, where a Unix socket is made that its
         owner alone may open, or at a port of this machine, `127.0.0.1:4711` (port 0 for any that is
         free). The database is the server's from then on, as if it had been closed here; refused
         while a transaction has not ended."""
+    def query(
+        self,
+        text: str,
+        parameters: Sequence[int | float | str] | None = None,
+        ranges: dict[str, str] | None = None,
+    ) -> LodeRows:
+        """The rows of the last command of a QUEL text, a `retrieve` to the client. `$1` in the text
+        is the first of `parameters`; `ranges` are range variables declared before, with their
+        relations.
+
+        A text is one transaction. One that only retrieves reads until its rows have been read or
+        dropped; any other has committed when this returns. Raises `QueryError` for a text that is
+        wrong, with the place; nothing of a statement that fails is kept."""
+    def execute(
+        self,
+        text: str,
+        parameters: Sequence[int | float | str] | None = None,
+        ranges: dict[str, str] | None = None,
+    ) -> int | None:
+        """Run a QUEL text that gives no rows, as one transaction, commit included. Returns how many
+        tuples its last command stored or changed; None if that command only defines."""
+    def prepare(self, text: str, ranges: dict[str, str] | None = None) -> LodeStatement:
+        """Read a QUEL text, to be run many times with other values of `$1`, `$2` …"""
+    def explain(
+        self,
+        text: str,
+        parameters: Sequence[int | float | str] | None = None,
+        ranges: dict[str, str] | None = None,
+    ) -> str:
+        """How the last command of a text would be run; changes nothing."""
+    def access_paths(
+        self, text: str, parameters: Sequence[int | float | str] | None = None
+    ) -> list[str]:
+        """The storage structures by which the last command of a text would reach relations: `heap`
+        for a scan, `clustered`, `hash`, `nonclustered`."""
+    def cancel(self) -> None:
+        """End all statements that other threads are running here: they raise `LodeError`, and
+        nothing of them is kept."""
+    def load(
+        self,
+        name: str,
+        attributes: Sequence[tuple[str, str]],
+        rows: Any,
+        organisation: Literal["heap", "clustered", "hash"] | str = "heap",
+        key: Sequence[str] | None = None,
+        indexes: Sequence[str] | None = None,
+    ) -> int:
+        """Make a relation of the rows of anything with `__arrow_c_stream__`, in one transaction;
+        one of the same name is replaced. Columns are taken by position. An attribute is
+        (name, type) with a type of QUEL's `create`: i1 … i8, f4, f8, c1 … `key` are the attributes
+        that it is clustered or hashed on; each of `indexes` gets an index of its own. Returns its
+        rows."""
+    def destroy(self, name: str) -> bool:
+        """Remove a relation; whether there was one."""
+    def relations(self) -> list[dict[str, Any]]:
+        """Each relation by name: `name`, `attributes` (name, type), `organisation`, `key`,
+        `indexes` (the attributes of each), and `rows` and `pages` as last counted."""
+    def used_bytes(self) -> int:
+        """Bytes of the volume's pages that are in use, those of catalogs included."""
+    def settle(self, *names: str) -> None:
+        """Gather statistics of relations, from which the optimizer plans."""
     def checkpoint(self) -> None:
         """Write all changed pages to their places."""
     def backup(self, path: str | PathLike[str]) -> dict[str, int]:
@@ -316,6 +381,33 @@ class LodeDatabase:
         them."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *exception: object) -> None: ...
+
+@final
+class LodeRows:
+    """Rows of a query, which are read once: by `fetch`, or as a stream of Arrow batches, as in
+    `pyarrow.RecordBatchReader.from_stream(rows)`. Integers and reals have their stored widths,
+    texts lose their trailing blanks.
+
+    Many rows are made while they are read. Who stops reading drops the object, which ends the
+    statement.
+    """
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+    def fetch(self) -> list[tuple[Any, ...]]:
+        """All rows as tuples of int, float, str and None."""
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+    def __arrow_c_schema__(self) -> Any: ...
+
+@final
+class LodeStatement:
+    """A QUEL text that has been read: `LodeDatabase.prepare` makes one."""
+
+    def query(self, *parameters: int | float | str) -> LodeRows:
+        """As `LodeDatabase.query`."""
+    def execute(self, *parameters: int | float | str) -> int | None:
+        """As `LodeDatabase.execute`."""
 
 @final
 class LodeServer:

@@ -23,6 +23,7 @@ from loadstone.errors import (
     LoadstoneError,
     NotInstalledError,
     ProtocolError,
+    QueryError,
     RecordError,
     TimeLimitError,
     WorkerDiedError,
@@ -53,6 +54,7 @@ class Exit(IntEnum):
 
 EXIT_OF_ERROR: dict[type[LoadstoneError], Exit] = {
     InputError: Exit.INPUT,
+    QueryError: Exit.INPUT,
     DeadlockError: Exit.ENGINE,
     NotInstalledError: Exit.ENGINE,
     EngineError: Exit.ENGINE,

@@ -33,6 +33,11 @@ class DeadlockError(LodeError):
     """A transaction of lode was rolled back to end a deadlock: run it again."""
 
 
+class QueryError(LodeError):
+    """A text for lode is not QUEL, means nothing, or asks for what cannot be computed; the message
+    shows the place in the text."""
+
+
 class UnsupportedError(LoadstoneError):
     """An engine has no such mechanism: declared, with the reason; a gap, not a failure."""
 

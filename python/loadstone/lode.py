@@ -11,12 +11,14 @@ from loadstone._core import LodeHeap as Heap
 from loadstone._core import LodeLinks as Links
 from loadstone._core import LodeObjects as Objects
 from loadstone._core import LodeRemote as Remote
+from loadstone._core import LodeRows as Rows
 from loadstone._core import LodeServer as Server
+from loadstone._core import LodeStatement as Statement
 from loadstone._core import LodeTransaction as Transaction
 from loadstone._core import lode_connect as connect
 from loadstone._core import lode_tactics as tactics
 from loadstone._core import lode_tactics_of as tactics_of
-from loadstone.errors import DeadlockError, LodeError
+from loadstone.errors import DeadlockError, LodeError, QueryError
 
 __all__ = [
     "Btree",
@@ -27,8 +29,11 @@ __all__ = [
     "Links",
     "LodeError",
     "Objects",
+    "QueryError",
     "Remote",
+    "Rows",
     "Server",
+    "Statement",
     "Transaction",
     "connect",
     "tactics",

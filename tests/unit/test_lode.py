@@ -38,17 +38,30 @@ def test_the_documents_examples_run(tmp_path, monkeypatch, capsys):
     # The one that connects needs the server of the command before it, as the command's tests have.
     shown = blocks((ROOT / "docs/lode.md").read_text(), "python")
     examples = [example for example in shown if "import connect" not in example]
-    assert (len(shown), len(examples)) == (3, 2)
+    assert (len(shown), len(examples)) == (4, 3)
     for example in examples:
         exec(compile(example, "docs/lode.md", "exec"), {})  # noqa: S102 - that is the test
-    assert capsys.readouterr().out == "spoke\n"
+    assert capsys.readouterr().out.splitlines() == [
+        "spoke",
+        "[('spoke',), ('wheel',)]",
+        "line 1, column 50: division by zero",
+    ]
 
 
 def test_the_documents_examples_are_typed(tmp_path):
     for number, example in enumerate(blocks((ROOT / "docs/lode.md").read_text(), "python")):
         (tmp_path / f"example{number}.py").write_text(example)
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--config-file=", *tmp_path.glob("*.py")],
+        # pyarrow has no types.
+        [
+            sys.executable,
+            "-m",
+            "mypy",
+            "--strict",
+            "--config-file=",
+            "--disable-error-code=import-untyped",
+            *tmp_path.glob("*.py"),
+        ],
         capture_output=True,
         text=True,
         check=False,

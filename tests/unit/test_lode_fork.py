@@ -300,3 +300,22 @@ def test_a_creation_that_fails_leaves_nothing(tmp_path, disk):
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert "ulimit -n" in done.stdout
+
+
+def test_rows_and_prepared_texts_are_the_parents(tmp_path):
+    """The rows are made by a thread, for which a child would wait in vain."""
+    with Database(tmp_path / "a.lode") as database:
+        database.execute("create numbers (number = i4)")
+        append = database.prepare("append to numbers (number = $1)")
+        for number in range(100):
+            append.execute(number)
+        rows = database.query(
+            """range of k is numbers range of l is numbers range of m is numbers
+            retrieve (x = k.number, y = l.number, z = m.number)"""
+        )
+        held = [rows]
+        for misuse in (rows.fetch, lambda: append.execute(1), rows.__arrow_c_stream__):
+            assert "this one was forked from" in in_a_child(misuse)
+        del rows
+        assert in_a_child(held.clear) == ""
+        assert len(held.pop().fetch()) == 1_000_000

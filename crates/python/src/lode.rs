@@ -9,7 +9,9 @@ mod hash;
 mod heap;
 mod links;
 mod objects;
+mod query;
 mod remote;
+mod rows;
 mod server;
 mod session;
 mod tactics;
@@ -19,6 +21,8 @@ use pyo3::prelude::*;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<database::Database>()?;
+    module.add_class::<database::Statement>()?;
+    module.add_class::<rows::Rows>()?;
     module.add_class::<server::Server>()?;
     module.add_class::<remote::Remote>()?;
     module.add_class::<transaction::Transaction>()?;

@@ -2,17 +2,29 @@
 
 use lode::LodeError;
 use lode::internals::heap::RecordId;
+use lode_query::QueryError;
 use pyo3::prelude::*;
 
 /// Python's own classes, imported when the first error is raised.
 mod raised {
     pyo3::import_exception!(loadstone.errors, LodeError);
     pyo3::import_exception!(loadstone.errors, DeadlockError);
+    pyo3::import_exception!(loadstone.errors, QueryError);
 }
 
 pub fn failure(error: &LodeError) -> PyErr {
     match error {
         LodeError::Deadlock => raised::DeadlockError::new_err(error.to_string()),
+        _ => raised::LodeError::new_err(error.to_string()),
+    }
+}
+
+pub fn query_failure(error: &QueryError) -> PyErr {
+    match error {
+        QueryError::Lode(error) => failure(error),
+        QueryError::Quel(_) | QueryError::Input { .. } => {
+            raised::QueryError::new_err(error.to_string())
+        }
         _ => raised::LodeError::new_err(error.to_string()),
     }
 }

@@ -43,7 +43,8 @@ pub fn lode_connect(
         let what = format!("{name} is the server's; a client chooses {}", OWN.join(", "));
         return Err(failure(&LodeError::Tactic { what }));
     }
-    let remote = py.detach(|| remote::Remote::connect(&address.parse::<Address>()?, &tactics));
+    let remote =
+        py.detach(|| remote::Remote::connect(&address.parse::<Address>()?, &tactics.storage));
     let remote = Arc::new(remote.map_err(|error| failure(&error))?);
     Ok(Remote { owner: Owner::here(), open: Mutex::new(Some(remote)) })
 }
@@ -77,7 +78,7 @@ impl Remote {
     /// The tactics in force: this client's, and for the rest the server's.
     #[getter]
     fn tactics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        as_dict(py, self.remote(py)?.tactics())
+        as_dict(py, &self.remote(py)?.tactics().pairs())
     }
 
     /// What has happened since one connected: in the client's buffer, and on the way.

@@ -1,22 +1,24 @@
 //! What lode can switch, as its code describes it.
 
-use lode::LodeError;
-use lode::tactics::{self, Description, Tactics};
+use lode::tactics::{self as storage, Description};
+use lode_query::QueryError;
+use lode_query::tactics::{self, Tactics};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::error::failure;
+use super::error::query_failure;
 
 /// Each tactic of lode: see `_core.pyi`.
 #[pyfunction]
 pub fn lode_tactics(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let defaults = Tactics::default().pairs();
-    let described = tactics::all().into_iter().zip(defaults);
+    let all = tactics::all().into_iter().chain(storage::all());
+    let described = all.zip(defaults);
     let mut rows = described
         .map(|(tactic, (_, default))| row(py, tactic, default))
         .collect::<PyResult<Vec<_>>>()?;
-    let place = tactics::place();
+    let place = storage::place();
     let default = place.values[0].name.to_owned();
     rows.push(row(py, place, default)?);
     Ok(rows)
@@ -26,7 +28,7 @@ pub fn lode_tactics(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
 #[pyfunction]
 pub fn lode_tactics_of(text: &str) -> PyResult<Vec<(&'static str, String)>> {
     let tactics: Tactics =
-        text.parse().map_err(|error: LodeError| PyValueError::new_err(error.to_string()))?;
+        text.parse().map_err(|error: QueryError| PyValueError::new_err(error.to_string()))?;
     Ok(tactics.pairs())
 }
 
@@ -41,13 +43,16 @@ pub fn pairs(tactics: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String, Strin
 /// The tactics of these names and values, the others as by default.
 pub fn chosen(pairs: &[(String, String)]) -> PyResult<Tactics> {
     let pairs = pairs.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    Tactics::of(pairs).map_err(|error| failure(&error))
+    Tactics::of(pairs).map_err(|error| query_failure(&error))
 }
 
 /// Name to value.
-pub fn as_dict<'py>(py: Python<'py>, tactics: &Tactics) -> PyResult<Bound<'py, PyDict>> {
+pub fn as_dict<'py>(
+    py: Python<'py>,
+    pairs: &[(&'static str, String)],
+) -> PyResult<Bound<'py, PyDict>> {
     let named = PyDict::new(py);
-    tactics.pairs().into_iter().try_for_each(|(name, value)| named.set_item(name, value))?;
+    pairs.iter().try_for_each(|(name, value)| named.set_item(name, value))?;
     Ok(named)
 }
 

@@ -1,0 +1,101 @@
+//! The rows of a query: an Arrow stream, or Python tuples.
+
+use std::mem;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::{ArrayRef, StructArray};
+use arrow_schema::Field;
+use lode::internals::owner::Owner;
+use lode_query::database::{Rows as Stream, arrow};
+use lode_query::tuple::{Layout, Value, read, trimmed};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyList, PyString, PyTuple};
+use pyo3_arrow::error::PyArrowResult;
+use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
+
+use super::error::{failure, over, query_failure};
+
+const READ: &str = "the rows have been read: query again";
+
+/// Rows that are read once. See `_core.pyi`.
+#[pyclass(frozen, module = "loadstone._core", name = "LodeRows")]
+pub struct Rows {
+    owner: Owner,
+    layout: Layout,
+    stream: Mutex<Option<Stream>>,
+}
+
+impl Rows {
+    pub fn new(stream: Stream) -> Self {
+        let layout = stream.layout().clone();
+        Self { owner: Owner::here(), layout, stream: Mutex::new(Some(stream)) }
+    }
+
+    fn take(&self, py: Python<'_>) -> PyResult<Stream> {
+        self.owner.check("the answer").map_err(|error| failure(&error))?;
+        let take = || self.stream.lock().unwrap_or_else(PoisonError::into_inner).take();
+        py.detach(take).ok_or_else(|| over(READ))
+    }
+}
+
+impl Drop for Rows {
+    /// In a child of the process the thread that makes the rows is not there to be waited for.
+    fn drop(&mut self) {
+        if !self.owner.is_here() {
+            mem::forget(self.stream.get_mut().unwrap_or_else(PoisonError::into_inner).take());
+        }
+    }
+}
+
+#[pymethods]
+impl Rows {
+    /// The names of the columns.
+    #[getter]
+    fn names(&self) -> Vec<String> {
+        self.layout.fields.iter().map(|field| field.name.clone()).collect()
+    }
+
+    /// All rows as tuples.
+    fn fetch<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let mut stream = self.take(py)?;
+        let rows = PyList::empty(py);
+        while let Some(tuples) =
+            py.detach(|| stream.next_tuples()).map_err(|error| query_failure(&error))?
+        {
+            for tuple in tuples.chunks_exact(self.layout.bytes.max(1)) {
+                rows.append(row(py, &self.layout, tuple)?)?;
+            }
+        }
+        py.detach(move || drop(stream));
+        Ok(rows)
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> PyArrowResult<Bound<'py, PyCapsule>> {
+        let stream = self.take(py)?;
+        let field = Field::new_struct("", arrow::schema_of(&self.layout).fields().clone(), false);
+        let arrays = stream.map(|batch| Ok(Arc::new(StructArray::from(batch?)) as ArrayRef));
+        let reader = Box::new(ArrayIterator::new(arrays, Arc::new(field)));
+        to_stream_pycapsule(py, reader, requested_schema)
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyArrowResult<Bound<'py, PyCapsule>> {
+        to_schema_pycapsule(py, arrow::schema_of(&self.layout).as_ref())
+    }
+}
+
+fn row<'py>(py: Python<'py>, layout: &Layout, tuple: &[u8]) -> PyResult<Bound<'py, PyTuple>> {
+    let value = |field| {
+        Ok(match read(tuple, field) {
+            Value::Null => py.None().into_bound(py),
+            Value::Integer(value) => value.into_pyobject(py)?.into_any(),
+            Value::Real(value) => value.into_pyobject(py)?.into_any(),
+            Value::Text(text) => PyString::from_bytes(py, trimmed(text))?.into_any(),
+        })
+    };
+    PyTuple::new(py, layout.fields.iter().map(value).collect::<PyResult<Vec<_>>>()?)
+}
