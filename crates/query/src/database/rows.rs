@@ -146,9 +146,14 @@ impl Sink for Sending {
         self.add_many(state, tuple, 1)
     }
 
-    fn add_many(&mut self, _: &mut State<'_>, tuples: &[u8], _: usize) -> Result<()> {
+    fn add_many(&mut self, state: &mut State<'_>, tuples: &[u8], _: usize) -> Result<()> {
         self.tuples.extend_from_slice(tuples);
-        if self.tuples.len() < BATCH_BYTES { Ok(()) } else { self.send() }
+        if self.tuples.len() < BATCH_BYTES {
+            return Ok(());
+        }
+        // One batch of a source may be all of a product, and its reader may take hours.
+        state.check_cancelled()?;
+        self.send()
     }
 
     fn finish(&mut self, _: &mut State<'_>) -> Result<()> {

@@ -267,6 +267,26 @@ fn a_statement_is_cancelled_from_another_thread() {
 }
 
 #[test]
+fn rows_on_their_way_are_cancelled() {
+    let (_folder, database) = database();
+    let relation = generated("1993", "tenktup1", 1_000);
+    load(&database, &relation, &Storage::default());
+    let product = "range of t is tenktup1 range of u is tenktup1
+        retrieve (t.all, u.unique1)";
+    let mut rows = database.query(product, &[]).unwrap();
+    assert!(rows.next_tuples().unwrap().is_some());
+    database.cancel();
+    let error = loop {
+        match rows.next_tuples() {
+            Ok(Some(_)) => {}
+            Ok(None) => break None,
+            Err(error) => break Some(error),
+        }
+    };
+    assert!(matches!(error, Some(QueryError::Cancelled)), "{error:?}");
+}
+
+#[test]
 fn what_does_not_fit_is_refused_and_leaves_nothing() {
     let (_folder, database) = database();
     let attributes = [Attribute { name: "a".to_owned(), kind: Kind::Integer { bytes: 1 } }];
