@@ -123,8 +123,8 @@ def test_each_engine_is_listed_once_with_all_its_roads(app: typer.Typer) -> None
     for name, road in rows:
         current = name or current
         roads[current] += [road] if road else []
-    for name in ("sqlite", "duckdb", "postgresql", "null"):
+    for name in ("sqlite", "duckdb", "postgresql", "lode", "null"):
         assert roads[name] == ["statements", "client in Rust"]
-    for name, only in (("lode", "client in Rust"), ("zodb", "client in Python"),
+    for name, only in (("lmdb", "client in Rust"), ("zodb", "client in Python"),
                        ("fixed", "statements"), ("lacking", "statements")):  # fmt: skip
         assert roads[name] == [only]

@@ -1,0 +1,220 @@
+"""lode, our own engine, asked in QUEL: in the worker's process, over one database."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from loadstone import _core, lode
+from loadstone.engines.base import Capabilities, Engine, Structure, Table
+from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
+from loadstone.errors import EngineError, UnsupportedError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ELSEWHERE = ("place", "swizzle")
+"""Tactics of lode that no statement can tell apart: of clients, and of references."""
+_TYPES = {"int2": "i2", "int4": "i4", "int8": "i8"}
+_CHARACTERS = re.compile(r"char\(([0-9]+)\)")
+_WORD = re.compile(r"[a-z_][a-z0-9_]*")
+_ESCAPED = "x_"
+"""The beginning of a stored name whose rest is a name in hexadecimal digits."""
+_RESERVED = frozenset(
+    (
+        "all", "and", "append", "by", "clustered", "create", "delete", "destroy", "go", "index",
+        "into", "is", "mod", "modify", "nonclustered", "not", "of", "on", "or", "range",
+        "replace", "retrieve", "to", "unique", "where",
+    )
+)  # fmt: skip
+"""Words of QUEL, which name no relation."""
+
+
+def _declared() -> dict[str, tuple[str, ...]]:
+    """The tactics as lode's code has them, the default first."""
+    found = {}
+    for row in lode.tactics():
+        if row["name"] in ELSEWHERE:
+            continue
+        values = [str(name) for name, _ in row["values"]]
+        default = str(row["default"])
+        if len(values) == 1 and default not in values:
+            kind = "<bytes>" if "bytes" in values[0] else "<n>"
+            values = _sizes(values[0]) or [default, kind]
+        found[row["name"]] = (default, *(value for value in values if value != default))
+    found["cache"] = (str(CACHE_BYTES_DEFAULT), "<bytes>")
+    found.setdefault("parallelism", ("1",))
+    return found
+
+
+def _sizes(values: str) -> list[str]:
+    """The numbers of a value that lists all there are: `4, 8 or 16 pages`."""
+    return re.findall("[0-9]+", values) if " or " in values else []
+
+
+class LodeEngine(Engine):
+    """Tuples in heaps, B-trees and hash indexes; every strategy of the query engine a tactic."""
+
+    name: ClassVar[str] = "lode"
+    dialect: ClassVar[str] = "quel"
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        structures={
+            "heap": Structure(supported=True, note="records in the order of insertion"),
+            "clustered": Structure(
+                supported=True, note="records in the order of the key, with a B-tree over them"
+            ),
+            "hash": Structure(
+                supported=True, note="heap with a hash index: records are not hashed"
+            ),
+            "nonclustered": Structure(supported=True, note="B-tree of (key, record id)"),
+        },
+        tactics=_declared(),
+    )
+
+    _database: lode.Database | None = None
+    _is_session = False
+    """Whether the database is another engine's, which closes it."""
+
+    @classmethod
+    def versions(cls) -> Mapping[str, str]:
+        """Of the package, which lode is a part of."""
+        return {"lode": _core.__version__}
+
+    @property
+    def path(self) -> Path:
+        """The volume; the log lies beside it."""
+        return self.scratch / "relations.lode"
+
+    def start(self) -> None:
+        """Open the database, or make it, with every tactic."""
+        self.check(self.variant)
+        if self._database is None:
+            known = lode.tactics_of("")
+            tactics = {name: self.tactic(name) for name, _ in known if name not in ELSEWHERE}
+            self._database = lode.Database(self.path, "any", **tactics)
+
+    def stop(self) -> Sequence[int]:
+        """Write everything to its place, and close."""
+        database, self._database = self._database, None
+        if database is not None and not self._is_session:
+            database.close()
+        return ()
+
+    def terms(self) -> Mapping[str, str]:
+        """As the open database has them."""
+        told = dict(self._open().tactics)
+        settings = {f"setting.{name}": told.pop(name) for name in ELSEWHERE if name in told}
+        return {
+            "version": _core.__version__,
+            "isolation": "serializable",
+            "parallelism": "1",
+            **told,
+            **settings,
+        }
+
+    def tables(self) -> Sequence[str]:
+        """All relations."""
+        return [relation["name"] for relation in self._open().relations()]
+
+    def load(self, table: Table, rows: "pa.RecordBatchReader") -> int:
+        """By lode's loader: sorted on the key where clustered, then the indexes."""
+        key = [name for name in (table.key, table.tiebreaker) if name]
+        return self._open().load(
+            table.name,
+            [(attribute.name, _type(attribute.type)) for attribute in table.attributes],
+            rows,
+            table.organisation,
+            [] if table.organisation == "heap" else key,
+            list(table.indexes),
+        )
+
+    def settle(self, tables: Sequence[str]) -> None:
+        """Gather statistics, then checkpoint."""
+        database = self._open()
+        database.settle(*tables)
+        database.checkpoint()
+
+    def run(self, statement: str) -> int:
+        """Execute a text in one transaction."""
+        changed = self._open().execute(statement)
+        return -1 if changed is None else changed
+
+    def fetch(self, statement: str) -> list[tuple[Any, ...]]:
+        """Every row as a tuple."""
+        return self._open().query(statement).fetch()
+
+    def read(self, statement: str) -> "list[tuple[Any, ...]] | pa.Table":
+        """As an Arrow table."""
+        import pyarrow as pa  # slow to import, and a timed statement needs it not
+
+        return pa.RecordBatchReader.from_stream(self._open().query(statement)).read_all()
+
+    def contents(self, table: str) -> "list[tuple[Any, ...]] | pa.Table":
+        """All rows of a relation."""
+        return self.read(f"range of t is {table} retrieve (t.all)")
+
+    def drop(self, table: str) -> None:
+        """Destroy the relation; its indexes go with it."""
+        self._open().destroy(table)
+
+    def explain(self, statement: str) -> str:
+        """The pipelines, with the rows that are expected to reach each sink."""
+        return self._open().explain(statement)
+
+    def access_paths(self, statement: str, plan: str) -> Sequence[str] | None:
+        """The access of each source in the plan."""
+        del plan
+        return sorted(set(self._open().access_paths(statement)))
+
+    def size_bytes(self) -> int:
+        """Pages in use, of relations, indexes and the catalog."""
+        return self._open().used_bytes()
+
+    def files(self) -> Sequence[Path]:
+        """The volume and its log."""
+        return [path for path in self._family() if path.exists()]
+
+    @contextmanager
+    def another(self) -> Iterator[Engine]:
+        """The same open database, which all threads may ask."""
+        session = copy(self)
+        session._database, session._is_session = self._open(), True  # noqa: SLF001 - of this class
+        try:
+            yield session
+        finally:
+            session.stop()
+
+    def stored_name(self, name: str) -> str:
+        """The name itself where QUEL can write it; else its bytes in hexadecimal digits."""
+        plain = _WORD.fullmatch(name) and name not in _RESERVED and not name.startswith(_ESCAPED)
+        return name if plain else _ESCAPED + name.encode().hex()
+
+    def remove(self) -> None:
+        """Let go of the database, and delete it."""
+        database, self._database = self._database, None
+        if database is not None and not self._is_session:
+            database.abandon()
+        for path in self._family():
+            path.unlink(missing_ok=True)
+
+    def _family(self) -> list[Path]:
+        return [self.path, self.path.with_name(f"{self.path.name}-log")]
+
+    def _open(self) -> lode.Database:
+        if self._database is None:
+            raise EngineError("lode is not started", hint="call start() first")
+        return self._database
+
+
+def _type(name: str) -> str:
+    """A type of the papers in lode's words."""
+    characters = _CHARACTERS.fullmatch(name)
+    if characters:
+        return f"c{characters[1]}"
+    if name not in _TYPES:
+        raise UnsupportedError(
+            f"lode has no attributes of type {name}", hint=f"it has {', '.join(_TYPES)}, char(n)"
+        )
+    return _TYPES[name]
