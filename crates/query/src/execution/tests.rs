@@ -312,7 +312,8 @@ fn duplicates_go_and_partitions_add_up() {
     let distinct = plan(vec![pipeline(scan(0), distinct, rows, slots)]);
     assert_eq!(answer_of(&database, &distinct).unwrap(), sorted((-2..9).map(|group| vec![group])));
 
-    for by_real in [false, true] {
+    // Both aggregates are fed by one pipeline, or each by its own.
+    for (by_real, is_apart) in [(false, false), (false, true), (true, false), (true, true)] {
         let by = if by_real { column(0, 2) } else { column(0, 1) };
         let kind = if by_real { Kind::Real { bytes: 8 } } else { Kind::Integer { bytes: 2 } };
         let counted = |name: &str| (name.to_owned(), INTEGER, true);
@@ -320,21 +321,24 @@ fn duplicates_go_and_partitions_add_up() {
         let span = Span::default();
         let functions = vec![(AggregateFunction::Count, span), (AggregateFunction::Sum, span)];
         let condition = Some(compare(B::GreaterOrEqual, column(0, 0), Expr::Integer(1000)));
-        let updates = vec![
+        let updates = [
             Update { aggregate: 0, argument: column(0, 2), condition: None },
             Update { aggregate: 1, argument: column(0, 0), condition },
         ];
-        let sink = Sink::Aggregate { aggregation: 0, by: vec![by], updates };
+        let feeds = if is_apart { updates.chunks(1) } else { updates.chunks(2) };
+        let feeds = feeds.map(|updates| {
+            let (by, updates) = (vec![by.clone()], updates.to_vec());
+            let sink = Sink::Aggregate { aggregation: 0, by, updates };
+            pipeline(scan(0), Vec::new(), sink, vec![layout()])
+        });
         let field = |at: usize| Expr::Column { slot: 0, field: layout_of.fields[at].clone() };
-        let mut aggregated = plan(vec![
-            pipeline(scan(0), Vec::new(), sink, vec![layout()]),
-            pipeline(
-                Source::Groups { aggregation: 0, slot: 0 },
-                Vec::new(),
-                Sink::Rows(pack(vec![field(1), field(2)])),
-                vec![layout_of.clone()],
-            ),
-        ]);
+        let groups = pipeline(
+            Source::Groups { aggregation: 0, slot: 0 },
+            Vec::new(),
+            Sink::Rows(pack(vec![field(1), field(2)])),
+            vec![layout_of.clone()],
+        );
+        let mut aggregated = plan(feeds.chain([groups]).collect());
         let aggregation =
             Aggregation { layout: layout_of.clone(), by: 1, functions, is_sorted: false };
         aggregated.aggregations = vec![aggregation];
@@ -347,7 +351,7 @@ fn duplicates_go_and_partitions_add_up() {
             total.1 += if key >= 1000 { key } else { 0 };
         }
         let expected = sorted(groups.values().map(|total| vec![total.0, total.1]));
-        assert_eq!(answer_of(&database, &aggregated).unwrap(), expected, "by real: {by_real}");
+        assert_eq!(answer_of(&database, &aggregated).unwrap(), expected, "{by_real} {is_apart}");
     }
 }
 
