@@ -67,7 +67,20 @@ pub trait Driver: Send + Sized {
         out: &mut Vec<Self::Handle>,
     ) -> Result<(), ClientError>;
 
-    /// The same, forward, in ascending (length, to).
+    /// Visit the parts of a traversal below a part that `find` or `read` gave, every path and in
+    /// any order, to [`Visits::part`] one by one; answers how often the engine gave one. `None`
+    /// where the engine follows no links by itself, so that the loops follow them.
+    fn walk(
+        &mut self,
+        _from: Self::Handle,
+        _depth: u32,
+        _direction: Direction,
+        _visits: &mut Visits,
+    ) -> Option<Result<u64, ClientError>> {
+        None
+    }
+
+    /// As [`Driver::links`], forward, in ascending (length, to).
     fn links_in_order(
         &mut self,
         handle: Self::Handle,

@@ -43,7 +43,13 @@ pub fn open(
     database: Database,
 ) -> Result<Box<dyn Client>, ClientError> {
     match engine {
-        "memory" => program(memory::Memory::open, address, tactics, database),
+        "memory" => {
+            if tactics.take("prefetch", &memory::PREFETCH)? {
+                program(memory::Memory::<true>::open, address, tactics, database)
+            } else {
+                program(memory::Memory::<false>::open, address, tactics, database)
+            }
+        }
         "null" => program(null::Null::open, address, tactics, database),
         "sqlite" => match tactics.take("access", &SQLITE_ACCESS)? {
             Access::Rowid => program(sqlite::Relational::open_rowid, address, tactics, database),

@@ -131,6 +131,9 @@ fn traversal<C: Driver>(
     reading(asked, |driver, visits| {
         let (handle, part) = driver.find(start)?;
         visits.part(&part);
+        if let Some(given) = driver.walk(handle, DEPTH, direction, visits) {
+            return Ok(2 + given?);
+        }
         let expanded = descend(driver, handle, DEPTH, direction, &mut links, visits)?;
         Ok(visits.count + expanded)
     })

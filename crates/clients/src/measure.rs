@@ -98,7 +98,8 @@ pub struct Outcome {
     pub visits: u64,
     /// The answer, to be compared with the oracle's.
     pub checksum: u64,
-    /// Calls that the loop made into the driver inside the clock.
+    /// Calls that the loop made into the driver inside the clock, and times that a driver which
+    /// walks along links by itself gave it a part.
     pub calls: u64,
     /// What the driver sent to the engine inside the clock; `None` where it speaks no statements.
     pub sent: Option<Sent>,

@@ -1,6 +1,10 @@
 //! Plain structs on the heap, joined by pointers, found by a hash map: what a program without any
 //! database does, and so the limit of what one can do with one. Lost when closed.
 //!
+//! The tactic `prefetch` is lode's, so that both can be compared with their like: with `on`, the
+//! processor is asked for all nodes that one leads to before the first of them is read. The driver
+//! is compiled for either.
+//!
 //! The only unsafe code is the pointers' own: a node is freed when the database is, never before,
 //! so a pointer that this file made is good for as long as its driver.
 
@@ -33,23 +37,57 @@ struct Node {
 #[derive(Debug, Clone, Copy)]
 pub struct Handle(NonNull<Node>);
 
+/// The choices of the tactic, the default first.
+pub const PREFETCH: [(&str, bool); 2] = [("off", false), ("on", true)];
+
+const ELSEWHERE: &str = "it asks an x86-64 processor, and this is another";
+
 /// Parts by id and by build time.
 #[derive(Default)]
-pub struct Memory {
+pub struct Memory<const PREFETCHES: bool> {
     by_id: FxHashMap<u32, NonNull<Node>>,
     by_build: BTreeSet<(i64, u32)>,
     removed: Vec<NonNull<Node>>,
+    /// Nodes that the processor was asked for.
+    prefetches: u64,
 }
 
 #[expect(unsafe_code, reason = "a thread owns its whole graph")]
 // SAFETY: no pointer leaves the crate, and all of them lead to nodes of this very value.
-unsafe impl Send for Memory {}
+unsafe impl<const PREFETCHES: bool> Send for Memory<PREFETCHES> {}
 
-impl Memory {
+impl<const PREFETCHES: bool> Memory<PREFETCHES> {
     /// An empty database.
-    #[expect(clippy::unnecessary_wraps, reason = "every driver opens in this shape")]
     pub fn open(_address: &Address, _tactics: &mut Tactics) -> Result<Self, ClientError> {
+        if PREFETCHES && !cfg!(target_arch = "x86_64") {
+            return Err(Self::unsupported("prefetch=on", ELSEWHERE));
+        }
         Ok(Self::default())
+    }
+
+    /// Ask the processor for what a traversal touches of these nodes.
+    #[inline]
+    fn prefetch(&mut self, nodes: &[Handle]) {
+        for node in nodes {
+            #[cfg(target_arch = "x86_64")]
+            #[expect(unsafe_code, reason = "an instruction of the processor's")]
+            // SAFETY: a prefetch has no effect but on time, whatever the address.
+            unsafe {
+                use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+                _mm_prefetch::<_MM_HINT_T0>(node.0.as_ptr().cast());
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            let _ = node;
+        }
+        self.prefetches += nodes.len() as u64;
+    }
+
+    /// The tactic, found out by having links followed; `None` where there are none yet.
+    fn seen_prefetch(&mut self) -> Result<Option<&'static str>, ClientError> {
+        let Some(&node) = self.by_id.values().next() else { return Ok(None) };
+        let before = self.prefetches;
+        self.links(Handle(node), Direction::Forward, &mut Vec::new())?;
+        Ok(Some(if self.prefetches > before { "on" } else { "off" }))
     }
 
     #[inline]
@@ -113,13 +151,13 @@ impl Memory {
     }
 }
 
-impl Drop for Memory {
+impl<const PREFETCHES: bool> Drop for Memory<PREFETCHES> {
     fn drop(&mut self) {
         self.clear();
     }
 }
 
-impl Driver for Memory {
+impl<const PREFETCHES: bool> Driver for Memory<PREFETCHES> {
     const ENGINE: &'static str = "memory";
 
     type Handle = Handle;
@@ -156,10 +194,13 @@ impl Driver for Memory {
         direction: Direction,
         out: &mut Vec<Self::Handle>,
     ) -> Result<(), ClientError> {
-        let node = self.node(handle.0);
+        let (node, first) = (self.node(handle.0), out.len());
         match direction {
             Direction::Forward => out.extend(node.to.map(Handle)),
             Direction::Reverse => out.extend(node.from.iter().copied().map(Handle)),
+        }
+        if PREFETCHES {
+            self.prefetch(&out[first..]);
         }
         Ok(())
     }
@@ -269,6 +310,8 @@ impl Driver for Memory {
             ("transactions", "none: no rollback, one user"),
             ("access", "pointers; hash map on id, B-tree on build"),
         ];
-        Ok(terms.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec())
+        let prefetch = self.seen_prefetch()?.map(|value| ("prefetch", value));
+        let terms = terms.into_iter().chain(prefetch);
+        Ok(terms.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
     }
 }

@@ -11,11 +11,14 @@ use tempfile::{TempDir, tempdir};
 /// A program's tactics.
 type Own = &'static [(&'static str, &'static str)];
 
-/// Each design with the server's tactics and the program's. Two caches hold less than the database.
-const VARIANTS: [(&str, &str, Own); 6] = [
+/// Each design with the server's tactics and the program's. Some caches are smaller than the
+/// database.
+const VARIANTS: [(&str, &str, Own); 8] = [
     ("objects", "", &[("swizzle", "on")]),
     ("objects", "locks=page&cache=65536", &[]),
+    ("objects", "prefetch=off", &[("prefetch", "on"), ("cache", "1048576")]),
     ("links", "durability=none", &[("cache", "1048576")]),
+    ("links", "locks=page", &[("prefetch", "on"), ("swizzle", "on"), ("cache", "1048576")]),
     ("links", "locks=page&log=page-grain", &[("swizzle", "on")]),
     ("btree", "locks=page&durability=group", &[]),
     ("hash", "locks=page", &[("replacement", "lru")]),
@@ -104,13 +107,15 @@ fn every_design_answers_at_a_server_as_the_oracle_does() {
 #[test]
 fn the_tactics_told_are_the_clients_and_the_servers() {
     let served = Served::load("objects", "durability=group&locks=page&extent=4");
-    let mut client = served.program("objects", &[("cache", "1048576"), ("durability", "none")]);
+    let mut client = served
+        .program("objects", &[("cache", "1048576"), ("durability", "none"), ("prefetch", "on")]);
     let terms = client.terms().unwrap();
     let told = |name: &str| terms.iter().find(|(term, _)| term == name).map(|(_, value)| &**value);
     assert_eq!(told("place"), Some("server"));
     assert_eq!(told("cache"), Some("1048576"));
     assert_eq!(told("durability"), Some("group"));
     assert_eq!(told("locks"), Some("page"));
+    assert_eq!(told("prefetch"), Some("on"));
 }
 
 #[test]

@@ -7,9 +7,9 @@
 //! A program opens a [`Database`] (or connects to one at a page [`server`], as a
 //! [`Remote`](remote::Remote)) with the [`Tactics`] that it chose, begins a transaction
 //! ([`Reading`], [`Writing`]), and asks it by name for files: a [`Heap`] of records, [`Objects`], a
-//! [`Btree`], a [`Hash`] index. [`Links`] join records. What can go wrong is a [`LodeError`]. How
-//! all this is built is on a page in `docs/lode.md`, and each file of the source opens with what it
-//! is.
+//! [`Btree`], a [`Hash`] index. [`Links`] join records, and along [`Edges`] a walk goes from one to
+//! the next. What can go wrong is a [`LodeError`]. How all this is built is on a page in
+//! `docs/lode.md`, and each file of the source opens with what it is.
 //!
 //! ```
 //! use std::path::Path;
@@ -71,6 +71,7 @@ mod sync;
 pub mod tactics;
 mod transaction;
 mod view;
+mod walk;
 mod wire;
 
 pub use btree::{Btree, LeafCursor, PinnedLeaf};
@@ -80,12 +81,13 @@ pub use hash::Hash;
 pub use heap::{
     Appender, Cursor as HeapCursor, Heap, PinnedPage, RecordId, RecordPlace, Reference,
 };
-pub use links::{LinkField, Links};
-pub use objects::Objects;
+pub use links::{Joined, LinkField, Links};
+pub use objects::{CountedReferences, Objects, References};
 pub use pages::{PageRead, PageWrite, Pinned};
 pub use tactics::Tactics;
 pub use transaction::{Reading, Writing};
 pub use view::View;
+pub use walk::{Ahead, Edges};
 
 /// The layers that all this is made of, for the engine's own tests, fuzz targets and examples, and
 /// for the lab's clients. They change with the engine: nothing here is promised.
@@ -102,6 +104,6 @@ pub mod internals {
 
     layers! {
         btree, buffer, catalog, database, disk, error, hash, heap, links, lock, log, named,
-        objects, owner, page, pages, slotted, space, superblock, transaction, view, wire,
+        objects, owner, page, pages, slotted, space, superblock, transaction, view, walk, wire,
     }
 }

@@ -48,7 +48,9 @@ pub struct Statement {
     columns: &'static [Column],
 }
 
-/// A result, materialised by the engine.
+/// A result, materialised by the engine. An interface that it calls deprecated would stream rows:
+/// with it DuckDB 2.0 takes as long for a look-up (336 against 333 us), and longer for a scan of
+/// 200,000 rows (862 against 777 us; the least of 12 alternating rounds of each).
 pub struct Rows {
     interface: &'static Interface,
     raw: RawResult,

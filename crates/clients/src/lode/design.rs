@@ -16,6 +16,9 @@ use crate::visits::Visits;
 
 /// The files of one design, found in the catalog.
 pub trait Design: Copy + Send + 'static {
+    /// Whether parts lead to each other by references, along which lode walks; else by keys.
+    const WALKS: bool = false;
+
     /// What it consists of, for the terms.
     const ACCESS: &'static str;
 
@@ -64,7 +67,20 @@ pub trait Design: Copy + Send + 'static {
         out: &mut Vec<Self::Handle>,
     ) -> Result<()>;
 
-    /// The same, forward, in ascending (length, to).
+    /// Visit what is below a part, as [`crate::driver::Driver::walk`] says, where it
+    /// [walks](Design::WALKS).
+    fn walk(
+        &self,
+        _pages: &impl PageRead,
+        _from: Self::Handle,
+        _depth: u32,
+        _direction: Direction,
+        _visits: &mut Visits,
+    ) -> Option<Result<()>> {
+        None
+    }
+
+    /// As [`Design::links`], forward, in ascending (length, to).
     fn links_in_order(
         &self,
         pages: &impl PageRead,

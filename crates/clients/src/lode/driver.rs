@@ -4,6 +4,7 @@ use std::ops::{Range, RangeInclusive};
 
 use loadstone_datasets::oo1::{Database, NewPart};
 use lode::internals::catalog::{self, CATALOG_PAGE};
+use lode::tactics::Prefetch;
 use lode::{PageRead, PageWrite};
 
 use super::ENGINE;
@@ -19,6 +20,8 @@ use crate::visits::Visits;
 
 /// How often a transaction is run again that was chosen to end a deadlock.
 const RUNS_MAX: u32 = 1_000;
+
+const BY_KEYS: &str = "its parts lead to each other by keys, and only references are prefetched";
 
 /// lode in one of its designs, at one of its places.
 pub struct Lode<D: Design, P: Place> {
@@ -68,7 +71,10 @@ impl Change {
 impl<D: Design, P: Place> Lode<D, P> {
     /// Open the database that is there.
     pub fn open(address: &Address, tactics: &mut Tactics) -> Result<Self, ClientError> {
-        let store = Store::open(address, tactics)?;
+        let store = Store::<P>::open(address, tactics)?;
+        if !D::WALKS && store.database()?.tactics().prefetch == Prefetch::On {
+            return Err(Self::unsupported("prefetch=on with this access", BY_KEYS));
+        }
         let reader = P::reader(store.database()?);
         let design = D::open(P::pages(&reader));
         drop(reader);
@@ -214,6 +220,21 @@ impl<D: Design, P: Place> Driver for Lode<D, P> {
         let Some(session) = &self.session else { return Err(not_begun()) };
         let links = session.design.links(session.pages(), handle, direction, &mut self.kept, out);
         links.map_err(|failure| failure.told("following links"))
+    }
+
+    #[inline(always)]
+    fn walk(
+        &mut self,
+        from: D::Handle,
+        depth: u32,
+        direction: Direction,
+        visits: &mut Visits,
+    ) -> Option<Result<u64, ClientError>> {
+        let Some(session) = &self.session else { return Some(Err(not_begun())) };
+        let before = visits.count;
+        let walked = session.design.walk(session.pages(), from, depth, direction, visits)?;
+        let given = walked.map(|()| visits.count - before);
+        Some(given.map_err(|failure| failure.told("walking along links")))
     }
 
     fn links_in_order(

@@ -13,7 +13,7 @@ use lode::internals::btree::Btree;
 use lode::internals::catalog::FileKind;
 use lode::internals::heap::{Heap, RecordId, Reference};
 use lode::internals::links::{self as lists, LINK_BYTES as LIST_BYTES, LinkField};
-use lode::{PageRead, PageWrite, View};
+use lode::{Edges, Joined, PageRead, PageWrite, View};
 
 use super::builds::Builds;
 use super::design::Design;
@@ -50,27 +50,18 @@ pub struct Links {
     builds: Builds,
 }
 
-/// A connection's places in its two lists: parent and next in each.
-#[derive(Clone, Copy)]
-struct Joint {
-    out: [Reference; 2],
-    into: [Reference; 2],
-}
-
-impl Joint {
-    /// The places in the list that is followed, and the part at the other end.
-    #[inline]
-    const fn seen(self, direction: Direction) -> ([Reference; 2], Reference) {
-        match direction {
-            Direction::Forward => (self.out, self.into[0]),
-            Direction::Reverse => (self.into, self.out[0]),
-        }
-    }
-}
-
 impl Links {
     const fn list(self, field: LinkField) -> lists::Links {
         lists::Links { parents: self.parts, children: self.connections, field }
+    }
+
+    /// How parts lead to each other.
+    const fn joined(self, direction: Direction) -> Joined {
+        let (along, across) = match direction {
+            Direction::Forward => (OUT, IN),
+            Direction::Reverse => (IN, OUT),
+        };
+        Joined { records: self.parts, joints: self.connections, along, across }
     }
 
     #[inline]
@@ -85,57 +76,17 @@ impl Links {
         Ok(record::part_of(words.ok_or(TOO_SHORT)?))
     }
 
-    /// The first connection of a part's list.
-    #[inline]
-    fn first(
-        self,
-        pages: &impl PageRead,
-        part: Reference,
-        direction: Direction,
-    ) -> Result<Reference> {
-        let list_at = match direction {
-            Direction::Forward => PART_BYTES,
-            Direction::Reverse => PART_BYTES + LIST_BYTES,
-        };
-        Ok(Reference(self.parts.read_at(pages, part, |view, at| view.u64(at + list_at))?))
-    }
-
-    /// Follow a part's list; `each` gets every connection, and the part at its other end.
-    #[inline(always)]
-    fn walk(
-        self,
-        pages: &impl PageRead,
-        part: Reference,
-        direction: Direction,
-        mut each: impl FnMut(Reference, Reference) -> Result<()>,
-    ) -> Result<()> {
-        let mut next = self.first(pages, part, direction)?;
-        // A list that bites its own tail is longer than there are records.
-        let mut left = u32::MAX;
-        while !next.is_to_same(part) && next != Reference(0) && left > 0 {
-            let joint = self.connections.read_at(pages, next, joint)?.ok_or(TOO_SHORT)?;
-            let ([parent, following], other) = joint.seen(direction);
-            if !parent.is_to_same(part) {
-                return Err(ASTRAY);
-            }
-            each(next, other)?;
-            next = following;
-            left -= 1;
-        }
-        if left == 0 { Err(ASTRAY) } else { Ok(()) }
-    }
-
     /// The connections that leave a part: where they lead to, and the part there.
     fn connections(self, pages: &impl PageRead, id: u32) -> Result<Vec<(Link, Reference)>> {
         let part = self.reference_to(pages, id)?;
         let mut found = Vec::with_capacity(3);
-        self.walk(pages, part, Direction::Forward, |connection, target| {
+        self.joined(Direction::Forward).joints(pages, part, |connection, target| {
             let rest = |view: View<'_>, at| view.words::<2>(at + REST);
             let rest = self.connections.read_at(pages, connection, rest)?.ok_or(TOO_SHORT)?;
             let (kind, length) = record::rest([0, rest[0], rest[1]]);
             let to = self.part(pages, target)?.id;
             found.push((Link { from: id, to, length, kind }, target));
-            Ok(())
+            Ok::<_, Failure>(())
         })?;
         Ok(found)
     }
@@ -231,12 +182,6 @@ impl Links {
     }
 }
 
-#[inline]
-fn joint(view: View<'_>, at: usize) -> Option<Joint> {
-    let [out, out_next, into, into_next] = view.words(at)?.map(Reference);
-    Some(Joint { out: [out, out_next], into: [into, into_next] })
-}
-
 fn id_of(reference: Reference) -> Result<RecordId> {
     reference.id().ok_or(ASTRAY)
 }
@@ -248,6 +193,8 @@ fn put_words(bytes: &mut [u8], at: usize, words: &[u64]) {
 }
 
 impl Design for Links {
+    const WALKS: bool = true;
+
     const ACCESS: &'static str =
         "records in parent-child lists by record id; B-trees on id and build";
 
@@ -315,11 +262,19 @@ impl Design for Links {
         (): &mut (),
         out: &mut Vec<Reference>,
     ) -> Result<()> {
-        self.walk(pages, handle, direction, |_, other| {
-            self.parts.prefetch(pages, other);
-            out.push(other);
-            Ok(())
-        })
+        Ok(self.joined(direction).ends(pages, handle, out)?)
+    }
+
+    #[inline(always)]
+    fn walk(
+        &self,
+        pages: &impl PageRead,
+        from: Reference,
+        depth: u32,
+        direction: Direction,
+        visits: &mut Visits,
+    ) -> Option<Result<()>> {
+        Some(record::walk(self.joined(direction), pages, from, depth, visits))
     }
 
     fn links_in_order(
@@ -349,12 +304,12 @@ impl Design for Links {
     fn reference(&self, pages: &impl PageRead, from: u32, to: u32) -> Result<Part> {
         let part = self.reference_to(pages, from)?;
         let mut found = None;
-        self.walk(pages, part, Direction::Forward, |_, target| {
+        self.joined(Direction::Forward).joints(pages, part, |_, target| {
             if found.is_none() {
                 let part = self.part(pages, target)?;
                 found = (part.id == to).then_some(part);
             }
-            Ok(())
+            Ok::<_, Failure>(())
         })?;
         found.ok_or(Failure::Missing(to))
     }

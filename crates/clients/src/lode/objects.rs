@@ -10,7 +10,7 @@ use loadstone_datasets::oo1::{Database, NewPart};
 use lode::internals::catalog::FileKind;
 use lode::internals::hash::{Directory, Hash};
 use lode::internals::objects::{self, Oid, Reference};
-use lode::{PageRead, PageWrite};
+use lode::{CountedReferences, Edges, PageRead, PageWrite, References};
 
 use super::builds::Builds;
 use super::design::Design;
@@ -67,18 +67,14 @@ impl Objects {
         Ok(words.ok_or(TOO_SHORT)?.map(Reference))
     }
 
-    /// The parts that are connected to one.
-    #[inline]
-    fn from(self, pages: &impl PageRead, part: Reference, out: &mut Vec<Reference>) -> Result<()> {
-        let first = out.len();
-        self.parts.read_at(pages, part, |view, at| {
-            out.truncate(first);
-            let count = usize::from(view.u16(at + FROM_COUNT));
-            for place in 0..count {
-                out.push(Reference(view.u64(at + FROM + 8 * place)));
-            }
-        })?;
-        Ok(())
+    /// The references that lead from a part to those that it is connected to.
+    const fn forward(self) -> References<3> {
+        References { objects: self.parts, at: TO }
+    }
+
+    /// Those that lead from a part to the ones that are connected to it.
+    const fn reverse(self) -> CountedReferences {
+        CountedReferences { objects: self.parts, count_at: FROM_COUNT, at: FROM }
     }
 
     /// Its three connections: where they lead to, and type and length of each as words.
@@ -130,6 +126,8 @@ impl Objects {
 }
 
 impl Design for Objects {
+    const WALKS: bool = true;
+
     const ACCESS: &'static str =
         "objects with references both ways; a hash index on id, a B-tree on build";
 
@@ -219,15 +217,25 @@ impl Design for Objects {
         _: &mut Directory,
         out: &mut Vec<Reference>,
     ) -> Result<()> {
-        if direction == Direction::Reverse {
-            return self.from(pages, part, out);
-        }
-        let to = self.to(pages, part)?;
-        for part in to {
-            self.parts.prefetch(pages, part);
-        }
-        out.extend_from_slice(&to);
-        Ok(())
+        Ok(match direction {
+            Direction::Forward => self.forward().ends(pages, part, out),
+            Direction::Reverse => self.reverse().ends(pages, part, out),
+        }?)
+    }
+
+    #[inline(always)]
+    fn walk(
+        &self,
+        pages: &impl PageRead,
+        from: Reference,
+        depth: u32,
+        direction: Direction,
+        visits: &mut Visits,
+    ) -> Option<Result<()>> {
+        Some(match direction {
+            Direction::Forward => record::walk(self.forward(), pages, from, depth, visits),
+            Direction::Reverse => record::walk(self.reverse(), pages, from, depth, visits),
+        })
     }
 
     fn links_in_order(

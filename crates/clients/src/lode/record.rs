@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use loadstone_datasets::oo1::{Connection, Part as Row};
 
 use lode::internals::heap::Heap;
-use lode::{PageRead, View};
+use lode::{Edges, PageRead, Reference, View};
 
 use super::failure::{Failure, Result};
 use crate::driver::X_MAX;
@@ -112,6 +112,25 @@ pub fn turn(bytes: &mut [u8], build_sum_s: i64) -> Result<(i64, i64)> {
     bytes[20..24].copy_from_slice(&(X_MAX - part.y).to_le_bytes());
     bytes[BUILD_AT..PART_BYTES].copy_from_slice(&after_s.to_le_bytes());
     Ok((before_s, after_s))
+}
+
+/// Visit what is below a part of a heap whose parts lead to each other so.
+#[inline(always)]
+pub fn walk(
+    edges: impl Edges,
+    pages: &impl PageRead,
+    from: Reference,
+    depth: u32,
+    visits: &mut Visits,
+) -> Result<()> {
+    let walked = edges.walk(pages, from, depth, see::<WORDS>, |_, words| match words {
+        Some(words) => {
+            visits.part(&part_of(words));
+            ControlFlow::Continue(())
+        }
+        None => ControlFlow::Break(()),
+    });
+    if walked?.is_break() { Err(TOO_SHORT) } else { Ok(()) }
 }
 
 /// x and y of all parts of a heap.

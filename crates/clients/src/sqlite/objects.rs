@@ -21,6 +21,11 @@ pub struct Objects {
     copied: CopiedLinks,
 }
 
+#[expect(unsafe_code, reason = "drivers move between threads")]
+// SAFETY: the connection and all that was prepared on it are in here, and no method hands one of
+// them out: they move together.
+unsafe impl Send for Objects {}
+
 /// `build` stands beside the object, since `SQLite` cannot look into it.
 const TABLE: &str = "create table object(id integer primary key, build integer not null, \
      value blob not null)";

@@ -1,7 +1,7 @@
 //! `SQLite`'s C interface, as thin as safe code can have it: the unsafe code of this engine.
 //!
 //! Not a ready-made wrapper: those tie statements to their connection by a lifetime, so that a
-//! driver could not keep both and move between threads.
+//! driver could not keep both. Here neither moves between threads: a driver with both in it does.
 
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::ptr::{self, NonNull};
@@ -16,24 +16,18 @@ pub const ENGINE: &str = "sqlite";
 /// How long a writer waits for another before `SQLite` gives up.
 const BUSY_MS: c_int = 60_000;
 
-/// An open database file.
+/// An open database file. Opened with NOMUTEX on a thread-safe build, it and its statements may be
+/// used by any one thread at a time: so it moves to another only together with them, and by itself
+/// it does not.
 pub struct Connection {
     raw: NonNull<ffi::sqlite3>,
 }
 
-/// A prepared statement. Drop it before its connection, which `SQLite` does not close before.
+/// A prepared statement, which moves with its connection only. Drop it before that, which `SQLite`
+/// does not close before.
 pub struct Statement {
     raw: NonNull<ffi::sqlite3_stmt>,
 }
-
-#[expect(unsafe_code, reason = "drivers move between threads")]
-// SAFETY: opened with NOMUTEX on a thread-safe build, a connection may be used by any one thread at
-// a time, and a driver keeps it together with its statements in one value.
-unsafe impl Send for Connection {}
-
-#[expect(unsafe_code, reason = "drivers move between threads")]
-// SAFETY: as for the connection.
-unsafe impl Send for Statement {}
 
 impl Connection {
     /// Open or create a file.

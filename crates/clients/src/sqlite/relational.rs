@@ -30,6 +30,11 @@ pub struct Relational {
     design: Design,
 }
 
+#[expect(unsafe_code, reason = "drivers move between threads")]
+// SAFETY: the connection and all that was prepared on it are in here, and no method hands one of
+// them out: they move together.
+unsafe impl Send for Relational {}
+
 const PART: &str = "create table part(id integer primary key, type text not null, \
      x integer not null, y integer not null, build integer not null)";
 

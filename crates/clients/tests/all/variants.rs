@@ -16,8 +16,9 @@ pub struct Variant {
 
 const FAST: (&str, &str) = ("durability", "none");
 
-pub const VARIANTS: [Variant; 13] = [
+pub const VARIANTS: [Variant; 16] = [
     Variant { engine: "memory", tactics: &[], keeps: false, shares: false },
+    Variant { engine: "memory", tactics: &[PREFETCH], keeps: false, shares: false },
     Variant { engine: "sqlite", tactics: &[FAST, ("access", "rowid")], keeps: true, shares: true },
     Variant {
         engine: "sqlite",
@@ -48,9 +49,14 @@ pub const VARIANTS: [Variant; 13] = [
     lode(&[FAST]),
     lode(&[("access", "objects"), ("swizzle", "on"), ("locks", "page"), SMALL]),
     lode(&[("access", "links"), ("swizzle", "on"), ("log", "page-grain"), FAST]),
+    lode(&[("access", "objects"), PREFETCH, SMALL, FAST]),
+    lode(&[("access", "links"), ("swizzle", "on"), PREFETCH, SMALL, FAST]),
     lode(&[("access", "btree"), ("locks", "page"), ("durability", "group")]),
     lode(&[("access", "hash"), ("locks", "page"), SMALL, FAST]),
 ];
+
+/// Before the records of one parent are read.
+const PREFETCH: (&str, &str) = ("prefetch", "on");
 
 /// A cache that even a small database overflows.
 const SMALL: (&str, &str) = ("cache", "196608");
@@ -65,6 +71,12 @@ pub fn database(parts: u64, locality: bool) -> Database {
 }
 
 impl Variant {
+    /// Whether the engine walks along links by itself.
+    pub fn walks(self) -> bool {
+        let by_keys = ["btree", "hash"].map(|access| ("access", access));
+        self.engine == "lode" && !self.tactics.iter().any(|tactic| by_keys.contains(tactic))
+    }
+
     /// Open it in a folder.
     pub fn open(self, folder: &TempDir, database: Database) -> Box<dyn Client> {
         let path = folder.path().join("database").display().to_string();

@@ -27,6 +27,8 @@ pub struct Counters {
     pub latch_waits: u64,
     /// Times that someone looked again, because the page had changed or gone meanwhile.
     pub retries: u64,
+    /// Records that walks have asked the processor for: [`super::Buffer::prefetch`].
+    pub prefetches: u64,
     /// Now in memory, as the cap counts them.
     pub pages_resident: u64,
     /// The most that may be.
@@ -46,6 +48,7 @@ pub(super) struct Events {
     pub(super) evictions: Event,
     pub(super) latch_waits: Event,
     pub(super) retries: Event,
+    pub(super) prefetches: Event,
 }
 
 #[derive(Default)]
@@ -74,6 +77,7 @@ impl Events {
             evictions: self.evictions.so_far(),
             latch_waits: self.latch_waits.so_far(),
             retries: self.retries.so_far(),
+            prefetches: self.prefetches.so_far(),
             pages_resident: 0,
             pages_resident_max: 0,
         }

@@ -243,6 +243,12 @@ impl Buffer {
         self.pages.prefetch(page, at);
     }
 
+    /// Count that a walk has prefetched so many records: once a walk, because to count each would
+    /// cost more than it.
+    pub fn note_prefetches(&self, count: u64) {
+        self.events.prefetches.add(count as usize);
+    }
+
     /// Latch a page, to read it or change it alone. Waits while another has it latched; so a thread
     /// that holds one and wants another must follow an order that all follow.
     ///

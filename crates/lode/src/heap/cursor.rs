@@ -1,7 +1,8 @@
 //! A scan that hands out pages: each pinned, with the places of its records, so that a
 //! program that evaluates something over many records reads them where they lie.
 
-use super::{Chain, GONE, Heap, RecordId, TAG_BYTES, flag, owner};
+use super::chain::Chain;
+use super::{GONE, Heap, RecordId, TAG_BYTES, flag, owner};
 use crate::error::Result;
 use crate::page::{self, PageNumber};
 use crate::pages::{PageRead, Pinned};

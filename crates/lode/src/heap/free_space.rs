@@ -11,7 +11,7 @@
 //! have to touch the root.
 
 use super::reference::tag;
-use super::{Chain, Heap, RecordId, flag};
+use super::{Heap, RecordId, flag};
 use crate::error::Result;
 use crate::page::{self, FileNumber, NO_PAGE, PageBytes, PageKind, PageNumber};
 use crate::pages::{PageRead, PageWrite};
@@ -90,13 +90,6 @@ impl Heap {
             is_own.then(|| view.u32(at))
         })?;
         field.ok_or_else(|| Corruption("it is not the root of this heap").on(self.root))
-    }
-
-    /// A walk along all pages.
-    pub(super) fn chain(self, pages: &impl PageRead) -> Result<Chain> {
-        let next = self.root_field(pages, offset::FIRST)?;
-        let left = self.root_field(pages, offset::PAGES)?;
-        Ok(Chain { next, left, heap: self })
     }
 
     /// Put a record of whatever sort where there is room for it. One that is not a relocated record

@@ -12,6 +12,7 @@
 //! is destroyed.
 
 mod appender;
+mod chain;
 mod check;
 mod cursor;
 mod free_space;
@@ -22,7 +23,7 @@ mod tests;
 use std::ops::ControlFlow;
 
 use crate::error::{LodeError, Result};
-use crate::page::{self, FileNumber, NO_PAGE, PageBytes, PageKind, PageNumber};
+use crate::page::{self, FileNumber, PageBytes, PageKind, PageNumber};
 use crate::pages::{PageRead, PageWrite};
 use crate::slotted::{self, Corruption, Fit};
 use crate::view::View;
@@ -375,45 +376,4 @@ fn check_length(bytes: usize) -> Result<()> {
         return Err(LodeError::TooLong { what: "a record", bytes, bytes_max });
     }
     Ok(())
-}
-
-/// A walk along all pages of a heap.
-struct Chain {
-    next: PageNumber,
-    left: u32,
-    heap: Heap,
-}
-
-impl Chain {
-    /// The next page, which is one of the heap's.
-    fn next_page(&mut self, pages: &impl PageRead) -> Result<Option<PageNumber>> {
-        let Some(page) = self.here()? else { return Ok(None) };
-        let (is_own, next) = pages.read(page, |view| {
-            let file = view.u32(page::offset::FILE);
-            let is_own = self.heap.owns(view.kind(), file, view.level());
-            (is_own, view.u32(free_space::offset::FOLLOWING))
-        })?;
-        self.go_on(page, is_own, next)?;
-        Ok(Some(page))
-    }
-
-    /// The page that comes next, if there is one.
-    fn here(&self) -> Result<Option<PageNumber>> {
-        match (self.next, self.left) {
-            (NO_PAGE, 0) => Ok(None),
-            (NO_PAGE, _) => Err(Corruption("fewer pages follow than it counts").on(self.heap.root)),
-            (page, _) => Ok(Some(page)),
-        }
-    }
-
-    /// Go on from `page`, if it is one of the heap's, to the one that it says follows.
-    fn go_on(&mut self, page: PageNumber, is_own: bool, next: PageNumber) -> Result<()> {
-        // The count ends a chain that bites its own tail.
-        self.left = match self.left.checked_sub(1) {
-            Some(left) if is_own => left,
-            _ => return Err(Corruption("its heap's chain leads astray").on(page)),
-        };
-        self.next = next;
-        Ok(())
-    }
 }

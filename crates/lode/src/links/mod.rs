@@ -18,7 +18,9 @@
 //! To follow a link is to read one record, which is one page unless the record has moved. To append
 //! changes the parent, the new child and the last one. To unlink walks to the child before, as
 //! there are no links backwards: it costs as many reads as there are children before it.
+//! Records that are joined by children of two lists are walked along as a graph ([`Joined`]).
 
+mod joined;
 #[cfg(test)]
 mod tests;
 
@@ -30,6 +32,8 @@ use crate::page::PAGE_BYTES;
 use crate::pages::{PageRead, PageWrite};
 use crate::slotted::{self, Corruption};
 use crate::view::View;
+
+pub use self::joined::Joined;
 
 /// Offsets within the links of a record.
 pub mod offset {

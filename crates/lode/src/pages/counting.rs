@@ -23,6 +23,10 @@ pub(crate) struct Counts {
     pub(crate) try_reads: u64,
     /// Changed.
     pub(crate) writes: u64,
+    /// Prefetched.
+    pub(crate) prefetches: u64,
+    /// Said by walks to have been prefetched.
+    pub(crate) prefetches_noted: u64,
 }
 
 impl CountingPages {
@@ -40,6 +44,7 @@ impl CountingPages {
             reads: before.reads + reads,
             try_reads: before.try_reads + try_reads,
             writes: before.writes + writes,
+            ..before
         });
     }
 }
@@ -86,8 +91,20 @@ impl PageRead for CountingPages {
         self.pages.swizzles()
     }
 
+    fn prefetches(&self) -> bool {
+        self.pages.prefetches()
+    }
+
     fn prefetch(&self, page: PageNumber, at: usize) {
+        let before = self.counts.get();
+        self.counts.set(Counts { prefetches: before.prefetches + 1, ..before });
         self.pages.prefetch(page, at);
+    }
+
+    fn note_prefetches(&self, count: u64) {
+        let before = self.counts.get();
+        let prefetches_noted = before.prefetches_noted + count;
+        self.counts.set(Counts { prefetches_noted, ..before });
     }
 }
 

@@ -17,6 +17,7 @@ pub(crate) struct MemoryPages {
     pages: Vec<(AlignedPage, Version)>,
     free: Vec<PageNumber>,
     swizzle: bool,
+    prefetch: bool,
 }
 
 impl MemoryPages {
@@ -30,6 +31,11 @@ impl MemoryPages {
     /// The same, believing references.
     pub(crate) fn swizzling() -> Self {
         Self { swizzle: true, ..Self::new() }
+    }
+
+    /// The same, as the tactics `swizzle` and `prefetch` say.
+    pub(crate) fn following(swizzle: bool, prefetch: bool) -> Self {
+        Self { swizzle, prefetch, ..Self::new() }
     }
 
     /// Pages that are allocated now.
@@ -84,7 +90,13 @@ impl PageRead for MemoryPages {
         self.swizzle
     }
 
+    fn prefetches(&self) -> bool {
+        self.prefetch
+    }
+
     fn prefetch(&self, _page: PageNumber, _at: usize) {}
+
+    fn note_prefetches(&self, _count: u64) {}
 }
 
 impl PageWrite for MemoryPages {

@@ -74,8 +74,15 @@ pub trait PageRead {
     /// there: the tactic `swizzle`.
     fn swizzles(&self) -> bool;
 
+    /// Whether a walk prefetches the records that it will visit: the tactic `prefetch`. It asks
+    /// once, before it begins.
+    fn prefetches(&self) -> bool;
+
     /// Prefetch what lies there in memory into the processor's caches.
     fn prefetch(&self, page: PageNumber, at: usize);
+
+    /// Count that a walk has prefetched so many records.
+    fn note_prefetches(&self, count: u64);
 }
 
 /// Pages within a transaction that may change them.

@@ -62,7 +62,7 @@ pub struct Counters {
 
 impl Remote {
     /// Use the database that is served there. Of the tactics, `cache`, `hugepages`, `replacement`,
-    /// `swizzle` and `readahead` hold here; the others are the server's.
+    /// `swizzle`, `prefetch` and `readahead` hold here; the others are the server's.
     ///
     /// # Errors
     ///
@@ -85,6 +85,7 @@ impl Remote {
             huge_pages: tactics.huge_pages,
             replacement: tactics.replacement,
             swizzle: tactics.swizzle,
+            prefetch: tactics.prefetch,
             read_ahead: tactics.read_ahead,
             ..theirs
         };

@@ -14,7 +14,7 @@ use crate::page::{self, FileNumber, PAGE_BYTES, PageBytes, PageKind, PageNumber}
 use crate::pages::{PageRead, PageWrite, Pinned, Version};
 use crate::space;
 use crate::superblock;
-use crate::tactics::{Grain, Logging, Swizzle};
+use crate::tactics::{Grain, Logging, Prefetch, Swizzle};
 use crate::transaction::{self, Allocating, Failure, LockSet};
 use crate::view::{AlignedPage, View};
 use crate::wire::{Access, Change, FRAME_BYTES_MAX, Reply, Request};
@@ -254,10 +254,18 @@ impl PageRead for RemoteWriting {
         self.client().tactics.swizzle == Swizzle::On
     }
 
+    fn prefetches(&self) -> bool {
+        self.client().tactics.prefetch == Prefetch::On
+    }
+
     /// The page as the server sent it: where this transaction has changed it, that is of no use.
     #[inline]
     fn prefetch(&self, page: PageNumber, at: usize) {
         self.client().buffer.prefetch(page, at);
+    }
+
+    fn note_prefetches(&self, count: u64) {
+        self.client().buffer.note_prefetches(count);
     }
 }
 

@@ -1,5 +1,5 @@
 //! One history: some threads on one database under drawn tactics, crashes in the middle of it, and
-//! what is found afterwards.
+//! what is found afterwards. What the threads do: [`super::worker`].
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -9,18 +9,19 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::disk::{Lie, SlowDisk};
-use super::model::{Model, Stage, Version, Writer};
+use super::model::{Model, Version};
 use super::scheduler::{self, Job, Turns};
+use super::worker::{Seen, Shared, Worker};
 use crate::database::Database;
 use crate::disk::Disk;
 use crate::disk::simulated::{Call, CrashOptions, Failure, Image, Simulation};
-use crate::error::{LodeError, Result};
+use crate::error::Result;
 use crate::log::{Body, Log, Record};
 use crate::page::{PageKind, PageNumber};
-use crate::pages::{PageRead, PageWrite, Pinned};
+use crate::pages::PageWrite;
 use crate::random::Random;
 use crate::superblock::Superblock;
-use crate::tactics::{Durability, Tactics};
+use crate::tactics::Tactics;
 
 /// More than the smallest cache holds.
 const PAGES: usize = 20;
@@ -32,47 +33,14 @@ const THREADS_MAX: usize = 4;
 
 const CRASHES_MAX: usize = 3;
 
-const OPERATIONS_MAX: usize = 4;
-
 /// Steps of a usual history, and of a long one: where crashes come.
 const STEPS: [usize; 3] = [200, 1_000, 4_000];
-
-/// What happened in the histories so far: what never happens is not tested.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Seen {
-    pub(super) histories: u64,
-    pub(super) steps: u64,
-    pub(super) crashes: u64,
-    pub(super) crashes_again: u64,
-    pub(super) recoveries: u64,
-    pub(super) commits: u64,
-    pub(super) rollbacks: u64,
-    pub(super) deadlocks: u64,
-    pub(super) uncertain: u64,
-    pub(super) checkpoints: u64,
-    pub(super) taken_back: u64,
-    pub(super) failures: u64,
-    pub(super) pins: u64,
-    /// Pins that were too many, and changes of what was pinned.
-    pub(super) refused_pins: u64,
-}
 
 /// A crash, and what was known then.
 struct Crash {
     image: Image,
     model: Model,
     step: usize,
-}
-
-/// What the threads share.
-struct Shared {
-    database: Database,
-    pages: Rc<[PageNumber]>,
-    /// Of these, transactions use the first so many.
-    hot: usize,
-    model: RefCell<Model>,
-    problem: RefCell<Option<String>>,
-    seen: RefCell<Seen>,
 }
 
 /// Play the history of a seed: what is wrong with it, if something is.
@@ -365,182 +333,5 @@ fn draw_image(random: &mut Random, simulation: &Simulation) -> Image {
         0 => simulation.killed(),
         1 => simulation.image(&[]),
         _ => simulation.random_image(&CrashOptions::new(random.next())),
-    }
-}
-
-/// A thread of the program.
-struct Worker {
-    shared: Rc<Shared>,
-    random: Random,
-}
-
-impl Worker {
-    fn work(&mut self, length: usize) {
-        for _ in 0..length {
-            if self.shared.problem.borrow().is_some() {
-                return;
-            }
-            let outcome = match self.random.below(12) {
-                0 | 1 => self.look(),
-                2 | 3 => self.checkpoint(),
-                4 => self.shared.database.forget(),
-                _ => self.change(),
-            };
-            match outcome {
-                Ok(()) => {}
-                Err(LodeError::Deadlock) => self.shared.seen.borrow_mut().deadlocks += 1,
-                Err(LodeError::PinsFull { .. } | LodeError::Pinned { .. }) => {
-                    self.shared.seen.borrow_mut().refused_pins += 1;
-                }
-                Err(_) if self.shared.model.borrow().fails => {
-                    self.shared.seen.borrow_mut().failures += 1;
-                }
-                Err(error) => self.is_wrong(error.to_string()),
-            }
-        }
-    }
-
-    fn is_wrong(&self, problem: String) {
-        self.shared.problem.borrow_mut().get_or_insert(problem);
-    }
-
-    fn is_wrong_if(&self, problem: Option<String>) {
-        if let Some(problem) = problem {
-            self.is_wrong(problem);
-        }
-    }
-
-    fn page(&mut self) -> usize {
-        self.random.below(self.shared.hot)
-    }
-
-    /// Look at some pages at once.
-    fn look(&mut self) -> Result<()> {
-        let shared = Rc::clone(&self.shared);
-        let reading = shared.database.reading();
-        let mut pins = Vec::new();
-        for _ in 0..=self.random.below(OPERATIONS_MAX) {
-            let page = self.page();
-            self.read(&reading, page, None)?;
-            if self.random.below(3) == 0 {
-                pins.push(self.pin(&reading, page)?);
-            }
-        }
-        drop(reading);
-        self.check_pins(&pins);
-        Ok(())
-    }
-
-    /// Pin a page, and learn which version of it.
-    fn pin(&self, pages: &impl PageRead, page: usize) -> Result<(Pinned, Version)> {
-        let page = self.shared.pages[page];
-        let pinned = pages.pin(page)?;
-        self.shared.seen.borrow_mut().pins += 1;
-        let (version, is_whole) = Version::of(&pinned, page);
-        if !is_whole {
-            self.is_wrong(format!("page {page} was pinned as half {version:?}"));
-        }
-        Ok((pinned, version))
-    }
-
-    /// That pinned pages are what they were.
-    fn check_pins(&self, pins: &[(Pinned, Version)]) {
-        for (pinned, version) in pins {
-            let page = pinned.page();
-            if Version::of(pinned, page) != (*version, true) {
-                self.is_wrong(format!("page {page} was pinned as {version:?} and has changed"));
-            }
-        }
-    }
-
-    fn read(&self, pages: &impl PageRead, page: usize, writer: Option<Writer>) -> Result<()> {
-        let (seen, is_whole) = Version::get(pages, self.shared.pages[page])?;
-        if !is_whole {
-            self.is_wrong(format!("page {page} was read as half {seen:?}"));
-        }
-        let problem = self.shared.model.borrow_mut().read(writer, page, seen);
-        self.is_wrong_if(problem);
-        Ok(())
-    }
-
-    /// All that was told before is durable afterwards.
-    fn checkpoint(&self) -> Result<()> {
-        let told = self.shared.model.borrow().told();
-        self.shared.database.checkpoint()?;
-        self.shared.seen.borrow_mut().checkpoints += 1;
-        let mut model = self.shared.model.borrow_mut();
-        for writer in told {
-            model.transactions[writer].stage = Stage::Durable;
-        }
-        Ok(())
-    }
-
-    /// Change some pages, and read some; in the end, or some time before, think better of it.
-    fn change(&mut self) -> Result<()> {
-        let shared = Rc::clone(&self.shared);
-        let writer = shared.model.borrow_mut().begin();
-        let mut writing = shared.database.writing();
-        let mut pins = Vec::new();
-        for _ in 0..=self.random.below(OPERATIONS_MAX) {
-            let page = self.page();
-            let times = shared.model.borrow().transactions[writer].writes.get(&page).copied();
-            let done = if self.random.below(4) == 0 && times.is_none() {
-                let pinned = self.read(&writing, page, Some(writer));
-                pinned.and_then(|()| self.pin(&writing, page)).map(|pinned| pins.push(pinned))
-            } else {
-                self.write(&mut writing, page, writer, times)
-            };
-            if let Err(error) = done {
-                shared.model.borrow_mut().transactions[writer].stage = Stage::Undone;
-                return Err(error);
-            }
-        }
-        if self.random.below(4) == 0 {
-            shared.seen.borrow_mut().rollbacks += 1;
-            shared.model.borrow_mut().transactions[writer].stage = Stage::Undone;
-            return if self.random.below(2) == 0 { writing.rollback() } else { Ok(()) };
-        }
-        shared.model.borrow_mut().ask(writer);
-        let outcome = writing.commit();
-        self.check_pins(&pins);
-        self.note(writer, &outcome);
-        outcome
-    }
-
-    fn write(
-        &self,
-        writing: &mut impl PageWrite,
-        page: usize,
-        writer: Writer,
-        times: Option<u64>,
-    ) -> Result<()> {
-        if times.is_none() {
-            self.read(writing, page, Some(writer))?;
-        }
-        let version = Version { writer, times: times.unwrap_or(0) + 1 };
-        version.put(writing, self.shared.pages[page])?;
-        let mut model = self.shared.model.borrow_mut();
-        model.transactions[writer].writes.insert(page, version.times);
-        Ok(())
-    }
-
-    /// How a transaction ended that asked to be committed.
-    fn note(&self, writer: Writer, outcome: &Result<()>) {
-        let mut model = self.shared.model.borrow_mut();
-        match outcome {
-            Ok(()) => {
-                self.shared.seen.borrow_mut().commits += 1;
-                let is_durable = self.shared.database.tactics().durability != Durability::None;
-                model.transactions[writer].stage =
-                    if is_durable { Stage::Durable } else { Stage::Told };
-            }
-            // It stays as one that asked.
-            Err(LodeError::Uncertain { .. }) => self.shared.seen.borrow_mut().uncertain += 1,
-            Err(_) => {
-                let problem = model.refuse(writer);
-                drop(model);
-                self.is_wrong_if(problem);
-            }
-        }
     }
 }

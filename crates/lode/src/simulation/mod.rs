@@ -5,7 +5,8 @@
 //! scheduler     who goes on, and when the machine stops: drawn
 //! primitives    the mutex, the condition variable and the thread's name behind crate::sync
 //! disk          a call of the disk begins and ends, and others run in between
-//! history       what the threads do, under tactics that are drawn, too
+//! history       an open database under drawn tactics, its crashes, and what is found after them
+//! worker        what the threads do there
 //! model         who had been told what, and so what may be found afterwards
 //! ```
 //!
@@ -16,12 +17,14 @@ mod history;
 mod model;
 pub(crate) mod primitives;
 mod scheduler;
+mod worker;
 
 use std::io::{Write as _, stderr};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use disk::Lie;
-use history::{Seen, play};
+use history::play;
+use worker::Seen;
 
 /// In `make test`; `make torture` plays a million.
 const HISTORIES: u64 = 400;

@@ -14,6 +14,7 @@ mod huge_pages;
 mod locks;
 mod log;
 mod place;
+mod prefetch;
 mod read_ahead;
 mod replacement;
 mod swizzle;
@@ -34,6 +35,7 @@ pub use huge_pages::HugePages;
 pub use locks::Grain;
 pub use log::Logging;
 pub use place::{Place, place};
+pub use prefetch::Prefetch;
 pub use read_ahead::ReadAhead;
 pub use replacement::Replacement;
 pub use swizzle::Swizzle;
@@ -59,6 +61,8 @@ pub struct Tactics {
     pub replacement: Replacement,
     /// Whether references are followed as addresses.
     pub swizzle: Swizzle,
+    /// Whether a walk asks the processor for records before it reads them.
+    pub prefetch: Prefetch,
     /// How many pages are given to a file together.
     pub extent: ExtentPages,
     /// Whether a page brings its extent along.
@@ -73,8 +77,8 @@ macro_rules! for_each_tactic {
     ($do:ident) => {
         $do! {
             log: Logging, durability: Durability, locks: Grain, disk: Opening, cache: CacheBytes,
-            huge_pages: HugePages, replacement: Replacement, swizzle: Swizzle, extent: ExtentPages,
-            read_ahead: ReadAhead, checkpoint: CheckpointBytes,
+            huge_pages: HugePages, replacement: Replacement, swizzle: Swizzle, prefetch: Prefetch,
+            extent: ExtentPages, read_ahead: ReadAhead, checkpoint: CheckpointBytes,
         }
     };
 }
@@ -133,8 +137,13 @@ impl Tactics {
     ///
     /// # Errors
     ///
-    /// [`LodeError::Tactic`] if the cache cannot hold a few extents that read-ahead brings in.
+    /// [`LodeError::Tactic`] if the cache cannot hold a few extents that read-ahead brings in, and
+    /// where this build cannot prefetch.
     pub fn check(&self) -> Result<()> {
+        if self.prefetch == Prefetch::On && !prefetch::IS_POSSIBLE {
+            let what = "prefetch=on asks an x86-64 processor, and this is another: leave it off";
+            return Err(LodeError::Tactic { what: what.to_owned() });
+        }
         let ahead_bytes = u64::from(self.read_ahead_pages()) * PAGE_BYTES as u64;
         if ahead_bytes * cache::READ_AHEADS_MIN > self.cache.0 {
             return Err(LodeError::Tactic {

@@ -9,9 +9,9 @@ named_tactic! {
     /// another process has, and the program keeps the pages that it used in a cache of its own. It
     /// asks the server for locks, whose answers say which of those pages others have changed since,
     /// and for pages that it does not have; it changes copies and sends, at commit, what differs.
-    /// `cache`, `hugepages`, `replacement` and `readahead` hold in both processes, `swizzle` in the
-    /// program's; everything else is the server's. A program that makes a whole database does so
-    /// before it is served.
+    /// `cache`, `hugepages`, `replacement` and `readahead` hold in both processes, `swizzle` and
+    /// `prefetch` in the program's; everything else is the server's. A program that makes a whole
+    /// database does so before it is served.
     /// **What it buys.** Several processes read and change one database at once, none of them can
     /// take the others down, and what one of them has read before it reads again at the price of
     /// `embedded`.

@@ -11,7 +11,7 @@ use crate::page::PageNumber;
 use crate::pages::{PageRead, Pinned, Version};
 use crate::shared::Shared;
 use crate::superblock;
-use crate::tactics::{Swizzle, Tactics};
+use crate::tactics::{Prefetch, Swizzle, Tactics};
 use crate::view::{AlignedPage, View};
 
 /// A transaction that reads what was committed. It ends when it is dropped; nothing it has seen
@@ -26,6 +26,7 @@ pub struct ReadTransaction<S: LockSource> {
     lock_set: LockSet<S>,
     salt: u64,
     swizzles: bool,
+    prefetches: bool,
 }
 
 /// A transaction that reads a database which this process has open.
@@ -44,6 +45,7 @@ impl<S: LockSource> ReadTransaction<S> {
             lock_set: LockSet::empty(source),
             salt: superblock::salt(identity),
             swizzles: tactics.swizzle == Swizzle::On,
+            prefetches: tactics.prefetch == Prefetch::On,
         }
     }
 
@@ -71,7 +73,7 @@ impl Reading {
     #[must_use]
     pub fn share(&self) -> Self {
         let (buffer, lock_set) = (Arc::clone(&self.buffer), self.lock_set.share());
-        Self { buffer, lock_set, salt: self.salt, swizzles: self.swizzles }
+        Self { buffer, lock_set, ..*self }
     }
 
     /// Its number in the lock table.
@@ -140,7 +142,16 @@ impl<S: LockSource> PageRead for ReadTransaction<S> {
     }
 
     #[inline]
+    fn prefetches(&self) -> bool {
+        self.prefetches
+    }
+
+    #[inline]
     fn prefetch(&self, page: PageNumber, at: usize) {
         self.buffer.prefetch(page, at);
+    }
+
+    fn note_prefetches(&self, count: u64) {
+        self.buffer.note_prefetches(count);
     }
 }

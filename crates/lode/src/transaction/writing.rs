@@ -15,7 +15,7 @@ use crate::pages::{PageRead, PageWrite, Pinned, Version};
 use crate::shared::{BeforeImage, Shared};
 use crate::space;
 use crate::superblock;
-use crate::tactics::Swizzle;
+use crate::tactics::{Prefetch, Swizzle};
 use crate::view::{AlignedPage, View};
 
 /// A transaction that changes pages. [`Writing::commit`] makes its changes one durable whole;
@@ -32,6 +32,7 @@ pub struct Writing {
     pub(super) failure: Failure,
     salt: u64,
     swizzles: bool,
+    prefetches: bool,
 }
 
 impl Writing {
@@ -44,6 +45,7 @@ impl Writing {
             failure: Failure::default(),
             salt: superblock::salt(shared.superblock.identity),
             swizzles: shared.tactics.swizzle == Swizzle::On,
+            prefetches: shared.tactics.prefetch == Prefetch::On,
         }
     }
 
@@ -179,8 +181,17 @@ impl PageRead for Writing {
     }
 
     #[inline]
+    fn prefetches(&self) -> bool {
+        self.prefetches
+    }
+
+    #[inline]
     fn prefetch(&self, page: PageNumber, at: usize) {
         self.buffer.prefetch(page, at);
+    }
+
+    fn note_prefetches(&self, count: u64) {
+        self.buffer.note_prefetches(count);
     }
 }
 

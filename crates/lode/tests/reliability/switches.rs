@@ -16,7 +16,7 @@ use crate::operations::Operator;
 use crate::random::{Random, show};
 use crate::reading::read_and_check;
 
-const SWITCHES: [(&str, &[&str]); 11] = [
+const SWITCHES: [(&str, &[&str]); 12] = [
     ("log", &["page-diff", "page-grain"]),
     ("durability", &["none", "group", "full"]),
     ("locks", &["database", "page"]),
@@ -25,6 +25,7 @@ const SWITCHES: [(&str, &[&str]); 11] = [
     ("hugepages", &["on", "off"]),
     ("replacement", &["clock", "lru", "lru-2", "random"]),
     ("swizzle", &["off", "on"]),
+    ("prefetch", &["off", "on"]),
     ("extent", &["4", "16", "64"]),
     ("readahead", &["off", "on"]),
     ("checkpoint", &["65536", "1MiB"]),

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use proptest::prelude::*;
+
+use super::model::{step, take};
 use super::*;
 use crate::page::PAGE_BYTES;
 
