@@ -1,5 +1,7 @@
 //! What the execution of a query did, counted.
 
+use std::fmt;
+
 /// Counts of work. Equal answers by another strategy show here what they cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Work {
@@ -7,6 +9,10 @@ pub struct Work {
     pub tuples: u64,
     /// Pages of relations that were read.
     pub pages: u64,
+    /// Tuples that an accelerator held against a condition before they left the access method.
+    pub tuples_judged: u64,
+    /// Pages that these tuples lie in.
+    pub pages_judged: u64,
     /// Comparisons of two values, or of a value with a pattern.
     pub comparisons: u64,
     /// Look-ups in hash tables.
@@ -15,10 +21,20 @@ pub struct Work {
     pub spilled_bytes: u64,
     /// Bytes written to the log.
     pub log_bytes: u64,
+    /// Batches of rows that `execution=vectorised` took from sources.
+    pub batches: u64,
+    /// Expressions of which `execution=closures` made functions.
+    pub closures: u64,
     /// Symbols that `execution=interpreted` fetched.
     pub symbols: u64,
     /// Lists of symbols that it interpreted.
     pub interpretations: u64,
+    /// Functions that `execution=compiled` made.
+    pub functions_compiled: u64,
+    /// Bytes of their machine code.
+    pub code_bytes: u64,
+    /// Nanoseconds from their pipelines to executable code.
+    pub compile_ns: u64,
     /// Rows that reached a sink.
     pub rows: u64,
 }
@@ -28,12 +44,49 @@ impl Work {
     pub fn add(&mut self, other: &Self) {
         self.tuples += other.tuples;
         self.pages += other.pages;
+        self.tuples_judged += other.tuples_judged;
+        self.pages_judged += other.pages_judged;
         self.comparisons += other.comparisons;
         self.hash_probes += other.hash_probes;
         self.spilled_bytes += other.spilled_bytes;
         self.log_bytes += other.log_bytes;
+        self.batches += other.batches;
+        self.closures += other.closures;
         self.symbols += other.symbols;
         self.interpretations += other.interpretations;
+        self.functions_compiled += other.functions_compiled;
+        self.code_bytes += other.code_bytes;
+        self.compile_ns += other.compile_ns;
         self.rows += other.rows;
     }
+}
+
+impl fmt::Display for Work {
+    /// What was compiled, and what is counted whatever the executor, on one line.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { tuples, pages, comparisons, hash_probes, spilled_bytes, log_bytes, .. } = self;
+        if self.functions_compiled > 0 {
+            let (functions, bytes) = (self.functions_compiled, self.code_bytes);
+            let elapsed_us = self.compile_ns / 1000;
+            write!(
+                formatter,
+                "{functions} functions of {bytes} bytes compiled in {elapsed_us} us, "
+            )?;
+        }
+        write!(
+            formatter,
+            "{tuples} tuples, {pages} pages, {comparisons} comparisons, {hash_probes} hash \
+             probes, {spilled_bytes} bytes spilled, {log_bytes} bytes logged"
+        )
+    }
+}
+
+/// The rows that a plan's parts let through while it ran.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Of each pipeline, the rows that reached its sink.
+    pub pipelines: Vec<u64>,
+    /// Of each pipeline, the rows that came from its source and then from each of its steps; empty
+    /// where the executor does not count them.
+    pub steps: Vec<Vec<u64>>,
 }

@@ -63,9 +63,12 @@ pub enum QueryError {
     #[error("the query was cancelled")]
     Cancelled,
     /// A file for spilled tuples cannot be written or read.
-    #[error("cannot spill to {path}: {source}")]
+    #[error(
+        "what does not fit into memory cannot be kept in {path}: {source}; free space there, or \
+         give `memory=` more"
+    )]
     Spill {
-        /// The file.
+        /// The folder.
         path: String,
         /// Why not.
         source: std::io::Error,

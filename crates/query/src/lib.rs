@@ -15,6 +15,7 @@ pub mod memory;
 pub mod plan;
 pub mod relation;
 pub mod sort;
+pub mod spill;
 pub mod table;
 pub mod tactics;
 pub mod temporary;

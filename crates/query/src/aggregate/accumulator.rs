@@ -1,17 +1,16 @@
 //! What the partitions of one aggregate have added up to.
 
 use std::cmp::Ordering;
-use std::collections::HashSet;
 
 use loadstone_quel::error::Fault;
 use loadstone_quel::schema::Kind;
 use loadstone_quel::tree::{AggregateFunction, Span};
 
 use super::WHAT;
+use super::seen::Seen;
 use crate::error::Result;
 use crate::memory::{Memory, Reservation};
-use crate::table::DistinctTable;
-use crate::tuple::{self, Field, Layout, Value};
+use crate::tuple::{self, Field, Value};
 
 /// One aggregate, with a place for each partition.
 #[derive(Debug)]
@@ -35,8 +34,8 @@ enum Totals {
     Integers { best: Vec<i64>, is_set: Vec<bool> },
     /// The least or greatest real.
     Reals { best: Vec<f64>, is_set: Vec<bool> },
-    /// The least or greatest text.
-    Texts { best: Vec<Box<[u8]>>, is_set: Vec<bool> },
+    /// The least or greatest text, of at most so many bytes.
+    Texts { best: Vec<Box<[u8]>>, is_set: Vec<bool>, width: usize },
 }
 
 impl Totals {
@@ -46,7 +45,7 @@ impl Totals {
             Self::Counts(_) => 8,
             Self::Sums { .. } => 32,
             Self::Integers { .. } | Self::Reals { .. } => 9,
-            Self::Texts { .. } => 17,
+            Self::Texts { width, .. } => 17 + width,
         }
     }
 
@@ -66,7 +65,7 @@ impl Totals {
                 best.push(0.0);
                 is_set.push(false);
             }
-            Self::Texts { best, is_set } => {
+            Self::Texts { best, is_set, .. } => {
                 best.push(Box::default());
                 is_set.push(false);
             }
@@ -76,7 +75,13 @@ impl Totals {
 
 impl Accumulator {
     /// For an aggregate whose result goes to that field.
-    pub(super) fn new(function: AggregateFunction, field: &Field, memory: &Memory) -> Result<Self> {
+    /// The values that are counted once have a memory of their own, if any.
+    pub(super) fn new(
+        function: AggregateFunction,
+        field: &Field,
+        memory: &Memory,
+        seen: Option<Seen>,
+    ) -> Self {
         use AggregateFunction as F;
         let totals = match (function, field.kind) {
             (F::Count | F::CountU | F::Any, _) => Totals::Counts(Vec::new()),
@@ -88,15 +93,16 @@ impl Accumulator {
             },
             (_, Kind::Integer { .. }) => Totals::Integers { best: Vec::new(), is_set: Vec::new() },
             (_, Kind::Real { .. }) => Totals::Reals { best: Vec::new(), is_set: Vec::new() },
-            (_, Kind::Text { .. }) => Totals::Texts { best: Vec::new(), is_set: Vec::new() },
+            (_, Kind::Text { width }) => {
+                Totals::Texts { best: Vec::new(), is_set: Vec::new(), width }
+            }
         };
-        let seen = if function.removes_duplicates() { Some(Seen::new(memory)?) } else { None };
         let reservation = memory.reservation(WHAT);
-        Ok(Self { function, totals, seen, reservation, partitions_max: 0 })
+        Self { function, totals, seen, reservation, partitions_max: 0 }
     }
 
-    /// A place for one partition more.
-    pub(super) fn add_partition(&mut self) -> Result<()> {
+    /// Room for one partition more; false if the budget has none.
+    pub(super) fn try_reserve(&mut self) -> bool {
         let len = match &self.totals {
             Totals::Counts(counts) | Totals::Sums { counts, .. } => counts.len(),
             Totals::Integers { is_set, .. }
@@ -105,11 +111,23 @@ impl Accumulator {
         };
         if len == self.partitions_max {
             let more = len.max(64);
-            self.reservation.add((more * self.totals.bytes()) as u64)?;
+            if !self.reservation.try_add((more * self.totals.bytes()) as u64) {
+                return false;
+            }
             self.partitions_max += more;
         }
+        true
+    }
+
+    /// A place for one partition more, for which there is room.
+    pub(super) fn add_partition(&mut self) {
         self.totals.add_partition();
-        Ok(())
+    }
+
+    /// No more values come: count those in whose novelty had to be put aside.
+    pub(super) fn finish(&mut self) -> Result<()> {
+        let Some(seen) = self.seen.take() else { return Ok(()) };
+        seen.finish(&mut |partition, value| self.count(partition, value))
     }
 
     /// Count a value in; a null counts nowhere.
@@ -123,6 +141,12 @@ impl Accumulator {
         {
             return Ok(());
         }
+        self.count(partition, value);
+        Ok(())
+    }
+
+    #[inline]
+    fn count(&mut self, partition: usize, value: Value<'_>) {
         let wanted = match self.function {
             AggregateFunction::Min => Ordering::Less,
             _ => Ordering::Greater,
@@ -149,17 +173,14 @@ impl Accumulator {
                     (best[partition], is_set[partition]) = (value, true);
                 }
             }
-            (Totals::Texts { best, is_set }, Value::Text(text)) => {
+            (Totals::Texts { best, is_set, .. }, Value::Text(text)) => {
                 if !is_set[partition] || tuple::compare_texts(text, &best[partition]) == wanted {
-                    self.reservation.give_back(best[partition].len() as u64);
-                    self.reservation.add(text.len() as u64)?;
                     (best[partition], is_set[partition]) = (text.into(), true);
                 }
             }
             // The planner gives a minimum the kind of its argument.
             (Totals::Integers { .. } | Totals::Texts { .. }, _) => {}
         }
-        Ok(())
     }
 
     /// What a partition's values come to.
@@ -253,49 +274,4 @@ fn finite(value: f64, span: Span) -> Result<Value<'static>, Fault> {
     }
     Err(Fault::new(span, "the result is not a finite number")
         .expecting("it is too large, or the argument is outside the function's domain"))
-}
-
-/// The values that each partition has had.
-#[derive(Debug)]
-struct Seen {
-    /// Numbers, as tuples of partition, integer and real, one of which is zero.
-    numbers: DistinctTable,
-    texts: HashSet<(usize, Box<[u8]>)>,
-    reservation: Reservation,
-}
-
-impl Seen {
-    fn new(memory: &Memory) -> Result<Self> {
-        let field = |name: &str, kind| (name.to_owned(), kind, false);
-        let layout = Layout::of([
-            field("partition", Kind::Integer { bytes: 8 }),
-            field("integer", Kind::Integer { bytes: 8 }),
-            field("real", Kind::Integer { bytes: 8 }),
-        ]);
-        let numbers = DistinctTable::new(&layout, memory)?;
-        Ok(Self { numbers, texts: HashSet::new(), reservation: memory.reservation(WHAT) })
-    }
-
-    /// Whether the value is new in the partition.
-    fn insert(&mut self, partition: usize, value: Value<'_>) -> Result<bool> {
-        let (whole, real) = match value {
-            Value::Text(text) => {
-                let is_new = self.texts.insert((partition, tuple::trimmed(text).into()));
-                if is_new {
-                    // The text, its place in the set, and as much again while the set grows.
-                    self.reservation.add(text.len() as u64 + 64)?;
-                }
-                return Ok(is_new);
-            }
-            Value::Integer(whole) => (whole, 0),
-            // Both zeros are one value.
-            Value::Real(real) => (0, (real + 0.0).to_bits()),
-            Value::Null => return Ok(false),
-        };
-        let mut tuple = [0; 24];
-        tuple[..8].copy_from_slice(&partition.to_le_bytes());
-        tuple[8..16].copy_from_slice(&whole.to_le_bytes());
-        tuple[16..].copy_from_slice(&real.to_le_bytes());
-        Ok(self.numbers.insert(&tuple)?.is_some())
-    }
 }

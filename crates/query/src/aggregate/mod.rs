@@ -1,20 +1,28 @@
 //! Aggregations: the partitions of a by-list, and what their aggregates come to.
 
 mod accumulator;
+mod aside;
+mod groups;
+mod rounds;
+mod seen;
 #[cfg(test)]
 mod tests;
 
 use loadstone_quel::error::Fault;
 use loadstone_quel::tree::Span;
 
-use crate::error::Result;
-use crate::memory::{Memory, Place, Tuples};
+use crate::error::{QueryError, Result};
+use crate::memory::{Memory, Place, Reservation, Tuples};
 use crate::plan::Aggregation;
+use crate::spill::Spill;
 use crate::table::{Slots, hash_fields};
-use crate::temporary::Temporary;
 use crate::tuple::{self, Field, HASH_SEED, Layout, Value};
 
+use aside::{AWAY, Aside};
+use seen::Seen;
+
 pub use accumulator::Accumulator;
+pub use groups::Groups;
 
 /// What the budget's error calls it.
 pub(crate) const WHAT: &str = "an aggregation";
@@ -33,6 +41,22 @@ pub struct Partitions {
     /// The by-values of the row at hand.
     key: Vec<u8>,
     memory: Memory,
+    /// Where rows go for whose partitions there is no memory; without it that is an error.
+    aside: Option<Box<Aside>>,
+    /// Whether no more partitions are taken in.
+    is_full: bool,
+    /// How the results are spilled, if they may be.
+    spilling: Option<Spilling>,
+}
+
+/// How an aggregation goes beyond its memory.
+#[derive(Debug)]
+struct Spilling {
+    spill: Spill,
+    /// Whether results are looked up by their by-values.
+    is_looked_up: bool,
+    /// Room for the buffers of the results' writer and readers.
+    buffers: Reservation,
 }
 
 impl Partitions {
@@ -42,24 +66,65 @@ impl Partitions {
     ///
     /// [`crate::QueryError::Memory`] if the budget has none at all.
     pub fn new(aggregation: &Aggregation, memory: &Memory) -> Result<Self> {
+        Self::with_seen(aggregation, memory, None)
+    }
+
+    /// As [`Partitions::new`]; what the memory does not hold goes to the file. `is_looked_up` says
+    /// that results are found by their by-values.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::QueryError::Memory`] if the budget has not even the buffers.
+    pub fn spilling(
+        aggregation: &Aggregation,
+        memory: &Memory,
+        spill: &Spill,
+        is_looked_up: bool,
+    ) -> Result<Self> {
+        let mut partitions = Self::with_seen(aggregation, memory, Some(spill))?;
+        if aggregation.by > 0 {
+            partitions.begin_round(spill, 0)?;
+            let buffers = rounds::buffers(aggregation, spill, memory)?;
+            partitions.spilling = Some(Spilling { spill: spill.clone(), is_looked_up, buffers });
+        }
+        Ok(partitions)
+    }
+
+    fn with_seen(
+        aggregation: &Aggregation,
+        memory: &Memory,
+        spill: Option<&Spill>,
+    ) -> Result<Self> {
         let by = by_layout(aggregation);
         let results = &aggregation.layout.fields[aggregation.by..];
+        let functions = || aggregation.functions.iter().map(|(function, _)| *function);
+        let sets = functions().filter(|function| function.removes_duplicates()).count() as u64;
+        // Half for the partitions, half for the values that they have had.
+        let half = memory.budget_bytes() / 2;
+        let own = if sets == 0 { memory.clone() } else { memory.share(half) };
         let mut accumulators = Vec::new();
-        for ((function, _), field) in aggregation.functions.iter().zip(results) {
-            accumulators.push(Accumulator::new(*function, field, memory)?);
+        for (function, field) in functions().zip(results) {
+            let seen = function.removes_duplicates().then(|| {
+                let memory = memory.share(half / sets);
+                Seen::new(&memory, spill)
+            });
+            accumulators.push(Accumulator::new(function, field, &own, seen.transpose()?));
         }
         let mut partitions = Self {
             key: vec![0; by.bytes],
-            keys: Tuples::new(by.bytes, memory.reservation(WHAT)),
+            keys: Tuples::new(by.bytes, own.reservation(WHAT)),
             places: Vec::new(),
-            slots: Slots::new(memory.reservation(WHAT))?,
+            slots: Slots::new(own.reservation(WHAT))?,
             accumulators,
             by,
             aggregation: aggregation.clone(),
             memory: memory.clone(),
+            aside: None,
+            is_full: false,
+            spilling: None,
         };
         if aggregation.by == 0 {
-            partitions.add_partition(HASH_SEED)?;
+            partitions.put_partition(&[], HASH_SEED)?;
         }
         Ok(partitions)
     }
@@ -80,7 +145,8 @@ impl Partitions {
     }
 
     /// The number of the partition with these by-values, which exists afterwards. Where rows come
-    /// sorted by them, only the partition of the last row is looked at.
+    /// sorted by them, only the partition of the last row is looked at. A partition that
+    /// [`Partitions::is_away`] is known to [`Partitions::update`] until the next one is asked for.
     ///
     /// # Errors
     ///
@@ -88,6 +154,9 @@ impl Partitions {
     pub fn partition(&mut self, by: &[Value<'_>]) -> Result<usize> {
         if self.by.fields.is_empty() {
             return Ok(0);
+        }
+        if let Some(aside) = &mut self.aside {
+            aside.settle_many()?;
         }
         for (field, value) in self.by.fields.iter().zip(by) {
             write_by(&mut self.key, field, *value);
@@ -150,29 +219,58 @@ impl Partitions {
 
     #[cold]
     fn put_partition(&mut self, key: &[u8], hash: u64) -> Result<usize> {
-        let number = self.places.len();
-        let place = self.keys.push(key)?;
-        self.add_at(place, hash)?;
-        Ok(number)
+        if !self.is_full {
+            if self.try_reserve() {
+                let place = self.keys.push(key)?;
+                self.slots.insert(hash);
+                self.places.push(Place(place));
+                self.accumulators.iter_mut().for_each(Accumulator::add_partition);
+                return Ok(self.places.len() - 1);
+            }
+            self.is_full = true;
+        }
+        match &mut self.aside {
+            Some(aside) if !self.places.is_empty() => Ok(aside.begin(key, hash)),
+            _ => Err(self.slots.refusal()),
+        }
     }
 
-    fn add_partition(&mut self, hash: u64) -> Result<()> {
-        let place = self.keys.push(&[])?;
-        self.add_at(place, hash)
-    }
-
-    fn add_at(&mut self, place: *const u8, hash: u64) -> Result<()> {
-        if !self.slots.try_reserve() {
-            return Err(self.slots.refusal());
+    /// Room for a partition more, everywhere.
+    fn try_reserve(&mut self) -> bool {
+        if !self.slots.try_reserve() || !self.accumulators.iter_mut().all(Accumulator::try_reserve)
+        {
+            return false;
         }
         if self.places.len() == self.places.capacity() {
             let more = self.places.len().max(64);
-            self.keys.reservation().add(8 * more as u64)?;
+            if !self.keys.reservation().try_add(8 * more as u64) {
+                return false;
+            }
             self.places.reserve_exact(more);
         }
-        self.slots.insert(hash);
-        self.places.push(Place(place));
-        self.accumulators.iter_mut().try_for_each(Accumulator::add_partition)
+        self.keys.try_reserve()
+    }
+
+    /// Whether the rows of a partition are put aside: their values are told to
+    /// [`Partitions::update`] alone, and never to an accumulator.
+    #[inline]
+    pub fn is_away(partition: usize) -> bool {
+        partition >= AWAY
+    }
+
+    /// The rows asked for so far have all their values.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::QueryError::Spill`] where those put aside cannot be written.
+    pub fn settle(&mut self) -> Result<()> {
+        self.aside.as_mut().map_or(Ok(()), |aside| aside.settle())
+    }
+
+    /// Whether any rows are put aside.
+    #[inline]
+    pub fn has_aside(&self) -> bool {
+        self.is_full
     }
 
     /// What a row does to an aggregate of its partition: its argument, if the row counts for it.
@@ -182,7 +280,10 @@ impl Partitions {
     /// [`crate::QueryError::Memory`] if the budget has no memory for it.
     #[inline]
     pub fn update(&mut self, partition: usize, aggregate: usize, value: Value<'_>) -> Result<()> {
-        self.accumulators[aggregate].add(partition, value)
+        match &mut self.aside {
+            Some(aside) if Self::is_away(partition) => aside.put(partition, aggregate, value),
+            _ => self.accumulators[aggregate].add(partition, value),
+        }
     }
 
     /// The aggregate of that number, to be fed with many values.
@@ -190,17 +291,9 @@ impl Partitions {
         &mut self.accumulators[aggregate]
     }
 
-    /// The results, one tuple for each partition. An error that arises now belongs to the place of
-    /// its aggregate.
-    ///
-    /// # Errors
-    ///
-    /// A sum that 64 bits do not hold, a result that is not finite; and
-    /// [`crate::QueryError::Memory`]. `source` is the program's text.
-    pub fn finish(self, source: &str) -> Result<Groups> {
-        let layout = self.aggregation.layout.clone();
-        let mut results = Tuples::new(layout.bytes, self.memory.reservation(WHAT));
-        let mut places = Vec::with_capacity(self.len());
+    /// The result of each partition.
+    fn results(&self, source: &str, take: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let layout = &self.aggregation.layout;
         let mut tuple = vec![0; layout.bytes];
         for (number, place) in self.places.iter().enumerate() {
             let key = key_of(&self.by, *place);
@@ -213,21 +306,16 @@ impl Partitions {
                 self.accumulators[at]
                     .result(number, span)
                     .and_then(|value| tuple::write(&mut tuple, field, value, span))
-                    .map_err(|fault: Fault| fault.evaluation(source))?;
+                    .map_err(|fault: Fault| QueryError::from(fault.evaluation(source)))?;
             }
-            places.push(Place(results.push(&tuple)?));
+            take(&tuple)?;
         }
-        Ok(Groups {
-            by: layout.fields[..self.aggregation.by].to_vec(),
-            slots: self.slots,
-            places,
-            temporary: Temporary::new(results),
-        })
+        Ok(())
     }
 }
 
 /// By-values alone, in the order of the aggregation's layout.
-fn by_layout(aggregation: &Aggregation) -> Layout {
+pub(crate) fn by_layout(aggregation: &Aggregation) -> Layout {
     let by = aggregation.layout.fields[..aggregation.by].iter();
     Layout::of(by.map(|field| (field.name.clone(), field.kind, field.null_at.is_some())))
 }
@@ -255,51 +343,4 @@ fn key_of(by: &Layout, Place(start): Place) -> &[u8] {
 #[inline]
 fn is_equal(by: &Layout, place: Place, key: &[u8]) -> bool {
     key_of(by, place) == key
-}
-
-/// An aggregation that has ended.
-#[derive(Debug)]
-pub struct Groups {
-    by: Vec<Field>,
-    slots: Slots,
-    places: Vec<Place>,
-    temporary: Temporary,
-}
-
-impl Groups {
-    /// The results: by-values and aggregates of each partition.
-    pub fn tuples(&self) -> &Temporary {
-        &self.temporary
-    }
-
-    /// The result of an aggregation without by-values.
-    pub fn scalar(&self) -> &[u8] {
-        self.result(0)
-    }
-
-    /// The result of the partition with these by-values; None if there is no such partition.
-    pub fn find(&self, by: &[Value<'_>]) -> Option<&[u8]> {
-        if self.by.is_empty() {
-            return Some(self.scalar());
-        }
-        let mut hash = HASH_SEED;
-        for (value, field) in by.iter().zip(&self.by) {
-            hash = crate::table::converted(*value, field.kind)?.hash(hash);
-        }
-        let number = self.slots.find(hash, |number| {
-            let result = self.result(number);
-            let mut pairs = self.by.iter().zip(by);
-            pairs.all(|(field, value)| tuple::read(result, field).compare_keys(*value).is_eq())
-        })?;
-        Some(self.result(number))
-    }
-
-    fn result(&self, number: usize) -> &[u8] {
-        let Place(start) = self.places[number];
-        // SAFETY: the place leads to a tuple of `temporary`, which never moves them.
-        #[expect(unsafe_code, reason = "the tuple lies in memory of the same owner")]
-        unsafe {
-            std::slice::from_raw_parts(start, self.temporary.tuple_bytes())
-        }
-    }
 }

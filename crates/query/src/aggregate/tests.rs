@@ -103,7 +103,7 @@ proptest! {
                 partitions.update(partition, aggregate, value).unwrap();
             }
         }
-        let groups = partitions.finish("").unwrap();
+        let groups = partitions.finish("", &|| Ok(())).unwrap();
         prop_assert_eq!(rows(&groups, &aggregation.layout), expected(&input));
         for (by, _) in &input {
             let by = by.map_or(Value::Null, Value::Integer);
@@ -120,7 +120,7 @@ fn a_scalar_aggregate_of_nothing_has_a_result() {
     let functions = [(F::Count, INTEGER), (F::Min, TEXT), (F::Sum, REAL), (F::Any, INTEGER)];
     let aggregation = aggregation(&[], &functions, false);
     let partitions = Partitions::new(&aggregation, &Memory::new(1 << 20)).unwrap();
-    let groups = partitions.finish("").unwrap();
+    let groups = partitions.finish("", &|| Ok(())).unwrap();
     let values: Vec<_> =
         aggregation.layout.fields.iter().map(|f| tuple::read(groups.scalar(), f)).collect();
     assert_eq!(values, [Value::Integer(0), Value::Null, Value::Null, Value::Integer(0)]);
@@ -139,7 +139,7 @@ fn texts_and_reals_have_a_least_and_distinct_values() {
             partitions.update(partition, aggregate, Value::Text(text.as_bytes())).unwrap();
         }
     }
-    let groups = partitions.finish("").unwrap();
+    let groups = partitions.finish("", &|| Ok(())).unwrap();
     let found = groups.find(&[Value::Integer(0)]).unwrap();
     let values: Vec<_> =
         aggregation.layout.fields[1..].iter().map(|f| tuple::read(found, f)).collect();
@@ -154,7 +154,8 @@ fn a_sum_too_large_for_64_bits_is_an_error_and_passing_by_it_is_none() {
         for value in values {
             partitions.update(0, 0, Value::Integer(*value)).unwrap();
         }
-        let groups = partitions.finish("retrieve (x = sum(t.a))").map_err(|e| e.to_string())?;
+        let groups =
+            partitions.finish("retrieve (x = sum(t.a))", &|| Ok(())).map_err(|e| e.to_string())?;
         Ok::<_, String>(format!(
             "{:?}",
             tuple::read(groups.scalar(), &aggregation.layout.fields[0])

@@ -2,6 +2,7 @@
 
 pub mod arrow;
 mod cancel;
+mod counted;
 mod definition;
 mod rows;
 mod running;
@@ -9,7 +10,7 @@ mod statement;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::RecordBatchReader;
@@ -19,10 +20,12 @@ use crate::catalog::{self, Catalog, RelationInfo};
 use crate::counters::Work;
 use crate::error::{QueryError, Result};
 use crate::execution::Parameter;
+use crate::memory::Memory;
 use crate::relation::{Design, Loader, NewStructure, settle};
 use crate::tactics::Tactics;
 use crate::tuple::Layout;
 
+pub use counted::Counted;
 pub use rows::{Outcome, Rows};
 pub use statement::Statement;
 
@@ -47,6 +50,10 @@ pub use statement::Statement;
 pub struct Database {
     storage: lode::Database,
     tactics: Tactics,
+    /// What all statements together may have in memory.
+    memory: Memory,
+    /// Where the rest goes.
+    spill_folder: PathBuf,
     running: cancel::Running,
     done: running::Done,
 }
@@ -65,26 +72,35 @@ pub struct Storage {
 impl Database {
     /// Make a database, where there is no file of that name.
     pub fn create(path: &Path, tactics: &Tactics) -> Result<Self> {
-        Ok(Self::over(lode::Database::create(path, &tactics.storage)?, tactics))
+        Ok(Self::beside(path, lode::Database::create(path, &tactics.storage)?, tactics))
     }
 
     /// Open one.
     pub fn open(path: &Path, tactics: &Tactics) -> Result<Self> {
-        Ok(Self::over(lode::Database::open(path, &tactics.storage)?, tactics))
+        Ok(Self::beside(path, lode::Database::open(path, &tactics.storage)?, tactics))
     }
 
     /// Open one to read it, beside other processes that do.
     pub fn open_read_only(path: &Path, tactics: &Tactics) -> Result<Self> {
-        Ok(Self::over(lode::Database::open_read_only(path, &tactics.storage)?, tactics))
+        Ok(Self::beside(path, lode::Database::open_read_only(path, &tactics.storage)?, tactics))
     }
 
-    /// Ask one that is open.
+    fn beside(path: &Path, storage: lode::Database, tactics: &Tactics) -> Self {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let spill_folder = folder.unwrap_or(Path::new(".")).to_owned();
+        Self { spill_folder, ..Self::over(storage, tactics) }
+    }
+
+    /// Ask one that is open. What does not fit into its memory goes to the system's folder for
+    /// temporary files.
     pub fn over(storage: lode::Database, tactics: &Tactics) -> Self {
         // What the storage was created with counts, whatever was asked.
         let tactics = Tactics { storage: *storage.tactics(), ..*tactics };
         Self {
             storage,
             tactics,
+            memory: Memory::new(tactics.memory.budget_bytes()),
+            spill_folder: std::env::temp_dir(),
             running: cancel::Running::default(),
             done: running::Done::default(),
         }
@@ -156,9 +172,19 @@ impl Database {
         self.running.cancel_all();
     }
 
-    /// The work of all statements that have ended since it was opened.
-    pub fn work(&self) -> Work {
-        self.done.work()
+    /// What statements have in memory, and the most that they ever had.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// The work of all statements that have ended since it was opened, and the bytes that all
+    /// transactions logged.
+    ///
+    /// # Errors
+    ///
+    /// In a child of the process that opened it.
+    pub fn work(&self) -> Result<Work> {
+        Ok(Work { log_bytes: self.storage.counters()?.log.record_bytes, ..self.done.work() })
     }
 
     /// The relations, by name.

@@ -194,6 +194,23 @@ impl Sink for Collecting {
     }
 }
 
+/// Drops what it is given.
+pub(super) struct Nowhere;
+
+impl Sink for Nowhere {
+    fn add(&mut self, _: &mut State<'_>, _: &[u8]) -> Result<()> {
+        Ok(())
+    }
+
+    fn add_many(&mut self, _: &mut State<'_>, _: &[u8], _: usize) -> Result<()> {
+        Ok(())
+    }
+
+    fn finish(&mut self, _: &mut State<'_>) -> Result<()> {
+        Ok(())
+    }
+}
+
 /// What a statement came to.
 pub enum Outcome {
     /// Rows for the client.

@@ -1,5 +1,6 @@
 //! A statement run as one transaction.
 
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,11 +12,14 @@ use super::rows::{Collecting, Outcome, Rows};
 use super::statement::is_silent;
 use super::{Database, Statement, definition};
 use crate::catalog::Catalog;
-use crate::counters::Work;
+use crate::counters::{Counts, Work};
 use crate::error::{QueryError, Result};
+use crate::execution::compiled::CodeCache;
 use crate::execution::{self, Executor, Parameter, Sink, State, Transaction};
-use crate::memory::{Memory, budget_default_bytes};
+use crate::memory::Memory;
 use crate::plan::{self, Plan};
+use crate::spill::Spill;
+use crate::tactics::{Accelerator, Execution};
 use crate::tuple::Layout;
 
 /// Rows up to so many bytes are collected before the first is given, which spares a thread.
@@ -28,10 +32,10 @@ impl Database {
     ///
     /// What is wrong with the text, or with running it; then nothing of it is kept.
     pub fn run(&self, statement: &Statement, parameters: &[Parameter]) -> Result<Outcome> {
-        if statement.only_reads() && statement.gives_rows() {
-            self.read(statement, parameters)
-        } else {
-            self.write(statement, parameters)
+        match (statement.only_reads(), statement.gives_rows()) {
+            (true, true) => self.read(statement, parameters),
+            (true, false) => self.declare(statement, parameters),
+            (false, _) => self.write(statement, parameters),
         }
     }
 
@@ -57,10 +61,39 @@ impl Database {
         Ok(planned)
     }
 
+    /// The same as text: with `execution=compiled` also what its pipelines were compiled to, which
+    /// is kept for the statement's runs.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Database::plan`].
+    pub fn explain(&self, statement: &Statement, parameters: &[Parameter]) -> Result<String> {
+        let plan = self.plan(statement, parameters)?;
+        let mut text = plan.explain(None);
+        if self.tactics.execution == Execution::Compiled {
+            text += &execution::compiled::explain(&plan, &statement.code)?;
+        }
+        Ok(text)
+    }
+
     fn prepared(&self, plan: Plan, catalog: Arc<Catalog>, statement: &Statement) -> Run {
         let source = statement.text.to_string();
         let executor = execution::executor(self.tactics.execution);
-        Run { plan, executor, catalog, source, done: self.done.clone() }
+        let (accelerator, done) = (self.tactics.accelerator, self.done.clone());
+        let (memory, spill_folder) = (self.memory.clone(), self.spill_folder.clone());
+        let (code, counts_steps) = (Arc::clone(&statement.code), false);
+        Run {
+            plan,
+            executor,
+            accelerator,
+            catalog,
+            source,
+            memory,
+            spill_folder,
+            code,
+            done,
+            counts_steps,
+        }
     }
 
     fn read(&self, statement: &Statement, parameters: &[Parameter]) -> Result<Outcome> {
@@ -75,85 +108,123 @@ impl Database {
         let plan = plan::plan(&step, &catalog, &self.tactics)?;
         let layout = layout_of(&plan);
         let cancel = self.running.begin();
+        let rows_estimated = plan.pipelines.last().map_or(0.0, |last| last.rows_estimated);
+        let is_long = rows_estimated * layout.bytes as f64 > COLLECTED_BYTES_MAX as f64;
         let run = self.prepared(plan, Arc::new(catalog), statement);
-        let mut sink = Collecting::up_to(COLLECTED_BYTES_MAX);
-        match run.run(&mut transaction, parameters, cancel.flag(), &mut sink) {
-            Ok(_) => Ok(Outcome::Rows(Rows::collected(layout, sink.tuples))),
-            Err(QueryError::Cancelled) if sink.is_full => {
-                drop(sink);
-                let parameters = parameters.to_vec();
-                let flag = cancel.flag();
-                let rows = Rows::running(layout, cancel, move |sink| {
-                    run.run(&mut transaction, &parameters, flag, sink).map(drop)
-                })?;
-                Ok(Outcome::Rows(rows))
+        // What is certainly more is not begun twice: a sort may take longer than its rows.
+        if !is_long {
+            let mut sink = Collecting::up_to(COLLECTED_BYTES_MAX);
+            match run.run(&mut transaction, parameters, cancel.flag(), &mut sink) {
+                Ok(_) => return Ok(Outcome::Rows(Rows::collected(layout, sink.tuples))),
+                Err(QueryError::Cancelled) if sink.is_full => {}
+                Err(error) => return Err(error),
             }
-            Err(error) => Err(error),
         }
+        let (parameters, flag) = (parameters.to_vec(), cancel.flag());
+        let rows = Rows::running(layout, cancel, move |sink| {
+            run.run(&mut transaction, &parameters, flag, sink).map(drop)
+        })?;
+        Ok(Outcome::Rows(rows))
+    }
+
+    /// Declarations alone: that their relations are there.
+    fn declare(&self, statement: &Statement, parameters: &[Parameter]) -> Result<Outcome> {
+        let catalog = Catalog::read(&self.storage.reading())?;
+        let mut checker = statement.checker(&catalog, parameters);
+        for command in &statement.program {
+            check(&mut checker, command, &statement.text)?;
+        }
+        Ok(Outcome::Changed(None))
     }
 
     fn write(&self, statement: &Statement, parameters: &[Parameter]) -> Result<Outcome> {
         let mut transaction = Transaction::Writing(self.storage.writing());
         let cancel = self.running.begin();
-        let (mut changed, mut rows) = (None, None);
-        let mut catalog = Arc::new(Catalog::read(&transaction)?);
+        let last = self.commands(statement, parameters, &mut transaction, |transaction, run| {
+            let layout = layout_of(&run.plan);
+            let budget_bytes = self.memory.budget_bytes();
+            let mut sink = Collecting::up_to(budget_bytes);
+            let ran = run.run(transaction, parameters, cancel.flag(), &mut sink);
+            if sink.is_full {
+                let what = "the rows for the client".to_owned();
+                return Err(QueryError::Memory { what, budget_bytes });
+            }
+            let changed = ran?.changed;
+            Ok(if run.gives_rows() {
+                Outcome::Rows(Rows::collected(layout, sink.tuples))
+            } else {
+                Outcome::Changed(Some(changed))
+            })
+        })?;
+        if let Transaction::Writing(writing) = transaction {
+            writing.commit()?;
+        }
+        Ok(last.unwrap_or(Outcome::Changed(None)))
+    }
+
+    /// Run the commands of a text in order. Those that have a plan are given to `run`; the answer
+    /// is what it made of the last command, None where that only defined something.
+    pub(super) fn commands<R>(
+        &self,
+        statement: &Statement,
+        parameters: &[Parameter],
+        transaction: &mut Transaction,
+        mut run: impl FnMut(&mut Transaction, Run) -> Result<R>,
+    ) -> Result<Option<R>> {
+        let mut catalog = Arc::new(Catalog::read(transaction)?);
         let mut checker = statement.checker(&catalog, parameters);
-        let mut is_stale = false;
+        let (mut last, mut is_stale) = (None, false);
         for command in &statement.program {
             let step = check(&mut checker, command, &statement.text)?;
             if is_silent(command) {
                 continue;
             }
             if is_stale {
-                catalog = Arc::new(Catalog::read(&transaction)?);
+                catalog = Arc::new(Catalog::read(transaction)?);
             }
-            (changed, rows, is_stale) = (None, None, true);
+            (last, is_stale) = (None, true);
             match &step.action {
                 Action::Nothing => {
-                    let source = &statement.text;
-                    definition::structure(&mut transaction, &catalog, command, source)?;
+                    definition::structure(transaction, &catalog, command, &statement.text)?;
                 }
                 Action::Create { relation } => {
-                    definition::create(&mut transaction, relation, &step.schema)?;
+                    definition::create(transaction, relation, &step.schema)?;
                 }
                 Action::Destroy { relations } => {
-                    definition::destroy(&mut transaction, &catalog, relations)?;
+                    definition::destroy(transaction, &catalog, relations)?;
                 }
-                action => {
-                    let is_client = matches!(action, Action::Retrieve { into: None, .. });
+                _ => {
                     let plan = plan::plan(&step, catalog.as_ref(), &self.tactics)?;
-                    let layout = layout_of(&plan);
-                    let run = self.prepared(plan, Arc::clone(&catalog), statement);
-                    let budget_bytes = budget_default_bytes();
-                    let mut sink = Collecting::up_to(budget_bytes);
-                    let ran = run.run(&mut transaction, parameters, cancel.flag(), &mut sink);
-                    if sink.is_full {
-                        let what = "the rows for the client".to_owned();
-                        return Err(QueryError::Memory { what, budget_bytes });
-                    }
-                    let tuples = ran?;
-                    changed = (!is_client).then_some(tuples);
-                    rows = is_client.then(|| Rows::collected(layout, sink.tuples));
+                    let prepared = self.prepared(plan, Arc::clone(&catalog), statement);
+                    last = Some(run(transaction, prepared)?);
                 }
             }
         }
-        if let Transaction::Writing(writing) = transaction {
-            writing.commit()?;
-        }
-        Ok(match rows {
-            Some(rows) => Outcome::Rows(rows),
-            None => Outcome::Changed(changed),
-        })
+        Ok(last)
     }
 }
 
 /// What a plan needs to be run, wherever.
-struct Run {
-    plan: Plan,
+pub(super) struct Run {
+    pub plan: Plan,
     executor: &'static dyn Executor,
+    accelerator: Accelerator,
     catalog: Arc<Catalog>,
     source: String,
+    memory: Memory,
+    spill_folder: PathBuf,
+    code: Arc<CodeCache>,
     done: Done,
+    /// Whether the rows of each step are to be counted.
+    pub counts_steps: bool,
+}
+
+/// What running a plan came to.
+pub(super) struct Ran {
+    /// Tuples that it stored or changed.
+    pub changed: u64,
+    pub work: Work,
+    pub counts: Counts,
 }
 
 /// The work of statements that have ended.
@@ -171,21 +242,32 @@ impl Done {
 }
 
 impl Run {
-    /// Run it; the number of tuples that it stored or changed.
-    fn run(
+    /// Whether it is a `retrieve` to the client.
+    pub fn gives_rows(&self) -> bool {
+        self.plan.pipelines.last().is_some_and(|last| matches!(last.sink, plan::Sink::Rows(_)))
+    }
+
+    /// Run it.
+    pub fn run(
         &self,
         transaction: &mut Transaction,
         parameters: &[Parameter],
         cancel: Arc<AtomicBool>,
         client: &mut dyn Sink,
-    ) -> Result<u64> {
-        let memory = Memory::new(budget_default_bytes());
-        let catalog = Arc::clone(&self.catalog);
+    ) -> Result<Ran> {
+        let (memory, catalog) = (self.memory.clone(), Arc::clone(&self.catalog));
         let (source, parameters) = (&self.source, parameters);
+        let budget_bytes = memory.budget_bytes();
         let mut state = State::new(transaction, source, parameters, memory, catalog, cancel);
+        state.accelerator = self.accelerator;
+        state.step_rows = self.counts_steps.then(Vec::new);
+        state.spill = Spill::new(&self.spill_folder, budget_bytes);
+        state.code = Arc::clone(&self.code);
         let outcome = execution::run(&self.plan, self.executor, &mut state, client);
         self.done.add(&state.work);
-        outcome.map(|()| state.changed)
+        let State { changed, work, pipeline_rows: pipelines, step_rows, .. } = state;
+        let counts = Counts { pipelines, steps: step_rows.unwrap_or_default() };
+        outcome.map(|()| Ran { changed, work, counts })
     }
 }
 

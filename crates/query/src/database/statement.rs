@@ -12,6 +12,7 @@ use loadstone_quel::tree::{self, Span, Target};
 use crate::catalog::Catalog;
 use crate::error::Result;
 use crate::execution::Parameter;
+use crate::execution::compiled::CodeCache;
 
 /// A program: `range of` declarations and commands, run as one transaction. Its last command may
 /// be a `retrieve` to the client.
@@ -21,6 +22,8 @@ pub struct Statement {
     pub(super) program: Vec<tree::Statement>,
     /// Range variables that were declared before, with their relations.
     pub(super) ranges: BTreeMap<String, String>,
+    /// What `execution=compiled` made of it, for as long as it or a copy is there.
+    pub(super) code: Arc<CodeCache>,
 }
 
 impl Statement {
@@ -40,7 +43,35 @@ impl Statement {
                 .expecting("run it alone, or last, or let it retrieve into a relation");
             return Err(fault.meaning(text).into());
         }
-        Ok(Self { text: text.into(), program, ranges: BTreeMap::new() })
+        Ok(Self { text: text.into(), program, ranges: BTreeMap::new(), code: Arc::default() })
+    }
+
+    /// The commands of a text one by one, each to be run as a transaction of its own, declarations
+    /// of range variables among them. Errors point into the whole text.
+    ///
+    /// # Errors
+    ///
+    /// [`loadstone_quel::QuelError::Syntax`] where it is not QUEL.
+    pub fn each(text: &str) -> Result<Vec<Self>> {
+        let program = parse(text)?;
+        let text: Arc<str> = text.into();
+        let commands = program.into_iter().filter(|one| !matches!(one, tree::Statement::Go));
+        let alone = |command| {
+            let (text, program) = (Arc::clone(&text), vec![command]);
+            Self { text, program, ranges: BTreeMap::new(), code: Arc::default() }
+        };
+        Ok(commands.map(alone).collect())
+    }
+
+    /// The range variables that it declares, with their relations.
+    pub fn declares(&self) -> BTreeMap<String, String> {
+        let declared = self.program.iter().filter_map(|command| match command {
+            tree::Statement::Range { variable, relation } => {
+                Some((variable.text.clone(), relation.text.clone()))
+            }
+            _ => None,
+        });
+        declared.collect()
     }
 
     /// The same after these declarations: range variable to relation. Those of relations that

@@ -7,13 +7,19 @@
 pub mod arithmetic;
 mod changing;
 pub mod closures;
+pub mod compiled;
 pub mod evaluation;
 pub mod interpreted;
+mod joining;
+#[cfg(test)]
+mod meaning;
+mod merging;
 mod packed;
 #[cfg(test)]
 pub mod random;
 mod receiver;
 pub mod rows;
+mod shares;
 mod sink;
 mod state;
 #[cfg(test)]
@@ -27,7 +33,9 @@ pub use sink::Sink;
 pub use state::{Parameter, State};
 pub use transaction::Transaction;
 
+use self::compiled::Compiled;
 use self::rows::RowAtATime;
+use self::shares::Shares;
 use self::vectorised::Vectorised;
 use crate::error::Result;
 use crate::plan::{self, Pipeline, Plan};
@@ -58,6 +66,7 @@ pub fn executor(execution: Execution) -> &'static dyn Executor {
         Execution::Vectorised => &Vectorised,
         Execution::Closures => &RowAtATime::Closures,
         Execution::Interpreted => &RowAtATime::Interpreted,
+        Execution::Compiled => &Compiled,
     }
 }
 
@@ -73,10 +82,26 @@ pub fn run(
     state: &mut State<'_>,
     client: &mut dyn Sink,
 ) -> Result<()> {
+    let outcome = run_pipelines(plan, executor, state, client);
+    state.work.spilled_bytes = state.spill.written_bytes();
+    outcome
+}
+
+fn run_pipelines(
+    plan: &Plan,
+    executor: &dyn Executor,
+    state: &mut State<'_>,
+    client: &mut dyn Sink,
+) -> Result<()> {
+    let shares = Shares::of(plan);
     for (number, pipeline) in plan.pipelines.iter().enumerate() {
         state.check_cancelled()?;
+        shares.divide(number, state);
         let mut receiver = Receiver::new(plan, &pipeline.sink, state, client)?;
         let rows_before = state.work.rows;
+        if let Some(pipelines) = &mut state.step_rows {
+            pipelines.push(Vec::new());
+        }
         executor.run(pipeline, state, &mut receiver)?;
         state.pipeline_rows.push(state.work.rows - rows_before);
         receiver.finish(state)?;
@@ -89,6 +114,7 @@ pub fn run(
                 state.finish_aggregation(*aggregation)?;
             }
         }
+        shares.release(number, state);
     }
     Ok(())
 }

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
+use super::joining::Building;
 use super::{Sink, State, changing};
 use crate::aggregate::Partitions;
 use crate::error::Result;
-use crate::memory::{Memory, Tuples};
 use crate::plan::{self, Plan};
 use crate::sort::Sorter;
-use crate::table::JoinBuilder;
-use crate::temporary::Temporary;
+use crate::temporary::Keeper;
 
 /// Takes the rows of one pipeline.
 pub enum Receiver<'a> {
@@ -39,26 +38,30 @@ impl<'a> Receiver<'a> {
         if let Some(changing) = changing::sink(sink, state)? {
             return Ok(Self::Tuples(changing));
         }
-        let memory = &state.memory.clone();
+        let memory = &state.share();
         Ok(Self::Tuples(match sink {
             plan::Sink::Rows(_) => Box::new(ClientRows(client)),
-            plan::Sink::Build { table, pack, key } => Box::new(Building {
-                number: *table,
-                builder: Some(JoinBuilder::new(&pack.layout, key, memory)),
-            }),
+            plan::Sink::Build { table, pack, key } => {
+                let building = Building::new(&pack.layout, key, memory, &state.spill)?;
+                Box::new(Entries { number: *table, building: Some(building) })
+            }
             plan::Sink::Materialise { temporary, pack } => Box::new(Materialising {
                 number: *temporary,
-                tuples: Some(tuples(pack.layout.bytes, memory)),
+                keeper: Some(Keeper::new(pack.layout.bytes, &state.spill, memory)?),
             }),
-            plan::Sink::Sort { temporary, pack, key, unique } => Box::new(Sorting {
-                number: *temporary,
-                sorter: Some(Sorter::new(&pack.layout, key, *unique, memory)),
-            }),
+            plan::Sink::Sort { temporary, pack, key, unique } => {
+                let sorter = Sorter::new(&pack.layout, key, *unique, memory);
+                let sorter = sorter.spilling(&state.spill, memory)?;
+                Box::new(Sorting { number: *temporary, sorter: Some(sorter) })
+            }
             plan::Sink::Aggregate { aggregation, .. } => {
                 let aggregated = &plan.aggregations[*aggregation];
-                let partitions = match state.take_partitions(*aggregation) {
-                    Some(partitions) => partitions.reopened(),
-                    None => Box::new(Partitions::new(aggregated, memory)?),
+                let partitions = if let Some(partitions) = state.take_partitions(*aggregation) {
+                    partitions.reopened()
+                } else {
+                    let is_looked_up = is_looked_up(plan, *aggregation);
+                    let spill = &state.spill;
+                    Box::new(Partitions::spilling(aggregated, memory, spill, is_looked_up)?)
                 };
                 return Ok(Self::Aggregation { number: *aggregation, partitions });
             }
@@ -86,18 +89,22 @@ impl<'a> Receiver<'a> {
     }
 }
 
-fn tuples(tuple_bytes: usize, memory: &Memory) -> Tuples {
-    Tuples::new(tuple_bytes, memory.reservation("a temporary relation"))
+/// Whether a step of the plan looks for results of an aggregation.
+fn is_looked_up(plan: &Plan, number: usize) -> bool {
+    let mut steps = plan.pipelines.iter().flat_map(|pipeline| &pipeline.steps);
+    steps.any(|step| {
+        matches!(step, plan::Step::ProbeGroups { aggregation, .. } if *aggregation == number)
+    })
 }
 
 /// A sink is finished once.
 const FINISHED: &str = "a sink takes nothing after it was finished";
 
-fn put<T>(all: &mut Vec<Option<Arc<T>>>, number: usize, made: T) {
+fn put<T>(all: &mut Vec<Option<Arc<T>>>, number: usize, made: Arc<T>) {
     if all.len() <= number {
         all.resize_with(number + 1, || None);
     }
-    all[number] = Some(Arc::new(made));
+    all[number] = Some(made);
 }
 
 struct ClientRows<'a>(&'a mut dyn Sink);
@@ -116,36 +123,37 @@ impl Sink for ClientRows<'_> {
     }
 }
 
-struct Building {
+struct Entries {
     number: usize,
-    builder: Option<JoinBuilder>,
+    building: Option<Building>,
 }
 
-impl Sink for Building {
+impl Sink for Entries {
     fn add(&mut self, _: &mut State<'_>, tuple: &[u8]) -> Result<()> {
-        self.builder.as_mut().expect(FINISHED).add(tuple)
+        self.building.as_mut().expect(FINISHED).add(tuple)
     }
 
     fn finish(&mut self, state: &mut State<'_>) -> Result<()> {
-        let table = self.builder.take().expect(FINISHED).finish()?;
+        let (table, away) = self.building.take().expect(FINISHED).finish()?;
         put(&mut state.tables, self.number, table);
+        state.away.extend(away.map(|away| (self.number, away)));
         Ok(())
     }
 }
 
 struct Materialising {
     number: usize,
-    tuples: Option<Tuples>,
+    keeper: Option<Keeper>,
 }
 
 impl Sink for Materialising {
     fn add(&mut self, _: &mut State<'_>, tuple: &[u8]) -> Result<()> {
-        self.tuples.as_mut().expect(FINISHED).push(tuple).map(|_| ())
+        self.keeper.as_mut().expect(FINISHED).add(tuple)
     }
 
     fn finish(&mut self, state: &mut State<'_>) -> Result<()> {
-        let temporary = Temporary::new(self.tuples.take().expect(FINISHED));
-        put(&mut state.temporaries, self.number, temporary);
+        let temporary = self.keeper.take().expect(FINISHED).finish()?;
+        put(&mut state.temporaries, self.number, Arc::new(temporary));
         Ok(())
     }
 }
@@ -161,8 +169,9 @@ impl Sink for Sorting {
     }
 
     fn finish(&mut self, state: &mut State<'_>) -> Result<()> {
-        let sorted = self.sorter.take().expect(FINISHED).finish()?;
-        put(&mut state.temporaries, self.number, sorted);
+        let sorter = self.sorter.take().expect(FINISHED);
+        let temporary = sorter.finish(&|| state.check_cancelled())?;
+        put(&mut state.temporaries, self.number, Arc::new(temporary));
         Ok(())
     }
 }

@@ -7,13 +7,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use loadstone_quel::error::Fault;
 
 use super::Transaction;
+use super::compiled::CodeCache;
+use super::joining::Built;
 use crate::aggregate::{Groups, Partitions};
 use crate::catalog::Catalog;
 use crate::counters::Work;
 use crate::error::{QueryError, Result};
 use crate::memory::Memory;
 use crate::relation::Relation;
+use crate::spill::Spill;
 use crate::table::JoinTable;
+use crate::tactics::Accelerator;
 use crate::temporary::Temporary;
 use crate::tuple::Value;
 
@@ -29,16 +33,29 @@ pub struct State<'a> {
     pub catalog: Arc<Catalog>,
     /// What may be held in memory.
     pub memory: Memory,
+    /// Where the rest goes.
+    pub spill: Spill,
+    /// How many bytes of the memory each thing that the running pipeline makes may take.
+    pub(super) share_bytes: u64,
+    /// Where the conditions on a scanned relation are evaluated; a plan made for `off` has none.
+    pub accelerator: Accelerator,
     /// What was done.
     pub work: Work,
     /// Tuples that were stored, appended, replaced or deleted, each counted once.
     pub changed: u64,
     /// Of each pipeline that has ended, the rows that reached its sink.
     pub pipeline_rows: Vec<u64>,
+    /// Of each pipeline, the rows that its source and each of its steps let through, where
+    /// somebody wants to know; empty for a pipeline whose executor does not count them.
+    pub step_rows: Option<Vec<Vec<u64>>>,
     /// Set to have the statement end.
     pub cancel: Arc<AtomicBool>,
+    /// Compiled pipelines, kept by whom the statement belongs to.
+    pub code: Arc<CodeCache>,
     /// Hash tables by their numbers; none before its pipeline has ended.
     pub tables: Vec<Option<Arc<JoinTable>>>,
+    /// What of hash tables did not fit into memory, by their numbers.
+    pub(super) away: BTreeMap<usize, Built>,
     /// Temporary relations by their numbers.
     pub temporaries: Vec<Option<Arc<Temporary>>>,
     /// Aggregations by their numbers.
@@ -73,7 +90,8 @@ impl Parameter {
 const IN_ORDER: &str = "the planner puts what fills it before what reads it";
 
 impl<'a> State<'a> {
-    /// Before the first pipeline.
+    /// Before the first pipeline. What does not fit into memory goes to the system's folder for
+    /// temporary files, unless [`State::spill`] is set to another place.
     pub fn new(
         transaction: &'a mut Transaction,
         source: &'a str,
@@ -87,12 +105,18 @@ impl<'a> State<'a> {
             source,
             parameters,
             catalog,
+            spill: Spill::new(&std::env::temp_dir(), memory.budget_bytes()),
+            share_bytes: memory.budget_bytes(),
             memory,
+            accelerator: Accelerator::On,
             work: Work::default(),
             changed: 0,
             pipeline_rows: Vec::new(),
+            step_rows: None,
             cancel,
+            code: Arc::default(),
             tables: Vec::new(),
+            away: BTreeMap::new(),
             temporaries: Vec::new(),
             aggregations: Vec::new(),
             partitions: BTreeMap::new(),
@@ -107,6 +131,28 @@ impl<'a> State<'a> {
     #[inline]
     pub fn check_cancelled(&self) -> Result<()> {
         if self.cancel.load(Ordering::Relaxed) { Err(QueryError::Cancelled) } else { Ok(()) }
+    }
+
+    /// The memory for one thing that the running pipeline makes.
+    pub fn share(&self) -> Memory {
+        self.memory.share(self.share_bytes)
+    }
+
+    /// Begin to count the rows of a pipeline with so many steps, for an executor that does.
+    pub(super) fn begin_counting(&mut self, steps: usize) {
+        if let Some(counted) = self.step_rows.as_mut().and_then(|pipelines| pipelines.last_mut()) {
+            counted.resize(steps + 1, 0);
+        }
+    }
+
+    /// Rows that the source or a step let through, with so many steps still before them.
+    #[inline]
+    pub(super) fn count_rows(&mut self, steps_left: usize, rows: usize) {
+        if let Some(counted) = self.step_rows.as_mut().and_then(|pipelines| pipelines.last_mut())
+            && let Some(counted) = counted.iter_mut().rev().nth(steps_left)
+        {
+            *counted += rows as u64;
+        }
     }
 
     /// An evaluation's fault as an error that points into the program's text.
@@ -129,6 +175,14 @@ impl<'a> State<'a> {
     /// A hash table that an earlier pipeline built.
     pub fn table(&self, number: usize) -> Arc<JoinTable> {
         Arc::clone(self.tables[number].as_ref().expect(IN_ORDER))
+    }
+
+    /// Let go of a hash table that nothing looks in any more.
+    pub(super) fn let_go(&mut self, table: Option<Arc<JoinTable>>) {
+        let Some(table) = table else { return };
+        for known in &mut self.tables {
+            known.take_if(|known| Arc::ptr_eq(known, &table));
+        }
     }
 
     /// A temporary relation that an earlier pipeline filled.
@@ -158,7 +212,7 @@ impl<'a> State<'a> {
     /// As of [`Partitions::finish`].
     pub fn finish_aggregation(&mut self, number: usize) -> Result<()> {
         let Some(partitions) = self.partitions.remove(&number) else { return Ok(()) };
-        let groups = partitions.finish(self.source)?;
+        let groups = partitions.finish(self.source, &|| self.check_cancelled())?;
         if self.aggregations.len() <= number {
             self.aggregations.resize(number + 1, None);
         }

@@ -9,6 +9,7 @@ use lode::internals::disk;
 use lode::{Database, Tactics};
 use proptest::prelude::*;
 
+use super::compiled::Compiled;
 use super::rows::RowAtATime;
 use super::vectorised::Vectorised;
 use crate::catalog::Catalog;
@@ -16,7 +17,7 @@ use crate::error::Result;
 use crate::execution::{self, CollectedRows, Executor, State, Transaction};
 use crate::expression::Expr;
 use crate::memory::Memory;
-use crate::plan::{Access, Aggregation, Pack, Pipeline, Plan, Sink, Source, Step, Update};
+use crate::plan::{Access, Aggregation, Pack, Pipeline, Plan, Purpose, Sink, Source, Step, Update};
 use crate::relation::{Design, Loader, NewStructure};
 use crate::tuple::{self, Field, Layout, Value};
 
@@ -24,8 +25,8 @@ const INTEGER: Kind = Kind::Integer { bytes: 8 };
 const ROWS: i64 = 2500;
 
 /// Every one of them gives the same answer.
-const EXECUTORS: [&dyn Executor; 3] =
-    [&RowAtATime::Closures, &RowAtATime::Interpreted, &Vectorised];
+pub(super) const EXECUTORS: [&dyn Executor; 4] =
+    [&RowAtATime::Closures, &RowAtATime::Interpreted, &Vectorised, &Compiled];
 
 /// A key, a small group, a real that may be null, a text.
 fn layout() -> Layout {
@@ -92,7 +93,8 @@ fn scan(slot: usize) -> Source {
 }
 
 fn pipeline(source: Source, steps: Vec<Step>, sink: Sink, slots: Vec<Layout>) -> Pipeline {
-    Pipeline { source, steps, sink, slots, rows_estimated: 0.0 }
+    let purpose = Purpose::default();
+    Pipeline { source, steps, sink, slots, purpose, rows_estimated: 0.0 }
 }
 
 fn plan(pipelines: Vec<Pipeline>) -> Plan {

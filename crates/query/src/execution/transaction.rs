@@ -87,8 +87,16 @@ impl PageRead for Transaction {
         of_either!(self, transaction => transaction.swizzles())
     }
 
+    fn prefetches(&self) -> bool {
+        of_either!(self, transaction => transaction.prefetches())
+    }
+
     #[inline]
     fn prefetch(&self, page: PageNumber, at: usize) {
         of_either!(self, transaction => transaction.prefetch(page, at));
+    }
+
+    fn note_prefetches(&self, count: u64) {
+        of_either!(self, transaction => transaction.note_prefetches(count));
     }
 }

@@ -24,13 +24,46 @@ struct Shared {
     budget: u64,
     used: AtomicU64,
     peak: AtomicU64,
+    /// What this is a share of: what is used here is used there.
+    whole: Option<Memory>,
 }
 
 impl Memory {
     /// A budget of which nothing is used.
     pub fn new(budget_bytes: u64) -> Self {
+        Self::of(budget_bytes, None)
+    }
+
+    fn of(budget: u64, whole: Option<Self>) -> Self {
         let (used, peak) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self { shared: Arc::new(Shared { budget: budget_bytes, used, peak }) }
+        Self { shared: Arc::new(Shared { budget, used, peak, whole }) }
+    }
+
+    /// A part of this budget of at most so many bytes, of which nothing is used.
+    #[must_use]
+    pub fn share(&self, bytes_max: u64) -> Self {
+        Self::of(bytes_max, Some(self.clone()))
+    }
+
+    fn try_take(&self, bytes: u64) -> bool {
+        let shared = &*self.shared;
+        let used = shared.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
+            used.checked_add(bytes).filter(|used| *used <= shared.budget)
+        });
+        let Ok(used) = used else { return false };
+        if shared.whole.as_ref().is_some_and(|whole| !whole.try_take(bytes)) {
+            shared.used.fetch_sub(bytes, Ordering::Relaxed);
+            return false;
+        }
+        shared.peak.fetch_max(used + bytes, Ordering::Relaxed);
+        true
+    }
+
+    fn give_back(&self, bytes: u64) {
+        self.shared.used.fetch_sub(bytes, Ordering::Relaxed);
+        if let Some(whole) = &self.shared.whole {
+            whole.give_back(bytes);
+        }
     }
 
     /// Nothing yet, for the part of the plan that `what` names in an error.
@@ -71,14 +104,9 @@ impl Reservation {
     /// Add so many bytes to it, if the budget has them.
     #[must_use]
     pub fn try_add(&mut self, bytes: u64) -> bool {
-        let shared = &self.memory.shared;
-        let used = shared.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
-            used.checked_add(bytes).filter(|used| *used <= shared.budget)
-        });
-        let Ok(used) = used else { return false };
-        shared.peak.fetch_max(used + bytes, Ordering::Relaxed);
-        self.bytes += bytes;
-        true
+        let is_there = self.memory.try_take(bytes);
+        self.bytes += if is_there { bytes } else { 0 };
+        is_there
     }
 
     /// Add so many bytes to it.
@@ -93,7 +121,7 @@ impl Reservation {
     /// Give that much of it back.
     pub fn give_back(&mut self, bytes: u64) {
         let bytes = bytes.min(self.bytes);
-        self.memory.shared.used.fetch_sub(bytes, Ordering::Relaxed);
+        self.memory.give_back(bytes);
         self.bytes -= bytes;
     }
 
@@ -126,6 +154,17 @@ mod tests {
         assert_eq!((memory.used_bytes(), memory.peak_bytes()), (30, 100));
         drop(sort);
         assert_eq!(memory.used_bytes(), 0);
+    }
+
+    #[test]
+    fn a_share_is_a_part_of_the_whole() {
+        let memory = Memory::new(100);
+        let (share, other) = (memory.share(60), memory.share(60));
+        let (mut table, mut sort) = (share.reservation("a table"), other.reservation("a sort"));
+        assert!(!table.try_add(61) && table.try_add(60) && !sort.try_add(41) && sort.try_add(40));
+        assert_eq!((memory.used_bytes(), share.used_bytes(), other.used_bytes()), (100, 60, 40));
+        drop(table);
+        assert_eq!((memory.used_bytes(), share.used_bytes(), share.peak_bytes()), (40, 0, 60));
     }
 
     #[test]

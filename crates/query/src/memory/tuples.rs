@@ -91,6 +91,12 @@ impl Tuples {
         self.try_push(tuple).ok_or_else(|| self.reservation.refusal())
     }
 
+    /// Make room for one tuple more. False if the budget has no memory for it.
+    pub fn try_reserve(&mut self) -> bool {
+        let is_full = self.chunks.last().is_none_or(|chunk| chunk.tuples == chunk.tuples_max);
+        !is_full || self.try_grow()
+    }
+
     #[cold]
     fn try_grow(&mut self) -> bool {
         let last = self.chunks.last().map_or(0, |chunk| chunk.bytes.capacity());
@@ -121,6 +127,16 @@ impl Tuples {
             (0..chunk.tuples)
                 .map(|at| &chunk.bytes[at * self.tuple_bytes..(at + 1) * self.tuple_bytes])
         })
+    }
+
+    /// Take the tuples out, some at a time and in order, and give the memory of each part back once
+    /// `take` has seen it.
+    pub fn drain(mut self, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        for chunk in std::mem::take(&mut self.chunks) {
+            take(&chunk.bytes)?;
+            self.reservation.give_back((chunk.tuples_max * self.tuple_bytes) as u64);
+        }
+        Ok(())
     }
 
     /// Drop all of them, and give the memory back.

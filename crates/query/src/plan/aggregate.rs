@@ -8,8 +8,9 @@ use loadstone_quel::tree::AggregateFunction;
 use super::draft::{Draft, Home, Item};
 use super::planner::Planner;
 use super::scope::Scope;
-use super::{Aggregation, Sink, Update};
+use super::{Aggregation, Sink, Source, Update};
 use crate::expression::Expr;
+use crate::tactics::Grouping;
 use crate::tuple::Layout;
 
 /// Aggregates that share an aggregation.
@@ -136,6 +137,9 @@ impl Planner<'_> {
                 scope.slots == partition.slots && (is_single || scope.conditions.is_empty())
             });
         let shared: Vec<_> = shared.into_iter().map(|(at, number)| (at, number, true)).collect();
+        // The order of one pipeline says nothing of another's.
+        self.scene.aggregations[aggregation].is_sorted =
+            self.tactics.aggregate == Grouping::Sort && own.is_empty();
         self.feed_by(aggregation, partition.slots, &[], &partition.by, &shared);
         for (at, number) in own {
             let scope = &statement.aggregates[number].scope;
@@ -163,7 +167,17 @@ impl Planner<'_> {
                 wanted.extend(self.scene.items_of(&one.scope.conditions));
             }
         }
-        let mut draft = self.rows(&Scope { slots, conditions, wanted });
+        let counts = updates.iter().any(|&(_, number, _)| {
+            use AggregateFunction as F;
+            let function = statement.aggregates[number].function;
+            !matches!(function, F::Any | F::Min | F::Max | F::CountU | F::SumU | F::AvgU)
+        });
+        let is_sorted = self.scene.aggregations[aggregation].is_sorted;
+        let items = wanted.clone();
+        let mut draft = self.rows(&Scope { slots, conditions, wanted, counts });
+        if is_sorted {
+            draft = self.sorted_by(draft, by, &items);
+        }
         let by = by.iter().map(|term| draft.expr(&self.scene, term)).collect();
         let updates = updates.iter().map(|&(aggregate, number, is_conditional)| {
             let one = &statement.aggregates[number];
@@ -174,6 +188,24 @@ impl Planner<'_> {
         });
         let updates = updates.collect();
         self.plan.pipelines.push(draft.into(Sink::Aggregate { aggregation, by, updates }));
+    }
+}
+
+impl Planner<'_> {
+    /// What is needed of these rows, sorted by the by-values.
+    fn sorted_by(&mut self, mut draft: Draft, by: &[Term], items: &BTreeSet<Item>) -> Draft {
+        let by: Vec<&Term> = by.iter().collect();
+        let (pack, packed) = draft.pack(&self.scene, &by, items);
+        let temporary = self.plan.temporaries.len();
+        self.plan.temporaries.push(pack.layout.clone());
+        let (key, rows) = ((0..by.len()).collect(), draft.rows);
+        let sink = Sink::Sort { temporary, pack, key, unique: false };
+        self.plan.pipelines.push(draft.into(sink));
+        let mut sorted = Draft::new();
+        let slot = sorted.packed(&packed);
+        sorted.source = Source::Temporary { temporary, slot };
+        sorted.rows = rows;
+        sorted
     }
 }
 

@@ -7,7 +7,7 @@ use loadstone_quel::schema::Kind;
 use loadstone_quel::tree::{AggregateFunction, BinaryOperator};
 
 use super::known::Stored;
-use super::{Aggregation, Pack, Pipeline, Sink, Source, Step};
+use super::{Aggregation, Pack, Pipeline, Purpose, Sink, Source, Step};
 use crate::expression::Expr;
 use crate::tuple::{Field, Layout};
 
@@ -143,7 +143,7 @@ impl Scene<'_> {
     }
 
     /// The name of an item, how it is held, and whether it may be null.
-    fn form(&self, item: Item) -> (String, Kind, bool) {
+    pub fn form(&self, item: Item) -> (String, Kind, bool) {
         match item {
             Item::Column { slot, column } => {
                 let relation = self.relations[slot].as_ref();
@@ -205,6 +205,7 @@ pub(super) struct Draft {
     pub slots: Vec<Layout>,
     /// How many rows are expected here.
     pub rows: f64,
+    pub purpose: Purpose,
     /// The pipeline's slot that holds the whole tuple of a statement's slot.
     whole: BTreeMap<usize, usize>,
     /// What stands in tuples made by earlier pipelines or steps.
@@ -222,6 +223,7 @@ impl Draft {
             steps: Vec::new(),
             slots: Vec::new(),
             rows: 1.0,
+            purpose: Purpose::default(),
             whole: BTreeMap::new(),
             held: BTreeMap::new(),
             probed: BTreeMap::new(),
@@ -259,8 +261,8 @@ impl Draft {
 
     /// The finished pipeline.
     pub fn into(self, sink: Sink) -> Pipeline {
-        let Self { source, steps, slots, rows, .. } = self;
-        Pipeline { source, steps, sink, slots, rows_estimated: rows }
+        let Self { source, steps, slots, rows, purpose, .. } = self;
+        Pipeline { source, steps, sink, slots, purpose, rows_estimated: rows }
     }
 
     /// The value of an item.

@@ -4,17 +4,22 @@ use std::fmt::Write;
 
 use loadstone_quel::tree::BinaryOperator;
 
-use super::{Access, Pack, Pipeline, Plan, Sink, Source, Step};
+use super::{Access, Pack, Pipeline, Plan, Purpose, Sink, Source, Step};
+use crate::counters::Counts;
 use crate::expression::Expr;
 
 impl Plan {
     /// The plan as text: a line for each source, step and sink, with the rows that are expected to
-    /// reach the sink and, where `counted` has them by pipeline, those that did.
-    pub fn explain(&self, counted: Option<&[u64]>) -> String {
+    /// reach the sink. Where it has run, the rows that were counted stand beside: those that came
+    /// from each source and step, and those that reached the sink.
+    pub fn explain(&self, counted: Option<&Counts>) -> String {
         let mut text = String::new();
         for (number, pipeline) in self.pipelines.iter().enumerate() {
-            let counted = counted.and_then(|rows| rows.get(number)).copied();
-            explain_pipeline(&mut text, number, pipeline, counted);
+            let counted = counted.map(|counts| Counted {
+                steps: counts.steps.get(number).map_or(&[], Vec::as_slice),
+                rows: counts.pipelines.get(number).copied(),
+            });
+            explain_pipeline(&mut text, number, pipeline, counted.unwrap_or_default());
         }
         text
     }
@@ -31,12 +36,17 @@ impl Plan {
             std::iter::once(&pipeline.source).chain(looped)
         });
         for source in sources {
+            let source = match source {
+                Source::First { source, .. } => source,
+                other => other,
+            };
             let path = match source {
                 Source::Scan { .. } => "heap",
                 Source::Range { access, .. } | Source::Lookup { access, .. } => access.structure(),
                 Source::Once
                 | Source::Temporary { .. }
                 | Source::Groups { .. }
+                | Source::First { .. }
                 | Source::Merge { .. } => continue,
             };
             if !paths.contains(&path) {
@@ -67,24 +77,42 @@ impl Access {
     }
 }
 
-fn explain_pipeline(text: &mut String, number: usize, pipeline: &Pipeline, counted: Option<u64>) {
-    let line = |text: &mut String, indent: &str, what: &str| {
-        // Writing to a String cannot fail.
-        _ = writeln!(text, "{indent}{what}");
-    };
+/// What was counted of one pipeline.
+#[derive(Clone, Copy, Default)]
+struct Counted<'a> {
+    /// From the source, then from each step; empty if not counted.
+    steps: &'a [u64],
+    /// That reached the sink.
+    rows: Option<u64>,
+}
+
+fn explain_pipeline(text: &mut String, number: usize, pipeline: &Pipeline, counted: Counted<'_>) {
     let head = format!("{}. ", number + 1);
     let indent = " ".repeat(head.len());
-    line(text, &head, &source(&pipeline.source, pipeline));
-    for one in &pipeline.steps {
-        line(text, &indent, &step(one, pipeline));
+    let purpose = match pipeline.purpose {
+        Purpose::Plain => "",
+        Purpose::Detachment => "detach: ",
+        Purpose::Reformatting => "reformat: ",
+        Purpose::Substitution => "substitute: ",
+    };
+    let first = format!("{purpose}{}", source(&pipeline.source, pipeline));
+    let steps = pipeline.steps.iter().map(|one| step(one, pipeline));
+    let lines = std::iter::once(first).chain(steps);
+    for (at, line) in lines.enumerate() {
+        text.push_str(if at == 0 { &head } else { &indent });
+        text.push_str(&line);
+        if let Some(rows) = counted.steps.get(at) {
+            // Writing to a String cannot fail.
+            _ = write!(text, " (counted {rows})");
+        }
+        text.push('\n');
     }
-    let mut last = sink(&pipeline.sink);
-    _ = write!(last, " (about {:.0} rows", pipeline.rows_estimated.max(0.0));
-    match counted {
-        Some(rows) => _ = write!(last, ", counted {rows})"),
-        None => last.push(')'),
+    let estimated = pipeline.rows_estimated.max(0.0);
+    _ = write!(text, "{indent}{} (about {estimated:.0} rows", sink(&pipeline.sink));
+    if let Some(rows) = counted.rows {
+        _ = write!(text, ", counted {rows}");
     }
-    line(text, &indent, &last);
+    text.push_str(")\n");
 }
 
 /// The letter of a slot.
@@ -95,8 +123,8 @@ fn letter(slot: usize) -> String {
     }
 }
 
-fn source(source: &Source, pipeline: &Pipeline) -> String {
-    match source {
+fn source(one: &Source, pipeline: &Pipeline) -> String {
+    match one {
         Source::Once => "once".to_owned(),
         Source::Scan { relation, slot, qualification } => {
             let filtered = qualification.as_ref().map(|one| format!(" where {}", expr(one)));
@@ -112,7 +140,9 @@ fn source(source: &Source, pipeline: &Pipeline) -> String {
             };
             let bounds: Vec<String> =
                 side(low, ">", ">=").into_iter().chain(side(high, "<", "<=")).collect();
-            let (structure, bounds) = (access.structure(), bounds.join(" and "));
+            // Without a bound it is read for its order.
+            let bounds = if bounds.is_empty() { name.clone() } else { bounds.join(" and ") };
+            let structure = access.structure();
             format!("range {} is {relation} by {structure} {bounds}", letter(*slot))
         }
         Source::Lookup { relation, slot, access, key } => {
@@ -125,6 +155,10 @@ fn source(source: &Source, pipeline: &Pipeline) -> String {
         }
         Source::Groups { aggregation, slot } => {
             format!("partitions {} of aggregation {aggregation}", letter(*slot))
+        }
+        Source::First { source: inner, condition } => {
+            let condition = condition.as_ref().map(|one| format!(" where {}", expr(one)));
+            format!("first of {}{}", source(inner, pipeline), condition.unwrap_or_default())
         }
         Source::Merge { left, right, left_key, right_key } => {
             let keys = |slot: usize, key: &[usize]| {

@@ -1,20 +1,25 @@
 //! In which order the relations of a statement are joined, and how each.
 
 use loadstone_quel::check::resolved::{SlotSet, Term};
+use loadstone_quel::schema::Kind;
 use loadstone_quel::tree::BinaryOperator;
 
 use super::Access;
 use super::draft::Scene;
-use super::path::{Choice, Path, access_cost, fits, simple};
+use super::path::{Choice, Keys, Path, access_cost, fits, simple};
 use crate::tactics::{Join, Optimizer, Tactics};
 
 /// What joining costs, in nanoseconds: an entry put into a hash table, a look into one, a pair of
-/// tuples looked at, a row handed on.
+/// tuples looked at, a row handed on; a tuple kept for a merge, one of them looked at, and one
+/// compared in a sort.
 mod ns {
     pub(super) const BUILD: f64 = 25.0;
     pub(super) const PROBE: f64 = 10.0;
     pub(super) const PAIR: f64 = 3.0;
     pub(super) const ROW: f64 = 5.0;
+    pub(super) const KEEP: f64 = 15.0;
+    pub(super) const MERGE: f64 = 8.0;
+    pub(super) const COMPARISON: f64 = 4.0;
 }
 
 /// The part of all pairs that a condition leaves that is no equality.
@@ -34,6 +39,32 @@ pub(super) struct Member<'t> {
     /// What it costs to reach them.
     pub cost: f64,
 }
+
+impl Member<'_> {
+    /// Whether its tuples can be read in the order of that key instead of being sorted: they are
+    /// clustered on it, and no other path leads to them.
+    pub fn is_ordered(&self, scene: &Scene<'_>, key: &Term) -> bool {
+        let Term::Column { slot, column } = key else { return false };
+        let Some(stored) = scene.relations[self.slot].as_ref().filter(|_| *slot == self.slot)
+        else {
+            return false;
+        };
+        let is_path_fit = self.path.as_ref().is_none_or(|path| {
+            path.access == Access::Clustered { attribute: *column }
+                && matches!(path.keys, Keys::Between(..))
+        });
+        let is_whole = match stored.layout.fields[*column].kind {
+            Kind::Text { width } => width <= TEXT_WHOLE_BYTES_MAX,
+            _ => true,
+        };
+        let own = Access::Clustered { attribute: *column };
+        stored.organisation == Some(own) && is_path_fit && is_whole
+    }
+}
+
+/// The widest texts that an index holds whole, whatever they are: behind longer ones, which it cuts
+/// off, tuples lie in any order.
+const TEXT_WHOLE_BYTES_MAX: usize = 250;
 
 /// A condition on several slots.
 #[derive(Debug, Clone, Copy)]
@@ -82,6 +113,8 @@ pub(super) enum Way {
     Build,
     /// The rows go into a hash table in which each of its tuples looks.
     Turn,
+    /// Both are brought into the order of the key and read side by side.
+    Merge,
 }
 
 /// One step of the order: a member by its position, how it joins, and how many rows there are then.
@@ -127,7 +160,7 @@ impl Question<'_, '_> {
         let rank = |&member: &usize| {
             let one = &self.members[member];
             match (&one.path, one.local.is_empty()) {
-                (Some(Path { keys: super::path::Keys::Equal(_), .. }), _) => 0,
+                (Some(Path { keys: Keys::Equal(_), .. }), _) => 0,
                 (Some(_), _) => 1,
                 (None, false) => 2,
                 (None, true) => 3,
@@ -172,13 +205,14 @@ impl Question<'_, '_> {
                         ways.iter().position(|(way, _)| match way {
                             Way::Build => is_smaller,
                             Way::Turn => !is_smaller,
+                            Way::Merge => self.tactics.join == Join::Merge,
                             _ => false,
                         })
                     }),
                 // The text's order decides, so a row looks for the later one.
                 _ => ways.iter().position(|(way, _)| {
                     self.tactics.join != Join::Auto
-                        && matches!(way, Way::Build | Way::Lookup { .. })
+                        && matches!(way, Way::Build | Way::Lookup { .. } | Way::Merge)
                 }),
             };
             let (way, _) = ways.swap_remove(position.unwrap_or(0));
@@ -217,8 +251,7 @@ impl Question<'_, '_> {
         order
     }
 
-    /// How a member can join so many rows of what is bound, with what it costs; the first is
-    /// always possible.
+    /// How a member can join so many rows of what is bound, with what it costs; at least one.
     fn ways(&self, rows: f64, bound: SlotSet, member: usize) -> Vec<(Way, f64)> {
         let one = &self.members[member];
         let join = self.tactics.join;
@@ -231,7 +264,33 @@ impl Question<'_, '_> {
         if matches!(join, Join::Auto | Join::Index) {
             ways.extend(self.lookups(rows, bound, one));
         }
+        if is_joined && matches!(join, Join::Auto | Join::Merge) {
+            ways.push((Way::Merge, self.merging(rows, bound, member)));
+        }
+        // What is asked for by name is done where it can be, also where loops would cost less.
+        if join != Join::Auto && ways.len() > 1 {
+            ways.remove(0);
+        }
         ways
+    }
+
+    /// What it costs to bring so many rows and a member into the order of their key, and to read
+    /// them side by side.
+    fn merging(&self, rows: f64, bound: SlotSet, member: usize) -> f64 {
+        let one = &self.members[member];
+        let mut keys = self.joints.iter().filter_map(|joint| joint.sides(bound, one.slot));
+        let key = keys.next().filter(|_| keys.next().is_none());
+        let is_ordered = |of: SlotSet, key: Option<&Term>| {
+            let sole = self.members.iter().find(|member| of == 1 << member.slot);
+            sole.zip(key).is_some_and(|(member, key)| member.is_ordered(self.scene, key))
+        };
+        let kept = |rows: f64, is_ordered: bool| {
+            let comparisons = if is_ordered { 0.0 } else { rows.max(2.0).log2() };
+            rows * (ns::KEEP + ns::MERGE + comparisons * ns::COMPARISON)
+        };
+        one.cost
+            + kept(rows, is_ordered(bound, key.map(|(old, _)| old)))
+            + kept(one.rows, is_ordered(1 << one.slot, key.map(|(_, new)| new)))
     }
 
     fn lookups(&self, rows: f64, bound: SlotSet, one: &Member<'_>) -> Vec<(Way, f64)> {

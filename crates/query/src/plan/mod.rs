@@ -7,14 +7,17 @@
 //! aggregation) has a number, and later pipelines read it.
 
 mod aggregate;
+mod decomposition;
 mod draft;
 mod explain;
 mod join;
 mod known;
+mod merge;
 mod path;
 mod planner;
 mod scope;
 mod statement;
+mod substitution;
 #[cfg(test)]
 mod tests;
 
@@ -50,8 +53,24 @@ pub struct Pipeline {
     pub sink: Sink,
     /// The layout of each slot's tuples.
     pub slots: Vec<Layout>,
+    /// What it is for.
+    pub purpose: Purpose,
     /// How many rows the planner expects to reach the sink.
     pub rows_estimated: f64,
+}
+
+/// What a pipeline is for, where a query was taken apart (`join=substitution`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Purpose {
+    /// Nothing but its sink.
+    #[default]
+    Plain,
+    /// What speaks of one variable alone is run by itself.
+    Detachment,
+    /// A relation is organised anew before it is looked through for each tuple of another.
+    Reformatting,
+    /// The tuples of one variable after another are put into the query.
+    Substitution,
 }
 
 /// Where tuples come from. The tuple of each row goes to a slot.
@@ -105,6 +124,14 @@ pub enum Source {
         aggregation: usize,
         /// The slot to fill.
         slot: usize,
+    },
+    /// Of another source, which is no merge, the first tuple for which a condition holds; no other
+    /// is looked at. Only for loops.
+    First {
+        /// The source.
+        source: Box<Source>,
+        /// The condition; None where any tuple will do.
+        condition: Option<Expr>,
     },
     /// Pairs of tuples with equal keys from two sorted temporary relations.
     Merge {

@@ -3,15 +3,16 @@
 
 use std::collections::BTreeSet;
 
-use loadstone_quel::check::resolved::{Slot, SlotSet, Term};
+use loadstone_quel::check::resolved::{AggregatePlace, Slot, SlotSet, Term};
 
+use super::decomposition::Rest;
 use super::draft::{Draft, Item};
 use super::join::{Joint, Member, Question, Stage, Way};
 use super::path::{Choice, Keys, fits, simple};
 use super::planner::Planner;
 use super::{Access, Sink, Source, Step};
 use crate::expression::Expr;
-use crate::tactics::{Join, Optimizer};
+use crate::tactics::{Accelerator, Join, Optimizer};
 
 /// What is run over, and what is wanted of it.
 pub(super) struct Scope<'t> {
@@ -19,6 +20,8 @@ pub(super) struct Scope<'t> {
     pub conditions: &'t [Term],
     /// What the sink needs of the tuples.
     pub wanted: BTreeSet<Item>,
+    /// Whether it matters how often a row comes.
+    pub counts: bool,
 }
 
 impl Planner<'_> {
@@ -32,6 +35,14 @@ impl Planner<'_> {
             bits(scope.slots).map(|slot| self.member(slot, &local)).collect();
         let joints: Vec<Joint<'_>> =
             between.into_iter().map(|term| Joint::new(&self.scene, term)).collect();
+        if self.tactics.join == Join::Substitution && members.len() > 1 {
+            let mut begun = Draft::new();
+            for condition in &constant {
+                begun.filter(&self.scene, condition);
+            }
+            let (wanted, counts) = (&scope.wanted, scope.counts);
+            return self.decomposed(begun, &members, Rest { open: joints, wanted, counts });
+        }
         let question = Question {
             scene: &self.scene,
             members: &members,
@@ -88,7 +99,7 @@ impl Planner<'_> {
     }
 
     /// A pipeline over one member.
-    fn first(&self, member: &Member<'_>) -> Draft {
+    pub(super) fn first(&self, member: &Member<'_>) -> Draft {
         let mut draft = Draft::new();
         draft.source = self.source(&mut draft, member);
         self.filter_local(&mut draft, member);
@@ -97,7 +108,7 @@ impl Planner<'_> {
     }
 
     /// Every tuple of a member for each row.
-    fn again(&self, draft: &mut Draft, member: &Member<'_>, rows: Option<f64>) {
+    pub(super) fn again(&self, draft: &mut Draft, member: &Member<'_>, rows: Option<f64>) {
         let source = self.source(draft, member);
         draft.steps.push(Step::Loop(source));
         self.filter_local(draft, member);
@@ -107,10 +118,26 @@ impl Planner<'_> {
     fn filter_local(&self, draft: &mut Draft, member: &Member<'_>) {
         let used = member.path.as_ref().map(|path| path.used.as_slice()).unwrap_or_default();
         for (position, condition) in member.local.iter().enumerate() {
-            if !used.contains(&position) {
+            if !used.contains(&position) && !self.is_judged(member, condition) {
                 draft.filter(&self.scene, condition);
             }
         }
+    }
+
+    /// Whether the scan of a member itself holds its tuples against a condition.
+    fn is_judged(&self, member: &Member<'_>, condition: &Term) -> bool {
+        self.tactics.accelerator != Accelerator::Off
+            && member.path.is_none()
+            && self.scene.relations[member.slot].is_some()
+            && is_of_its_tuple(condition)
+    }
+
+    /// The conditions that a scan holds its tuples against.
+    fn qualification(&self, draft: &mut Draft, member: &Member<'_>) -> Option<Expr> {
+        let judged = member.local.iter().filter(|condition| self.is_judged(member, condition));
+        let mut parts: Vec<Expr> =
+            judged.map(|condition| draft.expr(&self.scene, condition)).collect();
+        if parts.len() > 1 { Some(Expr::And(parts)) } else { parts.pop() }
     }
 
     fn source(&self, draft: &mut Draft, member: &Member<'_>) -> Source {
@@ -122,7 +149,8 @@ impl Planner<'_> {
         let relation = stored.name.clone();
         let Some(path) = &member.path else {
             let slot = draft.whole(member.slot, stored.layout.clone());
-            return Source::Scan { relation, slot, qualification: None };
+            let qualification = self.qualification(draft, member);
+            return Source::Scan { relation, slot, qualification };
         };
         let access = path.access.clone();
         match path.keys {
@@ -172,18 +200,7 @@ impl Planner<'_> {
             }
             Way::Lookup { access, joint } => {
                 let term = joining.take(*joint);
-                let key = simple(term, member.slot).expect("the way was found so").value;
-                let key = self.key(&mut draft, member.slot, access, key);
-                let stored = self.scene.relations[member.slot].as_ref();
-                let stored = stored.expect("only relations have indexes");
-                let (relation, layout) = (stored.name.clone(), stored.layout.clone());
-                let slot = draft.whole(member.slot, layout);
-                let access = access.clone();
-                draft.steps.push(Step::Loop(Source::Lookup { relation, slot, access, key }));
-                // The access takes care of that equality alone.
-                for condition in &member.local {
-                    draft.filter(&self.scene, condition);
-                }
+                self.look_up(&mut draft, member, access, term);
                 draft
             }
             Way::Build => {
@@ -198,6 +215,32 @@ impl Planner<'_> {
                 let rows = self.first(member);
                 self.probe(draft, &old, rows, &new, joining, joining.bound)
             }
+            Way::Merge => {
+                let keys = joining.keys(member.slot);
+                self.merge(draft, &keys, member, joining)
+            }
+        }
+    }
+
+    /// The tuples of a member that an access gives for each row by an equality.
+    pub(super) fn look_up(
+        &self,
+        draft: &mut Draft,
+        member: &Member<'_>,
+        access: &Access,
+        term: &Term,
+    ) {
+        let key = simple(term, member.slot).expect("the way was found so").value;
+        let key = self.key(draft, member.slot, access, key);
+        let stored = self.scene.relations[member.slot].as_ref();
+        let stored = stored.expect("only relations have indexes");
+        let (relation, layout) = (stored.name.clone(), stored.layout.clone());
+        let slot = draft.whole(member.slot, layout);
+        let access = access.clone();
+        draft.steps.push(Step::Loop(Source::Lookup { relation, slot, access, key }));
+        // The access takes care of that equality alone.
+        for condition in &member.local {
+            draft.filter(&self.scene, condition);
         }
     }
 
@@ -223,12 +266,13 @@ impl Planner<'_> {
         rows
     }
 
-    /// Every tuple of a member for each row: the relation is scanned again, or, where nobody asks
-    /// for nested loops as they were in 1983, what is needed of it is kept and run over again.
+    /// Every tuple of a member for each row: the relation is scanned again as in 1983, or, where
+    /// costs decide and nobody asks for nested loops, what is needed of it is kept and run over
+    /// again.
     fn nested(&mut self, draft: &mut Draft, member: &Member<'_>, joining: &Joining<'_, '_>) {
         let items = joining.items(self, 1 << member.slot);
         let is_kept = self.tactics.join != Join::NestedLoops
-            && self.tactics.optimizer != Optimizer::Off
+            && self.tactics.optimizer == Optimizer::Cost
             && self.scene.relations[member.slot].is_some()
             && !items.is_empty();
         if !is_kept {
@@ -245,7 +289,7 @@ impl Planner<'_> {
 }
 
 /// What is left to do while members are joined.
-struct Joining<'j, 't> {
+pub(super) struct Joining<'j, 't> {
     members: &'j [Member<'t>],
     /// All conditions between slots.
     joints: &'j [Joint<'t>],
@@ -253,10 +297,15 @@ struct Joining<'j, 't> {
     open: Vec<Joint<'t>>,
     wanted: &'j BTreeSet<Item>,
     /// The slots whose tuples the pipeline has.
-    bound: SlotSet,
+    pub bound: SlotSet,
 }
 
-impl<'t> Joining<'_, 't> {
+impl<'j, 't> Joining<'j, 't> {
+    /// What is joined.
+    pub fn members(&self) -> std::slice::Iter<'j, Member<'t>> {
+        self.members.iter()
+    }
+
     /// Filter by the conditions that can be decided now.
     fn ready(&mut self, planner: &Planner<'_>, draft: &mut Draft) {
         let bound = self.bound;
@@ -289,11 +338,32 @@ impl<'t> Joining<'_, 't> {
     }
 
     /// What the sink and the conditions still to come need of some slots.
-    fn items(&self, planner: &Planner<'_>, of: SlotSet) -> BTreeSet<Item> {
+    pub fn items(&self, planner: &Planner<'_>, of: SlotSet) -> BTreeSet<Item> {
         let mut items = planner.scene.items_of(self.open.iter().map(|joint| joint.term));
         items.extend(self.wanted);
         items.retain(|item| of & 1 << item.slot() != 0);
         items
+    }
+}
+
+/// Whether a condition needs nothing but the tuple and what is known before: the results of other
+/// partitions are looked up by steps.
+fn is_of_its_tuple(condition: &Term) -> bool {
+    match condition {
+        Term::Integer(_)
+        | Term::Real(_)
+        | Term::Text(_)
+        | Term::Parameter { .. }
+        | Term::Column { .. } => true,
+        Term::Aggregate { place, .. } => *place == AggregatePlace::Scalar,
+        Term::Not(operand)
+        | Term::Negate { operand, .. }
+        | Term::Match { text: operand, .. }
+        | Term::Call { argument: operand, .. } => is_of_its_tuple(operand),
+        Term::And(left, right)
+        | Term::Or(left, right)
+        | Term::Compare { left, right, .. }
+        | Term::Arithmetic { left, right, .. } => is_of_its_tuple(left) && is_of_its_tuple(right),
     }
 }
 

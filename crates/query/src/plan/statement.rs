@@ -8,11 +8,11 @@ use super::draft::{Draft, Item, Scene};
 use super::known::{Relations, Stored};
 use super::planner::Planner;
 use super::scope::Scope;
-use super::{Pack, Plan, Sink, Step};
+use super::{Pack, Plan, Sink, Source, Step};
 use crate::error::{QueryError, Result};
 use crate::expression::Expr;
-use crate::tactics::Tactics;
-use crate::tuple::Layout;
+use crate::tactics::{Distinct, Tactics};
+use crate::tuple::{Field, Layout};
 
 /// How a statement is run. Statements that only define something have a plan without pipelines.
 ///
@@ -48,19 +48,19 @@ impl Planner<'_> {
             Action::Nothing | Action::Create { .. } | Action::Destroy { .. } => {}
             Action::Retrieve { unique, into, terms } => {
                 let layout = self.result(terms);
-                let (draft, pack) = self.packed(terms, layout, BTreeSet::new());
+                let (draft, pack) = self.packed(terms, layout, BTreeSet::new(), !unique);
                 self.retrieve(draft, pack, *unique, into.as_deref());
             }
             Action::Append { relation, terms } => {
                 let layout = known(relations, relation)?.layout;
-                let (draft, pack) = self.packed(terms, layout, BTreeSet::new());
+                let (draft, pack) = self.packed(terms, layout, BTreeSet::new(), true);
                 let relation = relation.clone();
                 self.plan.pipelines.push(draft.into(Sink::Append { relation, pack }));
             }
             Action::Replace { relation, slot, terms } => self.replace(relation, *slot, terms),
             Action::Delete { relation, slot } => {
                 let item = Item::RecordId { slot: *slot };
-                let mut draft = self.draft(BTreeSet::from([item]));
+                let mut draft = self.draft(BTreeSet::from([item]), false);
                 let id = draft.item(&self.scene, item);
                 let relation = relation.clone();
                 self.plan.pipelines.push(draft.into(Sink::Delete { relation, id }));
@@ -69,10 +69,10 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// The rows of the statement itself.
-    fn draft(&mut self, wanted: BTreeSet<Item>) -> Draft {
+    /// The rows of the statement itself; `counts`: it matters how often each comes.
+    fn draft(&mut self, wanted: BTreeSet<Item>, counts: bool) -> Draft {
         let scope = &self.statement.scope;
-        self.rows(&Scope { slots: scope.slots, conditions: &scope.conditions, wanted })
+        self.rows(&Scope { slots: scope.slots, conditions: &scope.conditions, wanted, counts })
     }
 
     /// The rows of the statement, and a tuple of these terms for each.
@@ -81,9 +81,10 @@ impl Planner<'_> {
         terms: &[Term],
         layout: Layout,
         mut wanted: BTreeSet<Item>,
+        counts: bool,
     ) -> (Draft, Pack) {
         wanted.extend(self.scene.items_of(terms));
-        let mut draft = self.draft(wanted);
+        let mut draft = self.draft(wanted, counts);
         let values = terms.iter().map(|term| draft.expr(&self.scene, term)).collect();
         (draft, Pack { values, layout, span: self.statement.span })
     }
@@ -101,9 +102,11 @@ impl Planner<'_> {
     }
 
     fn retrieve(&mut self, mut draft: Draft, mut pack: Pack, unique: bool, into: Option<&str>) {
-        if unique {
+        if unique && self.tactics.distinct == Distinct::Sort {
+            (draft, pack) = self.sorted(draft, pack);
+        } else if unique {
             let slot = draft.slot(pack.layout.clone());
-            let column = |field: &crate::tuple::Field| Expr::Column { slot, field: field.clone() };
+            let column = |field: &Field| Expr::Column { slot, field: field.clone() };
             let values = pack.layout.fields.iter().map(column).collect();
             let distinct = Pack { values, ..pack.clone() };
             draft.steps.push(Step::Distinct { pack, slot });
@@ -116,6 +119,23 @@ impl Planner<'_> {
         self.plan.pipelines.push(draft.into(sink));
     }
 
+    /// The rows sorted by all their values, each once.
+    fn sorted(&mut self, draft: Draft, pack: Pack) -> (Draft, Pack) {
+        let temporary = self.plan.temporaries.len();
+        self.plan.temporaries.push(pack.layout.clone());
+        let (rows, layout, span) = (draft.rows, pack.layout.clone(), pack.span);
+        let key = (0..layout.fields.len()).collect();
+        let sink = Sink::Sort { temporary, pack, key, unique: true };
+        self.plan.pipelines.push(draft.into(sink));
+        let mut sorted = Draft::new();
+        let slot = sorted.slot(layout.clone());
+        sorted.source = Source::Temporary { temporary, slot };
+        sorted.rows = rows;
+        let column = |field: &Field| Expr::Column { slot, field: field.clone() };
+        let values = layout.fields.iter().map(column).collect();
+        (sorted, Pack { values, layout, span })
+    }
+
     fn replace(&mut self, relation: &str, slot: usize, terms: &[(usize, Term)]) {
         let stored = self.scene.relations[slot].as_ref().expect("what is replaced is a relation");
         let layout = stored.layout.clone();
@@ -126,7 +146,7 @@ impl Planner<'_> {
             })
             .collect();
         let item = Item::RecordId { slot };
-        let (mut draft, pack) = self.packed(&whole, layout, BTreeSet::from([item]));
+        let (mut draft, pack) = self.packed(&whole, layout, BTreeSet::from([item]), false);
         let id = draft.item(&self.scene, item);
         let changed = terms.iter().map(|(column, _)| *column).collect();
         let relation = relation.to_owned();

@@ -63,6 +63,16 @@ impl HeldPage {
     }
 }
 
+// SAFETY: the pointers lead into the pages that the batch owns and nobody changes, wherever the
+// batch goes; `PageHold` may go to another thread by itself, which the line below asks for.
+#[expect(unsafe_code, reason = "the pointers go together with what they lead into")]
+unsafe impl Send for TupleBatch {}
+
+const _: fn() = || {
+    fn may_go_to_another_thread<T: Send>() {}
+    may_go_to_another_thread::<PageHold>();
+};
+
 impl TupleBatch {
     /// Without tuples.
     pub fn new() -> Self {
@@ -118,6 +128,21 @@ impl TupleBatch {
     #[inline]
     pub fn record_ids(&self) -> &[u64] {
         &self.ids
+    }
+
+    /// How many pages its tuples lie in.
+    pub fn page_count(&self) -> usize {
+        self.pages.len()
+    }
+
+    /// Drop all tuples but those at these positions, which ascend.
+    pub fn select(&mut self, positions: &[u16]) {
+        for (kept, at) in positions.iter().map(|at| usize::from(*at)).enumerate() {
+            self.tuples[kept] = self.tuples[at];
+            self.ids[kept] = self.ids[at];
+        }
+        self.tuples.truncate(positions.len());
+        self.ids.truncate(positions.len());
     }
 
     /// Let go of all tuples and of their pages.

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use loadstone_quel::schema::Kind;
-use lode::{Btree, PageRead, PageWrite, RecordId};
+use lode::{Btree, LodeError, PageRead, PageWrite, RecordId};
 
-use super::entries::{Entries, Entry};
+use super::entries::Entries;
 use super::key;
 use super::{Relation, TupleBatch};
 use crate::catalog::{self, NewStructure, RelationInfo, Structure};
 use crate::error::{QueryError, Result};
+use crate::sort::compare_keys;
 use crate::tuple::{self, Value};
 
 /// How full the pages of a B-tree are made, which leaves room for some insertions.
@@ -48,7 +49,7 @@ pub fn add_index(
         return Ok(());
     }
     let entries = Sorted::of(pages, info, &new.attributes)?;
-    if new.is_unique && entries.has_duplicate() {
+    if new.is_unique && entries.has_duplicate(pages, info, &new.attributes)? {
         return Err(duplicate(info, &new.attributes));
     }
     let made = catalog::add_index(pages, info, &new.attributes, flags, NewStructure::Btree)?;
@@ -129,17 +130,36 @@ impl Sorted {
         Ok(Self::Numbers(entries))
     }
 
-    /// Whether two tuples have the same values. Texts whose keys were cut off count as different.
-    fn has_duplicate(&self) -> bool {
-        match self {
-            Self::Numbers(entries) => entries.windows(2).any(|pair| pair[0].0 == pair[1].0),
-            Self::Strings(entries) => {
-                let same = |(a, b): (Entry<'_>, Entry<'_>)| {
-                    a.is_exact() && b.is_exact() && a.key() == b.key()
-                };
-                entries.iter().zip(entries.iter().skip(1)).any(same)
+    /// Whether two tuples have the same values. Where keys were cut off, the tuples tell.
+    fn has_duplicate(
+        &self,
+        pages: &impl PageRead,
+        info: &RelationInfo,
+        attributes: &[usize],
+    ) -> Result<bool> {
+        let entries = match self {
+            Self::Numbers(entries) => {
+                return Ok(entries.windows(2).any(|pair| pair[0].0 == pair[1].0));
+            }
+            Self::Strings(entries) => entries,
+        };
+        let of: Vec<_> = attributes.iter().map(|&at| info.layout.fields[at].clone()).collect();
+        let entries: Vec<_> = entries.iter().filter(|entry| entry.is_whole).collect();
+        let groups = entries.chunk_by(|one, other| one.key() == other.key());
+        for group in groups.filter(|group| group.len() > 1) {
+            if group[0].is_exact() {
+                return Ok(true);
+            }
+            let ids = group.iter().filter_map(|entry| key::id_of(entry.bytes));
+            let tuples = ids.map(|id| info.heap.get(pages, id));
+            let mut tuples = tuples.collect::<Result<Vec<_>, LodeError>>()?;
+            let order = |one: &Vec<u8>, other: &Vec<u8>| compare_keys(one, &of, other, &of);
+            tuples.sort_by(order);
+            if tuples.windows(2).any(|pair| order(&pair[0], &pair[1]).is_eq()) {
+                return Ok(true);
             }
         }
+        Ok(false)
     }
 
     fn load(&self, pages: &mut impl PageWrite, tree: Btree) -> Result<()> {

@@ -10,9 +10,6 @@
 //! so an index has no key for a tuple whose first attribute is null, and where a later one is, the
 //! key ends before it.
 
-use std::cmp::Ordering;
-use std::ops::Bound;
-
 use loadstone_quel::schema::Kind;
 use lode::RecordId;
 
@@ -121,140 +118,6 @@ pub fn successor(key: &[u8]) -> Option<Vec<u8>> {
     Some(next)
 }
 
-/// A bound of a range in terms of the attribute's own type, though the value may be a number of the
-/// other: `Included(2.5)` below integers is `Excluded(2)`. None where nothing can lie within it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Native<'a> {
-    Bound(Bound<Value<'a>>),
-    Nothing,
-}
-
-/// Which end of a range.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
-    Low,
-    High,
-}
-
-fn native<'a>(field: &Field, bound: Bound<Value<'a>>, end: End) -> Native<'a> {
-    let (value, is_included) = match bound {
-        Bound::Unbounded => return Native::Bound(Bound::Unbounded),
-        Bound::Included(value) => (value, true),
-        Bound::Excluded(value) => (value, false),
-    };
-    match (field.kind, value) {
-        // No comparison with a null holds.
-        (_, Value::Null) => Native::Nothing,
-        (Kind::Integer { .. }, Value::Real(value)) => native_integer(value, is_included, end),
-        (Kind::Real { .. }, Value::Integer(value)) => native_real(value, is_included, end),
-        _ => Native::Bound(bound),
-    }
-}
-
-fn native_integer(value: f64, is_included: bool, end: End) -> Native<'static> {
-    // 2^63 is the first real behind all integers, -2^63 the first integer.
-    const BEYOND: f64 = 9_223_372_036_854_775_808.0;
-    if value >= BEYOND {
-        return match end {
-            End::Low => Native::Nothing,
-            End::High => Native::Bound(Bound::Unbounded),
-        };
-    }
-    if value < -BEYOND {
-        return match end {
-            End::Low => Native::Bound(Bound::Unbounded),
-            End::High => Native::Nothing,
-        };
-    }
-    // Truncation is exact here. Bounds that are no integers lie beside the truncated one: above it
-    // if they are positive, else below.
-    let whole = value.trunc();
-    let bound = Value::Integer(whole as i64);
-    Native::Bound(match (value.partial_cmp(&whole), end) {
-        (Some(Ordering::Greater), End::Low) | (Some(Ordering::Less), End::High) => {
-            Bound::Excluded(bound)
-        }
-        (Some(Ordering::Greater), End::High) | (Some(Ordering::Less), End::Low) => {
-            Bound::Included(bound)
-        }
-        _ if is_included => Bound::Included(bound),
-        _ => Bound::Excluded(bound),
-    })
-}
-
-fn native_real(value: i64, is_included: bool, end: End) -> Native<'static> {
-    let nearest = Value::Real(value as f64);
-    // No real lies between an integer and the real nearest to it.
-    Native::Bound(match (nearest.compare(Value::Integer(value)), end) {
-        (Some(Ordering::Greater), End::Low) | (Some(Ordering::Less), End::High) => {
-            Bound::Included(nearest)
-        }
-        (Some(Ordering::Greater), End::High) | (Some(Ordering::Less), End::Low) => {
-            Bound::Excluded(nearest)
-        }
-        _ if is_included => Bound::Included(nearest),
-        _ => Bound::Excluded(nearest),
-    })
-}
-
-/// The keys of a B-tree, record ids included, whose first value lies between two bounds: from the
-/// first of these byte strings on, up to and without the second (None: to the end). None where none
-/// can. If keys can be cut, some of them may lie just outside the bounds.
-pub fn range(
-    field: &Field,
-    low: Bound<Value<'_>>,
-    high: Bound<Value<'_>>,
-) -> Option<(Vec<u8>, Option<Vec<u8>>)> {
-    let (Native::Bound(low), Native::Bound(high)) =
-        (native(field, low, End::Low), native(field, high, End::High))
-    else {
-        return None;
-    };
-    let is_text = matches!(field.kind, Kind::Text { .. });
-    let encoded = |value| {
-        let mut key = Vec::new();
-        push(&mut key, value);
-        let is_cut = is_text && key.len() > ENCODED_BYTES_MAX;
-        key.truncate(ENCODED_BYTES_MAX);
-        (key, is_cut)
-    };
-    let from = match low {
-        Bound::Unbounded => Vec::new(),
-        Bound::Included(value) => encoded(value).0,
-        Bound::Excluded(value) => match encoded(value) {
-            (key, true) => key,
-            (key, false) => successor(&key)?,
-        },
-    };
-    let to = match high {
-        Bound::Unbounded => None,
-        Bound::Included(value) => successor(&encoded(value).0),
-        Bound::Excluded(value) => match encoded(value) {
-            (key, true) => successor(&key),
-            (key, false) => Some(key),
-        },
-    };
-    match &to {
-        Some(to) if *to <= from => None,
-        _ => Some((from, to)),
-    }
-}
-
-/// Whether a value lies between two bounds.
-pub fn is_within(value: Value<'_>, low: Bound<Value<'_>>, high: Bound<Value<'_>>) -> bool {
-    let above = match low {
-        Bound::Unbounded => true,
-        Bound::Included(bound) => value.compare(bound).is_some_and(Ordering::is_ge),
-        Bound::Excluded(bound) => value.compare(bound).is_some_and(Ordering::is_gt),
-    };
-    above
-        && match high {
-            Bound::Unbounded => true,
-            Bound::Included(bound) => value.compare(bound).is_some_and(Ordering::is_le),
-            Bound::Excluded(bound) => value.compare(bound).is_some_and(Ordering::is_lt),
-        }
-}
-
 /// The key under which a hash index has a value; None for one that no tuple can have. Different
 /// texts may share one: the caller must look at the tuple.
 pub fn hash(field: &Field, value: Value<'_>) -> Option<u64> {
@@ -279,27 +142,29 @@ pub fn hash(field: &Field, value: Value<'_>) -> Option<u64> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use std::cmp::Ordering;
+
     use proptest::prelude::*;
 
     use super::*;
 
-    fn key(value: Value<'_>) -> Vec<u8> {
+    pub(crate) fn key(value: Value<'_>) -> Vec<u8> {
         let mut key = Vec::new();
         assert!(push(&mut key, value));
         key
     }
 
-    fn field(kind: Kind) -> Field {
+    pub(crate) fn field(kind: Kind) -> Field {
         Field { name: "a".to_owned(), kind, offset: 0, null_at: None }
     }
 
-    fn texts() -> impl Strategy<Value = Vec<u8>> {
+    pub(crate) fn texts() -> impl Strategy<Value = Vec<u8>> {
         prop::collection::vec(prop_oneof![Just(0), Just(b' '), Just(0xff), any::<u8>()], 0..6)
     }
 
     /// Mostly where casts round and types end.
-    fn reals() -> impl Strategy<Value = f64> {
+    pub(crate) fn reals() -> impl Strategy<Value = f64> {
         prop_oneof![
             prop::num::f64::NORMAL | prop::num::f64::ZERO | prop::num::f64::SUBNORMAL,
             (-8i32..8).prop_map(|halves| f64::from(halves) / 2.0),
@@ -309,7 +174,7 @@ mod tests {
         ]
     }
 
-    fn integers() -> impl Strategy<Value = i64> {
+    pub(crate) fn integers() -> impl Strategy<Value = i64> {
         prop_oneof![
             -4i64..4,
             any::<i64>(),
@@ -317,34 +182,6 @@ mod tests {
             (0i64..3).prop_map(|at| i64::MAX - at),
             (0i64..3).prop_map(|at| i64::MIN + at),
         ]
-    }
-
-    fn bound<T: Copy>(value: T, sort: u8) -> Bound<T> {
-        match sort {
-            0 => Bound::Unbounded,
-            1 => Bound::Included(value),
-            _ => Bound::Excluded(value),
-        }
-    }
-
-    /// A value's key with any record id lies in the range of keys exactly if the value lies
-    /// between the bounds.
-    fn holds(
-        kind: Kind,
-        value: Value<'_>,
-        low: Bound<Value<'_>>,
-        high: Bound<Value<'_>>,
-    ) -> Result<(), TestCaseError> {
-        let range = range(&field(kind), low, high);
-        for id in [1 << 16, (1 << 48) - 1] {
-            let mut key = key(value);
-            push_id(&mut key, RecordId::of(id).unwrap());
-            let is_found = range
-                .as_ref()
-                .is_some_and(|(from, to)| key >= *from && to.as_ref().is_none_or(|to| key < *to));
-            prop_assert_eq!(is_found, is_within(value, low, high), "{:?} {:?}", value, range);
-        }
-        Ok(())
     }
 
     proptest! {
@@ -378,37 +215,6 @@ mod tests {
         }
 
         #[test]
-        fn ranges_of_integers_hold_what_lies_between(
-            value in integers(), low in integers(), high in reals(), sorts in (0u8..3, 0u8..3),
-            swap: bool,
-        ) {
-            let (low, high) = (Value::Integer(low), Value::Real(high));
-            let (low, high) = if swap { (high, low) } else { (low, high) };
-            let kind = Kind::Integer { bytes: 8 };
-            holds(kind, Value::Integer(value), bound(low, sorts.0), bound(high, sorts.1))?;
-        }
-
-        #[test]
-        fn ranges_of_reals_hold_what_lies_between(
-            value in reals(), low in integers(), high in reals(), sorts in (0u8..3, 0u8..3),
-            swap: bool,
-        ) {
-            let (low, high) = (Value::Integer(low), Value::Real(high));
-            let (low, high) = if swap { (high, low) } else { (low, high) };
-            let kind = Kind::Real { bytes: 8 };
-            holds(kind, Value::Real(value), bound(low, sorts.0), bound(high, sorts.1))?;
-        }
-
-        #[test]
-        fn ranges_of_texts_hold_what_lies_between(
-            value in texts(), low in texts(), high in texts(), sorts in (0u8..3, 0u8..3),
-        ) {
-            let (low, high) = (Value::Text(&low), Value::Text(&high));
-            let kind = Kind::Text { width: 6 };
-            holds(kind, Value::Text(&value), bound(low, sorts.0), bound(high, sorts.1))?;
-        }
-
-        #[test]
         fn numbers_that_are_equal_share_a_hash(whole in integers(), real in reals()) {
             let (integer, other) = (Value::Integer(whole), Value::Real(real));
             let is_equal = integer.compare(other) == Some(Ordering::Equal);
@@ -423,25 +229,8 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_is_cut_stays_in_its_range() {
-        let long = [b'x'; 600];
-        let longer = [b'x'; 601];
-        let field = field(Kind::Text { width: 700 });
-        let mut key = key(Value::Text(&longer));
-        key.truncate(ENCODED_BYTES_MAX);
-        push_id(&mut key, RecordId::of(1 << 16).unwrap());
-        for low in [Bound::Included(Value::Text(&long)), Bound::Excluded(Value::Text(&long))] {
-            let (from, to) =
-                range(&field, low, Bound::Excluded(Value::Text(&[b'x'; 602]))).unwrap();
-            assert!(key >= from && key < to.unwrap());
-        }
-    }
-
-    #[test]
-    fn no_key_lies_beyond_a_null() {
-        let (field, null) = (field(Kind::Integer { bytes: 4 }), Bound::Included(Value::Null));
-        assert_eq!(range(&field, null, Bound::Unbounded), None);
-        assert_eq!(range(&field, Bound::Unbounded, null), None);
+    fn a_null_has_no_key() {
+        let field = field(Kind::Integer { bytes: 4 });
         assert!(!push(&mut Vec::new(), Value::Null));
         assert_eq!(hash(&field, Value::Null), None);
     }

@@ -126,7 +126,7 @@ impl Loader {
     /// Give it its name and its indexes. A relation that had the name is gone.
     pub fn finish(mut self, pages: &mut impl PageWrite) -> Result<RelationInfo> {
         if let Some(sorter) = self.sorter.take() {
-            let sorted = sorter.finish()?;
+            let sorted = sorter.finish(&|| Ok(()))?;
             let mut scan = sorted.scan();
             while let Some(tuple) = scan.next_tuple()? {
                 self.appender.append(pages, tuple)?;

@@ -13,6 +13,7 @@ mod check;
 mod entries;
 pub mod key;
 mod load;
+mod range;
 mod scan;
 mod settle;
 #[cfg(test)]

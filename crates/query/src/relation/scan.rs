@@ -4,12 +4,12 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use lode::internals::btree::Cursor;
-use lode::internals::page::{self, NO_PAGE, PageKind, PageNumber};
-use lode::internals::slotted;
+use lode::internals::page::{self, NO_PAGE, PAGE_BYTES, PageKind, PageNumber};
+use lode::internals::slotted::{self, ALIGNMENT_BYTES, RECORDS_AT, SLOT_BYTES};
 use lode::{Btree, Heap, LodeError, PageRead, RecordId};
 
-use super::batch::{HeldPage, TupleBatch};
-use super::{Relation, key};
+use super::batch::{HeldPage, TAG_BYTES, TupleBatch};
+use super::{Relation, key, range};
 use crate::catalog::{Constant, RelationInfo, Structure};
 use crate::error::{QueryError, Result};
 use crate::plan::Access;
@@ -21,6 +21,12 @@ mod heap_offset {
     pub(super) const PAGES: usize = 44;
     pub(super) const FOLLOWING: usize = super::slotted::offset::OWN;
 }
+
+/// How many tuples ahead memory is asked for those that an index has found.
+const AHEAD: usize = 8;
+
+/// What a processor fetches at once.
+const LINE_BYTES: usize = 64;
 
 /// What reading tuples has cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -73,7 +79,7 @@ impl Recheck {
     fn holds(&self, bytes: &[u8]) -> bool {
         let value = tuple::read(bytes, &self.field);
         let low = self.low.as_ref().map(Constant::value);
-        key::is_within(value, low, self.high.as_ref().map(Constant::value))
+        range::holds(value, low, self.high.as_ref().map(Constant::value))
     }
 }
 
@@ -106,7 +112,7 @@ impl Relation {
         let (index, attribute) = self.index(access)?;
         let Structure::Btree(tree) = index.structure else { return Err(self.refusal(access)) };
         let field = &self.info.layout.fields[attribute];
-        let Some((from, to)) = key::range(field, low, high) else {
+        let Some((from, to)) = range::keys(field, low, high) else {
             return Ok(self.at(Position::End));
         };
         if index.is_primary && self.info.is_ordered {
@@ -205,6 +211,10 @@ impl Scan {
                 batch.retain(0, |bytes| recheck.holds(bytes));
             }
         }
+        if batch.is_empty() {
+            // Pages without tuples were kept, too, and what comes now may change them.
+            batch.clear();
+        }
         self.reads.tuples += batch.len() as u64;
         Ok(!batch.is_empty())
     }
@@ -275,6 +285,10 @@ impl Scan {
             if slot == 0 {
                 self.reads.pages += 1;
             }
+            // The next page's header and slots come while this one's tuples are looked at.
+            for at in [0, PAGE_BYTES - 2 * LINE_BYTES, PAGE_BYTES - LINE_BYTES] {
+                pages.prefetch(following, at);
+            }
             batch.keep(held);
             slot = batch.take(slot, end, tuples_max)?;
             if slot < end {
@@ -298,7 +312,10 @@ impl Scan {
         batch: &mut TupleBatch,
         ids: &[RecordId],
     ) -> Result<()> {
-        for &RecordId { page, slot } in ids {
+        for (at, &RecordId { page, slot }) in ids.iter().enumerate() {
+            if let Some(later) = ids.get(at + AHEAD) {
+                self.prefetch(pages, *later);
+            }
             if batch.last_page().is_none_or(|last| last.page != page) {
                 batch.keep(self.held(pages, page)?);
                 self.reads.pages += 1;
@@ -311,6 +328,19 @@ impl Scan {
             }
         }
         Ok(())
+    }
+
+    /// Bring near what reading a tuple will need: its page's header, its slot, and where it lies if
+    /// its page was filled once and never changed.
+    fn prefetch(&self, pages: &impl PageRead, RecordId { page, slot }: RecordId) {
+        let slot_at = PAGE_BYTES.saturating_sub((usize::from(slot) + 1) * SLOT_BYTES);
+        let bytes = (TAG_BYTES + self.info.layout.bytes).next_multiple_of(ALIGNMENT_BYTES);
+        let at = RECORDS_AT + usize::from(slot) * bytes;
+        pages.prefetch(page, 0);
+        pages.prefetch(page, slot_at);
+        for line in (at..(at + bytes).min(PAGE_BYTES)).step_by(LINE_BYTES) {
+            pages.prefetch(page, line);
+        }
     }
 
     /// A page of the relation's heap.

@@ -1,13 +1,18 @@
 //! Sorting of tuples by some of their fields, nulls first.
 
+mod runs;
+
 use std::cmp::Ordering;
 
 use loadstone_quel::schema::Kind;
 
 use crate::error::Result;
 use crate::memory::{Memory, Place, Reservation, Tuples};
+use crate::spill::Spill;
 use crate::temporary::Temporary;
 use crate::tuple::{self, Field, Layout, Value};
+
+use runs::Runs;
 
 /// What the budget's error calls it.
 const WHAT: &str = "a sort";
@@ -20,6 +25,8 @@ pub struct Sorter {
     tuples: Tuples,
     items: Vec<Item>,
     reservation: Reservation,
+    /// Where sorted runs go when the budget is used up; without it that is an error.
+    runs: Option<Runs>,
 }
 
 /// A tuple with the first bytes of its key, so that most comparisons need no more.
@@ -28,6 +35,9 @@ struct Item {
     prefix: u64,
     place: Place,
 }
+
+/// What an item takes: itself, and half as much while items are sorted, or their places then.
+const ITEM_BYTES: usize = size_of::<Item>() + size_of::<Place>();
 
 impl Sorter {
     /// None yet, to be sorted by those fields, the first of which counts most. Of tuples with
@@ -39,57 +49,126 @@ impl Sorter {
             tuples: Tuples::new(layout.bytes, memory.reservation(WHAT)),
             items: Vec::new(),
             reservation: memory.reservation(WHAT),
+            runs: None,
         }
+    }
+
+    /// From where the budget ends on, sorted runs go to that file.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::QueryError::Memory`] if the budget has not even the buffers to merge them.
+    pub fn spilling(mut self, spill: &Spill, memory: &Memory) -> Result<Self> {
+        self.runs = Some(Runs::new(spill, self.tuples.tuple_bytes(), memory)?);
+        Ok(self)
     }
 
     /// Put a copy of a tuple in.
     ///
     /// # Errors
     ///
-    /// [`crate::QueryError::Memory`] if the budget has no memory for it.
+    /// [`crate::QueryError::Memory`] if the budget has no memory for it and nothing may be spilled,
+    /// [`crate::QueryError::Spill`] where the file cannot be written.
+    #[inline]
     pub fn add(&mut self, tuple: &[u8]) -> Result<()> {
-        if self.items.len() == self.items.capacity() {
-            let more = self.items.len().max(64);
-            self.reservation.add((more * size_of::<Item>()) as u64)?;
-            self.items.reserve_exact(more);
+        if self.try_add(tuple) {
+            return Ok(());
         }
+        self.spill()?;
+        if self.try_add(tuple) { Ok(()) } else { Err(self.reservation.refusal()) }
+    }
+
+    fn try_add(&mut self, tuple: &[u8]) -> bool {
+        if self.items.len() == self.items.capacity() && !self.try_grow() {
+            return false;
+        }
+        let Some(place) = self.tuples.try_push(tuple) else { return false };
         let prefix = self.key.first().map_or(0, |field| prefix(tuple, field));
-        let place = Place(self.tuples.push(tuple)?);
-        self.items.push(Item { prefix, place });
+        self.items.push(Item { prefix, place: Place(place) });
+        true
+    }
+
+    #[cold]
+    fn try_grow(&mut self) -> bool {
+        let wanted = [self.items.len().max(64), (self.items.len() / 8).max(64)];
+        let more = wanted.into_iter().find(|more| {
+            let bytes = more * ITEM_BYTES;
+            self.reservation.try_add(bytes as u64)
+        });
+        let Some(more) = more else { return false };
+        self.items.reserve_exact(more);
+        true
+    }
+
+    /// What there is becomes a sorted run in the file.
+    #[cold]
+    fn spill(&mut self) -> Result<()> {
+        if self.runs.is_none() {
+            return Err(self.reservation.refusal());
+        }
+        self.sort();
+        let bytes = self.tuples.tuple_bytes();
+        if let Some(runs) = &mut self.runs {
+            runs.write(self.items.iter().map(|item| tuple_at(item.place, bytes)))?;
+        }
+        self.items.clear();
+        self.tuples.clear();
         Ok(())
     }
 
-    /// The tuples in order. Equal ones stand in the order in which they came.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::QueryError::Memory`] if the budget is too small.
-    pub fn finish(mut self) -> Result<Temporary> {
-        let (key, bytes) = (self.key, self.tuples.tuple_bytes());
-        let rest = if has_whole_prefix(&key) { &key[1..] } else { &key[..] };
+    fn sort(&mut self) {
+        let Self { key, items, tuples, unique, .. } = self;
+        let bytes = tuples.tuple_bytes();
+        let rest = rest_of(key);
         let compare = |left: &Item, right: &Item| {
             left.prefix.cmp(&right.prefix).then_with(|| {
                 if rest.is_empty() {
                     return Ordering::Equal;
                 }
-                // SAFETY: the places lead to tuples of `tuples`, which never moves them.
-                #[expect(unsafe_code, reason = "the tuples lie in memory that the sorter owns")]
-                let (left, right) = unsafe {
-                    (
-                        std::slice::from_raw_parts(left.place.0, bytes),
-                        std::slice::from_raw_parts(right.place.0, bytes),
-                    )
-                };
+                let (left, right) = (tuple_at(left.place, bytes), tuple_at(right.place, bytes));
                 compare_keys(left, rest, right, rest)
             })
         };
-        self.items.sort_by(compare);
-        if self.unique {
-            self.items.dedup_by(|later, earlier| compare(later, earlier).is_eq());
+        items.sort_by(compare);
+        if *unique {
+            items.dedup_by(|later, earlier| compare(later, earlier).is_eq());
         }
+    }
+
+    /// The tuples in order. Equal ones stand in the order in which they came. `check` is asked now
+    /// and then whether to go on.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::QueryError::Memory`] if the budget is too small, [`crate::QueryError::Spill`] where
+    /// the file cannot be written or read, and what `check` says.
+    pub fn finish(mut self, check: &dyn Fn() -> Result<()>) -> Result<Temporary> {
+        if let Some(runs) = self.runs.take_if(|runs| !runs.is_empty()) {
+            self.runs = Some(runs);
+            self.spill()?;
+            let Self { key, unique, runs, tuples, items, reservation } = self;
+            drop((tuples, items, reservation));
+            return runs.expect("there are runs").merge(&key, unique, check);
+        }
+        self.sort();
         let order = self.items.iter().map(|item| item.place).collect();
         Ok(Temporary::ordered(self.tuples, order))
     }
+}
+
+/// The tuple of a sorter at a place.
+fn tuple_at<'a>(Place(start): Place, bytes: usize) -> &'a [u8] {
+    // SAFETY: places of items lead to tuples of the sorter's `tuples`, which never moves them and
+    // outlives the items.
+    #[expect(unsafe_code, reason = "the tuples lie in memory that the sorter owns")]
+    unsafe {
+        std::slice::from_raw_parts(start, bytes)
+    }
+}
+
+/// The fields that decide where prefixes are equal.
+fn rest_of(key: &[Field]) -> &[Field] {
+    if has_whole_prefix(key) { &key[1..] } else { key }
 }
 
 /// The order of two tuples by some fields of each; nulls are equal and before all else.
@@ -169,19 +248,26 @@ mod tests {
         fn the_order_is_that_of_the_values(
             rows in prop::collection::vec(
                 (prop::option::weighted(0.8, -9i64..9), -5i8..5, "[ab]{0,2}abcdefg[ab\u{1}]{0,2}"),
-                0..200
+                0..900
             ),
+            budget in prop_oneof![Just(24_000), Just(1 << 20)],
             key in prop::sample::select(
                 vec![vec![0], vec![1, 0], vec![2], vec![2, 1], vec![0, 1, 2]]
             ),
             unique: bool,
         ) {
             let layout = layout();
-            let mut sorter = Sorter::new(&layout, &key, unique, &Memory::new(1 << 20));
+            let folder = tempfile::tempdir().unwrap();
+            let memory = Memory::new(budget);
+            let spill = Spill::new(folder.path(), budget);
+            let sorter = Sorter::new(&layout, &key, unique, &memory);
+            let mut sorter = sorter.spilling(&spill, &memory).unwrap();
             for (number, values) in rows.iter().enumerate() {
                 sorter.add(&row(&layout, values, number)).unwrap();
             }
-            let sorted = sorter.finish().unwrap();
+            let sorted = sorter.finish(&|| Ok(())).unwrap();
+            prop_assert!(memory.peak_bytes() <= budget);
+            prop_assert_eq!(sorted.is_spilled(), spill.written_bytes() > 0);
             let by_key = |left: &(Option<i64>, i8, String), right: &(Option<i64>, i8, String)| {
                 key.iter().map(|field| match field {
                     0 => left.0.cmp(&right.0),

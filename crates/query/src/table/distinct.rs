@@ -91,22 +91,40 @@ impl DistinctTable {
         Ok(())
     }
 
+    /// Whether a tuple with that hash is there.
     #[inline]
-    fn insert_hashed(&mut self, tuple: &[u8], hash: u64) -> Result<Option<*const u8>> {
-        let Self { slots, places, layout, is_plain, .. } = self;
-        let is_equal = |number: usize| {
-            let Place(start) = places[number];
-            // SAFETY: a place is the first of `layout.bytes` bytes within `tuples`, which never
-            // moves them.
-            #[expect(unsafe_code, reason = "the tuple lies in memory that this table owns")]
-            let other = unsafe { std::slice::from_raw_parts(start, layout.bytes) };
-            if *is_plain { tuple == other } else { is_equal_by_fields(tuple, other, layout) }
-        };
-        if slots.find(hash, is_equal).is_some() {
+    pub fn contains(&self, tuple: &[u8], hash: u64) -> bool {
+        self.slots.find(hash, |number| self.is_equal(number, tuple)).is_some()
+    }
+
+    /// Bring the slot of a hash into the processor's caches.
+    #[inline]
+    pub fn prefetch(&self, hash: u64) {
+        self.slots.prefetch(hash);
+    }
+
+    #[inline]
+    fn is_equal(&self, number: usize, tuple: &[u8]) -> bool {
+        let Place(start) = self.places[number];
+        // SAFETY: a place is the first of `layout.bytes` bytes within `tuples`, which never moves
+        // them.
+        #[expect(unsafe_code, reason = "the tuple lies in memory that this table owns")]
+        let other = unsafe { std::slice::from_raw_parts(start, self.layout.bytes) };
+        if self.is_plain { tuple == other } else { is_equal_by_fields(tuple, other, &self.layout) }
+    }
+
+    /// As [`DistinctTable::insert`], for a tuple with that hash.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::QueryError::Memory`] if the budget has no memory for it.
+    #[inline]
+    pub fn insert_hashed(&mut self, tuple: &[u8], hash: u64) -> Result<Option<*const u8>> {
+        if self.contains(tuple, hash) {
             return Ok(None);
         }
-        if !slots.try_reserve() {
-            return Err(slots.refusal());
+        if !self.slots.try_reserve() {
+            return Err(self.slots.refusal());
         }
         let start = self.tuples.push(tuple)?;
         if self.places.len() == self.places.capacity() {

@@ -71,6 +71,21 @@ impl JoinBuilder {
         self.tuples.push(entry).map(|_| ())
     }
 
+    /// How many entries it has.
+    pub fn len(&self) -> usize {
+        self.tuples.len()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.tuples.is_empty()
+    }
+
+    /// The entries alone.
+    pub fn into_tuples(self) -> Tuples {
+        self.tuples
+    }
+
     /// The table of what was put in, in two passes over it: entries are counted for each prefix,
     /// then copied to where those of their prefix lie.
     ///
@@ -133,11 +148,7 @@ impl JoinTable {
     /// The entries whose key has these values, in order.
     #[inline]
     pub fn matches<'a>(&'a self, keys: &'a [Value<'a>]) -> Matches<'a> {
-        let hash = self.key.iter().zip(keys).try_fold(HASH_SEED, |hash, (field, value)| {
-            converted(*value, field.kind)
-                .filter(|value| *value != Value::Null)
-                .map(|v| v.hash(hash))
-        });
+        let hash = hash_of(&self.key, keys);
         let (at, end) = hash.map_or((0, 0), |hash| self.candidates(hash));
         Matches { table: self, keys, at, end }
     }
@@ -166,6 +177,15 @@ impl JoinTable {
     pub fn prefetch_entry(&self, number: usize) {
         prefetch(self.entry(number));
     }
+}
+
+/// The hash of a key's fields with these values; None where no field can equal its value.
+#[inline]
+pub fn hash_of(key: &[Field], values: &[Value<'_>]) -> Option<u64> {
+    key.iter().zip(values).try_fold(HASH_SEED, |hash, (field, value)| {
+        let value = converted(*value, field.kind).filter(|value| *value != Value::Null)?;
+        Some(value.hash(hash))
+    })
 }
 
 /// Entries with a key.

@@ -5,11 +5,14 @@
 //! the partitions of aggregations.
 
 mod distinct;
+mod duplicates;
 mod join;
 mod key;
 mod slots;
 
 pub use distinct::DistinctTable;
-pub use join::{JoinBuilder, JoinTable, Matches};
+pub use duplicates::Duplicates;
+pub use join::{JoinBuilder, JoinTable, Matches, hash_of};
 pub use key::{KeyValue, converted, has_real, hash_fields};
 pub use slots::Slots;
+pub(crate) use slots::prefetch;

@@ -7,6 +7,9 @@ use crate::memory::Reservation;
 const NUMBER_BITS: u32 = 48;
 const NUMBER_MASK: u64 = (1 << NUMBER_BITS) - 1;
 
+/// How many numbers ahead memory is asked for the slots of a larger table.
+const AHEAD: usize = 16;
+
 /// Slots at first: half a page.
 const SLOTS_MIN: usize = 256;
 
@@ -117,6 +120,9 @@ impl Slots {
         self.words = vec![0; slots];
         self.hashes.reserve_exact(slots / 2 - self.hashes.len());
         for number in 0..self.hashes.len() {
+            if let Some(later) = self.hashes.get(number + AHEAD) {
+                self.prefetch(*later);
+            }
             self.put(self.hashes[number], number);
         }
         self.reservation.give_back(old_bytes);

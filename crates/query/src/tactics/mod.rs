@@ -4,9 +4,14 @@
 //! [`Tactics`] holds them beside the storage's, so that one text sets both. No answer depends on a
 //! tactic.
 
+mod accelerator;
+mod aggregate;
+mod distinct;
 mod execution;
 mod join;
+mod memory;
 mod optimizer;
+mod profile;
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,13 +21,20 @@ use lode::tactics::{self as storage, Description};
 
 use crate::error::{QueryError, Result};
 
+pub use accelerator::Accelerator;
+pub use aggregate::Grouping;
+pub use distinct::Distinct;
 pub use execution::Execution;
 pub use join::Join;
+pub use memory::MemoryBytes;
 pub use optimizer::Optimizer;
+pub use profile::{Missing, Profile, Setting, absent_profile, profiles};
 
 /// Everything about a query and the storage under it that an experiment may vary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Tactics {
+    /// Whose values those are that nobody named.
+    pub profile: Profile,
     /// The storage's.
     pub storage: storage::Tactics,
     /// How expressions are computed.
@@ -31,12 +43,24 @@ pub struct Tactics {
     pub join: Join,
     /// How order, access paths and joins are chosen.
     pub optimizer: Optimizer,
+    /// Where the conditions on a scanned relation are evaluated.
+    pub accelerator: Accelerator,
+    /// How duplicates are removed.
+    pub distinct: Distinct,
+    /// How the tuples of a partition come together.
+    pub aggregate: Grouping,
+    /// How much memory statements may take.
+    pub memory: MemoryBytes,
 }
 
 /// Do `$do` with each of the query engine's own tactics: its field and its type.
 macro_rules! for_each_tactic {
     ($do:ident) => {
-        $do! { execution: Execution, join: Join, optimizer: Optimizer }
+        $do! {
+            profile: Profile, execution: Execution, join: Join, optimizer: Optimizer,
+            accelerator: Accelerator, distinct: Distinct, aggregate: Grouping,
+            memory: MemoryBytes,
+        }
     };
 }
 
@@ -48,13 +72,17 @@ macro_rules! implement {
         }
 
         impl Tactics {
-            /// Choose one tactic's value, the query engine's or the storage's.
+            /// Choose one tactic's value, the query engine's or the storage's. A profile sets
+            /// others.
             ///
             /// # Errors
             ///
             /// [`QueryError::Tactic`] for a name that there is not,
             /// [`lode::LodeError::Tactic`] for a value.
             pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
+                if name == Profile::NAME {
+                    return self.take_profile(value);
+                }
                 $(if name == <$type as Tactic>::NAME {
                     self.$field = <$type as Tactic>::parse(value)?;
                     return Ok(());
@@ -83,18 +111,29 @@ macro_rules! implement {
 for_each_tactic!(implement);
 
 impl Tactics {
-    /// From pairs of name and value; what is not named is as by default.
+    /// From pairs of name and value; what is not named is as the profile among them has it, or by
+    /// default.
     ///
     /// # Errors
     ///
     /// For a name or value that there is not, and for two that exclude each other.
     pub fn of<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self> {
         let mut tactics = Self::default();
-        for (name, value) in pairs {
+        let (profile, named): (Vec<_>, Vec<_>) =
+            pairs.into_iter().partition(|(name, _)| *name == Profile::NAME);
+        for (name, value) in profile.into_iter().chain(named) {
             tactics.set(name, value)?;
         }
         tactics.storage.check()?;
         Ok(tactics)
+    }
+
+    fn take_profile(&mut self, name: &str) -> Result<()> {
+        self.profile = Profile::named(name)?;
+        for Setting { tactic, value, .. } in self.profile.settings() {
+            self.set(tactic, value)?;
+        }
+        Ok(())
     }
 }
 

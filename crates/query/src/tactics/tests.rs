@@ -2,7 +2,13 @@ use super::*;
 
 #[test]
 fn what_is_printed_is_read_back() {
-    for text in ["", "join=index", "optimizer=none&cache=1MiB&join=hash", "log=page-grain"] {
+    for text in [
+        "",
+        "join=index",
+        "optimizer=none&cache=1MiB&join=merge",
+        "log=page-grain",
+        "memory=64MiB&distinct=sort",
+    ] {
         let tactics: Tactics = text.parse().unwrap();
         assert_eq!(tactics.to_string().parse::<Tactics>().unwrap(), tactics, "{text}");
     }
@@ -17,7 +23,8 @@ fn every_tactic_says_all_six_things_and_reads_its_own_values() {
         for text in [does, buys, costs, loses, excludes, source] {
             assert!(text.len() > 5 && !text.contains("**"), "{}: {text:?}", tactic.name);
         }
-        for value in tactic.values.iter().filter(|_| tactic.values.len() > 1) {
+        let named = tactic.values.iter().filter(|value| !value.name.contains("bytes from"));
+        for value in named.filter(|_| tactic.values.len() > 1) {
             let mut tactics = Tactics::default();
             tactics.set(tactic.name, value.name).unwrap();
             assert!(tactics.pairs().contains(&(tactic.name, value.name.to_owned())));
@@ -44,5 +51,49 @@ fn what_is_not_known_is_told_with_what_is() {
     assert!(message("jion=hash").contains("durability"));
     assert!(message("log=maybe").contains("page-diff, page-grain"));
     assert!(message("join").contains("name=value"));
+    assert!(message("memory=4096").contains("bytes from 262144"));
     assert!(message("cache=65536&readahead=on").contains("needs a cache"));
+}
+
+#[test]
+fn a_profile_sets_what_nobody_names() {
+    for (name, about, profile) in profiles() {
+        let settings = profile.settings();
+        let tactics: Tactics = format!("profile={name}").parse().unwrap();
+        assert!(!about.is_empty() && !settings.is_empty(), "{name}");
+        let pairs = tactics.pairs();
+        let value = |of: &str| pairs.iter().find(|(name, _)| *name == of).unwrap().1.as_str();
+        assert_eq!(value("profile"), name);
+        for Setting { tactic, value: own, why } in &settings {
+            assert_eq!(value(tactic), *own, "{name} {tactic}");
+            assert!(why.len() > 10, "{name} {tactic}");
+            assert_eq!(settings.iter().filter(|one| one.tactic == *tactic).count(), 1);
+        }
+        let others = Tactics::default().pairs().into_iter().filter(|(name, _)| {
+            *name != "profile" && settings.iter().all(|one| one.tactic != *name)
+        });
+        others.for_each(|(tactic, default)| assert_eq!(value(tactic), default, "{tactic}"));
+        assert_eq!(tactics.to_string().parse::<Tactics>().unwrap(), tactics);
+    }
+}
+
+#[test]
+fn what_is_named_wins_over_the_profile_wherever_it_stands() {
+    for text in ["profile=u-ingres&cache=2MiB", "cache=2MiB&profile=u-ingres"] {
+        let tactics: Tactics = text.parse().unwrap();
+        assert_eq!(tactics.storage.cache.0, 2 << 20, "{text}");
+        assert_eq!(
+            (tactics.execution, tactics.profile),
+            (Execution::Interpreted, Profile::UIngres)
+        );
+    }
+}
+
+#[test]
+fn a_profile_that_cannot_be_had_is_refused_by_name() {
+    let error = "profile=modern-column".parse::<Tactics>().unwrap_err();
+    assert!(matches!(error, QueryError::Lode(lode::LodeError::Tactic { .. })), "{error:?}");
+    assert!(error.to_string().contains("needs layout=columns"), "{error}");
+    let unknown = "profile=system-r".parse::<Tactics>().unwrap_err().to_string();
+    assert!(unknown.contains("u-ingres, c-ingres"), "{unknown}");
 }

@@ -1,30 +1,50 @@
 //! Temporary relations: what a pipeline made for later ones, in an order.
 
+mod keeper;
+
 use crate::error::Result;
-use crate::memory::{Place, Tuples};
+use crate::memory::{Place, Reservation, Tuples};
+use crate::spill::Run;
+
+pub use keeper::Keeper;
 
 /// Tuples that no longer change.
 #[derive(Debug)]
 pub struct Temporary {
-    tuples: Tuples,
-    /// Where each lies, in their order; None where that is the order in which they were put in.
-    order: Option<Vec<Place>>,
+    kept: Kept,
+}
+
+#[derive(Debug)]
+enum Kept {
+    /// In memory; where each lies, in their order, or None where that is the order in which they
+    /// were put in.
+    Memory { tuples: Tuples, order: Option<Vec<Place>> },
+    /// In the file of the statement, with room for the buffers of those that read them.
+    File { run: Run, _buffers: Reservation },
 }
 
 impl Temporary {
     /// In the order in which they were put in.
     pub fn new(tuples: Tuples) -> Self {
-        Self { tuples, order: None }
+        Self { kept: Kept::Memory { tuples, order: None } }
     }
 
     /// In another order: places of the tuples, maybe not of all.
     pub(crate) fn ordered(tuples: Tuples, order: Vec<Place>) -> Self {
-        Self { tuples, order: Some(order) }
+        Self { kept: Kept::Memory { tuples, order: Some(order) } }
+    }
+
+    /// In the file of the statement.
+    pub(crate) fn spilled(run: Run, buffers: Reservation) -> Self {
+        Self { kept: Kept::File { run, _buffers: buffers } }
     }
 
     /// How many tuples it has.
     pub fn len(&self) -> usize {
-        self.order.as_ref().map_or(self.tuples.len(), Vec::len)
+        match &self.kept {
+            Kept::Memory { tuples, order } => order.as_ref().map_or(tuples.len(), Vec::len),
+            Kept::File { run, .. } => run.len(),
+        }
     }
 
     /// Whether it has none.
@@ -34,46 +54,29 @@ impl Temporary {
 
     /// The length of a tuple in bytes.
     pub fn tuple_bytes(&self) -> usize {
-        self.tuples.tuple_bytes()
+        match &self.kept {
+            Kept::Memory { tuples, .. } => tuples.tuple_bytes(),
+            Kept::File { run, .. } => run.tuple_bytes(),
+        }
+    }
+
+    /// Whether its tuples are in the file: a pointer to one is good only until the next batch.
+    pub fn is_spilled(&self) -> bool {
+        matches!(self.kept, Kept::File { .. })
     }
 
     /// Its tuples from the first on.
     pub fn scan(&self) -> TemporaryScan<'_> {
-        TemporaryScan { temporary: self, position: Position::default() }
-    }
-
-    /// The tuple at a position, which then is that of the next one.
-    ///
-    /// # Errors
-    ///
-    /// [`crate::QueryError::Spill`] where it is in a file that cannot be read.
-    #[inline]
-    pub fn next_tuple(&self, position: &mut Position) -> Result<Option<&[u8]>> {
-        let bytes = self.tuple_bytes();
-        if let Some(order) = &self.order {
-            let Some(Place(start)) = order.get(position.at) else { return Ok(None) };
-            position.at += 1;
-            // SAFETY: places of an order lead to tuples of `tuples`, which never moves them.
-            #[expect(unsafe_code, reason = "the tuple lies in memory that the relation owns")]
-            return Ok(Some(unsafe { std::slice::from_raw_parts(*start, bytes) }));
-        }
-        while position.chunk < self.tuples.chunk_count() {
-            let (chunk, count) = self.tuples.chunk(position.chunk);
-            if position.at < count {
-                position.at += 1;
-                return Ok(Some(&chunk[(position.at - 1) * bytes..position.at * bytes]));
-            }
-            *position = Position { chunk: position.chunk + 1, at: 0 };
-        }
-        Ok(None)
+        TemporaryScan { temporary: self, position: Position::default(), one: Vec::new() }
     }
 
     /// The next tuples, at most so many, in an emptied list; false if there are none. The pointers
-    /// are good for as long as the relation is.
+    /// are good until the next batch from that position, and where the tuples are in memory for as
+    /// long as the relation is.
     ///
     /// # Errors
     ///
-    /// As of [`Temporary::next_tuple`].
+    /// [`crate::QueryError::Spill`] where they are in a file that cannot be read.
     pub fn next_batch(
         &self,
         position: &mut Position,
@@ -81,20 +84,83 @@ impl Temporary {
         tuples_max: usize,
     ) -> Result<bool> {
         into.clear();
-        while into.len() < tuples_max
-            && let Some(tuple) = self.next_tuple(position)?
-        {
-            into.push(tuple.as_ptr());
+        match &self.kept {
+            Kept::Memory { tuples, order: Some(order) } => {
+                debug_assert!(tuples.len() >= order.len());
+                let end = order.len().min(position.at.saturating_add(tuples_max));
+                into.extend(order[position.at..end].iter().map(|place| place.0));
+                position.at = end;
+            }
+            Kept::Memory { tuples, order: None } => {
+                batch_of_chunks(tuples, position, into, tuples_max);
+            }
+            Kept::File { run, .. } => batch_of_run(run, position, into, tuples_max)?,
         }
         Ok(!into.is_empty())
     }
 }
 
+fn batch_of_chunks(
+    tuples: &Tuples,
+    position: &mut Position,
+    into: &mut Vec<*const u8>,
+    tuples_max: usize,
+) {
+    while into.len() < tuples_max && position.chunk < tuples.chunk_count() {
+        let (chunk, count) = tuples.chunk(position.chunk);
+        let end = count.min(position.at + (tuples_max - into.len()));
+        let place = |number: usize| chunk[number * tuples.tuple_bytes()..].as_ptr();
+        into.extend((position.at..end).map(place));
+        position.at = end;
+        if end == count {
+            (position.chunk, position.at) = (position.chunk + 1, 0);
+        }
+    }
+}
+
+/// Tuples of one part of a run: a batch never needs two of them in memory.
+fn batch_of_run(
+    run: &Run,
+    position: &mut Position,
+    into: &mut Vec<*const u8>,
+    tuples_max: usize,
+) -> Result<()> {
+    if position.at == run.len() {
+        return Ok(());
+    }
+    let bytes = run.tuple_bytes();
+    let (part, first) = run.part_of(position.at);
+    if position.part != Some(part) {
+        run.read_part(part, &mut position.buffer)?;
+        position.part = Some(part);
+    }
+    let tuples = position.buffer[(position.at - first) * bytes..].chunks_exact(bytes);
+    into.extend(tuples.take(tuples_max).map(<[u8]>::as_ptr));
+    position.at += into.len();
+    Ok(())
+}
+
 /// A place in a temporary relation; at first its beginning.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Default)]
 pub struct Position {
     chunk: usize,
+    /// The next tuple: within its chunk, or, where they have an order or are in a file, of all.
     at: usize,
+    /// What was read of the file, and which part that is.
+    buffer: Vec<u8>,
+    part: Option<usize>,
+}
+
+impl Position {
+    /// At the tuple of that number, of a relation that is in a file.
+    pub(crate) fn of_spilled(tuple: usize) -> Self {
+        Self { at: tuple, ..Self::default() }
+    }
+
+    /// The number of the next tuple, of a relation that is in a file.
+    pub(crate) fn number(&self) -> usize {
+        self.at
+    }
 }
 
 /// A way through a temporary relation.
@@ -102,23 +168,29 @@ pub struct Position {
 pub struct TemporaryScan<'a> {
     temporary: &'a Temporary,
     position: Position,
+    one: Vec<*const u8>,
 }
 
-impl<'a> TemporaryScan<'a> {
+impl TemporaryScan<'_> {
     /// The next tuple.
     ///
     /// # Errors
     ///
-    /// As of [`Temporary::next_tuple`].
-    pub fn next_tuple(&mut self) -> Result<Option<&'a [u8]>> {
-        self.temporary.next_tuple(&mut self.position)
+    /// As of [`Temporary::next_batch`].
+    pub fn next_tuple(&mut self) -> Result<Option<&[u8]>> {
+        if !self.temporary.next_batch(&mut self.position, &mut self.one, 1)? {
+            return Ok(None);
+        }
+        // SAFETY: the pointer is of a whole tuple, which stays until the next one is asked for.
+        #[expect(unsafe_code, reason = "tuples are read through pointers")]
+        Ok(Some(unsafe { std::slice::from_raw_parts(self.one[0], self.temporary.tuple_bytes()) }))
     }
 
     /// The next tuples, as [`Temporary::next_batch`] gives them.
     ///
     /// # Errors
     ///
-    /// As of [`Temporary::next_tuple`].
+    /// As of [`Temporary::next_batch`].
     pub fn next_batch(&mut self, into: &mut Vec<*const u8>, tuples_max: usize) -> Result<bool> {
         self.temporary.next_batch(&mut self.position, into, tuples_max)
     }
@@ -138,7 +210,8 @@ mod tests {
         let temporary = Temporary::new(tuples);
         assert_eq!(numbers(&temporary), (0..3000).collect::<Vec<_>>());
         let order = places.into_iter().rev().step_by(3).collect();
-        let reversed = Temporary::ordered(temporary.tuples, order);
+        let Kept::Memory { tuples, .. } = temporary.kept else { panic!("it is in memory") };
+        let reversed = Temporary::ordered(tuples, order);
         assert_eq!(reversed.len(), 1000);
         assert_eq!(numbers(&reversed), (0..3000).rev().step_by(3).collect::<Vec<_>>());
     }

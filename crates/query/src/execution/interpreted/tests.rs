@@ -1,101 +1,19 @@
-//! Interpreted lists hold the meaning of random expressions, errors and their places included, and
-//! fetch the symbols that INGRES would have fetched.
+//! Interpreted lists fetch the symbols that INGRES would have fetched. What they mean is tested for
+//! all executors together, in `execution/meaning.rs`.
 
 use std::rc::Rc;
 
 use loadstone_quel::check::resolved::Function;
 use loadstone_quel::schema::Kind;
 use loadstone_quel::tree::{BinaryOperator, Span};
-use proptest::prelude::*;
 
 use super::{Calls, Interpreted};
 use crate::execution::evaluation::{Evaluation, Known, Row};
-use crate::execution::random::{
-    condition, is_integer, meaning, place, plain, truth, tuple, value, values,
-};
 use crate::expression::Expr;
-use crate::plan::Pack;
-use crate::tuple::{Layout, OwnedValue, Value, read};
+use crate::tuple::{Layout, OwnedValue, Value};
 
 fn interpreted(known: &Known) -> Interpreted<'_> {
     Interpreted { known, calls: Rc::new(Calls::default()) }
-}
-
-/// Runs a test on the row of those values.
-fn on_row<T>(rows: &[Vec<OwnedValue>], test: impl FnOnce(&Row<'_>) -> T) -> T {
-    let tuples: Vec<_> = rows.iter().map(|values| tuple(values)).collect();
-    let slots: Vec<_> = tuples.iter().map(Vec::as_slice).collect();
-    test(&Row { tuples: &slots, ids: &[10, 11] })
-}
-
-proptest! {
-    #[test]
-    fn values_mean_what_they_say(expr in value(), left in values(), right in values()) {
-        let rows = [left, right];
-        let expected = meaning(&expr, &rows).map_err(|span| span.start);
-        let known = Known::default();
-        let mut scalar = interpreted(&known).scalar(&expr).unwrap();
-        let found = on_row(&rows, |row| scalar.value(row).map(plain).map_err(place));
-        let expected = expected.map(|value| plain(value.unwrap_or(OwnedValue::Null).borrow()));
-        prop_assert_eq!(found, expected);
-    }
-
-    #[test]
-    fn conditions_mean_what_they_say(expr in condition(), left in values(), right in values()) {
-        let rows = [left, right];
-        let expected = truth(&expr, &rows).map_err(|span| span.start);
-        let known = Known::default();
-        let mut condition = interpreted(&known).condition(&expr).unwrap();
-        let found = on_row(&rows, |row| condition.holds(row).map_err(place));
-        prop_assert_eq!(found, expected.map(|truth| truth == Some(true)));
-    }
-
-    #[test]
-    fn filters_end_at_the_first_part_that_does_not_hold(
-        parts in prop::collection::vec(condition(), 2..4), left in values(), right in values()
-    ) {
-        let rows = [left, right];
-        let mut expected = Ok(true);
-        for part in &parts {
-            expected = truth(part, &rows).map(|truth| truth == Some(true));
-            if expected != Ok(true) {
-                break;
-            }
-        }
-        let known = Known::default();
-        let mut filter = interpreted(&known).conditions(&Expr::And(parts)).unwrap();
-        prop_assert_eq!(filter.len(), 1);
-        let found = on_row(&rows, |row| filter[0].holds(row).map_err(place));
-        prop_assert_eq!(found, expected.map_err(|span| span.start));
-    }
-
-    #[test]
-    fn packed_values_come_back(exprs in prop::collection::vec(value(), 1..6), left in values(),
-                               right in values()) {
-        let rows = [left, right];
-        let kind = |expr: &Expr| match expr {
-            Expr::Column { field, .. } => field.kind,
-            Expr::Text(_) => Kind::Text { width: 4 },
-            other if is_integer(other) => Kind::Integer { bytes: 8 },
-            _ => Kind::Real { bytes: 8 },
-        };
-        let fields = exprs.iter().enumerate().map(|(n, expr)| (format!("v{n}"), kind(expr), true));
-        let layout = Layout::of(fields);
-        let expected: Result<Vec<_>, _> =
-            exprs.iter().map(|expr| meaning(expr, &rows).map_err(|span| span.start)).collect();
-        let known = Known::default();
-        let pack = Pack { values: exprs, layout: layout.clone(), span: Span::default() };
-        let mut packer = interpreted(&known).packer(&pack).unwrap();
-        let mut packed = vec![0xa5; layout.bytes];
-        let outcome = on_row(&rows, |row| packer.pack(row, &mut packed).map_err(place));
-        let found = outcome.map(|()| {
-            layout.fields.iter().map(|field| plain(read(&packed, field))).collect::<Vec<_>>()
-        });
-        let expected = expected.map(|values| {
-            values.into_iter().map(|v| plain(v.unwrap_or(OwnedValue::Null).borrow())).collect()
-        });
-        prop_assert_eq!(found, expected);
-    }
 }
 
 const NO_ROW: Row<'static> = Row { tuples: &[], ids: &[] };

@@ -6,12 +6,12 @@ use loadstone_quel::error::Fault;
 use lode::PageRead;
 
 use super::frame::Frame;
-use super::merge;
-use super::stage::{From, Limit, Maker, Source, Stage, Target, with_values};
+use super::stage::{First, From, Limit, Source, Stage, Target, with_values};
 use crate::error::Result;
-use crate::execution::evaluation::{Condition, Evaluation, Row};
+use crate::execution::evaluation::Row;
+use crate::execution::merging::Pairs;
+use crate::execution::vectorised::Accelerator;
 use crate::execution::{Receiver, State};
-use crate::plan::Pipeline;
 use crate::relation::{Scan, TupleBatch};
 use crate::temporary::Temporary;
 use crate::tuple::Value;
@@ -19,47 +19,34 @@ use crate::tuple::Value;
 /// Tuples that a scan gives at a time. They are looked at one by one.
 const BATCH: usize = 1024;
 
-/// Runs a pipeline with an executor's way to compute.
-pub(super) fn run(
-    evaluation: &dyn Evaluation,
-    pipeline: &Pipeline,
-    state: &mut State<'_>,
-    receiver: &mut Receiver<'_>,
-) -> Result<()> {
-    let maker = Maker { evaluation, pipeline, state };
-    let mut source = maker.source(&pipeline.source)?;
-    let mut stages = maker.stages()?;
-    let mut end = End { target: maker.target()?, receiver };
-    let nothing = Frame::empty(pipeline.slots.len());
-    each(&mut source, &mut stages, &mut end, state, &nothing.row())
-}
-
 /// Where rows end.
 pub(super) struct End<'e, 'c> {
-    target: Target,
-    receiver: &'e mut Receiver<'c>,
+    pub(super) target: Target,
+    pub(super) receiver: &'e mut Receiver<'c>,
+    /// The lengths of the slots' tuples.
+    pub(super) slot_bytes: Vec<usize>,
 }
 
 /// A fault as an error that points into the program's text.
-fn told<T>(state: &State<'_>, outcome: Result<T, Fault>) -> Result<T> {
+pub(super) fn told<T>(state: &State<'_>, outcome: Result<T, Fault>) -> Result<T> {
     outcome.map_err(|fault| state.evaluation(fault))
 }
 
 /// Pushes the outer row on, once for each tuple of a source.
-fn each(
+pub(super) fn each(
     source: &mut Source,
     stages: &mut [Stage],
     end: &mut End<'_, '_>,
     state: &mut State<'_>,
     outer: &Row<'_>,
 ) -> Result<()> {
-    let Source { slot, from, batch } = source;
-    let through = Through { slot: *slot, outer, stages, end };
+    let Source { slot, from, batch, first } = source;
+    let through = Through { slot: *slot, outer, stages, end, first: first.as_mut() };
     match from {
         From::Once => push(through.stages, through.end, state, outer),
-        From::Scan { relation, qualification } => {
+        From::Scan { relation, accelerator } => {
             let scan = relation.scan(&*state.transaction)?;
-            through.scan(scan, batch, qualification.as_deref_mut(), state)
+            through.scan(scan, batch, accelerator.as_mut(), state)
         }
         From::Range { relation, access, low, high } => {
             let (low, high) = (bound(low, outer), bound(high, outer));
@@ -74,15 +61,43 @@ fn each(
         }
         From::Temporary(temporary) => through.temporary(temporary, state),
         From::Groups(groups) => through.temporary(groups.tuples(), state),
-        From::Merge { left, right } => {
+        From::Merge(merge) => {
             let Through { outer, stages, end, .. } = through;
-            merge::pairs(left, right, state, &mut |state, left, right| {
-                let mut frame = Frame::of(outer);
-                frame.set(0, left, 0);
-                frame.set(1, right, 0);
-                push(stages, end, state, &frame.row())
-            })
+            let lengths = [0, 1].map(|slot| end.slot_bytes[slot]);
+            merge.run(&mut OneByOne { outer, stages, end, lengths }, state)
         }
+    }
+}
+
+/// Pairs of a merge, each pushed on at once.
+struct OneByOne<'t, 'e, 'c, 'o> {
+    outer: &'t Row<'o>,
+    stages: &'t mut [Stage],
+    end: &'t mut End<'e, 'c>,
+    /// Of a left tuple and a right one.
+    lengths: [usize; 2],
+}
+
+impl Pairs for OneByOne<'_, '_, '_, '_> {
+    fn take(&mut self, left: *const u8, right: *const u8, state: &mut State<'_>) -> Result<()> {
+        let (left, right) = (tuple_at(left, self.lengths[0]), tuple_at(right, self.lengths[1]));
+        let mut frame = Frame::of(self.outer);
+        frame.set(0, left, 0);
+        frame.set(1, right, 0);
+        push(self.stages, self.end, state, &frame.row())
+    }
+
+    fn settle(&mut self, _: &mut State<'_>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A tuple that lives at least until the row with it has been pushed on.
+pub(super) fn tuple_at<'a>(tuple: *const u8, bytes: usize) -> &'a [u8] {
+    // SAFETY: temporary relations give whole tuples of their length, good until their next batch.
+    #[expect(unsafe_code, reason = "tuples are read through pointers")]
+    unsafe {
+        std::slice::from_raw_parts(tuple, bytes)
     }
 }
 
@@ -100,51 +115,66 @@ struct Through<'t, 'e, 'c, 'o> {
     outer: &'t Row<'o>,
     stages: &'t mut [Stage],
     end: &'t mut End<'e, 'c>,
+    first: Option<&'t mut First>,
 }
 
 impl Through<'_, '_, '_, '_> {
+    /// Pushes a row on; whether no other tuple of the source counts.
+    #[inline]
+    fn take(&mut self, state: &mut State<'_>, row: &Row<'_>) -> Result<bool> {
+        if let Some(Some(condition)) = &mut self.first {
+            state.work.comparisons += 1;
+            if !told(state, condition.holds(row))? {
+                return Ok(false);
+            }
+        }
+        push(self.stages, self.end, state, row)?;
+        Ok(self.first.is_some())
+    }
+
     fn scan(
-        self,
+        mut self,
         mut scan: Scan,
         batch: &mut TupleBatch,
-        mut qualification: Option<&mut (dyn Condition + 'static)>,
+        mut accelerator: Option<&mut Accelerator>,
         state: &mut State<'_>,
     ) -> Result<()> {
-        while next(&mut scan, &*state.transaction, batch)? {
+        if let Some(accelerator) = &mut accelerator {
+            accelerator.begin();
+        }
+        'tuples: while match &mut accelerator {
+            Some(accelerator) => accelerator.next_batch(&mut scan, batch, state)?,
+            None => next(&mut scan, &*state.transaction, batch)?,
+        } {
             state.check_cancelled()?;
             let mut frame = Frame::of(self.outer);
             for at in 0..batch.len() {
+                state.work.tuples += 1;
                 frame.set(self.slot, batch.tuple(at), batch.record_id(at));
-                let row = frame.row();
-                if let Some(condition) = &mut qualification {
-                    state.work.comparisons += 1;
-                    if !told(state, condition.holds(&row))? {
-                        continue;
-                    }
+                if self.take(state, &frame.row())? {
+                    break 'tuples;
                 }
-                push(self.stages, self.end, state, &row)?;
             }
         }
-        let reads = scan.reads();
-        state.work.tuples += reads.tuples;
-        state.work.pages += reads.pages;
+        state.work.pages += scan.reads().pages;
         batch.clear();
         Ok(())
     }
 
-    fn temporary(self, temporary: &Temporary, state: &mut State<'_>) -> Result<()> {
-        let mut tuples = temporary.scan();
-        let mut frame = Frame::of(self.outer);
-        let mut count = 0;
-        while let Some(tuple) = tuples.next_tuple()? {
-            if count % BATCH as u64 == 0 {
-                state.check_cancelled()?;
+    fn temporary(mut self, temporary: &Temporary, state: &mut State<'_>) -> Result<()> {
+        let (mut tuples, mut batch) = (temporary.scan(), Vec::new());
+        let bytes = temporary.tuple_bytes();
+        while tuples.next_batch(&mut batch, BATCH)? {
+            state.check_cancelled()?;
+            let mut frame = Frame::of(self.outer);
+            for tuple in &batch {
+                frame.set(self.slot, tuple_at(*tuple, bytes), 0);
+                state.work.tuples += 1;
+                if self.take(state, &frame.row())? {
+                    return Ok(());
+                }
             }
-            count += 1;
-            frame.set(self.slot, tuple, 0);
-            push(self.stages, self.end, state, &frame.row())?;
         }
-        state.work.tuples += count;
         Ok(())
     }
 }
@@ -155,12 +185,13 @@ fn next(scan: &mut Scan, pages: &impl PageRead, batch: &mut TupleBatch) -> Resul
 }
 
 /// Pushes a row through the steps that are left.
-fn push(
+pub(super) fn push(
     stages: &mut [Stage],
     end: &mut End<'_, '_>,
     state: &mut State<'_>,
     row: &Row<'_>,
 ) -> Result<()> {
+    state.count_rows(stages.len(), 1);
     let Some((first, rest)) = stages.split_first_mut() else { return end.take(state, row) };
     match first {
         Stage::Filter(conditions) => {
@@ -173,9 +204,15 @@ fn push(
             push(rest, end, state, row)
         }
         Stage::Loop(source) => each(source, rest, end, state, row),
-        Stage::Probe { table, slot, keys } => {
+        Stage::Probe { table, aside, slot, keys } => {
             state.work.hash_probes += 1;
             let pushed = with_values(keys, row, |keys| {
+                if let Some((aside, hash)) =
+                    aside.as_mut().and_then(|aside| aside.is_away(keys).map(|hash| (aside, hash)))
+                {
+                    return aside.put(hash, |slot| row.tuples[slot].as_ptr(), |slot| row.ids[slot]);
+                }
+                let Some(table) = table else { return Ok(()) };
                 let mut frame = Frame::of(row);
                 table.matches(keys).try_for_each(|entry| {
                     frame.set(*slot, entry, 0);
@@ -193,6 +230,7 @@ fn push(
             push(rest, end, state, &frame.row())
         }
         Stage::Distinct { seen, slot, packer, tuple } => {
+            let Some(seen) = seen else { return Ok(()) };
             told(state, packer.pack(row, tuple))?;
             state.work.hash_probes += 1;
             if seen.insert(tuple)?.is_none() {

@@ -44,6 +44,14 @@ impl<'a> Frame<'a> {
         }
     }
 
+    /// Sets the record id of a slot.
+    pub fn set_id(&mut self, slot: usize, id: u64) {
+        match &mut self.more {
+            None => self.ids[slot] = id,
+            Some((_, ids)) => ids[slot] = id,
+        }
+    }
+
     /// The row as it is now.
     #[inline]
     pub fn row(&self) -> Row<'_> {

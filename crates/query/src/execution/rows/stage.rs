@@ -5,13 +5,16 @@ use std::sync::Arc;
 use crate::aggregate::Groups;
 use crate::error::Result;
 use crate::execution::evaluation::{Condition, Evaluation, Packer, Row, Scalar};
+use crate::execution::joining::{Aside, RowForm};
+use crate::execution::merging::Merge;
+use crate::execution::vectorised::Accelerator;
 use crate::execution::{Packed, State};
 use crate::expression::Expr;
 use crate::plan::{self, Access, Pack, Pipeline, Sink, Step};
 use crate::relation::{Relation, TupleBatch};
-use crate::table::{DistinctTable, JoinTable};
+use crate::table::{Duplicates, JoinTable};
 use crate::temporary::Temporary;
-use crate::tuple::{Field, Value};
+use crate::tuple::Value;
 
 /// Where tuples come from, once or again for each outer row.
 pub(super) struct Source {
@@ -19,26 +22,25 @@ pub(super) struct Source {
     pub from: From,
     /// Kept from one run to the next, for its memory.
     pub batch: TupleBatch,
+    /// Where only the first tuple counts that fulfils a condition, or the first of all.
+    pub first: Option<First>,
 }
+
+/// What the first tuple that counts must fulfil.
+pub(super) type First = Option<Box<dyn Condition>>;
 
 pub(super) enum From {
     Once,
-    Scan { relation: Relation, qualification: Option<Box<dyn Condition>> },
+    Scan { relation: Relation, accelerator: Option<Accelerator> },
     Range { relation: Relation, access: Access, low: Limit, high: Limit },
     Lookup { relation: Relation, access: Access, key: Box<dyn Scalar> },
     Temporary(Arc<Temporary>),
     Groups(Arc<Groups>),
-    Merge { left: Side, right: Side },
+    Merge(Box<Merge>),
 }
 
 /// A bound of a range, and whether it is included.
 pub(super) type Limit = Option<(Box<dyn Scalar>, bool)>;
-
-/// A sorted input of a merge.
-pub(super) struct Side {
-    pub temporary: Arc<Temporary>,
-    pub key: Vec<Field>,
-}
 
 /// A step.
 pub(super) enum Stage {
@@ -46,7 +48,9 @@ pub(super) enum Stage {
     Filter(Vec<Box<dyn Condition>>),
     Loop(Source),
     Probe {
-        table: Arc<JoinTable>,
+        /// None between two tables.
+        table: Option<Arc<JoinTable>>,
+        aside: Option<Box<Aside>>,
         slot: usize,
         keys: Vec<Box<dyn Scalar>>,
     },
@@ -56,7 +60,8 @@ pub(super) enum Stage {
         keys: Vec<Box<dyn Scalar>>,
     },
     Distinct {
-        seen: DistinctTable,
+        /// None once there are no more rows.
+        seen: Option<Box<Duplicates>>,
         slot: usize,
         packer: Box<dyn Packer>,
         tuple: Vec<u8>,
@@ -81,22 +86,28 @@ pub(super) struct Update {
 pub(super) struct Maker<'a, 's> {
     pub evaluation: &'a dyn Evaluation,
     pub pipeline: &'a Pipeline,
-    pub state: &'a State<'s>,
+    pub state: &'a mut State<'s>,
 }
 
 impl Maker<'_, '_> {
     pub fn source(&self, source: &plan::Source) -> Result<Source> {
+        if let plan::Source::First { source, condition } = source {
+            let condition = condition.as_ref().map(|one| self.evaluation.condition(one));
+            return Ok(Source { first: Some(condition.transpose()?), ..self.source(source)? });
+        }
         let relation = |name: &str| self.state.relation(name);
         let limit = |bound: &Option<(Expr, bool)>| -> Result<Limit> {
             let bound = bound.as_ref();
             bound.map(|(expr, included)| Ok((self.evaluation.scalar(expr)?, *included))).transpose()
         };
         let (slot, from) = match source {
-            plan::Source::Once => (0, From::Once),
+            // The first of a source is made of it above.
+            plan::Source::Once | plan::Source::First { .. } => (0, From::Once),
             plan::Source::Scan { relation: name, slot, qualification } => {
-                let condition = qualification.as_ref().map(|one| self.evaluation.condition(one));
-                let qualification = condition.transpose()?;
-                (*slot, From::Scan { relation: relation(name)?, qualification })
+                let condition = qualification.as_ref();
+                let accelerator = condition.map(|one| Accelerator::new(one, *slot, self.state));
+                let (relation, accelerator) = (relation(name)?, accelerator.transpose()?);
+                (*slot, From::Scan { relation, accelerator })
             }
             plan::Source::Range { relation: name, slot, access, low, high } => {
                 let (low, high) = (limit(low)?, limit(high)?);
@@ -114,38 +125,39 @@ impl Maker<'_, '_> {
                 (*slot, From::Groups(self.state.aggregation(*aggregation)))
             }
             plan::Source::Merge { left, right, left_key, right_key } => {
-                let (left, right) =
-                    (self.side(*left, 0, left_key), self.side(*right, 1, right_key));
-                (0, From::Merge { left, right })
+                let slots = &self.pipeline.slots;
+                let left = (self.state.temporary(*left), &left_key[..], &slots[0]);
+                let right = (self.state.temporary(*right), &right_key[..], &slots[1]);
+                (0, From::Merge(Box::new(Merge::new(left, right))))
             }
         };
-        Ok(Source { slot, from, batch: TupleBatch::new() })
+        Ok(Source { slot, from, batch: TupleBatch::new(), first: None })
     }
 
-    fn side(&self, temporary: usize, slot: usize, key: &[usize]) -> Side {
-        let fields = &self.pipeline.slots[slot].fields;
-        let key = key.iter().map(|at| fields[*at].clone()).collect();
-        Side { temporary: self.state.temporary(temporary), key }
+    pub fn stages(&mut self) -> Result<Vec<Stage>> {
+        (0..self.pipeline.steps.len()).map(|number| self.stage(number)).collect()
     }
 
-    pub fn stages(&self) -> Result<Vec<Stage>> {
-        self.pipeline.steps.iter().map(|step| self.stage(step)).collect()
-    }
-
-    fn stage(&self, step: &Step) -> Result<Stage> {
-        Ok(match step {
+    fn stage(&mut self, number: usize) -> Result<Stage> {
+        Ok(match &self.pipeline.steps[number] {
             Step::Filter(condition) => Stage::Filter(self.evaluation.conditions(condition)?),
             Step::Loop(source) => Stage::Loop(self.source(source)?),
             Step::Probe { table, slot, keys } => {
-                let table = self.state.table(*table);
-                Stage::Probe { table, slot: *slot, keys: self.scalars(keys)? }
+                let away = self.state.away.remove(table);
+                let form = || RowForm::new(self.pipeline, number);
+                let aside = away.map(|away| Aside::new(away, form()).map(Box::new)).transpose()?;
+                let table = Some(self.state.table(*table));
+                Stage::Probe { table, aside, slot: *slot, keys: self.scalars(keys)? }
             }
             Step::ProbeGroups { aggregation, slot, keys } => {
                 let groups = self.state.aggregation(*aggregation);
                 Stage::ProbeGroups { groups, slot: *slot, keys: self.scalars(keys)? }
             }
             Step::Distinct { pack, slot } => Stage::Distinct {
-                seen: DistinctTable::new(&pack.layout, &self.state.memory)?,
+                seen: {
+                    let memory = self.state.share();
+                    Some(Box::new(Duplicates::new(&pack.layout, &self.state.spill, &memory)?))
+                },
                 slot: *slot,
                 packer: self.evaluation.packer(pack)?,
                 tuple: vec![0; pack.layout.bytes],

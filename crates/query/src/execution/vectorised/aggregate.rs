@@ -86,6 +86,9 @@ impl Feed {
         state: &mut State<'_>,
     ) -> Result<()> {
         self.find_partitions(rows, into, state)?;
+        if into.has_aside() {
+            return self.take_some_aside(rows, into, state);
+        }
         for update in &mut self.updates {
             self.selection.clone_from(&rows.selection);
             if let Some(condition) = &mut update.condition {
@@ -107,6 +110,32 @@ impl Feed {
             }
         }
         Ok(())
+    }
+
+    /// Count rows in, of which some go to partitions that are away.
+    fn take_some_aside(
+        &mut self,
+        rows: &Rows,
+        into: &mut Partitions,
+        state: &mut State<'_>,
+    ) -> Result<()> {
+        for update in &mut self.updates {
+            self.selection.clone_from(&rows.selection);
+            if let Some(condition) = &mut update.condition {
+                condition
+                    .filter(rows, &mut self.selection, &mut state.work)
+                    .map_err(|fault| state.evaluation(fault))?;
+            }
+            let values = update
+                .argument
+                .compute(rows, &self.selection)
+                .map_err(|fault| state.evaluation(fault))?;
+            for row in self.selection.iter().map(|row| usize::from(*row)) {
+                let partition = self.partitions[row] as usize;
+                into.update(partition, update.aggregate, values.value(row))?;
+            }
+        }
+        into.settle()
     }
 
     fn find_partitions(
@@ -184,6 +213,7 @@ fn find_integer(value: i64, direct: &mut Vec<u32>, into: &mut Partitions) -> Res
     // A negative value is beyond all places.
     if let Ok(at) = usize::try_from(value)
         && at < DIRECT_MAX
+        && !Partitions::is_away(partition as usize)
     {
         if direct.len() <= at {
             direct.resize((at + 1).next_power_of_two(), 0);

@@ -6,9 +6,11 @@
 //! once a vector; within it there is a loop over typed values and a selection of the rows that
 //! still qualify.
 
+mod accelerator;
 mod aggregate;
 mod condition;
-mod merge;
+mod first;
+mod opened;
 mod pack;
 mod probe;
 mod rows;
@@ -17,8 +19,11 @@ mod stage;
 mod target;
 #[cfg(test)]
 mod tests;
+mod unpacked;
 mod value;
 mod vector;
+
+pub use accelerator::Accelerator;
 
 use super::{Executor, Receiver, State};
 use crate::error::Result;
@@ -39,14 +44,17 @@ impl Executor for Vectorised {
         state: &mut State<'_>,
         receiver: &mut Receiver<'_>,
     ) -> Result<()> {
+        state.begin_counting(pipeline.steps.len());
         let mut source = Inner::new(&pipeline.source, &pipeline.slots, state)?;
         let stages: Result<Vec<_>> =
-            pipeline.steps.iter().map(|step| Stage::new(step, pipeline, state)).collect();
+            (0..pipeline.steps.len()).map(|number| Stage::new(number, pipeline, state)).collect();
         let mut stages = stages?;
         let mut target = Target::new(&pipeline.sink, receiver, state);
         let mut out = Rows::new(pipeline.slots.len());
         source.run(&mut out, state, &mut |rows, state| {
+            state.work.batches += 1;
             stage::push(&mut stages, rows, &mut target, state)
-        })
+        })?;
+        stage::finish(&mut stages, &mut target, state)
     }
 }

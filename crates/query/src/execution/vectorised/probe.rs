@@ -8,12 +8,16 @@ use loadstone_quel::schema::Kind;
 
 use super::rows::Rows;
 use super::value::{Computed, at};
+use crate::error::QueryError;
+use crate::execution::State;
+use crate::execution::joining::Aside;
 use crate::table::JoinTable;
 use crate::tuple::{HASH_SEED, hash_integer};
 
 /// Pairs of a row and an entry with the row's key.
 pub(super) struct Probe {
-    table: Arc<JoinTable>,
+    /// None between two tables.
+    table: Option<Arc<JoinTable>>,
     keys: Vec<Computed>,
     /// Whether the key is one integer on both sides, never null.
     integer: Option<(usize, usize)>,
@@ -36,7 +40,52 @@ impl Probe {
             _ => None,
         };
         let (hashes, rows, entries) = (Vec::new(), Vec::new(), Vec::new());
-        Self { table, keys, integer, hashes, rows, entries }
+        Self { table: Some(table), keys, integer, hashes, rows, entries }
+    }
+
+    /// Let go of the table: rows find nothing until there is another.
+    pub fn take_table(&mut self) -> Option<Arc<JoinTable>> {
+        self.table.take()
+    }
+
+    /// Another table of the same form.
+    pub fn set_table(&mut self, table: &Arc<JoinTable>) {
+        self.table = Some(Arc::clone(table));
+    }
+
+    /// Put the rows aside whose entries are away; they are selected no longer.
+    ///
+    /// # Errors
+    ///
+    /// Of a row for which a key cannot be computed, and where it cannot be put.
+    pub fn put_aside(
+        &mut self,
+        batch: &mut Rows,
+        aside: &mut Aside,
+        state: &State<'_>,
+    ) -> Result<(), QueryError> {
+        let mut selection = std::mem::take(&mut batch.selection);
+        let mut vectors = Vec::with_capacity(self.keys.len());
+        for key in &mut self.keys {
+            let values = key.compute(batch, &selection);
+            vectors.push(values.map_err(|fault| state.evaluation(fault))?);
+        }
+        let mut values = Vec::with_capacity(vectors.len());
+        let mut outcome = Ok(());
+        selection.retain(|row| {
+            let row = usize::from(*row);
+            values.clear();
+            values.extend(vectors.iter().map(|vector| vector.value(row)));
+            let Some(hash) = aside.is_away(&values) else { return true };
+            if outcome.is_ok() {
+                let tuple = |slot: usize| batch.slots[slot].tuples[row];
+                let id = |slot: usize| batch.slots[slot].ids[row];
+                outcome = aside.put(hash, tuple, id);
+            }
+            false
+        });
+        batch.selection = selection;
+        outcome
     }
 
     /// Find the pairs of the selected rows.
@@ -57,7 +106,7 @@ impl Probe {
     /// directory words; entries that may fit; their keys.
     #[expect(unsafe_code, reason = "entries are read through pointers")]
     fn find_integers(&mut self, batch: &Rows, offset: usize, bytes: usize) -> Result<(), Fault> {
-        let table = &*self.table;
+        let Some(table) = &self.table else { return Ok(()) };
         let keys = &self.keys[0].compute(batch, &batch.selection)?.integers;
         self.hashes.clear();
         for row in &batch.selection {
@@ -98,11 +147,12 @@ impl Probe {
         for key in &mut self.keys {
             vectors.push(key.compute(batch, &batch.selection)?);
         }
+        let Some(table) = &self.table else { return Ok(()) };
         let mut values = Vec::with_capacity(vectors.len());
         for row in &batch.selection {
             values.clear();
             values.extend(vectors.iter().map(|vector| vector.value(usize::from(*row))));
-            for entry in self.table.matches(&values) {
+            for entry in table.matches(&values) {
                 self.rows.push(*row);
                 self.entries.push(entry.as_ptr());
             }

@@ -3,13 +3,13 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
-use super::condition::Condition;
-use super::merge::Merge;
+use super::accelerator::Accelerator;
 use super::rows::{Push, ROWS_MAX, Rows};
 use super::value::Computed;
 use super::vector::Vector;
 use crate::error::{QueryError, Result};
 use crate::execution::State;
+use crate::execution::merging::{Merge, Pairs};
 use crate::expression::Expr;
 use crate::plan::{Access, Source};
 use crate::relation::{Relation, Scan, TupleBatch};
@@ -19,11 +19,11 @@ use crate::tuple::{Layout, Value};
 /// A source, ready to be run.
 pub(super) enum Inner {
     Once,
-    /// A stored relation from end to end, and what its tuples must fulfil.
+    /// A stored relation from end to end, and what holds its tuples against its condition.
     Scan {
         relation: Relation,
         slot: usize,
-        qualification: Option<Condition>,
+        accelerator: Option<Accelerator>,
     },
     /// The tuples of a stored relation between two bounds.
     Range {
@@ -58,7 +58,7 @@ pub(super) enum Kept {
 }
 
 impl Kept {
-    fn tuples(&self) -> &Temporary {
+    pub fn tuples(&self) -> &Temporary {
         match self {
             Self::Temporary(temporary) => temporary,
             Self::Groups(groups) => groups.tuples(),
@@ -81,7 +81,10 @@ impl Inner {
             Source::Scan { relation, slot, qualification } => Self::Scan {
                 relation: state.relation(relation)?,
                 slot: *slot,
-                qualification: qualification.as_ref().map(|expr| Condition::new(expr, state)),
+                accelerator: match qualification {
+                    Some(condition) => Some(Accelerator::new(condition, *slot, state)?),
+                    None => None,
+                },
             },
             Source::Range { relation, slot, access, low, high } => Self::Range {
                 relation: state.relation(relation)?,
@@ -104,6 +107,10 @@ impl Inner {
                 temporary: Kept::Groups(state.aggregation(*aggregation)),
                 slot: *slot,
             },
+            Source::First { .. } => {
+                let what = "the first of a source is sought for each row alone".to_owned();
+                return Err(QueryError::Tactic { what });
+            }
             Source::Merge { left, right, left_key, right_key } => Self::Merge(Merge::new(
                 (state.temporary(*left), left_key, &slots[0]),
                 (state.temporary(*right), right_key, &slots[1]),
@@ -134,7 +141,8 @@ impl Inner {
         push: &mut Push<'_>,
     ) -> Result<()> {
         if let Self::Merge(merge) = self {
-            return merge.run(out, state, push);
+            out.clear();
+            return merge.run(&mut Batches { out, push }, state);
         }
         let mut once = Rows::new(0);
         once.select_all(1);
@@ -161,14 +169,18 @@ impl Inner {
                 out.select_all(rows.selection.len());
                 push(out, state)
             }
-            Self::Scan { relation, qualification, .. } => {
+            Self::Scan { relation, accelerator, .. } => {
+                accelerator.iter_mut().for_each(Accelerator::begin);
                 let mut scan = relation.scan(&*state.transaction)?;
                 let mut batch = TupleBatch::new();
-                while scan.next_batch(&*state.transaction, &mut batch, ROWS_MAX)? {
+                while match accelerator {
+                    Some(accelerator) => accelerator.next_batch(&mut scan, &mut batch, state)?,
+                    None => scan.next_batch(&*state.transaction, &mut batch, ROWS_MAX)?,
+                } {
                     state.check_cancelled()?;
                     state.work.tuples += batch.len() as u64;
                     let tuples = (batch.tuples(), batch.record_ids());
-                    cross(rows, slot, tuples, qualification.as_mut(), out, state, push)?;
+                    cross(rows, slot, tuples, out, state, push)?;
                 }
                 state.work.pages += scan.reads().pages;
                 Ok(())
@@ -178,7 +190,7 @@ impl Inner {
                 while temporary.tuples().next_batch(&mut position, &mut batch, ROWS_MAX)? {
                     state.check_cancelled()?;
                     state.work.tuples += batch.len() as u64;
-                    cross(rows, slot, (&batch, &[]), None, out, state, push)?;
+                    cross(rows, slot, (&batch, &[]), out, state, push)?;
                 }
                 Ok(())
             }
@@ -196,8 +208,8 @@ impl Inner {
             }
             Self::Range { relation, access, low, high, .. } => {
                 let mut found = Found::new(slot);
-                let low = limits(low, rows, state)?;
-                let high = limits(high, rows, state)?;
+                let low = limits(low, rows, &rows.selection, state)?;
+                let high = limits(high, rows, &rows.selection, state)?;
                 for row in &rows.selection {
                     let bounds = (bound(low, *row), bound(high, *row));
                     let scan = relation.range(&*state.transaction, access, bounds.0, bounds.1)?;
@@ -212,18 +224,40 @@ impl Inner {
     }
 }
 
-/// The values of a limit for all selected rows, and whether they are included.
-fn limits<'l>(
+/// Pairs of a merge, handed on as batches.
+struct Batches<'b, 'p> {
+    out: &'b mut Rows,
+    push: &'b mut Push<'p>,
+}
+
+impl Pairs for Batches<'_, '_> {
+    fn take(&mut self, left: *const u8, right: *const u8, state: &mut State<'_>) -> Result<()> {
+        self.out.slots[0].tuples.push(left);
+        self.out.slots[1].tuples.push(right);
+        if self.out.slots[0].tuples.len() == ROWS_MAX { self.settle(state) } else { Ok(()) }
+    }
+
+    fn settle(&mut self, state: &mut State<'_>) -> Result<()> {
+        self.out.select_all(self.out.slots[0].tuples.len());
+        (self.push)(self.out, state)?;
+        self.out.clear();
+        Ok(())
+    }
+}
+
+/// The values of a limit for some rows, and whether they are included.
+pub(super) fn limits<'l>(
     limit: &'l mut Limit,
     rows: &Rows,
+    selection: &[u16],
     state: &State<'_>,
 ) -> Result<Option<(&'l Vector, bool)>> {
     let Some((computed, is_included)) = limit else { return Ok(None) };
-    let values = computed.compute(rows, &rows.selection);
+    let values = computed.compute(rows, selection);
     Ok(Some((values.map_err(|fault| state.evaluation(fault))?, *is_included)))
 }
 
-fn bound(limit: Option<(&Vector, bool)>, row: u16) -> Bound<Value<'_>> {
+pub(super) fn bound(limit: Option<(&Vector, bool)>, row: u16) -> Bound<Value<'_>> {
     match limit {
         None => Bound::Unbounded,
         Some((values, true)) => Bound::Included(values.value(usize::from(row))),
@@ -237,27 +271,16 @@ fn cross(
     rows: &Rows,
     slot: usize,
     (tuples, ids): (&[*const u8], &[u64]),
-    qualification: Option<&mut Condition>,
     out: &mut Rows,
     state: &mut State<'_>,
     push: &mut Push<'_>,
 ) -> Result<()> {
-    // Of a qualification only the slot's own tuple is read, so one row stands for all.
-    let mut qualified: Vec<u16> = (0..tuples.len() as u16).collect();
-    if let Some(condition) = qualification {
-        out.clear();
-        out.slots[slot].tuples.extend_from_slice(tuples);
-        out.slots[slot].ids.extend_from_slice(ids);
-        condition
-            .filter(out, &mut qualified, &mut state.work)
-            .map_err(|fault| state.evaluation(fault))?;
-    }
-    if qualified.len() < rows.selection.len() {
-        for at in qualified.iter().map(|at| usize::from(*at)) {
+    if tuples.len() < rows.selection.len() {
+        for (at, tuple) in tuples.iter().enumerate() {
             out.clear();
             out.gather(rows, &rows.selection);
             let len = rows.selection.len();
-            out.slots[slot].tuples.resize(len, tuples[at]);
+            out.slots[slot].tuples.resize(len, *tuple);
             if let Some(id) = ids.get(at) {
                 out.slots[slot].ids.resize(len, *id);
             }
@@ -271,8 +294,7 @@ fn cross(
         out.repeat(rows, *row, tuples.len());
         out.slots[slot].tuples.extend_from_slice(tuples);
         out.slots[slot].ids.extend_from_slice(ids);
-        out.len = tuples.len();
-        out.selection.clone_from(&qualified);
+        out.select_all(tuples.len());
         push(out, state)?;
     }
     Ok(())
@@ -280,7 +302,7 @@ fn cross(
 
 /// Tuples that look-ups found, copied until they are enough for a batch: the next look-up lets go
 /// of the last one's pages.
-struct Found {
+pub(super) struct Found {
     slot: usize,
     tuple_bytes: usize,
     /// The row that each belongs to.
@@ -291,7 +313,7 @@ struct Found {
 }
 
 impl Found {
-    fn new(slot: usize) -> Self {
+    pub fn new(slot: usize) -> Self {
         let (rows, tuples, ids) = (Vec::new(), Vec::new(), Vec::new());
         Self { slot, tuple_bytes: 0, rows, tuples, ids, batch: TupleBatch::new() }
     }
@@ -334,7 +356,21 @@ impl Found {
         Ok(())
     }
 
-    fn flush(
+    /// Add a tuple for a row, where there are fewer than a batch.
+    pub fn keep(&mut self, row: u16, tuple: &[u8], id: Option<u64>) {
+        self.tuple_bytes = tuple.len();
+        self.rows.push(row);
+        self.tuples.extend_from_slice(tuple);
+        self.ids.extend(id);
+    }
+
+    /// Whether there are enough for a batch.
+    pub fn is_full(&self) -> bool {
+        self.rows.len() == ROWS_MAX
+    }
+
+    /// Push what there is.
+    pub fn flush(
         &mut self,
         outer: &Rows,
         out: &mut Rows,

@@ -124,6 +124,21 @@ fn ingres_plans(tactics: &Tactics) -> String {
     text
 }
 
+/// As university INGRES would: the decomposition of each program.
+#[test]
+fn every_join_of_1983_by_substitution() {
+    let tactics: Tactics = "profile=u-ingres".parse().unwrap();
+    let all = papers_plans("1983", &tactics);
+    let joins = all.split("\n\n").filter(|one| one.contains("join"));
+    golden("1983-substitution.txt", &format!("{}\n", joins.collect::<Vec<_>>().join("\n\n")));
+}
+
+#[test]
+fn every_query_of_ingres_by_substitution() {
+    let tactics: Tactics = "profile=u-ingres".parse().unwrap();
+    golden("ingres-substitution.txt", &ingres_plans(&tactics));
+}
+
 #[test]
 fn every_query_of_ingres() {
     golden("ingres.txt", &ingres_plans(&Tactics::default()));
@@ -163,6 +178,21 @@ fn a_join_is_made_as_it_is_asked_for() {
     assert!(nested.contains("loop scan b is") && !nested.contains("probe"), "{nested}");
     let index = plan("join=index");
     assert!(index.contains("loop look-up b is tenktup1 by nonclustered unique1 = a.unique2"));
+    // One side is clustered on its key, and the other is sorted.
+    let merge = plan("join=merge");
+    let range = "range a is tenktup2 by clustered unique2\n   where a.ten = 3\n   keep temporary";
+    assert!(merge.contains(range), "{merge}");
+    assert!(merge.contains("scan a is tenktup1\n   sort temporary"), "{merge}");
+    assert!(merge.contains("merge a is temporary") && !merge.contains("probe"), "{merge}");
+    for optimizer in ["rules", "none"] {
+        let merge = plan(&format!("join=merge&optimizer={optimizer}"));
+        assert!(merge.contains("merge a is temporary"), "{merge}");
+    }
+    let few = text.replace("w.ten = 3", "w.unique2 = 3 and t.unique1 = 3");
+    for (join, word) in [("merge", "merge a is"), ("hash", "probe b is"), ("index", "look-up b")] {
+        let few = under(&facts, &format!("join={join}"), &few);
+        assert!(few.contains(word), "{few}");
+    }
     let none = plan("optimizer=none");
     assert!(none.contains("1. scan a is tenktup1\n   loop scan b is tenktup2"), "{none}");
 }

@@ -61,11 +61,16 @@ impl Filled<'_> {
     fn source(&mut self, source: &Source) {
         match source {
             Source::Once => {}
-            Source::Scan { slot, .. } => self.fill(*slot, None),
+            Source::Scan { slot, qualification, .. } => {
+                self.fill(*slot, None);
+                if let Some(one) = qualification {
+                    self.reads(one);
+                }
+            }
             Source::Range { slot, access, low, high, .. } => {
-                assert!(
-                    !matches!(access, Access::Hashed { .. }) && low.iter().chain(high).count() > 0
-                );
+                let is_for_order = matches!(access, Access::Clustered { .. });
+                assert!(!matches!(access, Access::Hashed { .. }));
+                assert!(is_for_order || low.iter().chain(high).count() > 0);
                 low.iter().chain(high).for_each(|(key, _)| self.reads(key));
                 self.fill(*slot, None);
             }
@@ -79,9 +84,21 @@ impl Filled<'_> {
             Source::Groups { aggregation, slot } => {
                 self.fill(*slot, Some(&self.plan.aggregations[*aggregation].layout));
             }
-            Source::Merge { left, right, .. } => {
-                self.fill(0, Some(&self.plan.temporaries[*left]));
-                self.fill(1, Some(&self.plan.temporaries[*right]));
+            Source::First { source, condition } => {
+                self.source(source);
+                if let Some(one) = condition {
+                    self.reads(one);
+                }
+            }
+            Source::Merge { left, right, left_key, right_key } => {
+                assert!(left_key == right_key && !left_key.is_empty());
+                let (left, right) = (&self.plan.temporaries[*left], &self.plan.temporaries[*right]);
+                for &at in left_key {
+                    let kinds = (left.fields[at].kind, right.fields[at].kind);
+                    assert_eq!(type_of(kinds.0), type_of(kinds.1));
+                }
+                self.fill(0, Some(left));
+                self.fill(1, Some(right));
             }
         }
     }
@@ -119,7 +136,8 @@ fn sound(plan: &Plan) {
                 Step::Filter(condition) => filled.reads(condition),
                 Step::Loop(source) => filled.source(source),
                 Step::Probe { table, slot, keys } => {
-                    let count = built[*table].expect("a table is built before it is probed");
+                    let count = built[*table].take();
+                    let count = count.expect("a table is built before it is probed, and once");
                     filled.keys(keys, &plan.tables[*table], 0..count);
                     filled.fill(*slot, Some(&plan.tables[*table]));
                 }
@@ -167,11 +185,21 @@ fn sound(plan: &Plan) {
 
 /// How many conditions the plan sees to: filters, keys of look-ups and joins, bounds.
 fn conditions(plan: &Plan) -> usize {
-    let of_source = |source: &Source| match source {
-        Source::Lookup { .. } => 1,
-        Source::Range { low, high, .. } => low.iter().chain(high).count(),
-        _ => 0,
-    };
+    fn of_source(source: &Source) -> usize {
+        let of = |condition: &Option<Expr>| match condition {
+            Some(Expr::And(parts)) => parts.len(),
+            Some(_) => 1,
+            None => 0,
+        };
+        match source {
+            Source::First { source, condition } => of_source(source) + of(condition),
+            Source::Lookup { .. } => 1,
+            Source::Range { low, high, .. } => low.iter().chain(high).count(),
+            Source::Scan { qualification, .. } => of(qualification),
+            Source::Merge { left_key, .. } => left_key.len(),
+            _ => 0,
+        }
+    }
     let of_step = |step: &Step| match step {
         Step::Filter(_) => 1,
         Step::Loop(source) => of_source(source),
@@ -196,7 +224,7 @@ fn conditions(plan: &Plan) -> usize {
     plan.pipelines.iter().map(of_pipeline).sum()
 }
 
-const TACTICS: [&str; 7] = [
+const TACTICS: [&str; 16] = [
     "",
     "optimizer=rules",
     "optimizer=none",
@@ -204,6 +232,15 @@ const TACTICS: [&str; 7] = [
     "join=index",
     "join=nested-loops&optimizer=rules",
     "join=hash&optimizer=none",
+    "join=substitution",
+    "join=substitution&optimizer=rules&accelerator=on",
+    "join=substitution&optimizer=none",
+    "accelerator=on",
+    "join=merge",
+    "join=merge&optimizer=rules",
+    "join=merge&optimizer=none",
+    "distinct=sort&aggregate=sort",
+    "distinct=sort&aggregate=sort&join=merge",
 ];
 
 fn all_plans(facts: &Facts, program: &str) {

@@ -149,7 +149,7 @@ fn check_accesses(
             (Bound::Excluded(low), Bound::Unbounded),
         ] {
             let found = collect(pages, relation.range(pages, &access, low, high).unwrap());
-            let expected = with(&|value| key::is_within(value, low, high));
+            let expected = with(&|value| range::holds(value, low, high));
             assert_eq!(sorted(found.into_values()), expected, "{access:?} {low:?} {high:?}");
         }
     }

@@ -1,0 +1,133 @@
+//! Statements under budgets so small that they spill, against the same ones with memory enough.
+
+use super::*;
+use crate::memory::Memory;
+
+/// Tuples of `r` and `s`: more than any budget of these tests holds.
+const TUPLES: u64 = 12_000;
+
+/// The least with which all of these statements run.
+const BUDGET_BYTES: u64 = 400 << 10;
+
+/// Two relations of a key, another relation's key, one that all share, and a text.
+fn filled(tactics: &str, budget_bytes: u64) -> (TempDir, Database) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("test.lode");
+    let mut database = Database::create(&path, &tactics.parse().unwrap()).unwrap();
+    let attributes = ["k", "g", "one"].map(|name| {
+        let kind = Kind::Integer { bytes: 4 };
+        Attribute { name: name.to_owned(), kind }
+    });
+    let text = Attribute { name: "t".to_owned(), kind: Kind::Text { width: 24 } };
+    let attributes: Vec<_> = attributes.into_iter().chain([text]).collect();
+    for (name, factor) in [("r", 7), ("s", 11)] {
+        let keys = (0..TUPLES).map(|at| (at * factor % TUPLES) as i32);
+        let others: Vec<_> = keys.clone().map(|key| key / 3 * 2).collect();
+        let texts = StringArray::from_iter_values(keys.clone().map(|key| format!("t{}", key / 2)));
+        let columns: [(&str, arrow_array::ArrayRef); 4] = [
+            ("k", Arc::new(Int32Array::from_iter_values(keys))),
+            ("g", Arc::new(Int32Array::from(others))),
+            ("one", Arc::new(Int32Array::from(vec![1; TUPLES as usize]))),
+            ("t", Arc::new(texts)),
+        ];
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let rows = RecordBatchIterator::new([Ok(batch.clone())], batch.schema());
+        database.load(name, &attributes, &Storage::default(), rows).unwrap();
+    }
+    database.settle(&["r", "s"]).unwrap();
+    database.memory = Memory::new(budget_bytes);
+    (folder, database)
+}
+
+const RANGES: &str = "range of r is r range of s is s range of u is r";
+
+/// Statements, and the part of the tactics under which each of them must spill.
+const STATEMENTS: [(&str, &str); 9] = [
+    ("retrieve (r.k, s.t, x = s.k) where r.g = s.k", "join="),
+    ("retrieve (r.t, s.t) where r.g = s.g and r.t = s.t", "join="),
+    ("retrieve (r.k, s.k, u.t) where r.g = s.k and s.g = u.k", "join="),
+    // All keys are equal, which no division parts.
+    ("retrieve (r.k, s.k, s.t) where r.one = s.one and r.k < 9", "join=merge"),
+    ("retrieve (r.k, s.k, r.t) where r.one = s.one and s.k < 9", "join=merge"),
+    ("retrieve unique (r.k, r.t)", ""),
+    ("retrieve unique (r.t, r.one, x = r.k / 3, s.t) where r.g = s.k", ""),
+    ("retrieve (r.one, c = count(r.k by r.one))", "aggregate=sort"),
+    ("retrieve (m = min(r.k by r.t), t = max(r.t by r.t), u = countu(r.g by r.t))", ""),
+];
+
+const TACTICS: [&str; 4] = [
+    "join=hash",
+    "join=merge&distinct=sort&aggregate=sort",
+    "join=hash&optimizer=none&distinct=sort",
+    "join=merge&optimizer=rules&aggregate=sort",
+];
+
+fn files(folder: &TempDir) -> Vec<String> {
+    let entries = std::fs::read_dir(folder.path()).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn what_is_spilled_changes_no_answer() {
+    let (_folder, roomy) = filled("", 1 << 30);
+    let expected = STATEMENTS.map(|(text, _)| answer(&roomy, &format!("{RANGES} {text}"), &[]));
+    assert_eq!(roomy.work().unwrap().spilled_bytes, 0);
+    for tactics in TACTICS {
+        for execution in ["vectorised", "closures"] {
+            let tactics = format!("{tactics}&execution={execution}");
+            let (folder, database) = filled(&tactics, BUDGET_BYTES);
+            let before = files(&folder);
+            for ((text, part), expected) in STATEMENTS.iter().zip(&expected) {
+                let spilled = database.work().unwrap().spilled_bytes;
+                let found = answer(&database, &format!("{RANGES} {text}"), &[]);
+                assert_eq!(&found, expected, "{tactics}: {text}");
+                let is_spilled = database.work().unwrap().spilled_bytes > spilled;
+                assert!(is_spilled || !tactics.contains(part), "{tactics}: {text}");
+                assert_eq!(database.memory().used_bytes(), 0, "{tactics}: {text}");
+            }
+            assert!(database.memory().peak_bytes() <= BUDGET_BYTES);
+            assert_eq!(files(&folder), before);
+        }
+    }
+}
+
+#[test]
+fn a_cancelled_statement_leaves_no_file() {
+    for tactics in ["join=hash", "join=merge"] {
+        let (folder, database) = filled(tactics, BUDGET_BYTES);
+        let before = files(&folder);
+        let text = "retrieve (r.k, s.t, x = s.k, y = r.t) where r.one = s.one";
+        let mut rows = database.query(&format!("{RANGES} {text}"), &[]).unwrap();
+        assert!(rows.next_tuples().unwrap().is_some());
+        assert_eq!(files(&folder), before);
+        database.cancel();
+        let error = std::iter::from_fn(|| rows.next_tuples().transpose()).find_map(Result::err);
+        assert!(matches!(error, Some(QueryError::Cancelled)), "{error:?}");
+        drop(rows);
+        assert!(database.work().unwrap().spilled_bytes > 0);
+        assert_eq!((files(&folder), database.memory().used_bytes()), (before, 0));
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_told() {
+    for tactics in TACTICS {
+        let (folder, mut database) = filled(tactics, BUDGET_BYTES);
+        database.spill_folder = folder.path().join("missing");
+        let text = format!("{RANGES} {}", STATEMENTS[0].0);
+        let error = database.query(&text, &[]).err().unwrap().to_string();
+        assert!(error.contains("missing") && error.contains("free space"), "{tactics}: {error}");
+        assert_eq!(database.memory().used_bytes(), 0);
+    }
+}
+
+#[test]
+fn a_budget_without_room_for_buffers_is_refused() {
+    let (_folder, database) = filled("join=hash", 20 << 10);
+    let text = format!("{RANGES} {}", STATEMENTS[0].0);
+    let error = database.query(&text, &[]).err().unwrap().to_string();
+    assert!(error.contains("needs more than the memory budget"), "{error}");
+}

@@ -1,0 +1,89 @@
+//! A compiled pipeline: its functions, and what they refer to by number.
+
+use loadstone_quel::pattern::Pattern;
+use loadstone_quel::tree::Span;
+
+use super::context::Routine;
+use super::machine::Machine;
+use super::site::Site;
+use crate::expression::Expr;
+use crate::tuple::Field;
+
+/// A pipeline's functions. The first takes the rows of its source, each other those of a loop.
+pub(super) struct Code {
+    pub machine: Machine,
+    pub parts: Parts,
+    /// What the sink gets.
+    pub end: End,
+    pub report: Report,
+}
+
+/// What was compiled.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Report {
+    /// From the pipeline to executable code.
+    pub elapsed_ns: u64,
+    /// What is not compiled: the routines that are called for it, by name.
+    pub called: Vec<&'static str>,
+}
+
+/// What functions refer to.
+#[derive(Debug, Default)]
+pub(super) struct Parts {
+    /// Expressions whose values are known before the pipeline starts.
+    pub constants: Vec<Expr>,
+    pub sites: Vec<Site>,
+    pub patterns: Vec<Pattern>,
+    pub targets: Vec<Target>,
+    /// Values that are on their way to routines at the same time.
+    pub cells: usize,
+    /// For each inner source the first of its cells.
+    pub bounds: Vec<usize>,
+    pub routines: std::collections::BTreeSet<Routine>,
+}
+
+/// A field of a tuple that a routine writes.
+#[derive(Debug)]
+pub(super) struct Target {
+    pub field: Field,
+    pub tuple_bytes: usize,
+    /// Where a value that does not fit is shown.
+    pub span: Span,
+}
+
+/// What is staged for the sink, and how many rows of it.
+#[derive(Debug)]
+pub(super) struct End {
+    pub rows_max: usize,
+    pub form: Form,
+}
+
+/// The form of what is staged.
+#[derive(Debug)]
+pub(super) enum Form {
+    /// Tuples of that many bytes.
+    Tuples { bytes: usize },
+    /// Keys of partitions, and arguments.
+    Aggregation { key: Key, updates: Vec<Argument> },
+}
+
+/// How the partition of a row is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Key {
+    /// There is one.
+    None,
+    /// An integer that is never null.
+    Integer,
+    /// A tuple of by-values.
+    Tuple { bytes: usize },
+}
+
+/// What an aggregate is fed with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Argument {
+    pub aggregate: usize,
+    /// Integers that are never null; else cells.
+    pub is_integer: bool,
+    /// Whether only some rows count.
+    pub is_conditional: bool,
+}

@@ -1,0 +1,165 @@
+//! The side of a join whose entries go into a table.
+
+use std::sync::Arc;
+
+use super::WHAT;
+use crate::error::Result;
+use crate::memory::{Memory, Reservation};
+use crate::spill::{FAN_OUT, Partitioned, Run, Spill, partition_of};
+use crate::table::{JoinBuilder, JoinTable, hash_fields};
+use crate::tuple::{Field, Layout};
+
+/// Bytes of an entry beside itself: its hash, a word of the directory and maybe half of one that is
+/// empty, its place, and what grows by doubling.
+const ENTRY_BYTES: u64 = 56;
+
+/// How often an entry may be there while a table is made: put in, copied to its place, and as much
+/// again in a chunk that is not full.
+const ENTRY_COPIES: u64 = 3;
+
+/// Buffers beside those of the partitions that are written: of runs that are read.
+const READERS: u64 = 2;
+
+/// How the entries of a table look, and how many fit.
+#[derive(Debug, Clone)]
+pub(in crate::execution) struct Shape {
+    pub layout: Layout,
+    /// The fields that are the key.
+    pub key: Vec<usize>,
+    pub fields: Vec<Field>,
+    /// So many entries make a table within the share.
+    pub entries_max: usize,
+    pub memory: Memory,
+    pub spill: Spill,
+}
+
+impl Shape {
+    fn new(layout: &Layout, key: &[usize], memory: &Memory, spill: &Spill) -> Result<Self> {
+        let buffers = (FAN_OUT as u64 + READERS) * Run::buffer_bytes(spill, layout.bytes);
+        let Some(left) = memory.budget_bytes().checked_sub(buffers) else {
+            return Err(memory.reservation(WHAT).refusal());
+        };
+        let entries_max = left / (layout.bytes as u64 * ENTRY_COPIES + ENTRY_BYTES);
+        let fields = key.iter().map(|at| layout.fields[*at].clone()).collect();
+        let (layout, key) = (layout.clone(), key.to_vec());
+        let entries_max = (entries_max as usize).max(1);
+        Ok(Self { layout, key, fields, entries_max, memory: memory.clone(), spill: spill.clone() })
+    }
+
+    pub fn builder(&self) -> JoinBuilder {
+        JoinBuilder::new(&self.layout, &self.key, &self.memory)
+    }
+
+    pub fn partitioned(&self, tuple_bytes: usize) -> Result<Partitioned> {
+        Partitioned::new(&self.spill, tuple_bytes, &self.memory, WHAT)
+    }
+
+    pub fn hash(&self, entry: &[u8]) -> u64 {
+        hash_fields(entry, &self.fields)
+    }
+}
+
+/// Entries that come.
+#[derive(Debug)]
+pub(in crate::execution) struct Building {
+    shape: Shape,
+    builder: JoinBuilder,
+    /// The partitions below this number are in memory.
+    stays: usize,
+    /// The entries of the others.
+    away: Option<Partitioned>,
+}
+
+/// What they became.
+#[derive(Debug)]
+pub(in crate::execution) struct Built {
+    pub shape: Shape,
+    /// The partitions below this number are in the table.
+    pub stays: usize,
+    /// The entries of the others.
+    pub away: [Option<Run>; FAN_OUT],
+    /// The rest of the share, for when the others are looked at.
+    pub rest: Reservation,
+}
+
+impl Building {
+    /// No entries yet.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::QueryError::Memory`] if the budget has not even the buffers.
+    pub fn new(layout: &Layout, key: &[usize], memory: &Memory, spill: &Spill) -> Result<Self> {
+        let shape = Shape::new(layout, key, memory, spill)?;
+        Ok(Self { builder: shape.builder(), shape, stays: FAN_OUT, away: None })
+    }
+
+    /// Put a copy of an entry in.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::QueryError::Spill`] where the file cannot be written.
+    #[inline]
+    pub fn add(&mut self, entry: &[u8]) -> Result<()> {
+        if self.builder.len() < self.shape.entries_max && self.away.is_none() {
+            return self.builder.add(entry);
+        }
+        self.add_divided(entry)
+    }
+
+    fn add_divided(&mut self, entry: &[u8]) -> Result<()> {
+        // A null equals nothing, so nobody would look for it.
+        let is_null = |field: &Field| field.null_at.is_some_and(|at| entry[at] != 0);
+        if self.shape.fields.iter().any(is_null) {
+            return Ok(());
+        }
+        while self.stays > 0 && self.builder.len() >= self.shape.entries_max {
+            self.send_away()?;
+        }
+        let partition = partition_of(self.shape.hash(entry), 0);
+        match &mut self.away {
+            Some(away) if partition >= self.stays => away.push(partition, entry),
+            _ => self.builder.add(entry),
+        }
+    }
+
+    /// Half of the partitions that are in memory go to the file.
+    #[cold]
+    fn send_away(&mut self) -> Result<()> {
+        let Self { shape, builder, stays, away } = self;
+        *stays /= 2;
+        let away = match away {
+            Some(away) => away,
+            None => away.insert(shape.partitioned(shape.layout.bytes)?),
+        };
+        let all = std::mem::replace(builder, shape.builder());
+        all.into_tuples().drain(|entries| {
+            for entry in entries.chunks_exact(shape.layout.bytes) {
+                match partition_of(shape.hash(entry), 0) {
+                    partition if partition >= *stays => away.push(partition, entry)?,
+                    _ => builder.add(entry)?,
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// The table of what stays, and what does not.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::QueryError::Memory`] where the budget is too small,
+    /// [`crate::QueryError::Spill`] where the file cannot be written.
+    pub fn finish(self) -> Result<(Arc<JoinTable>, Option<Built>)> {
+        let Self { shape, builder, stays, away } = self;
+        let away = away.map(|mut away| away.finish()).transpose()?;
+        let table = Arc::new(builder.finish()?);
+        let built = away.map(|away| {
+            let left = shape.memory.budget_bytes().saturating_sub(shape.memory.used_bytes());
+            let mut rest = shape.memory.reservation(WHAT);
+            // Where another part has taken of it, less is left, which is enough for buffers.
+            _ = rest.try_add(left);
+            Built { shape, stays, away, rest }
+        });
+        Ok((table, built))
+    }
+}

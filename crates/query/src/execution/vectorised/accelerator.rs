@@ -1,0 +1,219 @@
+//! `accelerator=on` and `thread`: the access method's own evaluation of the condition on a scanned
+//! relation, the same whatever executor takes the tuples.
+
+use std::panic;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+
+use loadstone_quel::error::Fault;
+
+use super::condition::Condition;
+use super::rows::{ROWS_MAX, Rows};
+use crate::counters::Work;
+use crate::error::{QueryError, Result};
+use crate::execution::State;
+use crate::expression::Expr;
+use crate::relation::{Scan, TupleBatch};
+use crate::tactics;
+
+/// Batches of pages that a thread may be ahead of what takes their tuples: so few that their pages
+/// leave the cache room, so many that neither waits for the other's every batch.
+const BATCHES_AHEAD: usize = 4;
+
+/// Holds the tuples of a scan against a condition, before anything else sees them.
+pub struct Accelerator(Place);
+
+enum Place {
+    Here(Box<Judge>),
+    Thread(Box<Ahead>),
+}
+
+impl Accelerator {
+    /// For a condition on the tuple of that slot alone.
+    ///
+    /// # Errors
+    ///
+    /// That there is no thread to be had.
+    pub fn new(condition: &Expr, slot: usize, state: &State<'_>) -> Result<Self> {
+        let condition = Condition::new(condition, state);
+        let judge = Judge { condition, slot, rows: Rows::new(slot + 1), qualified: Vec::new() };
+        Ok(Self(match state.accelerator {
+            tactics::Accelerator::Thread => Place::Thread(Box::new(Ahead::of(judge)?)),
+            _ => Place::Here(Box::new(judge)),
+        }))
+    }
+
+    /// Forget a scan that was not taken to its end.
+    pub fn begin(&mut self) {
+        if let Place::Thread(ahead) = &mut self.0 {
+            ahead.forget();
+        }
+    }
+
+    /// The next tuples of a scan that qualify, one at least unless there are none left; whether
+    /// there were any.
+    ///
+    /// # Errors
+    ///
+    /// What reading says, and what the condition cannot be computed for.
+    pub fn next_batch(
+        &mut self,
+        scan: &mut Scan,
+        batch: &mut TupleBatch,
+        state: &mut State<'_>,
+    ) -> Result<bool> {
+        let judge = match &mut self.0 {
+            Place::Thread(ahead) => return ahead.next_batch(scan, batch, state),
+            Place::Here(judge) => judge,
+        };
+        while scan.next_batch(&*state.transaction, batch, ROWS_MAX)? {
+            state.check_cancelled()?;
+            let judged = judge.judge(batch, &mut state.work);
+            judged.map_err(|fault| state.evaluation(fault))?;
+            if !batch.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// The condition, and the vectors that it is computed in.
+struct Judge {
+    condition: Condition,
+    slot: usize,
+    rows: Rows,
+    qualified: Vec<u16>,
+}
+
+// SAFETY: the pointers in `rows` and in the condition's vectors are written and read within one
+// call of `judge`, and lead into the batch of that call or into constants that the condition owns.
+#[expect(unsafe_code, reason = "vectors hold pointers, which no thread shares")]
+unsafe impl Send for Judge {}
+
+impl Judge {
+    /// Drop the tuples that do not qualify.
+    fn judge(&mut self, batch: &mut TupleBatch, work: &mut Work) -> Result<(), Fault> {
+        work.tuples_judged += batch.len() as u64;
+        work.pages_judged += batch.page_count() as u64;
+        let Self { condition, slot, rows, qualified } = self;
+        rows.clear();
+        rows.slots[*slot].tuples.extend_from_slice(batch.tuples());
+        rows.slots[*slot].ids.extend_from_slice(batch.record_ids());
+        rows.len = batch.len();
+        qualified.clear();
+        qualified.extend(0..batch.len() as u16);
+        condition.filter(rows, qualified, work)?;
+        batch.select(qualified);
+        Ok(())
+    }
+}
+
+/// A batch on its way to the thread and back.
+struct Task {
+    batch: TupleBatch,
+    work: Work,
+    outcome: Result<(), Fault>,
+}
+
+/// A thread that judges batches, in the order in which they are sent.
+struct Ahead {
+    /// None when it has been told to end.
+    to: Option<SyncSender<Task>>,
+    from: Receiver<Task>,
+    thread: Option<JoinHandle<()>>,
+    /// Batches that have been sent and have not come back.
+    underway: usize,
+    /// Empty ones, for their memory.
+    spare: Vec<TupleBatch>,
+}
+
+impl Ahead {
+    fn of(mut judge: Judge) -> Result<Self> {
+        let (to, tasks) = sync_channel::<Task>(BATCHES_AHEAD);
+        let (judged, from) = sync_channel(BATCHES_AHEAD);
+        let work = move || {
+            for mut task in tasks {
+                task.outcome = judge.judge(&mut task.batch, &mut task.work);
+                if judged.send(task).is_err() {
+                    return;
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name("lode accelerator".to_owned()).spawn(work);
+        let thread = thread.map_err(|error| QueryError::Input {
+            what: format!("there is no thread for accelerator=thread: {error}"),
+        })?;
+        Ok(Self { to: Some(to), from, thread: Some(thread), underway: 0, spare: Vec::new() })
+    }
+
+    fn next_batch(
+        &mut self,
+        scan: &mut Scan,
+        batch: &mut TupleBatch,
+        state: &mut State<'_>,
+    ) -> Result<bool> {
+        loop {
+            while self.underway < BATCHES_AHEAD {
+                let mut read = self.spare.pop().unwrap_or_default();
+                if !scan.next_batch(&*state.transaction, &mut read, ROWS_MAX)? {
+                    self.spare.push(read);
+                    break;
+                }
+                let task = Task { batch: read, work: Work::default(), outcome: Ok(()) };
+                if self.to.as_ref().is_none_or(|to| to.send(task).is_err()) {
+                    self.end();
+                }
+                self.underway += 1;
+            }
+            if self.underway == 0 {
+                return Ok(false);
+            }
+            state.check_cancelled()?;
+            let Ok(mut task) = self.from.recv() else { return Ok(self.end()) };
+            self.underway -= 1;
+            state.work.add(&task.work);
+            std::mem::replace(&mut task.outcome, Ok(()))
+                .map_err(|fault| state.evaluation(fault))?;
+            std::mem::swap(batch, &mut task.batch);
+            task.batch.clear();
+            self.spare.push(task.batch);
+            if !batch.is_empty() {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Take back what is underway.
+    fn forget(&mut self) {
+        while self.underway > 0
+            && let Ok(mut task) = self.from.recv()
+        {
+            self.underway -= 1;
+            task.batch.clear();
+            self.spare.push(task.batch);
+        }
+    }
+
+    /// Have the thread end, and pass its panic on if that is how it did; no tuples come any more.
+    fn end(&mut self) -> bool {
+        self.to = None;
+        if let Some(thread) = self.thread.take()
+            && let Err(panicked) = thread.join()
+        {
+            panic::resume_unwind(panicked);
+        }
+        false
+    }
+}
+
+impl Drop for Ahead {
+    fn drop(&mut self) {
+        self.to = None;
+        // A thread that waits to give a batch back would wait for ever.
+        while self.from.recv().is_ok() {}
+        if let Some(thread) = self.thread.take() {
+            _ = thread.join();
+        }
+    }
+}

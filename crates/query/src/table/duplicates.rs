@@ -1,0 +1,130 @@
+//! Duplicates removed within a budget: a set of tuples, and what it cannot take put aside by
+//! partition.
+//!
+//! Once the set is full it takes no more, and still tells what it has. Any other tuple goes to the
+//! partition of its hash, for a later round with an empty set. So each round gives as many tuples
+//! as the set can hold, however often some come, and rounds come to an end.
+
+use super::DistinctTable;
+use crate::error::{QueryError, Result};
+use crate::memory::Memory;
+use crate::spill::{FAN_OUT, Partitioned, Run, RunReader, Spill, partition_of};
+use crate::tuple::Layout;
+
+/// What the budget's error calls it.
+const WHAT: &str = "the removal of duplicates";
+
+/// Tuples that a round hands on at a time.
+const BATCH: usize = 1024;
+
+/// A set of tuples of any number.
+#[derive(Debug)]
+pub struct Duplicates {
+    layout: Layout,
+    memory: Memory,
+    table: DistinctTable,
+    /// Of the set's hashes, the bits that divide what is put aside.
+    level: u32,
+    is_full: bool,
+    aside: Partitioned,
+    hashes: Vec<u64>,
+}
+
+impl Duplicates {
+    /// Without tuples.
+    ///
+    /// # Errors
+    ///
+    /// [`QueryError::Memory`] if the budget has not even the buffers.
+    pub fn new(layout: &Layout, spill: &Spill, memory: &Memory) -> Result<Self> {
+        let aside = Partitioned::new(spill, layout.bytes, memory, WHAT)?;
+        Ok(Self {
+            layout: layout.clone(),
+            table: DistinctTable::new(layout, memory)?,
+            memory: memory.clone(),
+            level: 0,
+            is_full: false,
+            aside,
+            hashes: Vec::new(),
+        })
+    }
+
+    /// Put a tuple in. Where its copy lies if it is certainly new.
+    ///
+    /// # Errors
+    ///
+    /// [`QueryError::Spill`] where the file cannot be written.
+    #[inline]
+    pub fn insert(&mut self, tuple: &[u8]) -> Result<Option<*const u8>> {
+        let hash = self.table.hash(tuple);
+        self.insert_hashed(tuple, hash)
+    }
+
+    /// Put tuples in, which lie one after another; the copies of those that are certainly new go
+    /// to `new`, and are good until the next round.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Duplicates::insert`].
+    pub fn insert_many(&mut self, tuples: &[u8], new: &mut Vec<*const u8>) -> Result<()> {
+        let mut hashes = std::mem::take(&mut self.hashes);
+        hashes.clear();
+        for tuple in tuples.chunks_exact(self.layout.bytes) {
+            let hash = self.table.hash(tuple);
+            self.table.prefetch(hash);
+            hashes.push(hash);
+        }
+        for (tuple, hash) in tuples.chunks_exact(self.layout.bytes).zip(&hashes) {
+            new.extend(self.insert_hashed(tuple, *hash)?);
+        }
+        self.hashes = hashes;
+        Ok(())
+    }
+
+    #[inline]
+    fn insert_hashed(&mut self, tuple: &[u8], hash: u64) -> Result<Option<*const u8>> {
+        if !self.is_full {
+            match self.table.insert_hashed(tuple, hash) {
+                Err(QueryError::Memory { .. }) if !self.table.is_empty() => self.is_full = true,
+                outcome => return outcome,
+            }
+        }
+        if !self.table.contains(tuple, hash) {
+            self.aside.push(partition_of(hash, self.level), tuple)?;
+        }
+        Ok(None)
+    }
+
+    /// No more tuples come: those that were put aside, each once, some at a time. The pointers are
+    /// good until `take` returns. `take` says whether to go on.
+    ///
+    /// # Errors
+    ///
+    /// [`QueryError::Spill`] where the file cannot be written or read, and what `take` says.
+    pub fn finish(mut self, take: &mut dyn FnMut(&[*const u8]) -> Result<()>) -> Result<()> {
+        let mut open: Vec<(Run, u32)> = Vec::new();
+        put_aside(&mut open, self.aside.finish()?, 1);
+        let mut new = Vec::new();
+        while let Some((run, level)) = open.pop() {
+            drop(self.table);
+            let reservation = self.memory.reservation(WHAT);
+            let mut reader = RunReader::new(run, reservation)?;
+            self.table = DistinctTable::new(&self.layout, &self.memory)?;
+            (self.level, self.is_full) = (level, false);
+            while let Some(part) = reader.next_part()? {
+                for some in part.chunks(BATCH * self.layout.bytes) {
+                    new.clear();
+                    self.insert_many(some, &mut new)?;
+                    take(&new)?;
+                }
+            }
+            drop(reader);
+            put_aside(&mut open, self.aside.finish()?, level + 1);
+        }
+        Ok(())
+    }
+}
+
+fn put_aside(open: &mut Vec<(Run, u32)>, runs: [Option<Run>; FAN_OUT], level: u32) {
+    open.extend(runs.into_iter().flatten().map(|run| (run, level)));
+}

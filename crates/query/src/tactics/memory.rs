@@ -1,0 +1,84 @@
+//! `memory`: how much memory statements may take for what they keep while they run.
+
+#![expect(clippy::doc_markdown, reason = "DeWitt is a name")]
+
+use lode::LodeError;
+use lode::tactics::Value;
+use lode::tactics::describe::{Tactic, bytes_of};
+
+use crate::memory::budget_default_bytes;
+
+/// 64 blocks of a spill file: buffers for a division into partitions, four times.
+const BYTES_MIN: u64 = 256 << 10;
+
+/// The tactic and its doc comment, which is also what is printed.
+macro_rules! memory_tactic {
+    ($(#[doc = $line:literal])+) => {
+        $(#[doc = $line])+
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+        pub enum MemoryBytes {
+            /// A quarter of the machine's memory, or of its cgroup's.
+            #[default]
+            Quarter,
+            /// So many bytes.
+            Bytes(u64),
+        }
+
+        impl Tactic for MemoryBytes {
+            const NAME: &'static str = "memory";
+            const LINES: &'static [&'static str] = &[$($line),+];
+            const VALUES: &'static [Value] = &[
+                Value {
+                    name: "quarter",
+                    about: "a quarter of the memory of the machine, or of its cgroup",
+                },
+                Value {
+                    name: "bytes from 262144",
+                    about: "a number, or one with KiB, MiB or GiB: 67108864 is 64MiB",
+                },
+            ];
+
+            fn parse(text: &str) -> Result<Self, LodeError> {
+                if text == "quarter" {
+                    return Ok(Self::Quarter);
+                }
+                let bytes = bytes_of(text).filter(|&bytes| bytes >= BYTES_MIN);
+                bytes.map(Self::Bytes).ok_or_else(|| Self::unknown(text))
+            }
+
+            fn shown(&self) -> String {
+                match self {
+                    Self::Quarter => "quarter".to_owned(),
+                    Self::Bytes(bytes) => bytes.to_string(),
+                }
+            }
+        }
+    };
+}
+
+memory_tactic! {
+    /// **What it does.** Sets how many bytes the hash tables, sorts, sets and temporary relations
+    /// of all statements together may have in memory. What does not fit goes to a file without a
+    /// name in the database's folder: sorted runs that are merged, and partitions of hash tables
+    /// that are worked through one after another. Pages of relations are not counted: they are
+    /// `cache`'s.
+    /// **What it buys.** Answers of any size in that memory.
+    /// **What it costs.** What is spilled is written and read at least once; `spilled_bytes` among
+    /// the counters tells how much.
+    /// **What a crash can lose.** Nothing: the file is never needed again, and gone with the
+    /// process.
+    /// **Do not combine with.** More than the machine has beside `cache`.
+    /// **Source.** External sort: Knuth, The Art of Computer Programming 3, section 5.4. Hybrid
+    /// hash join: DeWitt and others, "Implementation Techniques for Main Memory Database Systems",
+    /// SIGMOD 1984.
+}
+
+impl MemoryBytes {
+    /// The budget in bytes.
+    pub fn budget_bytes(self) -> u64 {
+        match self {
+            Self::Quarter => budget_default_bytes(),
+            Self::Bytes(bytes) => bytes,
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! A tactic's value is what happens: read off the work that was counted, which differs whatever a
+//! plan or a setting says of itself.
+
+use lode_query::counters::Work;
+use lode_query::database::Statement;
+use lode_query::tactics::{self, Tactics};
+
+use crate::outcome::Engine;
+
+/// Tuples of each of two relations.
+const ROWS: u64 = 200;
+
+/// Two relations of as many tuples, with an index on each one's `i`; `k` and `i` are the same.
+const SETUP: &str = "create digits (n = i4)
+    append to digits (n = 0) append to digits (n = 1) append to digits (n = 2)
+    append to digits (n = 3) append to digits (n = 4) append to digits (n = 5)
+    append to digits (n = 6) append to digits (n = 7) append to digits (n = 8)
+    append to digits (n = 9)
+    range of d is digits range of e is digits range of f is digits
+    create t (k = i4, i = i4, pad = c500) create u (k = i4, i = i4)
+    append to t (k = d.n + 10 * e.n + 100 * f.n, i = d.n + 10 * e.n + 100 * f.n) where f.n < 2
+    range of t is t
+    append to u (k = t.k, i = t.i)
+    index on t is ti (i) index on u is ui (i)";
+
+const RANGES: &str = "range of t is t range of u is u ";
+
+/// The work of a query under tactics, and the plan's text.
+fn work(tactics: &str, query: &str, rows: u64) -> (Work, String) {
+    let tactics: Tactics = format!("cache=1MiB&extent=4&{tactics}").parse().unwrap();
+    let engine = Engine::new(&Tactics { storage: tactics.storage, ..Tactics::default() });
+    engine.run(SETUP).unwrap();
+    engine.database.settle(&["t", "u"]).unwrap();
+    let engine = engine.reopened(&tactics);
+    let query = format!("{RANGES}{query}");
+    let statement = Statement::new(&query).unwrap();
+    let plan = engine.database.plan(&statement, &[]).unwrap().explain(None);
+    assert_eq!(engine.database.work().unwrap(), Work::default());
+    assert_eq!(engine.run(&query).unwrap().unwrap().rows, rows, "{tactics}: {query}");
+    (engine.database.work().unwrap(), plan)
+}
+
+/// The names of a tactic's values.
+fn values_of(name: &str) -> Vec<&'static str> {
+    let tactic = tactics::all().into_iter().find(|one| one.name == name).unwrap();
+    tactic.values.iter().map(|value| value.name).collect()
+}
+
+/// What only that executor counts.
+fn own_count(execution: &str, work: &Work) -> u64 {
+    match execution {
+        "vectorised" => work.batches,
+        "closures" => work.closures,
+        "interpreted" => work.symbols,
+        "compiled" => work.functions_compiled,
+        other => panic!("say here by what count execution={other} is known"),
+    }
+}
+
+#[test]
+fn a_statement_runs_on_the_executor_that_was_chosen() {
+    let executions = values_of("execution");
+    for chosen in &executions {
+        for query in [
+            "retrieve (t.k) where t.k * 2 < 100",
+            "retrieve (x = sum(t.k + 1 by t.k)) where t.k < 50",
+        ] {
+            let (work, _) = work(&format!("execution={chosen}"), query, 50);
+            for execution in &executions {
+                let is_seen = own_count(execution, &work) > 0;
+                assert_eq!(is_seen, execution == chosen, "{chosen}, {query}: {work:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn two_relations_are_joined_in_the_way_that_was_chosen() {
+    for chosen in values_of("join") {
+        let query = "retrieve (t.k, u.i) where t.i = u.i and t.k >= 0";
+        let (work, plan) = work(&format!("join={chosen}&optimizer=rules"), query, ROWS);
+        let told = format!("{chosen}: {work:?}\n{plan}");
+        // Every tuple of one once, and with each of them what of the other is looked at.
+        let inner = work.tuples - ROWS;
+        match chosen {
+            "auto" => {}
+            "nested-loops" => {
+                assert!(work.hash_probes == 0 && work.comparisons >= ROWS * ROWS, "{told}");
+            }
+            "hash" => assert!(work.hash_probes == ROWS && inner == ROWS, "{told}"),
+            "index" => {
+                assert!(work.hash_probes == 0 && inner == ROWS, "{told}");
+                // A look-up begins anew for each tuple, at a page at least.
+                assert!(work.pages >= ROWS, "{told}");
+            }
+            "substitution" => {
+                // What speaks of one variable alone is run first, and what it gives is read again.
+                let is_kept = plan.contains("keep temporary") && work.hash_probes == 0;
+                assert!(is_kept && work.tuples > 2 * ROWS, "{told}");
+            }
+            "merge" => {
+                // Both are sorted, and read again side by side.
+                let is_merged = plan.contains("merge a is") && work.hash_probes == 0;
+                assert!(is_merged && work.tuples <= 4 * ROWS, "{told}");
+            }
+            other => panic!("say here by what counts join={other} is known"),
+        }
+    }
+}
+
+#[test]
+fn tuples_are_reached_in_the_way_that_was_chosen() {
+    for (chosen, one, half) in [("cost", 1, ROWS), ("rules", 1, ROWS / 2), ("none", ROWS, ROWS)] {
+        let of = |query, rows| work(&format!("optimizer={chosen}"), query, rows).0.tuples;
+        assert_eq!(of("retrieve (t.k) where t.i = 7", 1), one, "{chosen}");
+        assert_eq!(of("retrieve (t.k) where t.i < 100", ROWS / 2), half, "{chosen}");
+    }
+    assert_eq!(values_of("optimizer").len(), 3, "say here how the new value is known");
+}
+
+#[test]
+fn conditions_are_evaluated_where_it_was_chosen() {
+    for execution in values_of("execution") {
+        for chosen in values_of("accelerator") {
+            let tactics = format!("execution={execution}&accelerator={chosen}&optimizer=none");
+            let (work, _) = work(&tactics, "retrieve (t.k) where t.k < 50", 50);
+            let judged = if chosen == "off" { 0 } else { ROWS };
+            assert_eq!(work.tuples_judged, judged, "{tactics}: {work:?}");
+        }
+    }
+}
