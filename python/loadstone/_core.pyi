@@ -31,6 +31,7 @@ __all__ = [
     "SpeedProbe",
     "Tally",
     "__version__",
+    "allocator",
     "answer_of_rows",
     "answer_of_stream",
     "attributes",
@@ -52,6 +53,7 @@ __all__ = [
     "interval_of_paired_ratio",
     "io_bytes",
     "lode_connect",
+    "lode_profiles",
     "lode_tactics",
     "lode_tactics_of",
     "mapped_bytes",
@@ -170,6 +172,10 @@ class ClientError(RuntimeError):
 class ClientGapError(ClientError):
     """The engine has no such measure or tactic: a gap, with its reason."""
 
+def allocator() -> str:
+    """The allocator of everything in Rust, clients and lode included, read back from a block of it:
+    `mimalloc`, or `the system's`."""
+
 def client_engines() -> list[str]:
     """The engines that a client in Rust speaks to (crates/clients)."""
 
@@ -252,6 +258,11 @@ def lode_tactics() -> list[dict[str, Any]]:
     means), and `does`, `buys`, `costs`, `loses` (in a crash), `excludes`, `source` as sentences.
     `place` is not a database's: it says which of `LodeDatabase` and `LodeRemote` one uses."""
 
+def lode_profiles() -> list[dict[str, Any]]:
+    """Each value of the tactic `profile`: `name`, `about`, `settings` (tactic, value, its reason),
+    `missing` (what the system had besides, what lode does instead), `refused` (why it cannot be
+    had, None where it can)."""
+
 def lode_tactics_of(text: str) -> list[tuple[str, str]]:
     """(name, value) of each tactic of a database, of a text as in a variant,
     `durability=group&locks=page`; the others have their defaults. Raises ValueError for an unknown
@@ -259,8 +270,8 @@ def lode_tactics_of(text: str) -> list[tuple[str, str]]:
 
 def lode_connect(address: str, **tactics: str | int) -> LodeRemote:
     """Use the database that a page server has open at `address`: the path of a Unix socket, or a
-    port of this machine, `127.0.0.1:4711`. `cache`, `hugepages`, `replacement`, `swizzle` and
-    `readahead` are the client's to choose; the other tactics are the server's."""
+    port of this machine, `127.0.0.1:4711`. `cache`, `hugepages`, `replacement`, `swizzle`,
+    `prefetch` and `readahead` are the client's to choose; the other tactics are the server's."""
 
 @final
 class LodeDatabase:
@@ -295,8 +306,9 @@ class LodeDatabase:
     def counters(self) -> dict[str, dict[str, int]]:
         """Counts since the database was opened, under `buffer` (misses, pages_read,
         evictions, …), `log` (records, record_bytes, syncs, …), `locks` (waits, deadlocks) and
-        `query` (tuples, pages, comparisons, hash_probes, spilled_bytes, log_bytes and rows of the
-        statements that have ended).
+        `query` (tuples, pages, tuples_judged, pages_judged, comparisons, hash_probes,
+        spilled_bytes, functions_compiled, code_bytes, compile_ns and rows of the statements that
+        have ended, and the log_bytes of all transactions).
         A read of a page in memory is not counted: the counter would cost more than the read."""
     def serve(self, address: str) -> LodeServer:
         """Let other processes use the database: at a path, where a Unix socket is made that its
@@ -326,13 +338,22 @@ class LodeDatabase:
         tuples its last command stored or changed; None if that command only defines."""
     def prepare(self, text: str, ranges: dict[str, str] | None = None) -> LodeStatement:
         """Read a QUEL text, to be run many times with other values of `$1`, `$2` …"""
+    def statements(self, text: str) -> list[LodeStatement]:
+        """The commands of a QUEL text one by one, declarations of range variables among them, each
+        to be run as a transaction of its own. Errors point into the whole text."""
     def explain(
         self,
         text: str,
         parameters: Sequence[int | float | str] | None = None,
         ranges: dict[str, str] | None = None,
+        counted: bool = False,
     ) -> str:
-        """How the last command of a text would be run; changes nothing."""
+        """How the last command of a text would be run, with the rows that are expected to reach
+        each pipeline's sink, and with `execution=compiled` what each pipeline was compiled to:
+        functions, bytes, and what they call; changes nothing. `counted`: run the whole text, its
+        changes included, drop its rows, and show beside the estimates the rows that each source and
+        step let through (`execution` may be one that counts only those at the sinks) and the text's
+        work."""
     def access_paths(
         self, text: str, parameters: Sequence[int | float | str] | None = None
     ) -> list[str]:
@@ -388,22 +409,40 @@ class LodeRows:
     `pyarrow.RecordBatchReader.from_stream(rows)`. Integers and reals have their stored widths,
     texts lose their trailing blanks.
 
-    Many rows are made while they are read. Who stops reading drops the object, which ends the
-    statement.
+    Many rows are made while they are read. Who stops reading closes or drops the object, which
+    ends the statement.
     """
 
     @property
     def names(self) -> list[str]:
         """The names of the columns."""
+    @property
+    def types(self) -> list[str]:
+        """Their types, as QUEL has them: i1 to i8, f4, f8, c1 and so on."""
+    def fetch_next(self) -> list[tuple[Any, ...]]:
+        """The next rows, about a megabyte of them; an empty list at the end."""
     def fetch(self) -> list[tuple[Any, ...]]:
         """All rows as tuples of int, float, str and None."""
+    def close(self) -> None:
+        """End the statement, whatever rows are left. Closing twice is harmless."""
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
     def __arrow_c_schema__(self) -> Any: ...
 
 @final
 class LodeStatement:
-    """A QUEL text that has been read: `LodeDatabase.prepare` makes one."""
+    """A QUEL text that has been read: `LodeDatabase.prepare` makes one, and
+    `LodeDatabase.statements` one of each command."""
 
+    @property
+    def gives_rows(self) -> bool:
+        """Whether it is to be queried; else it is to be executed."""
+    @property
+    def declares(self) -> dict[str, str]:
+        """The range variables that it declares, with their relations."""
+    def after(self, ranges: dict[str, str]) -> LodeStatement:
+        """The same after declarations, range variable to relation."""
+    def explain(self, *parameters: int | float | str, counted: bool = False) -> str:
+        """As `LodeDatabase.explain`."""
     def query(self, *parameters: int | float | str) -> LodeRows:
         """As `LodeDatabase.query`."""
     def execute(self, *parameters: int | float | str) -> int | None:

@@ -16,6 +16,7 @@ from loadstone._core import LodeServer as Server
 from loadstone._core import LodeStatement as Statement
 from loadstone._core import LodeTransaction as Transaction
 from loadstone._core import lode_connect as connect
+from loadstone._core import lode_profiles as profiles
 from loadstone._core import lode_tactics as tactics
 from loadstone._core import lode_tactics_of as tactics_of
 from loadstone.errors import DeadlockError, LodeError, QueryError
@@ -36,6 +37,7 @@ __all__ = [
     "Statement",
     "Transaction",
     "connect",
+    "profiles",
     "tactics",
     "tactics_of",
 ]

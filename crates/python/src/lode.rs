@@ -9,11 +9,14 @@ mod hash;
 mod heap;
 mod links;
 mod objects;
+mod open;
 mod query;
+mod relation;
 mod remote;
 mod rows;
 mod server;
 mod session;
+mod statement;
 mod tactics;
 mod transaction;
 
@@ -21,7 +24,7 @@ use pyo3::prelude::*;
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<database::Database>()?;
-    module.add_class::<database::Statement>()?;
+    module.add_class::<statement::Statement>()?;
     module.add_class::<rows::Rows>()?;
     module.add_class::<server::Server>()?;
     module.add_class::<remote::Remote>()?;
@@ -33,5 +36,6 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<links::Links>()?;
     module.add_function(wrap_pyfunction!(remote::lode_connect, module)?)?;
     module.add_function(wrap_pyfunction!(tactics::lode_tactics_of, module)?)?;
+    module.add_function(wrap_pyfunction!(tactics::lode_profiles, module)?)?;
     module.add_function(wrap_pyfunction!(tactics::lode_tactics, module)?)
 }

@@ -1,91 +1,44 @@
 //! A database in Python: opened, asked for transactions, closed.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use lode::internals::error::Result;
-use lode::internals::owner::Owner;
 use lode::internals::page::PAGE_BYTES;
 use lode::internals::space;
 use lode::server;
 use lode_query::QueryError;
-use lode_query::database::{self, Statement as Program};
+use lode_query::database;
 use lode_query::tactics::Tactics;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use pyo3_arrow::PyRecordBatchReader;
 
-use super::error::{failure, over, query_failure};
+use super::error::{failure, query_failure};
+use super::open::{Opened, closed};
 use super::query;
+use super::relation;
 use super::rows::Rows;
 use super::server::Server;
 use super::session::{Place, Session};
+use super::statement::Statement;
 use super::tactics::{as_dict, chosen, pairs};
 use super::transaction::{Transaction, is_none};
 
-type Open = fn(&Path, &Tactics) -> std::result::Result<database::Database, QueryError>;
-
-const CLOSED: &str = "the database is closed: open it again";
-const BUSY: &str = "a transaction of the database has not ended: end it before closing";
+type Open = fn(&Path, &Tactics) -> Result<database::Database, QueryError>;
 
 /// A lode database, for all threads: a volume, and beside it its log. A context manager that closes
 /// it.
 #[pyclass(frozen, module = "loadstone._core", name = "LodeDatabase")]
-pub struct Database {
-    owner: Owner,
-    /// Each call that is under way has a share; None when closed.
-    open: Mutex<Option<Arc<database::Database>>>,
-}
+pub struct Database(Arc<Opened>);
 
-impl Database {
-    /// Before any lock, ours and the database's: in a child of the process nobody may be there to
-    /// release it.
-    fn check_owner(&self) -> PyResult<()> {
-        self.owner.check("the database").map_err(|error| failure(&error))
-    }
+impl Deref for Database {
+    type Target = Opened;
 
-    pub fn database(&self, py: Python<'_>) -> PyResult<Arc<database::Database>> {
-        self.check_owner()?;
-        let open = py.detach(|| self.open.lock().unwrap_or_else(PoisonError::into_inner).clone());
-        open.ok_or_else(|| over(CLOSED))
-    }
-
-    /// Ask something that may wait.
-    fn ask<R: Send>(
-        &self,
-        py: Python<'_>,
-        ask: impl FnOnce(&lode::Database) -> Result<R> + Send,
-    ) -> PyResult<R> {
-        let database = self.database(py)?;
-        py.detach(|| ask(database.storage())).map_err(|error| failure(&error))
-    }
-
-    /// Ask something of the query engine that may wait.
-    fn ask_engine<R: Send>(
-        &self,
-        py: Python<'_>,
-        ask: impl FnOnce(&database::Database) -> std::result::Result<R, QueryError> + Send,
-    ) -> PyResult<R> {
-        let database = self.database(py)?;
-        py.detach(|| ask(&database)).map_err(|error| query_failure(&error))
-    }
-
-    /// Take the database away from everybody, which needs that nobody has a transaction; None if
-    /// it is closed already.
-    fn take(&self, py: Python<'_>) -> PyResult<Option<database::Database>> {
-        self.check_owner()?;
-        py.detach(|| {
-            let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-            if open.as_ref().is_some_and(|database| database.storage().is_in_use()) {
-                return Err(over(BUSY));
-            }
-            open.take().map(Arc::try_unwrap).transpose().map_err(|shared| {
-                *open = Some(shared);
-                over(BUSY)
-            })
-        })
+    fn deref(&self) -> &Opened {
+        &self.0
     }
 }
 
@@ -112,7 +65,7 @@ impl Database {
         };
         let database = py.detach(move || open(&path, &tactics));
         let database = database.map_err(|error| query_failure(&error))?;
-        Ok(Self { owner: Owner::here(), open: Mutex::new(Some(Arc::new(database))) })
+        Ok(Self(Arc::new(Opened::new(database))))
     }
 
     /// A transaction that reads and writes.
@@ -148,9 +101,11 @@ impl Database {
         let records = fields!(log; records, record_bytes, writes, written_bytes, syncs, growths);
         counters.set_item("log", named(py, records)?)?;
         counters.set_item("locks", named(py, fields!(locks; waits, deadlocks))?)?;
-        let work = self.database(py)?.work();
+        let work = self.ask_engine(py, database::Database::work)?;
         let work = fields!(
-            work; tuples, pages, comparisons, hash_probes, spilled_bytes, log_bytes, rows
+            work;
+            tuples, pages, tuples_judged, pages_judged, comparisons, hash_probes, spilled_bytes,
+            log_bytes, functions_compiled, code_bytes, compile_ns, rows
         );
         counters.set_item("query", named(py, work)?)?;
         Ok(counters)
@@ -168,7 +123,7 @@ impl Database {
         self.check_owner()?;
         let listener = py.detach(|| server::Listener::bind(&address.parse()?));
         let listener = listener.map_err(|error| failure(&error))?;
-        let database = self.take(py)?.ok_or_else(|| over(CLOSED))?;
+        let database = self.take(py)?.ok_or_else(closed)?;
         let server = py.detach(|| server::Server::start(database.into_storage(), listener));
         Ok(Server::new(server.map_err(|error| failure(&error))?))
     }
@@ -204,27 +159,38 @@ impl Database {
     /// Read a text, to run it with other values each time.
     #[pyo3(signature = (text, ranges=None))]
     fn prepare(
-        this: &Bound<'_, Self>,
+        &self,
+        py: Python<'_>,
         text: &str,
         ranges: Option<BTreeMap<String, String>>,
     ) -> PyResult<Statement> {
-        this.get().check_owner()?;
-        let program = query::program(this.py(), text, ranges)?;
-        Ok(Statement::new(this.clone().unbind(), program))
+        self.check_owner()?;
+        let program = query::program(py, text, ranges)?;
+        Ok(Statement::new(Arc::clone(&self.0), program))
     }
 
-    /// How the last command of a text would be run.
-    #[pyo3(signature = (text, parameters=None, ranges=None))]
+    /// The commands of a text, each of which is run as a transaction of its own.
+    fn statements(&self, py: Python<'_>, text: &str) -> PyResult<Vec<Statement>> {
+        self.check_owner()?;
+        let programs = py.detach(|| database::Statement::each(text));
+        let programs = programs.map_err(|error| query_failure(&error))?;
+        let statement = |program| Statement::new(Arc::clone(&self.0), program);
+        Ok(programs.into_iter().map(statement).collect())
+    }
+
+    /// How the last command of a text would be run; or, run with all of the text, how it was.
+    #[pyo3(signature = (text, parameters=None, ranges=None, counted=false))]
     fn explain(
         &self,
         py: Python<'_>,
         text: &str,
         parameters: Option<&Bound<'_, PyAny>>,
         ranges: Option<BTreeMap<String, String>>,
+        counted: bool,
     ) -> PyResult<String> {
         let parameters = parameters.map_or_else(|| Ok(Vec::new()), query::values)?;
         let program = query::program(py, text, ranges)?;
-        self.ask_engine(py, |database| Ok(database.plan(&program, &parameters)?.explain(None)))
+        query::explain(py, &*self.database(py)?, &program, &parameters, counted)
     }
 
     /// The storage structures by which the last command of a text would reach relations.
@@ -259,9 +225,9 @@ impl Database {
         key: Option<Vec<String>>,
         indexes: Option<Vec<String>>,
     ) -> PyResult<u64> {
-        let attributes = query::attributes(attributes)?;
+        let attributes = relation::attributes(attributes)?;
         let (key, indexes) = (key.unwrap_or_default(), indexes.unwrap_or_default());
-        let storage = query::storage(organisation, key, indexes);
+        let storage = relation::storage(organisation, key, indexes);
         let rows = rows.into_reader()?;
         self.ask_engine(py, |database| database.load(name, &attributes, &storage, rows))
     }
@@ -274,7 +240,7 @@ impl Database {
     /// The relations, by name.
     fn relations<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let relations = self.ask_engine(py, database::Database::relations)?;
-        relations.iter().map(|info| query::relation(py, info)).collect()
+        relations.iter().map(|info| relation::relation(py, info)).collect()
     }
 
     /// Bytes of the volume's pages that are in use.
@@ -330,41 +296,8 @@ impl Database {
         }
         // The exception is what counts: the last transaction to go will close the files, or in a
         // child of the process nobody.
-        if !self.owner.is_here() {
-            return Ok(());
-        }
-        py.detach(|| drop(self.open.lock().unwrap_or_else(PoisonError::into_inner).take()));
+        self.let_go(py);
         Ok(())
-    }
-}
-
-/// A text of QUEL that has been read, to be run with other values each time. See `_core.pyi`.
-#[pyclass(frozen, module = "loadstone._core", name = "LodeStatement")]
-pub struct Statement {
-    database: Py<Database>,
-    program: Program,
-}
-
-impl Statement {
-    pub const fn new(database: Py<Database>, program: Program) -> Self {
-        Self { database, program }
-    }
-}
-
-#[pymethods]
-impl Statement {
-    /// Run it for its rows.
-    #[pyo3(signature = (*parameters))]
-    fn query(&self, py: Python<'_>, parameters: &Bound<'_, PyTuple>) -> PyResult<Rows> {
-        let parameters = query::values(parameters.as_any())?;
-        query::query(py, &*self.database.get().database(py)?, &self.program, &parameters)
-    }
-
-    /// Run it for what it changes.
-    #[pyo3(signature = (*parameters))]
-    fn execute(&self, py: Python<'_>, parameters: &Bound<'_, PyTuple>) -> PyResult<Option<u64>> {
-        let parameters = query::values(parameters.as_any())?;
-        query::execute(py, &*self.database.get().database(py)?, &self.program, &parameters)
     }
 }
 
@@ -378,7 +311,7 @@ pub fn of_buffer(
     let pages = fields!(
         buffer;
         misses, reads, pages_read, pages_read_ahead, writes, pages_written, batches, evictions,
-        latch_waits, retries, pages_resident, pages_resident_max
+        latch_waits, retries, prefetches, pages_resident, pages_resident_max
     );
     named(py, pages)
 }

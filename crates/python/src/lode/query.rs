@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use loadstone_quel::schema::{Attribute, Kind};
 use lode_query::QueryError;
-use lode_query::catalog::{Organisation, RelationInfo};
-use lode_query::database::{Outcome, Statement as Program, Storage};
+use lode_query::database::{Outcome, Statement as Program};
 use lode_query::execution::Parameter;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
+use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
 
 use super::error::query_failure;
 use super::rows::Rows;
@@ -60,6 +58,24 @@ pub fn execute(
     }
 }
 
+/// The plan of a program; with counted rows and work of one that is run for it.
+pub fn explain(
+    py: Python<'_>,
+    database: &lode_query::database::Database,
+    program: &Program,
+    parameters: &[Parameter],
+    counted: bool,
+) -> PyResult<String> {
+    let explained = py.detach(|| {
+        if counted {
+            Ok(database.run_counted(program, parameters)?.explain())
+        } else {
+            database.explain(program, parameters)
+        }
+    });
+    explained.map_err(|error: QueryError| query_failure(&error))
+}
+
 /// Parameters from Python.
 pub fn values(parameters: &Bound<'_, PyAny>) -> PyResult<Vec<Parameter>> {
     parameters.try_iter()?.map(|value| parameter(&value?)).collect()
@@ -78,61 +94,5 @@ fn parameter(value: &Bound<'_, PyAny>) -> PyResult<Parameter> {
         let name = value.get_type().name()?;
         let message = format!("a parameter is an int, a float or a str, no {name}");
         Err(PyTypeError::new_err(message))
-    }
-}
-
-/// (name, type) as attributes.
-pub fn attributes(pairs: Vec<(String, String)>) -> PyResult<Vec<Attribute>> {
-    let attribute = |(name, word): (String, String)| {
-        let kind = Kind::of_type_name(&word).ok_or_else(|| {
-            let message =
-                format!("no type {word:?}: there are i1, i2, i4, i8, f4, f8, c1 … c65535");
-            PyValueError::new_err(message)
-        })?;
-        Ok(Attribute { name, kind })
-    };
-    pairs.into_iter().map(attribute).collect()
-}
-
-/// How a relation is to be stored.
-pub fn storage(organisation: &str, key: Vec<String>, indexes: Vec<String>) -> Storage {
-    Storage { organisation: organisation.to_owned(), key, indexes }
-}
-
-/// A relation as the catalog knows it.
-pub fn relation<'py>(py: Python<'py>, info: &RelationInfo) -> PyResult<Bound<'py, PyDict>> {
-    let name = |at: usize| info.layout.fields[at].name.clone();
-    let attributes: Vec<_> = info
-        .layout
-        .fields
-        .iter()
-        .map(|field| (field.name.clone(), type_name(field.kind)))
-        .collect();
-    let (organisation, key) = match info.organisation {
-        Organisation::Heap => ("heap", Vec::new()),
-        Organisation::Clustered { attribute } => ("clustered", vec![name(attribute)]),
-        Organisation::Hash { attribute } => ("hash", vec![name(attribute)]),
-    };
-    let key =
-        info.primary().map_or(key, |index| index.attributes.iter().map(|&at| name(at)).collect());
-    let secondary = info.indexes.iter().filter(|index| !index.is_primary);
-    let indexes: Vec<Vec<String>> =
-        secondary.map(|index| index.attributes.iter().map(|&at| name(at)).collect()).collect();
-    let row = PyDict::new(py);
-    row.set_item("name", &info.name)?;
-    row.set_item("attributes", attributes)?;
-    row.set_item("organisation", organisation)?;
-    row.set_item("key", key)?;
-    row.set_item("indexes", indexes)?;
-    row.set_item("rows", info.rows)?;
-    row.set_item("pages", info.pages)?;
-    Ok(row)
-}
-
-fn type_name(kind: Kind) -> String {
-    match kind {
-        Kind::Integer { bytes } => format!("i{bytes}"),
-        Kind::Real { bytes } => format!("f{bytes}"),
-        Kind::Text { width } => format!("c{width}"),
     }
 }

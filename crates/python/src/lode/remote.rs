@@ -18,7 +18,7 @@ use super::transaction::{Transaction, is_none};
 const CLOSED: &str = "the connection is closed: connect again";
 
 /// The tactics that are a client's.
-const OWN: [&str; 5] = ["cache", "hugepages", "replacement", "swizzle", "readahead"];
+const OWN: [&str; 6] = ["cache", "hugepages", "replacement", "swizzle", "prefetch", "readahead"];
 
 /// A database that a page server has open, for all threads. A context manager that closes the
 /// connections.

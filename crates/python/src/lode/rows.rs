@@ -14,6 +14,7 @@ use pyo3_arrow::error::PyArrowResult;
 use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
 
 use super::error::{failure, over, query_failure};
+use super::relation::type_name;
 
 const READ: &str = "the rows have been read: query again";
 
@@ -53,6 +54,31 @@ impl Rows {
     #[getter]
     fn names(&self) -> Vec<String> {
         self.layout.fields.iter().map(|field| field.name.clone()).collect()
+    }
+
+    /// The types of the columns, as QUEL has them.
+    #[getter]
+    fn types(&self) -> Vec<String> {
+        self.layout.fields.iter().map(|field| type_name(field.kind)).collect()
+    }
+
+    /// The next rows as tuples, as many as came together; none at the end.
+    fn fetch_next<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let mut stream = self.take(py)?;
+        let tuples = py.detach(|| stream.next_tuples()).map_err(|error| query_failure(&error))?;
+        let rows = PyList::empty(py);
+        for tuple in tuples.iter().flat_map(|some| some.chunks_exact(self.layout.bytes.max(1))) {
+            rows.append(row(py, &self.layout, tuple)?)?;
+        }
+        *self.stream.lock().unwrap_or_else(PoisonError::into_inner) = Some(stream);
+        Ok(rows)
+    }
+
+    /// End the statement. Closing twice is harmless.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.owner.check("the answer").map_err(|error| failure(&error))?;
+        py.detach(|| drop(self.stream.lock().unwrap_or_else(PoisonError::into_inner).take()));
+        Ok(())
     }
 
     /// All rows as tuples.

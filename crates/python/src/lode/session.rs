@@ -216,8 +216,16 @@ macro_rules! page_read {
                 $which!(self, pages => pages.swizzles())
             }
 
+            fn prefetches(&self) -> bool {
+                $which!(self, pages => pages.prefetches())
+            }
+
             fn prefetch(&self, page: PageNumber, at: usize) {
                 $which!(self, pages => pages.prefetch(page, at));
+            }
+
+            fn note_prefetches(&self, count: u64) {
+                $which!(self, pages => pages.note_prefetches(count));
             }
         }
     };

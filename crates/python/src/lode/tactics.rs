@@ -32,6 +32,32 @@ pub fn lode_tactics_of(text: &str) -> PyResult<Vec<(&'static str, String)>> {
     Ok(tactics.pairs())
 }
 
+/// Each profile: see `_core.pyi`.
+#[pyfunction]
+pub fn lode_profiles(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let mut rows = Vec::new();
+    for (name, about, profile) in tactics::profiles() {
+        let settings = profile.settings().into_iter().map(|one| (one.tactic, one.value, one.why));
+        let missing = profile.missing().into_iter().map(|one| (one.what, one.instead));
+        let row = PyDict::new(py);
+        row.set_item("name", name)?;
+        row.set_item("about", about)?;
+        row.set_item("settings", settings.collect::<Vec<_>>())?;
+        row.set_item("missing", missing.collect::<Vec<_>>())?;
+        row.set_item("refused", None::<&str>)?;
+        rows.push(row);
+    }
+    let (name, refused) = tactics::absent_profile();
+    let row = PyDict::new(py);
+    row.set_item("name", name)?;
+    row.set_item("about", "A system of today that stores columns.")?;
+    row.set_item("settings", Vec::<(&str, &str, &str)>::new())?;
+    row.set_item("missing", Vec::<(&str, &str)>::new())?;
+    row.set_item("refused", refused)?;
+    rows.push(row);
+    Ok(rows)
+}
+
 /// Names and values as a caller gave them; a value may be a number.
 pub fn pairs(tactics: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<(String, String)>> {
     let pair = |(name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
