@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone.engines import bounds
 from loadstone.engines.ownership import Hold
+from loadstone.engines.work import Work
 from loadstone.errors import EngineError, InputError, UnsupportedError
 from loadstone.owner import checked_owner
 from loadstone.plan.role import Role
@@ -195,6 +196,12 @@ class System(ABC):
             )
         return value
 
+    @classmethod
+    def asked(cls, variant: "Variant") -> Mapping[str, str]:
+        """Each tactic's value for a variant: the one that it names, or the default."""
+        defaults = {name: values[0] for name, values in cls.capabilities.tactics.items()}
+        return defaults | dict(variant.tactics)
+
     def tactic(self, name: str) -> str:
         """The value this engine was asked for a tactic, or its default."""
         return self.tactic_of(self.variant, name)
@@ -355,6 +362,10 @@ class Engine(System):
         None if the engine does not report it. Read from the plan, so that a structure is seen to be
         used, not only declared. Changes nothing."""
         del statement, plan
+        return None
+
+    def work(self) -> Work | None:
+        """Its counts so far; None if it has none. Read outside the clock, around each sample."""
         return None
 
     def another(self) -> "AbstractContextManager[Engine]":

@@ -9,7 +9,8 @@ from loadstone.plan.variant import engine_of, is_aa_control
 class Role(StrEnum):
     """Only a competitor is a row's best, a ratio's denominator, or shaded.
 
-    A `LIMIT` does the work without being a database: it keeps nothing and commits nothing. An
+    A `LIMIT` does the work without being a database: it keeps nothing and commits nothing. It
+    claims that nothing does it sooner, which `analysis/limits.py` holds against the figures. An
     `OVERHEAD` answers at once, so its time is the harness overhead. A `CONTROL` checks the
     instrument: the A/A control, or an engine of known time.
     """

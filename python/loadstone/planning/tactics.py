@@ -8,6 +8,8 @@ from loadstone.errors import EngineError, InputError
 
 LODE = "lode"
 """The engine whose tactics its own code describes."""
+PROFILE = "profile"
+"""The tactic that sets others."""
 SEAMS = {"engines": "statements", "clients": "calling program"}
 SENTENCES = ("does", "buys", "costs", "loses", "excludes", "source")
 """The parts of a described tactic."""
@@ -35,11 +37,27 @@ class Tactic:
 
 
 @dataclass(frozen=True, slots=True)
+class Profile:
+    """A named set of lode's tactics, which re-creates a system."""
+
+    name: str
+    about: str
+    settings: tuple[tuple[str, str, str], ...]
+    """(tactic, value, its reason)."""
+    missing: tuple[tuple[str, str], ...]
+    """(what the system had besides, what lode does instead)."""
+    refused: str | None
+    """Why it cannot be had."""
+
+
+@dataclass(frozen=True, slots=True)
 class Listed:
     """An engine and its tactics, or why they cannot be listed here."""
 
     engine: str
     tactics: tuple[Tactic, ...] = ()
+    profiles: tuple[Profile, ...] = ()
+    """What the values of its tactic `profile` set, where only that tactic is listed."""
     unavailable: str | None = None
 
 
@@ -60,7 +78,13 @@ def of_engine(name: str, tactic: str | None = None) -> Listed:
     if not chosen:
         known = ", ".join(dict.fromkeys(one.name for one in listed.tactics)) or "nothing"
         raise InputError(f"{name} has no tactic {tactic!r}", hint=f"it can switch: {known}")
-    return Listed(name, chosen)
+    return Listed(name, chosen, tuple(_profiles()) if (name, tactic) == (LODE, PROFILE) else ())
+
+
+def _profiles() -> Iterator[Profile]:
+    for row in lode.profiles():
+        settings, missing = tuple(row["settings"]), tuple(row["missing"])
+        yield Profile(row["name"], row["about"], settings, missing, row["refused"])
 
 
 def _names() -> list[str]:

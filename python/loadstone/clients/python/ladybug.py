@@ -19,6 +19,7 @@ from loadstone.clients.oo1.loops import BUILD_SUM_S, DEPTH, PLACE_MAX, Driver, N
 from loadstone.clients.python.embedded import PythonClient, connection_table, part_table
 from loadstone.engines.base import Capabilities
 from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
+from loadstone.engines.ladybug.settings import in_common_words
 
 FIRST = 1
 """A part that every database has, and that leads to three others."""
@@ -281,12 +282,9 @@ class LadybugDriver(Driver):
         return {
             **self._habits(),
             "version": str(self.ask("CALL db_version() RETURN *")[0][0]),
-            "durability": "full: the log is synced at commit; no setting",
-            "isolation": "serializable: one writer at a time",
             "transaction": "measure" if within else "call",
             "read transaction": "one measure" if within else "one call",
-            "cache": str(self.ask("CALL bm_info() RETURN *")[0][0]),
-            "parallelism": setting("threads"),
+            **in_common_words(str(self.ask("CALL bm_info() RETURN *")[0][0]), setting("threads")),
             "setting.access": ", ".join(
                 f"{kind.lower()} on {table} ({', '.join(columns)})"
                 for table, _, kind, columns, *_ in self.ask("CALL show_indexes() RETURN *")

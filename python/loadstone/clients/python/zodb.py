@@ -7,7 +7,7 @@ file grows: it is not packed here.
 
 from collections.abc import Mapping
 from contextlib import suppress
-from importlib import import_module, metadata
+from importlib import metadata
 from pathlib import Path
 from typing import ClassVar
 
@@ -28,6 +28,7 @@ from loadstone.clients.python.embedded import PythonClient
 from loadstone.clients.rust.embedded import KEY_VALUE
 from loadstone.engines.base import Capabilities
 from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
+from loadstone.engines.zodb.settings import in_common_words
 
 CACHE_OBJECTS = 10**9
 """No limit but that in bytes."""
@@ -111,14 +112,11 @@ class ZodbDriver(ObjectDriver):
         """The file is as it will be."""
 
     def terms(self) -> Mapping[str, str]:
-        """The cache as set; that a commit syncs, as the module decided."""
-        syncs = import_module("ZODB.FileStorage.FileStorage").fsync is not None
+        """Settings as the database gives them back."""
         return {
             "version": metadata.version("zodb"),
-            "durability": "full: fsync at commit" if syncs else "none: no fsync on this system",
-            "isolation": "snapshot",
             "read transaction": "one measure",
-            "cache": str(self._database.getCacheSizeBytes()),
+            **in_common_words(self._database.getCacheSizeBytes()),
             **self._containers(),
             "setting.file": "append-only, not packed",
         }

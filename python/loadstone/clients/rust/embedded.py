@@ -15,6 +15,7 @@ from loadstone.clients.oo1.declared import NONE, capabilities, taken
 from loadstone.clients.oo1.table_one import reportables
 from loadstone.engines.base import Capabilities
 from loadstone.engines.duckdb import settings as duckdb_settings
+from loadstone.engines.lmdb import settings as lmdb_settings
 from loadstone.engines.sqlite import settings as sqlite_settings
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.machine.counters import Work
@@ -111,6 +112,7 @@ class RustClient(Client):
         tactics = [name for name in self.capabilities.tactics if name in told]
         return {
             "client": self.language,
+            "setting.client_allocator": _core.allocator(),
             **({"read transaction": SPANS["measure" in spans]} if spans else {}),
             **{name: told.pop(name) for name in tactics},
             **({"setting.access": trees} if trees else {}),
@@ -187,12 +189,13 @@ def client_errors(name: str) -> Iterator[None]:
 
 
 class MemoryClient(RustClient):
-    """Plain structs, pointers and a hash map: the limit, not a database."""
+    """Plain structs, pointers and a hash map: the limit, not a database. With or without the
+    prefetch that lode has as a tactic, so that either is compared with its like."""
 
     name: ClassVar[str] = "memory"
     library: ClassVar[str] = ""
     capabilities: ClassVar[Capabilities] = replace(
-        capabilities(KEY_VALUE, {}), stoppable=False, role=Role.LIMIT
+        capabilities(KEY_VALUE, {"prefetch": ("off", "on")}), stoppable=False, role=Role.LIMIT
     )
 
 
@@ -246,14 +249,8 @@ class LmdbClient(RustClient):
     )
 
     def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
-        """One writer at a time beside snapshots; the kernel does the caching."""
-        words = {"synchronous commit": "full", "no sync": "none"}
-        return {
-            "durability": words.get(told["durability"], told["durability"]),
-            "isolation": "serializable",
-            "cache": "the page cache of the system",
-            "parallelism": "1",
-        }
+        """Of its environment's flags."""
+        return lmdb_settings.in_common_words(told)
 
 
 class DuckdbClient(RustClient):

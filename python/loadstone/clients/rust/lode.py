@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 OWN_WORDS = ("access",)
 """Tactics of the client, which chooses a design; the engine reads back all others."""
-NOT_THE_SERVERS = ("access", "place", "swizzle")
+NOT_THE_SERVERS = ("access", "place", "swizzle", "prefetch")
 """Tactics of the client alone; see `loadstone tactics lode place`."""
 OF_A_SERVER = {
     "setting.architecture": "a server process that has the files; the program caches pages of it",
@@ -39,6 +39,7 @@ class LodeClient(RustClient):
         {
             "access": ("objects", "links", "btree", "hash"),
             "swizzle": ("off", "on"),
+            "prefetch": ("off", "on"),
             "durability": ("full", "group", "none"),
             "log": ("page-diff", "page-grain"),
             "locks": ("database", "page"),

@@ -4,19 +4,23 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone import _core, lode
 from loadstone.engines.base import Capabilities, Engine, Structure, Table
 from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
-from loadstone.errors import EngineError, UnsupportedError
+from loadstone.engines.work import Work
+from loadstone.errors import EngineError, InputError, UnsupportedError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-ELSEWHERE = ("place", "swizzle")
-"""Tactics of lode that no statement can tell apart: of clients, and of references."""
+    from loadstone.plan.variant import Variant
+
+ELSEWHERE = ("place", "swizzle", "prefetch")
+"""Tactics of lode that no statement can tell apart: of clients, and of walks along references."""
 _TYPES = {"int2": "i2", "int4": "i4", "int8": "i8"}
 _CHARACTERS = re.compile(r"char\(([0-9]+)\)")
 _WORD = re.compile(r"[a-z_][a-z0-9_]*")
@@ -43,6 +47,7 @@ def _declared() -> dict[str, tuple[str, ...]]:
         if len(values) == 1 and default not in values:
             kind = "<bytes>" if "bytes" in values[0] else "<n>"
             values = _sizes(values[0]) or [default, kind]
+        values = ["<bytes>" if value.startswith("bytes ") else value for value in values]
         found[row["name"]] = (default, *(value for value in values if value != default))
     found["cache"] = (str(CACHE_BYTES_DEFAULT), "<bytes>")
     found.setdefault("parallelism", ("1",))
@@ -82,6 +87,23 @@ class LodeEngine(Engine):
         """Of the package, which lode is a part of."""
         return {"lode": _core.__version__}
 
+    @classmethod
+    def check(cls, variant: "Variant") -> None:
+        """A profile that cannot be had says why."""
+        name = variant.tactic("profile", "none")
+        for row in lode.profiles():
+            if row["name"] == name and row["refused"]:
+                raise InputError(row["refused"], hint="see loadstone tactics lode profile")
+        super().check(variant)
+
+    @classmethod
+    def asked(cls, variant: "Variant") -> Mapping[str, str]:
+        """Between the defaults and what the variant names stand its profile's values."""
+        name = cls.tactic_of(variant, "profile")
+        (settings,) = [row["settings"] for row in lode.profiles() if row["name"] == name] or [()]
+        of_profile = {tactic: value for tactic, value, _ in settings}
+        return {**super().asked(variant), **of_profile, **dict(variant.tactics)}
+
     @property
     def path(self) -> Path:
         """The volume; the log lies beside it."""
@@ -92,7 +114,8 @@ class LodeEngine(Engine):
         self.check(self.variant)
         if self._database is None:
             known = lode.tactics_of("")
-            tactics = {name: self.tactic(name) for name, _ in known if name not in ELSEWHERE}
+            asked = self.asked(self.variant)
+            tactics = {name: asked[name] for name, _ in known if name not in ELSEWHERE}
             self._database = lode.Database(self.path, "any", **tactics)
 
     def stop(self) -> Sequence[int]:
@@ -167,6 +190,11 @@ class LodeEngine(Engine):
         """The access of each source in the plan."""
         del plan
         return sorted(set(self._open().access_paths(statement)))
+
+    def work(self) -> Work:
+        """As the query engine and the log count it."""
+        counted = self._open().counters()["query"]
+        return Work(**{one.name: counted[one.name] for one in fields(Work)})
 
     def size_bytes(self) -> int:
         """Pages in use, of relations, indexes and the catalog."""

@@ -1,0 +1,1 @@
+"""Ladybug: what its clients share."""

@@ -1,0 +1,1 @@
+"""LMDB: what its clients share."""

@@ -1,0 +1,26 @@
+"""What an engine counts of its own work."""
+
+from dataclasses import astuple, dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """An engine's own counts since it was started."""
+
+    tuples: int
+    """That came from relations and from whatever stood between the steps of a plan."""
+    pages: int
+    """Of relations, that were read, from memory or from the device."""
+    comparisons: int
+    """Of two values, or of a value with a pattern."""
+    hash_probes: int
+    """Look-ups in hash tables."""
+    spilled_bytes: int
+    """Written to files because they did not fit into the memory budget."""
+    log_bytes: int
+    """Of records appended to the log."""
+
+    def since(self, before: "Work") -> "Work":
+        """What was counted after an earlier reading."""
+        pairs = zip(astuple(self), astuple(before), strict=True)
+        return Work(*(now - then for now, then in pairs))

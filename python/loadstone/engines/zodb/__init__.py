@@ -1,0 +1,1 @@
+"""ZODB: what its clients share."""
