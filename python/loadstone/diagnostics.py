@@ -89,6 +89,8 @@ def masked(text: str) -> str:
 _STDERR = 2
 _closed: set[int] = set()
 """Standard streams that were closed when this process began."""
+_left: set[int] = set()
+"""Those whose reader has left, or whose disk is full."""
 
 
 _CLOSED = InputError(
@@ -107,6 +109,7 @@ class _Lasting(io.FileIO):
         try:
             return super().write(data) or 0
         except OSError as error:
+            _left.add(self.fileno())
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, self.fileno())
             os.close(nowhere)
@@ -182,6 +185,17 @@ def tell(text: str) -> None:
     print(legible(text), flush=True)  # noqa: T201 - the one place
 
 
+def put(text: str) -> None:
+    """Part of a result on stdout: as it is for a program, legible on a terminal."""
+    if text:
+        print(legible(text) if sys.stdout.isatty() else text, end="", flush=True)  # noqa: T201
+
+
+def reader_left() -> bool:
+    """Whether nobody reads stdout any more, so that a long answer need not be finished."""
+    return 1 in _left
+
+
 def console(*, stderr: bool = False, file: TextIO | None = None, width: int | None = None,
             plain: bool = False) -> "Console":  # fmt: skip
     """A console for tables and trees, on stdout by default. Texts are literal: none is taken for
@@ -224,8 +238,8 @@ def guarded(action: Callable[[], int]) -> int:
         return next(
             (code for kind, code in EXIT_OF_ERROR.items() if isinstance(error, kind)), Exit.INPUT
         )
-    except KeyboardInterrupt:
-        say("loadstone: interrupted")
+    except KeyboardInterrupt as error:
+        say(f"loadstone: interrupted{': ' if str(error) else ''}{error}")
         return Exit.INTERRUPTED
     except OSError as error:
         where = f" {error.filename}" if error.filename else ""

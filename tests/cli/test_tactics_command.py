@@ -1,6 +1,7 @@
 """`loadstone tactics` as a user runs it: tactics, in full where the code tells it."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -75,3 +76,30 @@ def test_what_there_is_not_is_told_with_what_there_is(desk, words, hint):
     assert (done.returncode, done.stdout) == (Exit.INPUT, "")
     assert "nosuch" in done.stderr
     assert hint in done.stderr
+
+
+def test_profiles_are_listed_with_every_value_and_its_reason(desk):
+    done = desk.run("tactics", "lode", "profile", "--format", "json")
+    assert (done.returncode, done.stderr) == (Exit.OK, "")
+    (engine,) = json.loads(done.stdout)["engines"]
+    (tactic,) = engine["tactics"]
+    names = [profile["name"] for profile in engine["profiles"]]
+    having = [profile["name"] for profile in engine["profiles"] if profile["refused"] is None]
+    assert [value["value"] for value in tactic["values"]] == ["none", *having]
+    assert set(names) - set(having) == {"modern-column"}
+    known = {row["name"]: {name for name, _ in row["values"]} for row in lode.tactics()}
+    for profile in engine["profiles"]:
+        assert profile["settings"] or profile["refused"]
+        for name, value, reason in profile["settings"]:
+            assert value in known[name] or value.isdecimal()
+            assert reason
+    assert "profiles" not in desk.run("tactics", "lode", "join", "--format", "json").stdout
+
+
+def test_the_list_of_profiles_is_kept(desk, pytestconfig):
+    done = desk.run("tactics", "lode", "profile")
+    assert (done.returncode, done.stderr) == (Exit.OK, "")
+    kept = Path(__file__).parents[1] / "golden" / "tactics-lode-profile.txt.golden"
+    if pytestconfig.getoption("update_golden"):
+        kept.write_text(done.stdout)
+    assert done.stdout == kept.read_text()

@@ -10,9 +10,9 @@ from loadstone.cli import app
 
 ROOT = get_command(app)
 VERBS = re.compile(
-    r"(Choose|Clean|Compare|Compress|Continue|Copy|Create|Disable|Draw|End|Fail|Install|Let|List"
-    r"|Listen|Mark|Measure|Open|Overwrite|Print|Read|Remove|Repeat|Run|Say|Send|Serve|Show|Stop"
-    r"|Take|Turn|Use|Write)\b"
+    r"(Ask|Choose|Clean|Compare|Compress|Continue|Copy|Create|Disable|Draw|End|Fail|Install|Let"
+    r"|List|Listen|Load|Mark|Measure|Open|Overwrite|Print|Read|Remove|Repeat|Run|Say|Send|Serve"
+    r"|Show|Stop|Take|Turn|Use|Write)\b"
 )
 LEFT_TO_LODE = {"serve"}
 """The server's own options are described beside the server."""

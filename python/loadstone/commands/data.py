@@ -1,6 +1,7 @@
 """`loadstone data`: a benchmark's relations as files, one file a relation."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -51,9 +52,8 @@ class _Order:
     def files(self, names: Sequence[str], out: Path) -> list[_File]:
         """The files to write; every name and size is checked before the first is begun."""
         from loadstone import _core
-        from loadstone.errors import InputError
 
-        try:
+        with _refused():
             known = _core.relations(self.benchmark, self.edition)
             chosen = list(dict.fromkeys(names)) or known
             sizes = [
@@ -62,13 +62,6 @@ class _Order:
                 ).row_count
                 for name in chosen
             ]
-        except OverflowError as error:
-            raise InputError(
-                "--rows, --seed, --part or --threads is larger than any of them can be",
-                hint="see loadstone data --help",
-            ) from error
-        except ValueError as error:
-            raise InputError(str(error), hint="see loadstone data --help") from error
         part = f".part-{self.part}-of-{self.part_count}" if self.part_count > 1 else ""
         return [
             _File(name, out / f"{name}{part}.{self.format}", self._rows_of_part(size))
@@ -81,9 +74,8 @@ class _Order:
     def write(self, file: _File, progress: Callable[[int], object]) -> _Written:
         """Write one file. Raises `InputError`."""
         from loadstone import _core
-        from loadstone.errors import InputError
 
-        try:
+        with _refused():
             result = _core.export(
                 self.benchmark,
                 self.edition,
@@ -98,17 +90,26 @@ class _Order:
                 compression=self.compression,
                 progress=progress,
             )
-        except OSError as error:
-            hint = "make room there, or choose another folder with --out"
-            raise InputError(str(error), hint=hint) from error
-        except OverflowError as error:
-            raise InputError(
-                "--rows, --seed, --part or --threads is larger than any of them can be",
-                hint="see loadstone data --help",
-            ) from error
-        except ValueError as error:
-            raise InputError(str(error), hint="see loadstone data --help") from error
         return _Written(file.path, result["rows"], result["bytes"], result["elapsed_ns"])
+
+
+@contextmanager
+def _refused() -> Iterator[None]:
+    """Whatever the core refuses of an order, as `InputError`."""
+    from loadstone.errors import InputError
+
+    try:
+        yield
+    except OSError as error:
+        hint = "make room there, or choose another folder with --out"
+        raise InputError(str(error), hint=hint) from error
+    except OverflowError as error:
+        raise InputError(
+            "--rows, --seed, --part or --threads is larger than any of them can be",
+            hint="see loadstone data --help",
+        ) from error
+    except ValueError as error:
+        raise InputError(str(error), hint="see loadstone data --help") from error
 
 
 def data(

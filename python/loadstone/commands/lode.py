@@ -8,17 +8,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from loadstone.commands import lode_query, lode_shell
+
 if TYPE_CHECKING:
     from loadstone.lode import Database, Server
 
 ENDINGS = (signal.SIGINT, signal.SIGTERM)
 
 app = typer.Typer(no_args_is_help=True)
+app.command("query")(lode_query.query)
+app.command("shell")(lode_shell.shell)
 
 
 @app.callback()
 def _lode() -> None:
-    """Serve or copy databases of lode."""
+    """Ask, serve or copy databases of lode."""
 
 
 @app.command("serve")
@@ -55,8 +59,9 @@ def serve(
     from loadstone.diagnostics import tell
     from loadstone.errors import InputError
     from loadstone.lode import Database
+    from loadstone.shell.opening import tactics as chosen
 
-    tactics = _tactics(tactic or [])
+    tactics = chosen(tactic or [])
     if not create and not path.exists():
         raise InputError(f"there is no database {path}", hint="--create makes one")
     # Before any thread is started, so that none is interrupted: a client that asks waits until the
@@ -105,16 +110,6 @@ def backup(
         with database:
             copied = database.backup(target)
     tell(f"copied {source} to {target}: {copied['pages']} pages in use, all read again")
-
-
-def _tactics(words: list[str]) -> dict[str, str]:
-    from loadstone.errors import InputError
-    from loadstone.lode import tactics_of
-
-    try:
-        return dict(tactics_of("&".join(words)))
-    except ValueError as error:
-        raise InputError(str(error), hint="loadstone tactics lode describes them") from None
 
 
 def _serving(database: "Database", address: str, *, made: Path | None) -> "Server":

@@ -148,11 +148,8 @@ def _shallow(text: str) -> str:
 
 
 def _source(text: str | None, file: Path | None) -> str:
-    import sys
-
-    from loadstone import diagnostics
     from loadstone.errors import InputError
-    from loadstone.text.files import read_text
+    from loadstone.text.files import read_stdin, read_text
 
     if (text is None) == (file is None):
         raise InputError(
@@ -161,16 +158,8 @@ def _source(text: str | None, file: Path | None) -> str:
         )
     if file is not None:
         return _shallow(read_text(file, TEXT_BYTES_MAX, "the program"))
-    try:
-        if text == "-" and diagnostics.was_closed(0):
-            raise InputError(
-                "standard input (descriptor 0) is closed: it holds no program",
-                hint="leave out <&-, or give it one: loadstone quel - < FILE",
-            )
-        given = sys.stdin.buffer.read(TEXT_BYTES_MAX).decode() if text == "-" else str(text)
-        return _shallow(given)
-    except UnicodeDecodeError as error:
-        raise InputError(f"stdin is not valid UTF-8: byte {error.start + 1}") from error
+    given = read_stdin(TEXT_BYTES_MAX, "the program") if text == "-" else str(text)
+    return _shallow(given)
 
 
 def _dialects(on: Sequence[str] | None) -> list[tuple[str, str]]:

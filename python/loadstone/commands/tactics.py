@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from loadstone.planning.tactics import Listed, Tactic
+    from loadstone.planning.tactics import Listed, Profile, Tactic
 
 COLUMNS_MAX = 100
 """The width of the output; a narrower terminal wraps."""
@@ -39,7 +39,7 @@ def tactics(
     """List the tactics of engines.
 
     For lode, the reference engine, also each tactic's effect, benefit and cost, its loss in a
-    crash, conflicts and source.
+    crash, conflicts and source; for its tactic `profile` what each profile sets, and why.
     """
     from loadstone.diagnostics import tell
     from loadstone.planning.tactics import every_engine, of_engine
@@ -53,7 +53,7 @@ def tactics(
         screen.print(_overview(found))
         screen.print("loadstone tactics ENGINE lists one engine's; lode's are described in full.")
         return
-    for table in _tables(found[0]):
+    for table in (*_tables(found[0]), *map(_profile, found[0].profiles)):
         screen.print(table)
 
 
@@ -71,6 +71,7 @@ def _json(found: "Sequence[Listed]") -> str:
             "engine": listed.engine,
             "unavailable": listed.unavailable,
             "tactics": [row(tactic) for tactic in listed.tactics],
+            **({"profiles": list(map(asdict, listed.profiles))} if listed.profiles else {}),
         }
         for listed in found
     ]
@@ -129,4 +130,20 @@ def _described(tactic: "Tactic") -> "Table":
         table.add_row(f"  {value}", about)
     for key, lead in LEADS.items():
         table.add_row(lead, getattr(tactic, key))
+    return table
+
+
+def _profile(profile: "Profile") -> "Table":
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", expand=True)
+    table.add_column(profile.name, no_wrap=True)
+    table.add_column(profile.about)
+    for tactic, value, reason in profile.settings:
+        table.add_row(f"  {tactic}={value}", reason)
+    for what, instead in profile.missing:
+        table.add_row("not in lode", f"{what}. Instead: {instead}")
+    if profile.refused is not None:
+        table.add_row("refused", profile.refused)
     return table

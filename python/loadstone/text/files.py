@@ -3,9 +3,11 @@
 import os
 import re
 import stat
+import sys
 import tempfile
 from pathlib import Path
 
+from loadstone.diagnostics import was_closed
 from loadstone.errors import InputError
 
 HEAD_BYTES, TAIL_BYTES = 1 << 12, 1 << 16
@@ -97,3 +99,19 @@ def read_text(path: Path, bytes_max: int, what: str) -> str:
         raise InputError(
             f"{path} is not valid UTF-8: byte {error.start + 1} is {content[error.start]:#04x}"
         ) from error
+
+
+def read_stdin(bytes_max: int, what: str) -> str:
+    """What standard input holds; `what` names it in the message. Raises `InputError`."""
+    if was_closed(0):
+        raise InputError(
+            f"standard input (descriptor 0) is closed: it does not hold {what}",
+            hint="leave out <&-, or give it a file: < FILE",
+        )
+    content = sys.stdin.buffer.read(bytes_max + 1)
+    if len(content) > bytes_max:
+        raise InputError(f"standard input is longer than {bytes_max:,} bytes: {what} may not be")
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"stdin is not valid UTF-8: byte {error.start + 1}") from error

@@ -1,0 +1,1 @@
+"""lode asked in QUEL by a person: statements in, rows out."""

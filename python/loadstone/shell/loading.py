@@ -1,0 +1,125 @@
+"""Relations from CSV and Parquet files: names and types of the columns become the attributes'."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from loadstone.errors import InputError, LodeError
+from loadstone.lode import Database
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_WORD = re.compile(r"[a-z_][a-z0-9_]*")
+TEXT_BYTES_MAX = 65_535
+"""Of a text attribute."""
+
+
+def load(database: Database, wish: str) -> tuple[str, int]:
+    """Load `relation=FILE`; the relation and its tuples. It must be new. The file's rows are held
+    in memory. Raises `InputError` for a file or name that cannot be one, `LodeError`."""
+    name, _, file = wish.partition("=")
+    relation = name.strip().lower()
+    if not file or not _is_name(database, relation):
+        raise InputError(
+            f"cannot load {wish!r}: write relation=FILE, where the relation has a name of QUEL's",
+            hint="letters, digits and underscores, and none of the language's own words",
+        )
+    if any(known["name"] == relation for known in database.relations()):
+        raise InputError(
+            f"there is a relation {relation} already", hint=f"destroy it first: destroy {relation}"
+        )
+    table = _fitted(_read(Path(file)), file)
+    attributes = [(column.name, _type(column, table.column(at), file))
+                  for at, column in enumerate(table.schema)]  # fmt: skip
+    count = database.load(relation, attributes, table)
+    database.settle(relation)
+    return relation, count
+
+
+def _is_name(database: Database, word: str) -> bool:
+    """Whether the language takes it for a relation's name."""
+    try:
+        return bool(_WORD.fullmatch(word)) and len(database.statements(f"destroy {word}")) == 1
+    except LodeError:
+        return False
+
+
+def _read(path: Path) -> "pa.Table":
+    import pyarrow as pa
+    from pyarrow import csv, parquet
+
+    readers = {".csv": csv.read_csv, ".parquet": parquet.read_table}
+    if path.suffix not in readers:
+        raise InputError(
+            f"cannot load {path}: its name ends in neither .csv nor .parquet",
+            hint="give the file such a name",
+        )
+    if not path.is_file():
+        raise InputError(f"there is no file {path}")
+    try:
+        return readers[path.suffix](str(path))
+    except (pa.ArrowException, OSError) as error:
+        what = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InputError(f"cannot read {path}: {what}") from error
+
+
+def _fitted(table: "pa.Table", file: str) -> "pa.Table":
+    """The same rows in types that lode stores, under names that QUEL can say."""
+    import pyarrow as pa
+
+    names = [name.strip().lower() for name in table.column_names]
+    for name in names:
+        if not _WORD.fullmatch(name) or names.count(name) > 1:
+            raise InputError(
+                f"{file}: no attribute can be called {name!r}",
+                hint="name each column apart, by letters, digits and underscores, in its first row",
+            )
+    try:
+        fields = [pa.field(name, _stored(column.type, name, file))
+                  for name, column in zip(names, table.schema, strict=True)]  # fmt: skip
+        return table.rename_columns(names).cast(pa.schema(fields))
+    except pa.ArrowException as error:
+        raise InputError(f"{file}: {error}") from error
+
+
+def _stored(kind: "pa.DataType", name: str, file: str) -> "pa.DataType":
+    """The type in which a column is loaded."""
+    import pyarrow as pa
+    from pyarrow import types
+
+    if types.is_boolean(kind):
+        return pa.int8()
+    if types.is_integer(kind):
+        signed = {8: pa.int8(), 16: pa.int16(), 32: pa.int32(), 64: pa.int64()}
+        bits = kind.bit_width if types.is_signed_integer(kind) else kind.bit_width * 2
+        return signed[min(bits, 64)]
+    if types.is_floating(kind):
+        return pa.float64() if kind.bit_width == 64 else pa.float32()
+    is_text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+    if is_text or (types.is_dictionary(kind) and types.is_string(kind.value_type)):
+        return pa.string()
+    raise InputError(
+        f"{file}: lode has no type for {name}, a column of {kind}",
+        hint="make it a column of integers, reals or texts",
+    )
+
+
+def _type(field: "pa.Field", column: "pa.ChunkedArray", file: str) -> str:
+    """The attribute's type in QUEL."""
+    from pyarrow import compute, types
+
+    if column.null_count:
+        raise InputError(
+            f"{file}: {field.name} is empty in {column.null_count} rows, and a relation cannot hold"
+            " a null",
+            hint="fill them, as with 0 or blanks",
+        )
+    if not types.is_string(field.type):
+        letter = "i" if types.is_integer(field.type) else "f"
+        return f"{letter}{field.type.bit_width // 8}"
+    longest = compute.max(compute.binary_length(column)).as_py() or 1
+    if longest > TEXT_BYTES_MAX:
+        raise InputError(f"{file}: a text of {field.name} has {longest:,} bytes",
+                         hint=f"at most {TEXT_BYTES_MAX:,} are stored")  # fmt: skip
+    return f"c{longest}"

@@ -1,0 +1,129 @@
+"""A person's session: range variables stay declared, Ctrl-C cancels a statement."""
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import TypeVar
+
+from loadstone._core import clock_ns
+from loadstone.diagnostics import Exit, put, reader_left, say
+from loadstone.lode import Database, Rows, Statement
+from loadstone.shell.formats import FORMATS, Format
+from loadstone.shell.opening import Place
+from loadstone.text.numbers import duration
+
+EXPLAINS = ("off", "plan", "counted")
+"""Run a statement and show its rows; show its plan alone; run it and show what was counted."""
+PATIENCE_S = 0.05
+"""How often somebody looks whether Ctrl-C was pressed while a statement runs."""
+_T = TypeVar("_T")
+
+
+@dataclass(slots=True)
+class Session:
+    """A database that is asked, and how answers are shown."""
+
+    place: Place
+    format: str = "table"
+    limit: int | None = None
+    """Rows of an answer that are shown at most."""
+    explain: str = "off"
+    is_timed: bool = False
+    ranges: dict[str, str] = field(default_factory=dict)
+    """Range variables, with their relations."""
+    _is_interrupted: bool = False
+    _thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
+
+    @property
+    def database(self) -> Database:
+        """As it is open now."""
+        return self.place.database
+
+    def run(self, text: str) -> int:
+        """Run the statements of a text, each a transaction of its own, and show their answers;
+        after the first that fails, none. Returns the exit code of success. Raises `LodeError`;
+        `KeyboardInterrupt` after Ctrl-C, when the statement has ended."""
+        with self._hearing():
+            for statement in self.database.statements(text):
+                begun_ns = clock_ns()
+                if statement.declares:
+                    self._waited(statement.execute)
+                    self.ranges.update(statement.declares)
+                    continue
+                self._run(statement.after(self.ranges))
+                if self.is_timed:
+                    say(f"time: {duration(clock_ns() - begun_ns)}")
+        return Exit.OK
+
+    def _run(self, statement: Statement) -> None:
+        if self.explain != "off":
+            plan = self._waited(lambda: statement.explain(counted=self.explain == "counted"))
+            put(plan or "no plan: the statement only defines\n")
+        elif statement.gives_rows:
+            self._show(self._waited(statement.query))
+        else:
+            changed = self._waited(statement.execute)
+            say("done" if changed is None else _count(changed, "tuple"))
+
+    def _show(self, rows: Rows) -> None:
+        written = FORMATS[self.format](rows.names, rows.types)
+        try:
+            count, is_whole = self._written(rows, written)
+        finally:
+            rows.close()
+        if not is_whole:
+            say(f"{_count(count, 'row')} shown; there are more")
+        elif written.for_people:
+            say(_count(count, "row"))
+
+    def _written(self, rows: Rows, written: Format) -> tuple[int, bool]:
+        """How many rows were shown, and whether that is all."""
+        count, is_whole = 0, True
+        put(written.head())
+        while is_whole and not reader_left() and (some := self._waited(rows.fetch_next)):
+            if self.limit is not None and count + len(some) > self.limit:
+                some, is_whole = some[: self.limit - count], False
+            if some:
+                put(written.some(some))
+                count += len(some)
+        put(written.end())
+        return count, is_whole
+
+    def _waited(self, call: Callable[[], _T]) -> _T:
+        """What a call gives that is made on another thread, so that Ctrl-C is heard meanwhile."""
+        answer = self._thread.submit(call)
+        while not answer.done():
+            wait([answer], PATIENCE_S)
+            if self._is_interrupted:
+                # Again each time: it may not have begun when it was cancelled first.
+                self.database.cancel()
+        if self._is_interrupted:
+            is_kept = answer.exception() is None
+            raise KeyboardInterrupt("it had ended already" if is_kept else "nothing of it is kept")
+        return answer.result()
+
+    @contextmanager
+    def _hearing(self) -> Iterator[None]:
+        """Ctrl-C is noted here, and raises only where a statement can be left whole."""
+        self._is_interrupted = False
+        before = signal.getsignal(signal.SIGINT)
+        if before == signal.SIG_IGN or threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        signal.signal(signal.SIGINT, self._hear)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def _hear(self, number: int, frame: FrameType | None) -> None:
+        del number, frame
+        self._is_interrupted = True
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
