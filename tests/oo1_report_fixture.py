@@ -134,6 +134,7 @@ def make_oo1_run(edition: str = "1992", rows: int = ROWS) -> Run:
         terms=(
             *(Term(variant, "client", None, client) for variant, client in CLIENTS.items()),
             Term("postgresql", "round_trip_ns", None, "9000"),
+            Term("memory", "prefetch", None, "off"),
         ),
         structure_notes=(),
         sizes=tuple((variant, rows, 3_900_000 + place * 100_000)

@@ -3,11 +3,9 @@
 import json
 import sqlite3
 from dataclasses import replace
-from io import BytesIO
 
 import pytest
 from oo1_report_fixture import make_oo1_run
-from pyarrow.parquet import read_table
 from report_fixture import FEW, make_run, write_record
 
 from loadstone import registry
@@ -99,13 +97,11 @@ def test_what_it_says_is_shown_and_not_obeyed() -> None:
                     basis=HOSTILE, varying=replace(THIRD.varying, few=HOSTILE, own=HOSTILE),
                     ladder=replace(THIRD.ladder, paper=HOSTILE,
                                    wholes=(Whole(HOSTILE, "lookup", HOSTILE),)))  # fmt: skip
-    for name in registry.report_names():
+    # A Parquet file holds cells, and nothing of what a benchmark declares.
+    for name in set(registry.report_names()) - {"parquet"}:
         data = registry.load_report(name)().render(of_a_third_party(words))
-        if name == "parquet":  # Its compressed pages hold any byte: their values count.
-            data = repr(read_table(BytesIO(data)).to_pylist()).encode()
-            assert b"\\x1b" not in data
         assert b"\x1b" not in data
-        assert name in ("json", "parquet") or b"<script>alert" not in data
+        assert name == "json" or b"<script>alert" not in data
 
 
 def changed(**values: object) -> str:

@@ -3,6 +3,7 @@
 import csv
 import html
 import io
+import json
 import re
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from oo1_report_fixture import make_oo1_run
+from pyarrow.parquet import read_table
 from report_fixture import AA_CONTROL, make_run
 from rich.console import Console
 
@@ -112,6 +114,16 @@ def test_a_spreadsheet_computes_nothing(run: Run) -> None:
             assert "\n" not in text
             if not re.fullmatch(r"-?[\d.e+-]*(nan|inf)?", text):
                 assert text[0] not in "=+-@\t\r", (name, text)
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_a_file_for_programs_keeps_texts_as_they_are(run: Run) -> None:
+    variants = {cell.variant for cell in run.plan.cells}
+    assert any(variant.endswith(HOSTILE) for variant in variants)
+    table = read_table(io.BytesIO(registry.load_report("parquet")().render(run)))
+    assert set(table["variant"].to_pylist()) == variants
+    cells = json.loads(rendered("json", run))["cells"]
+    assert {cell["variant"] for cell in cells} == variants
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t=", "\r", " =", '"=', "'="])

@@ -14,7 +14,14 @@ from loadstone.analysis.unequal import Unequal
 from loadstone.plan.plan import Cell
 from loadstone.plan.presentation import Varying
 from loadstone.plan.role import Role
-from loadstone.record.model import MEASURED, CellResult, Condition, Disturbance, Sample
+from loadstone.record.model import (
+    MEASURED,
+    WORK,
+    CellResult,
+    Condition,
+    Disturbance,
+    Sample,
+)
 from loadstone.statistics.disturbance import interval as disturbed_interval
 from loadstone.statistics.drift import Speeds
 from loadstone.statistics.estimate import Estimate
@@ -53,6 +60,8 @@ class CellSummary:
     server_cpu_share: float | None = None
     read_bytes: float | None = None
     written_bytes: float | None = None
+    work: tuple[tuple[str, float], ...] = ()
+    """Medians of what the engine counted, by its names; empty if it counts nothing."""
     answers_right: int = 0
     answers_checked: int = 0
     outliers: tuple[int, ...] = ()
@@ -128,6 +137,7 @@ def cell_summary(
         server_cpu_share=share_of_elapsed(result.samples, lambda s: s.server_cpu_ns),
         read_bytes=_median([sample.read_bytes for sample in result.samples]),
         written_bytes=_median([sample.written_bytes for sample in result.samples]),
+        work=_work(result.samples),
         answers_right=right,
         answers_checked=len(result.answers),
         outliers=tuple(outliers(shown)),
@@ -156,6 +166,11 @@ def share_of_elapsed(
     known = [(part, s.elapsed_ns) for s in samples if (part := part_ns(s)) is not None]
     elapsed_ns = sum(whole for _, whole in known)
     return sum(part for part, _ in known) / elapsed_ns if elapsed_ns else None
+
+
+def _work(samples: Sequence[Sample]) -> tuple[tuple[str, float], ...]:
+    counted = ((name, _median([getattr(sample, name) for sample in samples])) for name in WORK)
+    return tuple((name, value) for name, value in counted if value is not None)
 
 
 def _median(values: Sequence[int | None]) -> float | None:

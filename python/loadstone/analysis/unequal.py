@@ -19,7 +19,7 @@ COMMON = {
     "parallelism": "par",
 }
 """The terms that every engine must report, and their short marks. A missing one differs."""
-TOLD = {"read transaction": "read", "statement": "stmt"}
+TOLD = {"read transaction": "read", "statement": "stmt", "prefetch": "pre"}
 """The terms that matter only if reported."""
 PLAN = {"planned otherwise": "plan"}
 """The structure in a row's name was used by none of the statement's tables."""

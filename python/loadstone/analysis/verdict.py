@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from statistics import median, quantiles
 
 from loadstone.analysis.cell_summary import CellSummary
+from loadstone.analysis.limits import Refuted, refuted
 from loadstone.analysis.noise import Noise, noise_of
 from loadstone.analysis.summary import Summary
 from loadstone.plan.role import Role
@@ -54,6 +55,8 @@ class Verdict:
     disturbed_reason_count: int = 0
     left_behind: tuple[str, ...] = ()
     """Variants of which something may be left in a database of the user's."""
+    refuted: tuple[Refuted, ...] = ()
+    """Cells in which a competitor is faster than a limit that works alike."""
 
     @property
     def clean(self) -> bool:
@@ -61,6 +64,7 @@ class Verdict:
         return (
             self.limits
             and not self.left_behind
+            and not self.refuted
             and self.answers_right == self.answers_checked
             and self.cold_proved == self.cold_measured
             and not any(self.statuses[status] for status in AMISS)
@@ -80,6 +84,7 @@ class Verdict:
             cells = plural(self.cold_measured, "cold cell")
             clauses.append((f"{number(self.cold_proved)} of {cells} proved cold", proved))
         clauses += self._noise()
+        clauses += self._limits()
         for status, words in (
             ("failed", "failed"),
             ("disturbed", "disturbed"),
@@ -126,6 +131,18 @@ class Verdict:
             words = f"a cell's last round differs from its first by {again}"
             return [(words, self.repeat_difference <= NOISE_MAX)]
         return []
+
+    def _limits(self) -> list[tuple[str, bool]]:
+        """For each limit whose claim is refuted, where it is so most clearly."""
+        clauses = []
+        for limit in dict.fromkeys(found.limit for found in self.refuted):
+            own = [found for found in self.refuted if found.limit == limit]
+            worst = min(own, key=lambda found: found.ratio)
+            where = f"{worst.operation}, {number(worst.rows)}, {worst.temperature}"
+            more = f", and of {plural(len(own) - 1, 'more cell')}" if len(own) > 1 else ""
+            took = f"{worst.faster} takes {percent(worst.ratio)} of its time"
+            clauses.append((f"{limit} is no limit of {where} ({took}){more}", False))
+        return clauses
 
     def _why(self, status: str) -> str:
         reason, count = {
@@ -174,6 +191,7 @@ def verdict(summary: Summary) -> Verdict:
         left_behind=tuple(
             dict.fromkeys(event.variant for event in run.events if event.kind == LEFT_BEHIND)
         ),
+        refuted=refuted(summary),
     )
 
 

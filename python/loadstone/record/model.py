@@ -15,7 +15,8 @@ class Sample:
     CPU and device figures are None if the system does not report them; `commit_ns` is the commit's
     part of the time, if a client measures it separately; `calls`, `statements` and `round_trips`
     are the client's counts of its calls into the client library, of statements sent to the engine,
-    and of waits for a server. `elapsed_ns` is at least 1.
+    and of waits for a server. `elapsed_ns` is at least 1. Those of `WORK` are the engine's own
+    counts, where it has them.
     """
 
     ordinal: int
@@ -33,6 +34,16 @@ class Sample:
     calls: int | None = None
     statements: int | None = None
     round_trips: int | None = None
+    tuples: int | None = None
+    pages: int | None = None
+    comparisons: int | None = None
+    hash_probes: int | None = None
+    spilled_bytes: int | None = None
+    log_bytes: int | None = None
+
+
+WORK = ("tuples", "pages", "comparisons", "hash_probes", "spilled_bytes", "log_bytes")
+"""The fields of a sample that an engine counts of its own work."""
 
 
 @dataclass(frozen=True, slots=True)

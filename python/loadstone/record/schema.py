@@ -18,7 +18,7 @@ from loadstone.record.column import (
 )
 
 APPLICATION_ID = 0x4C6F6164  # "Load": tells a record from any other SQLite file
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 
 STATUSES = ("ok", "failed", "gap", "disturbed", "invalid")
 
@@ -181,6 +181,12 @@ TABLES = (
             Column("calls", COUNT, null=True, since=5),
             Column("statements", COUNT, null=True, since=5),
             Column("round_trips", COUNT, null=True, since=5),
+            Column("tuples", COUNT, null=True, since=7),
+            Column("pages", COUNT, null=True, since=7),
+            Column("comparisons", COUNT, null=True, since=7),
+            Column("hash_probes", COUNT, null=True, since=7),
+            Column("spilled_bytes", COUNT, null=True, since=7),
+            Column("log_bytes", COUNT, null=True, since=7),
         ),
     ),
     Table(

@@ -11,7 +11,7 @@ from typing import Any
 
 from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.summary import Row, Summary
-from loadstone.record.model import CellResult, Condition, Run
+from loadstone.record.model import WORK, CellResult, Condition, Run
 from loadstone.statistics.estimate import Estimate
 
 
@@ -82,6 +82,11 @@ def _condition(name: str, value: Callable[[Condition], float | None]) -> Field:
     return Field(name, (Column(name, float, column, null=True),))
 
 
+def _work(name: str) -> Field:
+    """A count of the engine's own, its median."""
+    return _same(f"{name}_median", float, lambda told: dict(told.figure.work).get(name), null=True)
+
+
 def _parts(name: str, parts: Callable[[CellResult], Sequence[Any]]) -> Field:
     """A member: what the record holds of a cell, in a list."""
     return Field(
@@ -123,6 +128,7 @@ FIELDS: tuple[Field, ...] = (
     _same("server_cpu_share", float, lambda told: told.figure.server_cpu_share, null=True),
     _same("read_bytes_median", float, lambda told: told.figure.read_bytes, null=True),
     _same("written_bytes_median", float, lambda told: told.figure.written_bytes, null=True),
+    *(_work(name) for name in WORK),
     _same("answers_right", int, lambda told: told.figure.answers_right),
     _same("answers_checked", int, lambda told: told.figure.answers_checked),
     Field(

@@ -35,6 +35,7 @@ from loadstone.report.legible import legible_run
 from loadstone.report.panel import STRIP_PX, Panel, panels
 from loadstone.report.paper_words import gain, nothing
 from loadstone.report.unequal_words import unequal_lines
+from loadstone.report.work_words import work_words
 from loadstone.text import numbers
 
 PAGE_BYTES_MAX = 2_000_000
@@ -117,6 +118,7 @@ def _environment() -> Environment:
         "shade": shade,
         "size": numbers.size,
         "times": numbers.times,
+        "work": work_words,
     }
     environment.globals |= {"interval": numbers.interval}
     return environment

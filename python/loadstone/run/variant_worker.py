@@ -93,8 +93,7 @@ class VariantWorker:
     def terms(self) -> list[Term]:
         """Every tactic as asked, and as the engine read it back: when it was last loaded or, if it
         was not, when it was opened."""
-        asked = {name: values[0] for name, values in self.engine.capabilities.tactics.items()}
-        asked |= dict(self.variant.tactics)
+        asked = self.engine.asked(self.variant)
         read = {**self._versions, **self._terms}
         keys = dict.fromkeys([*read, *asked])
         return [Term(self.variant.name, key, asked.get(key), read.get(key)) for key in keys]

@@ -59,20 +59,23 @@ class StatementTimer(Timer):
         statement = self._translated(block, variation.text)
         client = block.destination == "client"
         execute: Callable[[str], Any] = self.engine.fetch if client else self.engine.run
+        before = self.engine.work()
         meter = Meter(self.engine.processes())
         self._mark("start")
         start = clock_ns()
         outcome = execute(statement.text)
         elapsed_ns = clock_ns() - start
         self._mark("end")
-        work = meter.read()
+        used, after = meter.read(), self.engine.work()
+        work = after.since(before) if after and before else None
         sample = Sample(
             ordinal=ordinal,
             round=block.round,
             variation=number,
             started_ns=start,
             elapsed_ns=max(elapsed_ns, 1),
-            **asdict(work),
+            **asdict(used),
+            **(asdict(work) if work else {}),
         )
         answer = None
         if check and self.engine.capabilities.answers:
