@@ -2,7 +2,7 @@
 
     make bench                        everything, some minutes on two cores
     python selfbench/bench.py data    one part: data, load, oracle, command,
-                                      clients, lode
+                                      clients, lode, query
 
 Not a test: nothing here fails on a slow machine.
 """
@@ -17,6 +17,7 @@ import clients
 import data_generation
 import loading
 import point_lookups
+import query
 import reference_engine
 
 from loadstone._core import clock_ns, interval_of_median
@@ -80,6 +81,11 @@ def bench_lode() -> None:
         reference_engine.main(Path(folder), programs)
 
 
+def bench_query() -> None:
+    """Wisconsin's queries on lode beside DuckDB, SQLite and PostgreSQL, as geometric means."""
+    query.main([])
+
+
 def _elapsed_s(command: Sequence[str]) -> float:
     start = clock_ns()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -105,6 +111,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "command": bench_command,
     "clients": bench_clients,
     "lode": bench_lode,
+    "query": bench_query,
 }
 
 

@@ -161,7 +161,7 @@ def _agreement(first: Run, second: Run) -> None:
 
 def _interval(result: CellResult, speeds: Speeds) -> Estimate | None:
     """As the report prints it."""
-    elapsed_ns = cell_summary(result.cell, result, None, speeds).elapsed_ns
+    elapsed_ns = cell_summary(result.cell, result, speeds=speeds).elapsed_ns
     return elapsed_ns if elapsed_ns and elapsed_ns.low is not None else None
 
 

@@ -40,8 +40,7 @@ def columns(engine: Engine) -> str:
     types = {"int4": "INTEGER"} | {"char(52)": TYPES.get(engine.name, {}).get("char", "char(52)")}
     collation = ' COLLATE "C"' if engine.name == "postgresql" else ""
     return ", ".join(
-        f"{engine.quote(a.name)} {types[a.type]}{collation if a.type != 'int4' else ''}"
-        for a in attributes()
+        f'"{a.name}" {types[a.type]}{collation if a.type != "int4" else ""}' for a in attributes()
     )
 
 

@@ -141,14 +141,14 @@ def show(sides: Sides, rounds: int) -> None:
 
 def show_pair(clients: int, threads: int, ours: Sequence[Rate], theirs: Sequence[Rate]) -> None:
     """One line: transactions per second, and client CPU per transaction."""
-    rate, *bounds = interval_of_paired_ratio(*([r.per_s for r in s] for s in (ours, theirs)))
-    cpu, *_ = interval_of_paired_ratio(*([r.cpu_us for r in s] for s in (ours, theirs)))
+    rate, low, high = interval_of_paired_ratio([r.per_s for r in ours], [r.per_s for r in theirs])
+    cpu, *_ = interval_of_paired_ratio([r.cpu_us for r in ours], [r.cpu_us for r in theirs])
     median = statistics.median
     targets = "fewer threads than clients: stated"
     if threads == clients:
         targets = f"targets at least 1 {verdict(rate >= 1)}, at most 1 {verdict(cpu <= 1)}"
     print(f"clients {clients}, pgbench -j {threads:<3}"
           f" {median(r.per_s for r in ours):9,.0f} {median(r.per_s for r in theirs):9,.0f}"
-          f" {rate:7.2f} {interval(*bounds)}"
+          f" {rate:7.2f} {interval(low, high)}"
           f" {median(r.cpu_us for r in ours):9.2f} {median(r.cpu_us for r in theirs):8.2f}"
           f" {cpu:7.2f}  {targets}", flush=True)  # fmt: skip

@@ -1,4 +1,5 @@
-"""lode beside plain structures in memory, LMDB and the bare disk: what is left of each.
+"""lode beside plain structures in memory, LMDB and the bare disk: what is left of each. Plain
+structures that prefetch are beside the lode that does, and those that do not beside the other.
 
 Every side is a program of its own (`oo1_speed`, the examples of `crates/lode`); they alternate.
 """
@@ -19,19 +20,24 @@ ROUNDS = 9
 ITERATIONS = 40
 SIDES: Mapping[str, tuple[str, ...]] = {
     "memory": (),
+    "memory prefetch": ("prefetch=on",),
     "lmdb": (),
     "lmdb links": ("access=links",),
     "lode": ("swizzle=on",),
+    "lode prefetch": ("swizzle=on", "prefetch=on"),
     "lode links": ("access=links", "swizzle=on"),
+    "lode links prefetch": ("access=links", "swizzle=on", "prefetch=on"),
     "lode hash": ("access=hash", "swizzle=on"),
     "lode btree": ("access=btree",),
 }
 GOALS = (
     ("lode", "visit_ns", "memory", 1.5),
+    ("lode prefetch", "visit_ns", "memory prefetch", 1.5),
     ("lode", "lookup_ns", "memory", 1.5),
     ("lode", "visit_ns", "lmdb", 1 / 20),
     ("lode", "lookup_ns", "lmdb", 1 / 5),
     ("lode links", "visit_ns", "memory", 3.0),
+    ("lode links prefetch", "visit_ns", "memory prefetch", 3.0),
     ("lode btree", "visit_ns", "lmdb links", 1.0),
     ("lode btree", "visit_ns", "lmdb", 1.0),
 )
@@ -58,7 +64,7 @@ def warm_loops(folder: Path, programs: Path, parts: int) -> None:
         ours, theirs = ([one[side][key] for one in rounds] for side in (name, peer))
         ratio, low, high = interval_of_paired_ratio(ours, theirs)
         what = "look-up" if key == "lookup_ns" else "visit"
-        print(f"{name + ' / ' + peer:24} {what:8} {ratio:8.3f} {interval(low, high)}"
+        print(f"{name + ' / ' + peer:37} {what:8} {ratio:8.3f} {interval(low, high)}"
               f"  target {goal:g} {verdict(ratio <= goal)}", flush=True)  # fmt: skip
 
 

@@ -7,7 +7,7 @@ statement took. Found by entry points, as any engine of a third party.
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from loadstone._core import clock_ns
 from loadstone.engines.base import Capabilities, Engine
@@ -34,6 +34,9 @@ def _with_percent(engine: type[Engine]) -> Capabilities:
     return replace(engine.capabilities, tactics=tactics)
 
 
+Outcome = TypeVar("Outcome")
+
+
 class Slowed(Engine):
     """Adds the delay inside the clock, to both ways in which a statement is timed."""
 
@@ -45,7 +48,7 @@ class Slowed(Engine):
         """The engine's own, and then the delay."""
         return self._delayed(super().fetch, statement)  # type: ignore[safe-super]
 
-    def _delayed(self, call: Callable[[str], Any], statement: str) -> Any:
+    def _delayed(self, call: Callable[[str], Outcome], statement: str) -> Outcome:
         start = clock_ns()
         outcome = call(statement)
         end = clock_ns()
