@@ -36,10 +36,12 @@ bench: $(VENV)/.installed $(VENV)/.tools ## measure our speed beside our peers'
 calibrate: $(VENV)/.installed $(VENV)/.tools ## plant differences, and count those found
 	$(BIN)/python selfbench/calibrate.py
 
-torture: ## test lode: a million histories of threads, 200,000 crashes, all tactics
+torture: ## test lode: a million histories, 200,000 crashes, 10,000 programs, all tactics
 	LODE_HISTORIES=1000000 cargo test -p lode --release --locked --lib simulation:: -- --nocapture
 	LODE_CRASH_IMAGES=100000 LODE_RUNS=5000 cargo test -p lode --release --locked \
 	  --test reliability --test transactions -- --include-ignored --show-output
+	LODE_PROGRAMS=5000 cargo test -p lode-query --release --locked --test differential \
+	  -- --show-output
 
 chance: $(VENV)/.installed $(VENV)/.tools ## run the tests that draw at random, with fresh seeds
 	cargo test --workspace --locked --quiet

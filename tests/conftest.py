@@ -2,6 +2,9 @@
 
 Tests draw their cases at random, but the same ones in every run: chance is an option. `--seed N`
 gives others, `--seed random` fresh ones, and the seed of these stands at the end of the output.
+
+With `-n 2 --dist loadgroup` (pytest-xdist) files run side by side, each in one process, because its
+tests share what its fixtures make; those marked `machine` all run in the same process.
 """
 
 import random
@@ -38,7 +41,8 @@ def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.register_profile("same", derandomize=asked is None, deadline=None)
     hypothesis.settings.load_profile("same")
     if asked is not None:
-        config.option.hypothesis_seed = str(config.seed)
+        # In place of `random`, of which each process of pytest-xdist would make its own.
+        config.option.seed = config.option.hypothesis_seed = str(config.seed)
 
 
 def seed_of(asked: str | None) -> int:
@@ -56,8 +60,13 @@ def pytest_terminal_summary(terminalreporter, config: pytest.Config) -> None:
         terminalreporter.write_line(f"drawn with --seed {config.seed}")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+# Before pytest-xdist reads the groups.
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
+        if config.pluginmanager.hasplugin("xdist"):
+            is_alone = item.get_closest_marker("machine") is not None
+            item.add_marker(pytest.mark.xdist_group("machine" if is_alone else item.path.name))
         if "seed" in getattr(item, "fixturenames", ()) or hypothesis.is_hypothesis_test(
             getattr(item, "obj", None)
         ):

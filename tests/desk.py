@@ -26,10 +26,13 @@ class Desk:
     def scratch(self) -> Path:
         return self.folder / "scratch"
 
-    def run(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, *arguments: str, stdin: str | None = None, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [*COMMAND, *arguments],
             cwd=self.folder,
+            input=stdin,
             env={**self.environment, **variables},
             capture_output=True,
             text=True,

@@ -22,6 +22,8 @@ from loadstone.machine import facts, page_cache
 from loadstone.record import CellResult
 from loadstone.text.numbers import plural
 
+pytestmark = pytest.mark.machine
+
 COLD = ("run", "--temperature", "cold", "--operation", "select-1%-heap", "--rows", "1000",
         "--no-limits", "--no-overhead", "--repeat-cold", "1", "--record", "r.loadstone",
         "--no-report")  # fmt: skip

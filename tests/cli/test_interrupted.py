@@ -16,6 +16,8 @@ from user_server import SECRET, UserServer, user_server
 
 from loadstone.machine.page_cache import wait_until_dead
 
+pytestmark = pytest.mark.machine
+
 CHOICES = ("--rows", "1000", "--repeat", "2", "--repeat-cold", "1", "--no-overhead", "--no-limits",
            "--no-report", "--operation", "select-1%-heap", "--operation", "append-indexed",
            "--record", "r.loadstone")  # fmt: skip

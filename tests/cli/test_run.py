@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from desk import Desk, children, command_line
 
+from loadstone.record.model import WORK
+
 OPERATIONS = ("select-1%-heap", "select-one-clustered-client", "join-AselB-heap", "append-indexed",
               "modify-key-indexed", "delete-heap", "min-heap", "project-1%")  # fmt: skip
 SMALL = ("run", "--rows", "1000", "--repeat", "3", "--repeat-cold", "1", "--no-overhead",
@@ -38,6 +40,26 @@ def test_every_engine_answers_right_and_cold_is_proved_or_says_why_not(desk: Des
     assert {term.key for term in run.terms} >= {"version", "durability", "parallelism"}
     assert (desk.folder / "r.html").stat().st_size < 2_000_000
     assert desk.leftovers() == []
+
+
+def test_an_engine_that_counts_its_work_has_it_in_every_sample(desk: Desk):
+    done = desk.run(*SMALL, "--operation", "select-1%-heap", "--operation", "join-AselB-heap",
+                    "--on", "lode", "--on", "sqlite", "--report")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    for result in desk.read().results:
+        assert result.status == "ok"
+        for sample in result.samples:
+            work = [getattr(sample, name) for name in WORK]
+            if result.cell.variant == "sqlite":
+                assert work == [None] * len(WORK)
+                continue
+            assert None not in work
+            assert sample.tuples == (1000 if "select" in result.cell.operation else 2000)
+            assert sample.pages > 0
+            assert sample.comparisons > 0
+            # Both store their rows.
+            assert sample.log_bytes > 0
+    assert " tuples, " in (desk.folder / "r.html").read_text(encoding="utf-8")
 
 
 def test_where_operations_are_named_other_processes_take_over_what_is_loaded(desk: Desk):

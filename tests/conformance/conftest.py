@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 from engine_kinds import ENGINES, MakeEngine
+from trapped_server import Connect, sprung, trapped_server, variant_at
+from user_server import UserServer
 
 from loadstone.engines.base import Engine
+from loadstone.engines.postgresql.engine import PostgresqlEngine
 from loadstone.plan.variant import Variant
 
 
@@ -75,3 +78,30 @@ def own(make: MakeEngine, name: str) -> Engine:
     built = make(name)
     built.start()
     return built
+
+
+@pytest.fixture(scope="session")
+def trapped() -> Iterator[UserServer]:
+    """A user's server with traps, for all tests of what a run does there."""
+    with trapped_server() as running:
+        yield running
+
+
+@pytest.fixture
+def nothing_sprang(trapped: UserServer) -> Iterator[None]:
+    yield
+    assert sprung(trapped) == []
+
+
+@pytest.fixture
+def connect(trapped: UserServer, tmp_path: Path) -> Iterator[Connect]:
+    """Make engines on the server with traps, by URL."""
+    made: list[PostgresqlEngine] = []
+
+    def build(owner: str = "run1") -> PostgresqlEngine:
+        made.append(PostgresqlEngine(variant_at(trapped.url()), tmp_path, owner))
+        return made[-1]
+
+    yield build
+    for engine in made:
+        engine.remove()

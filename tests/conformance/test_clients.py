@@ -27,16 +27,17 @@ DEFAULTS = (
 )  # fmt: skip
 VARIANTS = (
     *LOST,
+    "memory?prefetch=on",
     *DEFAULTS,
     "sqlite?access=clustered",
     "sqlite?access=objects&durability=none&transaction=call",
     "lmdb?access=links&durability=none",
-    "lode?disk=direct&readahead=on&swizzle=on",
+    "lode?disk=direct&prefetch=on&readahead=on&swizzle=on",
     "lode?access=links&locks=page&log=page-grain",
     "lode?access=btree&durability=none&extent=4&replacement=lru",
     "lode?access=hash&cache=1048576&checkpoint=65536&durability=group&swizzle=on",
     "lode?access=objects&locks=page&place=server&swizzle=on",
-    "lode?access=links&place=server&readahead=on",
+    "lode?access=links&place=server&prefetch=on&readahead=on",
     "lode?access=btree&cache=1048576&locks=page&place=server",
     "lode?access=hash&durability=group&log=page-grain&place=server",
     "postgresql?statement=text",
@@ -210,8 +211,10 @@ def test_the_terms_are_the_contracts(client: Client) -> None:
     terms = client.terms()
     python = client.name in ("python-dict", "zodb", "ladybug")
     assert terms["client"] == ("python" if python else "rust")
+    assert terms.get("setting.client_allocator") == (None if python else "mimalloc")
     if client.name in LOST:
         assert terms["durability"].startswith("none")
+        assert all(terms[tactic] == client.tactic(tactic) for tactic in client.capabilities.tactics)
         return
     assert [name for name in TERMS if not terms.get(name)] == []
     assert all(isinstance(value, str) for value in terms.values())

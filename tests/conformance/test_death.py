@@ -22,8 +22,11 @@ from loadstone.engines.postgresql.server import end_orphan
 from loadstone.errors import EngineError
 from loadstone.plan.variant import Variant
 
+pytestmark = pytest.mark.machine
+
 DEATH_S_MAX = 20.0
 SERVERS = ("postgresql",)
+READINGS = 5
 
 WORKER = """
 import sys
@@ -218,7 +221,9 @@ def test_a_server_killed_anywhere_leaves_no_memory(
         process.communicate()
         PostgresqlEngine.abandon(folder)
         shutil.rmtree(folder)
-    assert of_the_kernel() <= before
+    # What a server of another test has only just made, or freed, is there in some readings.
+    left = [of_the_kernel() - before for _ in range(READINGS)]
+    assert not set.intersection(*left)
 
 
 def descendants(pid: int) -> list[int]:

@@ -158,8 +158,12 @@ def test_a_server_that_does_not_start_says_why(scratch: Path) -> None:
 
 
 def test_what_would_do_nothing_at_a_server_is_refused(scratch: Path) -> None:
-    client = build(scratch, "&locks=page&readahead=on")
-    with pytest.raises(UnsupportedError, match="readahead=on with locks=page"):
-        client.start()
-    client.remove()
-    assert list(scratch.iterdir()) == []
+    for tactics, what in (
+        ("&locks=page&readahead=on", "readahead=on with locks=page"),
+        ("&access=btree&prefetch=on", "prefetch=on with this access"),
+    ):
+        client = build(scratch, tactics)
+        with pytest.raises(UnsupportedError, match=what):
+            client.start()
+        client.remove()
+        assert list(scratch.iterdir()) == []

@@ -9,7 +9,8 @@ import pytest
 from test_imports import PACKAGE, imports, package_files
 
 ROOMS = (
-    "errors", "control_characters", "secret", "owner", "diagnostics", "lode", "text", "plan",
+    "errors", "control_characters", "secret", "owner", "diagnostics", "lode", "text", "shell",
+    "plan",
     "record", "statistics", "engines", "quel", "benchmarks", "protocol", "machine", "clients",
     "analysis", "report", "registry", "planning", "worker", "run", "doctor", "commands", "cli",
 )  # fmt: skip

@@ -24,6 +24,8 @@ from loadstone.record.model import AnswerCheck, CellResult, ColdEvidence, Sample
 from loadstone.statistics import validity
 from loadstone.worker.statement_timer import StatementTimer
 
+pytestmark = pytest.mark.machine
+
 PAGES = 256
 SIZE = PAGES * mmap.PAGESIZE
 MADV_POPULATE_READ = 22

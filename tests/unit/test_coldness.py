@@ -12,6 +12,8 @@ import pytest
 
 from loadstone.machine import facts, page_cache
 
+pytestmark = pytest.mark.machine
+
 PAGES = 64
 SIZE = PAGES * os.sysconf("SC_PAGE_SIZE")
 

@@ -5,7 +5,10 @@ import threading
 import pyarrow as pa
 import pytest
 
-from loadstone.lode import Database, LodeError, QueryError, Rows
+from loadstone.engines.lode.engine import LodeEngine
+from loadstone.errors import InputError
+from loadstone.lode import Database, LodeError, QueryError, Rows, profiles
+from loadstone.plan.variant import parse_variant
 
 PARTS = [(1, "wheel", 2.5), (2, "spoke", 0.25), (3, "rim", None)]
 ATTRIBUTES = [("number", "i4"), ("name", "c12"), ("weight", "f8")]
@@ -155,6 +158,25 @@ def test_a_plan_is_told_and_follows_the_storage(database):
     assert database.query(COUNT).fetch() == [(5000,)]
 
 
+def test_a_plan_that_was_run_shows_counted_beside_estimated_rows(database):
+    numbers(database, 5000)
+    plan = database.explain(
+        "retrieve (n.number) where n.number < $1", [7], {"n": "numbers"}, counted=True
+    )
+    scan, where, rows, empty, work = plan.splitlines()
+    assert scan == "1. scan a is numbers (counted 5000)"
+    assert where == "   where a.number < $1 (counted 7)"
+    assert rows.endswith(" rows, counted 7)")
+    assert empty == ""
+    assert work.startswith("5000 tuples, ")
+    assert ", 5000 comparisons, " in work
+    assert work.endswith(" 0 bytes spilled, 0 bytes logged")
+    emptied = database.explain("range of n is numbers delete n", counted=True)
+    assert "counted 5000)" in emptied
+    assert " 0 bytes logged" not in emptied
+    assert database.query(COUNT).fetch() == [(0,)]
+
+
 def test_answers_are_there_when_it_is_opened_again(tmp_path):
     with Database(tmp_path / "b.lode") as database:
         numbers(database, 1000, organisation="hash", key=["number"])
@@ -196,3 +218,31 @@ def test_statements_are_cancelled_from_another_thread(database):
         thread.join(0.001)
     assert raised == ["the query was cancelled"]
     assert database.query(COUNT).fetch() == [(1000,)]
+
+
+@pytest.mark.parametrize("profile", [row for row in profiles() if row["refused"] is None])
+def test_a_profile_is_read_back_as_the_values_in_force(tmp_path, profile):
+    with Database(tmp_path / "a", profile=profile["name"], cache="2MiB") as database:
+        told = database.tactics
+    asked = {name: value for name, value, _ in profile["settings"]}
+    assert told["profile"] == profile["name"]
+    assert {name: told[name] for name in asked} == asked | {
+        name: "2097152" for name in asked if name == "cache"
+    }
+
+
+def test_an_absent_profile_is_refused_with_what_it_lacks(tmp_path):
+    with pytest.raises(LodeError, match="modern-column needs layout=columns"):
+        Database(tmp_path / "a", profile="modern-column")
+
+
+def test_a_profile_stands_between_the_defaults_and_what_a_variant_names():
+    known = frozenset(LodeEngine.capabilities.tactics)
+    asked = LodeEngine.asked(parse_variant("lode?profile=u-ingres&join=hash", known))
+    assert asked["profile"] == "u-ingres"
+    assert (asked["join"], asked["execution"]) == ("hash", "interpreted")
+    assert (asked["cache"], asked["durability"]) == ("1048576", "full")
+    plain = LodeEngine.asked(parse_variant("lode", known))
+    assert plain == {name: values[0] for name, values in LodeEngine.capabilities.tactics.items()}
+    with pytest.raises(InputError, match="needs layout=columns"):
+        LodeEngine.check(parse_variant("lode?profile=modern-column", known))

@@ -106,8 +106,9 @@ def test_threads_have_transactions_of_their_own(remote):
 
 
 def test_a_client_chooses_some_tactics_and_is_told_the_servers(server):
-    with connect(server.address, cache="1MiB", swizzle="on") as remote:
+    with connect(server.address, cache="1MiB", swizzle="on", prefetch="on") as remote:
         assert (remote.tactics["cache"], remote.tactics["swizzle"]) == (str(1 << 20), "on")
+        assert remote.tactics["prefetch"] == "on"
         assert remote.tactics["locks"] == "page"
         before = remote.counters()
         with remote.reading() as reading:
@@ -115,6 +116,7 @@ def test_a_client_chooses_some_tactics_and_is_told_the_servers(server):
         after = remote.counters()
         assert after["traffic"]["round_trips"] > before["traffic"]["round_trips"]
         assert after["buffer"]["misses"] > before["buffer"]["misses"]
+        assert after["buffer"]["prefetches"] == 0  # nothing was walked along
     with pytest.raises(LodeError, match="durability is the server's"):
         connect(server.address, durability="none")
     with pytest.raises(LodeError, match="no tactic is called"):

@@ -1,12 +1,11 @@
 """QUEL to SQL: what SQL engines answer is what the oracle answers, construct by construct and for
 random programs."""
 
-from functools import cache
-
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from quel_engines import ENGINES
+from quel_programs import retrieves
 from sqlglot import exp
 
 from loadstone import _core
@@ -115,91 +114,6 @@ def test_an_update_leaves_what_the_oracle_says(engine, oracle, text):
 
 
 # --- random programs ------------------------------------------------------------------------------
-
-NUMBERS = ("unique1", "two", "ten", "onepercent")
-
-
-@cache
-def attributes(variables):
-    pairs = st.tuples(st.sampled_from(variables), st.sampled_from(NUMBERS))
-    return pairs.map(lambda pair: tree.attribute(*pair))
-
-
-@cache
-def numbers(variables, depth=2):
-    leaves = st.one_of(attributes(variables), st.integers(-20, 220).map(tree.integer))
-    if depth == 0:
-        return leaves
-    smaller = numbers(variables, depth - 1)
-    divisors = st.integers(1, 9).map(tree.integer)
-    return st.one_of(
-        leaves,
-        st.builds(tree.binary, st.sampled_from("+-*"), smaller, smaller),
-        st.builds(tree.binary, st.sampled_from(["/", "mod"]), smaller, divisors),
-        st.builds(negated, smaller),
-    )
-
-
-def negated(operand):
-    return {"kind": "unary", "operator": "-", "operand": operand}
-
-
-@cache
-def conditions(variables, depth=2):
-    texts = st.sampled_from(["A*", "*V*", "[A-O]*", "H", "?H*"]).map(tree.text)
-    strings = st.sampled_from(variables).map(lambda name: tree.attribute(name, "string4"))
-    comparison = st.one_of(
-        st.builds(
-            tree.binary,
-            st.sampled_from(["=", "!=", "<", "<=", ">", ">="]),
-            numbers(variables, 1),
-            numbers(variables, 1),
-        ),
-        st.builds(tree.binary, st.sampled_from(["=", "!="]), strings, texts),
-    )
-    if depth == 0:
-        return comparison
-    smaller = conditions(variables, depth - 1)
-    return st.one_of(
-        comparison,
-        st.builds(tree.binary, st.sampled_from(["and", "or"]), smaller, smaller),
-        smaller.map(lambda operand: {"kind": "unary", "operator": "not", "operand": operand}),
-    )
-
-
-@cache
-def aggregates(variables):
-    functions = ["count", "countu", "sum", "sumu", "avg", "avgu", "min", "max", "any"]
-    return st.fixed_dictionaries(
-        {
-            "kind": st.just("aggregate"),
-            "function": st.sampled_from(functions),
-            "argument": numbers(variables, 1),
-            "by": st.lists(attributes(variables), max_size=2),
-            "where": st.none() | conditions(variables, 1),
-        }
-    )
-
-
-def retrieves():
-    # Few tuples of two variables at once: `bprime` has 20, `onektup` too.
-    variables = st.sampled_from([("t",), ("b", "o")])
-    return variables.flatmap(retrieves_over)
-
-
-@cache
-def retrieves_over(names):
-    return st.fixed_dictionaries(
-        {
-            "kind": st.just("retrieve"),
-            "unique": st.booleans(),
-            "into": st.none(),
-            "targets": st.lists(
-                st.one_of(numbers(names), aggregates(names[:1])), min_size=1, max_size=3
-            ).map(lambda values: [tree.named(f"x{k}", v) for k, v in enumerate(values)]),
-            "where": st.none() | conditions(names),
-        }
-    )
 
 
 @settings(max_examples=60, deadline=None)

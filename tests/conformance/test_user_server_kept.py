@@ -1,0 +1,224 @@
+"""On a server that is not ours, what others made on ours or in it is kept and named; what a run
+made there goes with the run, even if its worker died, and never before its end."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from samples import rows, stream, table
+from trapped_server import Connect, variant_at
+from user_server import UserServer, user_server
+
+from loadstone import registry
+from loadstone.engines.base import System
+from loadstone.engines.postgresql.engine import PostgresqlEngine
+from loadstone.errors import EngineError
+from loadstone.run import scratch
+from loadstone.run.session import plan_from
+from loadstone.run.variant_worker import VariantWorker
+
+pytestmark = pytest.mark.usefixtures("nothing_sprang")
+
+
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        ("VIEW public.depends", "CREATE VIEW public.depends AS SELECT * FROM {}.t"),
+        ("TABLE public.depends", "CREATE TABLE public.depends (c {}.t)"),
+        ("TABLE public.depends", "CREATE TABLE public.depends (c int REFERENCES {}.k (i))"),
+        ("VIEW {}.depends", "CREATE VIEW {}.depends AS SELECT 1 AS one"),
+        ("TABLE {}.depends", "CREATE TABLE {}.depends AS SELECT 1 AS one"),
+        ("SEQUENCE {}.depends", "CREATE SEQUENCE {}.depends"),
+    ],
+    ids=["view", "column", "reference", "view-inside", "table-inside", "sequence-inside"],
+)
+def test_what_others_made_on_ours_or_in_it_is_kept_and_named(
+    trapped: UserServer, connect: Connect, theirs: tuple[str, str]
+) -> None:
+    what, make = theirs
+    engine = connect(owner="used")
+    engine.start()
+    engine.load(table(), stream(rows()))
+    engine.run('CREATE TABLE "k" (i integer)')
+    engine.run('CREATE UNIQUE INDEX "k.i" ON "k" (i)')
+    schema = engine.instance.schema.quoted
+    with trapped.owner() as connection:
+        connection.execute(make.format(schema).encode())
+        with pytest.raises(EngineError, match="depends") as caught:
+            engine.remove()
+        assert "loadstone clean" in caught.value.hint
+        assert engine.tables() == ["k", "t"]
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT * FROM {what.split()[1].format(schema)}".encode())
+        connection.execute(f"DROP {what.format(schema)}".encode())
+    engine.remove()
+    assert list(PostgresqlEngine.sweep(engine.variant)) == []
+
+
+# What the owner makes on our table `t` or our schema, and what undoes it: RESTRICT would take it.
+TAKEN_ALONG = {
+    "trigger": (
+        "CREATE TRIGGER depends AFTER INSERT ON {}.t FOR EACH ROW"
+        " EXECUTE FUNCTION suppress_redundant_updates_trigger()",
+        "DROP TRIGGER depends ON {}.t",
+    ),
+    "rule": (
+        "CREATE RULE depends AS ON DELETE TO {}.t DO INSTEAD NOTHING",
+        "DROP RULE depends ON {}.t",
+    ),
+    "policy": ("CREATE POLICY depends ON {}.t", "DROP POLICY depends ON {}.t"),
+    "statistics": (
+        "CREATE STATISTICS public.depends ON unique1, unique2 FROM {}.t",
+        "DROP STATISTICS public.depends",
+    ),
+    "publication": (
+        "CREATE PUBLICATION depends FOR TABLE {}.t",
+        "DROP PUBLICATION depends",
+    ),
+    "schema-publication": (
+        "CREATE PUBLICATION depends FOR TABLES IN SCHEMA {}",
+        "DROP PUBLICATION depends",
+    ),
+    "index": ("CREATE INDEX depends ON {}.t (unique2)", "DROP INDEX {}.depends"),
+    "check": (
+        "ALTER TABLE {}.t ADD CONSTRAINT depends CHECK (unique1 < 9999999)",
+        "ALTER TABLE {}.t DROP CONSTRAINT depends",
+    ),
+    "unique": (
+        "ALTER TABLE {}.t ADD CONSTRAINT depends UNIQUE (unique1)",
+        "ALTER TABLE {}.t DROP CONSTRAINT depends",
+    ),
+    "column-with-default": (
+        "ALTER TABLE {}.t ADD COLUMN depends integer DEFAULT 7",
+        "ALTER TABLE {}.t DROP COLUMN depends",
+    ),
+    "owned-sequence": (
+        "ALTER TABLE {}.t ADD COLUMN depends integer GENERATED ALWAYS AS IDENTITY",
+        "ALTER TABLE {}.t DROP COLUMN depends",
+    ),
+    "default-privileges": (
+        "CREATE ROLE depends;"
+        " ALTER DEFAULT PRIVILEGES FOR ROLE alice IN SCHEMA {} GRANT SELECT ON TABLES TO depends",
+        "DROP OWNED BY depends; DROP ROLE depends",
+    ),
+}
+
+
+def test_a_function_of_the_same_role_is_kept_whatever_it_is_called(connect: Connect) -> None:
+    """Ours have the schema as their own path."""
+    engine = connect(owner="taken")
+    engine.start()
+    engine.load(table(), stream(rows()))
+    engine.run("CREATE FUNCTION oo1_depends() RETURNS integer LANGUAGE sql AS 'SELECT 1'")
+    try:
+        with pytest.raises(EngineError, match=r"kept whole.*oo1_depends"):
+            engine.remove()
+        assert len(engine.tables()) == 1
+    finally:
+        engine.run(f"DROP FUNCTION {engine.instance.schema.quoted}.oo1_depends()")
+    engine.remove()
+
+
+@pytest.mark.parametrize("kind", TAKEN_ALONG)
+def test_what_a_drop_would_take_along_is_kept_and_named(
+    trapped: UserServer, connect: Connect, kind: str
+) -> None:
+    make, undo = TAKEN_ALONG[kind]
+    engine = connect(owner="taken")
+    engine.start()
+    engine.load(table(indexes=("unique1",)), stream(rows()))
+    # A name of more than 63 bytes, which the server cuts.
+    engine.load(table("t" * 60, organisation="clustered", key="unique2"), stream(rows()))
+    schema = engine.instance.schema.quoted
+    with trapped.owner() as connection:
+        connection.execute(make.format(schema).encode())
+        try:
+            with pytest.raises(EngineError, match=r"kept whole.*(depends|privileges)") as caught:
+                engine.remove()
+            assert "unique1" not in caught.value.message.replace("depends", "")
+            assert "loadstone clean" in caught.value.hint
+            assert len(engine.tables()) == 2
+        finally:
+            connection.execute(undo.format(schema).encode())
+    engine.remove()
+    assert list(PostgresqlEngine.sweep(engine.variant)) == []
+
+
+def test_a_living_run_keeps_its_schema_whichever_run_cleans(connect: Connect) -> None:
+    engine = connect(owner="living")
+    hold = PostgresqlEngine.hold(engine.variant, "living")
+    engine.start()
+    engine.load(table(), stream(rows()))
+    engine.stop()  # as for every cold sample
+    (left,) = PostgresqlEngine.sweep(engine.variant)
+    assert left.alive
+    with pytest.raises(EngineError, match="in use"):
+        PostgresqlEngine.clear(engine.variant, left)
+    hold.close()
+    (left,) = PostgresqlEngine.sweep(engine.variant)
+    assert not left.alive
+    PostgresqlEngine.clear(engine.variant, left)
+    assert list(PostgresqlEngine.sweep(engine.variant)) == []
+
+
+def test_a_table_of_a_run_with_an_odd_name_is_dropped_by_it(connect: Connect) -> None:
+    engine = connect()
+    engine.start()
+    odd = 'a"b.c; DROP SCHEMA public; --'
+    engine.run(f"CREATE TABLE {engine.quote(odd)} (i integer)")
+    assert list(engine.tables()) == [odd]
+    engine.remove()
+    assert list(PostgresqlEngine.sweep(engine.variant)) == []
+
+
+def crew_of(url: str, claim: scratch.Claim, operation: str = "min-heap") -> VariantWorker:
+    chosen = {"rows": [1000], "on": [url], "operations": [operation], "overhead": False}
+    planned = plan_from(chosen, None)
+    ((variant, engine),) = planned.variants.values()
+    return VariantWorker(variant, engine, claim, planned.plan, planned.benchmark)
+
+
+def test_what_cannot_be_reached_after_a_worker_was_replaced_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOADSTONE_SCRATCH", str(tmp_path))
+    with scratch.claimed("lost") as claim, user_server() as brief:
+        worker = crew_of(brief.url(), claim)
+        worker.open()
+        worker.abandon()
+        rules = "ALTER ROLE alice NOLOGIN"
+        with brief.owner() as connection:
+            connection.execute(rules.encode())
+        with pytest.raises(EngineError):
+            worker.open()
+        told = worker.close()
+        assert "may be left" in told
+        assert f"loadstone clean --on {brief.url(secret=None)}" in told
+        with brief.owner() as connection:
+            connection.execute("ALTER ROLE alice LOGIN")
+        again = crew_of(brief.url(), replace(claim, resumed=True))
+        again.open()
+        assert again.close() == ""
+        assert PostgresqlEngine.sweep(variant_at(brief.url())) == []
+
+
+def test_a_worker_that_was_given_up_leaves_nothing(
+    trapped: UserServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOADSTONE_SCRATCH", str(tmp_path))
+    with scratch.claimed("givenup") as claim:
+        worker = crew_of(trapped.url(), claim)
+        worker.open()
+        assert len(PostgresqlEngine.sweep(variant_at(trapped.url()))) == 1
+        worker.abandon()
+        assert worker.close() == ""
+    assert PostgresqlEngine.sweep(variant_at(trapped.url())) == []
+
+
+def test_the_engines_and_the_programs_of_a_name_hold_the_same_way() -> None:
+    for name in set(registry.engine_names()) & set(registry.client_names()):
+        system = registry.load_client(name)
+        own = getattr(system.hold, "__func__")  # noqa: B009 - types know of no such thing
+        assert system.takes_url == (own is not vars(System)["hold"].__func__), name
+        if system.takes_url:
+            assert own is getattr(registry.load_engine(name).hold, "__func__")  # noqa: B009
