@@ -205,7 +205,9 @@ impl Question<'_, '_> {
                         ways.iter().position(|(way, _)| match way {
                             Way::Build => is_smaller,
                             Way::Turn => !is_smaller,
-                            Way::Merge => self.tactics.join == Join::Merge,
+                            Way::Merge => {
+                                matches!(self.tactics.join, Join::Merge | Join::IndexMerge)
+                            }
                             _ => false,
                         })
                     }),
@@ -261,10 +263,10 @@ impl Question<'_, '_> {
             ways.push((Way::Build, one.cost + one.rows * ns::BUILD + rows * ns::PROBE));
             ways.push((Way::Turn, one.cost + rows * ns::BUILD + one.rows * ns::PROBE));
         }
-        if matches!(join, Join::Auto | Join::Index) {
+        if matches!(join, Join::Auto | Join::Index | Join::IndexMerge) {
             ways.extend(self.lookups(rows, bound, one));
         }
-        if is_joined && matches!(join, Join::Auto | Join::Merge) {
+        if is_joined && matches!(join, Join::Auto | Join::Merge | Join::IndexMerge) {
             ways.push((Way::Merge, self.merging(rows, bound, member)));
         }
         // What is asked for by name is done where it can be, also where loops would cost less.

@@ -9,7 +9,8 @@ named_tactic! {
     /// a hash organisation or a clustered one gives. `hash`: the smaller one goes into a hash
     /// table, and each tuple of the other looks there. `merge`: both are sorted by the value, then
     /// read side by side; a relation that is clustered on it is read in its order instead of being
-    /// sorted. `substitution`: what speaks of one
+    /// sorted. `index-merge`: an index where one serves and `optimizer` takes it, else `merge`.
+    /// `substitution`: what speaks of one
     /// range variable alone is run first, into a temporary relation; then the tuples of one
     /// variable are put into the query and what is left is run for each, through an index,
     /// through a temporary relation that is hashed for it where that pays, or by a scan.
@@ -27,7 +28,8 @@ named_tactic! {
     /// **Do not combine with.** `nested-loops` with large relations: more than five hours in 1983.
     /// `index` where no relation has one.
     /// **Source.** Bitton, DeWitt and Turbyfill 1983, Tables 4 to 6 (nested loops of the IDM,
-    /// sort-merge of commercial INGRES, indexes of all). `substitution`: Wong and Youssefi,
+    /// sort-merge of commercial INGRES, indexes of all; `index-merge` is the two together, as that
+    /// system had them). `substitution`: Wong and Youssefi,
     /// "Decomposition: A Strategy for Query Processing", TODS 1(3), 1976; its rules as in 4.1BSD
     /// (`decomp/selectv.c`, `reformat.c`).
     "join" Join {
@@ -43,5 +45,7 @@ named_tactic! {
         Substitution = "substitution",
         /// By sorting both and reading them side by side.
         Merge = "merge",
+        /// By an index where one serves, else by sorting both.
+        IndexMerge = "index-merge",
     }
 }

@@ -108,13 +108,12 @@ const PAGE_BY_PAGE: Setting = set(
     "off",
     "the operating system's own, which prefetches the next page of a file (M81/62, 4.3)",
 );
-const SORTED_GROUPS: Missing = lacks(
-    "partitions of aggregates in a sorted temporary relation",
-    "a hash table, unless aggregate=sort is named beside the profile",
-);
-const SORTED_DUPLICATES: Missing = lacks(
-    "duplicates removed by sorting (1983, 4.3)",
-    "a hash table, unless distinct=sort is named beside the profile",
+const SORTED_DUPLICATES: Setting =
+    set("distinct", "sort", "duplicates are brought together by a sort (1983, 4.3)");
+const SORTED_GROUPS: Setting = set(
+    "aggregate",
+    "sort",
+    "partitions in a temporary relation that is sorted by them (Epstein, UCB/ERL M79/8, 1979)",
 );
 const HASHED_INDEX: Missing = lacks(
     "dense hashed secondary indexes, which serve no range (1983, 4.1)",
@@ -134,6 +133,8 @@ impl Profile {
             LRU,
             ONE_MEGABYTE,
             PAGE_BY_PAGE,
+            SORTED_DUPLICATES,
+            SORTED_GROUPS,
         ];
         let changed: &[Setting] = match self {
             Self::None => return Vec::new(),
@@ -148,6 +149,10 @@ impl Profile {
         let of = |tactic: &str| changed.iter().find(|one| one.tactic == tactic);
         let mut settings: Vec<Setting> =
             ingres.iter().map(|one| *of(one.tactic).unwrap_or(one)).collect();
+        if matches!(self, Self::IdmNodac | Self::IdmDac) {
+            // How the IDM brought a partition's tuples together is not published.
+            settings.retain(|one| *one != SORTED_GROUPS);
+        }
         let is_new = |one: &&Setting| ingres.iter().all(|each| each.tactic != one.tactic);
         settings.extend(changed.iter().filter(is_new));
         settings
@@ -157,42 +162,32 @@ impl Profile {
     pub fn missing(self) -> Vec<Missing> {
         match self {
             Self::None | Self::ModernRow => Vec::new(),
-            Self::UIngres => vec![SORTED_DUPLICATES, SORTED_GROUPS, HASHED_INDEX, PAGES],
+            Self::UIngres => vec![HASHED_INDEX, PAGES],
             Self::DcIngres => vec![
                 lacks("plain evaluation of target lists (M81/62, 2.1)", "compiled ones, too"),
-                SORTED_DUPLICATES,
-                SORTED_GROUPS,
                 PAGES,
             ],
-            Self::FsIngres => vec![
-                lacks("a raw disk without a file system (M81/62, 4.1)", "a file"),
-                SORTED_DUPLICATES,
-                SORTED_GROUPS,
-                PAGES,
-            ],
+            Self::FsIngres => {
+                vec![lacks("a raw disk without a file system (M81/62, 4.1)", "a file"), PAGES]
+            }
             Self::MIngres => vec![
                 lacks(
                     "getsymbol and interpret in microcode: 2.3 % less time, 6.9 % at most, by \
                      estimate (M81/62, Table 4)",
                     "both in machine code: no processor of today lets a user write microcode",
                 ),
-                SORTED_DUPLICATES,
-                SORTED_GROUPS,
                 PAGES,
             ],
             Self::CIngres => vec![
-                lacks(
-                    "sort-merge joins (1983, 4.2)",
-                    "those of join=auto, unless join=merge is named",
-                ),
-                SORTED_DUPLICATES,
                 lacks("200K bytes to sort in (1983, 2.1.2)", "memory by the machine's size"),
-                lacks("the slower aggregate functions of version 2.0 (1983, 4.4)", "hashing"),
+                lacks(
+                    "the slower aggregate functions of version 2.0 (1983, 4.4)",
+                    "those of university INGRES",
+                ),
                 HASHED_INDEX,
                 lacks("pages of 2,048 bytes", "pages of 4,096 bytes"),
             ],
             Self::IdmNodac | Self::IdmDac => vec![
-                SORTED_DUPLICATES,
                 lacks("a channel to the client's computer", "a call in the client's process"),
                 lacks("pages of 2,048 bytes", "pages of 4,096 bytes"),
             ],
@@ -234,7 +229,12 @@ const COMPILED: Setting = set(
 );
 
 const C_INGRES: [Setting; 4] = [
-    set("join", "auto", "sort-merge joins in the main (1983, 4.2): name join=merge for them"),
+    set(
+        "join",
+        "index-merge",
+        "sort-merge joins in the main (1983, 4.2), and an index where one serves (1983, Tables 5 \
+         and 6)",
+    ),
     set(
         "optimizer",
         "rules",

@@ -78,7 +78,9 @@ fn a_statement_runs_on_the_executor_that_was_chosen() {
 fn two_relations_are_joined_in_the_way_that_was_chosen() {
     for chosen in values_of("join") {
         let query = "retrieve (t.k, u.i) where t.i = u.i and t.k >= 0";
-        let (work, plan) = work(&format!("join={chosen}&optimizer=rules"), query, ROWS);
+        let tactics = format!("join={chosen}&optimizer=rules");
+        let (unindexed, sorted) = work(&tactics, &query.replace("t.i = u.i", "t.k = u.k"), ROWS);
+        let (work, plan) = work(&tactics, query, ROWS);
         let told = format!("{chosen}: {work:?}\n{plan}");
         // Every tuple of one once, and with each of them what of the other is looked at.
         let inner = work.tuples - ROWS;
@@ -102,6 +104,12 @@ fn two_relations_are_joined_in_the_way_that_was_chosen() {
                 // Both are sorted, and read again side by side.
                 let is_merged = plan.contains("merge a is") && work.hash_probes == 0;
                 assert!(is_merged && work.tuples <= 4 * ROWS, "{told}");
+            }
+            "index-merge" => {
+                assert!(work.hash_probes == 0 && inner == ROWS && work.pages >= ROWS, "{told}");
+                // Without an index both are sorted.
+                let is_merged = sorted.contains("merge a is") && unindexed.hash_probes == 0;
+                assert!(is_merged && unindexed.tuples <= 4 * ROWS, "{unindexed:?}\n{sorted}");
             }
             other => panic!("say here by what counts join={other} is known"),
         }

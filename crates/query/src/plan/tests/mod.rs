@@ -188,6 +188,14 @@ fn a_join_is_made_as_it_is_asked_for() {
         let merge = plan(&format!("join=merge&optimizer={optimizer}"));
         assert!(merge.contains("merge a is temporary"), "{merge}");
     }
+    // An index where one serves, the sorts where none does.
+    for optimizer in ["rules", "none"] {
+        let both = plan(&format!("join=index-merge&optimizer={optimizer}"));
+        assert!(both.contains("loop look-up") && !both.contains("merge a is"), "{both}");
+        let unindexed = text.replace("t.unique1 = w.unique2", "t.two = w.four");
+        let sorted = under(&facts, &format!("join=index-merge&optimizer={optimizer}"), &unindexed);
+        assert!(sorted.contains("merge a is temporary"), "{sorted}");
+    }
     let few = text.replace("w.ten = 3", "w.unique2 = 3 and t.unique1 = 3");
     for (join, word) in [("merge", "merge a is"), ("hash", "probe b is"), ("index", "look-up b")] {
         let few = under(&facts, &format!("join={join}"), &few);
