@@ -104,8 +104,8 @@ impl Database {
         let work = self.ask_engine(py, database::Database::work)?;
         let work = fields!(
             work;
-            tuples, pages, tuples_judged, pages_judged, comparisons, hash_probes, spilled_bytes,
-            log_bytes, functions_compiled, code_bytes, compile_ns, rows
+            tuples, pages, tuples_judged, pages_judged, comparisons, hash_probes,
+            spilled_bytes, log_bytes, functions_compiled, code_bytes, compile_ns, rows
         );
         counters.set_item("query", named(py, work)?)?;
         Ok(counters)
@@ -138,8 +138,9 @@ impl Database {
         ranges: Option<BTreeMap<String, String>>,
     ) -> PyResult<Rows> {
         let parameters = parameters.map_or_else(|| Ok(Vec::new()), query::values)?;
-        let program = query::program(py, text, ranges)?;
-        query::query(py, &*self.database(py)?, &program, &parameters)
+        let database = self.database(py)?;
+        let program = query::program(py, &database, text, ranges)?;
+        query::query(py, &database, &program, &parameters)
     }
 
     /// Run a text that gives no rows; the tuples that its last command changed.
@@ -152,8 +153,9 @@ impl Database {
         ranges: Option<BTreeMap<String, String>>,
     ) -> PyResult<Option<u64>> {
         let parameters = parameters.map_or_else(|| Ok(Vec::new()), query::values)?;
-        let program = query::program(py, text, ranges)?;
-        query::execute(py, &*self.database(py)?, &program, &parameters)
+        let database = self.database(py)?;
+        let program = query::program(py, &database, text, ranges)?;
+        query::execute(py, &database, &program, &parameters)
     }
 
     /// Read a text, to run it with other values each time.
@@ -164,8 +166,7 @@ impl Database {
         text: &str,
         ranges: Option<BTreeMap<String, String>>,
     ) -> PyResult<Statement> {
-        self.check_owner()?;
-        let program = query::program(py, text, ranges)?;
+        let program = query::program(py, &*self.database(py)?, text, ranges)?;
         Ok(Statement::new(Arc::clone(&self.0), program))
     }
 
@@ -174,7 +175,7 @@ impl Database {
         self.check_owner()?;
         let programs = py.detach(|| database::Statement::each(text));
         let programs = programs.map_err(|error| query_failure(&error))?;
-        let statement = |program| Statement::new(Arc::clone(&self.0), program);
+        let statement = |program| Statement::new(Arc::clone(&self.0), Arc::new(program));
         Ok(programs.into_iter().map(statement).collect())
     }
 
@@ -189,8 +190,9 @@ impl Database {
         counted: bool,
     ) -> PyResult<String> {
         let parameters = parameters.map_or_else(|| Ok(Vec::new()), query::values)?;
-        let program = query::program(py, text, ranges)?;
-        query::explain(py, &*self.database(py)?, &program, &parameters, counted)
+        let database = self.database(py)?;
+        let program = query::program(py, &database, text, ranges)?;
+        query::explain(py, &database, &program, &parameters, counted)
     }
 
     /// The storage structures by which the last command of a text would reach relations.
@@ -202,7 +204,7 @@ impl Database {
         parameters: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<&'static str>> {
         let parameters = parameters.map_or_else(|| Ok(Vec::new()), query::values)?;
-        let program = query::program(py, text, None)?;
+        let program = query::program(py, &*self.database(py)?, text, None)?;
         self.ask_engine(py, |database| Ok(database.plan(&program, &parameters)?.access_paths()))
     }
 

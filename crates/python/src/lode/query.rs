@@ -1,6 +1,7 @@
 //! What a database is asked in QUEL, in Python.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use lode_query::QueryError;
 use lode_query::database::{Outcome, Statement as Program};
@@ -12,14 +13,20 @@ use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
 use super::error::query_failure;
 use super::rows::Rows;
 
-/// A text read, after declarations of range variables.
+/// A text read, after declarations of range variables. The database knows the last ones.
 pub fn program(
     py: Python<'_>,
+    database: &lode_query::database::Database,
     text: &str,
     ranges: Option<BTreeMap<String, String>>,
-) -> PyResult<Program> {
-    let program = py.detach(|| Program::new(text)).map_err(|error| query_failure(&error))?;
-    Ok(program.with_ranges(ranges.unwrap_or_default()))
+) -> PyResult<Arc<Program>> {
+    let program = py.detach(|| database.statement(text)).map_err(|error| query_failure(&error))?;
+    Ok(match ranges {
+        Some(ranges) if !ranges.is_empty() => {
+            Arc::new(Program::clone(&program).with_ranges(ranges))
+        }
+        _ => program,
+    })
 }
 
 /// The rows that a program gives.

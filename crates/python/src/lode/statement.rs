@@ -15,11 +15,11 @@ use super::rows::Rows;
 #[pyclass(frozen, module = "loadstone._core", name = "LodeStatement")]
 pub struct Statement {
     database: Arc<Opened>,
-    program: Program,
+    program: Arc<Program>,
 }
 
 impl Statement {
-    pub const fn new(database: Arc<Opened>, program: Program) -> Self {
+    pub const fn new(database: Arc<Opened>, program: Arc<Program>) -> Self {
         Self { database, program }
     }
 }
@@ -40,7 +40,8 @@ impl Statement {
 
     /// The same after these declarations.
     fn after(&self, ranges: BTreeMap<String, String>) -> Self {
-        Self::new(Arc::clone(&self.database), self.program.clone().with_ranges(ranges))
+        let program = Program::clone(&self.program).with_ranges(ranges);
+        Self::new(Arc::clone(&self.database), Arc::new(program))
     }
 
     /// How it would be run; or, run, how it was.

@@ -5,6 +5,7 @@
 //! and is read and changed within transactions like any relation: a relation that a transaction
 //! made is there for that transaction at once, and for others when it has committed.
 
+mod cached;
 mod change;
 mod record;
 
@@ -21,6 +22,7 @@ use lode::{Btree, Hash, Heap, LodeError, PageRead, RecordId};
 use crate::error::Result;
 use crate::tuple::{Layout, Value};
 
+pub(crate) use cached::CatalogCache;
 pub(crate) use change::{
     NewStructure, Unnamed, add_index, define, heap_pages, prepare, put_order, put_relation,
     put_statistics, remove,
@@ -172,7 +174,7 @@ impl RelationInfo {
 }
 
 /// The relations of a database, as one transaction sees them.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Catalog {
     relations: BTreeMap<String, Arc<RelationInfo>>,
 }

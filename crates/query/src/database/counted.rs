@@ -45,7 +45,7 @@ impl Database {
             run.counts_steps = true;
             let ran = run.run(transaction, parameters, cancel.flag(), &mut Nowhere)?;
             counted.work.add(&ran.work);
-            counted.plans.push((run.plan, ran.counts));
+            counted.plans.push((run.planned.plan.clone(), ran.counts));
             Ok(())
         })?;
         if let Transaction::Writing(writing) = transaction {

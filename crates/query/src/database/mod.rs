@@ -2,13 +2,16 @@
 
 pub mod arrow;
 mod cancel;
+mod checking;
 mod counted;
 mod definition;
+mod planned;
 mod rows;
 mod running;
 mod statement;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +19,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatchReader;
 use loadstone_quel::schema::Attribute;
 
-use crate::catalog::{self, Catalog, RelationInfo};
+use crate::catalog::{self, CatalogCache, RelationInfo};
 use crate::counters::Work;
 use crate::error::{QueryError, Result};
 use crate::execution::Parameter;
@@ -56,6 +59,10 @@ pub struct Database {
     spill_folder: PathBuf,
     running: cancel::Running,
     done: running::Done,
+    /// The relations, as they were read last.
+    catalog: CatalogCache,
+    /// The texts that it was given last.
+    texts: texts::Texts,
 }
 
 /// How a relation that is loaded is to be stored.
@@ -103,6 +110,8 @@ impl Database {
             spill_folder: std::env::temp_dir(),
             running: cancel::Running::default(),
             done: running::Done::default(),
+            catalog: CatalogCache::default(),
+            texts: texts::Texts::default(),
         }
     }
 
@@ -126,6 +135,15 @@ impl Database {
         Ok(self.storage.close()?)
     }
 
+    /// A text, read. Of the last 256 texts it is known what they came to.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Statement::new`].
+    pub fn statement(&self, text: &str) -> Result<Arc<Statement>> {
+        self.texts.statement(text)
+    }
+
     /// The rows of a text's last command, a `retrieve` to the client.
     ///
     /// A text that only retrieves runs in a transaction that only reads, for as long as the rows
@@ -137,7 +155,7 @@ impl Database {
     /// What is wrong with the text, or with running it; then nothing of it is kept. A text whose
     /// last command gives no rows is an error.
     pub fn query(&self, text: &str, parameters: &[Parameter]) -> Result<Rows> {
-        let statement = Statement::new(text)?;
+        let statement = self.statement(text)?;
         if !statement.gives_rows() {
             let what = "the text gives no rows: its last command is no `retrieve` to the client";
             return Err(QueryError::Input { what: what.to_owned() });
@@ -155,7 +173,7 @@ impl Database {
     ///
     /// As of [`Database::query`]; a text whose last command gives rows is an error.
     pub fn execute(&self, text: &str, parameters: &[Parameter]) -> Result<Option<u64>> {
-        let statement = Statement::new(text)?;
+        let statement = self.statement(text)?;
         if statement.gives_rows() {
             let what = "the rows of the text's last `retrieve` would be lost: query it";
             return Err(QueryError::Input { what: what.to_owned() });
@@ -189,7 +207,7 @@ impl Database {
 
     /// The relations, by name.
     pub fn relations(&self) -> Result<Vec<Arc<RelationInfo>>> {
-        Ok(Catalog::read(&self.storage.reading())?.relations().cloned().collect())
+        Ok(self.catalog.read(&self.storage.reading())?.relations().cloned().collect())
     }
 
     /// Make a relation of these rows in one transaction; one of the same name is replaced. Columns
@@ -224,7 +242,7 @@ impl Database {
     /// Remove a relation, if there is one of that name; whether there was.
     pub fn remove(&self, name: &str) -> Result<bool> {
         let mut writing = self.storage.writing();
-        let catalog = Catalog::read(&writing)?;
+        let catalog = self.catalog.read(&writing)?;
         let Some(info) = catalog.relation(name) else { return Ok(false) };
         catalog::remove(&mut writing, info)?;
         writing.commit()?;
@@ -238,7 +256,7 @@ impl Database {
     /// [`QueryError::Input`] for a relation that there is not.
     pub fn settle(&self, names: &[&str]) -> Result<()> {
         let mut writing = self.storage.writing();
-        let catalog = Catalog::read(&writing)?;
+        let catalog = self.catalog.read(&writing)?;
         for name in names {
             let Some(info) = catalog.relation(name) else {
                 let what = format!("there is no relation `{name}`");

@@ -7,8 +7,9 @@ use std::thread::JoinHandle;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 
-use super::arrow::{batch_of, schema_of};
+use super::arrow::batch_of;
 use super::cancel::Cancel;
+use super::planned::Form;
 use crate::error::{QueryError, Result};
 use crate::execution::{Sink, State};
 use crate::tuple::Layout;
@@ -25,8 +26,7 @@ const BATCHES_WAITING: usize = 2;
 /// thread of its own, which waits while two batches of a megabyte are not taken. Dropping the
 /// stream ends it.
 pub struct Rows {
-    schema: SchemaRef,
-    layout: Layout,
+    form: Arc<Form>,
     source: Source,
 }
 
@@ -38,13 +38,13 @@ enum Source {
 }
 
 impl Rows {
-    pub(super) fn collected(layout: Layout, tuples: Vec<u8>) -> Self {
-        Self { schema: schema_of(&layout), layout, source: Source::Collected { tuples, at: 0 } }
+    pub(super) fn collected(form: Arc<Form>, tuples: Vec<u8>) -> Self {
+        Self { form, source: Source::Collected { tuples, at: 0 } }
     }
 
     /// Rows that `run` puts into the sink, on a thread of its own.
     pub(super) fn running(
-        layout: Layout,
+        form: Arc<Form>,
         cancel: Cancel,
         run: impl FnOnce(&mut dyn Sink) -> Result<()> + Send + 'static,
     ) -> Result<Self> {
@@ -62,12 +62,12 @@ impl Rows {
             what: format!("there is no thread to run the query: {error}"),
         })?;
         let source = Source::Running { batches, cancel, thread: Some(thread) };
-        Ok(Self { schema: schema_of(&layout), layout, source })
+        Ok(Self { form, source })
     }
 
     /// The form of the tuples that [`Rows::next_tuples`] gives.
     pub fn layout(&self) -> &Layout {
-        &self.layout
+        &self.form.layout
     }
 
     /// The next tuples, one behind the other; None at the end.
@@ -85,7 +85,7 @@ impl Rows {
                 if *at == 0 && left <= 2 * BATCH_BYTES {
                     return Ok(Some(std::mem::take(tuples)));
                 }
-                let tuple_bytes = self.layout.bytes.max(1);
+                let tuple_bytes = self.form.layout.bytes.max(1);
                 let take = left.min((BATCH_BYTES / tuple_bytes).max(1) * tuple_bytes);
                 *at += take;
                 Ok(Some(tuples[*at - take..*at].to_vec()))
@@ -113,7 +113,9 @@ impl Iterator for Rows {
 
     fn next(&mut self) -> Option<Self::Item> {
         match self.next_tuples() {
-            Ok(tuples) => tuples.map(|tuples| batch_of(&self.schema, &self.layout, &tuples)),
+            Ok(tuples) => {
+                tuples.map(|tuples| batch_of(&self.form.schema, &self.form.layout, &tuples))
+            }
             Err(error) => Some(Err(ArrowError::ExternalError(error.into()))),
         }
     }
@@ -121,7 +123,7 @@ impl Iterator for Rows {
 
 impl RecordBatchReader for Rows {
     fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
+        Arc::clone(&self.form.schema)
     }
 }
 

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use loadstone_quel::check::Checker;
-use loadstone_quel::check::resolved::{Action, Step};
-use loadstone_quel::tree;
+use loadstone_quel::check::resolved::Action;
 
+use super::checking::Checking;
+use super::planned::{Ground, Planned};
 use super::rows::{Collecting, Outcome, Rows};
 use super::statement::is_silent;
 use super::{Database, Statement, definition};
@@ -20,7 +20,6 @@ use crate::memory::Memory;
 use crate::plan::{self, Plan};
 use crate::spill::Spill;
 use crate::tactics::{Accelerator, Execution};
-use crate::tuple::Layout;
 
 /// Rows up to so many bytes are collected before the first is given, which spares a thread.
 const COLLECTED_BYTES_MAX: u64 = 4 << 20;
@@ -47,15 +46,13 @@ impl Database {
     /// What is wrong with the text. A text whose commands before the last make or remove relations
     /// can be explained only piece by piece.
     pub fn plan(&self, statement: &Statement, parameters: &[Parameter]) -> Result<Plan> {
-        let catalog = Catalog::read(&self.storage.reading())?;
-        let mut checker = statement.checker(&catalog, parameters);
+        let catalog = self.catalog.read(&self.storage.reading())?;
+        let mut checking = Checking::new(statement, &catalog, parameters);
         let mut planned = Plan::default();
-        for command in
-            statement.program.iter().filter(|command| !matches!(command, tree::Statement::Go))
-        {
-            let step = check(&mut checker, command, &statement.text)?;
+        for (number, command) in statement.program.iter().enumerate() {
+            let step = checking.step(number)?;
             if !is_silent(command) {
-                planned = plan::plan(&step, &catalog, &self.tactics)?;
+                planned = plan::plan(&step, catalog.as_ref(), &self.tactics)?;
             }
         }
         Ok(planned)
@@ -76,14 +73,14 @@ impl Database {
         Ok(text)
     }
 
-    fn prepared(&self, plan: Plan, catalog: Arc<Catalog>, statement: &Statement) -> Run {
-        let source = statement.text.to_string();
+    fn prepared(&self, planned: Arc<Planned>, catalog: Arc<Catalog>, statement: &Statement) -> Run {
+        let source = Arc::clone(&statement.text);
         let executor = execution::executor(self.tactics.execution);
         let (accelerator, done) = (self.tactics.accelerator, self.done.clone());
         let (memory, spill_folder) = (self.memory.clone(), self.spill_folder.clone());
         let (code, counts_steps) = (Arc::clone(&statement.code), false);
         Run {
-            plan,
+            planned,
             executor,
             accelerator,
             catalog,
@@ -98,41 +95,57 @@ impl Database {
 
     fn read(&self, statement: &Statement, parameters: &[Parameter]) -> Result<Outcome> {
         let mut transaction = Transaction::Reading(self.storage.reading());
-        let catalog = Catalog::read(&transaction)?;
-        let mut checker = statement.checker(&catalog, parameters);
-        let mut last = None;
-        for command in &statement.program {
-            last = Some(check(&mut checker, command, &statement.text)?).filter(is_asked).or(last);
-        }
-        let step = last.expect("the statement gives rows");
-        let plan = plan::plan(&step, &catalog, &self.tactics)?;
-        let layout = layout_of(&plan);
+        let catalog = self.catalog.read(&transaction)?;
+        let planned = self.planned_rows(statement, parameters, &catalog)?;
+        let form = Arc::clone(&planned.form);
         let cancel = self.running.begin();
-        let rows_estimated = plan.pipelines.last().map_or(0.0, |last| last.rows_estimated);
-        let is_long = rows_estimated * layout.bytes as f64 > COLLECTED_BYTES_MAX as f64;
-        let run = self.prepared(plan, Arc::new(catalog), statement);
+        let rows_estimated = planned.plan.pipelines.last().map_or(0.0, |last| last.rows_estimated);
+        let is_long = rows_estimated * form.layout.bytes as f64 > COLLECTED_BYTES_MAX as f64;
+        let run = self.prepared(planned, catalog, statement);
         // What is certainly more is not begun twice: a sort may take longer than its rows.
         if !is_long {
             let mut sink = Collecting::up_to(COLLECTED_BYTES_MAX);
             match run.run(&mut transaction, parameters, cancel.flag(), &mut sink) {
-                Ok(_) => return Ok(Outcome::Rows(Rows::collected(layout, sink.tuples))),
+                Ok(_) => return Ok(Outcome::Rows(Rows::collected(form, sink.tuples))),
                 Err(QueryError::Cancelled) if sink.is_full => {}
                 Err(error) => return Err(error),
             }
         }
         let (parameters, flag) = (parameters.to_vec(), cancel.flag());
-        let rows = Rows::running(layout, cancel, move |sink| {
+        let rows = Rows::running(form, cancel, move |sink| {
             run.run(&mut transaction, &parameters, flag, sink).map(drop)
         })?;
         Ok(Outcome::Rows(rows))
     }
 
+    /// The plan of the `retrieve` to the client, the only command of a text that is no declaration.
+    pub(super) fn planned_rows(
+        &self,
+        statement: &Statement,
+        parameters: &[Parameter],
+        catalog: &Arc<Catalog>,
+    ) -> Result<Arc<Planned>> {
+        let asked = statement.program.iter().position(|command| !is_silent(command));
+        let asked = asked.expect("the statement gives rows");
+        let ground = Ground::new(asked, parameters, catalog, catalog);
+        if let Some(found) = statement.plans.find(&ground) {
+            return Ok(found);
+        }
+        let mut checking = Checking::new(statement, catalog, parameters);
+        let step = checking.step(asked)?;
+        checking.finish()?;
+        let planned = plan::plan(&step, catalog.as_ref(), &self.tactics)?;
+        let planned = Arc::new(Planned::new(planned));
+        statement.plans.keep(vec![(ground, Arc::clone(&planned))]);
+        Ok(planned)
+    }
+
     /// Declarations alone: that their relations are there.
     fn declare(&self, statement: &Statement, parameters: &[Parameter]) -> Result<Outcome> {
-        let catalog = Catalog::read(&self.storage.reading())?;
-        let mut checker = statement.checker(&catalog, parameters);
-        for command in &statement.program {
-            check(&mut checker, command, &statement.text)?;
+        let catalog = self.catalog.read(&self.storage.reading())?;
+        let mut checking = Checking::new(statement, &catalog, parameters);
+        if let Some(last) = statement.program.len().checked_sub(1) {
+            checking.step(last)?;
         }
         Ok(Outcome::Changed(None))
     }
@@ -141,7 +154,7 @@ impl Database {
         let mut transaction = Transaction::Writing(self.storage.writing());
         let cancel = self.running.begin();
         let last = self.commands(statement, parameters, &mut transaction, |transaction, run| {
-            let layout = layout_of(&run.plan);
+            let form = Arc::clone(&run.planned.form);
             let budget_bytes = self.memory.budget_bytes();
             let mut sink = Collecting::up_to(budget_bytes);
             let ran = run.run(transaction, parameters, cancel.flag(), &mut sink);
@@ -151,7 +164,7 @@ impl Database {
             }
             let changed = ran?.changed;
             Ok(if run.gives_rows() {
-                Outcome::Rows(Rows::collected(layout, sink.tuples))
+                Outcome::Rows(Rows::collected(form, sink.tuples))
             } else {
                 Outcome::Changed(Some(changed))
             })
@@ -171,18 +184,23 @@ impl Database {
         transaction: &mut Transaction,
         mut run: impl FnMut(&mut Transaction, Run) -> Result<R>,
     ) -> Result<Option<R>> {
-        let mut catalog = Arc::new(Catalog::read(transaction)?);
-        let mut checker = statement.checker(&catalog, parameters);
-        let (mut last, mut is_stale) = (None, false);
-        for command in &statement.program {
-            let step = check(&mut checker, command, &statement.text)?;
-            if is_silent(command) {
-                continue;
-            }
+        let begun = self.catalog.read(transaction)?;
+        let mut catalog = Arc::clone(&begun);
+        let mut checking = Checking::new(statement, &begun, parameters);
+        let (mut last, mut is_stale, mut made) = (None, false, Vec::new());
+        let commands = statement.program.iter().enumerate();
+        for (number, command) in commands.filter(|(_, command)| !is_silent(command)) {
             if is_stale {
-                catalog = Arc::new(Catalog::read(transaction)?);
+                catalog = self.catalog.read(transaction)?;
             }
             (last, is_stale) = (None, true);
+            let ground = Ground::new(number, parameters, &begun, &catalog);
+            if let Some(planned) = statement.plans.find(&ground) {
+                let prepared = self.prepared(planned, Arc::clone(&catalog), statement);
+                last = Some(run(transaction, prepared)?);
+                continue;
+            }
+            let step = checking.step(number)?;
             match &step.action {
                 Action::Nothing => {
                     definition::structure(transaction, &catalog, command, &statement.text)?;
@@ -195,22 +213,26 @@ impl Database {
                 }
                 _ => {
                     let plan = plan::plan(&step, catalog.as_ref(), &self.tactics)?;
-                    let prepared = self.prepared(plan, Arc::clone(&catalog), statement);
+                    let planned = Arc::new(Planned::new(plan));
+                    made.push((ground, Arc::clone(&planned)));
+                    let prepared = self.prepared(planned, Arc::clone(&catalog), statement);
                     last = Some(run(transaction, prepared)?);
                 }
             }
         }
+        checking.finish()?;
+        statement.plans.keep(made);
         Ok(last)
     }
 }
 
 /// What a plan needs to be run, wherever.
 pub(super) struct Run {
-    pub plan: Plan,
+    pub planned: Arc<Planned>,
     executor: &'static dyn Executor,
     accelerator: Accelerator,
     catalog: Arc<Catalog>,
-    source: String,
+    source: Arc<str>,
     memory: Memory,
     spill_folder: PathBuf,
     code: Arc<CodeCache>,
@@ -244,7 +266,11 @@ impl Done {
 impl Run {
     /// Whether it is a `retrieve` to the client.
     pub fn gives_rows(&self) -> bool {
-        self.plan.pipelines.last().is_some_and(|last| matches!(last.sink, plan::Sink::Rows(_)))
+        self.planned
+            .plan
+            .pipelines
+            .last()
+            .is_some_and(|last| matches!(last.sink, plan::Sink::Rows(_)))
     }
 
     /// Run it.
@@ -263,27 +289,10 @@ impl Run {
         state.step_rows = self.counts_steps.then(Vec::new);
         state.spill = Spill::new(&self.spill_folder, budget_bytes);
         state.code = Arc::clone(&self.code);
-        let outcome = execution::run(&self.plan, self.executor, &mut state, client);
+        let outcome = execution::run(&self.planned.plan, self.executor, &mut state, client);
         self.done.add(&state.work);
         let State { changed, work, pipeline_rows: pipelines, step_rows, .. } = state;
         let counts = Counts { pipelines, steps: step_rows.unwrap_or_default() };
         outcome.map(|()| Ran { changed, work, counts })
-    }
-}
-
-fn check(checker: &mut Checker, command: &tree::Statement, source: &str) -> Result<Step> {
-    checker.statement(command).map_err(|fault| fault.meaning(source).into())
-}
-
-/// Whether a step is the one whose rows the client gets.
-fn is_asked(step: &Step) -> bool {
-    matches!(step.action, Action::Retrieve { into: None, .. })
-}
-
-/// The form of the rows that a plan gives.
-fn layout_of(plan: &Plan) -> Layout {
-    match plan.pipelines.last().map(|pipeline| &pipeline.sink) {
-        Some(plan::Sink::Rows(pack)) => pack.layout.clone(),
-        _ => Layout::default(),
     }
 }

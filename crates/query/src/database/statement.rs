@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use loadstone_quel::check::Checker;
-use loadstone_quel::check::resolved::Type;
 use loadstone_quel::error::Fault;
 use loadstone_quel::parse;
 use loadstone_quel::tree::{self, Span, Target};
 
+use super::planned::Plans;
 use crate::catalog::Catalog;
 use crate::error::Result;
 use crate::execution::Parameter;
@@ -24,6 +24,8 @@ pub struct Statement {
     pub(super) ranges: BTreeMap<String, String>,
     /// What `execution=compiled` made of it, for as long as it or a copy is there.
     pub(super) code: Arc<CodeCache>,
+    /// The plans that were made of it, for as long.
+    pub(super) plans: Arc<Plans>,
 }
 
 impl Statement {
@@ -43,7 +45,7 @@ impl Statement {
                 .expecting("run it alone, or last, or let it retrieve into a relation");
             return Err(fault.meaning(text).into());
         }
-        Ok(Self { text: text.into(), program, ranges: BTreeMap::new(), code: Arc::default() })
+        Ok(Self::of(text.into(), program))
     }
 
     /// The commands of a text one by one, each to be run as a transaction of its own, declarations
@@ -56,11 +58,12 @@ impl Statement {
         let program = parse(text)?;
         let text: Arc<str> = text.into();
         let commands = program.into_iter().filter(|one| !matches!(one, tree::Statement::Go));
-        let alone = |command| {
-            let (text, program) = (Arc::clone(&text), vec![command]);
-            Self { text, program, ranges: BTreeMap::new(), code: Arc::default() }
-        };
-        Ok(commands.map(alone).collect())
+        Ok(commands.map(|command| Self::of(Arc::clone(&text), vec![command])).collect())
+    }
+
+    fn of(text: Arc<str>, program: Vec<tree::Statement>) -> Self {
+        let ranges = BTreeMap::new();
+        Self { text, program, ranges, code: Arc::default(), plans: Arc::default() }
     }
 
     /// The range variables that it declares, with their relations.
@@ -78,7 +81,11 @@ impl Statement {
     /// there are no longer have no effect.
     #[must_use]
     pub fn with_ranges(mut self, ranges: BTreeMap<String, String>) -> Self {
-        self.ranges = ranges;
+        if self.ranges != ranges {
+            self.ranges = ranges;
+            // Its names may mean other relations now.
+            self.plans = Arc::default();
+        }
         self
     }
 
@@ -99,11 +106,7 @@ impl Statement {
 
     /// What checks its commands against a catalog.
     pub(super) fn checker(&self, catalog: &Catalog, parameters: &[Parameter]) -> Checker {
-        let types = parameters.iter().map(|parameter| match parameter {
-            Parameter::Integer(_) => Type::Integer,
-            Parameter::Real(_) => Type::Real,
-            Parameter::Text(_) => Type::Text,
-        });
+        let types = parameters.iter().map(Parameter::kind);
         let mut checker = Checker::with_parameters(catalog.quel_catalogue(), types.collect());
         for (variable, relation) in &self.ranges {
             checker.declare(variable, relation);

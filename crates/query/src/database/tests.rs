@@ -1,4 +1,5 @@
 mod against_oracle;
+mod kept;
 mod spilling;
 
 mod counted;

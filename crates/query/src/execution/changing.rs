@@ -13,7 +13,7 @@ use loadstone_quel::tree::Span;
 use lode::RecordId;
 
 use super::{Packed, Sink, State};
-use crate::catalog::{Catalog, RelationInfo};
+use crate::catalog::RelationInfo;
 use crate::error::{QueryError, Result};
 use crate::memory::{Reservation, Tuples};
 use crate::plan::{self, Pack};
@@ -42,10 +42,9 @@ pub(super) fn sink(sink: &plan::Sink, state: &mut State<'_>) -> Result<Option<Bo
     }))
 }
 
-/// The relation as the transaction sees it now.
+/// The relation as the command found it, which alone changes it.
 fn relation(name: &str, state: &State<'_>) -> Result<RelationInfo> {
-    let catalog = Catalog::read(&*state.transaction)?;
-    let found = catalog.relation(name).map(|info| RelationInfo::clone(info));
+    let found = state.catalog.relation(name).map(|info| RelationInfo::clone(info));
     found.ok_or_else(|| QueryError::Access {
         relation: name.to_owned(),
         how: "its name, which is gone".to_owned(),

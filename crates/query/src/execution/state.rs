@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use loadstone_quel::check::resolved::Type;
 use loadstone_quel::error::Fault;
 
 use super::Transaction;
@@ -76,6 +77,15 @@ pub enum Parameter {
 }
 
 impl Parameter {
+    /// Its type, as expressions have it.
+    pub const fn kind(&self) -> Type {
+        match self {
+            Self::Integer(_) => Type::Integer,
+            Self::Real(_) => Type::Real,
+            Self::Text(_) => Type::Text,
+        }
+    }
+
     /// The value.
     pub fn value(&self) -> Value<'_> {
         match self {
@@ -152,6 +162,18 @@ impl<'a> State<'a> {
             && let Some(counted) = counted.iter_mut().rev().nth(steps_left)
         {
             *counted += rows as u64;
+        }
+    }
+
+    /// Whether somebody wants to know the rows of steps.
+    pub(super) fn counts_steps(&self) -> bool {
+        self.step_rows.is_some()
+    }
+
+    /// Rows that the source and each step of the pipeline let through.
+    pub(super) fn add_rows(&mut self, rows: &[u64]) {
+        if let Some(counted) = self.step_rows.as_mut().and_then(|pipelines| pipelines.last_mut()) {
+            counted.iter_mut().zip(rows).for_each(|(counted, rows)| *counted += rows);
         }
     }
 

@@ -8,6 +8,7 @@ use lode::internals::disk::Memory as MemoryDisk;
 use lode::{Database, Tactics};
 
 use super::*;
+use crate::catalog::Catalog;
 use crate::execution::{CollectedRows, Receiver, Transaction};
 use crate::expression::Expr;
 use crate::memory::Memory;
