@@ -170,7 +170,8 @@ pub(super) fn compare(a: &[u8], b: &[u8], layout: &Layout, attributes: &[usize])
     attributes.iter().map(by).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
 
-/// Store a relation anew in another structure. Its secondary indexes are made again.
+/// Store a relation anew in another structure. Its secondary indexes are made again; what `settle`
+/// found of its values it keeps, since it has the same tuples.
 pub fn modify(
     pages: &mut impl PageWrite,
     info: &RelationInfo,
@@ -187,5 +188,9 @@ pub fn modify(
             loader.add_many(pages, batch.tuple(at), 1)?;
         }
     }
-    loader.finish(pages)
+    let mut stored = loader.finish(pages)?;
+    if !info.statistics.is_empty() {
+        catalog::put_statistics(pages, &mut stored, info.statistics.clone())?;
+    }
+    Ok(stored)
 }

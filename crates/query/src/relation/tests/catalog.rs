@@ -123,4 +123,15 @@ fn settling_tells_how_many_tuples_and_what_they_hold() {
         assert_eq!(found.range, Some(range));
     }
     assert_eq!(known.statistics.len(), 3);
+    // Stored otherwise, it holds the same.
+    let mut stored = RelationInfo::clone(known);
+    for structure in [NewStructure::Hash(vec![0]), NewStructure::Clustered(vec![2])] {
+        stored = modify(&mut writing, &stored, structure).unwrap();
+        assert_eq!((stored.rows, &stored.statistics), (60, &known.statistics));
+        let catalog = Catalog::read(&writing).unwrap();
+        assert_eq!(**catalog.relation("r").unwrap(), stored);
+        settle(&mut writing, &mut RelationInfo::clone(&stored)).unwrap();
+        let settled = Catalog::read(&writing).unwrap();
+        assert_eq!(settled.relation("r").unwrap().statistics, known.statistics);
+    }
 }
