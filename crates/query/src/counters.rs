@@ -13,6 +13,8 @@ pub struct Work {
     pub tuples_judged: u64,
     /// Pages that these tuples lie in.
     pub pages_judged: u64,
+    /// Batches of them that a thread of the accelerator's own judged, ahead of what takes them.
+    pub batches_ahead: u64,
     /// Comparisons of two values, or of a value with a pattern.
     pub comparisons: u64,
     /// Look-ups in hash tables.
@@ -46,6 +48,7 @@ impl Work {
         self.pages += other.pages;
         self.tuples_judged += other.tuples_judged;
         self.pages_judged += other.pages_judged;
+        self.batches_ahead += other.batches_ahead;
         self.comparisons += other.comparisons;
         self.hash_probes += other.hash_probes;
         self.spilled_bytes += other.spilled_bytes;
@@ -62,7 +65,7 @@ impl Work {
 }
 
 impl fmt::Display for Work {
-    /// What was compiled, and what is counted whatever the executor, on one line.
+    /// What was compiled and judged ahead, and what is counted in any case, on one line.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { tuples, pages, comparisons, hash_probes, spilled_bytes, log_bytes, .. } = self;
         if self.functions_compiled > 0 {
@@ -72,6 +75,9 @@ impl fmt::Display for Work {
                 formatter,
                 "{functions} functions of {bytes} bytes compiled in {elapsed_us} us, "
             )?;
+        }
+        if self.batches_ahead > 0 {
+            write!(formatter, "{} batches judged ahead, ", self.batches_ahead)?;
         }
         write!(
             formatter,

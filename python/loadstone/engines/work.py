@@ -19,6 +19,14 @@ class Work:
     """Written to files because they did not fit into the memory budget."""
     log_bytes: int
     """Of records appended to the log."""
+    batches_ahead: int
+    """Of tuples, that a thread judged ahead of the one that takes them."""
+    functions_compiled: int
+    """Made of a statement, as machine code."""
+    code_bytes: int
+    """Of that machine code."""
+    compile_ns: int
+    """It took to make it."""
 
     def since(self, before: "Work") -> "Work":
         """What was counted after an earlier reading."""

@@ -40,9 +40,24 @@ class Sample:
     hash_probes: int | None = None
     spilled_bytes: int | None = None
     log_bytes: int | None = None
+    batches_ahead: int | None = None
+    functions_compiled: int | None = None
+    code_bytes: int | None = None
+    compile_ns: int | None = None
 
 
-WORK = ("tuples", "pages", "comparisons", "hash_probes", "spilled_bytes", "log_bytes")
+WORK = (
+    "tuples",
+    "pages",
+    "comparisons",
+    "hash_probes",
+    "spilled_bytes",
+    "log_bytes",
+    "batches_ahead",
+    "functions_compiled",
+    "code_bytes",
+    "compile_ns",
+)
 """The fields of a sample that an engine counts of its own work."""
 
 

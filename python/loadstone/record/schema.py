@@ -187,6 +187,10 @@ TABLES = (
             Column("hash_probes", COUNT, null=True, since=7),
             Column("spilled_bytes", COUNT, null=True, since=7),
             Column("log_bytes", COUNT, null=True, since=7),
+            Column("batches_ahead", COUNT, null=True, since=7),
+            Column("functions_compiled", COUNT, null=True, since=7),
+            Column("code_bytes", COUNT, null=True, since=7),
+            _figure("compile_ns", since=7),
         ),
     ),
     Table(

@@ -104,7 +104,7 @@ impl Database {
         let work = self.ask_engine(py, database::Database::work)?;
         let work = fields!(
             work;
-            tuples, pages, tuples_judged, pages_judged, comparisons, hash_probes,
+            tuples, pages, tuples_judged, pages_judged, batches_ahead, comparisons, hash_probes,
             spilled_bytes, log_bytes, functions_compiled, code_bytes, compile_ns, rows
         );
         counters.set_item("query", named(py, work)?)?;

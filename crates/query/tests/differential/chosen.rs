@@ -134,6 +134,7 @@ fn conditions_are_evaluated_where_it_was_chosen() {
             let (work, _) = work(&tactics, "retrieve (t.k) where t.k < 50", 50);
             let judged = if chosen == "off" { 0 } else { ROWS };
             assert_eq!(work.tuples_judged, judged, "{tactics}: {work:?}");
+            assert_eq!(work.batches_ahead > 0, chosen == "thread", "{tactics}: {work:?}");
         }
     }
 }

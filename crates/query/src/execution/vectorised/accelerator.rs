@@ -135,6 +135,7 @@ impl Ahead {
         let work = move || {
             for mut task in tasks {
                 task.outcome = judge.judge(&mut task.batch, &mut task.work);
+                task.work.batches_ahead += 1;
                 if judged.send(task).is_err() {
                     return;
                 }
