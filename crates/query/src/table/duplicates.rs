@@ -26,7 +26,8 @@ pub struct Duplicates {
     /// Of the set's hashes, the bits that divide what is put aside.
     level: u32,
     is_full: bool,
-    aside: Partitioned,
+    /// None where the budget has not even the buffers: what the set cannot take is an error then.
+    aside: Option<Partitioned>,
     hashes: Vec<u64>,
 }
 
@@ -35,12 +36,16 @@ impl Duplicates {
     ///
     /// # Errors
     ///
-    /// [`QueryError::Memory`] if the budget has not even the buffers.
+    /// [`QueryError::Memory`] if the budget has none at all.
     pub fn new(layout: &Layout, spill: &Spill, memory: &Memory) -> Result<Self> {
-        let aside = Partitioned::new(spill, layout.bytes, memory, WHAT)?;
+        let table = DistinctTable::new(layout, memory)?;
+        let aside = match Partitioned::new(spill, layout.bytes, memory, WHAT) {
+            Err(QueryError::Memory { .. }) => None,
+            aside => Some(aside?),
+        };
         Ok(Self {
             layout: layout.clone(),
-            table: DistinctTable::new(layout, memory)?,
+            table,
             memory: memory.clone(),
             level: 0,
             is_full: false,
@@ -85,14 +90,25 @@ impl Duplicates {
     fn insert_hashed(&mut self, tuple: &[u8], hash: u64) -> Result<Option<*const u8>> {
         if !self.is_full {
             match self.table.insert_hashed(tuple, hash) {
-                Err(QueryError::Memory { .. }) if !self.table.is_empty() => self.is_full = true,
+                Err(QueryError::Memory { .. })
+                    if !self.table.is_empty() && self.aside.is_some() =>
+                {
+                    self.is_full = true;
+                }
                 outcome => return outcome,
             }
         }
-        if !self.table.contains(tuple, hash) {
-            self.aside.push(partition_of(hash, self.level), tuple)?;
+        if let Some(aside) = &mut self.aside
+            && !self.table.contains(tuple, hash)
+        {
+            aside.push(partition_of(hash, self.level), tuple)?;
         }
         Ok(None)
+    }
+
+    /// Whether some were put aside.
+    pub fn has_aside(&self) -> bool {
+        self.is_full
     }
 
     /// No more tuples come: those that were put aside, each once, some at a time. The pointers are
@@ -102,8 +118,10 @@ impl Duplicates {
     ///
     /// [`QueryError::Spill`] where the file cannot be written or read, and what `take` says.
     pub fn finish(mut self, take: &mut dyn FnMut(&[*const u8]) -> Result<()>) -> Result<()> {
+        let Some(mut aside) = self.aside.take() else { return Ok(()) };
         let mut open: Vec<(Run, u32)> = Vec::new();
-        put_aside(&mut open, self.aside.finish()?, 1);
+        put_aside(&mut open, aside.finish()?, 1);
+        self.aside = Some(aside);
         let mut new = Vec::new();
         while let Some((run, level)) = open.pop() {
             drop(self.table);
@@ -119,7 +137,9 @@ impl Duplicates {
                 }
             }
             drop(reader);
-            put_aside(&mut open, self.aside.finish()?, level + 1);
+            if let Some(aside) = &mut self.aside {
+                put_aside(&mut open, aside.finish()?, level + 1);
+            }
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use arrow_array::{
 use loadstone_datasets::{Column, Relation};
 use loadstone_quel::schema::{Attribute, Kind};
 use lode_query::database::Storage;
-use lode_query::tactics::{Execution, Tactics};
+use lode_query::tactics::Tactics;
 
 use crate::covering::{design, parameters};
 use crate::outcome::Engine;
@@ -163,20 +163,11 @@ fn chosen(rows: &[Tactics], operation: usize, is_all: bool) -> Vec<usize> {
     order
 }
 
-/// Compiled pipelines put nothing aside, so what they join must fit into memory; they refuse more.
-fn with_room(tactics: Tactics) -> Tactics {
-    let memory = match tactics.execution {
-        Execution::Compiled => Tactics::default().memory,
-        _ => tactics.memory,
-    };
-    Tactics { memory, ..tactics }
-}
-
 fn every_operation(edition: &str) {
     let is_all = setting("LODE_PROGRAMS").is_some();
     let suite = Suite::of(edition, setting("LODE_ROWS").unwrap_or(ROWS) as i64);
     assert!(suite.operations.len() > 30, "{}", suite.operations.len());
-    let rows: Vec<Tactics> = design(2).rows.into_iter().map(with_room).collect();
+    let rows: Vec<Tactics> = design(2).rows;
     let mut engines: BTreeMap<&str, Engine> = BTreeMap::new();
     let mut runs = 0;
     let of: Vec<Vec<usize>> =

@@ -76,7 +76,7 @@ fn what_is_spilled_changes_no_answer() {
     let expected = STATEMENTS.map(|(text, _)| answer(&roomy, &format!("{RANGES} {text}"), &[]));
     assert_eq!(roomy.work().unwrap().spilled_bytes, 0);
     for tactics in TACTICS {
-        for execution in ["vectorised", "closures"] {
+        for execution in ["vectorised", "closures", "compiled"] {
             let tactics = format!("{tactics}&execution={execution}");
             let (folder, database) = filled(&tactics, BUDGET_BYTES);
             let before = files(&folder);
@@ -121,6 +121,27 @@ fn a_folder_that_cannot_be_written_is_told() {
         let error = database.query(&text, &[]).err().unwrap().to_string();
         assert!(error.contains("missing") && error.contains("free space"), "{tactics}: {error}");
         assert_eq!(database.memory().used_bytes(), 0);
+    }
+}
+
+#[test]
+fn little_needs_no_room_for_buffers() {
+    for tactics in TACTICS {
+        for execution in ["vectorised", "closures", "compiled"] {
+            let tactics = format!("{tactics}&execution={execution}");
+            let (_folder, database) = filled(&tactics, 256 << 10);
+            for text in [
+                "retrieve (x = sumu(r.k where r.k < 9))",
+                "retrieve (x = sumu(r.g by r.one where r.k < 9), y = countu(r.k by r.one where \
+                 r.k < 9))",
+                "retrieve unique (r.one, x = sumu(s.k where s.k < 9), z = avgu(r.k where r.k < 9))",
+            ] {
+                let found = database.query(&format!("{RANGES} {text}"), &[]);
+                let rows = found.unwrap_or_else(|error| panic!("{tactics}: {text}: {error}"));
+                assert!(rows.map(|batch| batch.unwrap().num_rows()).sum::<usize>() > 0);
+                assert_eq!(database.memory().used_bytes(), 0, "{tactics}: {text}");
+            }
+        }
     }
 }
 

@@ -9,8 +9,43 @@ use super::site::Site;
 use crate::expression::Expr;
 use crate::tuple::Field;
 
-/// A pipeline's functions. The first takes the rows of its source, each other those of a loop.
+/// Which rows code takes, and what it does beside letting them through.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Way {
+    pub begin: Begin,
+    /// The steps that put rows aside, which therefore have them in the frame.
+    pub aside: Vec<usize>,
+    /// Whether the rows that each step lets through are counted.
+    pub counts_steps: bool,
+}
+
+/// Where rows come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Begin {
+    /// The pipeline's source.
+    #[default]
+    Source,
+    /// A step put them aside, and looks them up now.
+    At(usize),
+    /// A step put them aside, and lets them through now.
+    Behind(usize),
+}
+
+impl Begin {
+    /// The first step that they come to.
+    pub const fn step(self) -> usize {
+        match self {
+            Self::Source => 0,
+            Self::At(step) => step,
+            Self::Behind(step) => step + 1,
+        }
+    }
+}
+
+/// A pipeline's functions. The first takes the rows of its source, or one that lies in the frame;
+/// each other those of a loop.
 pub(super) struct Code {
+    pub begin: Begin,
     pub machine: Machine,
     pub parts: Parts,
     /// What the sink gets.

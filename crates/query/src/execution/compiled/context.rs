@@ -25,6 +25,8 @@ pub(super) struct Context {
     pub out: *mut u8,
     /// For each update of an aggregation what it is fed with.
     pub updates: *mut Fed,
+    /// The rows that the source and each step let through, where they are counted.
+    pub step_rows: *mut u64,
     /// Rows in `out` and `updates`.
     pub staged: u64,
     /// Comparisons done.

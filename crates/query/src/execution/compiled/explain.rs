@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::cache::CodeCache;
+use super::code::Way;
 use crate::aggregate::by_layout;
 use crate::error::Result;
 use crate::plan::{Plan, Sink};
@@ -23,7 +24,7 @@ pub fn explain(plan: &Plan, cache: &CodeCache) -> Result<String> {
             }
             _ => None,
         };
-        let (code, _) = cache.code(pipeline, by.as_ref())?;
+        let (code, _) = cache.code(pipeline, by.as_ref(), &Way::default())?;
         let functions = code.machine.len();
         let plural = if functions == 1 { "" } else { "s" };
         let bytes = code.machine.bytes;

@@ -10,7 +10,7 @@ use loadstone_quel::tree::Span;
 use lode::internals::disk;
 use lode::{Database, Tactics};
 
-use super::{CodeCache, Compiled, explain};
+use super::{CodeCache, Compiled, Way, explain};
 use crate::catalog::Catalog;
 use crate::error::Result;
 use crate::execution::{self, CollectedRows, Sink, State, Transaction};
@@ -107,7 +107,7 @@ fn a_panic_beneath_compiled_code_arrives_above_it() {
 #[test]
 fn memory_of_code_is_executed_and_not_written() {
     let cache = CodeCache::default();
-    let (code, is_new) = cache.code(&plan().pipelines[0], None).unwrap();
+    let (code, is_new) = cache.code(&plan().pipelines[0], None, &Way::default()).unwrap();
     assert!(is_new);
     let address = code.machine.function(0) as usize;
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
@@ -124,13 +124,16 @@ fn memory_of_code_is_executed_and_not_written() {
 fn the_same_pipeline_is_compiled_once_and_explained_from_its_code() {
     let (cache, plan) = (CodeCache::default(), plan());
     let told = explain(&plan, &cache).unwrap();
-    let (code, is_new) = cache.code(&plan.pipelines[0], None).unwrap();
+    let (code, is_new) = cache.code(&plan.pipelines[0], None, &Way::default()).unwrap();
     assert!(!is_new);
     let bytes = code.machine.bytes;
     assert_eq!(told, format!("pipeline 1 is compiled to 1 function of {bytes} bytes\n"));
     let mut other = plan.pipelines[0].clone();
     other.rows_estimated = 7.0;
-    assert!(!cache.code(&other, None).unwrap().1, "what is expected changes no code");
+    assert!(
+        !cache.code(&other, None, &Way::default()).unwrap().1,
+        "what is expected changes no code"
+    );
     let is_less = loadstone_quel::tree::BinaryOperator::Less;
     let (left, right) = (Box::new(Expr::Integer(1)), Box::new(Expr::Real(1.5)));
     let condition = Expr::Compare { operator: is_less, left, right };

@@ -10,7 +10,7 @@ use std::ptr;
 use super::{Run, Stop};
 use crate::error::Result;
 use crate::execution::State;
-use crate::execution::compiled::context::{Cell, Context, FOUND, STOPPED, TEXT};
+use crate::execution::compiled::context::{Cell, Context, FOUND, Place, STOPPED, TEXT};
 use crate::tuple::Value;
 
 /// A context during a run.
@@ -109,6 +109,18 @@ impl Handle {
     pub fn set_frame(self, slot: usize, tuple: *const u8) {
         // SAFETY: the frame has a place for each slot of the pipeline, of which this is one.
         unsafe { (*(*self.0).frame.add(slot)).tuple = tuple };
+    }
+
+    /// Fills the record id of a slot of the frame.
+    pub fn set_frame_id(self, slot: usize, id: u64) {
+        // SAFETY: as of `set_frame`.
+        unsafe { (*(*self.0).frame.add(slot)).id = id };
+    }
+
+    /// What a slot of the frame has.
+    pub fn frame(self, slot: usize) -> Place {
+        // SAFETY: as of `set_frame`.
+        unsafe { *(*self.0).frame.add(slot) }
     }
 
     /// The value in a cell of the context, for as long as its row is at hand.

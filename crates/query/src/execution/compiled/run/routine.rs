@@ -6,7 +6,7 @@ use std::ptr;
 use super::call::{Handle, guarded, text, value};
 use super::source;
 use super::stage::Stage;
-use crate::error::Result;
+use crate::error::{QueryError, Result};
 use crate::execution::compiled::context::{Cell, Context, Routine};
 use crate::tuple::{self, Value, compare_mixed, compare_texts, trimmed};
 
@@ -110,26 +110,38 @@ extern "C" fn power(left: f64, right: f64) -> f64 {
 }
 
 extern "C" fn probe_integer(context: *mut Context, stage: u64, key: i64) -> u64 {
-    guarded(context, |handle| Ok(found(handle, stage, |stage| stage.probe_integer(key))))
+    guarded(context, |handle| {
+        let keys = [Value::Integer(key)];
+        found(handle, stage, &keys, |stage| stage.probe_integer(key))
+    })
 }
 
 extern "C" fn probe(context: *mut Context, stage: u64, cells: *const Cell) -> u64 {
     guarded(context, |handle| {
         let count = handle.with(|run, _| match &run.stages[stage as usize] {
-            Stage::Probe { table, .. } => table.key().len(),
+            Stage::Probe { table: Some(table), .. } => table.key().len(),
             _ => 0,
         });
-        with_values(cells, count, |keys| Ok(found(handle, stage, |stage| stage.probe(keys))))
+        with_values(cells, count, |keys| found(handle, stage, keys, |stage| stage.probe(keys)))
     })
 }
 
-fn found(handle: Handle, stage: u64, probe: impl FnOnce(&mut Stage) -> &[*const u8]) -> u64 {
+fn found(
+    handle: Handle,
+    stage: u64,
+    keys: &[Value<'_>],
+    probe: impl FnOnce(&mut Stage) -> &[*const u8],
+) -> Result<u64> {
     let (start, count) = handle.with(|run, _| {
-        let matches = probe(&mut run.stages[stage as usize]);
-        (matches.as_ptr(), matches.len() as u64)
-    });
+        let stage = &mut run.stages[stage as usize];
+        if stage.put_aside(keys, |slot| handle.frame(slot))? {
+            return Ok::<_, QueryError>((ptr::null(), 0));
+        }
+        let matches = probe(stage);
+        Ok((matches.as_ptr(), matches.len() as u64))
+    })?;
     handle.set_matches(start);
-    count
+    Ok(count)
 }
 
 extern "C" fn group(context: *mut Context, stage: u64, cells: *const Cell) -> u64 {
@@ -147,7 +159,8 @@ extern "C" fn group(context: *mut Context, stage: u64, cells: *const Cell) -> u6
 extern "C" fn distinct(context: *mut Context, stage: u64, at: *const u8) -> u64 {
     guarded(context, |handle| {
         handle.with(|run, _| {
-            let Stage::Distinct { seen, tuple } = &mut run.stages[stage as usize] else {
+            let Stage::Distinct { seen: Some(seen), tuple, .. } = &mut run.stages[stage as usize]
+            else {
                 return Ok(0);
             };
             debug_assert_eq!(at, tuple.as_ptr());

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use loadstone_quel::schema::Kind;
 
 use crate::aggregate::Groups;
-use crate::error::{QueryError, Result};
+use crate::error::Result;
 use crate::execution::State;
-use crate::plan::Step;
-use crate::table::{DistinctTable, JoinTable};
+use crate::execution::compiled::context::Place;
+use crate::execution::joining::{Aside, RowForm};
+use crate::plan::{Pipeline, Step};
+use crate::table::{Duplicates, JoinTable};
 use crate::tuple::{Field, HASH_SEED, Value, hash_integer, read_integer};
 
 /// A step's tables.
@@ -16,33 +18,32 @@ pub(super) enum Stage {
     /// Of a step that is compiled whole.
     None,
     Probe {
-        table: Arc<JoinTable>,
+        /// None between two tables.
+        table: Option<Arc<JoinTable>>,
+        /// Rows whose entries are not in it.
+        aside: Option<Box<Aside>>,
         /// The key's offset and bytes, where it is one integer that is never null.
         integer: Option<(usize, usize)>,
         matches: Vec<*const u8>,
     },
     Groups(Arc<Groups>),
     Distinct {
-        seen: Box<DistinctTable>,
+        /// None once there are no more rows.
+        seen: Option<Box<Duplicates>>,
         tuple: Vec<u8>,
+        slot: usize,
     },
 }
 
-/// That compiled code does not spill.
-fn refusal(what: &str, state: &State<'_>) -> QueryError {
-    let what = format!("{what}, which execution=compiled keeps in memory,");
-    QueryError::Memory { what, budget_bytes: state.memory.budget_bytes() }
-}
-
 impl Stage {
-    /// For a step.
-    pub fn new(step: &Step, state: &State<'_>) -> Result<Self> {
-        Ok(match step {
+    /// For the step of that number.
+    pub fn new(number: usize, pipeline: &Pipeline, state: &mut State<'_>) -> Result<Self> {
+        Ok(match &pipeline.steps[number] {
             Step::Filter(_) | Step::Loop(_) => Self::None,
             Step::Probe { table, .. } => {
-                if state.away.contains_key(table) {
-                    return Err(refusal("a hash table of a join", state));
-                }
+                let away = state.away.remove(table);
+                let form = || RowForm::new(pipeline, number);
+                let aside = away.map(|away| Aside::new(away, form()).map(Box::new)).transpose()?;
                 let table = state.table(*table);
                 let integer = match table.key() {
                     [Field { kind: Kind::Integer { bytes }, offset, null_at: None, .. }] => {
@@ -50,13 +51,14 @@ impl Stage {
                     }
                     _ => None,
                 };
-                Self::Probe { table, integer, matches: Vec::new() }
+                Self::Probe { table: Some(table), aside, integer, matches: Vec::new() }
             }
             Step::ProbeGroups { aggregation, .. } => Self::Groups(state.aggregation(*aggregation)),
-            Step::Distinct { pack, .. } => Self::Distinct {
-                seen: Box::new(DistinctTable::new(&pack.layout, &state.share())?),
-                tuple: vec![0; pack.layout.bytes],
-            },
+            Step::Distinct { pack, slot } => {
+                let seen = Duplicates::new(&pack.layout, &state.spill, &state.share())?;
+                let tuple = vec![0; pack.layout.bytes];
+                Self::Distinct { seen: Some(Box::new(seen)), tuple, slot: *slot }
+            }
         })
     }
 
@@ -68,9 +70,26 @@ impl Stage {
         }
     }
 
+    /// Put a row aside whose entries are not in the table; whether that was to be done. `place`
+    /// tells where its slots are.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be put.
+    pub fn put_aside(
+        &mut self,
+        keys: &[Value<'_>],
+        place: impl Fn(usize) -> Place,
+    ) -> Result<bool> {
+        let Self::Probe { aside: Some(aside), .. } = self else { return Ok(false) };
+        let Some(hash) = aside.is_away(keys) else { return Ok(false) };
+        aside.put(hash, |slot| place(slot).tuple, |slot| place(slot).id)?;
+        Ok(true)
+    }
+
     /// The entries with these keys.
     pub fn probe(&mut self, keys: &[Value<'_>]) -> &[*const u8] {
-        let Self::Probe { table, matches, .. } = self else { return &[] };
+        let Self::Probe { table: Some(table), matches, .. } = self else { return &[] };
         matches.clear();
         matches.extend(table.matches(keys).map(<[u8]>::as_ptr));
         matches
@@ -79,7 +98,8 @@ impl Stage {
     /// The entries with an integer as their only key.
     #[inline]
     pub fn probe_integer(&mut self, key: i64) -> &[*const u8] {
-        let Self::Probe { table, integer: Some((offset, bytes)), matches } = self else {
+        let Self::Probe { table: Some(table), integer: Some((offset, bytes)), matches, .. } = self
+        else {
             return self.probe(&[Value::Integer(key)]);
         };
         matches.clear();

@@ -18,7 +18,7 @@ use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, Variable};
 use loadstone_measure::clock::now_ns;
 
-use super::code::{Code, End, Parts, Report};
+use super::code::{Begin, Code, End, Parts, Report, Way};
 use super::context::{FOUND, Routine, STOPPED, Word};
 use super::machine::Assembler;
 use super::site::Site;
@@ -26,29 +26,38 @@ use crate::error::Result;
 use crate::plan::{Pipeline, Source, Step};
 use crate::tuple::Layout;
 
-/// Compiles a pipeline. `by` is the layout of the by-values of the aggregation that it feeds.
+/// Compiles a pipeline for a way of its rows. `by` is the layout of the by-values of the
+/// aggregation that it feeds.
 ///
 /// # Errors
 ///
 /// [`crate::QueryError::Tactic`] where there can be no machine code.
-pub(super) fn compile(pipeline: &Pipeline, by: Option<&Layout>) -> Result<Code> {
+pub(super) fn compile(pipeline: &Pipeline, by: Option<&Layout>, way: &Way) -> Result<Code> {
     let started = now_ns();
     let (mut assembler, mut parts) = (Assembler::new()?, Parts::default());
     let end = sink::end(pipeline, by);
-    let (mut source, mut first, mut outer) = (&pipeline.source, 0, Vec::new());
+    let (mut source, mut first, mut outer) = (&pipeline.source, way.begin.step(), Vec::new());
+    if way.begin != Begin::Source {
+        (source, outer) = (&Source::Once, handed(pipeline, first));
+    }
+    let mut is_counted = !matches!(way.begin, Begin::At(_));
     loop {
         let is_loop = |step: &Step| matches!(step, Step::Loop(_));
         let last = pipeline.steps[first..].iter().position(is_loop).map(|at| first + at);
         let steps = &pipeline.steps[first..last.unwrap_or(pipeline.steps.len())];
         let mut filled = outer.clone();
         assembler.define(|builder, config| {
-            let mut function = Translator::new(builder, &mut parts, pipeline.slots.len());
+            let mut function = Translator::new(builder, &mut parts, pipeline.slots.len(), way);
             if last.is_none() {
                 function.open_end(&end);
             }
             function.begin(source, &outer);
+            if is_counted {
+                function.count_row(first);
+            }
             for (at, step) in steps.iter().enumerate() {
                 function.step(first + at, step);
+                function.count_row(first + at + 1);
             }
             match last.map(|at| &pipeline.steps[at]) {
                 Some(Step::Loop(inner)) => function.inner(inner),
@@ -59,13 +68,14 @@ pub(super) fn compile(pipeline: &Pipeline, by: Option<&Layout>) -> Result<Code> 
         })?;
         let Some(Step::Loop(inner)) = last.map(|at| &pipeline.steps[at]) else { break };
         (source, first, outer) = (inner, last.map_or(0, |at| at + 1), filled);
+        is_counted = true;
     }
     let machine = assembler.finish()?;
     let called = parts.routines.iter().filter_map(|routine| routine.name());
     let mut called: Vec<_> = called.collect();
     called.dedup();
     let report = Report { elapsed_ns: now_ns() - started, called };
-    Ok(Code { machine, parts, end, report })
+    Ok(Code { begin: way.begin, machine, parts, end, report })
 }
 
 /// Of tuples, which no Rust reads or writes while a function looks at them; not aligned.
@@ -99,6 +109,7 @@ struct Slot {
 struct Translator<'f, 'p> {
     builder: FunctionBuilder<'f>,
     parts: &'p mut Parts,
+    way: &'p Way,
     /// The address of the [`super::context::Context`].
     context: Value,
     slots: Vec<Option<Slot>>,
@@ -127,7 +138,12 @@ struct Staged {
 }
 
 impl<'f, 'p> Translator<'f, 'p> {
-    fn new(mut builder: FunctionBuilder<'f>, parts: &'p mut Parts, slots: usize) -> Self {
+    fn new(
+        mut builder: FunctionBuilder<'f>,
+        parts: &'p mut Parts,
+        slots: usize,
+        way: &'p Way,
+    ) -> Self {
         let entry = builder.create_block();
         builder.append_block_params_for_function_params(entry);
         builder.switch_to_block(entry);
@@ -145,6 +161,7 @@ impl<'f, 'p> Translator<'f, 'p> {
         Self {
             builder,
             parts,
+            way,
             context,
             slots,
             next,
@@ -261,6 +278,18 @@ impl<'f, 'p> Translator<'f, 'p> {
         self.builder.def_var(counter, after);
     }
 
+    /// One more row that the source (0) or a step (its number and one) let through, where that is
+    /// wanted.
+    fn count_row(&mut self, place: usize) {
+        if !self.way.counts_steps {
+            return;
+        }
+        let counts = self.fixed(field!(step_rows));
+        let before = self.builder.ins().load(types::I64, SHARED, counts, 8 * place as i32);
+        let after = self.builder.ins().iadd_imm_s(before, 1);
+        self.builder.ins().store(SHARED, after, counts, 8 * place as i32);
+    }
+
     /// Goes on in a new block, which the caller reaches by a branch.
     fn block(&mut self) -> Block {
         self.builder.create_block()
@@ -323,6 +352,21 @@ impl<'f, 'p> Translator<'f, 'p> {
         let call = self.builder.ins().call_indirect(signature, address, arguments);
         self.builder.inst_results(call)[0]
     }
+}
+
+/// The slots of rows that come to a step, and whether they have record ids.
+fn handed(pipeline: &Pipeline, step: usize) -> Vec<(usize, bool)> {
+    let mut slots: Vec<_> = filled(&pipeline.source).into_iter().collect();
+    slots.extend(merged(&pipeline.source));
+    for one in &pipeline.steps[..step] {
+        match one {
+            Step::Filter(_) => {}
+            Step::Loop(source) => slots.extend(filled(source)),
+            Step::Probe { slot, .. } | Step::ProbeGroups { slot, .. } => slots.push((*slot, false)),
+            Step::Distinct { slot, .. } => slots = vec![(*slot, false)],
+        }
+    }
+    slots
 }
 
 /// The slot that a source fills from its batch, and whether it has record ids.

@@ -5,6 +5,7 @@ use cranelift_codegen::ir::{InstBuilder, Value, types};
 
 use super::value::Content;
 use super::{FIXED, SHARED, Slot, Translator, field};
+use crate::execution::compiled::code::Begin;
 use crate::execution::compiled::context::{Place, Routine};
 use crate::expression::Expr;
 use crate::plan::{Source, Step};
@@ -36,7 +37,7 @@ impl Translator<'_, '_> {
                 self.slots.fill(None);
                 self.fill(*slot, tuple);
             }
-            // Its rows are those of the next function.
+            // Its rows are those of the next function, which counts them.
             Step::Loop(_) => {}
         }
     }
@@ -48,7 +49,13 @@ impl Translator<'_, '_> {
 
     /// One row for each entry with the keys.
     fn probe(&mut self, at: usize, slot: usize, keys: &[Expr]) {
-        self.count(self.hash_probes);
+        // A row that was put aside was counted then.
+        if self.way.begin != Begin::At(at) {
+            self.count(self.hash_probes);
+        }
+        if self.way.aside.contains(&at) {
+            self.show_row();
+        }
         let number = self.word(at);
         let found = match keys {
             [key] => {
@@ -88,6 +95,14 @@ impl Translator<'_, '_> {
         let number = self.parts.bounds.len() + 1;
         let first = self.put_all(bounds(source).into_iter());
         self.parts.bounds.push(first);
+        self.show_row();
+        let number = self.word(number);
+        let failed = self.call(Routine::Loop, &[self.context, number]);
+        self.stop_if(failed);
+    }
+
+    /// Puts the row into the frame, where others find it.
+    fn show_row(&mut self) {
         let frame = self.fixed(field!(frame));
         for (slot, filled) in self.slots.clone().into_iter().enumerate() {
             let Some(filled) = filled.filter(|filled| !filled.is_outer) else { continue };
@@ -98,9 +113,6 @@ impl Translator<'_, '_> {
                 self.builder.ins().store(SHARED, id, frame, place + 8);
             }
         }
-        let number = self.word(number);
-        let failed = self.call(Routine::Loop, &[self.context, number]);
-        self.stop_if(failed);
     }
 }
 
