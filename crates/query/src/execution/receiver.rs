@@ -133,6 +133,10 @@ impl Sink for Entries {
         self.building.as_mut().expect(FINISHED).add(tuple)
     }
 
+    fn add_many(&mut self, _: &mut State<'_>, tuples: &[u8], count: usize) -> Result<()> {
+        self.building.as_mut().expect(FINISHED).add_many(tuples, count)
+    }
+
     fn finish(&mut self, state: &mut State<'_>) -> Result<()> {
         let (table, away) = self.building.take().expect(FINISHED).finish()?;
         put(&mut state.tables, self.number, table);

@@ -91,6 +91,32 @@ impl Tuples {
         self.try_push(tuple).ok_or_else(|| self.reservation.refusal())
     }
 
+    /// Put copies of tuples, which lie one after another, behind the others.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::QueryError::Memory`] if the budget has no memory for one of them; those before it
+    /// are there.
+    pub fn push_many(&mut self, tuples: &[u8]) -> Result<()> {
+        if self.tuple_bytes == 0 {
+            return Ok(());
+        }
+        let mut left = tuples;
+        while !left.is_empty() {
+            if !self.try_reserve() {
+                return Err(self.reservation.refusal());
+            }
+            let Some(chunk) = self.chunks.last_mut() else { break };
+            let count = (chunk.tuples_max - chunk.tuples).min(left.len() / self.tuple_bytes);
+            let (now, later) = left.split_at(count * self.tuple_bytes);
+            chunk.bytes.extend_from_slice(now);
+            chunk.tuples += count;
+            self.len += count;
+            left = later;
+        }
+        Ok(())
+    }
+
     /// Make room for one tuple more. False if the budget has no memory for it.
     pub fn try_reserve(&mut self) -> bool {
         let is_full = self.chunks.last().is_none_or(|chunk| chunk.tuples == chunk.tuples_max);
@@ -169,6 +195,28 @@ mod tests {
         assert!(memory.used_bytes() >= 240_000);
         tuples.clear();
         assert_eq!((memory.used_bytes(), tuples.iter().count()), (0, 0));
+    }
+
+    #[test]
+    fn many_tuples_are_as_each_alone() {
+        let memory = Memory::new(1 << 20);
+        let mut tuples = Tuples::new(12, memory.reservation("a test"));
+        let all: Vec<u8> = (0..60_000_u32).map(|number| (number % 251) as u8).collect();
+        let mut left = &all[..];
+        for count in (0..).map(|round| round * 37 % 400) {
+            let (now, later) = left.split_at(left.len().min(count * 12));
+            tuples.push_many(now).unwrap();
+            left = later;
+            if left.is_empty() {
+                break;
+            }
+            tuples.push(&left[..12]).unwrap();
+            left = &left[12..];
+        }
+        assert_eq!((tuples.len(), tuples.iter().collect::<Vec<_>>().concat()), (5000, all));
+        let mut tuples = Tuples::new(12, Memory::new(5000).reservation("a test"));
+        assert!(tuples.push_many(&[7; 12 * 1000]).is_err());
+        assert_eq!(tuples.len(), 341);
     }
 
     #[test]

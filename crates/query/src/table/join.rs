@@ -5,11 +5,14 @@
 //! a word for each such prefix: where its entries end, in 48 bits, and a Bloom filter of their
 //! hashes, in 16. They begin where those of the word before end. So a probe without a match costs
 //! one word nearly always, and one with matches reads them in order.
+//!
+//! Long entries stay where they were put, and links lie densely in their stead: a hash, and where
+//! the entry is.
 
-use super::key::{converted, hash_fields};
+use super::key::{converted, hash_tuples};
 use super::slots::prefetch;
 use crate::error::Result;
-use crate::memory::{Memory, Reservation, Tuples};
+use crate::memory::{Memory, Place, Reservation, Tuples};
 use crate::tuple::{self, Field, HASH_SEED, Layout, Value};
 
 /// What the budget's error calls it.
@@ -17,6 +20,10 @@ const WHAT: &str = "the hash table of a join";
 
 /// Bits of a directory word that are the filter.
 const FILTER_BITS: u32 = 16;
+
+/// Entries up to so many bytes, which are two links, are copied to where their prefix lies. To copy
+/// a longer one costs more than to go to it.
+const COPIED_BYTES_MAX: usize = 2 * size_of::<Link>();
 
 /// A table that is being filled.
 #[derive(Debug)]
@@ -32,12 +39,28 @@ pub struct JoinBuilder {
 pub struct JoinTable {
     key: Vec<Field>,
     tuple_bytes: usize,
-    entries: Vec<u8>,
+    entries: Entries,
     /// The first word ends what is before the first prefix: nothing.
     directory: Vec<u64>,
     /// How far a hash is shifted down to its prefix.
     shift: u32,
     _reservation: Reservation,
+}
+
+/// What lies behind the directory.
+#[derive(Debug)]
+enum Entries {
+    /// The entries.
+    Copied(Vec<u8>),
+    /// Links to them, and where they stayed.
+    Linked { links: Vec<Link>, _tuples: Tuples },
+}
+
+/// The way to an entry.
+#[derive(Debug, Clone, Copy)]
+struct Link {
+    hash: u64,
+    place: Place,
 }
 
 /// The bits of a hash in a filter: three of sixteen. The prefix is in other bits of the hash.
@@ -71,6 +94,18 @@ impl JoinBuilder {
         self.tuples.push(entry).map(|_| ())
     }
 
+    /// Put copies of entries in, which lie one after another.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::QueryError::Memory`] if the budget has no memory for one of them.
+    pub fn add_many(&mut self, entries: &[u8]) -> Result<()> {
+        if self.key.iter().all(|field| field.null_at.is_none()) {
+            return self.tuples.push_many(entries);
+        }
+        entries.chunks_exact(self.layout.bytes).try_for_each(|entry| self.add(entry))
+    }
+
     /// How many entries it has.
     pub fn len(&self) -> usize {
         self.tuples.len()
@@ -86,46 +121,71 @@ impl JoinBuilder {
         self.tuples
     }
 
+    /// Whether entries of so many bytes are copied once more when the table is made.
+    pub const fn copies(tuple_bytes: usize) -> bool {
+        tuple_bytes <= COPIED_BYTES_MAX
+    }
+
     /// The table of what was put in, in two passes over it: entries are counted for each prefix,
-    /// then copied to where those of their prefix lie.
+    /// then they, or links to them, are put where those of their prefix lie.
     ///
     /// # Errors
     ///
     /// [`crate::QueryError::Memory`] if the budget has no memory for it.
     pub fn finish(self) -> Result<JoinTable> {
-        let (count, tuple_bytes) = (self.tuples.len(), self.layout.bytes);
+        let Self { layout, key, tuples, memory } = self;
+        let (count, tuple_bytes) = (tuples.len(), layout.bytes);
         // About as many prefixes as entries, so that most have one or two.
         let prefixes = count.next_power_of_two().max(2);
         let shift = 64 - prefixes.trailing_zeros();
-        let mut reservation = self.memory.reservation(WHAT);
-        reservation.add(((prefixes + 1) * 8 + count * (8 + tuple_bytes)) as u64)?;
+        let entry_bytes = if Self::copies(tuple_bytes) { tuple_bytes } else { size_of::<Link>() };
+        let mut reservation = memory.reservation(WHAT);
+        reservation.add(((prefixes + 1) * 8 + count * (8 + entry_bytes)) as u64)?;
         let mut hashes = Vec::with_capacity(count);
-        let mut directory = vec![0_u64; prefixes + 1];
-        for entry in self.tuples.iter() {
-            let hash = hash_fields(entry, &self.key);
-            let word = &mut directory[(hash >> shift) as usize + 1];
-            *word = (*word + (1 << FILTER_BITS)) | filter_of(hash);
-            hashes.push(hash);
+        for number in 0..tuples.chunk_count() {
+            hash_tuples(tuples.chunk(number).0, tuple_bytes, &key, &mut hashes);
         }
-        // Counts become where each prefix begins; each entry then moves that on to where it ends.
-        let mut begin = 0;
-        for word in &mut directory {
-            let count = *word >> FILTER_BITS;
-            *word = (begin << FILTER_BITS) | (*word & ((1 << FILTER_BITS) - 1));
-            begin += count;
-        }
-        let mut entries = vec![0; count * tuple_bytes];
-        for (entry, hash) in self.tuples.iter().zip(&hashes) {
+        let mut directory = directory(&hashes, prefixes, shift);
+        let mut place = |hash: u64| {
             let word = &mut directory[(hash >> shift) as usize + 1];
-            let at = (*word >> FILTER_BITS) as usize * tuple_bytes;
-            entries[at..at + tuple_bytes].copy_from_slice(entry);
             *word += 1 << FILTER_BITS;
-        }
+            (*word >> FILTER_BITS) as usize - 1
+        };
+        let entries = if Self::copies(tuple_bytes) {
+            let mut copied = vec![0; count * tuple_bytes];
+            for (entry, hash) in tuples.iter().zip(&hashes) {
+                let at = place(*hash) * tuple_bytes;
+                copied[at..at + tuple_bytes].copy_from_slice(entry);
+            }
+            Entries::Copied(copied)
+        } else {
+            let mut links = vec![Link { hash: 0, place: Place(std::ptr::null()) }; count];
+            for (entry, hash) in tuples.iter().zip(&hashes) {
+                links[place(*hash)] = Link { hash: *hash, place: Place(entry.as_ptr()) };
+            }
+            Entries::Linked { links, _tuples: tuples }
+        };
         drop(hashes);
         reservation.give_back(count as u64 * 8);
-        let key = self.key;
         Ok(JoinTable { key, tuple_bytes, entries, directory, shift, _reservation: reservation })
     }
+}
+
+/// Where each prefix begins, one word behind its own: each entry that is put there moves it on, and
+/// in the end it is where they end.
+fn directory(hashes: &[u64], prefixes: usize, shift: u32) -> Vec<u64> {
+    let mut directory = vec![0_u64; prefixes + 1];
+    for &hash in hashes {
+        let word = &mut directory[(hash >> shift) as usize + 1];
+        *word = (*word + (1 << FILTER_BITS)) | filter_of(hash);
+    }
+    let mut begin = 0;
+    for word in &mut directory {
+        let count = *word >> FILTER_BITS;
+        *word = (begin << FILTER_BITS) | (*word & ((1 << FILTER_BITS) - 1));
+        begin += count;
+    }
+    directory
 }
 
 impl JoinTable {
@@ -139,10 +199,30 @@ impl JoinTable {
         self.tuple_bytes
     }
 
+    /// Whether entries lie where the directory leads to; else there are links.
+    pub fn is_copied(&self) -> bool {
+        matches!(self.entries, Entries::Copied(_))
+    }
+
     /// The first byte of an entry.
     #[inline]
     pub fn entry(&self, number: usize) -> *const u8 {
-        self.entries[number * self.tuple_bytes..].as_ptr()
+        match &self.entries {
+            Entries::Copied(copied) => copied[number * self.tuple_bytes..].as_ptr(),
+            Entries::Linked { links, .. } => links[number].place.0,
+        }
+    }
+
+    /// As [`JoinTable::entry`]; None where it has another hash for certain.
+    #[inline]
+    pub fn entry_with(&self, number: usize, hash: u64) -> Option<*const u8> {
+        match &self.entries {
+            Entries::Copied(copied) => Some(copied[number * self.tuple_bytes..].as_ptr()),
+            Entries::Linked { links, .. } => {
+                let link = &links[number];
+                (link.hash == hash).then_some(link.place.0)
+            }
+        }
     }
 
     /// The entries whose key has these values, in order.
@@ -150,7 +230,7 @@ impl JoinTable {
     pub fn matches<'a>(&'a self, keys: &'a [Value<'a>]) -> Matches<'a> {
         let hash = hash_of(&self.key, keys);
         let (at, end) = hash.map_or((0, 0), |hash| self.candidates(hash));
-        Matches { table: self, keys, at, end }
+        Matches { table: self, keys, hash: hash.unwrap_or(0), at, end }
     }
 
     /// The numbers of the entries that may have a key with that hash: from the first up to and
@@ -172,10 +252,13 @@ impl JoinTable {
         prefetch(&raw const self.directory[(hash >> self.shift) as usize]);
     }
 
-    /// Bring an entry into the processor's caches.
+    /// Bring an entry, or the link to it, into the processor's caches.
     #[inline]
     pub fn prefetch_entry(&self, number: usize) {
-        prefetch(self.entry(number));
+        match &self.entries {
+            Entries::Copied(copied) => prefetch(&raw const copied[number * self.tuple_bytes]),
+            Entries::Linked { links, .. } => prefetch(&raw const links[number]),
+        }
     }
 }
 
@@ -193,6 +276,7 @@ pub fn hash_of(key: &[Field], values: &[Value<'_>]) -> Option<u64> {
 pub struct Matches<'a> {
     table: &'a JoinTable,
     keys: &'a [Value<'a>],
+    hash: u64,
     at: usize,
     end: usize,
 }
@@ -202,10 +286,13 @@ impl<'a> Iterator for Matches<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<&'a [u8]> {
-        let bytes = self.table.tuple_bytes;
         while self.at < self.end {
-            let entry = &self.table.entries[self.at * bytes..(self.at + 1) * bytes];
+            let start = self.table.entry_with(self.at, self.hash);
             self.at += 1;
+            let Some(start) = start else { continue };
+            // SAFETY: it is the first byte of an entry of the table, which keeps it as it is.
+            #[expect(unsafe_code, reason = "entries are reached through links")]
+            let entry = unsafe { std::slice::from_raw_parts(start, self.table.tuple_bytes) };
             let mut pairs = self.table.key.iter().zip(self.keys);
             if pairs.all(|(field, value)| {
                 tuple::read(entry, field).compare(*value).is_some_and(std::cmp::Ordering::is_eq)
@@ -224,9 +311,10 @@ mod tests {
     use loadstone_quel::tree::Span;
     use proptest::prelude::*;
 
-    fn layout() -> Layout {
+    /// Entries of 16 bytes, which are copied, or longer ones.
+    fn layout(width: usize) -> Layout {
         let key = ("key".to_owned(), Kind::Integer { bytes: 4 }, true);
-        let text = ("text".to_owned(), Kind::Text { width: 3 }, false);
+        let text = ("text".to_owned(), Kind::Text { width }, false);
         Layout::of([key, text, ("number".to_owned(), Kind::Integer { bytes: 8 }, false)])
     }
 
@@ -254,14 +342,16 @@ mod tests {
             rows in prop::collection::vec(
                 (prop::option::weighted(0.9, -5i64..5), "[ab ]{0,3}"), 0..100
             ),
+            width in prop::sample::select(vec![3, 40]),
         ) {
-            let layout = layout();
+            let layout = layout(width);
             let mut builder = JoinBuilder::new(&layout, &[0, 1], &Memory::new(1 << 20));
             for (number, (key, text)) in rows.iter().enumerate() {
                 let key = key.map_or(Value::Null, Value::Integer);
                 builder.add(&entry(&layout, key, text, number)).unwrap();
             }
             let table = builder.finish().unwrap();
+            prop_assert_eq!(table.is_copied(), width == 3);
             for key in -6..6 {
                 for text in ["", "a", "ab", "ba "] {
                     let expected: Vec<_> = (0..).zip(&rows).filter(|(_, (other, other_text))| {
@@ -282,7 +372,7 @@ mod tests {
 
     #[test]
     fn hardly_a_probe_in_vain_gets_beyond_the_directory() {
-        let layout = layout();
+        let layout = layout(3);
         let mut builder = JoinBuilder::new(&layout, &[0], &Memory::new(1 << 22));
         for number in 0..10_000 {
             builder.add(&entry(&layout, Value::Integer(number), "", 0)).unwrap();
@@ -299,12 +389,30 @@ mod tests {
 
     #[test]
     fn too_small_a_budget_is_an_error() {
-        let layout = layout();
+        let layout = layout(3);
         let memory = Memory::new(6_000);
         let mut builder = JoinBuilder::new(&layout, &[0], &memory);
         let tuple = entry(&layout, Value::Integer(1), "", 0);
         let added = (0..300).all(|_| builder.add(&tuple).is_ok());
         assert!(!added || builder.finish().is_err());
         assert_eq!(memory.used_bytes(), if added { 0 } else { memory.used_bytes() });
+    }
+
+    #[test]
+    fn a_table_answers_for_the_memory_that_it_holds() {
+        for (width, bytes_each) in [(3, 16), (40, 53 + size_of::<Link>())] {
+            let (layout, memory) = (layout(width), Memory::new(1 << 22));
+            let mut builder = JoinBuilder::new(&layout, &[0], &memory);
+            let tuples: Vec<_> =
+                (0..4096).map(|number| entry(&layout, Value::Integer(number), "", 0)).collect();
+            builder.add_many(&tuples.concat()).unwrap();
+            let table = builder.finish().unwrap();
+            let least = 4096 * (bytes_each + 8) as u64;
+            // The last chunk of entries that stay has room for as many more.
+            let most = if width == 3 { least + 8 } else { 2 * least };
+            assert!((least..=most).contains(&memory.used_bytes()), "{}", memory.used_bytes());
+            drop(table);
+            assert_eq!(memory.used_bytes(), 0);
+        }
     }
 }

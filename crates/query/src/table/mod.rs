@@ -13,6 +13,6 @@ mod slots;
 pub use distinct::DistinctTable;
 pub use duplicates::Duplicates;
 pub use join::{JoinBuilder, JoinTable, Matches, hash_of};
-pub use key::{KeyValue, converted, has_real, hash_fields};
+pub use key::{KeyValue, converted, has_real, hash_fields, hash_tuples, is_equal};
 pub use slots::Slots;
 pub(crate) use slots::prefetch;

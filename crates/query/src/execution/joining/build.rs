@@ -13,9 +13,9 @@ use crate::tuple::{Field, Layout};
 /// empty, its place, and what grows by doubling.
 const ENTRY_BYTES: u64 = 56;
 
-/// How often an entry may be there while a table is made: put in, copied to its place, and as much
-/// again in a chunk that is not full.
-const ENTRY_COPIES: u64 = 3;
+/// How often an entry may be there while a table is made: put in, and as much again in a chunk that
+/// is not full; and once more where it is copied to its place.
+const ENTRY_COPIES: u64 = 2;
 
 /// Buffers beside those of the partitions that are written: of runs that are read.
 const READERS: u64 = 2;
@@ -39,7 +39,8 @@ impl Shape {
         let Some(left) = memory.budget_bytes().checked_sub(buffers) else {
             return Err(memory.reservation(WHAT).refusal());
         };
-        let entries_max = left / (layout.bytes as u64 * ENTRY_COPIES + ENTRY_BYTES);
+        let copies = ENTRY_COPIES + u64::from(JoinBuilder::copies(layout.bytes));
+        let entries_max = left / (layout.bytes as u64 * copies + ENTRY_BYTES);
         let fields = key.iter().map(|at| layout.fields[*at].clone()).collect();
         let (layout, key) = (layout.clone(), key.to_vec());
         let entries_max = (entries_max as usize).max(1);
@@ -104,6 +105,18 @@ impl Building {
             return self.builder.add(entry);
         }
         self.add_divided(entry)
+    }
+
+    /// Put copies of so many entries in, which lie one after another.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::QueryError::Spill`] where the file cannot be written.
+    pub fn add_many(&mut self, entries: &[u8], count: usize) -> Result<()> {
+        if self.builder.len() + count <= self.shape.entries_max && self.away.is_none() {
+            return self.builder.add_many(entries);
+        }
+        entries.chunks_exact(self.shape.layout.bytes).try_for_each(|entry| self.add(entry))
     }
 
     fn add_divided(&mut self, entry: &[u8]) -> Result<()> {

@@ -7,11 +7,11 @@ use loadstone_quel::error::Fault;
 use loadstone_quel::schema::Kind;
 
 use super::rows::Rows;
-use super::value::{Computed, at};
+use super::value::{Computed, Stored, at};
 use crate::error::QueryError;
 use crate::execution::State;
 use crate::execution::joining::Aside;
-use crate::table::JoinTable;
+use crate::table::{JoinTable, prefetch};
 use crate::tuple::{HASH_SEED, hash_integer};
 
 /// Pairs of a row and an entry with the row's key.
@@ -22,6 +22,8 @@ pub(super) struct Probe {
     /// Whether the key is one integer on both sides, never null.
     integer: Option<(usize, usize)>,
     hashes: Vec<u64>,
+    /// Entries that may fit: the position in `hashes`, and the entry's number.
+    numbers: Vec<(usize, usize)>,
     /// The pairs of the batch: the rows ascend.
     pub rows: Vec<u16>,
     pub entries: Vec<*const u8>,
@@ -39,8 +41,15 @@ impl Probe {
             }
             _ => None,
         };
-        let (hashes, rows, entries) = (Vec::new(), Vec::new(), Vec::new());
-        Self { table: Some(table), keys, integer, hashes, rows, entries }
+        Self {
+            table: Some(table),
+            keys,
+            integer,
+            hashes: Vec::new(),
+            numbers: Vec::new(),
+            rows: Vec::new(),
+            entries: Vec::new(),
+        }
     }
 
     /// Let go of the table: rows find nothing until there is another.
@@ -97,48 +106,59 @@ impl Probe {
         self.rows.clear();
         self.entries.clear();
         match self.integer {
-            Some((offset, bytes)) => self.find_integers(batch, offset, bytes),
+            Some(place) => self.find_integers(batch, place),
             None => self.find_values(batch),
         }
     }
 
-    /// In three passes, each of which asks memory for what the next one needs: hashes and
-    /// directory words; entries that may fit; their keys.
-    #[expect(unsafe_code, reason = "entries are read through pointers")]
-    fn find_integers(&mut self, batch: &Rows, offset: usize, bytes: usize) -> Result<(), Fault> {
-        let Some(table) = &self.table else { return Ok(()) };
-        let keys = &self.keys[0].compute(batch, &batch.selection)?.integers;
-        self.hashes.clear();
+    /// In passes, each of which asks memory for what the next one needs: hashes and directory
+    /// words; entries that may fit, or the links to them; their keys.
+    fn find_integers(
+        &mut self,
+        batch: &Rows,
+        (offset, bytes): (usize, usize),
+    ) -> Result<(), Fault> {
+        let Self { table, keys, hashes, numbers, rows, entries, .. } = self;
+        let Some(table) = table else { return Ok(()) };
+        let keys = &keys[0].compute(batch, &batch.selection)?.integers;
+        hashes.clear();
         for row in &batch.selection {
             let hash = hash_integer(HASH_SEED, keys[usize::from(*row)]);
             table.prefetch_directory(hash);
-            self.hashes.push(hash);
+            hashes.push(hash);
         }
-        for (row, hash) in batch.selection.iter().zip(&self.hashes) {
-            let (begin, end) = table.candidates(*hash);
-            for number in begin..end {
-                table.prefetch_entry(number);
-                self.rows.push(*row);
-                self.entries.push(table.entry(number));
+        if table.is_copied() {
+            for (row, hash) in batch.selection.iter().zip(&*hashes) {
+                let (begin, end) = table.candidates(*hash);
+                for number in begin..end {
+                    table.prefetch_entry(number);
+                    rows.push(*row);
+                    entries.push(table.entry(number));
+                }
+            }
+        } else {
+            numbers.clear();
+            for (at, hash) in hashes.iter().enumerate() {
+                let (begin, end) = table.candidates(*hash);
+                for number in begin..end {
+                    table.prefetch_entry(number);
+                    numbers.push((at, number));
+                }
+            }
+            for &(at, number) in &*numbers {
+                if let Some(entry) = table.entry_with(number, hashes[at]) {
+                    prefetch(entry.wrapping_add(offset));
+                    rows.push(batch.selection[at]);
+                    entries.push(entry);
+                }
             }
         }
-        let mut kept = 0;
-        for pair in 0..self.rows.len() {
-            let (row, entry) = (self.rows[pair], self.entries[pair]);
-            // SAFETY: the entry is a whole one of the table, and the key's field is of its layout.
-            let key = unsafe {
-                match bytes {
-                    1 => i64::from(at::<i8>(entry, offset)),
-                    2 => i64::from(i16::from_le(at(entry, offset))),
-                    4 => i64::from(i32::from_le(at(entry, offset))),
-                    _ => i64::from_le(at(entry, offset)),
-                }
-            };
-            (self.rows[kept], self.entries[kept]) = (row, entry);
-            kept += usize::from(key == keys[usize::from(row)]);
+        match bytes {
+            1 => keep_equal::<i8>(rows, entries, keys, offset),
+            2 => keep_equal::<i16>(rows, entries, keys, offset),
+            4 => keep_equal::<i32>(rows, entries, keys, offset),
+            _ => keep_equal::<i64>(rows, entries, keys, offset),
         }
-        self.rows.truncate(kept);
-        self.entries.truncate(kept);
         Ok(())
     }
 
@@ -159,4 +179,24 @@ impl Probe {
         }
         Ok(())
     }
+}
+
+/// Keep the pairs of which the integer of that type at an offset of the entry is the row's key.
+fn keep_equal<T: Stored>(
+    rows: &mut Vec<u16>,
+    entries: &mut Vec<*const u8>,
+    keys: &[i64],
+    offset: usize,
+) {
+    let mut kept = 0;
+    for pair in 0..rows.len() {
+        let (row, entry) = (rows[pair], entries[pair]);
+        // SAFETY: the entry is a whole one of the table, and the key's field is of its layout.
+        #[expect(unsafe_code, reason = "entries are read through pointers")]
+        let key = unsafe { at::<T>(entry, offset) }.wide();
+        (rows[kept], entries[kept]) = (row, entry);
+        kept += usize::from(key == keys[usize::from(row)]);
+    }
+    rows.truncate(kept);
+    entries.truncate(kept);
 }

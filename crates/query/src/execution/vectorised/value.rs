@@ -176,6 +176,11 @@ impl Computed {
         }
     }
 
+    /// Whether it is a place in a slot's tuple that always has a value.
+    pub fn is_never_null_column(&self) -> bool {
+        self.column().is_some_and(|(_, field)| field.null_at.is_none())
+    }
+
     /// Its values for the selected rows.
     ///
     /// # Errors
@@ -235,6 +240,33 @@ fn copy_nulls(from: &Vector, to: &mut Vector, selection: &[u16]) {
         each(selection, |row| to.nulls[row] = from.nulls[row]);
     }
 }
+
+/// An integer as tuples have it: little-endian.
+pub(super) trait Stored: Copy {
+    /// As the processor has it.
+    fn native(self) -> Self;
+
+    /// In 64 bits.
+    fn wide(self) -> i64;
+}
+
+macro_rules! stored {
+    ($($type:ty),+) => {
+        $(impl Stored for $type {
+            #[inline]
+            fn native(self) -> Self {
+                Self::from_le(self)
+            }
+
+            #[inline]
+            fn wide(self) -> i64 {
+                i64::from(self.native())
+            }
+        })+
+    };
+}
+
+stored!(i8, i16, i32, i64);
 
 /// A number of that many bytes at an offset of a tuple.
 ///
