@@ -342,5 +342,5 @@ fn key_of(by: &Layout, Place(start): Place) -> &[u8] {
 
 #[inline]
 fn is_equal(by: &Layout, place: Place, key: &[u8]) -> bool {
-    key_of(by, place) == key
+    crate::table::is_equal(key_of(by, place), key)
 }

@@ -1,6 +1,6 @@
 //! Duplicates of tuples, removed by hash.
 
-use super::key::{has_real, hash_fields};
+use super::key::{has_real, hash_fields, is_equal};
 use super::slots::Slots;
 use crate::error::Result;
 use crate::memory::{Memory, Place, Tuples};
@@ -110,7 +110,11 @@ impl DistinctTable {
         // them.
         #[expect(unsafe_code, reason = "the tuple lies in memory that this table owns")]
         let other = unsafe { std::slice::from_raw_parts(start, self.layout.bytes) };
-        if self.is_plain { tuple == other } else { is_equal_by_fields(tuple, other, &self.layout) }
+        if self.is_plain {
+            is_equal(tuple, other)
+        } else {
+            is_equal_by_fields(tuple, other, &self.layout)
+        }
     }
 
     /// As [`DistinctTable::insert`], for a tuple with that hash.
