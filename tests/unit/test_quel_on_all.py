@@ -19,7 +19,7 @@ ROWS = 200
 RELATIONS = ("onektup", "tenktup1", "tenktup2", "bprime")
 RANGES = "range of t is tenktup1 range of w is tenktup2 range of o is onektup range of b is bprime "
 KINDS = {"int2": "i2", "int4": "i4"}
-OF_QUERIES = ("execution", "join", "optimizer", "aggregate", "distinct", "accelerator")
+OF_QUERIES = ("execution", "join", "optimizer", "aggregate", "distinct", "accelerator", "simd")
 """Of these tactics each value is paired with each of another at least in the crate's own tests;
 here each is there once."""
 

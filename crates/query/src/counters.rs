@@ -25,6 +25,15 @@ pub struct Work {
     pub log_bytes: u64,
     /// Batches of rows that `execution=vectorised` took from sources.
     pub batches: u64,
+    /// Innermost loops of `execution=vectorised` and of the accelerator, each through one batch,
+    /// that took one value at a time: `simd=off`.
+    pub scalar_loops: u64,
+    /// Those with the vector instructions that every processor of the kind has.
+    pub baseline_loops: u64,
+    /// Those with AVX2.
+    pub avx2_loops: u64,
+    /// Those with AVX-512.
+    pub avx512_loops: u64,
     /// Expressions of which `execution=closures` made functions.
     pub closures: u64,
     /// Symbols that `execution=interpreted` fetched.
@@ -54,6 +63,10 @@ impl Work {
         self.spilled_bytes += other.spilled_bytes;
         self.log_bytes += other.log_bytes;
         self.batches += other.batches;
+        self.scalar_loops += other.scalar_loops;
+        self.baseline_loops += other.baseline_loops;
+        self.avx2_loops += other.avx2_loops;
+        self.avx512_loops += other.avx512_loops;
         self.closures += other.closures;
         self.symbols += other.symbols;
         self.interpretations += other.interpretations;

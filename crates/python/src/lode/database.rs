@@ -105,7 +105,8 @@ impl Database {
         let work = fields!(
             work;
             tuples, pages, tuples_judged, pages_judged, batches_ahead, comparisons, hash_probes,
-            spilled_bytes, log_bytes, functions_compiled, code_bytes, compile_ns, rows
+            spilled_bytes, log_bytes, scalar_loops, baseline_loops, avx2_loops, avx512_loops,
+            functions_compiled, code_bytes, compile_ns, rows
         );
         counters.set_item("query", named(py, work)?)?;
         Ok(counters)

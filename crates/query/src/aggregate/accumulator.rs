@@ -30,12 +30,25 @@ enum Totals {
     Counts(Vec<i64>),
     /// How many, and their sum: of integers so wide that no number of them overflows it.
     Sums { counts: Vec<i64>, wholes: Vec<i128>, reals: Vec<f64>, is_real: bool },
-    /// The least or greatest integer.
-    Integers { best: Vec<i64>, is_set: Vec<bool> },
+    /// The least or greatest integer; `worst` before there is one.
+    Integers { best: Vec<i64>, is_set: Vec<bool>, worst: i64 },
     /// The least or greatest real.
     Reals { best: Vec<f64>, is_set: Vec<bool> },
     /// The least or greatest text, of at most so many bytes.
     Texts { best: Vec<Box<[u8]>>, is_set: Vec<bool>, width: usize },
+}
+
+/// What many integers come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OfRun {
+    /// Nothing but how many they are.
+    Count,
+    /// Their sum.
+    Sum,
+    /// The least.
+    Least,
+    /// The greatest.
+    Greatest,
 }
 
 impl Totals {
@@ -57,8 +70,8 @@ impl Totals {
                 wholes.push(0);
                 reals.push(0.0);
             }
-            Self::Integers { best, is_set } => {
-                best.push(0);
+            Self::Integers { best, is_set, worst } => {
+                best.push(*worst);
                 is_set.push(false);
             }
             Self::Reals { best, is_set } => {
@@ -91,7 +104,10 @@ impl Accumulator {
                 reals: Vec::new(),
                 is_real: false,
             },
-            (_, Kind::Integer { .. }) => Totals::Integers { best: Vec::new(), is_set: Vec::new() },
+            (_, Kind::Integer { .. }) => {
+                let worst = if function == F::Min { i64::MAX } else { i64::MIN };
+                Totals::Integers { best: Vec::new(), is_set: Vec::new(), worst }
+            }
             (_, Kind::Real { .. }) => Totals::Reals { best: Vec::new(), is_set: Vec::new() },
             (_, Kind::Text { width }) => {
                 Totals::Texts { best: Vec::new(), is_set: Vec::new(), width }
@@ -162,7 +178,7 @@ impl Accumulator {
                 reals[partition] += value.as_real();
                 *is_real = true;
             }
-            (Totals::Integers { best, is_set }, Value::Integer(value)) => {
+            (Totals::Integers { best, is_set, .. }, Value::Integer(value)) => {
                 if !is_set[partition] || value.cmp(&best[partition]) == wanted {
                     (best[partition], is_set[partition]) = (value, true);
                 }
@@ -214,6 +230,36 @@ impl Accumulator {
         })
     }
 
+    /// What of many integers for one partition, none of them null, [`Accumulator::add_run`] wants;
+    /// None where it must see each.
+    pub fn of_run(&self) -> Option<OfRun> {
+        match &self.totals {
+            _ if self.seen.is_some() => None,
+            Totals::Counts(_) => Some(OfRun::Count),
+            Totals::Sums { .. } => Some(OfRun::Sum),
+            Totals::Integers { .. } if self.function == AggregateFunction::Min => {
+                Some(OfRun::Least)
+            }
+            Totals::Integers { .. } => Some(OfRun::Greatest),
+            Totals::Reals { .. } | Totals::Texts { .. } => None,
+        }
+    }
+
+    /// Count so many integers for a partition in, one at least, of which
+    /// [`Accumulator::of_run`] is this.
+    pub fn add_run(&mut self, partition: usize, count: usize, of_run: i128) {
+        match &mut self.totals {
+            Totals::Counts(counts) => counts[partition] += count as i64,
+            Totals::Sums { counts, wholes, .. } => {
+                counts[partition] += count as i64;
+                wholes[partition] += of_run;
+            }
+            Totals::Integers { .. } | Totals::Reals { .. } | Totals::Texts { .. } => {
+                self.count(partition, Value::Integer(of_run as i64));
+            }
+        }
+    }
+
     /// Count integers in, none of them null: `values[at]` for the partition `partitions[at]`, for
     /// each `at` of the selection.
     ///
@@ -242,15 +288,16 @@ impl Accumulator {
                 counts[partition] += 1;
                 wholes[partition] += i128::from(value);
             }),
-            Totals::Integers { best, is_set } => {
-                let is_min = self.function == AggregateFunction::Min;
+            Totals::Integers { best, is_set, .. } if self.function == AggregateFunction::Min => {
                 pairs.for_each(|(partition, value)| {
-                    let old = best[partition];
-                    let better = if is_min { value.min(old) } else { value.max(old) };
-                    best[partition] = if is_set[partition] { better } else { value };
+                    best[partition] = best[partition].min(value);
                     is_set[partition] = true;
                 });
             }
+            Totals::Integers { best, is_set, .. } => pairs.for_each(|(partition, value)| {
+                best[partition] = best[partition].max(value);
+                is_set[partition] = true;
+            }),
             Totals::Reals { .. } | Totals::Texts { .. } => {
                 for (partition, value) in pairs {
                     self.add(partition, Value::Integer(value))?;

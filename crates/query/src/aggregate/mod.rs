@@ -21,7 +21,7 @@ use crate::tuple::{self, Field, HASH_SEED, Layout, Value};
 use aside::{AWAY, Aside};
 use seen::Seen;
 
-pub use accumulator::Accumulator;
+pub use accumulator::{Accumulator, OfRun};
 pub use groups::Groups;
 
 /// What the budget's error calls it.

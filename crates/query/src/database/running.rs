@@ -19,7 +19,7 @@ use crate::execution::{self, Executor, Parameter, Sink, State, Transaction};
 use crate::memory::Memory;
 use crate::plan::{self, Plan};
 use crate::spill::Spill;
-use crate::tactics::{Accelerator, Execution};
+use crate::tactics::{Accelerator, Execution, Simd};
 
 /// Rows up to so many bytes are collected before the first is given, which spares a thread.
 const COLLECTED_BYTES_MAX: u64 = 4 << 20;
@@ -76,13 +76,15 @@ impl Database {
     fn prepared(&self, planned: Arc<Planned>, catalog: Arc<Catalog>, statement: &Statement) -> Run {
         let source = Arc::clone(&statement.text);
         let executor = execution::executor(self.tactics.execution);
-        let (accelerator, done) = (self.tactics.accelerator, self.done.clone());
+        let (accelerator, simd, done) =
+            (self.tactics.accelerator, self.tactics.simd, self.done.clone());
         let (memory, spill_folder) = (self.memory.clone(), self.spill_folder.clone());
         let (code, counts_steps) = (Arc::clone(&statement.code), false);
         Run {
             planned,
             executor,
             accelerator,
+            simd,
             catalog,
             source,
             memory,
@@ -231,6 +233,7 @@ pub(super) struct Run {
     pub planned: Arc<Planned>,
     executor: &'static dyn Executor,
     accelerator: Accelerator,
+    simd: Simd,
     catalog: Arc<Catalog>,
     source: Arc<str>,
     memory: Memory,
@@ -286,6 +289,7 @@ impl Run {
         let budget_bytes = memory.budget_bytes();
         let mut state = State::new(transaction, source, parameters, memory, catalog, cancel);
         state.accelerator = self.accelerator;
+        state.simd = self.simd;
         state.step_rows = self.counts_steps.then(Vec::new);
         state.spill = Spill::new(&self.spill_folder, budget_bytes);
         state.code = Arc::clone(&self.code);

@@ -18,7 +18,7 @@ use crate::memory::Memory;
 use crate::relation::Relation;
 use crate::spill::Spill;
 use crate::table::JoinTable;
-use crate::tactics::Accelerator;
+use crate::tactics::{Accelerator, Simd};
 use crate::temporary::Temporary;
 use crate::tuple::Value;
 
@@ -40,6 +40,8 @@ pub struct State<'a> {
     pub(super) share_bytes: u64,
     /// Where the conditions on a scanned relation are evaluated; a plan made for `off` has none.
     pub accelerator: Accelerator,
+    /// Whether the innermost loops use vector instructions.
+    pub simd: Simd,
     /// What was done.
     pub work: Work,
     /// Tuples that were stored, appended, replaced or deleted, each counted once.
@@ -119,6 +121,7 @@ impl<'a> State<'a> {
             share_bytes: memory.budget_bytes(),
             memory,
             accelerator: Accelerator::On,
+            simd: Simd::default(),
             work: Work::default(),
             changed: 0,
             pipeline_rows: Vec::new(),

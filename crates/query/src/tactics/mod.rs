@@ -12,6 +12,7 @@ mod join;
 mod memory;
 mod optimizer;
 mod profile;
+mod simd;
 
 use std::fmt;
 use std::str::FromStr;
@@ -29,6 +30,7 @@ pub use join::Join;
 pub use memory::MemoryBytes;
 pub use optimizer::Optimizer;
 pub use profile::{Missing, Profile, Setting, absent_profile, profiles};
+pub use simd::Simd;
 
 /// Everything about a query and the storage under it that an experiment may vary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -45,6 +47,8 @@ pub struct Tactics {
     pub optimizer: Optimizer,
     /// Where the conditions on a scanned relation are evaluated.
     pub accelerator: Accelerator,
+    /// Whether the innermost loops use vector instructions.
+    pub simd: Simd,
     /// How duplicates are removed.
     pub distinct: Distinct,
     /// How the tuples of a partition come together.
@@ -58,7 +62,7 @@ macro_rules! for_each_tactic {
     ($do:ident) => {
         $do! {
             profile: Profile, execution: Execution, join: Join, optimizer: Optimizer,
-            accelerator: Accelerator, distinct: Distinct, aggregate: Grouping,
+            accelerator: Accelerator, simd: Simd, distinct: Distinct, aggregate: Grouping,
             memory: MemoryBytes,
         }
     };

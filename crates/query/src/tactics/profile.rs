@@ -139,7 +139,8 @@ impl Profile {
         let changed: &[Setting] = match self {
             Self::None => return Vec::new(),
             Self::ModernRow => return MODERN_ROW.to_vec(),
-            Self::UIngres | Self::MIngres => &[],
+            Self::UIngres => &[],
+            Self::MIngres => &[TUNED],
             Self::CIngres => &C_INGRES,
             Self::IdmNodac => &IDM,
             Self::IdmDac => &IDM_DAC,
@@ -226,6 +227,13 @@ const COMPILED: Setting = set(
     "closures",
     "each command's expressions become specialised operators, types known, constants computed once \
      (M81/62, 2.1)",
+);
+
+const TUNED: Setting = set(
+    "simd",
+    "on",
+    "instructions of the processor that do more at a time, as microcode did (M81/62, Table 4); \
+     they serve execution=vectorised, and with interpreted only an accelerator",
 );
 
 const C_INGRES: [Setting; 4] = [

@@ -12,6 +12,7 @@ mod hash;
 mod place;
 mod value;
 
+pub(crate) use hash::hash_integer_by_halves;
 pub use hash::{HASH_SEED, hash_integer, hash_null, hash_real, hash_text};
 pub use place::{array, read, read_integer, read_real, write};
 pub use value::{OwnedValue, Value, compare_mixed, compare_reals, compare_texts, trimmed};

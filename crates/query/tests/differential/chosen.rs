@@ -138,3 +138,29 @@ fn conditions_are_evaluated_where_it_was_chosen() {
         }
     }
 }
+
+#[test]
+fn the_innermost_loops_are_of_the_kind_that_was_chosen() {
+    let queries = [
+        ("retrieve (t.k) where t.k < 50", 50),
+        ("retrieve (x = count(t.k where t.i = u.i))", 1),
+        ("retrieve (x = min(t.k))", 1),
+        ("retrieve (x = sum(t.k))", 1),
+    ];
+    let of = |tactics: &str, (query, rows)| {
+        let (work, _) = work(&format!("{tactics}&optimizer=none&join=hash"), query, rows);
+        (work.scalar_loops, work.baseline_loops + work.avx2_loops + work.avx512_loops)
+    };
+    for chosen in values_of("simd") {
+        for query in queries {
+            let (scalar, vectors) = of(&format!("simd={chosen}"), query);
+            assert_eq!((scalar > 0, vectors > 0), (chosen == "off", chosen == "on"), "{query:?}");
+            assert_eq!(of(&format!("simd={chosen}&execution=closures"), query), (0, 0));
+        }
+        // The accelerator's loops are these, whatever takes the tuples that it leaves.
+        let (scalar, vectors) =
+            of(&format!("simd={chosen}&execution=interpreted&accelerator=on"), queries[0]);
+        assert_eq!((scalar > 0, vectors > 0), (chosen == "off", chosen == "on"));
+    }
+    assert_eq!(values_of("simd").len(), 2, "say here how the new value is known");
+}

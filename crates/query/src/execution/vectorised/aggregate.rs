@@ -4,15 +4,16 @@ use loadstone_quel::check::resolved::Type;
 use loadstone_quel::tree::Span;
 
 use super::condition::Condition;
+use super::kernels::Kernels;
 use super::pack::Packer;
 use super::rows::{ROWS_MAX, Rows, Selection};
 use super::value::Computed;
-use crate::aggregate::Partitions;
+use crate::aggregate::{OfRun, Partitions};
 use crate::error::Result;
 use crate::execution::{Packed, State};
 use crate::expression::Expr;
 use crate::plan::Update;
-use crate::table::{has_real, hash_fields};
+use crate::table::{has_real, hash_tuples};
 use crate::tuple::HASH_SEED;
 
 /// Integers from 0 to below this have a place of their own by value, without a hash.
@@ -25,6 +26,7 @@ pub(super) struct Feed {
     /// The partition of each row of the batch.
     partitions: Vec<u32>,
     selection: Selection,
+    kernels: &'static Kernels,
 }
 
 enum Keys {
@@ -71,7 +73,8 @@ impl Feed {
             }
         };
         let updates = updates.iter().map(prepare).collect();
-        Self { keys, updates, partitions: vec![0; ROWS_MAX], selection: Vec::new() }
+        let (partitions, kernels) = (vec![0; ROWS_MAX], Kernels::of(state.simd));
+        Self { keys, updates, partitions, selection: Vec::new(), kernels }
     }
 
     /// Count the selected rows in.
@@ -96,12 +99,30 @@ impl Feed {
                     .filter(rows, &mut self.selection, &mut state.work)
                     .map_err(|fault| state.evaluation(fault))?;
             }
+            let accumulator = into.accumulator(update.aggregate);
+            let of_run = accumulator.of_run().filter(|_| matches!(self.keys, Keys::None));
+            if of_run == Some(OfRun::Count) && update.argument.is_never_null_column() {
+                accumulator.add_run(0, self.selection.len(), 0);
+                continue;
+            }
             let values = update
                 .argument
                 .compute(rows, &self.selection)
                 .map_err(|fault| state.evaluation(fault))?;
-            let accumulator = into.accumulator(update.aggregate);
             if values.type_ == Type::Integer && !values.may_be_null() {
+                let is_whole = self.selection.len() == rows.len && rows.len > 0;
+                if let (Some(of_run), true) = (of_run, is_whole) {
+                    let values = &values.integers[..rows.len];
+                    let of_run = match of_run {
+                        OfRun::Count => 0,
+                        OfRun::Sum => self.kernels.sum(values),
+                        OfRun::Least => self.kernels.least(values).into(),
+                        OfRun::Greatest => self.kernels.greatest(values).into(),
+                    };
+                    self.kernels.count(&mut state.work);
+                    accumulator.add_run(0, values.len(), of_run);
+                    continue;
+                }
                 accumulator.add_integers(&self.partitions, &values.integers, &self.selection)?;
                 continue;
             }
@@ -163,12 +184,10 @@ impl Feed {
                     .pack(rows, &rows.selection, tuples)
                     .map_err(|fault| state.evaluation(fault))?;
                 state.work.hash_probes += rows.selection.len() as u64;
-                let by = &into.by().fields;
                 hashes.clear();
-                for tuple in tuples.chunks_exact(packer.bytes()) {
-                    let hash = hash_fields(tuple, by);
-                    into.prefetch(hash);
-                    hashes.push(hash);
+                hash_tuples(tuples, packer.bytes(), &into.by().fields, hashes);
+                for hash in &*hashes {
+                    into.prefetch(*hash);
                 }
                 let keys = tuples.chunks_exact(packer.bytes()).zip(hashes);
                 for ((key, hash), row) in keys.zip(&rows.selection) {

@@ -10,11 +10,12 @@ use std::cmp::Ordering;
 use loadstone_quel::check::resolved::Type;
 use loadstone_quel::error::Fault;
 use loadstone_quel::pattern::Pattern;
-use loadstone_quel::schema::Kind;
 use loadstone_quel::tree::BinaryOperator;
 
+use super::between::Between;
+use super::kernels::Kernels;
 use super::rows::{Rows, Selection, retain};
-use super::value::{Computed, at};
+use super::value::Computed;
 use super::vector::Vector;
 use crate::counters::Work;
 use crate::execution::State;
@@ -28,8 +29,8 @@ pub(super) enum Condition {
     And(Vec<Condition>),
     /// One holds.
     Or(Vec<Condition>),
-    /// An integer of a tuple lies between two constants, both included, or does not.
-    Between { slot: usize, offset: usize, bytes: usize, low: i64, high: i64, negated: bool },
+    /// An integer of a tuple lies between two constants, or does not.
+    Between(Between),
     /// Two values compare so.
     Compare { operator: BinaryOperator, left: Computed, right: Computed },
     /// A text fits a pattern, or does not.
@@ -54,7 +55,7 @@ impl Condition {
             Expr::Compare { operator, left, right } => {
                 let operator = if negated { opposite(*operator) } else { *operator };
                 let (left, right) = (Computed::new(left, state), Computed::new(right, state));
-                Self::compare(operator, left, right)
+                Self::compare(operator, left, right, Kernels::of(state.simd))
             }
             Expr::Match { text, pattern, negated: is_not } => Self::Match {
                 text: Computed::new(text, state),
@@ -66,12 +67,17 @@ impl Condition {
         }
     }
 
-    fn compare(operator: BinaryOperator, left: Computed, right: Computed) -> Self {
+    fn compare(
+        operator: BinaryOperator,
+        left: Computed,
+        right: Computed,
+        kernels: &'static Kernels,
+    ) -> Self {
         if left.is_constant() && !right.is_constant() {
-            return Self::compare(turned(operator), right, left);
+            return Self::compare(turned(operator), right, left, kernels);
         }
-        if let Some(between) = between(operator, &left, &right) {
-            return between;
+        if let Some(between) = between(operator, &left, &right, kernels) {
+            return Self::Between(between);
         }
         Self::Compare { operator, left, right }
     }
@@ -107,11 +113,7 @@ impl Condition {
                 taken.sort_unstable();
                 *selection = taken;
             }
-            Self::Between { slot, offset, bytes, low, high, negated } => {
-                work.comparisons += selection.len() as u64;
-                let place = (*offset, *bytes, *negated);
-                keep_between(selection, &rows.slots[*slot].tuples, place, (*low, *high));
-            }
+            Self::Between(between) => between.filter(rows, selection, work),
             Self::Compare { operator, left, right } => {
                 work.comparisons += selection.len() as u64;
                 let left = left.compute(rows, selection)?;
@@ -156,12 +158,15 @@ fn turned(operator: BinaryOperator) -> BinaryOperator {
 }
 
 /// A comparison of an integer that is never null with a constant, as the range that it means.
-fn between(operator: BinaryOperator, left: &Computed, right: &Computed) -> Option<Condition> {
+fn between(
+    operator: BinaryOperator,
+    left: &Computed,
+    right: &Computed,
+    kernels: &'static Kernels,
+) -> Option<Between> {
     use BinaryOperator as B;
-    let (slot, field) = left.column()?;
-    let (Kind::Integer { bytes }, None) = (field.kind, field.null_at) else { return None };
     let Value::Integer(constant) = right.constant_value()? else { return None };
-    let (low, high, negated) = match operator {
+    let (least, greatest, negated) = match operator {
         B::Equal => (constant, constant, false),
         B::NotEqual => (constant, constant, true),
         B::Less => (i64::MIN, constant.checked_sub(1)?, false),
@@ -169,64 +174,22 @@ fn between(operator: BinaryOperator, left: &Computed, right: &Computed) -> Optio
         B::Greater => (constant.checked_add(1)?, i64::MAX, false),
         _ => (constant, i64::MAX, false),
     };
-    Some(Condition::Between { slot, offset: field.offset, bytes, low, high, negated })
+    Between::new(left, (least, greatest), negated, kernels)
 }
 
 /// Neighbouring ranges of the same integer become one.
 fn joined(parts: Vec<Condition>) -> Vec<Condition> {
     let mut joined: Vec<Condition> = Vec::new();
     for part in parts {
-        if let Condition::Between { slot, offset, low, high, negated: false, .. } = &part
-            && let Some(Condition::Between {
-                slot: last_slot,
-                offset: last_offset,
-                low: last_low,
-                high: last_high,
-                negated: false,
-                ..
-            }) = joined.last_mut()
-            && (*slot, *offset) == (*last_slot, *last_offset)
+        if let (Condition::Between(part), Some(Condition::Between(last))) =
+            (&part, joined.last_mut())
+            && last.join(part)
         {
-            *last_low = (*last_low).max(*low);
-            *last_high = (*last_high).min(*high);
             continue;
         }
         joined.push(part);
     }
     joined
-}
-
-/// Keep the rows whose integer lies between two constants. One unsigned comparison tells: what is
-/// below the range wraps around to above it.
-#[expect(unsafe_code, reason = "tuples are read through pointers, without a bound to check")]
-fn keep_between(
-    selection: &mut Selection,
-    tuples: &[*const u8],
-    (offset, bytes, negated): (usize, usize, bool),
-    (low, high): (i64, i64),
-) {
-    if low > high {
-        if !negated {
-            selection.clear();
-        }
-        return;
-    }
-    let width = high.wrapping_sub(low) as u64;
-    let is_within = |value: i64| (value.wrapping_sub(low) as u64 <= width) != negated;
-    // SAFETY, for all reads: the field is of the layout of the slot's tuples, and each pointer
-    // leads to a whole tuple of it for as long as the batch lives.
-    match bytes {
-        1 => {
-            retain(selection, |row| is_within(i64::from(unsafe { at::<i8>(tuples[row], offset) })));
-        }
-        2 => retain(selection, |row| {
-            is_within(i64::from(i16::from_le(unsafe { at(tuples[row], offset) })))
-        }),
-        4 => retain(selection, |row| {
-            is_within(i64::from(i32::from_le(unsafe { at(tuples[row], offset) })))
-        }),
-        _ => retain(selection, |row| is_within(i64::from_le(unsafe { at(tuples[row], offset) }))),
-    }
 }
 
 fn keep_compared(

@@ -8,8 +8,10 @@
 
 mod accelerator;
 mod aggregate;
+mod between;
 mod condition;
 mod first;
+mod kernels;
 mod opened;
 mod pack;
 mod probe;
@@ -24,6 +26,7 @@ mod value;
 mod vector;
 
 pub use accelerator::Accelerator;
+pub use kernels::Kernels;
 
 use super::{Executor, Receiver, State};
 use crate::error::Result;

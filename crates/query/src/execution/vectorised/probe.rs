@@ -6,12 +6,15 @@ use loadstone_quel::check::resolved::Type;
 use loadstone_quel::error::Fault;
 use loadstone_quel::schema::Kind;
 
+use super::kernels::Kernels;
 use super::rows::Rows;
 use super::value::{Computed, Stored, at};
+use crate::counters::Work;
 use crate::error::QueryError;
 use crate::execution::State;
 use crate::execution::joining::Aside;
 use crate::table::{JoinTable, prefetch};
+use crate::tactics::Simd;
 use crate::tuple::{HASH_SEED, hash_integer};
 
 /// Pairs of a row and an entry with the row's key.
@@ -19,6 +22,7 @@ pub(super) struct Probe {
     /// None between two tables.
     table: Option<Arc<JoinTable>>,
     keys: Vec<Computed>,
+    kernels: &'static Kernels,
     /// Whether the key is one integer on both sides, never null.
     integer: Option<(usize, usize)>,
     hashes: Vec<u64>,
@@ -31,7 +35,7 @@ pub(super) struct Probe {
 
 impl Probe {
     /// Of that table, by these keys.
-    pub fn new(table: Arc<JoinTable>, keys: Vec<Computed>) -> Self {
+    pub fn new(table: Arc<JoinTable>, keys: Vec<Computed>, simd: Simd) -> Self {
         let integer = match (&keys[..], table.key()) {
             ([key], [field]) if key.type_() == Type::Integer && !key.may_be_null() => {
                 match (field.kind, field.null_at) {
@@ -44,6 +48,7 @@ impl Probe {
         Self {
             table: Some(table),
             keys,
+            kernels: Kernels::of(simd),
             integer,
             hashes: Vec::new(),
             numbers: Vec::new(),
@@ -102,11 +107,11 @@ impl Probe {
     /// # Errors
     ///
     /// Of a row for which a key cannot be computed.
-    pub fn find(&mut self, batch: &Rows) -> Result<(), Fault> {
+    pub fn find(&mut self, batch: &Rows, work: &mut Work) -> Result<(), Fault> {
         self.rows.clear();
         self.entries.clear();
         match self.integer {
-            Some(place) => self.find_integers(batch, place),
+            Some(place) => self.find_integers(batch, place, work),
             None => self.find_values(batch),
         }
     }
@@ -117,15 +122,22 @@ impl Probe {
         &mut self,
         batch: &Rows,
         (offset, bytes): (usize, usize),
+        work: &mut Work,
     ) -> Result<(), Fault> {
-        let Self { table, keys, hashes, numbers, rows, entries, .. } = self;
+        let Self { table, keys, kernels, hashes, numbers, rows, entries, .. } = self;
         let Some(table) = table else { return Ok(()) };
         let keys = &keys[0].compute(batch, &batch.selection)?.integers;
-        hashes.clear();
-        for row in &batch.selection {
-            let hash = hash_integer(HASH_SEED, keys[usize::from(*row)]);
-            table.prefetch_directory(hash);
-            hashes.push(hash);
+        if batch.selection.len() == batch.len {
+            hashes.resize(batch.len, 0);
+            kernels.hash(&keys[..batch.len], hashes);
+            kernels.count(work);
+        } else {
+            let keys = batch.selection.iter().map(|row| keys[usize::from(*row)]);
+            hashes.clear();
+            hashes.extend(keys.map(|key| hash_integer(HASH_SEED, key)));
+        }
+        for hash in &*hashes {
+            table.prefetch_directory(*hash);
         }
         if table.is_copied() {
             for (row, hash) in batch.selection.iter().zip(&*hashes) {

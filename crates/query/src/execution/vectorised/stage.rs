@@ -73,7 +73,7 @@ impl Stage {
             }
             Step::Probe { table, slot, keys } => {
                 let keys = keys.iter().map(|key| Computed::new(key, state)).collect();
-                let probe = Box::new(Probe::new(state.table(*table), keys));
+                let probe = Box::new(Probe::new(state.table(*table), keys, state.simd));
                 let away = state.away.remove(table);
                 let form = || RowForm::new(pipeline, number);
                 let aside = away.map(|away| Aside::new(away, form()).map(Box::new)).transpose()?;
@@ -160,7 +160,7 @@ fn probed(
     state: &mut State<'_>,
     push: &mut Push<'_>,
 ) -> Result<()> {
-    probe.find(rows).map_err(|fault| state.evaluation(fault))?;
+    probe.find(rows, &mut state.work).map_err(|fault| state.evaluation(fault))?;
     for (pairs, entries) in probe.rows.chunks(ROWS_MAX).zip(probe.entries.chunks(ROWS_MAX)) {
         out.clear();
         out.gather(rows, pairs);
