@@ -21,7 +21,7 @@ mod tests;
 
 use std::sync::Arc;
 
-pub use batch::TupleBatch;
+pub use batch::{Near, TupleBatch};
 pub use build::{NewIndex, add_index};
 pub use check::{check, check_all};
 pub use load::{Design, Loader, NewStructure, modify};

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::expression::Expr;
 use crate::plan::{Pack, Pipeline, Sink, Source, Step};
+use crate::relation::Near;
 use crate::tuple::{Layout, width};
 
 /// A row in a tuple.
@@ -207,6 +208,41 @@ fn sink_exprs(sink: &Sink, reads: &mut dyn FnMut(&Expr)) {
             }
         }
     }
+}
+
+/// Of a stored relation's tuples, what is looked at first: by the condition that its access method
+/// evaluates, or by the pipeline's first step, or by the aggregation that it feeds.
+pub(in crate::execution) fn looked_at_first(pipeline: &Pipeline) -> Option<Near> {
+    let Source::Scan { slot, qualification, .. } = &pipeline.source else { return None };
+    let (mut wanted, mut ids) = (Wanted::new(), BTreeSet::new());
+    let mut reads = |expr: &Expr| columns(expr, &mut wanted, &mut ids);
+    match (qualification, pipeline.steps.first()) {
+        (Some(condition), _) => reads(condition),
+        (None, Some(step @ (Step::Filter(_) | Step::Probe { .. } | Step::ProbeGroups { .. }))) => {
+            step_exprs(step, &mut reads);
+        }
+        (None, None) if matches!(pipeline.sink, Sink::Aggregate { .. }) => {
+            sink_exprs(&pipeline.sink, &mut reads);
+        }
+        // Whole tuples are asked for when they are copied.
+        _ => {}
+    }
+    near(&wanted, *slot)
+}
+
+/// As [`looked_at_first`], for one condition.
+pub(in crate::execution) fn looked_at(condition: &Expr, slot: usize) -> Option<Near> {
+    let (mut wanted, mut ids) = (Wanted::new(), BTreeSet::new());
+    columns(condition, &mut wanted, &mut ids);
+    near(&wanted, slot)
+}
+
+/// The first and the last byte of what is wanted of a slot.
+fn near(wanted: &Wanted, slot: usize) -> Option<Near> {
+    let of_slot = || wanted.iter().filter(|one| one.0 == slot);
+    let first = of_slot().map(|(_, from, _)| *from).min()?;
+    let last = of_slot().map(|(_, _, to)| to - 1).max()?;
+    Some(Near(first, last))
 }
 
 /// What an expression reads of which slot.

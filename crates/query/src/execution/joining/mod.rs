@@ -14,7 +14,7 @@ mod form;
 mod pairs;
 
 pub(super) use build::{Building, Built};
-pub(super) use form::RowForm;
+pub(super) use form::{RowForm, looked_at, looked_at_first};
 pub(super) use pairs::Aside;
 
 /// What the budget's error calls it.

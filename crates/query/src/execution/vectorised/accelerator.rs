@@ -12,8 +12,9 @@ use super::rows::{ROWS_MAX, Rows};
 use crate::counters::Work;
 use crate::error::{QueryError, Result};
 use crate::execution::State;
+use crate::execution::joining::looked_at;
 use crate::expression::Expr;
-use crate::relation::{Scan, TupleBatch};
+use crate::relation::{Near, Scan, TupleBatch};
 use crate::tactics;
 
 /// Batches of pages that a thread may be ahead of what takes their tuples: so few that their pages
@@ -35,8 +36,10 @@ impl Accelerator {
     ///
     /// That there is no thread to be had.
     pub fn new(condition: &Expr, slot: usize, state: &State<'_>) -> Result<Self> {
+        let near = looked_at(condition, slot);
         let condition = Condition::new(condition, state);
-        let judge = Judge { condition, slot, rows: Rows::new(slot + 1), qualified: Vec::new() };
+        let (rows, qualified) = (Rows::new(slot + 1), Vec::new());
+        let judge = Judge { condition, slot, near, rows, qualified };
         Ok(Self(match state.accelerator {
             tactics::Accelerator::Thread => Place::Thread(Box::new(Ahead::of(judge)?)),
             _ => Place::Here(Box::new(judge)),
@@ -66,6 +69,7 @@ impl Accelerator {
             Place::Thread(ahead) => return ahead.next_batch(scan, batch, state),
             Place::Here(judge) => judge,
         };
+        batch.bring_near(judge.near);
         while scan.next_batch(&*state.transaction, batch, ROWS_MAX)? {
             state.check_cancelled()?;
             let judged = judge.judge(batch, &mut state.work);
@@ -82,6 +86,7 @@ impl Accelerator {
 struct Judge {
     condition: Condition,
     slot: usize,
+    near: Option<Near>,
     rows: Rows,
     qualified: Vec<u16>,
 }
@@ -96,7 +101,7 @@ impl Judge {
     fn judge(&mut self, batch: &mut TupleBatch, work: &mut Work) -> Result<(), Fault> {
         work.tuples_judged += batch.len() as u64;
         work.pages_judged += batch.page_count() as u64;
-        let Self { condition, slot, rows, qualified } = self;
+        let Self { condition, slot, rows, qualified, .. } = self;
         rows.clear();
         rows.slots[*slot].tuples.extend_from_slice(batch.tuples());
         rows.slots[*slot].ids.extend_from_slice(batch.record_ids());

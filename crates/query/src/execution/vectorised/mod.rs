@@ -28,6 +28,7 @@ mod vector;
 pub use accelerator::Accelerator;
 pub use kernels::Kernels;
 
+use super::joining::looked_at_first;
 use super::{Executor, Receiver, State};
 use crate::error::Result;
 use crate::plan::Pipeline;
@@ -49,6 +50,7 @@ impl Executor for Vectorised {
     ) -> Result<()> {
         state.begin_counting(pipeline.steps.len());
         let mut source = Inner::new(&pipeline.source, &pipeline.slots, state)?;
+        source.bring_near(looked_at_first(pipeline));
         let stages: Result<Vec<_>> =
             (0..pipeline.steps.len()).map(|number| Stage::new(number, pipeline, state)).collect();
         let mut stages = stages?;

@@ -12,7 +12,7 @@ use crate::execution::State;
 use crate::execution::merging::{Merge, Pairs};
 use crate::expression::Expr;
 use crate::plan::{Access, Source};
-use crate::relation::{Relation, Scan, TupleBatch};
+use crate::relation::{Near, Relation, Scan, TupleBatch};
 use crate::temporary::{Position, Temporary};
 use crate::tuple::{Layout, Value};
 
@@ -24,6 +24,7 @@ pub(super) enum Inner {
         relation: Relation,
         slot: usize,
         accelerator: Option<Accelerator>,
+        near: Option<Near>,
     },
     /// The tuples of a stored relation between two bounds.
     Range {
@@ -85,6 +86,7 @@ impl Inner {
                     Some(condition) => Some(Accelerator::new(condition, *slot, state)?),
                     None => None,
                 },
+                near: None,
             },
             Source::Range { relation, slot, access, low, high } => Self::Range {
                 relation: state.relation(relation)?,
@@ -116,6 +118,13 @@ impl Inner {
                 (state.temporary(*right), right_key, &slots[1]),
             )),
         })
+    }
+
+    /// What of each tuple of a scan is wanted near.
+    pub fn bring_near(&mut self, wanted: Option<Near>) {
+        if let Self::Scan { near, .. } = self {
+            *near = wanted;
+        }
     }
 
     /// The slot that it fills.
@@ -169,10 +178,11 @@ impl Inner {
                 out.select_all(rows.selection.len());
                 push(out, state)
             }
-            Self::Scan { relation, accelerator, .. } => {
+            Self::Scan { relation, accelerator, near, .. } => {
                 accelerator.iter_mut().for_each(Accelerator::begin);
                 let mut scan = relation.scan(&*state.transaction)?;
                 let mut batch = TupleBatch::new();
+                batch.bring_near(*near);
                 while match accelerator {
                     Some(accelerator) => accelerator.next_batch(&mut scan, &mut batch, state)?,
                     None => scan.next_batch(&*state.transaction, &mut batch, ROWS_MAX)?,
