@@ -3,7 +3,8 @@
 //! For each page that the log names, in the order of the log:
 //!
 //! 1. its last image, if there is one: whatever lies in the volume, also half of it, is replaced.
-//!    Nothing before the image matters;
+//!    Nothing before the image matters; as an image of zeros counts that a transaction has begun
+//!    the page, unless it is committed with its pages in their places;
 //! 2. else what lies in the volume, which is whole, because a page is written only after its image
 //!    has been logged;
 //! 3. redo of transactions that have ended (committed, or rolled back and said so);
@@ -13,7 +14,7 @@
 //! the log begins anew. If recovery is cut short, the next one finds these images and comes to the
 //! same. Pages are mended in groups that fit the cache, the log being read once for each group.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 
 use crate::disk::Disk;
@@ -42,10 +43,41 @@ struct Analysis {
     records: u64,
     /// Where the log ended when recovery began; what is appended meanwhile is recovery's own.
     end: Lsn,
-    ended: HashSet<TransactionNumber>,
+    ended: HashMap<TransactionNumber, Ended>,
     undone: HashSet<TransactionNumber>,
-    /// Every page that is named, with the position of its last image.
-    pages: BTreeMap<PageNumber, Option<Lsn>>,
+    /// Every page that is named, with what its changes begin from.
+    pages: BTreeMap<PageNumber, Base>,
+}
+
+/// How a transaction ended that did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    /// What it made of pages is in the log.
+    Logged,
+    /// The pages that it had begun lie in their places.
+    Placed,
+}
+
+/// What the changes of a page begin from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Base {
+    /// What lies in the volume; nothing in the log comes before it.
+    #[default]
+    Volume,
+    /// The image at this position.
+    Image(Lsn),
+    /// That a transaction began the page, as this position says: zeros, or what lies in the volume.
+    Begun(Lsn, TransactionNumber),
+}
+
+impl Base {
+    /// Whether a change at that position comes behind it.
+    fn is_before(self, lsn: Lsn) -> bool {
+        match self {
+            Self::Volume => true,
+            Self::Image(base) | Self::Begun(base, _) => base < lsn,
+        }
+    }
 }
 
 /// Make the volume what the log says, `pages_max` pages at a time, and begin the log anew.
@@ -109,17 +141,35 @@ impl Analysis {
                     analysis.undone.insert(transaction);
                 }
                 Body::Image { page, .. } => {
-                    analysis.pages.insert(page, Some(lsn));
+                    analysis.pages.insert(page, Base::Image(lsn));
+                }
+                Body::Begun { runs } => {
+                    for page in runs.iter().flat_map(|&(first, count)| first..first + count) {
+                        analysis.pages.insert(page, Base::Begun(lsn, transaction));
+                    }
+                    analysis.undone.insert(transaction);
                 }
                 Body::Commit | Body::End => {
-                    analysis.ended.insert(transaction);
+                    analysis.ended.insert(transaction, Ended::Logged);
+                }
+                Body::Placed => {
+                    analysis.ended.insert(transaction, Ended::Placed);
                 }
                 Body::Checkpoint { .. } => {}
             }
         }
         let ended = &analysis.ended;
-        analysis.undone.retain(|transaction| !ended.contains(transaction));
+        analysis.undone.retain(|transaction| !ended.contains_key(transaction));
         Ok(analysis)
+    }
+
+    /// Whether what becomes of a page depends on what lies in the volume.
+    fn needs_volume(&self, page: PageNumber) -> bool {
+        match self.pages.get(&page) {
+            None | Some(Base::Volume) => true,
+            Some(Base::Image(_)) => false,
+            Some(Base::Begun(_, by)) => self.ended.get(by) == Some(&Ended::Placed),
+        }
     }
 }
 
@@ -146,12 +196,20 @@ impl<'a> Mending<'a> {
     fn take(&mut self, record: Record) -> Result<()> {
         let Record { lsn, transaction, body } = record;
         match body {
-            Body::Image { page, bytes } if self.image_of(page) == Some(lsn) => {
+            Body::Image { page, bytes } if self.base_of(page) == Some(Base::Image(lsn)) => {
                 self.pages.insert(page, Box::new(AlignedPage(*bytes)));
             }
+            Body::Begun { runs } if !self.is_placed(transaction) => {
+                let begun = runs.iter().flat_map(|&(first, count)| first..first + count);
+                for page in begun {
+                    if self.base_of(page) == Some(Base::Begun(lsn, transaction)) {
+                        self.pages.insert(page, Box::new(AlignedPage([0; PAGE_BYTES])));
+                    }
+                }
+            }
             Body::Redo { page, runs } if self.is_here(page) => {
-                let counts = self.analysis.ended.contains(&transaction);
-                if counts && self.image_of(page) < Some(lsn) {
+                let counts = self.analysis.ended.contains_key(&transaction);
+                if counts && self.base_of(page).is_some_and(|base| base.is_before(lsn)) {
                     let bytes = self.page(page)?;
                     apply(&runs, bytes)?;
                     page::put_u64(bytes, page::offset::LSN, lsn.0);
@@ -174,12 +232,12 @@ impl<'a> Mending<'a> {
         Ok(())
     }
 
-    /// Write the group's pages to their places, after images of those that have none.
+    /// Write the group's pages to their places, after images of those that need what is there.
     fn write(mut self, log: &Log) -> Result<u64> {
         let mut last = None;
         for (&page, bytes) in &mut self.pages {
             page::seal(&mut bytes.0, page);
-            if self.analysis.pages.get(&page).is_none_or(Option::is_none) {
+            if self.analysis.needs_volume(page) {
                 let body = Body::Image { page, bytes: Box::new(bytes.0) };
                 last = Some(log.append(&body, 0)?);
             }
@@ -194,14 +252,18 @@ impl<'a> Mending<'a> {
         Ok(self.pages.len() as u64)
     }
 
+    fn is_placed(&self, transaction: TransactionNumber) -> bool {
+        self.analysis.ended.get(&transaction) == Some(&Ended::Placed)
+    }
+
     fn is_here(&self, page: PageNumber) -> bool {
         (self.first..=self.last).contains(&page)
     }
 
-    /// Where the last image of a page of this group is.
-    fn image_of(&self, page: PageNumber) -> Option<Lsn> {
+    /// What the changes of a page of this group begin from.
+    fn base_of(&self, page: PageNumber) -> Option<Base> {
         let named = self.is_here(page).then(|| self.analysis.pages.get(&page)).flatten();
-        named.copied().flatten()
+        named.copied()
     }
 
     /// A page as it is so far.

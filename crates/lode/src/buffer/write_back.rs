@@ -44,6 +44,25 @@ impl Buffer {
         let resident = self.budget.resident().map(|(_, page)| page);
         let mut pages: Vec<_> = resident.filter(|&page| self.is_dirty(page)).collect();
         pages.sort_unstable();
+        self.write_all(pages)?;
+        self.sync_disk("syncing the volume")
+    }
+
+    /// Write those of these pages that are dirty, and sync the disk. All that nobody changes
+    /// meanwhile are in their places then, also those that another thread wrote. The caller has
+    /// latched none. Without pages nothing happens.
+    pub fn place(&self, mut pages: Vec<PageNumber>) -> Result<()> {
+        if pages.is_empty() {
+            return Ok(());
+        }
+        pages.retain(|&page| self.is_dirty(page));
+        pages.sort_unstable();
+        self.write_all(pages)?;
+        self.sync_disk("syncing new pages")
+    }
+
+    /// Write those of these pages that are dirty.
+    fn write_all(&self, mut pages: Vec<PageNumber>) -> Result<()> {
         while !pages.is_empty() {
             let missed = self.write_unless_in_use(&pages)?;
             if missed.len() == pages.len() {
@@ -51,7 +70,7 @@ impl Buffer {
             }
             pages = missed;
         }
-        self.sync_disk("syncing the volume")
+        Ok(())
     }
 
     /// After a sync has failed none is believed: a later one may succeed, and what was written

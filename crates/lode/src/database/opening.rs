@@ -167,7 +167,7 @@ impl Database {
             pages_max: PAGES_MAX,
         };
         let buffer = Arc::new(Buffer::new(Arc::clone(&files.volume), &options)?);
-        let changes = Arc::new(Changes::new(log, tactics.log));
+        let changes = Arc::new(Changes::new(log, tactics));
         buffer.set_write_back(Arc::clone(&changes) as Arc<dyn WriteBack>);
         let extent = tactics::ExtentPages(superblock.extent_pages);
         let tactics = Tactics { extent, ..*tactics };

@@ -35,7 +35,7 @@ use header::{Header, Slots};
 use state::{State, error_of};
 
 pub use reader::Reader;
-pub use record::{Body, IMAGE_BYTES, RECORD_BYTES_MAX, Record};
+pub use record::{BEGUN_BYTES, BEGUN_RUNS_MAX, Body, IMAGE_BYTES, RECORD_BYTES_MAX, Record};
 pub use runs::{Runs, apply, difference};
 
 use crate::disk::Disk;

@@ -14,6 +14,17 @@ pub const RECORD_BYTES_MAX: usize = 16 * 1024;
 /// A record with an image of a page: what one page costs the log before it is written in place.
 pub const IMAGE_BYTES: usize = HEAD_BYTES + content::RUNS + PAGE_BYTES;
 
+/// What the log needs at most to tell of one page that was begun: a record of its own.
+pub const BEGUN_BYTES: usize = HEAD_BYTES + content::RUNS + RUN_BYTES;
+
+/// Runs of begun pages that one record tells of at most.
+pub const BEGUN_RUNS_MAX: usize = 1_000;
+
+/// The first page of a run, and how many there are.
+const RUN_BYTES: usize = 2 * size_of::<u32>();
+
+const _: () = assert!(BEGUN_BYTES + BEGUN_RUNS_MAX * RUN_BYTES <= RECORD_BYTES_MAX);
+
 const HEAD_BYTES: usize = 32;
 
 /// Offsets of the fields that every record begins with.
@@ -37,6 +48,7 @@ mod content {
     pub const NEEDED_FROM: usize = 0;
     pub const TRANSACTIONS: usize = 8;
     pub const NUMBERS: usize = 16;
+    pub const RUN_COUNT: usize = 0;
 }
 
 mod kind {
@@ -46,6 +58,8 @@ mod kind {
     pub const COMMIT: u8 = 4;
     pub const END: u8 = 5;
     pub const CHECKPOINT: u8 = 6;
+    pub const BEGUN: u8 = 7;
+    pub const PLACED: u8 = 8;
 }
 
 const _: () = assert!(offset::TRANSACTION + size_of::<u64>() == HEAD_BYTES);
@@ -91,8 +105,16 @@ pub enum Body {
         /// All of it.
         bytes: Box<PageBytes>,
     },
+    /// Pages that were free, and that a transaction begins as zeros: nothing that the log says of
+    /// them before this counts. First pages, and how many follow one another.
+    Begun {
+        /// The pages.
+        runs: Vec<(PageNumber, u32)>,
+    },
     /// The transaction is committed.
     Commit,
+    /// The transaction is committed, and the pages that it has begun lie in their places.
+    Placed,
     /// The transaction is rolled back, and redo records say how.
     End,
     /// What recovery must know of the time before.
@@ -112,7 +134,8 @@ impl Body {
                 content::RUNS + runs.as_bytes().len()
             }
             Self::Image { .. } => content::RUNS + PAGE_BYTES,
-            Self::Commit | Self::End => 0,
+            Self::Begun { runs } => content::RUNS + runs.len() * RUN_BYTES,
+            Self::Commit | Self::Placed | Self::End => 0,
             Self::Checkpoint { transactions, .. } => {
                 content::NUMBERS + transactions.len() * size_of::<u64>()
             }
@@ -125,7 +148,9 @@ impl Body {
             Self::Redo { .. } => kind::REDO,
             Self::Undo { .. } => kind::UNDO,
             Self::Image { .. } => kind::IMAGE,
+            Self::Begun { .. } => kind::BEGUN,
             Self::Commit => kind::COMMIT,
+            Self::Placed => kind::PLACED,
             Self::End => kind::END,
             Self::Checkpoint { .. } => kind::CHECKPOINT,
         }
@@ -142,7 +167,15 @@ impl Body {
                 put(into, content::PAGE, &page.to_le_bytes());
                 put(into, content::RUNS, &bytes[..]);
             }
-            Self::Commit | Self::End => {}
+            Self::Begun { runs } => {
+                put(into, content::RUN_COUNT, &(runs.len() as u32).to_le_bytes());
+                for (place, (first, count)) in runs.iter().enumerate() {
+                    let at = content::RUNS + place * RUN_BYTES;
+                    put(into, at, &first.to_le_bytes());
+                    put(into, at + 4, &count.to_le_bytes());
+                }
+            }
+            Self::Commit | Self::Placed | Self::End => {}
             Self::Checkpoint { needed_from, transactions } => {
                 put(into, content::NEEDED_FROM, &needed_from.0.to_le_bytes());
                 let count = transactions.len() as u32;
@@ -171,7 +204,9 @@ impl Body {
                 let image = bytes.get(content::RUNS..)?.first_chunk::<PAGE_BYTES>()?;
                 Self::Image { page, bytes: Box::new(*image) }
             }
+            kind::BEGUN => Self::Begun { runs: decode_begun(bytes)? },
             kind::COMMIT => Self::Commit,
+            kind::PLACED => Self::Placed,
             kind::END => Self::End,
             kind::CHECKPOINT => {
                 let needed_from = Lsn(u64_at(bytes, content::NEEDED_FROM)?);
@@ -186,6 +221,20 @@ impl Body {
             _ => return None,
         })
     }
+}
+
+/// Runs of pages that exist: none is empty, and none goes beyond the last number.
+fn decode_begun(bytes: &[u8]) -> Option<Vec<(PageNumber, u32)>> {
+    let count = u32_at(bytes, content::RUN_COUNT)? as usize;
+    let runs = bytes.get(content::RUNS..)?.chunks_exact(RUN_BYTES);
+    if runs.len() != count {
+        return None;
+    }
+    runs.map(|run| {
+        let (first, count) = (u32_at(run, 0)?, u32_at(run, 4)?);
+        (count > 0 && first.checked_add(count).is_some()).then_some((first, count))
+    })
+    .collect()
 }
 
 /// Write a record to where it belongs: `into` has exactly its length. It tells how far the log was

@@ -134,6 +134,7 @@ impl Drop for Connection<'_> {
     fn drop(&mut self) {
         for (_, open) in mem::take(&mut self.open) {
             self.running.remove(open.number());
+            self.note_rollback(&open);
         }
     }
 }
@@ -245,6 +246,15 @@ impl Connection<'_> {
     fn end(&mut self, slot: u32) {
         if let Some(open) = self.open.remove(&slot) {
             self.running.remove(open.number());
+            self.note_rollback(&open);
+        }
+    }
+
+    /// A transaction is about to be rolled back. Pages that it had begun are zeros then, which is
+    /// all one to those who find them free, but not to a client that compares with what it has.
+    fn note_rollback(&self, open: &Open) {
+        if let Open::Writing { writing, .. } = open {
+            self.served.history.note(writing.changed());
         }
     }
 
@@ -303,12 +313,12 @@ impl Connection<'_> {
             return Err(out_of_order());
         };
         self.running.remove(writing.number());
-        if let Some(error) = failed {
-            return Err(error);
-        }
         // While the pages are locked. Should the commit fail, they are thought changed that are
         // not, and are fetched once more.
         let position = self.served.history.note(writing.changed());
+        if let Some(error) = failed {
+            return Err(error);
+        }
         writing.commit()?;
         Ok(Reply::Committed { position })
     }

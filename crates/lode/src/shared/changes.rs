@@ -8,43 +8,64 @@ use crate::buffer::WriteBack;
 use crate::error::{LodeError, Result};
 use crate::lock::TransactionNumber;
 use crate::lock::numbers::{NumberHasher, NumberMap};
-use crate::log::{Body, IMAGE_BYTES, Log, Lsn, Runs, Sync as LogSync, difference};
+use crate::log::{BEGUN_BYTES, Body, IMAGE_BYTES, Log, Lsn, Runs, Sync as LogSync, difference};
 use crate::owner::Owner;
-use crate::page::{PageBytes, PageNumber};
+use crate::page::{self, PAGE_BYTES, PageBytes, PageKind, PageNumber};
 use crate::sync::{Mutex, MutexGuard};
-use crate::tactics::Logging;
+use crate::tactics::{Bulk, CacheBytes, Logging, Tactics};
 
 /// The changes of all transactions, beside the log that tells of them.
 ///
 /// Its lock is the innermost: who has latched a page may take it, and who has taken it asks the
 /// buffer for nothing.
 pub(crate) struct Changes {
-    log: Log,
-    logging: Logging,
+    pub(super) log: Log,
+    pub(super) logging: Logging,
+    bulk: Bulk,
+    /// From so many pages on a transaction places those that it has begun.
+    pub(super) placed_min: usize,
     owner: Owner,
     table: Mutex<Table>,
     broken: OnceLock<String>,
 }
 
 #[derive(Default)]
-struct Table {
+pub(super) struct Table {
     /// Pages that a running transaction has changed.
-    changed: NumberMap<PageNumber, Changed>,
+    pub(super) changed: NumberMap<PageNumber, Changed>,
+    /// How many of these a transaction has begun.
+    pub(super) begun: usize,
+    /// Begun pages of which the log may not have been told. Some may be nobody's any more.
+    pub(super) untold: Vec<PageNumber>,
+    /// The last record that told of some.
+    pub(super) told: Option<Lsn>,
+    /// Pages that a transaction had begun before it rolled back, and that were not written since.
+    /// In memory they are zeros, which is what the log makes of them, too: no image is needed.
+    pub(super) emptied: PageSet,
     /// Pages that were changed since they were written, and of which writing will log an image.
-    unwritten: HashSet<PageNumber, BuildHasherDefault<NumberHasher>>,
+    pub(super) unwritten: PageSet,
     /// Shadows of transactions that ended: memory that was given back and asked for again would
     /// cost a page fault for each page that the next one changes.
     spare: Vec<Box<PageBytes>>,
 }
+
+pub(super) type PageSet = HashSet<PageNumber, BuildHasherDefault<NumberHasher>>;
+
+/// Fewer begun pages than these are cheaper to log than to place: that takes a sync of the volume.
+const PLACED_MIN: usize = 16;
+
+/// What is more than this part of the cache will hardly stay in it until the next checkpoint.
+const CACHE_DIVISOR: usize = 8;
 
 /// Shadows that are kept: 4 MiB, for as many pages as an OO1 insert changes, and more.
 const SPARE_MAX: usize = 1024;
 
 /// A page that a running transaction has changed.
 pub(crate) struct Changed {
-    transaction: TransactionNumber,
+    pub(super) transaction: TransactionNumber,
+    pub(super) origin: Origin,
     /// Changed since it was last written in place, or never written.
-    unlogged: bool,
+    pub(super) unlogged: bool,
     /// Under `log=page-diff`, while it is unlogged: the page before that.
     pub(crate) shadow: Option<Box<PageBytes>>,
     /// Undo records in the log, in their order: they take it further back, or all the way.
@@ -53,10 +74,26 @@ pub(crate) struct Changed {
     pub(crate) logged: bool,
 }
 
+/// What a page was before its transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// Something, which shadow or undo records have kept.
+    Kept,
+    /// Free: the transaction has begun it, and nothing is kept.
+    Free,
+    /// The same, and the log has been told.
+    FreeAsTold,
+}
+
 impl Changed {
+    /// Whether its transaction has begun the page.
+    pub(crate) fn is_begun(&self) -> bool {
+        self.origin != Origin::Kept
+    }
+
     /// Whether the log has to say how the transaction ended, because of this page.
-    pub(crate) const fn is_in_log(&self) -> bool {
-        self.logged || !self.undo.is_empty()
+    pub(crate) fn is_in_log(&self) -> bool {
+        self.logged || !self.undo.is_empty() || self.origin == Origin::FreeAsTold
     }
 
     /// The log has an image of the page. Its shadow, which is answered, has done its duty: an undo
@@ -69,9 +106,16 @@ impl Changed {
 }
 
 impl Changes {
-    pub(crate) fn new(log: Log, logging: Logging) -> Self {
-        let owner = Owner::here();
-        Self { log, logging, owner, table: Mutex::default(), broken: OnceLock::new() }
+    pub(crate) fn new(log: Log, tactics: &Tactics) -> Self {
+        Self {
+            log,
+            logging: tactics.log,
+            bulk: tactics.bulk,
+            placed_min: placed_min(tactics.cache),
+            owner: Owner::here(),
+            table: Mutex::default(),
+            broken: OnceLock::new(),
+        }
     }
 
     pub(crate) const fn log(&self) -> &Log {
@@ -142,6 +186,15 @@ impl Changes {
         }
         let first = changed.is_none();
         self.check_usable()?;
+        if first && self.bulk == Bulk::Unlogged && is_free(before) {
+            self.log.make_room(table.reserve_bytes(0) + BEGUN_BYTES as u64)?;
+            table.begin(transaction, page);
+            return Ok(BeforeImage::KeptFirst);
+        }
+        if let Some(changed) = table.changed.get_mut(&page).filter(|changed| changed.is_begun()) {
+            changed.unlogged = true;
+            return Ok(BeforeImage::KeptAgain);
+        }
         self.log.make_room(table.reserve_bytes(1))?;
         let shadow = match self.logging {
             Logging::PageDiff => Some(table.copy(before)),
@@ -154,7 +207,10 @@ impl Changes {
             Vec::new()
         };
         table.unwritten.insert(page);
-        let new = || Changed { transaction, unlogged: true, shadow: None, undo, logged: false };
+        table.emptied.remove(&page);
+        let origin = Origin::Kept;
+        let new =
+            || Changed { transaction, origin, unlogged: true, shadow: None, undo, logged: false };
         let changed = table.changed.entry(page).or_insert_with(new);
         changed.unlogged = true;
         changed.shadow = shadow;
@@ -166,7 +222,8 @@ impl Changes {
         let mut table = self.table();
         let reserve_bytes = table.reserve_bytes(0);
         // A page that was written since its last change is in the log as an image.
-        let Some(changed) = table.changed.get_mut(&page).filter(|changed| changed.unlogged) else {
+        let to_log = |changed: &&mut Changed| changed.unlogged && !changed.is_begun();
+        let Some(changed) = table.changed.get_mut(&page).filter(to_log) else {
             return Ok(());
         };
         let runs = match &changed.shadow {
@@ -193,28 +250,34 @@ impl Changes {
         self.table().changed.contains_key(&page)
     }
 
-    /// Log that a transaction is committed that has changed these pages; `None` if the log says
-    /// nothing of it. From then on they count as not changed, at once: a thread that writes one of
-    /// them would otherwise log what takes it back, behind the word that it is committed, and
-    /// recovery might begin to read in between.
+    /// Log by that record that a transaction is committed that has changed these pages; `None` if
+    /// the log says nothing of it. From then on they count as not changed, at once: a thread that
+    /// writes one of them would otherwise log what takes it back, behind the word that it is
+    /// committed, and recovery might begin to read in between.
     pub(crate) fn commit(
         &self,
         transaction: TransactionNumber,
         pages: &[PageNumber],
+        ending: &Body,
     ) -> Result<Option<Lsn>> {
         let mut table = self.table();
         let mut changed = pages.iter().filter_map(|page| table.changed.get(page));
         if !changed.any(Changed::is_in_log) {
             return Ok(None);
         }
-        let commit = self.log.append(&Body::Commit, transaction)?;
+        let commit = self.log.append(ending, transaction)?;
         table.forget(pages);
         Ok(Some(commit))
     }
 
     /// What it takes to restore a page: from now on it counts as not changed.
     pub(crate) fn take(&self, page: PageNumber) -> Option<Changed> {
-        self.table().changed.remove(&page)
+        let mut table = self.table();
+        let taken = table.remove(page)?;
+        if taken.is_begun() {
+            table.emptied.insert(page);
+        }
+        Some(taken)
     }
 
     /// The transaction that changed these pages has ended.
@@ -226,12 +289,16 @@ impl Changes {
         self.check_usable()?;
         let mut last = None;
         for &(page, bytes) in pages {
-            let image = Body::Image { page, bytes: Box::new(*bytes) };
             let mut table = self.table();
+            if let Some(told) = self.tell_before_write(&mut table, page)? {
+                last = last.max(Some(told));
+                continue;
+            }
+            let image = Body::Image { page, bytes: Box::new(*bytes) };
             if let Some(changed) = table.changed.get_mut(&page) {
                 self.log_undo(page, bytes, changed)?;
             }
-            last = Some(self.log.append(&image, 0)?);
+            last = last.max(Some(self.log.append(&image, 0)?));
             // Only now, and nobody could ask in between: a transaction that commits what the image
             // shows logs no redo of it, so the image has to stand before its commit.
             if let Some(changed) = table.changed.get_mut(&page) {
@@ -244,6 +311,7 @@ impl Changes {
         let mut table = self.table();
         for (page, _) in pages {
             table.unwritten.remove(page);
+            table.emptied.remove(page);
         }
         Ok(())
     }
@@ -260,9 +328,20 @@ impl Changes {
         Ok(())
     }
 
-    fn table(&self) -> MutexGuard<'_, Table> {
+    pub(super) fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// From how many pages on a transaction places those that it has begun.
+fn placed_min(cache: CacheBytes) -> usize {
+    let pages = (cache.0 / PAGE_BYTES as u64) as usize;
+    (pages / CACHE_DIVISOR).clamp(1, PLACED_MIN)
+}
+
+/// Whether nobody will miss what a page is.
+fn is_free(bytes: &PageBytes) -> bool {
+    bytes[page::offset::KIND] == PageKind::Free as u8
 }
 
 /// Whether a page's old bytes had to be kept.
@@ -285,7 +364,7 @@ impl Table {
 
     fn forget(&mut self, pages: &[PageNumber]) {
         for page in pages {
-            let shadow = self.changed.remove(page).and_then(|changed| changed.shadow);
+            let shadow = self.remove(*page).and_then(|changed| changed.shadow);
             self.spare(shadow);
         }
     }
@@ -296,11 +375,13 @@ impl Table {
 
     /// What the log must have room for, so that whatever happens a full disk stops only those who
     /// begin something: an image of every page that is not written, and for those that are not
-    /// committed undo, redo, and an image more. `more` of them are about to be added.
-    fn reserve_bytes(&self, more: usize) -> u64 {
+    /// committed undo, redo, and an image more; for those that a transaction has begun a word of
+    /// that. `more` of the others are about to be added.
+    pub(super) fn reserve_bytes(&self, more: usize) -> u64 {
         const { assert!(IMAGE_BYTES > 4096 + 32, "undo and redo of a page are no longer") };
-        let records = self.unwritten.len() + 3 * self.changed.len() + 4 * more + 16;
-        (records * IMAGE_BYTES) as u64
+        let kept = self.changed.len() - self.begun;
+        let records = self.unwritten.len() + 3 * kept + 4 * more + 16;
+        (records * IMAGE_BYTES + self.begun * BEGUN_BYTES) as u64
     }
 }
 

@@ -4,6 +4,7 @@
 //! its owner likes; the files are closed when the last share is given back.
 
 mod active;
+mod begun;
 mod changes;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -17,7 +17,7 @@ use crate::disk::Disk;
 use crate::disk::simulated::{Call, CrashOptions, Failure, Image, Simulation};
 use crate::error::Result;
 use crate::log::{Body, Log, Record};
-use crate::page::{PageKind, PageNumber};
+use crate::page::{PageKind, PageNumber, offset};
 use crate::pages::PageWrite;
 use crate::random::Random;
 use crate::superblock::Superblock;
@@ -76,7 +76,12 @@ fn beginning(extent: &'static str) -> Beginning {
         let database = on(&simulation, None, &tactics).expect("it can be made");
         let mut writing = database.writing();
         let allocate = |_| writing.allocate(FILE, PageKind::Heap).expect("there is room");
-        let pages = (0..PAGES).map(allocate).collect();
+        let pages: Rc<[PageNumber]> = (0..PAGES).map(allocate).collect();
+        // The first transaction to change one takes it for a free page: `bulk=unlogged`.
+        for &page in &*pages {
+            let freed = writing.write(page, |bytes| bytes[offset::KIND] = PageKind::Free as u8);
+            freed.expect("there is room");
+        }
         writing.commit().expect("nothing is against it");
         database.close().expect("nothing is against it");
         (simulation.killed(), pages)
@@ -101,8 +106,9 @@ fn draw<T: Copy>(random: &mut Random, choices: &[T]) -> T {
 
 fn draw_tactics(random: &mut Random) -> Tactics {
     tactics(&format!(
-        "log={}&durability={}&locks={}&replacement={}&cache={}&checkpoint={}",
+        "log={}&bulk={}&durability={}&locks={}&replacement={}&cache={}&checkpoint={}",
         draw(random, &["page-diff", "page-grain"]),
+        draw(random, &["unlogged", "logged"]),
         draw(random, &["full", "group", "group", "none"]),
         draw(random, &["page", "page", "database"]),
         draw(random, &["clock", "lru", "lru-2", "random"]),

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 use crate::error::Result;
 use crate::page;
-use crate::page::{PAGE_BYTES, PageBytes, PageNumber};
+use crate::page::{PAGE_BYTES, PageBytes, PageKind, PageNumber};
 use crate::pages::{PageRead, PageWrite};
 use crate::view::View;
 
@@ -38,6 +38,7 @@ impl Version {
 
     pub(super) fn put(self, pages: &mut impl PageWrite, page: PageNumber) -> Result<()> {
         pages.write(page, |bytes| {
+            bytes[page::offset::KIND] = PageKind::Heap as u8;
             for (at, word) in PLACES.into_iter().zip(self.words(page)) {
                 page::put_u64(bytes, at, word);
             }

@@ -4,6 +4,7 @@
 //! Contents do not depend on tactics: a database that was written under some is read under any
 //! others. Only `extent` is fixed when a database is created.
 
+mod bulk;
 mod cache;
 mod checkpoint;
 pub mod describe;
@@ -25,6 +26,7 @@ use std::str::FromStr;
 use crate::error::{LodeError, Result};
 use crate::page::PAGE_BYTES;
 
+pub use bulk::Bulk;
 pub use cache::CacheBytes;
 pub use checkpoint::CheckpointBytes;
 pub use describe::{Description, Value};
@@ -47,6 +49,8 @@ use describe::Tactic;
 pub struct Tactics {
     /// What a transaction writes to the log.
     pub log: Logging,
+    /// How new pages reach the disk.
+    pub bulk: Bulk,
     /// When a commit is durable.
     pub durability: Durability,
     /// What is locked.
@@ -76,9 +80,10 @@ pub struct Tactics {
 macro_rules! for_each_tactic {
     ($do:ident) => {
         $do! {
-            log: Logging, durability: Durability, locks: Grain, disk: Opening, cache: CacheBytes,
-            huge_pages: HugePages, replacement: Replacement, swizzle: Swizzle, prefetch: Prefetch,
-            extent: ExtentPages, read_ahead: ReadAhead, checkpoint: CheckpointBytes,
+            log: Logging, bulk: Bulk, durability: Durability, locks: Grain, disk: Opening,
+            cache: CacheBytes, huge_pages: HugePages, replacement: Replacement, swizzle: Swizzle,
+            prefetch: Prefetch, extent: ExtentPages, read_ahead: ReadAhead,
+            checkpoint: CheckpointBytes,
         }
     };
 }

@@ -4,7 +4,7 @@ use super::*;
 fn what_is_printed_is_read_back() {
     let texts = [
         "",
-        "log=page-grain",
+        "log=page-grain&bulk=unlogged",
         "durability=none&locks=page&disk=direct&prefetch=on",
         "cache=1MiB&replacement=lru-2&swizzle=on&extent=8&readahead=on&checkpoint=65536",
     ];
@@ -44,7 +44,7 @@ fn what_is_not_known_is_told_with_what_is() {
     let message = |text: &str| text.parse::<Tactics>().unwrap_err().to_string();
     assert!(message("log=maybe").contains("page-diff, page-grain"));
     assert!(message("locks=table").contains("locks=database"));
-    assert!(message("lgo=page-diff").contains("log, durability, locks"));
+    assert!(message("lgo=page-diff").contains("log, bulk, durability"));
     assert!(message("cache=1").contains("65536"));
     assert!(message("cache=99999999999GiB").contains("not known"));
     assert!(message("extent=5").contains("4, 8, 16"));

@@ -57,12 +57,15 @@ impl Writing {
     fn log_commit(&self) -> Result<Option<Lsn>> {
         let changes = &self.shared().changes;
         changes.check_usable()?;
+        let to_place = changes.pages_to_place(self.number(), &self.changed)?;
+        let ending = if to_place.is_empty() { Body::Commit } else { Body::Placed };
+        self.buffer.place(to_place)?;
         for &page in &self.changed {
             if changes.is_unlogged(page) {
                 changes.log_redo(page, &*self.buffer.latch(page)?)?;
             }
         }
-        changes.commit(self.number(), &self.changed)
+        changes.commit(self.number(), &self.changed, &ending)
     }
 
     fn wait_for(&mut self, commit: Lsn, sync: LogSync) -> Result<()> {
@@ -97,6 +100,7 @@ impl Writing {
     fn restore(&mut self) -> Result<()> {
         let pages = mem::take(&mut self.changed);
         let changes = &self.shared().changes;
+        changes.tell_of_begun(&pages)?;
         let mut logged = false;
         for page in pages {
             let mut latched = self.buffer.latch(page)?;
@@ -123,6 +127,10 @@ fn restore_page(
     bytes: &mut PageBytes,
     changed: &Changed,
 ) -> Result<()> {
+    if changed.is_begun() {
+        bytes.fill(0);
+        return Ok(());
+    }
     if let Some(shadow) = &changed.shadow {
         if changed.logged {
             let runs = difference(bytes, shadow);

@@ -19,10 +19,11 @@ use crate::random::{setting, show};
 use crate::reading::read_and_check;
 use crate::workloads::{STEPS, Workload};
 
-const IMAGES_DEFAULT: usize = 560;
+const IMAGES_DEFAULT: usize = 960;
 
 const LOGGING: [&str; 2] = ["page-diff", "page-grain"];
 const DURABILITY: [&str; 3] = ["full", "group", "none"];
+const BULK: [&str; 2] = ["unlogged", "logged"];
 
 /// A mark says how many transactions have committed, and how many of them for good.
 const MARK: u64 = 1_000;
@@ -30,16 +31,17 @@ const MARK: u64 = 1_000;
 #[test]
 fn after_every_crash_all_files_are_whole_and_as_promised() {
     let asked = setting("LODE_CRASH_IMAGES").unwrap_or(IMAGES_DEFAULT as u64) as usize;
-    let combinations = Workload::ALL.len() * LOGGING.len();
+    let combinations = Workload::ALL.len() * LOGGING.len() * BULK.len();
     let (mut images, mut seed) = (0, 0);
     while images < asked {
-        for log in LOGGING {
+        for (log, bulk) in LOGGING.into_iter().flat_map(|log| BULK.map(|bulk| (log, bulk))) {
             for workload in Workload::ALL {
                 // With each seed another durability, so that all meet all in three rounds.
                 let durability = DURABILITY[seed as usize % DURABILITY.len()];
                 seed += 1;
                 let text = format!(
-                    "log={log}&durability={durability}&cache=65536&checkpoint=65536&extent=4"
+                    "log={log}&bulk={bulk}&durability={durability}&cache=65536&checkpoint=65536&\
+                     extent=4"
                 );
                 let played = Played::record(workload, &tactics(&text), seed);
                 images += played.check(IMAGES_DEFAULT / combinations);

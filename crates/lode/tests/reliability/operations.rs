@@ -83,7 +83,7 @@ impl Operator {
         let step = self.random.below(10);
         let (Some((serial, record)), 4..) = (chosen, step) else {
             if step == 1 {
-                return self.append_records(pages, now);
+                return self.append_records(pages, now, 12);
             }
             let near = chosen.filter(|_| step == 0).map(|(_, record)| record.id.page);
             let len = self.len();
@@ -116,11 +116,16 @@ impl Operator {
         }
     }
 
-    /// Append some, up to a few pages of them.
-    fn append_records(&mut self, pages: &mut impl PageWrite, now: &Contents) -> Result<Changes> {
+    /// Append fewer than so many.
+    pub fn append_records(
+        &mut self,
+        pages: &mut impl PageWrite,
+        now: &Contents,
+        end: usize,
+    ) -> Result<Changes> {
         let mut appender = now.files.records.appender();
         let mut changes = Changes::new();
-        for _ in 0..self.random.below(12) {
+        for _ in 0..self.random.below(end) {
             let (serial, len) = (self.number(), self.len());
             let bytes = self.bytes(serial, len);
             let id = appender.append(pages, &bytes)?;

@@ -16,8 +16,9 @@ use crate::operations::Operator;
 use crate::random::{Random, show};
 use crate::reading::read_and_check;
 
-const SWITCHES: [(&str, &[&str]); 12] = [
+const SWITCHES: [(&str, &[&str]); 13] = [
     ("log", &["page-diff", "page-grain"]),
+    ("bulk", &["logged", "unlogged"]),
     ("durability", &["none", "group", "full"]),
     ("locks", &["database", "page"]),
     ("disk", &["buffered", "direct"]),

@@ -24,18 +24,22 @@ pub enum Workload {
     Links,
     /// Files give their pages back, which others take.
     Reuse,
+    /// More new pages at once than the cache holds, in files that were made before and that give
+    /// pages back.
+    Load,
     /// A little of everything.
     Mixed,
 }
 
 impl Workload {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::TreeSplit,
         Self::HashDoubling,
         Self::HeapMove,
         Self::ObjectGrowth,
         Self::Links,
         Self::Reuse,
+        Self::Load,
         Self::Mixed,
     ];
 
@@ -51,7 +55,7 @@ impl Workload {
         let rounds = match self {
             Self::TreeSplit | Self::HashDoubling => 2,
             Self::HeapMove | Self::ObjectGrowth | Self::Links => 6,
-            Self::Reuse | Self::Mixed => 4,
+            Self::Reuse | Self::Load | Self::Mixed => 4,
         };
         for round in 0..rounds {
             let changes = self.once(step, round, operator, pages, now, extent)?;
@@ -94,6 +98,11 @@ impl Workload {
                 0 => operator.put_many(pages, now),
                 1 => operator.record(pages, now),
                 _ => operator.insert_many(pages, now),
+            },
+            Self::Load => match (step + round) % 4 {
+                0 | 1 => operator.append_records(pages, now, 40),
+                2 => operator.put_many(pages, now),
+                _ => operator.rebuild(pages, now, extent),
             },
             Self::Mixed => operator.operate(pages, now, extent),
         }

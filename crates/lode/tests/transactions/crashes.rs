@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use lode::internals::disk::simulated::{Crash, CrashOptions, Image, Simulation};
 use lode::internals::page::PageNumber;
-use lode::{Database, LodeError, Tactics};
+use lode::{Database, LodeError, PageWrite, Tactics, Writing};
 
 use crate::random::{Random, setting, show};
 use crate::words::{PLACES, State, allocate, get, put, state_of, tactics};
@@ -15,11 +15,15 @@ use crate::words::{PLACES, State, allocate, get, put, state_of, tactics};
 /// More than the smallest cache holds, so that pages are written before their commit.
 const PAGES: usize = 22;
 
+/// New pages of one transaction: they fit the cache, or not.
+const LOADED: [usize; 2] = [5, 20];
+
 /// Of each workload's crashes, unless more are asked for.
 const IMAGES_DEFAULT: usize = 3_000;
 
 const LOGGING: [&str; 2] = ["page-diff", "page-grain"];
 const DURABILITY: [&str; 3] = ["full", "group", "none"];
+const BULK: [&str; 2] = ["unlogged", "logged"];
 
 /// A mark says how many transactions have committed, and how many of them for good.
 const MARK: u64 = 1_000;
@@ -27,17 +31,20 @@ const MARK: u64 = 1_000;
 #[test]
 fn after_every_crash_there_is_what_was_promised_and_nothing_else() {
     let asked = setting("LODE_CRASH_IMAGES").unwrap_or(IMAGES_DEFAULT as u64) as usize;
-    let workloads = LOGGING.len() * DURABILITY.len();
+    let workloads = LOGGING.len() * DURABILITY.len() * BULK.len();
     let (mut images, mut seed) = (0, 0);
     while images < asked {
         for log in LOGGING {
             for durability in DURABILITY {
-                seed += 1;
-                let text = format!(
-                    "log={log}&durability={durability}&cache=65536&checkpoint=65536&extent=4"
-                );
-                let about = IMAGES_DEFAULT / workloads;
-                images += Workload::record(&tactics(&text), seed).check(about);
+                for bulk in BULK {
+                    seed += 1;
+                    let text = format!(
+                        "log={log}&bulk={bulk}&durability={durability}&cache=65536&\
+                         checkpoint=65536&extent=4"
+                    );
+                    let about = IMAGES_DEFAULT / workloads;
+                    images += Workload::record(&tactics(&text), seed).check(about);
+                }
             }
         }
     }
@@ -65,6 +72,36 @@ fn a_crash_while_a_database_is_created_leaves_none_or_an_empty_one() {
     assert!(none > 0 && empty > 0, "{none} {empty}");
 }
 
+/// New pages that were rolled back are written as zeros, which no image precedes: none may be torn.
+#[test]
+fn a_crash_while_new_pages_become_free_again_leaves_them_whole() {
+    let simulation = Simulation::new();
+    let tactics = tactics("bulk=unlogged&cache=262144&checkpoint=1MiB&extent=4");
+    let database = on_simulation(&simulation, &tactics).unwrap();
+    let mut writing = database.writing();
+    let mut state = State::new();
+    load(&mut writing, &mut state, LOADED[1]);
+    writing.commit().unwrap();
+    let mut writing = database.writing();
+    give_back(&mut writing, &mut state, &[]);
+    writing.commit().unwrap();
+    database.checkpoint().unwrap();
+    let mut writing = database.writing();
+    let kept = state.len();
+    load(&mut writing, &mut state, LOADED[0]);
+    assert_eq!(state.len(), kept + LOADED[0]);
+    writing.rollback().unwrap();
+    simulation.record();
+    database.checkpoint().unwrap();
+    database.abandon();
+    let options = CrashOptions { images_per_point_max: 64, ..CrashOptions::new(7) };
+    for crash in simulation.trace().crashes(options) {
+        let database = on_image(&crash.image, &tactics).unwrap();
+        load(&mut database.writing(), &mut State::new(), LOADED[1]);
+        database.abandon();
+    }
+}
+
 fn on_simulation(
     simulation: &Simulation,
     tactics: &Tactics,
@@ -74,6 +111,27 @@ fn on_simulation(
 
 fn on_image(image: &Image, tactics: &Tactics) -> lode::internals::error::Result<Database> {
     Database::on(image.disk("volume"), image.disk("log"), tactics)
+}
+
+/// So many new pages at once.
+fn load(writing: &mut Writing, state: &mut State, count: usize) {
+    for number in 0..count {
+        let page = allocate(writing).unwrap();
+        for place in 0..PLACES.len() {
+            put(writing, page, place, number as u64 + 1).unwrap();
+        }
+        state.insert(page, get(writing, page).unwrap());
+    }
+}
+
+/// Every second page that was not there at the beginning.
+fn give_back(writing: &mut Writing, state: &mut State, pages: &[PageNumber]) {
+    let loaded = state.keys().filter(|page| !pages.contains(page));
+    let given: Vec<PageNumber> = loaded.step_by(2).copied().collect();
+    for page in given {
+        writing.free(page).unwrap();
+        state.remove(&page);
+    }
 }
 
 /// What a workload did to its files, and the states that it went through.
@@ -101,12 +159,12 @@ impl Workload {
         workload
     }
 
-    /// Small transactions, one that is taken back, one larger than the cache, a checkpoint in the
-    /// middle of one, pages given back and new ones.
+    /// Small transactions, some that are taken back, some larger than the cache, a checkpoint in
+    /// the middle of one, many new pages, and pages given back that are new ones later.
     fn play(&mut self, database: &Database, pages: &[PageNumber]) {
         let mut random = Random::new(self.seed);
         let mut durable = 0;
-        for step in 0..9 {
+        for step in 0..14 {
             let mut writing = database.writing();
             let mut state = self.states.last().unwrap().clone();
             let count = if step % 4 == 2 { PAGES } else { 1 + random.below(4) };
@@ -122,7 +180,13 @@ impl Workload {
                 put(&mut writing, page, 1, step as u64).unwrap();
                 state.insert(page, get(&writing, page).unwrap());
             }
-            if step == 4 || step == 7 {
+            if matches!(step, 1 | 4 | 5 | 7 | 9 | 10 | 12) {
+                load(&mut writing, &mut state, random.of(&LOADED));
+            }
+            if step == 6 || step == 10 {
+                give_back(&mut writing, &mut state, pages);
+            }
+            if matches!(step, 4 | 7 | 9 | 13) {
                 database.checkpoint().unwrap();
                 durable = self.states.len() as u64 - 1;
                 self.mark(durable);
@@ -130,7 +194,7 @@ impl Workload {
                 put(&mut writing, page, 2, word).unwrap();
                 state.get_mut(&page).unwrap()[2] = word;
             }
-            if step % 4 == 1 || step == 7 {
+            if matches!(step, 1 | 5 | 7 | 9 | 12) {
                 writing.rollback().unwrap();
                 continue;
             }
@@ -185,8 +249,12 @@ impl Workload {
             let page = *found.keys().next().unwrap();
             let mut writing = database.writing();
             put(&mut writing, page, 0, 1).unwrap();
-            let allocated = allocate(&mut writing).unwrap();
-            assert!(!found.contains_key(&allocated), "{}", told());
+            // As many as were ever given back: each of them is whole.
+            for _ in 0..2 * LOADED[1] {
+                let allocated =
+                    allocate(&mut writing).unwrap_or_else(|error| panic!("{error}: {}", told()));
+                assert!(!found.contains_key(&allocated), "{}", told());
+            }
             writing.commit().unwrap();
             database.close().unwrap();
         } else {

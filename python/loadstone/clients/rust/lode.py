@@ -42,6 +42,7 @@ class LodeClient(RustClient):
             "prefetch": ("off", "on"),
             "durability": ("full", "group", "none"),
             "log": ("page-diff", "page-grain"),
+            "bulk": ("logged", "unlogged"),
             "locks": ("database", "page"),
             "disk": ("buffered", "direct"),
             "cache": (str(CACHE_BYTES_DEFAULT), "<bytes>"),

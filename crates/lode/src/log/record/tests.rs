@@ -30,7 +30,10 @@ fn body() -> impl Strategy<Value = Body> {
         (any::<u32>(), runs()).prop_map(|(page, runs)| Body::Undo { page, runs }),
         (any::<u32>(), any::<u8>())
             .prop_map(|(page, byte)| Body::Image { page, bytes: Box::new([byte; 4096]) }),
+        prop::collection::vec((0..1_000_000_u32, 1..1_000_u32), 0..20)
+            .prop_map(|runs| Body::Begun { runs }),
         Just(Body::Commit),
+        Just(Body::Placed),
         Just(Body::End),
         (any::<u64>(), prop::collection::vec(any::<u64>(), 0..20)).prop_map(
             |(needed_from, transactions)| Body::Checkpoint {
@@ -77,9 +80,15 @@ fn a_checksum_that_fits_nonsense_is_damage() {
     };
     assert!(matches!(sealed(4, &[]), Ok(Some(_))));
     let too_many = [1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0];
-    let cases: [(u8, &[u8]); 8] = [
+    let no_page = [1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0];
+    let beyond = [1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 255, 255, 255, 255];
+    let cases: [(u8, &[u8]); 12] = [
         (0, &[]),
         (7, &[]),
+        (7, &no_page),
+        (7, &beyond),
+        (8, &[0; 8]),
+        (9, &[]),
         (4, &[0; 8]),
         (1, &[]),
         (1, &[1; 16]),
@@ -128,7 +137,7 @@ proptest! {
     fn any_bytes_decode_without_a_panic(
         mut bytes in prop::collection::vec(any::<u8>(), 0..200),
         length in 0..160_u32,
-        kind in 0..8_u8,
+        kind in 0..10_u8,
         sealed: bool,
     ) {
         let _ = decode(&bytes, Lsn(8), 2);

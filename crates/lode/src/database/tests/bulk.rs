@@ -1,0 +1,109 @@
+//! New pages, logged and placed: what each costs the log and the volume, and what a crash leaves.
+
+use super::*;
+
+/// Far more than are logged one by one, and than the smallest cache holds.
+const PAGES: usize = 300;
+
+const CACHES: [&str; 2] = ["cache=65536", "cache=4MiB"];
+
+/// So many new pages with a value, in one transaction.
+fn load(database: &Database, count: usize, value: u64) -> Vec<PageNumber> {
+    let mut writing = database.writing();
+    let pages = filled(&mut writing, count, value);
+    writing.commit().unwrap();
+    pages
+}
+
+fn filled(writing: &mut Writing, count: usize, value: u64) -> Vec<PageNumber> {
+    let one = |_| {
+        let page = writing.allocate(1, PageKind::Heap).unwrap();
+        put(writing, page, value);
+        page
+    };
+    (0..count).map(one).collect()
+}
+
+fn log_bytes(database: &Database) -> u64 {
+    database.counters().unwrap().log.record_bytes
+}
+
+#[test]
+fn a_load_logs_little_and_all_of_it_is_there_after_a_crash() {
+    for cache in CACHES {
+        for logging in ["page-diff", "page-grain"] {
+            let bytes = ["logged", "unlogged"].map(|bulk| {
+                let text = format!("{cache}&log={logging}&bulk={bulk}&checkpoint=4MiB");
+                let simulation = Simulation::new();
+                let database = database_on(&simulation, &tactics(&text)).unwrap();
+                let before = log_bytes(&database);
+                let pages = load(&database, PAGES, 7);
+                let logged = log_bytes(&database) - before;
+                // Nothing that was not synced has arrived.
+                let recovered = after(&simulation.image(&[]), &tactics(&text));
+                assert_eq!(values(&recovered, &pages), [7; PAGES], "{text}");
+                recovered.abandon();
+                database.abandon();
+                logged
+            });
+            assert!(bytes[0] > 20 * bytes[1], "{cache}, {logging}: {bytes:?}");
+        }
+    }
+}
+
+#[test]
+fn few_new_pages_are_logged_and_wait_for_no_volume() {
+    let database = database_on(&Simulation::new(), &tactics("bulk=unlogged")).unwrap();
+    let before = database.counters().unwrap().buffer.pages_written;
+    let pages = load(&database, 5, 3);
+    assert_eq!(database.counters().unwrap().buffer.pages_written, before);
+    assert_eq!(values(&database, &pages), [3; 5]);
+    let more = load(&database, 50, 4);
+    assert_eq!(database.counters().unwrap().buffer.pages_written, before + 50);
+    assert_eq!(values(&database, &more), [4; 50]);
+}
+
+#[test]
+fn what_a_load_leaves_that_did_not_commit_is_free_for_others() {
+    for cache in CACHES {
+        for text in [format!("{cache}&bulk=unlogged"), format!("{cache}&bulk=logged")] {
+            let simulation = Simulation::new();
+            let database = database_on(&simulation, &tactics(&text)).unwrap();
+            let there = load(&database, 20, 1);
+            let mut writing = database.writing();
+            let mut taken = filled(&mut writing, PAGES, 2);
+            taken.sort_unstable();
+            database.checkpoint().unwrap();
+            let crashed = after(&simulation.killed(), &tactics(&text));
+            writing.rollback().unwrap();
+            for database in [database, crashed] {
+                let mut again = load(&database, PAGES, 3);
+                again.sort_unstable();
+                assert_eq!(again, taken, "{text}: the pages are free again");
+                assert_eq!(values(&database, &again), [3; PAGES], "{text}");
+                assert_eq!(values(&database, &there), [1; 20], "{text}");
+                database.close().unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_page_that_was_given_back_and_taken_again_is_kept_whole() {
+    let simulation = Simulation::new();
+    let tactics = tactics("bulk=unlogged&cache=65536");
+    let database = database_on(&simulation, &tactics).unwrap();
+    let pages = load(&database, PAGES, 1);
+    // In one transaction: what the pages were is what a rollback brings back.
+    let mut writing = database.writing();
+    for &page in &pages {
+        writing.free(page).unwrap();
+    }
+    filled(&mut writing, PAGES, 2);
+    let crashed = after(&simulation.killed(), &tactics);
+    writing.rollback().unwrap();
+    for database in [database, crashed] {
+        assert_eq!(values(&database, &pages), [1; PAGES]);
+        database.close().unwrap();
+    }
+}

@@ -1,0 +1,157 @@
+//! Pages that were free before a transaction (`bulk=unlogged`): it has *begun* them.
+//!
+//! Nothing of them is logged but their numbers, before the first of them is written to its place.
+//! From that record on the log says: they are zeros, whatever lies there; unless the transaction
+//! turns out committed with its pages in their places, for then they are what lies there. So they
+//! can be written at any time, without undo, and a torn one needs no image.
+//!
+//! A transaction that ends with few of them logs them after all, as changes of zeros.
+
+use super::changes::{Changed, Changes, Origin, Table};
+use crate::error::Result;
+use crate::lock::TransactionNumber;
+use crate::log::{BEGUN_RUNS_MAX, Body, Lsn, Runs};
+use crate::page::{PAGE_BYTES, PageBytes, PageNumber};
+use crate::tactics::Logging;
+
+/// A page that was begun and not filled.
+const ZEROS: PageBytes = [0; PAGE_BYTES];
+
+impl Changes {
+    /// A transaction that has changed these pages is about to commit. Answers the pages that it
+    /// has begun, to be written to their places and synced before it does; none where there are
+    /// few, which are to be logged like others from now on.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::LodeError::Full`] if the log has no room for them.
+    pub(crate) fn pages_to_place(
+        &self,
+        transaction: TransactionNumber,
+        pages: &[PageNumber],
+    ) -> Result<Vec<PageNumber>> {
+        let mut table = self.table();
+        let origin = |page: &PageNumber| table.changed.get(page).map(|changed| changed.origin);
+        let is_begun = |page: &&PageNumber| origin(page).is_some_and(|it| it != Origin::Kept);
+        let begun: Vec<PageNumber> = pages.iter().filter(is_begun).copied().collect();
+        if begun.is_empty() {
+            return Ok(begun);
+        }
+        let is_told = begun.iter().any(|page| origin(page) == Some(Origin::FreeAsTold));
+        if is_told || begun.len() >= self.placed_min {
+            self.tell(&mut table)?;
+            return Ok(begun);
+        }
+        self.log.make_room(table.reserve_bytes(begun.len()))?;
+        self.tell(&mut table)?;
+        for page in begun {
+            let undo = match self.logging {
+                Logging::PageDiff => None,
+                Logging::PageGrain => {
+                    let body = Body::Undo { page, runs: Runs::whole(&ZEROS) };
+                    Some(self.log.append(&body, transaction)?)
+                }
+            };
+            table.keep_zeros(page, undo);
+        }
+        Ok(Vec::new())
+    }
+
+    /// A transaction that has changed these pages is about to be rolled back: those that it has
+    /// begun will be zeros, and the log is to say so.
+    pub(crate) fn tell_of_begun(&self, pages: &[PageNumber]) -> Result<()> {
+        let mut table = self.table();
+        let is_untold = |page: &PageNumber| {
+            table.changed.get(page).is_some_and(|changed| changed.origin == Origin::Free)
+        };
+        if pages.iter().any(is_untold) {
+            self.tell(&mut table)?;
+        }
+        Ok(())
+    }
+
+    /// A page is to be written. If a transaction has begun it, or had and rolled back, no image of
+    /// it is needed, but what the answered position has.
+    pub(super) fn tell_before_write(
+        &self,
+        table: &mut Table,
+        page: PageNumber,
+    ) -> Result<Option<Lsn>> {
+        let Some(changed) = table.changed.get(&page) else {
+            return Ok(if table.emptied.contains(&page) { table.told } else { None });
+        };
+        if !changed.is_begun() {
+            return Ok(None);
+        }
+        if changed.origin == Origin::Free {
+            self.tell(table)?;
+        }
+        if let Some(changed) = table.changed.get_mut(&page) {
+            changed.unlogged = false;
+        }
+        Ok(table.told)
+    }
+
+    /// Tell the log of every page that a transaction has begun and it does not know of.
+    fn tell(&self, table: &mut Table) -> Result<()> {
+        let mut untold: Vec<(TransactionNumber, PageNumber)> = Vec::new();
+        for &page in &table.untold {
+            if let Some(changed) = table.changed.get(&page)
+                && changed.origin == Origin::Free
+            {
+                untold.push((changed.transaction, page));
+            }
+        }
+        untold.sort_unstable();
+        untold.dedup();
+        for of_one in untold.chunk_by(|(one, _), (other, _)| one == other) {
+            let follows = |one: &&(_, PageNumber), next: &&(_, PageNumber)| one.1 + 1 == next.1;
+            let pages: Vec<&(TransactionNumber, PageNumber)> = of_one.iter().collect();
+            let runs: Vec<(PageNumber, u32)> =
+                pages.chunk_by(follows).map(|run| (run[0].1, run.len() as u32)).collect();
+            for runs in runs.chunks(BEGUN_RUNS_MAX) {
+                let body = Body::Begun { runs: runs.to_vec() };
+                table.told = Some(self.log.append(&body, of_one[0].0)?);
+            }
+        }
+        table.untold.clear();
+        for (_, page) in untold {
+            if let Some(changed) = table.changed.get_mut(&page) {
+                changed.origin = Origin::FreeAsTold;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Table {
+    /// A transaction changes a page that is free.
+    pub(super) fn begin(&mut self, transaction: TransactionNumber, page: PageNumber) {
+        let (origin, undo) = (Origin::Free, Vec::new());
+        let new =
+            Changed { transaction, origin, unlogged: true, shadow: None, undo, logged: false };
+        self.changed.insert(page, new);
+        self.begun += 1;
+        self.untold.push(page);
+        // What it was before it was free needs no image any more.
+        self.unwritten.remove(&page);
+        self.emptied.remove(&page);
+    }
+
+    /// A page that was begun counts as one that was zeros, which the log knows.
+    fn keep_zeros(&mut self, page: PageNumber, undo: Option<Lsn>) {
+        let Some(changed) = self.changed.get_mut(&page) else { return };
+        changed.origin = Origin::Kept;
+        changed.shadow = undo.is_none().then(|| Box::new(ZEROS));
+        changed.undo.extend(undo);
+        self.begun -= 1;
+        self.unwritten.insert(page);
+    }
+
+    /// A page is no longer one that a running transaction has changed.
+    pub(super) fn remove(&mut self, page: PageNumber) -> Option<Changed> {
+        let removed = self.changed.remove(&page)?;
+        self.begun -= usize::from(removed.is_begun());
+        Some(removed)
+    }
+}
