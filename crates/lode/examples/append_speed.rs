@@ -1,18 +1,22 @@
-//! `append_speed [RECORDS]`: how fast a relation is stored and read page by page.
+//! `append_speed [RECORDS [FOLDER]]`: how fast a relation is stored and read page by page.
 //!
-//! Appends RECORDS (1,000,000) records of 208 bytes to a new heap in one transaction, in memory,
-//! under `durability=group` and a cache of 64 MiB and of 512 MiB; walks through them with a cursor;
-//! builds a B+tree and a hash index of as many entries at once. Prints the time of each in ms, and
-//! MB/s of records.
+//! Appends RECORDS (1,000,000) records of 208 bytes to a new heap in one transaction, in memory or
+//! in files in FOLDER, under `durability=group`, with each value of `bulk` and a cache of 64 MiB
+//! and of 512 MiB; walks through them with a cursor; builds a B+tree and a hash index of as many
+//! entries at once. Prints the time of each in ms, and MB/s of records; at commits also the bytes
+//! that the log and the volume were written so far, per byte of records.
 
 use std::error::Error;
 use std::io::{self, Write, stdout};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use loadstone_measure::clock::now_ns;
 use lode::internals::disk::Memory;
-use lode::{Database, Hash, Tactics};
+use lode::internals::page::PAGE_BYTES;
+use lode::{Database, Hash, LodeError, Tactics};
+use tempfile::TempDir;
 
 const RECORDS_DEFAULT: u64 = 1_000_000;
 const RECORD_BYTES: usize = 208;
@@ -36,20 +40,57 @@ fn run() -> Result<(), Box<dyn Error>> {
         Some(text) => text.parse()?,
         None => RECORDS_DEFAULT,
     };
+    let folder = std::env::args().nth(2);
     for cache in ["64MiB", "512MiB"] {
-        measure(cache, records)?;
+        for bulk in ["logged", "unlogged"] {
+            measure(cache, bulk, records, folder.as_deref().map(Path::new))?;
+        }
     }
     Ok(())
 }
 
-fn measure(cache: &str, records: u64) -> Result<(), Box<dyn Error>> {
-    let tactics = Tactics::of([("durability", "group"), ("cache", cache), ("extent", "64")])?;
-    let database = Database::on(Arc::new(Memory::new()), Arc::new(Memory::new()), &tactics)?;
+/// A database in memory, or in a folder, which it takes with it.
+fn made(
+    tactics: &Tactics,
+    folder: Option<&Path>,
+) -> Result<(Database, Option<TempDir>), LodeError> {
+    let Some(folder) = folder else {
+        return Ok((
+            Database::on(Arc::new(Memory::new()), Arc::new(Memory::new()), tactics)?,
+            None,
+        ));
+    };
+    let within = TempDir::new_in(folder)
+        .map_err(|source| LodeError::Io { doing: "making a folder".to_owned(), source })?;
+    Ok((Database::create(&within.path().join("append.lode"), tactics)?, Some(within)))
+}
+
+/// The bytes that log and volume were written since the database was made, per byte of records.
+fn tell_written(database: &Database, records: u64) -> Result<(), Box<dyn Error>> {
+    let counters = database.counters()?;
+    let bytes = records as f64 * RECORD_BYTES as f64;
+    let log = counters.log.written_bytes as f64 / bytes;
+    let volume = (counters.buffer.pages_written * PAGE_BYTES as u64) as f64 / bytes;
+    writeln!(stdout(), "  written so far: log {log:.3}, volume {volume:.3}")?;
+    Ok(())
+}
+
+fn measure(
+    cache: &str,
+    bulk: &str,
+    records: u64,
+    folder: Option<&Path>,
+) -> Result<(), Box<dyn Error>> {
+    let of_all = [("durability", "group"), ("extent", "64")];
+    let tactics = Tactics::of(of_all.into_iter().chain([("cache", cache), ("bulk", bulk)]))?;
+    let (database, _folder) = made(&tactics, folder)?;
     let tell = |what: &str, begun_ns: u64| -> io::Result<()> {
         let ns = (now_ns() - begun_ns).max(1);
-        let mb_s = records as f64 * RECORD_BYTES as f64 * 1e3 / ns as f64;
-        writeln!(stdout(), "{cache} {what}: {:.1} ms, {mb_s:.0} MB/s", ns as f64 / 1e6)
+        let bytes = records as f64 * RECORD_BYTES as f64;
+        let (ms, mb_s) = (ns as f64 / 1e6, bytes * 1e3 / ns as f64);
+        writeln!(stdout(), "{cache} {bulk} {what}: {ms:.1} ms, {mb_s:.0} MB/s")
     };
+    let tell_written = || tell_written(&database, records);
     let mut writing = database.writing();
     let heap = writing.heap("relation")?;
     let begun_ns = now_ns();
@@ -64,6 +105,7 @@ fn measure(cache: &str, records: u64) -> Result<(), Box<dyn Error>> {
     tell("append", begun_ns)?;
     writing.commit()?;
     tell("append and commit", begun_ns)?;
+    tell_written()?;
 
     let reading = database.reading();
     for _ in 0..2 {
@@ -88,6 +130,7 @@ fn measure(cache: &str, records: u64) -> Result<(), Box<dyn Error>> {
     tell("B+tree at once", begun_ns)?;
     writing.commit()?;
     tell("B+tree at once, and commit", begun_ns)?;
+    tell_written()?;
 
     let mut writing = database.writing();
     let begun_ns = now_ns();
