@@ -291,6 +291,11 @@ impl Partitions {
         &mut self.accumulators[aggregate]
     }
 
+    /// Whether the aggregate of that number counts values and does not look at them.
+    pub fn is_count(&self, aggregate: usize) -> bool {
+        self.accumulators[aggregate].of_run() == Some(OfRun::Count)
+    }
+
     /// The result of each partition.
     fn results(&self, source: &str, take: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let layout = &self.aggregation.layout;

@@ -211,8 +211,12 @@ fn sink_exprs(sink: &Sink, reads: &mut dyn FnMut(&Expr)) {
 }
 
 /// Of a stored relation's tuples, what is looked at first: by the condition that its access method
-/// evaluates, or by the pipeline's first step, or by the aggregation that it feeds.
-pub(in crate::execution) fn looked_at_first(pipeline: &Pipeline) -> Option<Near> {
+/// evaluates, or by the pipeline's first step, or by the aggregation that it feeds. Of a relation
+/// that is only counted that is nothing: `is_count` says which aggregates count.
+pub(in crate::execution) fn looked_at_first(
+    pipeline: &Pipeline,
+    is_count: impl Fn(usize) -> bool,
+) -> Option<Near> {
     let Source::Scan { slot, qualification, .. } = &pipeline.source else { return None };
     let (mut wanted, mut ids) = (Wanted::new(), BTreeSet::new());
     let mut reads = |expr: &Expr| columns(expr, &mut wanted, &mut ids);
@@ -221,9 +225,15 @@ pub(in crate::execution) fn looked_at_first(pipeline: &Pipeline) -> Option<Near>
         (None, Some(step @ (Step::Filter(_) | Step::Probe { .. } | Step::ProbeGroups { .. }))) => {
             step_exprs(step, &mut reads);
         }
-        (None, None) if matches!(pipeline.sink, Sink::Aggregate { .. }) => {
-            sink_exprs(&pipeline.sink, &mut reads);
-        }
+        (None, None) => match &pipeline.sink {
+            Sink::Aggregate { by, updates, .. }
+                if by.is_empty() && updates.iter().all(|update| is_count(update.aggregate)) =>
+            {
+                updates.iter().filter_map(|update| update.condition.as_ref()).for_each(reads);
+            }
+            sink @ Sink::Aggregate { .. } => sink_exprs(sink, &mut reads),
+            _ => {}
+        },
         // Whole tuples are asked for when they are copied.
         _ => {}
     }

@@ -50,7 +50,10 @@ impl Executor for Vectorised {
     ) -> Result<()> {
         state.begin_counting(pipeline.steps.len());
         let mut source = Inner::new(&pipeline.source, &pipeline.slots, state)?;
-        source.bring_near(looked_at_first(pipeline));
+        source.bring_near(looked_at_first(pipeline, |aggregate| match &*receiver {
+            Receiver::Aggregation { partitions, .. } => partitions.is_count(aggregate),
+            Receiver::Tuples(_) => false,
+        }));
         let stages: Result<Vec<_>> =
             (0..pipeline.steps.len()).map(|number| Stage::new(number, pipeline, state)).collect();
         let mut stages = stages?;
