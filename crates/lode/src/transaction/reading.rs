@@ -22,11 +22,11 @@ use crate::view::{AlignedPage, View};
 /// page server the first one asks there, and pages in memory cost nothing more. Under `locks=page`
 /// each page is locked once.
 pub struct ReadTransaction<S: LockSource> {
-    buffer: Arc<Buffer>,
-    lock_set: LockSet<S>,
-    salt: u64,
-    swizzles: bool,
-    prefetches: bool,
+    pub(super) buffer: Arc<Buffer>,
+    pub(super) lock_set: LockSet<S>,
+    pub(super) salt: u64,
+    pub(super) swizzles: bool,
+    pub(super) prefetches: bool,
 }
 
 /// A transaction that reads a database which this process has open.

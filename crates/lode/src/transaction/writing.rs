@@ -7,6 +7,7 @@ use super::allocating::{self, Allocating};
 use super::failure::Failure;
 use super::local_locks::LocalLocks;
 use super::lock_set::{LockSet, LockSource};
+use super::reading::Reading;
 use crate::buffer::Buffer;
 use crate::error::{LodeError, Result};
 use crate::lock::{Mode, TransactionNumber};
@@ -49,6 +50,22 @@ impl Writing {
         }
     }
 
+    /// Another handle to this transaction, for another thread, which only reads: it sees what this
+    /// one has changed, under the same locks, and is to be gone when this one commits. A page that
+    /// it has pinned cannot be changed meanwhile. No thread that has one waits in another
+    /// transaction, or a deadlock may go unseen.
+    ///
+    /// # Errors
+    ///
+    /// [`LodeError::ReadOnly`] for a database that was opened to be read.
+    pub fn share_reading(&self) -> Result<Reading> {
+        self.noted(self.lock_set.source().check_owner())?;
+        self.enter()?;
+        let (buffer, lock_set) = (Arc::clone(&self.buffer), self.lock_set.share());
+        let Self { salt, swizzles, prefetches, .. } = *self;
+        Ok(Reading { buffer, lock_set, salt, swizzles, prefetches })
+    }
+
     /// Its number, in the lock table and the log.
     pub(crate) fn number(&self) -> TransactionNumber {
         self.lock_set.source().transaction()
@@ -73,6 +90,12 @@ impl Writing {
     #[inline(never)]
     fn lock_page(&self, page: PageNumber, mode: Mode) -> Result<()> {
         self.noted(self.lock_set.source().check_owner())?;
+        self.enter()?;
+        self.noted(self.lock_set.lock(page, mode))
+    }
+
+    /// Be counted among those that change the database, before the first lock.
+    fn enter(&self) -> Result<()> {
         if !self.begun.get() {
             if self.shared().read_only {
                 return Err(LodeError::ReadOnly);
@@ -80,7 +103,7 @@ impl Writing {
             self.shared().enter(self.number());
             self.begun.set(true);
         }
-        self.noted(self.lock_set.lock(page, mode))
+        Ok(())
     }
 
     /// Note that an operation failed.

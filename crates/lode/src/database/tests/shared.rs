@@ -74,3 +74,53 @@ fn threads_that_want_the_same_lock_wait_one_behind_the_other() {
         });
     }
 }
+
+#[test]
+fn a_writers_other_handles_see_its_changes_and_keep_others_out() {
+    for locks in LOCKS {
+        let database = in_memory(locks);
+        let pages = allocate(&database, 3);
+        let mut writing = database.writing();
+        put(&mut writing, pages[0], 1);
+        let handles = [writing.share_reading().unwrap(), writing.share_reading().unwrap()];
+        thread::scope(|scope| {
+            let threads = handles.map(|handle| {
+                let pages = &pages;
+                scope.spawn(move || {
+                    let pinned = handle.pin(pages[0]).unwrap();
+                    (page::u64_at(&pinned, AT), get(&handle, pages[1]))
+                })
+            });
+            // A page that nobody has pinned changes meanwhile.
+            put(&mut writing, pages[2], 2);
+            let seen = threads.map(|thread| thread.join().unwrap());
+            assert_eq!(seen, [(1, 0), (1, 0)], "{locks}");
+        });
+        let other = thread::scope(|scope| {
+            let reader = scope.spawn(|| values(&database, &pages));
+            while database.counters().unwrap().locks.waits == 0 && !reader.is_finished() {
+                thread::yield_now();
+            }
+            writing.commit().unwrap();
+            reader.join().unwrap()
+        });
+        assert_eq!(other, [1, 0, 2], "{locks}: a reader waited for the end");
+    }
+}
+
+#[test]
+fn a_handle_of_a_writer_alone_is_a_transaction_that_changes_nothing() {
+    let database = in_memory("locks=page");
+    let pages = allocate(&database, 1);
+    let writing = database.writing();
+    assert_eq!(get(&writing.share_reading().unwrap(), pages[0]), 0);
+    writing.commit().unwrap();
+    put_one(&database, pages[0]);
+    assert_eq!(values(&database, &pages), [1]);
+}
+
+fn put_one(database: &Database, page: PageNumber) {
+    let mut writing = database.writing();
+    put(&mut writing, page, 1);
+    writing.commit().unwrap();
+}
