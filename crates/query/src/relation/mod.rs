@@ -16,6 +16,7 @@ mod load;
 mod range;
 mod scan;
 mod settle;
+mod shared;
 #[cfg(test)]
 mod tests;
 
@@ -27,6 +28,7 @@ pub use check::{check, check_all};
 pub use load::{Design, Loader, NewStructure, modify};
 pub use scan::{Reads, Scan};
 pub use settle::settle;
+pub use shared::SharedScan;
 
 use crate::catalog::{IndexInfo, RelationInfo};
 use crate::error::{QueryError, Result};

@@ -9,17 +9,17 @@ use lode::internals::slotted::{self, ALIGNMENT_BYTES, RECORDS_AT, SLOT_BYTES};
 use lode::{Btree, Heap, LodeError, PageRead, RecordId};
 
 use super::batch::{HeldPage, TAG_BYTES, TupleBatch};
-use super::{Relation, key, range};
+use super::{Relation, SharedScan, key, range};
 use crate::catalog::{Constant, RelationInfo, Structure};
 use crate::error::{QueryError, Result};
 use crate::plan::Access;
 use crate::tuple::{self, Field, Value};
 
 /// Offsets of a heap's fields, as `docs/lode-format.md` draws them.
-mod heap_offset {
+pub(super) mod heap_offset {
     pub(super) const FIRST: usize = 32;
     pub(super) const PAGES: usize = 44;
-    pub(super) const FOLLOWING: usize = super::slotted::offset::OWN;
+    pub(in crate::relation) const FOLLOWING: usize = super::slotted::offset::OWN;
 }
 
 /// How many tuples ahead memory is asked for those that an index has found.
@@ -40,16 +40,18 @@ pub struct Reads {
 /// A walk over tuples that can be resumed.
 #[derive(Debug)]
 pub struct Scan {
-    info: Arc<RelationInfo>,
-    position: Position,
+    pub(super) info: Arc<RelationInfo>,
+    pub(super) position: Position,
     /// What every tuple is held against, where an index says more than it knows.
-    recheck: Option<Recheck>,
-    reads: Reads,
+    pub(super) recheck: Option<Recheck>,
+    pub(super) reads: Reads,
+    /// Where the next part comes from, of a walk that several threads share.
+    pub(super) shared: Option<Arc<SharedScan>>,
 }
 
 /// Where a walk goes on.
 #[derive(Debug)]
-enum Position {
+pub(super) enum Position {
     /// At a slot of a page of the heap; `left` pages follow it at most, and `last` is the last
     /// tuple where it does not go to the end.
     Heap { page: PageNumber, slot: u16, left: u32, last: Option<RecordId> },
@@ -62,8 +64,8 @@ enum Position {
 }
 
 /// A range of an attribute.
-#[derive(Debug)]
-struct Recheck {
+#[derive(Debug, Clone)]
+pub(super) struct Recheck {
     field: Field,
     low: Bound<Constant>,
     high: Bound<Constant>,
@@ -156,7 +158,8 @@ impl Relation {
     }
 
     fn at(&self, position: Position) -> Scan {
-        Scan { info: Arc::clone(&self.info), position, recheck: None, reads: Reads::default() }
+        let (info, reads) = (Arc::clone(&self.info), Reads::default());
+        Scan { info, position, recheck: None, reads, shared: None }
     }
 
     /// Of a clustered relation whose tuples lie in order, the pages between the first tuple of a
@@ -190,7 +193,7 @@ fn id_at(cursor: &mut Cursor<'_, impl PageRead>) -> Result<Option<RecordId>> {
 }
 
 /// A key of an index without a record id.
-fn no_id() -> QueryError {
+pub(super) fn no_id() -> QueryError {
     let how = "a key has no record id at its end".to_owned();
     LodeError::Corrupt { what: "an index".to_owned(), how }.into()
 }
@@ -205,7 +208,7 @@ impl Scan {
         tuples_max: usize,
     ) -> Result<bool> {
         batch.begin(self.info.layout.bytes);
-        while batch.is_empty() && !matches!(self.position, Position::End) {
+        while self.goes_on(pages, batch, tuples_max)? {
             self.fill(pages, batch, tuples_max.max(1))?;
             if let Some(recheck) = &self.recheck {
                 batch.retain(0, |bytes| recheck.holds(bytes));
@@ -217,6 +220,31 @@ impl Scan {
         }
         self.reads.tuples += batch.len() as u64;
         Ok(!batch.is_empty())
+    }
+
+    /// Whether a batch is to be filled further, and there is with what: where threads share the
+    /// walk, the rest of a part of a heap is too little for a batch.
+    fn goes_on(
+        &mut self,
+        pages: &impl PageRead,
+        batch: &TupleBatch,
+        tuples_max: usize,
+    ) -> Result<bool> {
+        if !matches!(self.position, Position::End) {
+            return Ok(batch.is_empty());
+        }
+        let Some(shared) = &self.shared else { return Ok(false) };
+        if !batch.is_empty() && (batch.len() >= tuples_max || !shared.is_of_pages()) {
+            return Ok(false);
+        }
+        let Some(position) = shared.take(pages, &mut self.reads)? else { return Ok(false) };
+        self.position = position;
+        Ok(true)
+    }
+
+    /// The same for so many threads, none of which has any of it yet.
+    pub fn shared(self, threads: usize) -> Arc<SharedScan> {
+        SharedScan::of(self, threads)
     }
 
     /// What it has cost so far.
@@ -356,6 +384,6 @@ fn is_own(heap: Heap, bytes: &page::PageBytes) -> bool {
         && page::u32_at(bytes, page::offset::FILE) == heap.file()
 }
 
-fn astray(page: PageNumber) -> QueryError {
+pub(super) fn astray(page: PageNumber) -> QueryError {
     LodeError::corrupt_page(page, "it is no page of the relation that leads to it").into()
 }

@@ -52,6 +52,24 @@ impl Keeper {
         self.add_to_file(tuple)
     }
 
+    /// An empty list of such tuples for a thread, from another memory.
+    pub fn part(&self, memory: &Memory) -> Tuples {
+        Tuples::new(self.tuples.tuple_bytes(), memory.reservation(WHAT))
+    }
+
+    /// Take over what a thread has collected.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Keeper::add`].
+    pub fn merge(&mut self, part: Tuples) -> Result<()> {
+        if self.writer.is_none() {
+            self.tuples.append(part);
+            return Ok(());
+        }
+        part.iter().try_for_each(|tuple| self.add(tuple))
+    }
+
     #[cold]
     fn add_to_file(&mut self, tuple: &[u8]) -> Result<()> {
         if let Some(writer) = &mut self.writer {

@@ -2,6 +2,8 @@
 
 mod keeper;
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use crate::error::Result;
 use crate::memory::{Place, Reservation, Tuples};
 use crate::spill::Run;
@@ -67,7 +69,34 @@ impl Temporary {
 
     /// Its tuples from the first on.
     pub fn scan(&self) -> TemporaryScan<'_> {
-        TemporaryScan { temporary: self, position: Position::default(), one: Vec::new() }
+        self.scan_from(Position::default())
+    }
+
+    /// Its tuples from a place on.
+    pub fn scan_from(&self, position: Position) -> TemporaryScan<'_> {
+        TemporaryScan { temporary: self, position, one: Vec::new() }
+    }
+
+    /// Places for so many threads, which take parts of it by turns, or for fewer where it has not as
+    /// many parts: each place has its first part. None of a relation in the file, whose tuples are
+    /// in memory only until the next ones are.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Temporary::next_batch`].
+    pub fn shared(&self, threads: usize) -> Result<Vec<Position>> {
+        if self.is_spilled() {
+            return Ok(Vec::new());
+        }
+        let part = (self.len() / (threads * PARTS_OF_THREAD).max(1)).clamp(1, PART_MAX);
+        let shared = Arc::new(SharedPosition { position: Mutex::default(), part });
+        let (mut positions, mut tuples) = (Vec::new(), Vec::new());
+        while positions.len() < threads && shared.next_batch(self, &mut tuples)? {
+            let first = tuples.iter().map(|tuple| Place(*tuple)).collect();
+            let shared = Some(Arc::clone(&shared));
+            positions.push(Position { shared, first, ..Position::default() });
+        }
+        Ok(positions)
     }
 
     /// The next tuples, at most so many, in an emptied list; false if there are none. The pointers
@@ -84,6 +113,11 @@ impl Temporary {
         tuples_max: usize,
     ) -> Result<bool> {
         into.clear();
+        if let Some(shared) = &position.shared {
+            // What this thread was given before all else.
+            into.extend(position.first.drain(..).map(|place| place.0));
+            return if into.is_empty() { shared.next_batch(self, into) } else { Ok(true) };
+        }
         match &self.kept {
             Kept::Memory { tuples, order: Some(order) } => {
                 debug_assert!(tuples.len() >= order.len());
@@ -149,7 +183,31 @@ pub struct Position {
     /// What was read of the file, and which part that is.
     buffer: Vec<u8>,
     part: Option<usize>,
+    /// Where other threads go on, too, and the tuples that this one has of it already.
+    shared: Option<Arc<SharedPosition>>,
+    first: Vec<Place>,
 }
+
+/// A place in a temporary relation in memory that several threads move on.
+#[derive(Debug)]
+struct SharedPosition {
+    position: Mutex<Position>,
+    /// Tuples that a thread takes at a time.
+    part: usize,
+}
+
+impl SharedPosition {
+    fn next_batch(&self, of: &Temporary, into: &mut Vec<*const u8>) -> Result<bool> {
+        let mut position = self.position.lock().unwrap_or_else(PoisonError::into_inner);
+        of.next_batch(&mut position, into, self.part)
+    }
+}
+
+/// Tuples that a thread takes at a time at most.
+const PART_MAX: usize = 1024;
+
+/// Parts for each thread at least, of a relation that has as many tuples.
+const PARTS_OF_THREAD: usize = 8;
 
 impl Position {
     /// At the tuple of that number, of a relation that is in a file.

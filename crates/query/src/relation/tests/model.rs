@@ -89,19 +89,33 @@ fn step() -> impl Strategy<Value = Step> {
 
 /// All tuples as they are found, by record id.
 fn contents(pages: &impl PageRead, info: &Arc<RelationInfo>) -> BTreeMap<u64, Vec<u8>> {
-    collect(pages, Relation::open(info).scan(pages).unwrap())
+    collect(pages, || Relation::open(info).scan(pages).unwrap())
 }
 
-fn collect(pages: &impl PageRead, mut scan: Scan) -> BTreeMap<u64, Vec<u8>> {
-    let (mut found, mut batch) = (BTreeMap::new(), TupleBatch::new());
-    while scan.next_batch(pages, &mut batch, 7).unwrap() {
-        assert!(batch.len() <= 7);
-        for at in 0..batch.len() {
-            let twice = found.insert(batch.record_id(at), batch.tuple(at).to_vec());
-            assert_eq!(twice, None, "a tuple is given once");
-        }
+/// What a scan gives, and no less and no more what several give that share it.
+fn collect(pages: &impl PageRead, scan: impl Fn() -> Scan) -> BTreeMap<u64, Vec<u8>> {
+    let (mut found, mut together) = (BTreeMap::new(), BTreeMap::new());
+    let mut alone = scan();
+    while take_batch(pages, &mut alone, &mut found) {}
+    let shared = scan().shared(3);
+    let mut scans: Vec<_> = (0..3).map_while(|_| shared.scan(pages).unwrap()).collect();
+    while !scans.is_empty() {
+        scans.retain_mut(|scan| take_batch(pages, scan, &mut together));
     }
+    assert_eq!(together, found);
     found
+}
+
+/// Put the next tuples of a scan to others; whether there were any.
+fn take_batch(pages: &impl PageRead, scan: &mut Scan, found: &mut BTreeMap<u64, Vec<u8>>) -> bool {
+    let mut batch = TupleBatch::new();
+    let is_there = scan.next_batch(pages, &mut batch, 7).unwrap();
+    assert!(batch.len() <= 7);
+    for at in 0..batch.len() {
+        let twice = found.insert(batch.record_id(at), batch.tuple(at).to_vec());
+        assert_eq!(twice, None, "a tuple is given once");
+    }
+    is_there
 }
 
 fn sorted(tuples: impl IntoIterator<Item = Vec<u8>>) -> Vec<Vec<u8>> {
@@ -136,7 +150,7 @@ fn check_accesses(
             let wanted = model.iter().filter(|row| is_wanted(row.values()[attribute]));
             sorted(wanted.map(Row::tuple))
         };
-        let found = collect(pages, relation.lookup(pages, &access, low).unwrap());
+        let found = collect(pages, || relation.lookup(pages, &access, low).unwrap());
         let expected = with(&|value| value.compare(low).is_some_and(std::cmp::Ordering::is_eq));
         assert_eq!(sorted(found.into_values()), expected, "{access:?} {low:?}");
         if matches!(access, Access::Hashed { .. }) {
@@ -148,7 +162,7 @@ fn check_accesses(
             (Bound::Unbounded, Bound::Included(high)),
             (Bound::Excluded(low), Bound::Unbounded),
         ] {
-            let found = collect(pages, relation.range(pages, &access, low, high).unwrap());
+            let found = collect(pages, || relation.range(pages, &access, low, high).unwrap());
             let expected = with(&|value| range::holds(value, low, high));
             assert_eq!(sorted(found.into_values()), expected, "{access:?} {low:?} {high:?}");
         }
