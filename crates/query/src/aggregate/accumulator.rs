@@ -199,6 +199,48 @@ impl Accumulator {
         }
     }
 
+    /// Count in what another of the same aggregate has; `numbers` says which partition of this one
+    /// each of the other's is.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::QueryError::Memory`] if the budget has no memory for it.
+    pub(super) fn merge(&mut self, numbers: &[usize], other: Self) -> Result<()> {
+        if let Some(seen) = other.seen {
+            return seen.each(&mut |partition, value| self.add(numbers[partition], value));
+        }
+        if let (
+            Totals::Sums { counts, wholes, reals, is_real },
+            Totals::Sums { counts: c, wholes: w, reals: r, is_real: has_reals },
+        ) = (&mut self.totals, &other.totals)
+        {
+            *is_real |= *has_reals;
+            for (at, &number) in numbers.iter().enumerate() {
+                counts[number] += c[at];
+                wholes[number] += w[at];
+                reals[number] += r[at];
+            }
+            return Ok(());
+        }
+        for (at, &number) in numbers.iter().enumerate() {
+            match (&mut self.totals, &other.totals) {
+                (Totals::Counts(counts), Totals::Counts(others)) => counts[number] += others[at],
+                // Of the best of each the best.
+                (_, Totals::Integers { best, is_set }) if is_set[at] => {
+                    self.count(number, Value::Integer(best[at]));
+                }
+                (_, Totals::Reals { best, is_set }) if is_set[at] => {
+                    self.count(number, Value::Real(best[at]));
+                }
+                (_, Totals::Texts { best, is_set, .. }) if is_set[at] => {
+                    self.count(number, Value::Text(&best[at]));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// What a partition's values come to.
     pub(super) fn result(&self, partition: usize, span: Span) -> Result<Value<'_>, Fault> {
         use AggregateFunction as F;

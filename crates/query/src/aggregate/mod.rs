@@ -286,6 +286,23 @@ impl Partitions {
         }
     }
 
+    /// Count in all that another has been fed, which has put nothing aside.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::QueryError::Memory`] if the budget has no memory for it; then this one is of no use
+    /// any more.
+    pub fn merge(&mut self, other: Self) -> Result<()> {
+        let mut numbers = Vec::with_capacity(other.len());
+        for place in &other.places {
+            let key = key_of(&other.by, *place);
+            let hash = hash_fields(key, &other.by.fields);
+            numbers.push(if self.by.fields.is_empty() { 0 } else { self.partition_of(key, hash)? });
+        }
+        let pairs = self.accumulators.iter_mut().zip(other.accumulators);
+        pairs.into_iter().try_for_each(|(own, other)| own.merge(&numbers, other))
+    }
+
     /// The aggregate of that number, to be fed with many values.
     pub fn accumulator(&mut self, aggregate: usize) -> &mut Accumulator {
         &mut self.accumulators[aggregate]

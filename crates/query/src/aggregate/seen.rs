@@ -71,6 +71,17 @@ impl Seen {
         .is_some())
     }
 
+    /// All values, each once in its partition: nothing was put aside.
+    pub(super) fn each(self, take: &mut dyn FnMut(usize, Value<'_>) -> Result<()>) -> Result<()> {
+        if let Numbers::InMemory(table) = &self.numbers {
+            table.iter().try_for_each(|tuple| {
+                let (partition, value) = number(tuple, self.is_real);
+                take(partition, value)
+            })?;
+        }
+        self.texts.iter().try_for_each(|(partition, text)| take(*partition, Value::Text(text)))
+    }
+
     /// The values that were put aside, each once in its partition.
     pub(super) fn finish(self, take: &mut dyn FnMut(usize, Value<'_>)) -> Result<()> {
         let Numbers::Spilling(numbers) = self.numbers else { return Ok(()) };
@@ -79,15 +90,21 @@ impl Seen {
                 // SAFETY: the pointers are of whole tuples of 24 bytes, good until this returns.
                 #[expect(unsafe_code, reason = "tuples are read through pointers")]
                 let tuple = unsafe { std::slice::from_raw_parts(*start, 24) };
-                let partition = u64::from_le_bytes(tuple::array(tuple, 0)) as usize;
-                let value = if self.is_real {
-                    Value::Real(f64::from_le_bytes(tuple::array(tuple, 16)))
-                } else {
-                    Value::Integer(i64::from_le_bytes(tuple::array(tuple, 8)))
-                };
+                let (partition, value) = number(tuple, self.is_real);
                 take(partition, value);
             }
             Ok(())
         })
     }
+}
+
+/// A number and its partition.
+fn number(tuple: &[u8], is_real: bool) -> (usize, Value<'static>) {
+    let partition = u64::from_le_bytes(tuple::array(tuple, 0)) as usize;
+    let value = if is_real {
+        Value::Real(f64::from_le_bytes(tuple::array(tuple, 16)))
+    } else {
+        Value::Integer(i64::from_le_bytes(tuple::array(tuple, 8)))
+    };
+    (partition, value)
 }

@@ -114,6 +114,59 @@ proptest! {
     }
 }
 
+proptest! {
+    #[test]
+    fn what_several_were_fed_is_what_one_would_have_been(
+        input in prop::collection::vec(
+            (
+                prop::option::weighted(0.9, -30i64..30),
+                prop::option::weighted(0.8, -9i64..9),
+                0usize..3,
+            ),
+            0..300,
+        ),
+        is_scalar: bool,
+    ) {
+        use AggregateFunction as F;
+        let functions = [
+            (F::Count, INTEGER), (F::CountU, INTEGER), (F::Sum, INTEGER), (F::SumU, REAL),
+            (F::Avg, REAL), (F::AvgU, REAL), (F::Min, INTEGER), (F::Max, REAL), (F::Any, INTEGER),
+            (F::Min, TEXT), (F::CountU, INTEGER),
+        ];
+        let by = if is_scalar { &[][..] } else { &[INTEGER] };
+        let aggregation = aggregation(by, &functions, false);
+        let memory = Memory::new(1 << 22);
+        let new = || Partitions::new(&aggregation, &memory).unwrap();
+        let (mut whole, mut parts) = (new(), [new(), new(), new()]);
+        for (by, argument, part) in &input {
+            let by = [by.map_or(Value::Null, Value::Integer)];
+            for partitions in [&mut whole, &mut parts[*part]] {
+                let partition = partitions.partition(&by[..usize::from(!is_scalar)]).unwrap();
+                for (aggregate, (_, kind)) in functions.iter().enumerate() {
+                    let text = argument.map(|value| value.to_string()).unwrap_or_default();
+                    // The last one's argument is a text, whose values are counted.
+                    let kind = if aggregate == functions.len() - 1 { &TEXT } else { kind };
+                    let value = match (argument, kind) {
+                        (None, _) => Value::Null,
+                        (Some(value), Kind::Integer { .. }) => Value::Integer(*value),
+                        (Some(value), Kind::Real { .. }) => Value::Real(*value as f64 / 2.0),
+                        (Some(_), Kind::Text { .. }) => Value::Text(text.as_bytes()),
+                    };
+                    partitions.update(partition, aggregate, value).unwrap();
+                }
+            }
+        }
+        let mut merged = new();
+        for part in parts {
+            merged.merge(part).unwrap();
+        }
+        let of = |partitions: Partitions| {
+            rows(&partitions.finish("", &|| Ok(())).unwrap(), &aggregation.layout)
+        };
+        prop_assert_eq!(of(merged), of(whole));
+    }
+}
+
 #[test]
 fn a_scalar_aggregate_of_nothing_has_a_result() {
     use AggregateFunction as F;

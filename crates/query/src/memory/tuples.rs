@@ -16,6 +16,8 @@ pub struct Tuples {
     chunks: Vec<Chunk>,
     len: usize,
     reservation: Reservation,
+    /// Of the chunks that were others' once.
+    taken_over: Vec<Reservation>,
 }
 
 /// The first byte of a tuple.
@@ -41,7 +43,7 @@ struct Chunk {
 impl Tuples {
     /// None yet, of that many bytes each.
     pub fn new(tuple_bytes: usize, reservation: Reservation) -> Self {
-        Self { tuple_bytes, chunks: Vec::new(), len: 0, reservation }
+        Self { tuple_bytes, chunks: Vec::new(), len: 0, reservation, taken_over: Vec::new() }
     }
 
     /// How many there are.
@@ -117,6 +119,16 @@ impl Tuples {
         Ok(())
     }
 
+    /// Take all of others over, which stay where they are, and so does what they take of their
+    /// memory.
+    pub fn append(&mut self, mut others: Self) {
+        debug_assert_eq!(others.tuple_bytes, self.tuple_bytes);
+        self.len += others.len;
+        self.chunks.append(&mut others.chunks);
+        self.taken_over.append(&mut others.taken_over);
+        self.taken_over.push(others.reservation);
+    }
+
     /// Make room for one tuple more. False if the budget has no memory for it.
     pub fn try_reserve(&mut self) -> bool {
         let is_full = self.chunks.last().is_none_or(|chunk| chunk.tuples == chunk.tuples_max);
@@ -169,6 +181,7 @@ impl Tuples {
     pub fn clear(&mut self) {
         let bytes: usize = self.chunks.iter().map(|chunk| chunk.tuples_max).sum();
         self.reservation.give_back((bytes * self.tuple_bytes) as u64);
+        self.taken_over.clear();
         self.chunks.clear();
         self.len = 0;
     }
@@ -217,6 +230,23 @@ mod tests {
         let mut tuples = Tuples::new(12, Memory::new(5000).reservation("a test"));
         assert!(tuples.push_many(&[7; 12 * 1000]).is_err());
         assert_eq!(tuples.len(), 341);
+    }
+
+    #[test]
+    fn what_is_taken_over_stays_where_it_is_and_in_its_memory() {
+        let (memory, other) = (Memory::new(1 << 20), Memory::new(1 << 20));
+        let mut tuples = Tuples::new(4, memory.reservation("a test"));
+        let mut others = Tuples::new(4, other.reservation("a test"));
+        (0..3000_u32).for_each(|number| _ = tuples.push(&number.to_le_bytes()).unwrap());
+        let place = others.push(&3000_u32.to_le_bytes()).unwrap();
+        tuples.append(others);
+        tuples.push(&3001_u32.to_le_bytes()).unwrap();
+        let numbers: Vec<_> =
+            tuples.iter().map(|one| u32::from_le_bytes(one.try_into().unwrap())).collect();
+        assert_eq!((numbers, tuples.len()), ((0..3002).collect(), 3002));
+        assert!(tuples.iter().any(|tuple| tuple.as_ptr() == place) && other.used_bytes() > 0);
+        tuples.clear();
+        assert_eq!((memory.used_bytes(), other.used_bytes()), (0, 0));
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub struct Sorter {
     tuples: Tuples,
     items: Vec<Item>,
     reservation: Reservation,
+    /// Of items that were other sorters' once.
+    taken_over: Vec<Reservation>,
     /// Where sorted runs go when the budget is used up; without it that is an error.
     runs: Option<Runs>,
 }
@@ -49,8 +51,43 @@ impl Sorter {
             tuples: Tuples::new(layout.bytes, memory.reservation(WHAT)),
             items: Vec::new(),
             reservation: memory.reservation(WHAT),
+            taken_over: Vec::new(),
             runs: None,
         }
+    }
+
+    /// An empty sorter of the same tuples for a thread, which may not spill, from another memory.
+    #[must_use]
+    pub fn part(&self, memory: &Memory) -> Self {
+        Self {
+            key: self.key.clone(),
+            unique: self.unique,
+            tuples: Tuples::new(self.tuples.tuple_bytes(), memory.reservation(WHAT)),
+            items: Vec::new(),
+            reservation: memory.reservation(WHAT),
+            taken_over: Vec::new(),
+            runs: None,
+        }
+    }
+
+    /// Take over what a thread has sorted: a run that sorting finds again.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Sorter::add`].
+    pub fn merge(&mut self, mut part: Self) -> Result<()> {
+        if self.runs.as_ref().is_some_and(|runs| !runs.is_empty()) {
+            return part.tuples.iter().try_for_each(|tuple| self.add(tuple));
+        }
+        self.items.append(&mut part.items);
+        self.tuples.append(part.tuples);
+        self.taken_over.push(part.reservation);
+        Ok(())
+    }
+
+    /// The tuples, sorted or not, for another sorter to take.
+    pub fn into_tuples(self) -> Tuples {
+        self.tuples
     }
 
     /// From where the budget ends on, sorted runs go to that file.
@@ -78,7 +115,8 @@ impl Sorter {
         if self.try_add(tuple) { Ok(()) } else { Err(self.reservation.refusal()) }
     }
 
-    fn try_add(&mut self, tuple: &[u8]) -> bool {
+    /// Put a copy of a tuple in, if the budget has memory for it.
+    pub fn try_add(&mut self, tuple: &[u8]) -> bool {
         if self.items.len() == self.items.capacity() && !self.try_grow() {
             return false;
         }
@@ -113,10 +151,17 @@ impl Sorter {
         }
         self.items.clear();
         self.tuples.clear();
+        if !self.taken_over.is_empty() {
+            // The list has others' room, too.
+            self.items = Vec::new();
+            self.reservation.give_back(self.reservation.bytes());
+            self.taken_over.clear();
+        }
         Ok(())
     }
 
-    fn sort(&mut self) {
+    /// Bring what there is into order.
+    pub fn sort(&mut self) {
         let Self { key, items, tuples, unique, .. } = self;
         let bytes = tuples.tuple_bytes();
         let rest = rest_of(key);
@@ -146,7 +191,7 @@ impl Sorter {
         if let Some(runs) = self.runs.take_if(|runs| !runs.is_empty()) {
             self.runs = Some(runs);
             self.spill()?;
-            let Self { key, unique, runs, tuples, items, reservation } = self;
+            let Self { key, unique, runs, tuples, items, reservation, .. } = self;
             drop((tuples, items, reservation));
             return runs.expect("there are runs").merge(&key, unique, check);
         }
@@ -254,7 +299,7 @@ mod tests {
             key in prop::sample::select(
                 vec![vec![0], vec![1, 0], vec![2], vec![2, 1], vec![0, 1, 2]]
             ),
-            unique: bool,
+            unique: bool, beside in 0usize..400,
         ) {
             let layout = layout();
             let folder = tempfile::tempdir().unwrap();
@@ -262,9 +307,18 @@ mod tests {
             let spill = Spill::new(folder.path(), budget);
             let sorter = Sorter::new(&layout, &key, unique, &memory);
             let mut sorter = sorter.spilling(&spill, &memory).unwrap();
-            for (number, values) in rows.iter().enumerate() {
+            // Some that another has sorted stand behind all that are equal to them.
+            let (own, others) = rows.split_at(rows.len() - beside.min(rows.len()));
+            for (number, values) in own.iter().enumerate() {
                 sorter.add(&row(&layout, values, number)).unwrap();
             }
+            let other = Memory::new(1 << 20);
+            let mut part = sorter.part(&other);
+            for (number, values) in others.iter().enumerate() {
+                assert!(part.try_add(&row(&layout, values, own.len() + number)));
+            }
+            part.sort();
+            sorter.merge(part).unwrap();
             let sorted = sorter.finish(&|| Ok(())).unwrap();
             prop_assert!(memory.peak_bytes() <= budget);
             prop_assert_eq!(sorted.is_spilled(), spill.written_bytes() > 0);

@@ -49,6 +49,11 @@ impl DistinctTable {
         self.places.is_empty()
     }
 
+    /// Each tuple once.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.tuples.iter()
+    }
+
     /// The hash of a tuple.
     #[inline]
     pub fn hash(&self, tuple: &[u8]) -> u64 {

@@ -106,6 +106,19 @@ impl JoinBuilder {
         entries.chunks_exact(self.layout.bytes).try_for_each(|entry| self.add(entry))
     }
 
+    /// An empty one of the same form, from another memory.
+    #[must_use]
+    pub fn beside(&self, memory: &Memory) -> Self {
+        let (layout, key) = (self.layout.clone(), self.key.clone());
+        let tuples = Tuples::new(layout.bytes, memory.reservation(WHAT));
+        Self { layout, key, tuples, memory: memory.clone() }
+    }
+
+    /// Take over the entries of another of the same form.
+    pub fn append(&mut self, other: Self) {
+        self.tuples.append(other.tuples);
+    }
+
     /// How many entries it has.
     pub fn len(&self) -> usize {
         self.tuples.len()

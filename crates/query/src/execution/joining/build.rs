@@ -119,6 +119,26 @@ impl Building {
         entries.chunks_exact(self.shape.layout.bytes).try_for_each(|entry| self.add(entry))
     }
 
+    /// A builder for one of some threads, with memory of its own, and how many entries it may take.
+    pub fn part(&self, threads: usize, memory: &Memory) -> (JoinBuilder, usize) {
+        (self.builder.beside(memory), self.shape.entries_max / threads)
+    }
+
+    /// Take over what a thread's builder has.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Building::add`].
+    pub fn merge(&mut self, part: JoinBuilder) -> Result<()> {
+        if self.away.is_none() && self.builder.len() + part.len() <= self.shape.entries_max {
+            self.builder.append(part);
+            return Ok(());
+        }
+        let bytes = self.shape.layout.bytes;
+        part.into_tuples()
+            .drain(|entries| entries.chunks_exact(bytes).try_for_each(|entry| self.add(entry)))
+    }
+
     fn add_divided(&mut self, entry: &[u8]) -> Result<()> {
         // A null equals nothing, so nobody would look for it.
         let is_null = |field: &Field| field.null_at.is_some_and(|at| entry[at] != 0);
