@@ -308,8 +308,8 @@ class LodeDatabase:
         evictions, …), `log` (records, record_bytes, syncs, …), `locks` (waits, deadlocks) and
         `query` (tuples, pages, tuples_judged, pages_judged, batches_ahead, comparisons,
         hash_probes, spilled_bytes, scalar_loops, baseline_loops, avx2_loops, avx512_loops,
-        functions_compiled, code_bytes, compile_ns and rows of the statements that have ended, and
-        the log_bytes of all transactions).
+        functions_compiled, code_bytes, compile_ns, rows, threads_beside and tuples_beside of the
+        statements that have ended, and the log_bytes of all transactions).
         A read of a page in memory is not counted: the counter would cost more than the read."""
     def serve(self, address: str) -> LodeServer:
         """Let other processes use the database: at a path, where a Unix socket is made that its

@@ -36,6 +36,7 @@ def variants() -> list[dict[str, str]]:
     """Tactics in which every value of each is once."""
     known = {one["name"]: [value for value, _ in one["values"]] for one in tactics()}
     values = {name: known[name] for name in OF_QUERIES if name in known}
+    values["parallelism"] = ["1", "2"]
     longest = max(map(len, values.values()))
     return [{name: of[at % len(of)] for name, of in values.items()} for at in range(longest)]
 

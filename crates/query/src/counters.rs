@@ -48,6 +48,11 @@ pub struct Work {
     pub compile_ns: u64,
     /// Rows that reached a sink.
     pub rows: u64,
+    /// Threads beside the statement's own that worked through a part of a pipeline's source, each
+    /// once for each pipeline.
+    pub threads_beside: u64,
+    /// Tuples that sources gave to them.
+    pub tuples_beside: u64,
 }
 
 impl Work {
@@ -74,6 +79,8 @@ impl Work {
         self.code_bytes += other.code_bytes;
         self.compile_ns += other.compile_ns;
         self.rows += other.rows;
+        self.threads_beside += other.threads_beside;
+        self.tuples_beside += other.tuples_beside;
     }
 }
 
@@ -96,7 +103,12 @@ impl fmt::Display for Work {
             formatter,
             "{tuples} tuples, {pages} pages, {comparisons} comparisons, {hash_probes} hash \
              probes, {spilled_bytes} bytes spilled, {log_bytes} bytes logged"
-        )
+        )?;
+        if self.threads_beside > 0 {
+            let (threads, tuples) = (self.threads_beside, self.tuples_beside);
+            write!(formatter, ", {tuples} tuples taken by {threads} other threads")?;
+        }
+        Ok(())
     }
 }
 
@@ -108,4 +120,6 @@ pub struct Counts {
     /// Of each pipeline, the rows that came from its source and then from each of its steps; empty
     /// where the executor does not count them.
     pub steps: Vec<Vec<u64>>,
+    /// Of each pipeline, the tuples that sources gave to each of the threads that worked on it.
+    pub threads: Vec<Vec<u64>>,
 }

@@ -106,7 +106,7 @@ impl Database {
             work;
             tuples, pages, tuples_judged, pages_judged, batches_ahead, comparisons, hash_probes,
             spilled_bytes, log_bytes, scalar_loops, baseline_loops, avx2_loops, avx512_loops,
-            functions_compiled, code_bytes, compile_ns, rows
+            functions_compiled, code_bytes, compile_ns, rows, threads_beside, tuples_beside
         );
         counters.set_item("query", named(py, work)?)?;
         Ok(counters)

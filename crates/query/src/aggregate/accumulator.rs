@@ -226,7 +226,7 @@ impl Accumulator {
             match (&mut self.totals, &other.totals) {
                 (Totals::Counts(counts), Totals::Counts(others)) => counts[number] += others[at],
                 // Of the best of each the best.
-                (_, Totals::Integers { best, is_set }) if is_set[at] => {
+                (_, Totals::Integers { best, is_set, .. }) if is_set[at] => {
                     self.count(number, Value::Integer(best[at]));
                 }
                 (_, Totals::Reals { best, is_set }) if is_set[at] => {

@@ -296,7 +296,8 @@ impl Run {
         let outcome = execution::run(&self.planned.plan, self.executor, &mut state, client);
         self.done.add(&state.work);
         let State { changed, work, pipeline_rows: pipelines, step_rows, .. } = state;
-        let counts = Counts { pipelines, steps: step_rows.unwrap_or_default() };
+        let (steps, threads) = (step_rows.unwrap_or_default(), state.pipeline_threads);
+        let counts = Counts { pipelines, steps, threads };
         outcome.map(|()| Ran { changed, work, counts })
     }
 }

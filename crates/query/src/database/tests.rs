@@ -1,5 +1,6 @@
 mod against_oracle;
 mod kept;
+mod parallel;
 mod spilling;
 
 mod counted;

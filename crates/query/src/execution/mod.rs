@@ -15,6 +15,7 @@ mod joining;
 mod meaning;
 mod merging;
 mod packed;
+mod parallel;
 #[cfg(test)]
 pub mod random;
 mod receiver;
@@ -28,6 +29,7 @@ mod transaction;
 pub mod vectorised;
 
 pub use packed::Packed;
+pub use parallel::Collected;
 pub use receiver::{CollectedRows, Receiver};
 pub use sink::Sink;
 pub use state::{Parameter, State};
@@ -37,6 +39,7 @@ use self::compiled::Compiled;
 use self::rows::RowAtATime;
 use self::shares::Shares;
 use self::vectorised::Vectorised;
+use crate::counters::Work;
 use crate::error::Result;
 use crate::plan::{self, Pipeline, Plan};
 use crate::tactics::Execution;
@@ -97,14 +100,15 @@ fn run_pipelines(
     for (number, pipeline) in plan.pipelines.iter().enumerate() {
         state.check_cancelled()?;
         shares.divide(number, state);
-        let mut receiver = Receiver::new(plan, &pipeline.sink, state, client)?;
-        let rows_before = state.work.rows;
         if let Some(pipelines) = &mut state.step_rows {
             pipelines.push(Vec::new());
         }
-        executor.run(pipeline, state, &mut receiver)?;
-        state.pipeline_rows.push(state.work.rows - rows_before);
-        receiver.finish(state)?;
+        let threads = match parallel::run(plan, number, executor, state, client)? {
+            Some(threads) => threads,
+            None => vec![run_alone(plan, number, executor, state, client)?],
+        };
+        state.pipeline_rows.push(threads.iter().map(|thread| thread.rows).sum());
+        state.pipeline_threads.push(threads.iter().map(|thread| thread.tuples).collect());
         if let plan::Sink::Aggregate { aggregation, .. } = &pipeline.sink {
             let feeds = |later: &Pipeline| match &later.sink {
                 plan::Sink::Aggregate { aggregation: other, .. } => other == aggregation,
@@ -117,4 +121,21 @@ fn run_pipelines(
         shares.release(number, state);
     }
     Ok(())
+}
+
+/// Run a pipeline by this thread alone; what it did of it.
+fn run_alone(
+    plan: &Plan,
+    number: usize,
+    executor: &dyn Executor,
+    state: &mut State<'_>,
+    client: &mut dyn Sink,
+) -> Result<Work> {
+    let pipeline = &plan.pipelines[number];
+    let mut receiver = Receiver::new(plan, &pipeline.sink, state, client)?;
+    let before = state.work;
+    executor.run(pipeline, state, &mut receiver)?;
+    receiver.finish(state)?;
+    let (rows, tuples) = (state.work.rows - before.rows, state.work.tuples - before.tuples);
+    Ok(Work { tuples, rows, ..Work::default() })
 }

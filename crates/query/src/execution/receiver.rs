@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use super::joining::Building;
+use super::parallel::Collected;
 use super::{Sink, State, changing};
 use crate::aggregate::Partitions;
 use crate::error::Result;
+use crate::memory::Memory;
 use crate::plan::{self, Plan};
 use crate::sort::Sorter;
 use crate::temporary::Keeper;
@@ -100,6 +102,9 @@ fn is_looked_up(plan: &Plan, number: usize) -> bool {
 /// A sink is finished once.
 const FINISHED: &str = "a sink takes nothing after it was finished";
 
+/// What a thread has kept is of the sink that takes it over.
+const OWN_PART: &str = "a sink is given the parts that it made";
+
 fn put<T>(all: &mut Vec<Option<Arc<T>>>, number: usize, made: Arc<T>) {
     if all.len() <= number {
         all.resize_with(number + 1, || None);
@@ -137,6 +142,16 @@ impl Sink for Entries {
         self.building.as_mut().expect(FINISHED).add_many(tuples, count)
     }
 
+    fn part(&self, threads: usize, memory: &Memory) -> Option<Collected> {
+        let (builder, entries_max) = self.building.as_ref()?.part(threads, memory);
+        Some(Collected::Entries { builder, entries_max })
+    }
+
+    fn merge(&mut self, _: &mut State<'_>, part: Collected) -> Result<()> {
+        let Collected::Entries { builder, .. } = part else { unreachable!("{OWN_PART}") };
+        self.building.as_mut().expect(FINISHED).merge(builder)
+    }
+
     fn finish(&mut self, state: &mut State<'_>) -> Result<()> {
         let (table, away) = self.building.take().expect(FINISHED).finish()?;
         put(&mut state.tables, self.number, table);
@@ -155,6 +170,14 @@ impl Sink for Materialising {
         self.keeper.as_mut().expect(FINISHED).add(tuple)
     }
 
+    fn part(&self, _: usize, memory: &Memory) -> Option<Collected> {
+        Some(Collected::Tuples(self.keeper.as_ref()?.part(memory)))
+    }
+
+    fn merge(&mut self, _: &mut State<'_>, part: Collected) -> Result<()> {
+        self.keeper.as_mut().expect(FINISHED).merge(part.into_tuples())
+    }
+
     fn finish(&mut self, state: &mut State<'_>) -> Result<()> {
         let temporary = self.keeper.take().expect(FINISHED).finish()?;
         put(&mut state.temporaries, self.number, Arc::new(temporary));
@@ -170,6 +193,15 @@ struct Sorting {
 impl Sink for Sorting {
     fn add(&mut self, _: &mut State<'_>, tuple: &[u8]) -> Result<()> {
         self.sorter.as_mut().expect(FINISHED).add(tuple)
+    }
+
+    fn part(&self, _: usize, memory: &Memory) -> Option<Collected> {
+        Some(Collected::Sorter(Box::new(self.sorter.as_ref()?.part(memory))))
+    }
+
+    fn merge(&mut self, _: &mut State<'_>, part: Collected) -> Result<()> {
+        let Collected::Sorter(part) = part else { unreachable!("{OWN_PART}") };
+        self.sorter.as_mut().expect(FINISHED).merge(*part)
     }
 
     fn finish(&mut self, state: &mut State<'_>) -> Result<()> {

@@ -15,11 +15,11 @@ use crate::catalog::Catalog;
 use crate::counters::Work;
 use crate::error::{QueryError, Result};
 use crate::memory::Memory;
-use crate::relation::Relation;
+use crate::relation::{Relation, Scan};
 use crate::spill::Spill;
 use crate::table::JoinTable;
 use crate::tactics::{Accelerator, Simd};
-use crate::temporary::Temporary;
+use crate::temporary::{Position, Temporary};
 use crate::tuple::Value;
 
 /// A running statement.
@@ -51,8 +51,15 @@ pub struct State<'a> {
     /// Of each pipeline, the rows that its source and each of its steps let through, where
     /// somebody wants to know; empty for a pipeline whose executor does not count them.
     pub step_rows: Option<Vec<Vec<u64>>>,
+    /// Of each pipeline that has ended, the tuples that sources gave to each of its threads, where
+    /// there were several.
+    pub pipeline_threads: Vec<Vec<u64>>,
     /// Set to have the statement end.
     pub cancel: Arc<AtomicBool>,
+    /// Set when another thread of the pipeline has failed.
+    pub(super) failed: Option<&'a AtomicBool>,
+    /// This thread's part of the pipeline's source, until it is begun with; None where it has all.
+    pub(super) part: Option<Part>,
     /// Compiled pipelines, kept by whom the statement belongs to.
     pub code: Arc<CodeCache>,
     /// Hash tables by their numbers; none before its pipeline has ended.
@@ -65,6 +72,14 @@ pub struct State<'a> {
     pub aggregations: Vec<Option<Arc<Groups>>>,
     /// Aggregations that pipelines still feed.
     partitions: BTreeMap<usize, Box<Partitions>>,
+}
+
+/// A thread's part of a pipeline's source.
+pub(super) enum Part {
+    /// Of a stored relation.
+    Scan(Box<Scan>),
+    /// Of a temporary one.
+    Temporary(Position),
 }
 
 /// A value that the program was given from outside.
@@ -126,7 +141,10 @@ impl<'a> State<'a> {
             changed: 0,
             pipeline_rows: Vec::new(),
             step_rows: None,
+            pipeline_threads: Vec::new(),
             cancel,
+            failed: None,
+            part: None,
             code: Arc::default(),
             tables: Vec::new(),
             away: BTreeMap::new(),
@@ -136,6 +154,58 @@ impl<'a> State<'a> {
         }
     }
 
+    /// For another thread of the running pipeline, which reads through that transaction: nothing is
+    /// done in it, and what earlier pipelines have left is shared.
+    pub(super) fn beside<'b>(
+        &self,
+        transaction: &'b mut Transaction,
+        failed: &'b AtomicBool,
+        part: Part,
+    ) -> State<'b>
+    where
+        'a: 'b,
+    {
+        State {
+            transaction,
+            source: self.source,
+            parameters: self.parameters,
+            catalog: Arc::clone(&self.catalog),
+            memory: self.memory.clone(),
+            spill: self.spill.clone(),
+            share_bytes: self.share_bytes,
+            accelerator: self.accelerator,
+            simd: self.simd,
+            work: Work::default(),
+            changed: 0,
+            pipeline_rows: Vec::new(),
+            step_rows: self.step_rows.as_ref().map(|_| vec![Vec::new()]),
+            pipeline_threads: Vec::new(),
+            cancel: Arc::clone(&self.cancel),
+            failed: Some(failed),
+            part: Some(part),
+            code: Arc::clone(&self.code),
+            tables: self.tables.clone(),
+            away: BTreeMap::new(),
+            temporaries: self.temporaries.clone(),
+            aggregations: self.aggregations.clone(),
+            partitions: BTreeMap::new(),
+        }
+    }
+
+    /// Count in what another thread of the running pipeline did.
+    pub(super) fn count_in(&mut self, work: &Work, steps: Option<Vec<u64>>) {
+        self.work.add(work);
+        let own = self.step_rows.as_mut().and_then(|pipelines| pipelines.last_mut());
+        let (Some(own), Some(steps)) = (own, steps) else { return };
+        own.resize(own.len().max(steps.len()), 0);
+        own.iter_mut().zip(steps).for_each(|(own, rows)| *own += rows);
+    }
+
+    /// The running pipeline begins again.
+    pub(super) fn forget_steps(&mut self) {
+        self.step_rows.iter_mut().filter_map(|pipelines| pipelines.last_mut()).for_each(Vec::clear);
+    }
+
     /// Once a batch.
     ///
     /// # Errors
@@ -143,7 +213,31 @@ impl<'a> State<'a> {
     /// [`QueryError::Cancelled`] if the caller asked for the end.
     #[inline]
     pub fn check_cancelled(&self) -> Result<()> {
-        if self.cancel.load(Ordering::Relaxed) { Err(QueryError::Cancelled) } else { Ok(()) }
+        let is_set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
+        if is_set(&self.cancel) || self.failed.is_some_and(is_set) {
+            return Err(QueryError::Cancelled);
+        }
+        Ok(())
+    }
+
+    /// A source that is begun: the thread's part of it, if it is the pipeline's own and several
+    /// threads share that, else `whole`. The pipeline's own is begun first.
+    pub(super) fn begin_scan(
+        &mut self,
+        whole: impl FnOnce(&Transaction) -> Result<Scan>,
+    ) -> Result<Scan> {
+        match self.part.take() {
+            Some(Part::Scan(scan)) => Ok(*scan),
+            _ => whole(self.transaction),
+        }
+    }
+
+    /// Where a temporary relation that is begun is read from, as for [`State::begin_scan`].
+    pub(super) fn begin_temporary(&mut self) -> Position {
+        match self.part.take() {
+            Some(Part::Temporary(position)) => position,
+            _ => Position::default(),
+        }
     }
 
     /// The memory for one thing that the running pipeline makes.

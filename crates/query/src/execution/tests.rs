@@ -98,7 +98,7 @@ fn pipeline(source: Source, steps: Vec<Step>, sink: Sink, slots: Vec<Layout>) ->
 }
 
 fn plan(pipelines: Vec<Pipeline>) -> Plan {
-    Plan { pipelines, tables: Vec::new(), temporaries: Vec::new(), aggregations: Vec::new() }
+    Plan { pipelines, ..Plan::default() }
 }
 
 /// The rows of integers that a plan sends to the client, sorted; null is the least.

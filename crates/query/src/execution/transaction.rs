@@ -28,6 +28,19 @@ impl Transaction {
             }),
         }
     }
+
+    /// Another handle to it, for another thread, which only reads; it is to be gone before the
+    /// transaction ends.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Writing::share_reading`].
+    pub(super) fn share(&self) -> Result<Self> {
+        Ok(Self::Reading(match self {
+            Self::Reading(reading) => reading.share(),
+            Self::Writing(writing) => writing.share_reading()?,
+        }))
+    }
 }
 
 /// The same call of whichever transaction it is.

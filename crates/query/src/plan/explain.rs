@@ -18,10 +18,39 @@ impl Plan {
             let counted = counted.map(|counts| Counted {
                 steps: counts.steps.get(number).map_or(&[], Vec::as_slice),
                 rows: counts.pipelines.get(number).copied(),
+                threads: counts.threads.get(number).map_or(&[], Vec::as_slice),
             });
             explain_pipeline(&mut text, number, pipeline, counted.unwrap_or_default());
+            if self.threads > 1 {
+                self.explain_threads(&mut text, number, counted.unwrap_or_default());
+            }
         }
         text
+    }
+
+    /// How many threads a pipeline may have, or why it has one; and what each of them took.
+    fn explain_threads(&self, text: &mut String, number: usize, counted: Counted<'_>) {
+        let indent = " ".repeat(format!("{}. ", number + 1).len());
+        // Writing to a String cannot fail.
+        _ = match self.why_alone(number) {
+            Some(why) => write!(text, "{indent}one thread, because {why}"),
+            None => write!(text, "{indent}up to {} threads", self.threads),
+        };
+        match counted.threads {
+            [] => {}
+            [_] if self.why_alone(number).is_some() => {}
+            [tuples] => _ = write!(text, " (counted 1, of {tuples} tuples)"),
+            several => {
+                let tuples: Vec<_> = several.iter().map(u64::to_string).collect();
+                _ = write!(
+                    text,
+                    " (counted {}, of {} tuples)",
+                    several.len(),
+                    tuples.join(" and ")
+                );
+            }
+        }
+        text.push('\n');
     }
 
     /// The storage structures by which the plan reaches stored relations, in the order of their
@@ -84,6 +113,8 @@ struct Counted<'a> {
     steps: &'a [u64],
     /// That reached the sink.
     rows: Option<u64>,
+    /// The tuples that each thread took.
+    threads: &'a [u64],
 }
 
 fn explain_pipeline(text: &mut String, number: usize, pipeline: &Pipeline, counted: Counted<'_>) {

@@ -13,6 +13,7 @@ mod explain;
 mod join;
 mod known;
 mod merge;
+mod parallel;
 mod path;
 mod planner;
 mod scope;
@@ -40,6 +41,8 @@ pub struct Plan {
     pub temporaries: Vec<Layout>,
     /// Aggregations that pipelines feed and read, by their numbers.
     pub aggregations: Vec<Aggregation>,
+    /// How many threads work on a pipeline at most, where it can be divided; 0 is as good as 1.
+    pub threads: usize,
 }
 
 /// From a source through steps to a sink.

@@ -35,6 +35,7 @@ pub fn plan(statement: &Statement, relations: &dyn Relations, tactics: &Tactics)
     planner.aggregates();
     planner.action(relations)?;
     planner.plan.aggregations = planner.scene.aggregations;
+    planner.plan.threads = tactics.parallelism.0;
     Ok(planner.plan)
 }
 

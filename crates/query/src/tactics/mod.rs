@@ -11,6 +11,7 @@ mod execution;
 mod join;
 mod memory;
 mod optimizer;
+mod parallelism;
 mod profile;
 mod simd;
 
@@ -29,6 +30,7 @@ pub use execution::Execution;
 pub use join::Join;
 pub use memory::MemoryBytes;
 pub use optimizer::Optimizer;
+pub use parallelism::Parallelism;
 pub use profile::{Missing, Profile, Setting, absent_profile, profiles};
 pub use simd::Simd;
 
@@ -55,6 +57,8 @@ pub struct Tactics {
     pub aggregate: Grouping,
     /// How much memory statements may take.
     pub memory: MemoryBytes,
+    /// How many threads work on a statement.
+    pub parallelism: Parallelism,
 }
 
 /// Do `$do` with each of the query engine's own tactics: its field and its type.
@@ -63,7 +67,7 @@ macro_rules! for_each_tactic {
         $do! {
             profile: Profile, execution: Execution, join: Join, optimizer: Optimizer,
             accelerator: Accelerator, simd: Simd, distinct: Distinct, aggregate: Grouping,
-            memory: MemoryBytes,
+            memory: MemoryBytes, parallelism: Parallelism,
         }
     };
 }

@@ -77,8 +77,8 @@ impl Temporary {
         TemporaryScan { temporary: self, position, one: Vec::new() }
     }
 
-    /// Places for so many threads, which take parts of it by turns, or for fewer where it has not as
-    /// many parts: each place has its first part. None of a relation in the file, whose tuples are
+    /// Places for so many threads, which take parts of it by turns, or for fewer where it has fewer
+    /// parts: each place has its first part. None of a relation in the file, whose tuples are
     /// in memory only until the next ones are.
     ///
     /// # Errors

@@ -164,3 +164,44 @@ fn the_innermost_loops_are_of_the_kind_that_was_chosen() {
     }
     assert_eq!(values_of("simd").len(), 2, "say here how the new value is known");
 }
+
+#[test]
+fn as_many_threads_take_part_as_were_chosen() {
+    for execution in values_of("execution") {
+        for (query, rows) in [
+            ("retrieve (t.k) where t.k * 2 < 100", 50),
+            ("retrieve (t.k, u.i) where t.i = u.i and t.k >= 0", ROWS),
+            ("retrieve (x = sum(t.k + 1 by t.k)) where t.k < 50", 50),
+            ("retrieve (x = count(t.k where t.pad = \"\"))", 1),
+        ] {
+            let mut alone = None;
+            for threads in [1, 2, 3] {
+                let tactics = format!("execution={execution}&parallelism={threads}&join=hash");
+                let (work, plan) = work(&tactics, query, rows);
+                let told = format!("{tactics}, {query}: {work:?}\n{plan}");
+                // `t` has pages for all of them, and each is sure of its first part.
+                let pipelines = plan.matches("up to").count() as u64;
+                let most = (threads - 1) * pipelines;
+                assert!(work.threads_beside <= most, "{told}");
+                assert!(work.threads_beside >= threads - 1, "{told}");
+                assert_eq!(work.tuples_beside > 0, threads > 1, "{told}");
+                // Together they do what one does.
+                let whole = (work.tuples, work.hash_probes, work.rows);
+                assert_eq!(*alone.get_or_insert(whole), whole, "{told}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_plan_says_which_pipelines_are_one_threads() {
+    let plan_of = |query| work("parallelism=2&join=merge&distinct=sort", query, ROWS).1;
+    let merged = plan_of("retrieve (t.k, u.i) where t.i = u.i");
+    assert!(merged.contains("one thread, because two sorted relations are read"), "{merged}");
+    assert!(merged.contains("up to 2 threads"), "{merged}");
+    let sorted = plan_of("retrieve unique (t.k)");
+    assert!(sorted.contains("one thread, because its rows come in an order"), "{sorted}");
+    let hashed = work("parallelism=2&distinct=hash", "retrieve unique (t.k)", ROWS);
+    assert!(hashed.1.contains("one thread, because one set removes"), "{}", hashed.1);
+    assert_eq!(hashed.0.threads_beside, 0, "{:?}", hashed.0);
+}

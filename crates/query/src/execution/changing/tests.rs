@@ -88,6 +88,7 @@ fn give(
         tables: Vec::new(),
         temporaries: Vec::new(),
         aggregations: Vec::new(),
+        ..Plan::default()
     };
     let mut receiver = Receiver::new(&plan, sink, &mut state, &mut client)?;
     if let Receiver::Tuples(sink) = &mut receiver {

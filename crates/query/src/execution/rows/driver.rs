@@ -45,18 +45,18 @@ pub(super) fn each(
     match from {
         From::Once => push(through.stages, through.end, state, outer),
         From::Scan { relation, accelerator } => {
-            let scan = relation.scan(&*state.transaction)?;
+            let scan = state.begin_scan(|pages| relation.scan(pages))?;
             through.scan(scan, batch, accelerator.as_mut(), state)
         }
         From::Range { relation, access, low, high } => {
             let (low, high) = (bound(low, outer), bound(high, outer));
             let (low, high) = (told(state, low)?, told(state, high)?);
-            let scan = relation.range(&*state.transaction, access, low, high)?;
+            let scan = state.begin_scan(|pages| relation.range(pages, access, low, high))?;
             through.scan(scan, batch, None, state)
         }
         From::Lookup { relation, access, key } => {
             let key = told(state, key.value(outer))?;
-            let scan = relation.lookup(&*state.transaction, access, key)?;
+            let scan = state.begin_scan(|pages| relation.lookup(pages, access, key))?;
             through.scan(scan, batch, None, state)
         }
         From::Temporary(temporary) => through.temporary(temporary, state),
@@ -162,7 +162,7 @@ impl Through<'_, '_, '_, '_> {
     }
 
     fn temporary(mut self, temporary: &Temporary, state: &mut State<'_>) -> Result<()> {
-        let (mut tuples, mut batch) = (temporary.scan(), Vec::new());
+        let (mut tuples, mut batch) = (temporary.scan_from(state.begin_temporary()), Vec::new());
         let bytes = temporary.tuple_bytes();
         while tuples.next_batch(&mut batch, BATCH)? {
             state.check_cancelled()?;

@@ -13,7 +13,7 @@ use crate::execution::merging::{Merge, Pairs};
 use crate::expression::Expr;
 use crate::plan::{Access, Source};
 use crate::relation::{Near, Relation, Scan, TupleBatch};
-use crate::temporary::{Position, Temporary};
+use crate::temporary::Temporary;
 use crate::tuple::{Layout, Value};
 
 /// A source, ready to be run.
@@ -180,7 +180,7 @@ impl Inner {
             }
             Self::Scan { relation, accelerator, near, .. } => {
                 accelerator.iter_mut().for_each(Accelerator::begin);
-                let mut scan = relation.scan(&*state.transaction)?;
+                let mut scan = state.begin_scan(|pages| relation.scan(pages))?;
                 let mut batch = TupleBatch::new();
                 batch.bring_near(*near);
                 while match accelerator {
@@ -196,7 +196,7 @@ impl Inner {
                 Ok(())
             }
             Self::Temporary { temporary, .. } => {
-                let (mut position, mut batch) = (Position::default(), Vec::new());
+                let (mut position, mut batch) = (state.begin_temporary(), Vec::new());
                 while temporary.tuples().next_batch(&mut position, &mut batch, ROWS_MAX)? {
                     state.check_cancelled()?;
                     state.work.tuples += batch.len() as u64;
@@ -211,7 +211,7 @@ impl Inner {
                 for row in &rows.selection {
                     let key = keys.value(usize::from(*row));
                     state.work.hash_probes += u64::from(matches!(access, Access::Hashed { .. }));
-                    let scan = relation.lookup(&*state.transaction, access, key)?;
+                    let scan = state.begin_scan(|pages| relation.lookup(pages, access, key))?;
                     found.take(scan, rows, *row, out, state, push)?;
                 }
                 found.flush(rows, out, state, push)
@@ -222,7 +222,8 @@ impl Inner {
                 let high = limits(high, rows, &rows.selection, state)?;
                 for row in &rows.selection {
                     let bounds = (bound(low, *row), bound(high, *row));
-                    let scan = relation.range(&*state.transaction, access, bounds.0, bounds.1)?;
+                    let scan = state
+                        .begin_scan(|pages| relation.range(pages, access, bounds.0, bounds.1))?;
                     found.take(scan, rows, *row, out, state, push)?;
                 }
                 found.flush(rows, out, state, push)

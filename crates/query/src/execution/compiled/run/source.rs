@@ -124,13 +124,13 @@ pub(super) fn each(handle: Handle, function: usize) -> Result<()> {
     match &*source {
         Source::Once => handle.call(function, &[], &[], 1).map(drop),
         Source::Scan(relation) => {
-            let scan = handle.with(|_, state| relation.scan(&*state.transaction))?;
+            let scan = handle.with(|_, state| state.begin_scan(|pages| relation.scan(pages)))?;
             batches(handle, function, scan)
         }
         Source::Range { relation, access, low, high } => {
             let scan = handle.with(|_, state| {
                 let (low, high) = (bound(handle, *low), bound(handle, *high));
-                relation.range(&*state.transaction, access, low, high)
+                state.begin_scan(|pages| relation.range(pages, access, low, high))
             })?;
             batches(handle, function, scan)
         }
@@ -138,7 +138,7 @@ pub(super) fn each(handle: Handle, function: usize) -> Result<()> {
             let key = handle.value(*key);
             let scan = handle.with(|_, state| {
                 state.work.hash_probes += u64::from(matches!(access, Access::Hashed { .. }));
-                relation.lookup(&*state.transaction, access, key)
+                state.begin_scan(|pages| relation.lookup(pages, access, key))
             })?;
             batches(handle, function, scan)
         }
@@ -206,7 +206,8 @@ fn batches(handle: Handle, function: usize, mut scan: Scan) -> Result<()> {
 }
 
 fn temporary(handle: Handle, function: usize, temporary: &Temporary) -> Result<()> {
-    let (mut tuples, mut batch) = (temporary.scan(), Vec::new());
+    let position = handle.with(|_, state| state.begin_temporary());
+    let (mut tuples, mut batch) = (temporary.scan_from(position), Vec::new());
     while tuples.next_batch(&mut batch, BATCH)? {
         handle.with(|_, state| {
             state.work.tuples += batch.len() as u64;
