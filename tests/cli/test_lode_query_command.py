@@ -91,6 +91,22 @@ def test_plans_are_shown_with_and_without_running(parts: Desk):
     assert time.startswith("time: ")
 
 
+def test_plans_without_running_and_of_what_was_run_are_not_asked_for_together(parts: Desk):
+    delete = "range of p is parts delete p"
+    done = parts.run("lode", "query", "a.lode", "--explain", "--counted", delete)
+    assert (done.returncode, done.stdout) == (Exit.INPUT, "")
+    assert "leave out one of the two" in done.stderr
+    assert asked(parts, "range of p is parts retrieve (x = any(p.number))").split()[-1] == "1"
+
+
+def test_json_refuses_columns_of_one_name(parts: Desk):
+    twice = "range of p is parts retrieve (p.number, p.number)"
+    done = parts.run("lode", "query", "a.lode", "--format", "json", twice)
+    assert (done.returncode, done.stdout) == (Exit.INPUT, "")
+    assert "two columns are called number" in done.stderr
+    assert asked(parts, twice, "--format", "csv").startswith("number,number\n")
+
+
 def test_a_parquet_file_keeps_its_types(desk: Desk):
     table = pa.table(
         {
@@ -115,7 +131,8 @@ def test_a_parquet_file_keeps_its_types(desk: Desk):
         ("number\n1\n", "retrieve=other.csv", "has a name of QUEL's"),
         ("number\n1\n", "other", "write relation=FILE"),
         ("number\n1\n", "other=other.txt", "neither .csv nor .parquet"),
-        ("number\n1\n", "other=none.csv", "there is no file none.csv"),
+        ("number\n1\n", "other=none.csv", "cannot load none.csv: it is not there"),
+        ("number\n1\n", "other=folder.csv", "cannot load folder.csv: it is no file"),
         ("number,number\n1,2\n", "other=other.csv", "no attribute can be called 'number'"),
         ("a,b\n1,\n2,3\n", "other=other.csv", "b is empty in 1 rows"),
         ("day\n2026-01-01\n", "other=other.csv", "no type for day"),
@@ -125,6 +142,7 @@ def test_a_parquet_file_keeps_its_types(desk: Desk):
 def test_a_file_that_is_no_relation_is_refused(parts: Desk, content: str, wish: str, words: str):
     (parts.folder / "other.csv").write_text(content)
     (parts.folder / "other.txt").write_text(content)
+    (parts.folder / "folder.csv").mkdir()
     done = parts.run("lode", "query", "a.lode", "--load", wish)
     assert (done.returncode, done.stdout) == (Exit.INPUT, "")
     assert words in done.stderr

@@ -22,6 +22,13 @@ def test_tactics_are_kept_in_order_of_name() -> None:
     assert one.tactic("cache", "256") == "256"
 
 
+def test_a_size_is_its_number_of_bytes() -> None:
+    written = parse_variant("sqlite?durability=2MiB", TACTICS)
+    assert written == parse_variant("sqlite?durability=2097152", TACTICS)
+    url = parse_variant("postgresql://h/d?other=2MiB&durability=1KiB", TACTICS)
+    assert (url.tactics, url.url) == ((("durability", "1024"),), "postgresql://h/d?other=2MiB")
+
+
 @pytest.mark.parametrize(
     "text",
     [

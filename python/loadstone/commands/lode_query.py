@@ -61,7 +61,8 @@ def query(
     counted: Annotated[
         bool,
         typer.Option(
-            "--counted", help="Run the statements; show their plans with counted rows, and no rows."
+            "--counted",
+            help="Run the statements, their changes included; show plans with counted rows.",
         ),
     ] = False,
     timing: Timed = False,
@@ -79,6 +80,11 @@ def query(
     from loadstone.shell.session import Session
     from loadstone.text.parsing import whole_number
 
+    if explain and counted:
+        raise InputError(
+            "--explain runs nothing, and --counted counts what statements do when they are run",
+            hint="leave out one of the two; --counted keeps what the statements change",
+        )
     if text is None and not load:
         raise InputError(
             "give the statements: as an argument, or as - for standard input",

@@ -6,6 +6,7 @@ a server, `postgresql://alice@db.example:5432/app?parallelism=2`, or in a file,
 reports print `Variant.name`.
 """
 
+import re
 from dataclasses import dataclass, field, replace
 from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit
 from zlib import crc32
@@ -16,6 +17,8 @@ from loadstone.errors import InputError
 AA_SUFFIX = "#2"
 """The suffix of an A/A control's name."""
 
+_SIZE = re.compile(r"([0-9]{1,12})(KiB|MiB|GiB)")
+_UNIT_BYTES = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 FILE_SCHEMES = frozenset({"sqlite"})
 """Of URLs that name a file: no password stands in them."""
@@ -152,6 +155,12 @@ def _parts(url: str) -> SplitResult:
     return parts
 
 
+def _in_bytes(value: str) -> str:
+    """A size in KiB, MiB or GiB as its number of bytes, which names the variant; others as is."""
+    size = _SIZE.fullmatch(value)
+    return str(int(size[1]) * _UNIT_BYTES[size[2]]) if size else value
+
+
 def _pairs(
     query: str, text: str, tactics: frozenset[str], *, only_tactics: bool
 ) -> tuple[tuple[str, str], ...]:
@@ -167,6 +176,9 @@ def _pairs(
         raise unreadable from None
     if not pairs or not all(value or not (only_tactics or key in tactics) for key, value in pairs):
         raise unreadable
+    pairs = [
+        (key, _in_bytes(value) if only_tactics or key in tactics else value) for key, value in pairs
+    ]
     ours = [key for key, _ in pairs if only_tactics or key in tactics]
     if twice := [key for key in ours if ours.count(key) > 1]:
         raise InputError(

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from loadstone.control_characters import legible_json, legible_line
+from loadstone.errors import InputError
 
 Row = tuple[Any, ...]
 GAP = "  "
@@ -92,9 +93,15 @@ class Csv(Format):
 
 
 class Json(Format):
-    """An array of objects, one on a line."""
+    """An array of objects, one on a line. Raises `InputError` where two columns share a name,
+    because an object has each name once."""
 
     def __init__(self, names: Sequence[str], types: Sequence[str]) -> None:
+        if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+            raise InputError(
+                f"two columns are called {', '.join(twice)}: an object of JSON has each name once",
+                hint="name them apart, as in retrieve (x = t.a, y = u.a), or ask for --format csv",
+            )
         super().__init__(names, types)
         self._is_first = True
 

@@ -56,7 +56,8 @@ def _read(path: Path) -> "pa.Table":
             hint="give the file such a name",
         )
     if not path.is_file():
-        raise InputError(f"there is no file {path}")
+        what = "is no file" if path.exists() else "is not there"
+        raise InputError(f"cannot load {path}: it {what}", hint="name a CSV or Parquet file")
     try:
         return readers[path.suffix](str(path))
     except (pa.ArrowException, OSError) as error:

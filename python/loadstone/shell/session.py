@@ -70,8 +70,8 @@ class Session:
             say("done" if changed is None else _count(changed, "tuple"))
 
     def _show(self, rows: Rows) -> None:
-        written = FORMATS[self.format](rows.names, rows.types)
         try:
+            written = FORMATS[self.format](rows.names, rows.types)
             count, is_whole = self._written(rows, written)
         finally:
             rows.close()

@@ -85,21 +85,30 @@ pub fn explain(
 
 /// Parameters from Python.
 pub fn values(parameters: &Bound<'_, PyAny>) -> PyResult<Vec<Parameter>> {
-    parameters.try_iter()?.map(|value| parameter(&value?)).collect()
+    let value = |(at, value): (usize, PyResult<Bound<'_, PyAny>>)| parameter(at + 1, &value?);
+    parameters.try_iter()?.enumerate().map(value).collect()
 }
 
-fn parameter(value: &Bound<'_, PyAny>) -> PyResult<Parameter> {
+fn parameter(number: usize, value: &Bound<'_, PyAny>) -> PyResult<Parameter> {
     if value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>() {
-        Ok(Parameter::Integer(value.extract()?))
+        let integer = value.extract().map_err(|_| {
+            PyValueError::new_err(format!("${number} is an integer of more than 8 bytes"))
+        })?;
+        Ok(Parameter::Integer(integer))
     } else if let Ok(real) = value.cast::<PyFloat>() {
         let real = real.value();
         let is_finite = real.is_finite().then_some(Parameter::Real(real));
-        is_finite.ok_or_else(|| PyValueError::new_err("a parameter is a finite number"))
+        is_finite.ok_or_else(|| {
+            PyValueError::new_err(format!("${number} is {real}: a parameter is a finite number"))
+        })
     } else if let Ok(text) = value.cast::<PyString>() {
-        Ok(Parameter::Text(text.to_str()?.as_bytes().to_vec()))
+        let text = text.to_str().map_err(|_| {
+            PyValueError::new_err(format!("${number} is a text that is not valid Unicode"))
+        })?;
+        Ok(Parameter::Text(text.as_bytes().to_vec()))
     } else {
         let name = value.get_type().name()?;
-        let message = format!("a parameter is an int, a float or a str, no {name}");
+        let message = format!("${number}: a parameter is an int, a float or a str, no {name}");
         Err(PyTypeError::new_err(message))
     }
 }

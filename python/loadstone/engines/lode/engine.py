@@ -50,7 +50,6 @@ def _declared() -> dict[str, tuple[str, ...]]:
         values = ["<bytes>" if value.startswith("bytes ") else value for value in values]
         found[row["name"]] = (default, *(value for value in values if value != default))
     found["cache"] = (str(CACHE_BYTES_DEFAULT), "<bytes>")
-    found.setdefault("parallelism", ("1",))
     return found
 
 
@@ -132,7 +131,6 @@ class LodeEngine(Engine):
         return {
             "version": _core.__version__,
             "isolation": "serializable",
-            "parallelism": "1",
             **told,
             **settings,
         }
