@@ -8,6 +8,7 @@ use super::Access;
 use super::known::{Statistics, Stored};
 use crate::expression::Expr;
 use crate::tactics::Optimizer;
+use crate::tuple::compare_mixed;
 
 /// The part of the tuples that an equality leaves where nothing is known of the values.
 const EQUAL_PART: f64 = 0.01;
@@ -81,13 +82,16 @@ fn turned(operator: BinaryOperator) -> BinaryOperator {
     }
 }
 
-/// Whether an index on an attribute of that kind finds a value of that type.
+/// Whether an index on an attribute of that kind finds a value of that type. Of the integers only a
+/// constant that is also a real does so among reals: any other would be rounded to its neighbour.
 pub(super) fn fits(kind: Kind, value: &Term, type_: Type) -> bool {
     match (kind, type_) {
         (Kind::Integer { .. }, Type::Integer)
         | (Kind::Real { .. }, Type::Real)
         | (Kind::Text { .. }, Type::Text) => true,
-        (Kind::Real { .. }, Type::Integer) => matches!(value, Term::Integer(_)),
+        (Kind::Real { .. }, Type::Integer) => {
+            matches!(value, Term::Integer(value) if compare_mixed(*value, *value as f64).is_eq())
+        }
         _ => false,
     }
 }

@@ -170,7 +170,7 @@ impl Planner<'_> {
         }
     }
 
-    /// A key of the attribute's own type.
+    /// A key of the attribute's own type: an integer that [`fits`] reals is one of them.
     fn key(&self, draft: &mut Draft, slot: usize, access: &Access, key: &Term) -> Expr {
         let key = draft.expr(&self.scene, key);
         let stored = self.scene.relations[slot].as_ref();
