@@ -96,6 +96,11 @@ pub enum LodeError {
     /// This transaction was chosen to end a deadlock; it is rolled back.
     #[error("deadlock: this transaction was rolled back, run it again")]
     Deadlock,
+    /// Another thread had this transaction end.
+    #[error(
+        "this transaction was ended from outside and rolled back: run it again if it is wanted"
+    )]
+    Interrupted,
     /// A transaction of which an operation failed cannot be committed; it is rolled back.
     #[error(
         "an operation of this transaction failed, so it was rolled back: do what that operation's \

@@ -85,7 +85,7 @@ pub use links::{Joined, LinkField, Links};
 pub use objects::{CountedReferences, Objects, References};
 pub use pages::{PageRead, PageWrite, Pinned};
 pub use tactics::Tactics;
-pub use transaction::{Reading, Writing};
+pub use transaction::{Interrupt, Reading, Writing};
 pub use view::View;
 pub use walk::{Ahead, Edges};
 

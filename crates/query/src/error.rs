@@ -11,7 +11,7 @@ pub enum QueryError {
     Quel(#[from] QuelError),
     /// The storage refused, or is damaged.
     #[error(transparent)]
-    Lode(#[from] LodeError),
+    Lode(LodeError),
     /// The memory budget is too small even with everything spilled that can be.
     #[error(
         "{what} needs more than the memory budget of {budget_bytes} bytes: give `memory=` more"
@@ -73,6 +73,16 @@ pub enum QueryError {
         /// Why not.
         source: std::io::Error,
     },
+}
+
+impl From<LodeError> for QueryError {
+    fn from(error: LodeError) -> Self {
+        match error {
+            // Nobody else ends the transactions of statements.
+            LodeError::Interrupted => Self::Cancelled,
+            error => Self::Lode(error),
+        }
+    }
 }
 
 /// What a query's parts return.

@@ -102,6 +102,22 @@ impl Locks {
         resource: Resource,
         mode: Mode,
     ) -> Result<()> {
+        self.acquire_unless(transaction, resource, mode, || false)
+    }
+
+    /// The same, but begin no wait if `is_over` says that there is no use in it. Who makes that so
+    /// calls [`Locks::end_wait`] afterwards, for a wait that has begun.
+    ///
+    /// # Errors
+    ///
+    /// [`LodeError::Deadlock`] also where it did not wait, or not to the end.
+    pub fn acquire_unless(
+        &self,
+        transaction: TransactionNumber,
+        resource: Resource,
+        mode: Mode,
+        is_over: impl Fn() -> bool,
+    ) -> Result<()> {
         let mut table = self.table();
         let thread = thread_id();
         table.threads.insert(transaction, thread);
@@ -111,7 +127,7 @@ impl Locks {
         if queue.take(claim) {
             return Ok(());
         }
-        if is_cancelled {
+        if is_cancelled || is_over() {
             return Err(LodeError::Deadlock);
         }
         queue.wait(claim);
@@ -143,10 +159,12 @@ impl Locks {
     pub fn cancel(&self, transaction: TransactionNumber) {
         let mut table = self.table();
         table.cancelled.insert(transaction);
-        let waiting = table.waiting.get(&transaction);
-        if waiting.is_some_and(|waiting| waiting.state == WaitState::Waiting) {
-            table.abort_victim(transaction);
-        }
+        table.end_wait(transaction);
+    }
+
+    /// Let a transaction no longer wait for what it waits for now, if it does.
+    pub fn end_wait(&self, transaction: TransactionNumber) {
+        self.table().end_wait(transaction);
     }
 
     /// Give back everything that a transaction holds: `resources` names it all.
@@ -197,6 +215,13 @@ impl Table {
         if let Some(waiting) = self.waiting.get_mut(&transaction) {
             waiting.state = state;
             waiting.changed.notify_one();
+        }
+    }
+
+    fn end_wait(&mut self, transaction: TransactionNumber) {
+        let waiting = self.waiting.get(&transaction);
+        if waiting.is_some_and(|waiting| waiting.state == WaitState::Waiting) {
+            self.abort_victim(transaction);
         }
     }
 

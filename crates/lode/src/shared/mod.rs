@@ -26,7 +26,7 @@ pub(crate) use changes::{BeforeImage, Changed, Changes};
 pub(crate) struct Shared {
     pub(crate) buffer: Arc<Buffer>,
     pub(crate) changes: Arc<Changes>,
-    pub(crate) locks: Locks,
+    pub(crate) locks: Arc<Locks>,
     pub(crate) active: Active,
     /// As it was opened; `extent` is what it was created with.
     pub(crate) tactics: Tactics,
@@ -52,7 +52,7 @@ impl Shared {
             checkpoint_end: AtomicU64::new(changes.log().end().0),
             buffer,
             changes,
-            locks: Locks::new(),
+            locks: Arc::default(),
             active: Active::default(),
             tactics,
             superblock,

@@ -18,10 +18,11 @@ impl Writing {
     ///
     /// After [`LodeError::Uncertain`] the transaction may turn out committed when the database is
     /// opened again, and until then nothing can be done with it. After any other error the
-    /// transaction is rolled back.
+    /// transaction is rolled back. [`LodeError::Interrupted`] comes before anything is committed.
     pub fn commit(mut self) -> Result<()> {
         self.lock_set.source().check_owner()?;
         self.failure.check()?;
+        self.lock_set.source().check_interrupted()?;
         // Where this fails, dropping takes the changes back.
         let Some(commit) = self.log_commit()? else {
             self.end();

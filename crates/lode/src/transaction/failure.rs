@@ -14,6 +14,7 @@ enum Kind {
     #[default]
     None,
     Deadlock,
+    Interrupted,
     Other,
 }
 
@@ -23,6 +24,7 @@ impl Failure {
     pub(crate) fn note(&self, error: &LodeError) {
         self.0.set(match (self.0.get(), error) {
             (Kind::Deadlock, _) | (_, LodeError::Deadlock) => Kind::Deadlock,
+            (Kind::Interrupted, _) | (_, LodeError::Interrupted) => Kind::Interrupted,
             _ => Kind::Other,
         });
     }
@@ -31,11 +33,13 @@ impl Failure {
     ///
     /// # Errors
     ///
-    /// [`LodeError::Deadlock`] if that was it, [`LodeError::RolledBack`] after any other failure.
+    /// [`LodeError::Deadlock`] or [`LodeError::Interrupted`] if that was it,
+    /// [`LodeError::RolledBack`] after any other failure.
     pub(crate) fn check(&self) -> Result<()> {
         match self.0.get() {
             Kind::None => Ok(()),
             Kind::Deadlock => Err(LodeError::Deadlock),
+            Kind::Interrupted => Err(LodeError::Interrupted),
             Kind::Other => Err(LodeError::RolledBack),
         }
     }

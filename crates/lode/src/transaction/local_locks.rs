@@ -1,10 +1,12 @@
 //! Locks of a transaction from the lock table of a database that this process has open.
 
 use std::ptr::NonNull;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
+use super::interrupt::Interrupt;
 use super::lock_set::{HeldLocks, LockSource};
-use crate::error::Result;
+use crate::error::{LodeError, Result};
 use crate::lock::{Mode, Resource, TransactionNumber};
 use crate::owner::Owner;
 use crate::page::PageNumber;
@@ -20,13 +22,16 @@ pub struct LocalLocks {
     grain: Grain,
     /// In which it locks the whole volume under `locks=database`.
     mode: Mode,
+    /// Set to end the transaction, where somebody asked for a way to.
+    interrupted: OnceLock<Arc<AtomicBool>>,
 }
 
 impl LocalLocks {
     /// For a new transaction, which reads or writes as the mode says.
     pub(super) fn new(shared: &Arc<Shared>, mode: Mode) -> Self {
         let (owner, transaction) = (shared.changes.owner(), shared.number());
-        Self { owner, transaction, grain: shared.tactics.locks, mode, shared: Arc::clone(shared) }
+        let (grain, interrupted) = (shared.tactics.locks, OnceLock::new());
+        Self { owner, transaction, grain, mode, interrupted, shared: Arc::clone(shared) }
     }
 
     pub(super) const fn shared(&self) -> &Arc<Shared> {
@@ -35,6 +40,33 @@ impl LocalLocks {
 
     pub(super) const fn transaction(&self) -> TransactionNumber {
         self.transaction
+    }
+
+    /// What ends the transaction from another thread.
+    pub(super) fn interrupt(&self) -> Interrupt {
+        let flag = self.interrupted.get_or_init(Arc::default);
+        Interrupt::new(flag, &self.shared.locks, self.transaction)
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupted.get().is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
+
+    /// Whether nobody wants it to end.
+    ///
+    /// # Errors
+    ///
+    /// [`LodeError::Interrupted`] if somebody does.
+    #[inline]
+    pub(super) fn check_interrupted(&self) -> Result<()> {
+        if self.is_interrupted() { Err(LodeError::Interrupted) } else { Ok(()) }
+    }
+
+    fn acquire(&self, resource: Resource, mode: Mode) -> Result<()> {
+        let (locks, is_over) = (&self.shared.locks, || self.is_interrupted());
+        let outcome = locks.acquire_unless(self.transaction, resource, mode, is_over);
+        // What it was given nevertheless it holds, and gives back at its end.
+        outcome.map_err(|error| self.check_interrupted().err().unwrap_or(error))
     }
 }
 
@@ -78,11 +110,11 @@ impl LockSource for LocalLocks {
     }
 
     fn lock_all(&self) -> Result<()> {
-        self.shared.locks.acquire(self.transaction, Resource::Volume, self.mode)
+        self.acquire(Resource::Volume, self.mode)
     }
 
     fn lock_page(&self, page: PageNumber, mode: Mode) -> Result<()> {
-        self.shared.locks.acquire(self.transaction, Resource::Page(page), mode)
+        self.acquire(Resource::Page(page), mode)
     }
 
     fn check_usable(&self) -> Result<()> {

@@ -14,11 +14,13 @@
 mod allocating;
 mod ending;
 mod failure;
+mod interrupt;
 mod local_locks;
 mod lock_set;
 mod reading;
 mod writing;
 
+pub use interrupt::Interrupt;
 pub use local_locks::LocalLocks;
 pub use lock_set::{HeldLocks, LockSource};
 pub use reading::{ReadTransaction, Reading};

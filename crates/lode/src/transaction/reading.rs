@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::interrupt::Interrupt;
 use super::local_locks::LocalLocks;
 use super::lock_set::{LockSet, LockSource};
 use crate::buffer::Buffer;
@@ -74,6 +75,11 @@ impl Reading {
     pub fn share(&self) -> Self {
         let (buffer, lock_set) = (Arc::clone(&self.buffer), self.lock_set.share());
         Self { buffer, lock_set, ..*self }
+    }
+
+    /// What another thread ends it by: all of its handles.
+    pub fn interrupt(&self) -> Interrupt {
+        self.lock_set.source().interrupt()
     }
 
     /// Its number in the lock table.

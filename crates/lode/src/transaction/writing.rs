@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::allocating::{self, Allocating};
 use super::failure::Failure;
+use super::interrupt::Interrupt;
 use super::local_locks::LocalLocks;
 use super::lock_set::{LockSet, LockSource};
 use super::reading::Reading;
@@ -64,6 +65,11 @@ impl Writing {
         let (buffer, lock_set) = (Arc::clone(&self.buffer), self.lock_set.share());
         let Self { salt, swizzles, prefetches, .. } = *self;
         Ok(Reading { buffer, lock_set, salt, swizzles, prefetches })
+    }
+
+    /// What another thread ends it by, until its commit begins.
+    pub fn interrupt(&self) -> Interrupt {
+        self.lock_set.source().interrupt()
     }
 
     /// Its number, in the lock table and the log.
@@ -183,6 +189,8 @@ impl PageRead for Writing {
     }
 
     fn pin(&self, page: PageNumber) -> Result<Pinned> {
+        // A scan asks for each of its pages so: what is read to be stored otherwise may take long.
+        self.noted(self.lock_set.source().check_interrupted())?;
         self.lock(page, Mode::Shared)?;
         // A page that it changed itself may change again.
         let is_own = !self.changed.is_empty() && self.shared().changes.has_changed(page);
@@ -225,6 +233,7 @@ impl PageWrite for Writing {
         change: impl FnOnce(&mut PageBytes) -> R,
     ) -> Result<R> {
         self.lock(page, Mode::Exclusive)?;
+        self.noted(self.lock_set.source().check_interrupted())?;
         let outcome = self.change(page, change);
         self.noted(outcome)
     }

@@ -3,45 +3,74 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The flags of the statements that run.
+use lode::{Interrupt, Reading, Writing};
+
+use super::Database;
+use crate::error::{QueryError, Result};
+
+/// What ends the statements that run.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Running(Arc<Mutex<Vec<Arc<AtomicBool>>>>);
+pub(super) struct Running(Arc<Mutex<Vec<Interrupt>>>);
 
 /// One statement's; it is taken off the list when the last holder lets go of it.
 #[derive(Debug)]
 pub(super) struct Cancel {
-    flag: Arc<AtomicBool>,
+    interrupt: Interrupt,
     running: Running,
 }
 
 impl Running {
-    pub fn begin(&self) -> Cancel {
-        let flag = Arc::new(AtomicBool::new(false));
-        self.flags(|flags| flags.push(Arc::clone(&flag)));
-        Cancel { flag, running: self.clone() }
+    fn begin(&self, interrupt: Interrupt) -> Cancel {
+        self.list(|list| list.push(interrupt.clone()));
+        Cancel { interrupt, running: self.clone() }
     }
 
     pub fn cancel_all(&self) {
-        self.flags(|flags| flags.iter().for_each(|flag| flag.store(true, Ordering::Relaxed)));
+        self.list(|list| list.iter().for_each(Interrupt::interrupt));
     }
 
-    fn flags<R>(&self, act: impl FnOnce(&mut Vec<Arc<AtomicBool>>) -> R) -> R {
+    fn list<R>(&self, act: impl FnOnce(&mut Vec<Interrupt>) -> R) -> R {
         act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl Cancel {
     pub fn flag(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.flag)
+        Arc::clone(self.interrupt.flag())
+    }
+
+    /// # Errors
+    ///
+    /// [`QueryError::Cancelled`] if the statement is to end.
+    pub fn check(&self) -> Result<()> {
+        let is_set = self.interrupt.flag().load(Ordering::Relaxed);
+        if is_set { Err(QueryError::Cancelled) } else { Ok(()) }
     }
 
     pub fn set(&self) {
-        self.flag.store(true, Ordering::Relaxed);
+        self.interrupt.interrupt();
     }
 }
 
 impl Drop for Cancel {
     fn drop(&mut self) {
-        self.running.flags(|flags| flags.retain(|flag| !Arc::ptr_eq(flag, &self.flag)));
+        let own = self.interrupt.flag();
+        self.running.list(|list| list.retain(|other| !Arc::ptr_eq(other.flag(), own)));
+    }
+}
+
+impl Database {
+    /// A statement begins that only reads. From before its first lock on it can be cancelled.
+    pub(super) fn begin_reading(&self) -> (Reading, Cancel) {
+        let reading = self.storage.reading();
+        let cancel = self.running.begin(reading.interrupt());
+        (reading, cancel)
+    }
+
+    /// The same for one that changes something, until its commit begins.
+    pub(super) fn begin_writing(&self) -> (Writing, Cancel) {
+        let writing = self.storage.writing();
+        let cancel = self.running.begin(writing.interrupt());
+        (writing, cancel)
     }
 }

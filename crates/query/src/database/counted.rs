@@ -33,13 +33,14 @@ impl Database {
     pub fn run_counted(&self, statement: &Statement, parameters: &[Parameter]) -> Result<Counted> {
         let logged_bytes =
             |database: &Self| -> Result<u64> { Ok(database.storage.counters()?.log.record_bytes) };
-        let mut transaction = if statement.only_reads() {
-            Transaction::Reading(self.storage.reading())
+        let (mut transaction, cancel) = if statement.only_reads() {
+            let (reading, cancel) = self.begin_reading();
+            (Transaction::Reading(reading), cancel)
         } else {
-            Transaction::Writing(self.storage.writing())
+            let (writing, cancel) = self.begin_writing();
+            (Transaction::Writing(writing), cancel)
         };
         let logged_before = logged_bytes(self)?;
-        let cancel = self.running.begin();
         let mut counted = Counted::default();
         self.commands(statement, parameters, &mut transaction, |transaction, mut run| {
             run.counts_steps = true;

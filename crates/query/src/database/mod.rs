@@ -207,7 +207,8 @@ impl Database {
 
     /// The relations, by name.
     pub fn relations(&self) -> Result<Vec<Arc<RelationInfo>>> {
-        Ok(self.catalog.read(&self.storage.reading())?.relations().cloned().collect())
+        let (reading, _cancel) = self.begin_reading();
+        Ok(self.catalog.read(&reading)?.relations().cloned().collect())
     }
 
     /// Make a relation of these rows in one transaction; one of the same name is replaced. Columns
@@ -227,9 +228,10 @@ impl Database {
         let fields = attributes.iter().map(|each| (each.name.clone(), each.kind, false));
         let layout = Layout::of(fields);
         let design = design(&layout, storage)?;
-        let mut writing = self.storage.writing();
+        let (mut writing, cancel) = self.begin_writing();
         let mut loader = Loader::new(&mut writing, name, layout.clone(), design)?;
         for batch in rows {
+            cancel.check()?;
             let batch = batch.map_err(|error| QueryError::Input { what: error.to_string() })?;
             let tuples = arrow::tuples_of(&layout, &batch)?;
             loader.add_many(&mut writing, &tuples, batch.num_rows())?;
@@ -241,7 +243,7 @@ impl Database {
 
     /// Remove a relation, if there is one of that name; whether there was.
     pub fn remove(&self, name: &str) -> Result<bool> {
-        let mut writing = self.storage.writing();
+        let (mut writing, _cancel) = self.begin_writing();
         let catalog = self.catalog.read(&writing)?;
         let Some(info) = catalog.relation(name) else { return Ok(false) };
         catalog::remove(&mut writing, info)?;
@@ -255,7 +257,7 @@ impl Database {
     ///
     /// [`QueryError::Input`] for a relation that there is not.
     pub fn settle(&self, names: &[&str]) -> Result<()> {
-        let mut writing = self.storage.writing();
+        let (mut writing, _cancel) = self.begin_writing();
         let catalog = self.catalog.read(&writing)?;
         for name in names {
             let Some(info) = catalog.relation(name) else {

@@ -46,7 +46,9 @@ impl Database {
     /// What is wrong with the text. A text whose commands before the last make or remove relations
     /// can be explained only piece by piece.
     pub fn plan(&self, statement: &Statement, parameters: &[Parameter]) -> Result<Plan> {
-        let catalog = self.catalog.read(&self.storage.reading())?;
+        let (reading, _cancel) = self.begin_reading();
+        let catalog = self.catalog.read(&reading)?;
+        drop(reading);
         let mut checking = Checking::new(statement, &catalog, parameters);
         let mut planned = Plan::default();
         for (number, command) in statement.program.iter().enumerate() {
@@ -96,11 +98,11 @@ impl Database {
     }
 
     fn read(&self, statement: &Statement, parameters: &[Parameter]) -> Result<Outcome> {
-        let mut transaction = Transaction::Reading(self.storage.reading());
+        let (reading, cancel) = self.begin_reading();
+        let mut transaction = Transaction::Reading(reading);
         let catalog = self.catalog.read(&transaction)?;
         let planned = self.planned_rows(statement, parameters, &catalog)?;
         let form = Arc::clone(&planned.form);
-        let cancel = self.running.begin();
         let rows_estimated = planned.plan.pipelines.last().map_or(0.0, |last| last.rows_estimated);
         let is_long = rows_estimated * form.layout.bytes as f64 > COLLECTED_BYTES_MAX as f64;
         let run = self.prepared(planned, catalog, statement);
@@ -144,7 +146,9 @@ impl Database {
 
     /// Declarations alone: that their relations are there.
     fn declare(&self, statement: &Statement, parameters: &[Parameter]) -> Result<Outcome> {
-        let catalog = self.catalog.read(&self.storage.reading())?;
+        let (reading, _cancel) = self.begin_reading();
+        let catalog = self.catalog.read(&reading)?;
+        drop(reading);
         let mut checking = Checking::new(statement, &catalog, parameters);
         if let Some(last) = statement.program.len().checked_sub(1) {
             checking.step(last)?;
@@ -153,8 +157,8 @@ impl Database {
     }
 
     fn write(&self, statement: &Statement, parameters: &[Parameter]) -> Result<Outcome> {
-        let mut transaction = Transaction::Writing(self.storage.writing());
-        let cancel = self.running.begin();
+        let (writing, cancel) = self.begin_writing();
+        let mut transaction = Transaction::Writing(writing);
         let last = self.commands(statement, parameters, &mut transaction, |transaction, run| {
             let form = Arc::clone(&run.planned.form);
             let budget_bytes = self.memory.budget_bytes();

@@ -1,4 +1,5 @@
 mod against_oracle;
+mod cancelled;
 mod exact;
 mod kept;
 mod parallel;

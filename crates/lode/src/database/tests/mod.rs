@@ -5,6 +5,7 @@ mod cold;
 mod failures;
 mod files;
 mod forks;
+mod interrupts;
 mod pins;
 mod shared;
 mod transactions;

@@ -2,6 +2,7 @@
 
 mod catalog;
 mod crashes;
+mod interrupted;
 mod model;
 
 use std::sync::Arc;

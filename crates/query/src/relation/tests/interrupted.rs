@@ -1,0 +1,56 @@
+//! Whatever changes a relation stops soon after its transaction was to end.
+
+use lode::{RecordId, Writing};
+
+use super::*;
+
+/// A relation of numbers, clustered.
+fn stored(writing: &mut Writing) -> RelationInfo {
+    let layout = Layout::of([("a".to_owned(), Kind::Integer { bytes: 4 }, false)]);
+    let design = Design { structure: NewStructure::Clustered(vec![0]), indexes: Vec::new() };
+    let mut loader = Loader::new(writing, "r", layout, design).unwrap();
+    for number in 0..1000_i32 {
+        loader.add_many(writing, &number.to_le_bytes(), 1).unwrap();
+    }
+    loader.finish(writing).unwrap()
+}
+
+/// What one does to the relation when its transaction was to end before.
+fn told<R>(act: impl FnOnce(&mut Writing, RelationInfo, RecordId) -> Result<R>) -> QueryError {
+    let database = database();
+    let mut writing = database.writing();
+    let info = stored(&mut writing);
+    let mut first = None;
+    build::each_tuple(&writing, &info, |id, _| {
+        first = first.or(Some(id));
+        Ok(())
+    })
+    .unwrap();
+    writing.interrupt().interrupt();
+    let told = act(&mut writing, info, first.unwrap()).err().expect("it was to end");
+    assert!(writing.commit().is_err());
+    assert!(Catalog::read(&database.reading()).unwrap().relation("r").is_none());
+    told
+}
+
+#[test]
+fn what_changes_a_relation_stops_when_its_transaction_is_to_end() {
+    let one = 7_i32.to_le_bytes();
+    let index =
+        NewIndex { attributes: vec![0], is_unique: false, is_primary: false, is_hash: true };
+    let told = [
+        told(|writing, mut info, _| change::append(writing, &mut info, [&one[..]])),
+        told(|writing, mut info, first| change::delete(writing, &mut info, &[first])),
+        told(|writing, mut info, first| change::replace(writing, &mut info, [(first, &one[..])])),
+        told(|writing, info, _| modify(writing, &info, NewStructure::Heap)),
+        told(|writing, info, _| modify(writing, &info, NewStructure::Clustered(vec![0]))),
+        told(|writing, mut info, _| add_index(writing, &mut info, &index)),
+        told(|writing, mut info, _| {
+            add_index(writing, &mut info, &NewIndex { is_hash: false, ..index.clone() })
+        }),
+        told(|writing, mut info, _| settle(writing, &mut info)),
+    ];
+    for error in told {
+        assert!(matches!(error, QueryError::Cancelled), "{error}");
+    }
+}
