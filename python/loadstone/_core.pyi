@@ -361,8 +361,8 @@ class LodeDatabase:
         """The storage structures by which the last command of a text would reach relations: `heap`
         for a scan, `clustered`, `hash`, `nonclustered`."""
     def cancel(self) -> None:
-        """End all statements that other threads are running here: they raise `LodeError`, and
-        nothing of them is kept."""
+        """End all statements that other threads are running here, or wait for a lock with: they
+        raise `LodeError`, and nothing of them is kept. One that commits already is not ended."""
     def load(
         self,
         name: str,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from types import FrameType
 from typing import TypeVar
 
@@ -20,6 +21,13 @@ EXPLAINS = ("off", "plan", "counted")
 """Run a statement and show its rows; show its plan alone; run it and show what was counted."""
 PATIENCE_S = 0.05
 """How often somebody looks whether Ctrl-C was pressed while a statement runs."""
+CANCELLED = "the query was cancelled"
+"""The error of a statement that ended because somebody wanted it to."""
+# What became of a statement that Ctrl-C came too late for, or that had given rows before.
+ENDED = "it had ended already"
+COMMITTED = "it was already committing: it is kept"
+ROWS_END = "its rows end here"
+NOT_BEGUN = "the next statement was not begun"
 _T = TypeVar("_T")
 
 
@@ -61,12 +69,14 @@ class Session:
 
     def _run(self, statement: Statement) -> None:
         if self.explain != "off":
-            plan = self._waited(lambda: statement.explain(counted=self.explain == "counted"))
+            is_run = self.explain == "counted"
+            too_late = COMMITTED if is_run and not statement.gives_rows else ENDED
+            plan = self._waited(lambda: statement.explain(counted=is_run), too_late)
             put(plan or "no plan: the statement only defines\n")
         elif statement.gives_rows:
-            self._show(self._waited(statement.query))
+            self._show(self._waited(statement.query, ROWS_END))
         else:
-            changed = self._waited(statement.execute)
+            changed = self._waited(statement.execute, COMMITTED)
             say("done" if changed is None else _count(changed, "tuple"))
 
     def _show(self, rows: Rows) -> None:
@@ -84,7 +94,8 @@ class Session:
         """How many rows were shown, and whether that is all."""
         count, is_whole = 0, True
         put(written.head())
-        while is_whole and not reader_left() and (some := self._waited(rows.fetch_next)):
+        more = partial(self._waited, rows.fetch_next, ROWS_END, cancelled=ROWS_END)
+        while is_whole and not reader_left() and (some := more()):
             if self.limit is not None and count + len(some) > self.limit:
                 some, is_whole = some[: self.limit - count], False
             if some:
@@ -93,8 +104,17 @@ class Session:
         put(written.end())
         return count, is_whole
 
-    def _waited(self, call: Callable[[], _T]) -> _T:
-        """What a call gives that is made on another thread, so that Ctrl-C is heard meanwhile."""
+    def _waited(
+        self,
+        call: Callable[[], _T],
+        too_late: str = ENDED,
+        cancelled: str = "nothing of it is kept",
+    ) -> _T:
+        """What a call gives that is made on another thread, so that Ctrl-C is heard meanwhile.
+        Raises `KeyboardInterrupt` then, which says what became of the statement: `cancelled`, or
+        `too_late` where the call did its work nevertheless."""
+        if self._is_interrupted:
+            raise KeyboardInterrupt(ROWS_END if cancelled == ROWS_END else NOT_BEGUN)
         answer = self._thread.submit(call)
         while not answer.done():
             wait([answer], PATIENCE_S)
@@ -102,8 +122,12 @@ class Session:
                 # Again each time: it may not have begun when it was cancelled first.
                 self.database.cancel()
         if self._is_interrupted:
-            is_kept = answer.exception() is None
-            raise KeyboardInterrupt("it had ended already" if is_kept else "nothing of it is kept")
+            error = answer.exception()
+            if error is None:
+                raise KeyboardInterrupt(too_late)
+            raise KeyboardInterrupt(
+                cancelled if str(error) == CANCELLED else f"it had failed: {error}"
+            )
         return answer.result()
 
     @contextmanager
