@@ -7,6 +7,7 @@ mod expression;
 pub mod resolved;
 
 use crate::error::Fault;
+use crate::naming;
 use crate::schema::{Attribute, Catalogue, Kind};
 use crate::tree::{Expr, Name, Span, Statement, Target};
 use expression::{Block, Resolver};
@@ -76,6 +77,7 @@ impl Checker {
                     return Err(Fault::new(relation.span, message).expecting("destroy it first"));
                 }
                 let schema = attributes.iter().map(attribute_of).collect::<Checked<Vec<_>>>()?;
+                different(attributes)?;
                 self.catalogue.insert(relation.text.clone(), schema.clone());
                 return Ok(Step::define(relation, schema));
             }
@@ -199,6 +201,22 @@ fn attribute_of(attribute: &crate::tree::AttributeType) -> Checked<Attribute> {
         Fault::new(attribute.type_name.span, message)
     })?;
     Ok(Attribute { name: attribute.name.text.clone(), kind })
+}
+
+/// No name is given twice, and each can be said again.
+fn different(attributes: &[crate::tree::AttributeType]) -> Checked<()> {
+    let mut names = std::collections::BTreeSet::new();
+    for attribute in attributes {
+        let name = &attribute.name;
+        if let Some(fault) = naming::attribute_fault(&name.text) {
+            return Err(Fault::new(name.span, fault).expecting("give it another name"));
+        }
+        if !names.insert(name.text.as_str()) {
+            let message = format!("there is an attribute `{}` already", name.text);
+            return Err(Fault::new(name.span, message).expecting("give each a name of its own"));
+        }
+    }
+    Ok(())
 }
 
 fn attribute_number(schema: &[Attribute], relation: &str, name: &Name) -> Checked<usize> {

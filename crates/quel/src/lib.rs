@@ -14,6 +14,7 @@ mod equality;
 pub mod error;
 mod json;
 mod lexer;
+pub mod naming;
 pub mod oracle;
 mod parser;
 pub mod pattern;

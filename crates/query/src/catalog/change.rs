@@ -6,6 +6,7 @@ use lode::internals::catalog::{self as files, FileKind};
 use lode::internals::named;
 use lode::{Btree, Hash, Heap, LodeError, PageRead, PageWrite};
 
+use super::naming;
 use super::record::{AttributeRecord, INDEX_ATTRIBUTES_MAX, IndexRecord, RelationRecord};
 use super::{
     AttributeStatistics, IndexInfo, Organisation, Place, RelationInfo, Structure, TUPLE_BYTES_MAX,
@@ -22,13 +23,14 @@ pub(crate) struct Unnamed {
     pub(crate) heap: Heap,
 }
 
-/// Make a heap for the tuples of a new relation. No transaction but this one knows of it until
-/// [`define`] gives it a name.
+/// Make a heap for the tuples of a new relation, which is to have that name. No transaction but
+/// this one knows of it until [`define`] gives it the name.
 ///
 /// # Errors
 ///
-/// [`LodeError::TooLong`] where a tuple does not fit a page.
-pub(crate) fn prepare(pages: &mut impl PageWrite, layout: &Layout) -> Result<Unnamed> {
+/// [`LodeError::TooLong`] where a tuple does not fit a page; what [`naming::judge`] says.
+pub(crate) fn prepare(pages: &mut impl PageWrite, name: &str, layout: &Layout) -> Result<Unnamed> {
+    naming::judge(name, layout)?;
     if layout.bytes > TUPLE_BYTES_MAX {
         let (bytes, bytes_max) = (layout.bytes, TUPLE_BYTES_MAX);
         return Err(LodeError::TooLong { what: "a tuple", bytes, bytes_max }.into());
@@ -37,11 +39,8 @@ pub(crate) fn prepare(pages: &mut impl PageWrite, layout: &Layout) -> Result<Unn
     Ok(Unnamed { number, heap: named::find_or_create(pages, &tuples_file(number))? })
 }
 
-/// Make a relation of these tuples: a heap without indexes. No relation has the name.
-///
-/// # Errors
-///
-/// [`LodeError::TooLong`] for a name that does not fit a page.
+/// Make a relation of these tuples: a heap without indexes. No relation has the name, with which
+/// they were prepared.
 pub(crate) fn define(
     pages: &mut impl PageWrite,
     unnamed: Unnamed,

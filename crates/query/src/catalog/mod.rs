@@ -7,6 +7,7 @@
 
 mod cached;
 mod change;
+mod naming;
 mod record;
 
 use std::collections::BTreeMap;
@@ -27,6 +28,8 @@ pub(crate) use change::{
     NewStructure, Unnamed, add_index, define, heap_pages, prepare, put_order, put_relation,
     put_statistics, remove,
 };
+#[cfg(test)]
+pub(crate) use record::NAME_BYTES_MAX;
 use record::{AttributeRecord, IndexRecord, RelationRecord};
 
 /// The longest tuple: alone in its page.

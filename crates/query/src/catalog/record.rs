@@ -1,6 +1,7 @@
 //! The records of the catalog, byte for byte as `docs/lode-query-format.md` draws them.
 
 use loadstone_quel::schema::Kind;
+use lode::internals::heap::RECORD_BYTES_MAX;
 use lode::{Btree, Hash, Heap, RecordId};
 
 use super::{
@@ -13,6 +14,10 @@ const NONE: u16 = u16::MAX;
 
 /// Bytes of a text that statistics keep.
 pub(super) const TEXT_BYTES_MAX: usize = 64;
+
+/// Bytes of a name: what an attribute's record has room for beside its other fields, the texts of
+/// statistics among them.
+pub(crate) const NAME_BYTES_MAX: usize = RECORD_BYTES_MAX - 22 - 2 * TEXT_BYTES_MAX;
 
 /// Attributes of one index.
 pub(super) const INDEX_ATTRIBUTES_MAX: usize = 255;

@@ -216,8 +216,8 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// [`QueryError::Input`] for a design that does not fit the attributes, and rows that do not;
-    /// what reading the rows says.
+    /// [`QueryError::Input`] for names that no text can say or that are given twice, no attributes
+    /// at all, a design that does not fit them, and rows that do not; what reading the rows says.
     pub fn load(
         &self,
         name: &str,
@@ -227,6 +227,7 @@ impl Database {
     ) -> Result<u64> {
         let fields = attributes.iter().map(|each| (each.name.clone(), each.kind, false));
         let layout = Layout::of(fields);
+        different(attributes)?;
         let design = design(&layout, storage)?;
         let (mut writing, cancel) = self.begin_writing();
         let mut loader = Loader::new(&mut writing, name, layout.clone(), design)?;
@@ -267,6 +268,18 @@ impl Database {
             settle(&mut writing, &mut RelationInfo::clone(info))?;
         }
         Ok(writing.commit()?)
+    }
+}
+
+/// No two attributes have one name. (What `retrieve into` stores may have several of one name.)
+fn different(attributes: &[Attribute]) -> Result<()> {
+    let mut names = std::collections::BTreeSet::new();
+    match attributes.iter().find(|attribute| !names.insert(&attribute.name)) {
+        None => Ok(()),
+        Some(Attribute { name, .. }) => {
+            let what = format!("there are two attributes `{name}`: give each a name of its own");
+            Err(QueryError::Input { what })
+        }
     }
 }
 

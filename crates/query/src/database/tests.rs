@@ -2,6 +2,7 @@ mod against_oracle;
 mod cancelled;
 mod exact;
 mod kept;
+mod making;
 mod parallel;
 mod spilling;
 

@@ -72,14 +72,15 @@ impl Loader {
     ///
     /// # Errors
     ///
-    /// [`lode::LodeError::TooLong`] where a tuple does not fit a page.
+    /// [`lode::LodeError::TooLong`] where a tuple does not fit a page; [`crate::QueryError::Input`]
+    /// for a relation without attributes, and for a name that no text can say.
     pub fn new(
         pages: &mut impl PageWrite,
         name: &str,
         layout: Layout,
         design: Design,
     ) -> Result<Self> {
-        let unnamed = catalog::prepare(pages, &layout)?;
+        let unnamed = catalog::prepare(pages, name, &layout)?;
         let sorter = match &design.structure {
             NewStructure::Clustered(attributes) => {
                 let memory = Memory::new(budget_default_bytes());
