@@ -14,12 +14,15 @@ pub enum QueryError {
     Lode(LodeError),
     /// The memory budget is too small even with everything spilled that can be.
     #[error(
-        "{what} needs more than the memory budget of {budget_bytes} bytes: give `memory=` more"
+        "{what} needs more than {}: give `memory=` more",
+        of_budget(*share_bytes, *budget_bytes)
     )]
     Memory {
         /// Which part of the plan asked.
         what: String,
-        /// The budget in bytes.
+        /// What this part may have of the budget, in bytes.
+        share_bytes: u64,
+        /// The budget of all statements, in bytes: what `memory=` says.
         budget_bytes: u64,
     },
     /// A statement was checked against other relations than there are.
@@ -87,3 +90,10 @@ impl From<LodeError> for QueryError {
 
 /// What a query's parts return.
 pub type Result<T, E = QueryError> = std::result::Result<T, E>;
+
+fn of_budget(share_bytes: u64, budget_bytes: u64) -> String {
+    if share_bytes >= budget_bytes {
+        return format!("the memory budget of {budget_bytes} bytes");
+    }
+    format!("its share of {share_bytes} bytes of the memory budget of {budget_bytes} bytes")
+}

@@ -81,6 +81,7 @@ impl Partitions {
         spill: &Spill,
         is_looked_up: bool,
     ) -> Result<Self> {
+        let spill = &spill.of_share(memory.budget_bytes());
         let mut partitions = Self::with_seen(aggregation, memory, Some(spill))?;
         if aggregation.by > 0 {
             partitions.begin_round(spill, 0)?;

@@ -166,7 +166,7 @@ impl Database {
             let ran = run.run(transaction, parameters, cancel.flag(), &mut sink);
             if sink.is_full {
                 let what = "the rows for the client".to_owned();
-                return Err(QueryError::Memory { what, budget_bytes });
+                return Err(QueryError::Memory { what, share_bytes: budget_bytes, budget_bytes });
             }
             let changed = ran?.changed;
             Ok(if run.gives_rows() {

@@ -4,6 +4,7 @@ mod exact;
 mod kept;
 mod making;
 mod parallel;
+mod small;
 mod spilling;
 
 mod counted;

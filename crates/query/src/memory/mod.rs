@@ -76,6 +76,11 @@ impl Memory {
         self.shared.budget
     }
 
+    /// The budget of which this is a share, or a share of a share; its own where it is none.
+    pub fn whole_bytes(&self) -> u64 {
+        self.shared.whole.as_ref().map_or(self.shared.budget, Self::whole_bytes)
+    }
+
     /// What is used now.
     pub fn used_bytes(&self) -> u64 {
         self.shared.used.load(Ordering::Relaxed)
@@ -128,7 +133,11 @@ impl Reservation {
     /// That the budget is too small for this part of the plan.
     #[cold]
     pub fn refusal(&self) -> QueryError {
-        QueryError::Memory { what: self.what.to_owned(), budget_bytes: self.memory.budget_bytes() }
+        QueryError::Memory {
+            what: self.what.to_owned(),
+            share_bytes: self.memory.budget_bytes(),
+            budget_bytes: self.memory.whole_bytes(),
+        }
     }
 }
 
@@ -174,5 +183,10 @@ mod tests {
         assert!(error.starts_with("the hash table of a join needs more"), "{error}");
         assert!(error.contains("100 bytes"), "{error}");
         assert_eq!(table.bytes(), 0);
+        let mut set = Memory::new(100).share(60).share(40).reservation("a set");
+        let error = set.add(41).unwrap_err().to_string();
+        let expected =
+            "a set needs more than its share of 40 bytes of the memory budget of 100 bytes";
+        assert!(error.starts_with(expected), "{error}");
     }
 }

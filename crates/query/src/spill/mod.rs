@@ -25,6 +25,9 @@ pub use run::{Run, RunReader, RunWriter};
 /// The least that is written and read at a time: a page of the file system.
 const BLOCK_BYTES_MIN: u64 = 4 << 10;
 
+/// The least where only a share of a small budget is there for the buffers.
+const SHARE_BLOCK_BYTES_MIN: u64 = 1 << 10;
+
 /// The most: more makes hardly a disk faster, and merges read fewer runs at a time.
 const BLOCK_BYTES_MAX: u64 = 256 << 10;
 
@@ -36,12 +39,13 @@ const BLOCKS_OF_BUDGET: u64 = 128;
 #[derive(Debug, Clone)]
 pub struct Spill {
     shared: Arc<Shared>,
+    /// How many bytes are written and read at a time, for tuples that are not longer.
+    block_bytes: usize,
 }
 
 #[derive(Debug)]
 struct Shared {
     folder: PathBuf,
-    block_bytes: usize,
     file: Mutex<Option<Arc<File>>>,
     room: Mutex<Room>,
     written_bytes: AtomicU64,
@@ -66,16 +70,22 @@ impl Spill {
 
     /// As [`Spill::new`], on a disk that is full after so many bytes.
     fn limited(folder: &Path, budget_bytes: u64, bytes_max: u64) -> Self {
-        let wanted = (budget_bytes / BLOCKS_OF_BUDGET).clamp(BLOCK_BYTES_MIN, BLOCK_BYTES_MAX);
         let shared = Shared {
             folder: folder.to_owned(),
-            block_bytes: 1 << wanted.ilog2(),
             file: Mutex::default(),
             room: Mutex::default(),
             written_bytes: AtomicU64::new(0),
             bytes_max,
         };
-        Self { shared: Arc::new(shared) }
+        Self { shared: Arc::new(shared), block_bytes: blocks_of(budget_bytes, BLOCK_BYTES_MIN) }
+    }
+
+    /// The same file, for a part of the statement with a share of its budget: in blocks as small as
+    /// the share is.
+    #[must_use]
+    pub fn of_share(&self, share_bytes: u64) -> Self {
+        let block_bytes = self.block_bytes.min(blocks_of(share_bytes, SHARE_BLOCK_BYTES_MIN));
+        Self { shared: Arc::clone(&self.shared), block_bytes }
     }
 
     /// A disk that is full after so many bytes.
@@ -86,7 +96,7 @@ impl Spill {
 
     /// How many bytes are written and read at a time, for tuples that are not longer.
     pub fn block_bytes(&self) -> usize {
-        self.shared.block_bytes
+        self.block_bytes
     }
 
     /// Everything that was ever written.
@@ -152,4 +162,10 @@ impl Spill {
     fn failure(&self, source: io::Error) -> QueryError {
         QueryError::Spill { path: self.shared.folder.display().to_string(), source }
     }
+}
+
+/// The blocks of a budget: powers of two.
+fn blocks_of(budget_bytes: u64, bytes_min: u64) -> usize {
+    let wanted = (budget_bytes / BLOCKS_OF_BUDGET).clamp(bytes_min, BLOCK_BYTES_MAX);
+    1 << wanted.ilog2()
 }

@@ -39,6 +39,21 @@ impl DistinctTable {
         })
     }
 
+    /// Make room for one tuple more. False if the budget has no memory for it.
+    pub fn try_reserve(&mut self) -> bool {
+        if !self.slots.try_reserve() || !self.tuples.try_reserve() {
+            return false;
+        }
+        if self.places.len() == self.places.capacity() {
+            let more = self.places.len().max(4);
+            if !self.tuples.reservation().try_add(8 * more as u64) {
+                return false;
+            }
+            self.places.reserve_exact(more);
+        }
+        true
+    }
+
     /// How many tuples it has.
     pub fn len(&self) -> usize {
         self.places.len()
@@ -132,14 +147,10 @@ impl DistinctTable {
         if self.contains(tuple, hash) {
             return Ok(None);
         }
-        if !self.slots.try_reserve() {
+        if !self.try_reserve() {
             return Err(self.slots.refusal());
         }
         let start = self.tuples.push(tuple)?;
-        if self.places.len() == self.places.capacity() {
-            // Doubled by `Vec`.
-            self.tuples.reservation().add(8 * self.places.len().max(4) as u64)?;
-        }
         self.slots.insert(hash);
         self.places.push(Place(start));
         Ok(Some(start))

@@ -38,10 +38,16 @@ impl Duplicates {
     ///
     /// [`QueryError::Memory`] if the budget has none at all.
     pub fn new(layout: &Layout, spill: &Spill, memory: &Memory) -> Result<Self> {
-        let table = DistinctTable::new(layout, memory)?;
-        let aside = match Partitioned::new(spill, layout.bytes, memory, WHAT) {
-            Err(QueryError::Memory { .. }) => None,
-            aside => Some(aside?),
+        let mut table = DistinctTable::new(layout, memory)?;
+        let spill = spill.of_share(memory.budget_bytes());
+        // The set's first tuples come before buffers, which a small budget may not hold too.
+        let aside = if table.try_reserve() {
+            match Partitioned::new(&spill, layout.bytes, memory, WHAT) {
+                Err(QueryError::Memory { .. }) => None,
+                aside => Some(aside?),
+            }
+        } else {
+            None
         };
         Ok(Self {
             layout: layout.clone(),
