@@ -260,8 +260,7 @@ def lode_tactics() -> list[dict[str, Any]]:
 
 def lode_profiles() -> list[dict[str, Any]]:
     """Each value of the tactic `profile`: `name`, `about`, `settings` (tactic, value, its reason),
-    `missing` (what the system had besides, what lode does instead), `refused` (why it cannot be
-    had, None where it can)."""
+    `missing` (what the system had besides, what lode does instead)."""
 
 def lode_tactics_of(text: str) -> list[tuple[str, str]]:
     """(name, value) of each tactic of a database, of a text as in a variant,
@@ -380,8 +379,9 @@ class LodeDatabase:
     def destroy(self, name: str) -> bool:
         """Remove a relation; whether there was one."""
     def relations(self) -> list[dict[str, Any]]:
-        """Each relation by name: `name`, `attributes` (name, type), `organisation`, `key`,
-        `indexes` (the attributes of each), and `rows` and `pages` as last counted."""
+        """Each relation by name: `name`, `attributes` (name, type), `organisation`, `layout` (as
+        the tactic was when it was stored), `key`, `indexes` (the attributes of each), and `rows`
+        and `pages` as last counted."""
     def used_bytes(self) -> int:
         """Bytes of the volume's pages that are in use, those of catalogs included."""
     def settle(self, *names: str) -> None:
@@ -516,7 +516,8 @@ class LodeTransaction:
         record, from `parent_at` on, and 16 of a child's, from `child_at` on: multiples of 8. Zeros
         there are a parent without children, a child without a parent."""
     def files(self) -> list[tuple[str, str]]:
-        """(name, kind) of each file, by name; a kind is heap, objects, btree or hash."""
+        """(name, kind) of each file, by name; a kind is heap, objects, btree, hash or
+        columns."""
     def commit(self) -> None:
         """Commit the changes, durable as the tactic `durability` says."""
     def rollback(self) -> None:

@@ -6,7 +6,6 @@ import pyarrow as pa
 import pytest
 
 from loadstone.engines.lode.engine import LodeEngine
-from loadstone.errors import InputError
 from loadstone.lode import Database, LodeError, QueryError, Rows, profiles
 from loadstone.plan.variant import parse_variant
 
@@ -127,6 +126,7 @@ def test_relations_are_loaded_and_listed(database, organisation):
         "name": "stock",
         "attributes": ATTRIBUTES,
         "organisation": organisation,
+        "layout": "rows",
         "key": key,
         "indexes": [["name"]],
         "rows": 2,
@@ -220,7 +220,7 @@ def test_statements_are_cancelled_from_another_thread(database):
     assert database.query(COUNT).fetch() == [(1000,)]
 
 
-@pytest.mark.parametrize("profile", [row for row in profiles() if row["refused"] is None])
+@pytest.mark.parametrize("profile", profiles())
 def test_a_profile_is_read_back_as_the_values_in_force(tmp_path, profile):
     with Database(tmp_path / "a", profile=profile["name"], cache="2MiB") as database:
         told = database.tactics
@@ -231,11 +231,6 @@ def test_a_profile_is_read_back_as_the_values_in_force(tmp_path, profile):
     }
 
 
-def test_an_absent_profile_is_refused_with_what_it_lacks(tmp_path):
-    with pytest.raises(LodeError, match="modern-column needs layout=columns"):
-        Database(tmp_path / "a", profile="modern-column")
-
-
 def test_a_profile_stands_between_the_defaults_and_what_a_variant_names():
     known = frozenset(LodeEngine.capabilities.tactics)
     asked = LodeEngine.asked(parse_variant("lode?profile=u-ingres&join=hash", known))
@@ -244,5 +239,5 @@ def test_a_profile_stands_between_the_defaults_and_what_a_variant_names():
     assert (asked["cache"], asked["durability"]) == ("1048576", "full")
     plain = LodeEngine.asked(parse_variant("lode", known))
     assert plain == {name: values[0] for name, values in LodeEngine.capabilities.tactics.items()}
-    with pytest.raises(InputError, match="needs layout=columns"):
-        LodeEngine.check(parse_variant("lode?profile=modern-column", known))
+    columns = LodeEngine.asked(parse_variant("lode?profile=modern-column", known))
+    assert (columns["layout"], plain["layout"]) == ("columns", "rows")

@@ -50,6 +50,8 @@ pub enum FileKind {
     Hash = 3,
     /// Objects.
     Objects = 4,
+    /// Rows column by column.
+    Columns = 5,
 }
 
 impl FileKind {
@@ -60,6 +62,7 @@ impl FileKind {
             2 => Self::Btree,
             3 => Self::Hash,
             4 => Self::Objects,
+            5 => Self::Columns,
             _ => return None,
         })
     }

@@ -43,6 +43,7 @@ mod btree;
 mod buffer;
 mod catalog;
 mod checkpoint;
+mod columns;
 mod database;
 mod disk;
 mod error;
@@ -75,6 +76,7 @@ mod walk;
 mod wire;
 
 pub use btree::{Btree, LeafCursor, PinnedLeaf};
+pub use columns::Columns;
 pub use database::Database;
 pub use error::LodeError;
 pub use hash::Hash;
@@ -103,7 +105,7 @@ pub mod internals {
     }
 
     layers! {
-        btree, buffer, catalog, database, disk, error, hash, heap, links, lock, log, named,
+        btree, buffer, catalog, columns, database, disk, error, hash, heap, links, lock, log, named,
         objects, owner, page, pages, slotted, space, superblock, transaction, view, walk, wire,
     }
 }

@@ -63,6 +63,7 @@ pub const fn kind_word(kind: FileKind) -> &'static str {
         FileKind::Btree => "btree",
         FileKind::Hash => "hash",
         FileKind::Objects => "objects",
+        FileKind::Columns => "columns",
     }
 }
 

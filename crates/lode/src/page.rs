@@ -63,6 +63,8 @@ pub enum PageKind {
     HashDirectory = 8,
     /// A bucket of a hash index.
     HashBucket = 9,
+    /// Rows column by column: the root, a chunk's header, values.
+    Columns = 10,
 }
 
 impl PageKind {
@@ -79,6 +81,7 @@ impl PageKind {
             7 => Self::HashRoot,
             8 => Self::HashDirectory,
             9 => Self::HashBucket,
+            10 => Self::Columns,
             _ => return None,
         })
     }

@@ -144,6 +144,4 @@ def _profile(profile: "Profile") -> "Table":
         table.add_row(f"  {tactic}={value}", reason)
     for what, instead in profile.missing:
         table.add_row("not in lode", f"{what}. Instead: {instead}")
-    if profile.refused is not None:
-        table.add_row("refused", profile.refused)
     return table

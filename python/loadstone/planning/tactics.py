@@ -46,8 +46,6 @@ class Profile:
     """(tactic, value, its reason)."""
     missing: tuple[tuple[str, str], ...]
     """(what the system had besides, what lode does instead)."""
-    refused: str | None
-    """Why it cannot be had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +82,7 @@ def of_engine(name: str, tactic: str | None = None) -> Listed:
 def _profiles() -> Iterator[Profile]:
     for row in lode.profiles():
         settings, missing = tuple(row["settings"]), tuple(row["missing"])
-        yield Profile(row["name"], row["about"], settings, missing, row["refused"])
+        yield Profile(row["name"], row["about"], settings, missing)
 
 
 def _names() -> list[str]:

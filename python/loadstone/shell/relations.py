@@ -39,7 +39,8 @@ def aligned(columns: Mapping[str, str], rows: Sequence[tuple[Any, ...]]) -> str:
 
 def _organisation(found: Mapping[str, Any]) -> str:
     organisation, key = str(found["organisation"]), ", ".join(found["key"])
-    return f"{organisation} on {key}" if key else organisation
+    stored = f"{organisation} on {key}" if key else organisation
+    return stored if found["layout"] == "rows" else f"{stored}, by {found['layout']}"
 
 
 def _indexes(found: Mapping[str, Any]) -> str:

@@ -1,6 +1,7 @@
 //! Relations in Python: as they are loaded, as they are listed.
 
 use loadstone_quel::schema::{Attribute, Kind};
+use lode::tactics::describe::Tactic;
 use lode_query::catalog::{Organisation, RelationInfo};
 use lode_query::database::Storage;
 use pyo3::exceptions::PyValueError;
@@ -48,6 +49,7 @@ pub fn relation<'py>(py: Python<'py>, info: &RelationInfo) -> PyResult<Bound<'py
     row.set_item("name", &info.name)?;
     row.set_item("attributes", attributes)?;
     row.set_item("organisation", organisation)?;
+    row.set_item("layout", info.file_layout.shown())?;
     row.set_item("key", key)?;
     row.set_item("indexes", indexes)?;
     row.set_item("rows", info.rows)?;

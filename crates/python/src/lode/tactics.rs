@@ -44,17 +44,8 @@ pub fn lode_profiles(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         row.set_item("about", about)?;
         row.set_item("settings", settings.collect::<Vec<_>>())?;
         row.set_item("missing", missing.collect::<Vec<_>>())?;
-        row.set_item("refused", None::<&str>)?;
         rows.push(row);
     }
-    let (name, refused) = tactics::absent_profile();
-    let row = PyDict::new(py);
-    row.set_item("name", name)?;
-    row.set_item("about", "A system of today that stores columns.")?;
-    row.set_item("settings", Vec::<(&str, &str, &str)>::new())?;
-    row.set_item("missing", Vec::<(&str, &str)>::new())?;
-    row.set_item("refused", refused)?;
-    rows.push(row);
     Ok(rows)
 }
 

@@ -10,33 +10,42 @@ use super::naming;
 use super::record::{AttributeRecord, INDEX_ATTRIBUTES_MAX, IndexRecord, RelationRecord};
 use super::{
     AttributeStatistics, IndexInfo, Organisation, Place, RelationInfo, Structure, TUPLE_BYTES_MAX,
-    amiss, file, find_heap, index_file, tuples_file,
+    Tuples, amiss, file, find_heap, index_file, tuples_file,
 };
 use crate::error::Result;
+use crate::tactics::FileLayout;
 use crate::tuple::Layout;
 
 /// The tuples of a relation to be, which has no name yet.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Unnamed {
     number: u32,
+    file_layout: FileLayout,
     /// Its tuples.
-    pub(crate) heap: Heap,
+    pub(crate) tuples: Tuples,
 }
 
-/// Make a heap for the tuples of a new relation, which is to have that name. No transaction but
+/// Make a file for the tuples of a new relation, which is to have that name. No transaction but
 /// this one knows of it until [`define`] gives it the name.
 ///
 /// # Errors
 ///
-/// [`LodeError::TooLong`] where a tuple does not fit a page; what [`naming::judge`] says.
-pub(crate) fn prepare(pages: &mut impl PageWrite, name: &str, layout: &Layout) -> Result<Unnamed> {
+/// [`LodeError::TooLong`] where a tuple does not fit a page, [`LodeError::Limit`] where it has more
+/// values than a file of columns can have; what [`naming::judge`] says.
+pub(crate) fn prepare(
+    pages: &mut impl PageWrite,
+    name: &str,
+    layout: &Layout,
+    file_layout: FileLayout,
+) -> Result<Unnamed> {
     naming::judge(name, layout)?;
     if layout.bytes > TUPLE_BYTES_MAX {
         let (bytes, bytes_max) = (layout.bytes, TUPLE_BYTES_MAX);
         return Err(LodeError::TooLong { what: "a tuple", bytes, bytes_max }.into());
     }
     let number = free_number(pages)?;
-    Ok(Unnamed { number, heap: named::find_or_create(pages, &tuples_file(number))? })
+    let tuples = Tuples::create(pages, &tuples_file(number), layout, file_layout)?;
+    Ok(Unnamed { number, file_layout, tuples })
 }
 
 /// Make a relation of these tuples: a heap without indexes. No relation has the name, with which
@@ -48,20 +57,22 @@ pub(crate) fn define(
     layout: &Layout,
     rows: u64,
 ) -> Result<RelationInfo> {
-    let Unnamed { number, heap } = unnamed;
+    let Unnamed { number, file_layout, tuples } = unnamed;
     let record = RelationRecord {
         number,
         organisation: Organisation::Heap,
         is_ordered: false,
-        place: Place { file: heap.file(), root: heap.root() },
+        file_layout,
+        place: tuples.place(),
         rows,
-        pages: heap_pages(pages, heap)?,
+        pages: tuples.pages(pages)?,
         name: name.to_owned(),
     };
     let relations: Heap = named::find_or_create(pages, file::RELATIONS)?;
     let id = relations.insert(pages, &record.write(), None)?;
     let attributes: Heap = named::find_or_create(pages, file::ATTRIBUTES)?;
     let mut info = record.into_info(id);
+    info.tuples = tuples;
     for (position, field) in layout.fields.iter().enumerate() {
         let record = AttributeRecord {
             relation: number,
@@ -82,7 +93,7 @@ pub(crate) fn remove(pages: &mut impl PageWrite, info: &RelationInfo) -> Result<
     for index in &info.indexes {
         remove_index(pages, info, index)?;
     }
-    info.heap.destroy(pages)?;
+    info.tuples.destroy(pages)?;
     files::remove(pages, &tuples_file(info.number))?;
     let attributes = own_heap(pages, file::ATTRIBUTES)?;
     for &id in &info.attribute_records {
@@ -221,13 +232,6 @@ fn own_heap(pages: &impl PageRead, name: &'static str) -> Result<Heap> {
         let how = "it is gone, though one of its records is known".to_owned();
         LodeError::Corrupt { what: format!("the catalog's file `{name}`"), how }.into()
     })
-}
-
-/// How many pages a heap has, without its root.
-pub(crate) fn heap_pages(pages: &impl PageRead, heap: Heap) -> Result<u64> {
-    /// Where a heap's root says so (`docs/lode-format.md`).
-    const PAGES: usize = 44;
-    Ok(pages.read(heap.root(), |view| view.u32(PAGES))?.into())
 }
 
 /// The least number that no relation has, and that none prepared in this transaction has either.

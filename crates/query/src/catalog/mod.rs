@@ -9,6 +9,7 @@ mod cached;
 mod change;
 mod naming;
 mod record;
+mod tuples;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -21,16 +22,18 @@ use lode::internals::page::{FileNumber, PageNumber};
 use lode::{Btree, Hash, Heap, LodeError, PageRead, RecordId};
 
 use crate::error::Result;
+use crate::tactics::FileLayout;
 use crate::tuple::{Layout, Value};
 
 pub(crate) use cached::CatalogCache;
 pub(crate) use change::{
-    NewStructure, Unnamed, add_index, define, heap_pages, prepare, put_order, put_relation,
-    put_statistics, remove,
+    NewStructure, Unnamed, add_index, define, prepare, put_order, put_relation, put_statistics,
+    remove,
 };
 #[cfg(test)]
 pub(crate) use record::NAME_BYTES_MAX;
 use record::{AttributeRecord, IndexRecord, RelationRecord};
+pub(crate) use tuples::Tuples;
 
 /// The longest tuple: alone in its page.
 pub const TUPLE_BYTES_MAX: usize = heap::RECORD_BYTES_MAX;
@@ -149,8 +152,10 @@ pub struct RelationInfo {
     /// Whether the tuples of a clustered relation lie in the order of its key, page after page: so
     /// they do until one is put in or its key changes.
     pub is_ordered: bool,
+    /// How they lie in their file: the tactic `layout` when it was stored.
+    pub file_layout: FileLayout,
     /// The tuples.
-    pub(crate) heap: Heap,
+    pub(crate) tuples: Tuples,
     /// Where the catalog has the relation, and each attribute.
     pub(crate) record: RecordId,
     pub(crate) attribute_records: Vec<RecordId>,
@@ -239,6 +244,7 @@ fn read_attributes(
             return Err(amiss("relation without all of its attributes,", info.record).into());
         }
         info.layout = Layout::of(own.iter().map(|(_, a)| (a.name.clone(), a.kind, a.is_nullable)));
+        info.tuples = Tuples::open(info.tuples.place(), &info.layout, info.file_layout)?;
         info.attribute_records = own.iter().map(|(id, _)| *id).collect();
         let statistics: Option<Vec<_>> = own.iter().map(|(_, a)| a.statistics.clone()).collect();
         info.statistics = statistics.unwrap_or_default();

@@ -5,12 +5,17 @@ use lode::internals::heap::RECORD_BYTES_MAX;
 use lode::{Btree, Hash, Heap, RecordId};
 
 use super::{
-    AttributeStatistics, Constant, IndexInfo, Organisation, Place, RelationInfo, Structure,
+    AttributeStatistics, Constant, IndexInfo, Organisation, Place, RelationInfo, Structure, Tuples,
 };
+use crate::tactics::FileLayout;
 use crate::tuple::Layout;
 
 /// Stands for no attribute.
 const NONE: u16 = u16::MAX;
+
+/// Flags of a relation: its tuples lie in order; they lie by columns.
+const ORDERED: u8 = 1;
+const BY_COLUMNS: u8 = 2;
 
 /// Bytes of a text that statistics keep.
 pub(super) const TEXT_BYTES_MAX: usize = 64;
@@ -28,6 +33,7 @@ pub(super) struct RelationRecord {
     pub(super) number: u32,
     pub(super) organisation: Organisation,
     pub(super) is_ordered: bool,
+    pub(super) file_layout: FileLayout,
     pub(super) place: Place,
     pub(super) rows: u64,
     pub(super) pages: u64,
@@ -110,7 +116,13 @@ impl RelationRecord {
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader(bytes);
         let number = reader.u32()?;
-        let (organisation, is_ordered, attribute) = (reader.u8()?, reader.flag()?, reader.u16()?);
+        let (organisation, flags, attribute) = (reader.u8()?, reader.u8()?, reader.u16()?);
+        if flags & !(ORDERED | BY_COLUMNS) != 0 {
+            return None;
+        }
+        let is_ordered = flags & ORDERED != 0;
+        let file_layout =
+            if flags & BY_COLUMNS != 0 { FileLayout::Columns } else { FileLayout::Rows };
         let organisation = match (organisation, attribute) {
             (0, NONE) => Organisation::Heap,
             (1, attribute) => Organisation::Clustered { attribute: attribute.into() },
@@ -119,7 +131,8 @@ impl RelationRecord {
         };
         let place = reader.place()?;
         let (rows, pages) = (reader.u64()?, reader.u64()?);
-        Some(Self { number, organisation, is_ordered, place, rows, pages, name: reader.name()? })
+        let name = reader.name()?;
+        Some(Self { number, organisation, is_ordered, file_layout, place, rows, pages, name })
     }
 
     pub(super) fn write(&self) -> Vec<u8> {
@@ -130,7 +143,8 @@ impl RelationRecord {
         };
         let mut bytes = Vec::with_capacity(32 + self.name.len());
         bytes.extend(self.number.to_le_bytes());
-        bytes.extend([organisation, self.is_ordered.into()]);
+        let by_columns = if self.file_layout == FileLayout::Columns { BY_COLUMNS } else { 0 };
+        bytes.extend([organisation, if self.is_ordered { ORDERED } else { 0 } | by_columns]);
         bytes.extend(attribute.to_le_bytes());
         put_place(&mut bytes, self.place);
         bytes.extend(self.rows.to_le_bytes());
@@ -139,7 +153,8 @@ impl RelationRecord {
         bytes
     }
 
-    /// Without attributes and indexes, which other records tell of.
+    /// Without attributes and indexes, which other records tell of; a file of columns is one once
+    /// its attributes are known.
     pub(super) fn into_info(self, record: RecordId) -> RelationInfo {
         RelationInfo {
             number: self.number,
@@ -151,7 +166,8 @@ impl RelationRecord {
             statistics: Vec::new(),
             indexes: Vec::new(),
             is_ordered: self.is_ordered,
-            heap: Heap::open(self.place.file, self.place.root),
+            file_layout: self.file_layout,
+            tuples: Tuples::Rows(Heap::open(self.place.file, self.place.root)),
             record,
             attribute_records: Vec::new(),
         }

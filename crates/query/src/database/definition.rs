@@ -8,6 +8,7 @@ use crate::catalog::{self, Catalog, RelationInfo};
 use crate::error::Result;
 use crate::execution::Transaction;
 use crate::relation::{Design, Loader, NewIndex, NewStructure, add_index, modify};
+use crate::tactics::FileLayout;
 use crate::tuple::Layout;
 
 /// A new relation without tuples.
@@ -15,10 +16,12 @@ pub(super) fn create(
     transaction: &mut Transaction,
     name: &str,
     schema: &[Attribute],
+    layout: FileLayout,
 ) -> Result<()> {
     let fields = schema.iter().map(|attribute| (attribute.name.clone(), attribute.kind, false));
     let pages = transaction.writing()?;
-    let loader = Loader::new(pages, name, Layout::of(fields), Design::default())?;
+    let design = Design { layout, ..Design::default() };
+    let loader = Loader::new(pages, name, Layout::of(fields), design)?;
     loader.finish(pages)?;
     Ok(())
 }
@@ -42,6 +45,7 @@ pub(super) fn structure(
     catalog: &Catalog,
     command: &Statement,
     source: &str,
+    layout: FileLayout,
 ) -> Result<()> {
     match command {
         Statement::Index { clustered, relation, attributes, unique } => {
@@ -51,7 +55,7 @@ pub(super) fn structure(
             let is_unique = *unique;
             let mut info = RelationInfo::clone(info);
             if *clustered {
-                info = modify(pages, &info, NewStructure::Clustered(attributes.clone()))?;
+                info = modify(pages, &info, NewStructure::Clustered(attributes.clone()), layout)?;
             }
             if is_unique || !*clustered {
                 let index = NewIndex { attributes, is_unique, is_primary: false, is_hash: false };
@@ -62,7 +66,7 @@ pub(super) fn structure(
         Statement::Modify { relation, structure, key } => {
             let Some(info) = catalog.relation(&relation.text) else { return Ok(()) };
             let new = new_structure(info, structure, key).map_err(|fault| fault.meaning(source))?;
-            modify(transaction.writing()?, info, new)?;
+            modify(transaction.writing()?, info, new, layout)?;
             Ok(())
         }
         _ => Ok(()),

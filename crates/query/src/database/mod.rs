@@ -228,7 +228,7 @@ impl Database {
         let fields = attributes.iter().map(|each| (each.name.clone(), each.kind, false));
         let layout = Layout::of(fields);
         different(attributes)?;
-        let design = design(&layout, storage)?;
+        let design = Design { layout: self.tactics.layout, ..design(&layout, storage)? };
         let (mut writing, cancel) = self.begin_writing();
         let mut loader = Loader::new(&mut writing, name, layout.clone(), design)?;
         for batch in rows {
@@ -305,5 +305,6 @@ fn design(layout: &Layout, storage: &Storage) -> Result<Design> {
         }
     };
     let index = |name| Ok((vec![position(name)?], false));
-    Ok(Design { structure, indexes: storage.indexes.iter().map(index).collect::<Result<_>>()? })
+    let indexes = storage.indexes.iter().map(index).collect::<Result<_>>()?;
+    Ok(Design { structure, indexes, ..Design::default() })
 }

@@ -19,7 +19,7 @@ use crate::execution::{self, Executor, Parameter, Sink, State, Transaction};
 use crate::memory::Memory;
 use crate::plan::{self, Plan};
 use crate::spill::Spill;
-use crate::tactics::{Accelerator, Execution, Simd};
+use crate::tactics::{Accelerator, Execution, FileLayout, Simd};
 
 /// Rows up to so many bytes are collected before the first is given, which spares a thread.
 const COLLECTED_BYTES_MAX: u64 = 4 << 20;
@@ -78,8 +78,8 @@ impl Database {
     fn prepared(&self, planned: Arc<Planned>, catalog: Arc<Catalog>, statement: &Statement) -> Run {
         let source = Arc::clone(&statement.text);
         let executor = execution::executor(self.tactics.execution);
-        let (accelerator, simd, done) =
-            (self.tactics.accelerator, self.tactics.simd, self.done.clone());
+        let (accelerator, simd) = (self.tactics.accelerator, self.tactics.simd);
+        let (layout, done) = (self.tactics.layout, self.done.clone());
         let (memory, spill_folder) = (self.memory.clone(), self.spill_folder.clone());
         let (code, counts_steps) = (Arc::clone(&statement.code), false);
         Run {
@@ -87,6 +87,7 @@ impl Database {
             executor,
             accelerator,
             simd,
+            layout,
             catalog,
             source,
             memory,
@@ -209,10 +210,11 @@ impl Database {
             let step = checking.step(number)?;
             match &step.action {
                 Action::Nothing => {
-                    definition::structure(transaction, &catalog, command, &statement.text)?;
+                    let (text, layout) = (&statement.text, self.tactics.layout);
+                    definition::structure(transaction, &catalog, command, text, layout)?;
                 }
                 Action::Create { relation } => {
-                    definition::create(transaction, relation, &step.schema)?;
+                    definition::create(transaction, relation, &step.schema, self.tactics.layout)?;
                 }
                 Action::Destroy { relations } => {
                     definition::destroy(transaction, &catalog, relations)?;
@@ -238,6 +240,7 @@ pub(super) struct Run {
     executor: &'static dyn Executor,
     accelerator: Accelerator,
     simd: Simd,
+    layout: FileLayout,
     catalog: Arc<Catalog>,
     source: Arc<str>,
     memory: Memory,
@@ -294,6 +297,7 @@ impl Run {
         let mut state = State::new(transaction, source, parameters, memory, catalog, cancel);
         state.accelerator = self.accelerator;
         state.simd = self.simd;
+        state.layout = self.layout;
         state.step_rows = self.counts_steps.then(Vec::new);
         state.spill = Spill::new(&self.spill_folder, budget_bytes);
         state.code = Arc::clone(&self.code);

@@ -1,4 +1,5 @@
 mod against_oracle;
+mod by_columns;
 mod cancelled;
 mod exact;
 mod kept;

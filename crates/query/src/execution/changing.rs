@@ -58,8 +58,9 @@ struct Storing {
 
 impl Storing {
     fn new(relation: &str, pack: &Pack, state: &mut State<'_>) -> Result<Self> {
+        let design = Design { layout: state.layout, ..Design::default() };
         let pages = state.transaction.writing()?;
-        let loader = Loader::new(pages, relation, pack.layout.clone(), Design::default())?;
+        let loader = Loader::new(pages, relation, pack.layout.clone(), design)?;
         Ok(Self { loader: Some(loader) })
     }
 }

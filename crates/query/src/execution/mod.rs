@@ -27,6 +27,7 @@ mod state;
 mod tests;
 mod transaction;
 pub mod vectorised;
+mod wanted;
 
 pub use packed::Packed;
 pub use parallel::Collected;
@@ -39,6 +40,7 @@ use self::compiled::Compiled;
 use self::rows::RowAtATime;
 use self::shares::Shares;
 use self::vectorised::Vectorised;
+use self::wanted::Wanted;
 use crate::counters::Work;
 use crate::error::Result;
 use crate::plan::{self, Pipeline, Plan};
@@ -103,6 +105,7 @@ fn run_pipelines(
         if let Some(pipelines) = &mut state.step_rows {
             pipelines.push(Vec::new());
         }
+        state.wanted = Wanted::of(pipeline, state);
         let threads = match parallel::run(plan, number, executor, state, client)? {
             Some(threads) => threads,
             None => vec![run_alone(plan, number, executor, state, client)?],

@@ -10,6 +10,7 @@ use loadstone_quel::error::Fault;
 use super::Transaction;
 use super::compiled::CodeCache;
 use super::joining::Built;
+use super::wanted::Wanted;
 use crate::aggregate::{Groups, Partitions};
 use crate::catalog::Catalog;
 use crate::counters::Work;
@@ -18,7 +19,7 @@ use crate::memory::Memory;
 use crate::relation::{Relation, Scan};
 use crate::spill::Spill;
 use crate::table::JoinTable;
-use crate::tactics::{Accelerator, Simd};
+use crate::tactics::{Accelerator, FileLayout, Simd};
 use crate::temporary::{Position, Temporary};
 use crate::tuple::Value;
 
@@ -42,6 +43,10 @@ pub struct State<'a> {
     pub accelerator: Accelerator,
     /// Whether the innermost loops use vector instructions.
     pub simd: Simd,
+    /// How the tuples of a new relation lie in its file.
+    pub layout: FileLayout,
+    /// What of each stored slot's tuples the running pipeline reads; see [`super::wanted`].
+    pub(super) wanted: Wanted,
     /// What was done.
     pub work: Work,
     /// Tuples that were stored, appended, replaced or deleted, each counted once.
@@ -137,6 +142,8 @@ impl<'a> State<'a> {
             memory,
             accelerator: Accelerator::On,
             simd: Simd::default(),
+            layout: FileLayout::default(),
+            wanted: Wanted::default(),
             work: Work::default(),
             changed: 0,
             pipeline_rows: Vec::new(),
@@ -174,6 +181,8 @@ impl<'a> State<'a> {
             spill: self.spill.clone(),
             share_bytes: self.share_bytes,
             accelerator: self.accelerator,
+            layout: self.layout,
+            wanted: self.wanted.clone(),
             simd: self.simd,
             work: Work::default(),
             changed: 0,
@@ -280,15 +289,16 @@ impl<'a> State<'a> {
         fault.evaluation(self.source).into()
     }
 
-    /// A stored relation.
+    /// A stored relation whose tuples go to that slot.
     ///
     /// # Errors
     ///
     /// [`QueryError::Tactic`] if there is none of that name: the plan was made for another catalog.
-    pub fn relation(&self, name: &str) -> Result<Relation> {
-        self.catalog.relation(name).map(Relation::open).ok_or_else(|| QueryError::Tactic {
+    pub fn relation(&self, name: &str, slot: usize) -> Result<Relation> {
+        let info = self.catalog.relation(name).ok_or_else(|| QueryError::Tactic {
             what: format!("the plan reads the relation `{name}`, which is gone: plan anew"),
-        })
+        })?;
+        Ok(Relation::open(info).reading_only(|from, to| self.wanted.has(slot, from, to)))
     }
 
     /// A hash table that an earlier pipeline built.

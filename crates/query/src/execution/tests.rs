@@ -48,8 +48,11 @@ fn database_of_rows() -> Database {
     let (volume, log) = (Arc::new(disk::Memory::new()), Arc::new(disk::Memory::new()));
     let (database, layout) = (Database::on(volume, log, &tactics).unwrap(), layout());
     let mut pages = database.writing();
-    let design =
-        Design { structure: NewStructure::Clustered(vec![0]), indexes: vec![(vec![1], false)] };
+    let design = Design {
+        structure: NewStructure::Clustered(vec![0]),
+        indexes: vec![(vec![1], false)],
+        ..Design::default()
+    };
     let mut loader = Loader::new(&mut pages, "t", layout.clone(), design).unwrap();
     for key in 0..ROWS {
         let mut tuple = vec![0; layout.bytes];

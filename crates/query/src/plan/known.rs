@@ -3,6 +3,7 @@
 use super::Access;
 use crate::catalog::{Catalog, Constant, Organisation};
 use crate::expression::Expr;
+use crate::tactics::FileLayout;
 use crate::tuple::Layout;
 
 /// Where the planner looks up relations: a catalog, or facts made up for a test.
@@ -22,6 +23,8 @@ pub struct Stored {
     pub rows: f64,
     /// How many pages they take, about.
     pub pages: f64,
+    /// Whether they are stored by columns.
+    pub by_columns: bool,
     /// The attribute that it is clustered or hashed on; None for a heap.
     pub organisation: Option<Access>,
     /// The attributes with a secondary index.
@@ -64,6 +67,7 @@ impl Relations for Catalog {
             layout: info.layout.clone(),
             rows: info.rows as f64,
             pages: info.pages as f64,
+            by_columns: info.file_layout == FileLayout::Columns,
             organisation,
             indexes,
             statistics: statistics.collect(),

@@ -1,5 +1,7 @@
 //! How the tuples of one relation are reached, and how many of them conditions leave.
 
+use std::collections::BTreeSet;
+
 use loadstone_quel::check::resolved::{Term, Type};
 use loadstone_quel::schema::Kind;
 use loadstone_quel::tree::BinaryOperator;
@@ -8,7 +10,7 @@ use super::Access;
 use super::known::{Statistics, Stored};
 use crate::expression::Expr;
 use crate::tactics::Optimizer;
-use crate::tuple::compare_mixed;
+use crate::tuple::{compare_mixed, width};
 
 /// The part of the tuples that an equality leaves where nothing is known of the values.
 const EQUAL_PART: f64 = 0.01;
@@ -233,9 +235,21 @@ impl<'t> Choice<'_, 't> {
         Some(Path { access: access.clone(), keys, used, part })
     }
 
-    /// What a scan costs.
+    /// What a scan costs. By columns it reads those of the conditions, and of what else the query
+    /// wants, which is not known here, no more than that.
     pub fn scan_cost(&self) -> f64 {
-        self.stored.pages * ns::PAGE + self.stored.rows * ns::TUPLE
+        let own = self.conditions.iter().map(|(_, simple)| simple.as_ref());
+        let own: Option<BTreeSet<usize>> = own.map(|one| Some(one?.column)).collect();
+        let pages = match own {
+            Some(own) if self.stored.by_columns && !own.is_empty() => {
+                let fields =
+                    own.iter().map(|&column| width(self.stored.layout.fields[column].kind));
+                let part = fields.sum::<usize>() as f64 / self.stored.layout.bytes.max(1) as f64;
+                self.stored.pages * part.min(1.0)
+            }
+            _ => self.stored.pages,
+        };
+        pages * ns::PAGE + self.stored.rows * ns::TUPLE
     }
 
     /// What an access costs.
@@ -247,12 +261,15 @@ impl<'t> Choice<'_, 't> {
 /// What it costs to reach that part of a relation's tuples.
 pub(super) fn access_cost(stored: &Stored, access: &Access, part: f64) -> f64 {
     let rows = stored.rows * part;
+    // By columns a tuple is in its chunk's header and a page of each attribute.
+    let pages = 1.0 + stored.layout.fields.len() as f64;
+    let fetch = if stored.by_columns { pages * ns::PAGE } else { ns::FETCH };
     match access {
         Access::Clustered { .. } => {
             ns::DESCENT + stored.pages * part * ns::PAGE + rows * 2.0 * ns::TUPLE
         }
-        Access::Hashed { .. } => ns::FETCH + rows * ns::FETCH,
-        Access::Index { .. } => ns::DESCENT + rows * ns::FETCH,
+        Access::Hashed { .. } => ns::FETCH + rows * fetch,
+        Access::Index { .. } => ns::DESCENT + rows * fetch,
     }
 }
 

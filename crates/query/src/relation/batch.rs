@@ -24,6 +24,9 @@ pub struct TupleBatch {
     ids: Vec<u64>,
     pages: Vec<HeldPage>,
     near: Option<Near>,
+    /// Tuples that were put together from columns, and how many pages they came from.
+    room: Vec<u8>,
+    pages_left: usize,
 }
 
 /// Two offsets of each tuple, maybe the same, whose lines are brought into the processor's caches
@@ -75,8 +78,8 @@ impl HeldPage {
     }
 }
 
-// SAFETY: the pointers lead into the pages that the batch owns and nobody changes, wherever the
-// batch goes; `PageHold` may go to another thread by itself, which the line below asks for.
+// SAFETY: the pointers lead into pages and room that the batch owns and nobody changes, wherever
+// the batch goes; `PageHold` may go to another thread by itself, which the line below asks for.
 #[expect(unsafe_code, reason = "the pointers go together with what they lead into")]
 unsafe impl Send for TupleBatch {}
 
@@ -118,9 +121,9 @@ impl TupleBatch {
     #[inline]
     pub fn tuple(&self, at: usize) -> &[u8] {
         let start = self.tuples[at];
-        // SAFETY: `take` puts in only pointers to `tuple_bytes` bytes within a page that the batch
-        // owns and nobody changes; page and pointer go together in `clear`, which needs the batch
-        // alone.
+        // SAFETY: `take` and `put_together` put in only pointers to `tuple_bytes` bytes in a page,
+        // or the room, that the batch owns and nobody changes; page and pointer go together in
+        // `clear`, which needs the batch alone.
         #[expect(unsafe_code, reason = "the tuples lie in pages that the batch keeps")]
         unsafe {
             std::slice::from_raw_parts(start, self.tuple_bytes)
@@ -149,7 +152,7 @@ impl TupleBatch {
 
     /// How many pages its tuples lie in.
     pub fn page_count(&self) -> usize {
-        self.pages.len()
+        self.pages.len() + self.pages_left
     }
 
     /// Drop all tuples but those at these positions, which ascend.
@@ -167,12 +170,46 @@ impl TupleBatch {
         self.tuples.clear();
         self.ids.clear();
         self.pages.clear();
+        self.pages_left = 0;
     }
 
     /// Begin to fill it with tuples of that length.
     pub(super) fn begin(&mut self, tuple_bytes: usize) {
         self.clear();
         self.tuple_bytes = tuple_bytes;
+    }
+
+    /// Begin to fill it with these tuples, whose bytes `fill` puts together, one behind the other;
+    /// it answers from how many pages it did.
+    ///
+    /// # Errors
+    ///
+    /// What `fill` says; the batch is empty then.
+    pub(super) fn put_together(
+        &mut self,
+        tuple_bytes: usize,
+        ids: impl Iterator<Item = u64>,
+        fill: impl FnOnce(&mut [u8]) -> Result<usize>,
+    ) -> Result<()> {
+        self.begin(tuple_bytes);
+        self.ids.extend(ids);
+        let bytes = self.ids.len() * tuple_bytes;
+        if self.room.len() < bytes {
+            self.room.resize(bytes, 0);
+        }
+        match fill(&mut self.room[..bytes]) {
+            Ok(pages) => self.pages_left = pages,
+            Err(error) => {
+                self.ids.clear();
+                return Err(error);
+            }
+        }
+        let start = self.room.as_ptr();
+        // SAFETY: `room` has that many bytes for each id, and stays as it is until the batch is
+        // filled again, which needs it alone.
+        #[expect(unsafe_code, reason = "the tuples lie in memory that the batch owns")]
+        self.tuples.extend((0..self.ids.len()).map(|at| unsafe { start.add(at * tuple_bytes) }));
+        Ok(())
     }
 
     /// The page whose tuples came last.

@@ -151,7 +151,7 @@ impl Sorted {
                 return Ok(true);
             }
             let ids = group.iter().filter_map(|entry| key::id_of(entry.bytes));
-            let tuples = ids.map(|id| info.heap.get(pages, id));
+            let tuples = ids.map(|id| info.tuples.get(pages, id));
             let mut tuples = tuples.collect::<Result<Vec<_>, LodeError>>()?;
             let order = |one: &Vec<u8>, other: &Vec<u8>| compare_keys(one, &of, other, &of);
             tuples.sort_by(order);

@@ -56,7 +56,7 @@ pub fn delete(
     let mut upkeep = Upkeep::of(info);
     for &id in ids {
         let tuple = own_tuple(pages, info, id)?;
-        info.heap.delete(pages, id)?;
+        info.tuples.delete(pages, id)?;
         upkeep.remove(&info.layout, id, &tuple);
     }
     upkeep.apply(pages, info)?;
@@ -90,11 +90,11 @@ pub fn replace<'t>(
             .as_deref()
             .is_some_and(|attributes| compare(&old, new, &info.layout, attributes).is_ne());
         if is_to_move {
-            info.heap.delete(pages, id)?;
+            info.tuples.delete(pages, id)?;
             upkeep.remove(&info.layout, id, &old);
             moved.push(new);
         } else if old != new {
-            info.heap.change(pages, id, |bytes| bytes.copy_from_slice(new))?;
+            info.tuples.replace(pages, id, (&old, new))?;
             upkeep.replace(&info.layout, id, (&old, new));
         }
     }
@@ -111,7 +111,7 @@ pub fn replace<'t>(
 
 /// A tuple by its record id.
 fn own_tuple(pages: &impl PageRead, info: &RelationInfo, id: RecordId) -> Result<Vec<u8>> {
-    let tuple = info.heap.get(pages, id)?;
+    let tuple = info.tuples.get(pages, id)?;
     if tuple.len() == info.layout.bytes {
         return Ok(tuple);
     }
@@ -119,12 +119,13 @@ fn own_tuple(pages: &impl PageRead, info: &RelationInfo, id: RecordId) -> Result
     Err(LodeError::Corrupt { what: id.to_string(), how }.into())
 }
 
-/// Put a tuple into the heap; in a clustered relation beside the one before it.
+/// Put a tuple into the file; in a clustered relation beside the one before it, where tuples lie in
+/// rows.
 fn insert(pages: &mut impl PageWrite, info: &RelationInfo, tuple: &[u8]) -> Result<RecordId> {
     let near = match (info.organisation, info.primary()) {
         (Organisation::Clustered { .. }, Some(IndexInfo { structure, attributes, .. })) => {
             let Structure::Btree(tree) = structure else {
-                return Ok(info.heap.insert(pages, tuple, None)?);
+                return Ok(info.tuples.insert(pages, tuple, None)?);
             };
             let mut key = Vec::new();
             key::of_tuple(&mut key, &info.layout, attributes, tuple);
@@ -135,14 +136,14 @@ fn insert(pages: &mut impl PageWrite, info: &RelationInfo, tuple: &[u8]) -> Resu
         }
         _ => None,
     };
-    Ok(info.heap.insert(pages, tuple, near.map(|id| id.page))?)
+    Ok(info.tuples.insert(pages, tuple, near.map(|id| id.page))?)
 }
 
 /// Tell the catalog what has changed. The number of tuples is written only now and then: it stands
 /// beside those of all other relations, which others would have to wait for.
 fn note(pages: &mut impl PageWrite, info: &mut RelationInfo, changed: u64) -> Result<()> {
     if changed * ROWS_DRIFT >= info.rows {
-        info.pages = catalog::heap_pages(pages, info.heap)?;
+        info.pages = info.tuples.pages(pages)?;
         return catalog::put_relation(pages, info);
     }
     catalog::put_order(pages, info)

@@ -44,7 +44,7 @@ pub fn check_all(pages: &impl PageRead) -> Result<Vec<(String, u64)>> {
 /// [`LodeError::Corrupt`] tells the first contradiction.
 pub fn check(pages: &impl PageRead, info: &RelationInfo) -> Result<u64> {
     let name = format!("`{}`", info.name);
-    let count = info.heap.check(pages)?;
+    let count = info.tuples.check(pages)?;
     let mut seen = 0;
     let order = match info.organisation {
         Organisation::Clustered { .. } if info.is_ordered => {

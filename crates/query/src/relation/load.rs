@@ -4,13 +4,15 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
-use lode::{Appender, PageWrite};
+use lode::PageWrite;
+use lode::internals::{columns, heap};
 
 use super::build::{self, NewIndex};
-use crate::catalog::{self, Catalog, Organisation, RelationInfo, Unnamed};
+use crate::catalog::{self, Catalog, Organisation, RelationInfo, Tuples, Unnamed};
 use crate::error::Result;
 use crate::memory::{Memory, budget_default_bytes};
 use crate::sort::Sorter;
+use crate::tactics::FileLayout;
 use crate::tuple::{self, Layout};
 
 /// How a relation is to be stored.
@@ -20,6 +22,8 @@ pub struct Design {
     pub structure: NewStructure,
     /// Its secondary indexes: the attributes, most significant first, and whether they are unique.
     pub indexes: Vec<(Vec<usize>, bool)>,
+    /// How its tuples lie in their file.
+    pub layout: FileLayout,
 }
 
 /// How tuples are to be kept.
@@ -80,7 +84,7 @@ impl Loader {
         layout: Layout,
         design: Design,
     ) -> Result<Self> {
-        let unnamed = catalog::prepare(pages, name, &layout)?;
+        let unnamed = catalog::prepare(pages, name, &layout, design.layout)?;
         let sorter = match &design.structure {
             NewStructure::Clustered(attributes) => {
                 let memory = Memory::new(budget_default_bytes());
@@ -88,7 +92,7 @@ impl Loader {
             }
             NewStructure::Heap | NewStructure::Hash(_) => None,
         };
-        let (name, appender) = (name.to_owned(), unnamed.heap.appender());
+        let (name, appender) = (name.to_owned(), Appender::of(&unnamed.tuples));
         Ok(Self { name, layout, design, unnamed, appender, rows: 0, sorter })
     }
 
@@ -162,6 +166,37 @@ impl fmt::Debug for Loader {
     }
 }
 
+/// Fills a file of tuples.
+enum Appender {
+    Rows(heap::Appender),
+    Columns(columns::Appender),
+}
+
+impl Appender {
+    fn of(tuples: &Tuples) -> Self {
+        match tuples {
+            Tuples::Rows(heap) => Self::Rows(heap.appender()),
+            Tuples::Columns(columns) => Self::Columns(columns.appender()),
+        }
+    }
+
+    fn append(&mut self, pages: &mut impl PageWrite, tuple: &[u8]) -> Result<()> {
+        match self {
+            Self::Rows(heap) => _ = heap.append(pages, tuple)?,
+            Self::Columns(columns) => columns.append(pages, tuple)?,
+        }
+        Ok(())
+    }
+
+    fn finish(self, pages: &mut impl PageWrite) -> Result<()> {
+        match self {
+            Self::Rows(heap) => heap.finish(pages)?,
+            Self::Columns(columns) => columns.finish(pages)?,
+        }
+        Ok(())
+    }
+}
+
 /// The order of two tuples by some attributes.
 pub(super) fn compare(a: &[u8], b: &[u8], layout: &Layout, attributes: &[usize]) -> Ordering {
     let by = |&at: &usize| {
@@ -171,16 +206,17 @@ pub(super) fn compare(a: &[u8], b: &[u8], layout: &Layout, attributes: &[usize])
     attributes.iter().map(by).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
 
-/// Store a relation anew in another structure. Its secondary indexes are made again; what `settle`
-/// found of its values it keeps, since it has the same tuples.
+/// Store a relation anew in another structure, or with another layout. Its secondary indexes are
+/// made again; what `settle` found of its values it keeps, since it has the same tuples.
 pub fn modify(
     pages: &mut impl PageWrite,
     info: &RelationInfo,
     structure: NewStructure,
+    layout: FileLayout,
 ) -> Result<RelationInfo> {
     let indexes = info.indexes.iter().filter(|index| !index.is_primary);
     let indexes = indexes.map(|index| (index.attributes.clone(), index.is_unique)).collect();
-    let design = Design { structure, indexes };
+    let design = Design { structure, indexes, layout };
     let mut loader = Loader::new(pages, &info.name, info.layout.clone(), design)?;
     let mut scan = super::Relation::open(&Arc::new(info.clone())).scan(pages)?;
     let mut batch = super::TupleBatch::new();

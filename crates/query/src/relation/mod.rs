@@ -10,10 +10,14 @@ mod batch;
 mod build;
 pub mod change;
 mod check;
+mod chunks;
+mod columns;
 mod entries;
+mod gather;
 pub mod key;
 mod load;
 mod range;
+mod reads;
 mod scan;
 mod settle;
 mod shared;
@@ -25,12 +29,14 @@ use std::sync::Arc;
 pub use batch::{Near, TupleBatch};
 pub use build::{NewIndex, add_index};
 pub use check::{check, check_all};
+pub use columns::Projection;
 pub use load::{Design, Loader, NewStructure, modify};
-pub use scan::{Reads, Scan};
+pub use reads::Reads;
+pub use scan::Scan;
 pub use settle::settle;
 pub use shared::SharedScan;
 
-use crate::catalog::{IndexInfo, RelationInfo};
+use crate::catalog::{IndexInfo, RelationInfo, Tuples};
 use crate::error::{QueryError, Result};
 use crate::plan::Access;
 
@@ -38,12 +44,31 @@ use crate::plan::Access;
 #[derive(Debug, Clone)]
 pub struct Relation {
     info: Arc<RelationInfo>,
+    /// Of one that is stored by columns, those that are put together into tuples; None for all.
+    wanted: Option<Arc<Projection>>,
 }
 
 impl Relation {
     /// The relation that the catalog knows so.
     pub fn open(info: &Arc<RelationInfo>) -> Self {
-        Self { info: Arc::clone(info) }
+        Self { info: Arc::clone(info), wanted: None }
+    }
+
+    /// The same, of whose tuples only some bytes are read: `is_wanted` tells if any from one up
+    /// to another are. Of a relation that is stored by columns the others are not put together, and
+    /// may hold anything.
+    #[must_use]
+    pub fn reading_only(mut self, is_wanted: impl Fn(usize, usize) -> bool) -> Self {
+        if let Tuples::Columns(columns) = &self.info.tuples {
+            let wanted = Projection::of_tuple(columns.shape(), is_wanted);
+            self.wanted = Some(Arc::new(wanted));
+        }
+        self
+    }
+
+    /// Whether its tuples are stored by columns.
+    pub fn is_by_columns(&self) -> bool {
+        matches!(self.info.tuples, Tuples::Columns(_))
     }
 
     /// What the catalog knows of it.

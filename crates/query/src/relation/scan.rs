@@ -6,11 +6,13 @@ use std::sync::Arc;
 use lode::internals::btree::Cursor;
 use lode::internals::page::{self, NO_PAGE, PAGE_BYTES, PageKind, PageNumber};
 use lode::internals::slotted::{self, ALIGNMENT_BYTES, RECORDS_AT, SLOT_BYTES};
-use lode::{Btree, Heap, LodeError, PageRead, RecordId};
+use lode::{Btree, LodeError, PageRead, RecordId};
 
 use super::batch::{HeldPage, TAG_BYTES, TupleBatch};
+use super::columns::{ColumnScan, Place};
+use super::reads::Reads;
 use super::{Relation, SharedScan, key, range};
-use crate::catalog::{Constant, RelationInfo, Structure};
+use crate::catalog::{Constant, RelationInfo, Structure, Tuples};
 use crate::error::{QueryError, Result};
 use crate::plan::Access;
 use crate::tuple::{self, Field, Value};
@@ -28,20 +30,13 @@ const AHEAD: usize = 8;
 /// What a processor fetches at once.
 const LINE_BYTES: usize = 64;
 
-/// What reading tuples has cost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Reads {
-    /// Pages of tuples that were read, and leaves of indexes.
-    pub pages: u64,
-    /// Tuples that were given.
-    pub tuples: u64,
-}
-
 /// A walk over tuples that can be resumed.
 #[derive(Debug)]
 pub struct Scan {
     pub(super) info: Arc<RelationInfo>,
     pub(super) position: Position,
+    /// How tuples are put together, where they are stored by columns.
+    pub(super) columns: Option<ColumnScan>,
     /// What every tuple is held against, where an index says more than it knows.
     pub(super) recheck: Option<Recheck>,
     pub(super) reads: Reads,
@@ -55,6 +50,8 @@ pub(super) enum Position {
     /// At a slot of a page of the heap; `left` pages follow it at most, and `last` is the last
     /// tuple where it does not go to the end.
     Heap { page: PageNumber, slot: u16, left: u32, last: Option<RecordId> },
+    /// At a position of a chunk of columns.
+    Chunk(Place),
     /// At the keys of a B-tree from one on, up to another.
     Index { tree: Btree, from: Vec<u8>, to: Option<Vec<u8>> },
     /// At a place in a list.
@@ -88,13 +85,20 @@ impl Recheck {
 impl Relation {
     /// All tuples, page after page.
     pub fn scan(&self, pages: &impl PageRead) -> Result<Scan> {
-        let heap = self.info.heap;
-        let (first, count) = pages.read(heap.root(), |view| {
-            (view.u32(heap_offset::FIRST), view.u32(heap_offset::PAGES))
-        })?;
-        let position = match first {
-            NO_PAGE => Position::End,
-            page => Position::Heap { page, slot: 0, left: count, last: None },
+        let position = match &self.info.tuples {
+            Tuples::Rows(heap) => {
+                let (first, count) = pages.read(heap.root(), |view| {
+                    (view.u32(heap_offset::FIRST), view.u32(heap_offset::PAGES))
+                })?;
+                match first {
+                    NO_PAGE => Position::End,
+                    page => Position::Heap { page, slot: 0, left: count, last: None },
+                }
+            }
+            Tuples::Columns(columns) => match columns.chunks(pages)? {
+                (NO_PAGE, _) => Position::End,
+                (chunk, left) => Position::Chunk(Place { chunk, at: 0, left, last: None }),
+            },
         };
         Ok(self.at(position))
     }
@@ -122,7 +126,7 @@ impl Relation {
         }
         let mut scan = self.at(Position::Index { tree, from, to });
         if key::may_be_cut(&self.info.layout, &index.attributes[..1]) {
-            scan.recheck = Some(Recheck::new(field, low, high));
+            scan.recheck(field, low, high);
         }
         Ok(scan)
     }
@@ -147,7 +151,7 @@ impl Relation {
         let mut scan = self.at(Position::Listed { ids, next: 0 });
         if matches!(value, Value::Text(_)) {
             let bound = Bound::Included(value);
-            scan.recheck = Some(Recheck::new(field, bound, bound));
+            scan.recheck(field, bound, bound);
         }
         Ok(scan)
     }
@@ -159,7 +163,8 @@ impl Relation {
 
     fn at(&self, position: Position) -> Scan {
         let (info, reads) = (Arc::clone(&self.info), Reads::default());
-        Scan { info, position, recheck: None, reads, shared: None }
+        let columns = ColumnScan::of(&self.info.tuples, self.wanted.as_ref());
+        Scan { info, position, columns, recheck: None, reads, shared: None }
     }
 
     /// Of a clustered relation whose tuples lie in order, the pages between the first tuple of a
@@ -175,10 +180,18 @@ impl Relation {
         let first = id_at(&mut tree.forwards(pages, bounds)?)?;
         let last = id_at(&mut tree.backwards(pages, bounds)?)?;
         let (Some(first), Some(last)) = (first, last) else { return Ok(self.at(Position::End)) };
-        let left = pages.read(self.info.heap.root(), |view| view.u32(heap_offset::PAGES))?;
         // A cut key's range may hold more than was asked for.
-        let mut scan =
-            self.at(Position::Heap { page: first.page, slot: first.slot, left, last: Some(last) });
+        let (page, slot, last) = (first.page, first.slot, Some(last));
+        let mut scan = self.at(match &self.info.tuples {
+            Tuples::Rows(heap) => {
+                let left = pages.read(heap.root(), |view| view.u32(heap_offset::PAGES))?;
+                Position::Heap { page, slot, left, last }
+            }
+            Tuples::Columns(columns) => {
+                let (_, left) = columns.chunks(pages)?;
+                Position::Chunk(Place { chunk: page, at: slot.into(), left, last })
+            }
+        });
         scan.reads.pages = 2;
         Ok(scan)
     }
@@ -199,6 +212,14 @@ pub(super) fn no_id() -> QueryError {
 }
 
 impl Scan {
+    /// Let only tuples out whose attribute lies in that range: it is read for that, too.
+    fn recheck(&mut self, field: &Field, low: Bound<Value<'_>>, high: Bound<Value<'_>>) {
+        self.recheck = Some(Recheck::new(field, low, high));
+        if let Some(columns) = &mut self.columns {
+            columns.want(field.offset);
+        }
+    }
+
     /// Fill a batch with up to so many of the tuples that come next, which is one at least unless
     /// there are none left; whether there were any.
     pub fn next_batch(
@@ -224,7 +245,7 @@ impl Scan {
 
     /// Whether a batch is to be filled further, and there is with what: where threads share the
     /// walk, the rest of a part of a heap is too little for a batch.
-    fn goes_on(
+    pub(super) fn goes_on(
         &mut self,
         pages: &impl PageRead,
         batch: &TupleBatch,
@@ -263,6 +284,7 @@ impl Scan {
             Position::Heap { page, slot, left, last } => {
                 self.walk(pages, batch, (page, slot, left, last), tuples_max)
             }
+            Position::Chunk(place) => self.chunk(pages, batch, place, tuples_max),
             Position::Index { tree, from, to } => {
                 let bounds = (
                     Bound::Included(from.as_slice()),
@@ -340,6 +362,9 @@ impl Scan {
         batch: &mut TupleBatch,
         ids: &[RecordId],
     ) -> Result<()> {
+        if let Some(columns) = &self.columns {
+            return columns.fetch(pages, batch, ids, &mut self.reads);
+        }
         for (at, &RecordId { page, slot }) in ids.iter().enumerate() {
             if let Some(later) = ids.get(at + AHEAD) {
                 self.prefetch(pages, *later);
@@ -374,14 +399,14 @@ impl Scan {
     /// A page of the relation's heap.
     fn held(&self, pages: &impl PageRead, page: PageNumber) -> Result<HeldPage> {
         let held = HeldPage::read(pages, page)?;
-        if is_own(self.info.heap, held.bytes()) { Ok(held) } else { Err(astray(page)) }
+        if self.is_own(held.bytes()) { Ok(held) } else { Err(astray(page)) }
     }
-}
 
-/// Whether a page holds records of that heap.
-fn is_own(heap: Heap, bytes: &page::PageBytes) -> bool {
-    bytes[page::offset::KIND] == PageKind::Heap as u8
-        && page::u32_at(bytes, page::offset::FILE) == heap.file()
+    fn is_own(&self, bytes: &page::PageBytes) -> bool {
+        let Tuples::Rows(heap) = &self.info.tuples else { return false };
+        bytes[page::offset::KIND] == PageKind::Heap as u8
+            && page::u32_at(bytes, page::offset::FILE) == heap.file()
+    }
 }
 
 pub(super) fn astray(page: PageNumber) -> QueryError {

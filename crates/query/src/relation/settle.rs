@@ -27,7 +27,7 @@ pub fn settle(pages: &mut impl PageWrite, info: &mut RelationInfo) -> Result<()>
         Ok(())
     })?;
     info.rows = rows;
-    info.pages = catalog::heap_pages(pages, info.heap)?;
+    info.pages = info.tuples.pages(pages)?;
     catalog::put_relation(pages, info)?;
     let statistics = gathered.into_iter().map(Gathered::finish).collect();
     catalog::put_statistics(pages, info, statistics)

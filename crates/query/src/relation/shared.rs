@@ -2,17 +2,20 @@
 //! with one (morsels: Leis, Boncz, Kemper and Neumann, SIGMOD 2014).
 //!
 //! What a part needs is found under a mutex: of a heap, following the chain of its pages by their
-//! headers; of an index, the record ids of some entries. The tuples are read outside it.
+//! headers; of a relation by columns, one chunk after another; of an index, the record ids of some
+//! entries. The tuples are read outside it.
 
 use std::mem;
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use lode::internals::page::{NO_PAGE, PageNumber};
+use lode::internals::page::{self, NO_PAGE, PageNumber};
 use lode::{PageRead, RecordId};
 
+use super::columns::{ColumnScan, Place};
 use super::key;
-use super::scan::{Position, Reads, Recheck, Scan, astray, heap_offset, no_id};
+use super::reads::Reads;
+use super::scan::{Position, Recheck, Scan, astray, heap_offset, no_id};
 use crate::catalog::RelationInfo;
 use crate::error::Result;
 
@@ -34,6 +37,7 @@ const AHEAD: PageNumber = 8;
 #[derive(Debug)]
 pub struct SharedScan {
     info: Arc<RelationInfo>,
+    columns: Option<ColumnScan>,
     recheck: Option<Recheck>,
     /// Whether parts are pages of the heap, and not record ids.
     is_of_pages: bool,
@@ -53,12 +57,12 @@ struct Rest {
 impl SharedScan {
     /// A walk that has just begun, for so many threads.
     pub(super) fn of(scan: Scan, threads: usize) -> Arc<Self> {
-        let Scan { info, position, recheck, reads, .. } = scan;
+        let Scan { info, position, columns, recheck, reads, .. } = scan;
         let parts = threads as u64 * PARTS_OF_THREAD;
         let part_pages = (info.pages / parts.max(1)).clamp(1, PART_PAGES_MAX) as u32;
         let is_of_pages = matches!(position, Position::Heap { .. });
         let rest = Mutex::new(Rest { position, part_ids: PART_IDS_MIN, reads });
-        Arc::new(Self { info, recheck, is_of_pages, part_pages, rest })
+        Arc::new(Self { info, columns, recheck, is_of_pages, part_pages, rest })
     }
 
     /// A walk over a part, and over others for as long as there are any; None if there is none.
@@ -72,6 +76,7 @@ impl SharedScan {
         Ok(position.map(|position| Scan {
             info: Arc::clone(&self.info),
             position,
+            columns: self.columns.clone(),
             recheck: self.recheck.clone(),
             reads,
             shared: Some(Arc::clone(self)),
@@ -97,6 +102,7 @@ impl SharedScan {
                 let taken = (page, slot, left, last);
                 self.take_pages(pages, taken, &mut rest.position).map(Some)
             }
+            Position::Chunk(place) => Self::take_chunk(pages, place, &mut rest.position).map(Some),
             Position::Index { tree, from, to } => {
                 let upper = to.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
                 let mut cursor = tree.forwards(pages, (Bound::Included(from.as_slice()), upper))?;
@@ -124,6 +130,21 @@ impl SharedScan {
                 Ok((next < ids.len()).then_some(Position::Listed { ids, next }))
             }
         }
+    }
+
+    /// The next chunk of columns; what follows it is left in `rest`.
+    fn take_chunk(pages: &impl PageRead, place: Place, rest: &mut Position) -> Result<Position> {
+        let chunk = place.chunk;
+        let next = pages.read(chunk, |view| view.u32(page::offset::NEXT))?;
+        if next == NO_PAGE || place.last.is_some_and(|last| last.page == chunk) {
+            return Ok(Position::Chunk(place));
+        }
+        // The count ends a chain that bites its own tail.
+        let left = place.left.checked_sub(1).ok_or_else(|| astray(chunk))?;
+        *rest = Position::Chunk(Place { chunk: next, at: 0, left, last: place.last });
+        // Every position of the chunk: none has a higher number.
+        let last = Some(RecordId { page: chunk, slot: u16::MAX - 1 });
+        Ok(Position::Chunk(Place { last, ..place }))
     }
 
     /// The next pages of a heap; what follows them is left in `rest`.

@@ -9,6 +9,7 @@ mod aggregate;
 mod distinct;
 mod execution;
 mod join;
+mod layout;
 mod memory;
 mod optimizer;
 mod parallelism;
@@ -28,10 +29,11 @@ pub use aggregate::Grouping;
 pub use distinct::Distinct;
 pub use execution::Execution;
 pub use join::Join;
+pub use layout::FileLayout;
 pub use memory::MemoryBytes;
 pub use optimizer::Optimizer;
 pub use parallelism::Parallelism;
-pub use profile::{Missing, Profile, Setting, absent_profile, profiles};
+pub use profile::{Missing, Profile, Setting, profiles};
 pub use simd::Simd;
 
 /// Everything about a query and the storage under it that an experiment may vary.
@@ -55,6 +57,8 @@ pub struct Tactics {
     pub distinct: Distinct,
     /// How the tuples of a partition come together.
     pub aggregate: Grouping,
+    /// How the tuples of a relation lie in its file.
+    pub layout: FileLayout,
     /// How much memory statements may take.
     pub memory: MemoryBytes,
     /// How many threads work on a statement.
@@ -67,7 +71,7 @@ macro_rules! for_each_tactic {
         $do! {
             profile: Profile, execution: Execution, join: Join, optimizer: Optimizer,
             accelerator: Accelerator, simd: Simd, distinct: Distinct, aggregate: Grouping,
-            memory: MemoryBytes, parallelism: Parallelism,
+            layout: FileLayout, memory: MemoryBytes, parallelism: Parallelism,
         }
     };
 }

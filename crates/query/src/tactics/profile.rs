@@ -1,7 +1,6 @@
 //! `profile`: the tactics of a whole system of the papers under one name, each value with its
 //! reason. What such a system had and lode has not is told beside them, never left out silently.
 
-use lode::LodeError;
 use lode::tactics::describe::{Tactic, named_tactic};
 
 use crate::error::Result;
@@ -38,14 +37,10 @@ named_tactic! {
         MIngres = "m-ingres",
         /// A system of today that stores rows.
         ModernRow = "modern-row",
+        /// A system of today that stores columns.
+        ModernColumn = "modern-column",
     }
 }
-
-/// A profile that cannot be had, and why.
-const ABSENT: (&str, &str) = (
-    "modern-column",
-    "profile=modern-column needs layout=columns, which lode has not: take modern-row",
-);
 
 /// A tactic's value in a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,6 +134,7 @@ impl Profile {
         let changed: &[Setting] = match self {
             Self::None => return Vec::new(),
             Self::ModernRow => return MODERN_ROW.to_vec(),
+            Self::ModernColumn => return MODERN_COLUMN.to_vec(),
             Self::UIngres => &[],
             Self::MIngres => &[TUNED],
             Self::CIngres => &C_INGRES,
@@ -163,6 +159,10 @@ impl Profile {
     pub fn missing(self) -> Vec<Missing> {
         match self {
             Self::None | Self::ModernRow => Vec::new(),
+            Self::ModernColumn => vec![
+                lacks("compressed columns (Abadi, Madden and Ferreira 2006)", "values as they are"),
+                lacks("the least and greatest value of each chunk (Moerkotte 1998)", "every chunk"),
+            ],
             Self::UIngres => vec![HASHED_INDEX, PAGES],
             Self::DcIngres => vec![
                 lacks("plain evaluation of target lists (M81/62, 2.1)", "compiled ones, too"),
@@ -199,11 +199,8 @@ impl Profile {
     ///
     /// # Errors
     ///
-    /// [`LodeError::Tactic`] for one that there is not, or that lacks what would make it.
+    /// [`lode::LodeError::Tactic`] for one that there is not.
     pub fn named(name: &str) -> Result<Self> {
-        if name == ABSENT.0 {
-            return Err(LodeError::Tactic { what: ABSENT.1.to_owned() }.into());
-        }
         Ok(Self::parse(name)?)
     }
 }
@@ -215,11 +212,6 @@ pub fn profiles() -> impl Iterator<Item = (&'static str, &'static str, Profile)>
         let profile = Profile::parse(value.name).expect("a tactic reads its own values");
         (value.name, value.about, profile)
     })
-}
-
-/// The profile that cannot be had, and why.
-pub fn absent_profile() -> (&'static str, &'static str) {
-    ABSENT
 }
 
 const COMPILED: Setting = set(
@@ -293,4 +285,12 @@ const MODERN_ROW: [Setting; 4] = [
     set("join", "auto", "hash joins and indexes, by cost"),
     set("optimizer", "cost", "by statistics (Selinger and others 1979)"),
     set("accelerator", "on", "conditions evaluated where the tuples lie"),
+];
+
+const MODERN_COLUMN: [Setting; 5] = [
+    set("execution", "vectorised", "a thousand values at a time (Boncz and others 2005)"),
+    set("layout", "columns", "a scan reads what the query names (Copeland and Khoshafian 1985)"),
+    set("join", "auto", "hash joins and indexes, by cost"),
+    set("optimizer", "cost", "by statistics (Selinger and others 1979)"),
+    set("accelerator", "on", "conditions on their own columns, before any other is read"),
 ];

@@ -28,7 +28,8 @@ const RANGES: &str = "range of t is t range of u is u ";
 /// The work of a query under tactics, and the plan's text.
 fn work(tactics: &str, query: &str, rows: u64) -> (Work, String) {
     let tactics: Tactics = format!("cache=1MiB&extent=4&{tactics}").parse().unwrap();
-    let engine = Engine::new(&Tactics { storage: tactics.storage, ..Tactics::default() });
+    let Tactics { storage, layout, .. } = tactics;
+    let engine = Engine::new(&Tactics { storage, layout, ..Tactics::default() });
     engine.run(SETUP).unwrap();
     engine.database.settle(&["t", "u"]).unwrap();
     let engine = engine.reopened(&tactics);
@@ -204,4 +205,54 @@ fn a_plan_says_which_pipelines_are_one_threads() {
     let hashed = work("parallelism=2&distinct=hash", "retrieve unique (t.k)", ROWS);
     assert!(hashed.1.contains("one thread, because one set removes"), "{}", hashed.1);
     assert_eq!(hashed.0.threads_beside, 0, "{:?}", hashed.0);
+}
+
+/// The relation of 200 tuples in a chunk: the pages that a query reads are the chunk's header and
+/// those of the attributes that it names. `pad` alone has 25 of the 27.
+#[test]
+fn a_scan_reads_the_pages_of_the_attributes_that_it_names() {
+    let values = values_of("layout");
+    assert_eq!(values, ["rows", "columns"], "say here how the new value is known");
+    for execution in values_of("execution") {
+        for accelerator in values_of("accelerator") {
+            let pages = |layout: &str, query: &str, rows: u64| {
+                let tactics = format!(
+                    "layout={layout}&execution={execution}&accelerator={accelerator}&optimizer=none"
+                );
+                (work(&tactics, query, rows).0.pages, tactics)
+            };
+            let of = [
+                ("retrieve (n = count(t.k))", 1, 2),
+                ("retrieve (t.k) where t.k < 50", 50, 2),
+                ("retrieve (t.i) where t.k < 50", 50, 3),
+                ("retrieve (t.i) where t.k = t.i", ROWS, 3),
+                ("retrieve (t.pad) where t.k >= 0", ROWS, 27),
+            ];
+            for (query, rows, expected) in of {
+                let (found, tactics) = pages("columns", query, rows);
+                assert_eq!(found, expected, "{tactics}: {query}");
+                // Seven tuples in a page.
+                let (found, tactics) = pages("rows", query, rows);
+                assert_eq!(found, ROWS.div_ceil(7), "{tactics}: {query}");
+            }
+        }
+    }
+}
+
+#[test]
+fn of_tuples_that_do_not_qualify_nothing_is_read_but_what_the_condition_names() {
+    let query = "retrieve (t.pad) where t.k = 3";
+    let all = "retrieve (t.pad) where t.k >= 0";
+    for tactics in [
+        "execution=vectorised&accelerator=off",
+        "execution=vectorised&accelerator=on",
+        "execution=interpreted&accelerator=on",
+        "execution=closures&accelerator=on",
+        "execution=compiled&accelerator=on",
+    ] {
+        let tactics = format!("layout=columns&optimizer=none&{tactics}");
+        // The header, the page of `k`, and of `pad` the one that has the tuple's value.
+        assert_eq!(work(&tactics, query, 1).0.pages, 3, "{tactics}");
+        assert_eq!(work(&tactics, all, ROWS).0.pages, 27, "{tactics}");
+    }
 }

@@ -21,10 +21,11 @@ const KILLS: u64 = 2;
 
 const COMMITS_MAX: usize = 10;
 
-const VARIANTS: [(&str, &str); 3] = [
+const VARIANTS: [(&str, &str); 4] = [
     ("durability=full&log=page-diff&cache=1MiB&checkpoint=65536", "indexed"),
     ("durability=group&log=page-grain&locks=page&cache=1MiB&execution=interpreted", "hash"),
     ("durability=full&log=page-grain&cache=1MiB&checkpoint=65536&execution=closures", "heap"),
+    ("durability=group&cache=1MiB&checkpoint=65536&layout=columns", "indexed"),
 ];
 
 /// Under a folder beside the test program, which is on a disk and not in memory.

@@ -60,9 +60,11 @@ impl Engine {
         Self::on(Arc::default(), Arc::default(), tactics)
     }
 
-    /// One in which a text has run with all the memory that it wants, opened under tactics.
+    /// One in which a text has run with all the memory that it wants, and its relations are stored
+    /// as the tactics say, opened under tactics.
     pub fn after(setup: &str, tactics: &Tactics) -> Result<Self, QueryError> {
-        let engine = Self::new(&Tactics { storage: tactics.storage, ..Tactics::default() });
+        let Tactics { storage, layout, .. } = *tactics;
+        let engine = Self::new(&Tactics { storage, layout, ..Tactics::default() });
         engine.run(setup)?;
         Ok(engine.reopened(tactics))
     }

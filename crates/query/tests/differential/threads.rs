@@ -19,7 +19,9 @@ const WRITERS: u64 = 3;
 /// Statements of each writer in `make test`.
 const STATEMENTS: u64 = 12;
 
-const VARIANTS: [(&str, &str); 4] = [
+const VARIANTS: [(&str, &str); 6] = [
+    ("locks=page&layout=columns", "indexed"),
+    ("locks=database&layout=columns&execution=compiled", "hash"),
     ("locks=page&durability=none&log=page-grain", "indexed"),
     ("locks=database&durability=none", "indexed"),
     ("locks=page&durability=group&execution=interpreted&optimizer=rules", "hash"),

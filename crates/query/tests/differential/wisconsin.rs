@@ -11,7 +11,7 @@ use arrow_array::{
 use loadstone_datasets::{Column, Relation};
 use loadstone_quel::schema::{Attribute, Kind};
 use lode_query::database::Storage;
-use lode_query::tactics::Tactics;
+use lode_query::tactics::{FileLayout, Tactics};
 
 use crate::covering::{design, parameters};
 use crate::outcome::Engine;
@@ -24,8 +24,9 @@ const ROWS: u64 = 1_000;
 const DESIGNS: [&str; 4] = ["heap", "indexed", "hash", "string"];
 
 /// The relations of an edition, stored by a design.
-fn engine(suite: &Suite, design: &str) -> Engine {
-    let engine = Engine::new(&Tactics::of([("cache", "16MiB"), ("extent", "4")]).unwrap());
+fn engine(suite: &Suite, design: &str, layout: FileLayout) -> Engine {
+    let tactics = Tactics::of([("cache", "16MiB"), ("extent", "4")]).unwrap();
+    let engine = Engine::new(&Tactics { layout, ..tactics });
     for relation in &suite.relations {
         load(&engine, relation, &storage(relation, design));
     }
@@ -168,7 +169,7 @@ fn every_operation(edition: &str) {
     let suite = Suite::of(edition, setting("LODE_ROWS").unwrap_or(ROWS) as i64);
     assert!(suite.operations.len() > 30, "{}", suite.operations.len());
     let rows: Vec<Tactics> = design(2).rows;
-    let mut engines: BTreeMap<&str, Engine> = BTreeMap::new();
+    let mut engines: BTreeMap<(&str, bool), Engine> = BTreeMap::new();
     let mut runs = 0;
     let of: Vec<Vec<usize>> =
         (0..suite.operations.len()).map(|number| chosen(&rows, number, is_all)).collect();
@@ -181,7 +182,10 @@ fn every_operation(edition: &str) {
             if mine.is_empty() {
                 continue;
             }
-            let before = engines.remove(design).unwrap_or_else(|| engine(&suite, design));
+            let layout = tactics.layout;
+            let stored = (design, layout == FileLayout::Columns);
+            let before = engines.remove(&stored);
+            let before = before.unwrap_or_else(|| engine(&suite, design, layout));
             let engine = before.reopened(tactics);
             for operation in mine {
                 let outcome = compare(&engine, operation, &suite);
@@ -191,7 +195,7 @@ fn every_operation(edition: &str) {
                 });
                 runs += 1;
             }
-            engines.insert(design, engine);
+            engines.insert(stored, engine);
         }
     }
     // Every value of every tactic has run every operation.

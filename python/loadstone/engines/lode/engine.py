@@ -12,7 +12,7 @@ from loadstone import _core, lode
 from loadstone.engines.base import Capabilities, Engine, Structure, Table
 from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
 from loadstone.engines.work import Work
-from loadstone.errors import EngineError, InputError, UnsupportedError
+from loadstone.errors import EngineError, UnsupportedError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -85,15 +85,6 @@ class LodeEngine(Engine):
     def versions(cls) -> Mapping[str, str]:
         """Of the package, which lode is a part of."""
         return {"lode": _core.__version__}
-
-    @classmethod
-    def check(cls, variant: "Variant") -> None:
-        """A profile that cannot be had says why."""
-        name = variant.tactic("profile", "none")
-        for row in lode.profiles():
-            if row["name"] == name and row["refused"]:
-                raise InputError(row["refused"], hint="see loadstone tactics lode profile")
-        super().check(variant)
 
     @classmethod
     def asked(cls, variant: "Variant") -> Mapping[str, str]:

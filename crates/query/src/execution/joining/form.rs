@@ -31,7 +31,7 @@ struct Piece {
 const HASH_BYTES: usize = 8;
 
 /// Which bytes of which slots are read: from the first up to and without the second.
-type Wanted = BTreeSet<(usize, usize, usize)>;
+pub(in crate::execution) type Wanted = BTreeSet<(usize, usize, usize)>;
 
 impl RowForm {
     /// Of the rows that reach a step of a pipeline.
@@ -164,7 +164,7 @@ fn slot_of(source: &Source, filled: &mut BTreeSet<usize>) {
 }
 
 /// What a source reads of earlier slots.
-fn source_exprs(source: &Source, reads: &mut dyn FnMut(&Expr)) {
+pub(in crate::execution) fn source_exprs(source: &Source, reads: &mut dyn FnMut(&Expr)) {
     match source {
         Source::First { source, condition } => {
             source_exprs(source, reads);
@@ -177,7 +177,7 @@ fn source_exprs(source: &Source, reads: &mut dyn FnMut(&Expr)) {
     }
 }
 
-fn step_exprs(step: &Step, reads: &mut dyn FnMut(&Expr)) {
+pub(in crate::execution) fn step_exprs(step: &Step, reads: &mut dyn FnMut(&Expr)) {
     match step {
         Step::Filter(condition) => reads(condition),
         Step::Loop(source) => source_exprs(source, reads),
@@ -186,7 +186,7 @@ fn step_exprs(step: &Step, reads: &mut dyn FnMut(&Expr)) {
     }
 }
 
-fn sink_exprs(sink: &Sink, reads: &mut dyn FnMut(&Expr)) {
+pub(in crate::execution) fn sink_exprs(sink: &Sink, reads: &mut dyn FnMut(&Expr)) {
     let of_pack = |pack: &Pack, reads: &mut dyn FnMut(&Expr)| pack.values.iter().for_each(reads);
     match sink {
         Sink::Rows(pack)
@@ -256,7 +256,7 @@ fn near(wanted: &Wanted, slot: usize) -> Option<Near> {
 }
 
 /// What an expression reads of which slot.
-fn columns(expr: &Expr, wanted: &mut Wanted, ids: &mut BTreeSet<usize>) {
+pub(in crate::execution) fn columns(expr: &Expr, wanted: &mut Wanted, ids: &mut BTreeSet<usize>) {
     match expr {
         Expr::Integer(_)
         | Expr::Real(_)

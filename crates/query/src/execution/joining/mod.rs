@@ -10,7 +10,7 @@
 //! over blocks.
 
 mod build;
-mod form;
+pub(super) mod form;
 mod pairs;
 
 pub(super) use build::{Building, Built};

@@ -31,7 +31,9 @@ pub(super) fn parts(pipeline: &Pipeline, threads: usize, state: &State<'_>) -> R
         Source::Groups { aggregation, .. } => {
             return of_temporary(state.aggregation(*aggregation).tuples(), threads);
         }
-        Source::Scan { relation, .. } => state.relation(relation)?.scan(&*state.transaction)?,
+        Source::Scan { relation, slot, .. } => {
+            state.relation(relation, *slot)?.scan(&*state.transaction)?
+        }
         source => bounded(source, state)?,
     };
     let (shared, mut parts) = (scan.shared(threads), Vec::new());
@@ -52,19 +54,19 @@ fn bounded(source: &Source, state: &State<'_>) -> Result<Scan> {
     let known = Known::of(state)?;
     let evaluation = Closures { known: &known };
     match source {
-        Source::Lookup { relation, access, key, .. } => {
+        Source::Lookup { relation, slot, access, key } => {
             let mut key = evaluation.scalar(key)?;
             let key = key.value(&NO_ROW).map_err(|fault| state.evaluation(fault))?;
-            state.relation(relation)?.lookup(&*state.transaction, access, key)
+            state.relation(relation, *slot)?.lookup(&*state.transaction, access, key)
         }
-        Source::Range { relation, access, low, high, .. } => {
+        Source::Range { relation, slot, access, low, high } => {
             let made = |limit: &Option<(Expr, bool)>| -> Result<Limit> {
                 let limit = limit.as_ref();
                 limit.map(|(expr, included)| Ok((evaluation.scalar(expr)?, *included))).transpose()
             };
             let (mut low, mut high) = (made(low)?, made(high)?);
             let (low, high) = (bound(&mut low, state)?, bound(&mut high, state)?);
-            state.relation(relation)?.range(&*state.transaction, access, low, high)
+            state.relation(relation, *slot)?.range(&*state.transaction, access, low, high)
         }
         _ => unreachable!("the other sources have no bounds"),
     }

@@ -95,7 +95,7 @@ impl Maker<'_, '_> {
             let condition = condition.as_ref().map(|one| self.evaluation.condition(one));
             return Ok(Source { first: Some(condition.transpose()?), ..self.source(source)? });
         }
-        let relation = |name: &str| self.state.relation(name);
+        let relation = |name: &str, slot: usize| self.state.relation(name, slot);
         let limit = |bound: &Option<(Expr, bool)>| -> Result<Limit> {
             let bound = bound.as_ref();
             bound.map(|(expr, included)| Ok((self.evaluation.scalar(expr)?, *included))).transpose()
@@ -104,19 +104,23 @@ impl Maker<'_, '_> {
             // The first of a source is made of it above.
             plan::Source::Once | plan::Source::First { .. } => (0, From::Once),
             plan::Source::Scan { relation: name, slot, qualification } => {
-                let condition = qualification.as_ref();
-                let accelerator = condition.map(|one| Accelerator::new(one, *slot, self.state));
-                let (relation, accelerator) = (relation(name)?, accelerator.transpose()?);
+                let (condition, relation) = (qualification.as_ref(), relation(name, *slot)?);
+                let accelerator =
+                    condition.map(|one| Accelerator::new(one, &relation, *slot, self.state));
+                let accelerator = accelerator.transpose()?;
                 (*slot, From::Scan { relation, accelerator })
             }
             plan::Source::Range { relation: name, slot, access, low, high } => {
                 let (low, high) = (limit(low)?, limit(high)?);
-                let (relation, access) = (relation(name)?, access.clone());
+                let (relation, access) = (relation(name, *slot)?, access.clone());
                 (*slot, From::Range { relation, access, low, high })
             }
             plan::Source::Lookup { relation: name, slot, access, key } => {
                 let key = self.evaluation.scalar(key)?;
-                (*slot, From::Lookup { relation: relation(name)?, access: access.clone(), key })
+                (
+                    *slot,
+                    From::Lookup { relation: relation(name, *slot)?, access: access.clone(), key },
+                )
             }
             plan::Source::Temporary { temporary, slot } => {
                 (*slot, From::Temporary(self.state.temporary(*temporary)))

@@ -8,13 +8,15 @@ use std::thread::JoinHandle;
 use loadstone_quel::error::Fault;
 
 use super::condition::Condition;
-use super::rows::{ROWS_MAX, Rows};
+use super::judge::Judge;
+use super::narrow::Narrow;
+use super::rows::ROWS_MAX;
 use crate::counters::Work;
 use crate::error::{QueryError, Result};
 use crate::execution::State;
 use crate::execution::joining::looked_at;
 use crate::expression::Expr;
-use crate::relation::{Near, Scan, TupleBatch};
+use crate::relation::{Relation, Scan, TupleBatch};
 use crate::tactics;
 
 /// Batches of pages that a thread may be ahead of what takes their tuples: so few that their pages
@@ -26,6 +28,8 @@ pub struct Accelerator(Place);
 
 enum Place {
     Here(Box<Judge>),
+    /// Of a relation by columns: its condition's columns come before the others.
+    Narrow(Box<Narrow>),
     Thread(Box<Ahead>),
 }
 
@@ -35,15 +39,27 @@ impl Accelerator {
     /// # Errors
     ///
     /// That there is no thread to be had.
-    pub fn new(condition: &Expr, slot: usize, state: &State<'_>) -> Result<Self> {
-        let near = looked_at(condition, slot);
-        let condition = Condition::new(condition, state);
-        let (rows, qualified) = (Rows::new(slot + 1), Vec::new());
-        let judge = Judge { condition, slot, near, rows, qualified };
+    pub fn new(
+        condition: &Expr,
+        relation: &Relation,
+        slot: usize,
+        state: &State<'_>,
+    ) -> Result<Self> {
+        if relation.is_by_columns() && state.accelerator != tactics::Accelerator::Thread {
+            return Ok(Self(Place::Narrow(Box::new(Narrow::of_accelerator(condition, slot)))));
+        }
+        let mut judge = Judge::new(Condition::new(condition, state), slot);
+        judge.near = looked_at(condition, slot);
         Ok(Self(match state.accelerator {
             tactics::Accelerator::Thread => Place::Thread(Box::new(Ahead::of(judge)?)),
             _ => Place::Here(Box::new(judge)),
         }))
+    }
+
+    /// For the conditions that are the first of so many steps of a pipeline, whose source is a
+    /// relation by columns.
+    pub(super) fn of_steps(conditions: Vec<Expr>, slot: usize, steps: usize) -> Self {
+        Self(Place::Narrow(Box::new(Narrow::of_steps(conditions, slot, steps))))
     }
 
     /// Forget a scan that was not taken to its end.
@@ -67,6 +83,7 @@ impl Accelerator {
     ) -> Result<bool> {
         let judge = match &mut self.0 {
             Place::Thread(ahead) => return ahead.next_batch(scan, batch, state),
+            Place::Narrow(narrow) => return narrow.next_batch(scan, batch, state),
             Place::Here(judge) => judge,
         };
         batch.bring_near(judge.near);
@@ -79,38 +96,6 @@ impl Accelerator {
             }
         }
         Ok(false)
-    }
-}
-
-/// The condition, and the vectors that it is computed in.
-struct Judge {
-    condition: Condition,
-    slot: usize,
-    near: Option<Near>,
-    rows: Rows,
-    qualified: Vec<u16>,
-}
-
-// SAFETY: the pointers in `rows` and in the condition's vectors are written and read within one
-// call of `judge`, and lead into the batch of that call or into constants that the condition owns.
-#[expect(unsafe_code, reason = "vectors hold pointers, which no thread shares")]
-unsafe impl Send for Judge {}
-
-impl Judge {
-    /// Drop the tuples that do not qualify.
-    fn judge(&mut self, batch: &mut TupleBatch, work: &mut Work) -> Result<(), Fault> {
-        work.tuples_judged += batch.len() as u64;
-        work.pages_judged += batch.page_count() as u64;
-        let Self { condition, slot, rows, qualified, .. } = self;
-        rows.clear();
-        rows.slots[*slot].tuples.extend_from_slice(batch.tuples());
-        rows.slots[*slot].ids.extend_from_slice(batch.record_ids());
-        rows.len = batch.len();
-        qualified.clear();
-        qualified.extend(0..batch.len() as u16);
-        condition.filter(rows, qualified, work)?;
-        batch.select(qualified);
-        Ok(())
     }
 }
 

@@ -11,7 +11,9 @@ mod aggregate;
 mod between;
 mod condition;
 mod first;
+mod judge;
 mod kernels;
+mod narrow;
 mod opened;
 mod pack;
 mod probe;
@@ -54,8 +56,10 @@ impl Executor for Vectorised {
             Receiver::Aggregation { partitions, .. } => partitions.is_count(aggregate),
             Receiver::Tuples(_) => false,
         }));
-        let stages: Result<Vec<_>> =
-            (0..pipeline.steps.len()).map(|number| Stage::new(number, pipeline, state)).collect();
+        let filtered = source.take_filters(&pipeline.steps);
+        let stages: Result<Vec<_>> = (filtered..pipeline.steps.len())
+            .map(|number| Stage::new(number, pipeline, state))
+            .collect();
         let mut stages = stages?;
         let mut target = Target::new(&pipeline.sink, receiver, state);
         let mut out = Rows::new(pipeline.slots.len());

@@ -11,7 +11,7 @@ use crate::error::{QueryError, Result};
 use crate::execution::State;
 use crate::execution::merging::{Merge, Pairs};
 use crate::expression::Expr;
-use crate::plan::{Access, Source};
+use crate::plan::{Access, Source, Step};
 use crate::relation::{Near, Relation, Scan, TupleBatch};
 use crate::temporary::Temporary;
 use crate::tuple::{Layout, Value};
@@ -79,24 +79,23 @@ impl Inner {
         };
         Ok(match source {
             Source::Once => Self::Once,
-            Source::Scan { relation, slot, qualification } => Self::Scan {
-                relation: state.relation(relation)?,
-                slot: *slot,
-                accelerator: match qualification {
-                    Some(condition) => Some(Accelerator::new(condition, *slot, state)?),
+            Source::Scan { relation, slot, qualification } => {
+                let relation = state.relation(relation, *slot)?;
+                let accelerator = match qualification {
+                    Some(condition) => Some(Accelerator::new(condition, &relation, *slot, state)?),
                     None => None,
-                },
-                near: None,
-            },
+                };
+                Self::Scan { relation, slot: *slot, accelerator, near: None }
+            }
             Source::Range { relation, slot, access, low, high } => Self::Range {
-                relation: state.relation(relation)?,
+                relation: state.relation(relation, *slot)?,
                 slot: *slot,
                 access: access.clone(),
                 low: limit(low),
                 high: limit(high),
             },
             Source::Lookup { relation, slot, access, key } => Self::Lookup {
-                relation: state.relation(relation)?,
+                relation: state.relation(relation, *slot)?,
                 slot: *slot,
                 access: access.clone(),
                 key: Computed::new(key, state),
@@ -125,6 +124,25 @@ impl Inner {
         if let Self::Scan { near, .. } = self {
             *near = wanted;
         }
+    }
+
+    /// Take over the filters that a pipeline with this source begins with, where it is a relation
+    /// by columns: it reads their columns first. How many there are.
+    pub fn take_filters(&mut self, steps: &[Step]) -> usize {
+        let Self::Scan { relation, slot, accelerator: accelerator @ None, .. } = self else {
+            return 0;
+        };
+        let filters = steps.iter().map_while(|step| match step {
+            Step::Filter(condition) => Some(condition.clone()),
+            _ => None,
+        });
+        let conditions: Vec<Expr> = filters.collect();
+        let taken = conditions.len();
+        if !relation.is_by_columns() || taken == 0 {
+            return 0;
+        }
+        *accelerator = Some(Accelerator::of_steps(conditions, *slot, steps.len()));
+        taken
     }
 
     /// The slot that it fills.

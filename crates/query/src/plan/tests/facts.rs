@@ -42,6 +42,7 @@ impl Facts {
             layout,
             rows,
             pages,
+            by_columns: false,
             organisation: None,
             indexes: Vec::new(),
             statistics: Vec::new(),

@@ -33,6 +33,7 @@ fn what_is_known_of_a_relation_is_read_again() {
     let design = Design {
         structure: NewStructure::Clustered(vec![2, 0]),
         indexes: vec![(vec![1], true), (vec![0, 1], false)],
+        ..Design::default()
     };
     let mut writing = database.writing();
     let mut made = make(&mut writing, &long, layout(&kinds), design);
@@ -126,7 +127,7 @@ fn settling_tells_how_many_tuples_and_what_they_hold() {
     // Stored otherwise, it holds the same.
     let mut stored = RelationInfo::clone(known);
     for structure in [NewStructure::Hash(vec![0]), NewStructure::Clustered(vec![2])] {
-        stored = modify(&mut writing, &stored, structure).unwrap();
+        stored = modify(&mut writing, &stored, structure, stored.file_layout).unwrap();
         assert_eq!((stored.rows, &stored.statistics), (60, &known.statistics));
         let catalog = Catalog::read(&writing).unwrap();
         assert_eq!(**catalog.relation("r").unwrap(), stored);

@@ -3,6 +3,7 @@
 use lode::internals::disk::simulated::{CrashOptions, Simulation};
 
 use super::*;
+use crate::tactics::FileLayout;
 
 /// Crashes that are looked at.
 const IMAGES_ABOUT: usize = 120;
@@ -10,7 +11,7 @@ const IMAGES_ABOUT: usize = 120;
 /// A relation's tuples: a number for each, and how often it was replaced.
 type Contents = Vec<(i32, i32)>;
 
-fn layout() -> Layout {
+fn form() -> Layout {
     let kinds = [
         ("number", Kind::Integer { bytes: 4 }),
         ("version", Kind::Integer { bytes: 4 }),
@@ -46,11 +47,11 @@ fn state(pages: &impl PageRead) -> Option<Contents> {
 }
 
 /// Load a relation and change it, and answer the states that were committed.
-fn play(database: &Database, structure: NewStructure) -> Vec<Option<Contents>> {
+fn play(database: &Database, structure: NewStructure, layout: FileLayout) -> Vec<Option<Contents>> {
     let mut states = vec![None];
     let mut writing = database.writing();
-    let design = Design { structure, indexes: vec![(vec![1, 0], false)] };
-    let mut loader = Loader::new(&mut writing, "r", layout(), design).unwrap();
+    let design = Design { structure, indexes: vec![(vec![1, 0], false)], layout };
+    let mut loader = Loader::new(&mut writing, "r", form(), design).unwrap();
     for number in (0..60).rev() {
         loader.add_many(&mut writing, &tuple((number, 0)), 1).unwrap();
     }
@@ -80,7 +81,7 @@ fn play(database: &Database, structure: NewStructure) -> Vec<Option<Contents>> {
                 change::delete(&mut writing, &mut info, &ids).unwrap();
             }
             _ => {
-                modify(&mut writing, &info, NewStructure::Heap).unwrap();
+                modify(&mut writing, &info, NewStructure::Heap, info.file_layout).unwrap();
             }
         }
         states.push(state(&writing));
@@ -91,14 +92,18 @@ fn play(database: &Database, structure: NewStructure) -> Vec<Option<Contents>> {
 
 #[test]
 fn a_crash_leaves_what_a_commit_left() {
-    let structures = [NewStructure::Clustered(vec![0]), NewStructure::Hash(vec![0])];
-    for (seed, structure) in structures.into_iter().enumerate() {
+    let stored = [
+        (NewStructure::Clustered(vec![0]), FileLayout::Rows),
+        (NewStructure::Hash(vec![0]), FileLayout::Rows),
+        (NewStructure::Clustered(vec![0]), FileLayout::Columns),
+    ];
+    for (seed, (structure, layout)) in stored.into_iter().enumerate() {
         let tactics: Tactics = "cache=131072&checkpoint=131072&extent=4".parse().unwrap();
         let simulation = Simulation::new();
         let disk = |name| Arc::new(simulation.disk(name));
         let database = Database::on(disk("volume"), disk("log"), &tactics).unwrap();
         simulation.record();
-        let states = play(&database, structure);
+        let states = play(&database, structure, layout);
         database.abandon();
         let trace = simulation.trace();
         let mut seen = std::collections::BTreeSet::new();

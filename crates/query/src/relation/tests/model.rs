@@ -9,6 +9,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::plan::Access;
+use crate::tactics::FileLayout;
 use crate::tuple::{self, Value};
 
 /// An integer, a real and a text, of which the real may be null.
@@ -63,7 +64,12 @@ fn design() -> impl Strategy<Value = Design> {
         attributes.clone().prop_map(NewStructure::Hash),
     ];
     let indexes = prop::collection::vec(attributes.prop_map(|on| (on, false)), 0..3);
-    (structure, indexes).prop_map(|(structure, indexes)| Design { structure, indexes })
+    let layout = prop_oneof![Just(FileLayout::Rows), Just(FileLayout::Columns)];
+    (structure, indexes, layout).prop_map(|(structure, indexes, layout)| Design {
+        structure,
+        indexes,
+        layout,
+    })
 }
 
 #[derive(Debug, Clone)]
@@ -232,7 +238,7 @@ fn run(database: &Database, step: &Step, model: &mut Vec<Row>) {
             }
         }
         Step::Modify(design) => {
-            modify(&mut writing, &info, design.structure.clone()).unwrap();
+            modify(&mut writing, &info, design.structure.clone(), design.layout).unwrap();
         }
         Step::RollBack(rows) => {
             let tuples: Vec<_> = rows.iter().map(Row::tuple).collect();

@@ -58,8 +58,9 @@ impl Kept {
         let mut kept = Self::default();
         match source {
             plan::Source::First { source, .. } => return Self::new(source, pipeline, state),
-            plan::Source::Scan { qualification: Some(condition), slot, .. } => {
-                kept.accelerator = Some(Accelerator::new(condition, *slot, state)?);
+            plan::Source::Scan { relation, qualification: Some(condition), slot } => {
+                let relation = state.relation(relation, *slot)?;
+                kept.accelerator = Some(Accelerator::new(condition, &relation, *slot, state)?);
             }
             plan::Source::Merge { left, right, left_key, right_key } => {
                 let left = (state.temporary(*left), &left_key[..], &pipeline.slots[0]);
@@ -80,16 +81,16 @@ impl Source {
             // What makes it the first is in the code.
             P::First { source, .. } => return Self::new(source, cell, state),
             P::Once => Self::Once,
-            P::Scan { relation, .. } => Self::Scan(state.relation(relation)?),
-            P::Range { relation, access, low, high, .. } => {
-                let relation = state.relation(relation)?;
+            P::Scan { relation, slot, .. } => Self::Scan(state.relation(relation, *slot)?),
+            P::Range { relation, slot, access, low, high } => {
+                let relation = state.relation(relation, *slot)?;
                 let above = cell + usize::from(low.is_some());
                 let low = low.as_ref().map(|(_, is_included)| (cell, *is_included));
                 let high = high.as_ref().map(|(_, is_included)| (above, *is_included));
                 Self::Range { relation, access: access.clone(), low, high }
             }
-            P::Lookup { relation, access, .. } => {
-                let relation = state.relation(relation)?;
+            P::Lookup { relation, slot, access, .. } => {
+                let relation = state.relation(relation, *slot)?;
                 Self::Lookup { relation, access: access.clone(), key: cell }
             }
             P::Temporary { temporary, .. } => Self::Temporary(state.temporary(*temporary)),

@@ -1,0 +1,155 @@
+//! The values of one column of a chunk, copied from its pages into tuples.
+
+use lode::PageRead;
+use lode::internals::columns::{self, Column, Header};
+use lode::internals::page::{FileNumber, PageNumber};
+
+use super::batch::HeldPage;
+use super::reads::Reads;
+use crate::error::Result;
+
+/// Positions of a chunk.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Positions<'p> {
+    pub each: &'p [u16],
+    /// Whether each follows the one before it without a gap.
+    are_dense: bool,
+}
+
+impl<'p> Positions<'p> {
+    pub fn of(each: &'p [u16]) -> Self {
+        Self { each, are_dense: each.windows(2).all(|pair| pair[0] + 1 == pair[1]) }
+    }
+
+    /// How many from that one on lie between two positions, until one does not.
+    fn run(self, from: usize, first: usize, end: usize) -> usize {
+        let rest = &self.each[from..];
+        let Some(&start) = rest.first() else { return 0 };
+        if self.are_dense && usize::from(start) >= first {
+            return rest.len().min(end.saturating_sub(start.into()));
+        }
+        rest.iter().take_while(|&&one| (first..end).contains(&usize::from(one))).count()
+    }
+}
+
+/// One column of a chunk, page after page.
+pub(super) struct Values<'a, P> {
+    pages: &'a P,
+    file: FileNumber,
+    chunk: (PageNumber, Header<'a>),
+    column: Column,
+    /// The page of the column that was read last, and its number among them.
+    held: Option<(usize, HeldPage)>,
+    reads: &'a mut Reads,
+}
+
+impl<'a, P: PageRead> Values<'a, P> {
+    /// Of a chunk of that file, which has that header.
+    pub fn new(
+        pages: &'a P,
+        file: FileNumber,
+        chunk: (PageNumber, Header<'a>),
+        column: Column,
+        reads: &'a mut Reads,
+    ) -> Self {
+        Self { pages, file, chunk, column, held: None, reads }
+    }
+
+    /// Have a page of the column, and give its values.
+    fn page(&mut self, number: usize) -> Result<&[u8; columns::VALUE_BYTES]> {
+        let (place, (chunk, header)) = (self.column.place + number, self.chunk);
+        if self.held.as_ref().is_none_or(|(held, _)| *held != number) {
+            self.held = Some((number, HeldPage::read(self.pages, header.page(place)?)?));
+            self.reads.pages += 1;
+        }
+        let (_, held) = self.held.as_ref().expect("it was put there just now");
+        Ok(columns::values_in(held.bytes(), held.page, self.file, (chunk, place))?)
+    }
+
+    /// Put the values at some positions, which ascend or do not, into tuples of that length, at
+    /// that offset.
+    pub fn gather(
+        &mut self,
+        positions: Positions<'_>,
+        into: &mut [u8],
+        (bytes, at): (usize, usize),
+    ) -> Result<()> {
+        let column = self.column;
+        let mut done = 0;
+        while let Some(&position) = positions.each.get(done) {
+            let (page, _) = column.start(position.into());
+            // Positions that begin in this page, and end there, too.
+            let (first, end) = whole_in(column, page);
+            let run = positions.run(done, first, end);
+            let tuples = &mut into[done * bytes..];
+            if run == 0 {
+                self.straddling(position, &mut tuples[at..at + column.width])?;
+                done += 1;
+                continue;
+            }
+            let own = Positions { each: &positions.each[done..done + run], ..positions };
+            copy(self.page(page)?, column, page, own, &mut tuples[..run * bytes], (bytes, at));
+            done += run;
+        }
+        Ok(())
+    }
+
+    /// A value that begins in one page and ends in the next.
+    fn straddling(&mut self, position: u16, into: &mut [u8]) -> Result<()> {
+        let (page, from) = self.column.start(position.into());
+        let (head, tail) = into.split_at_mut(columns::VALUE_BYTES - from);
+        head.copy_from_slice(&self.page(page)?[from..]);
+        let rest = tail.len();
+        tail.copy_from_slice(&self.page(page + 1)?[..rest]);
+        Ok(())
+    }
+}
+
+/// The first position whose value lies within a page of a column from its first byte to its last,
+/// and the first behind it that does not.
+fn whole_in(column: Column, page: usize) -> (usize, usize) {
+    let from = page * columns::VALUE_BYTES;
+    (from.div_ceil(column.width), (from + columns::VALUE_BYTES) / column.width)
+}
+
+/// Copy values that lie within one page into tuples.
+fn copy(
+    values: &[u8; columns::VALUE_BYTES],
+    column: Column,
+    page: usize,
+    Positions { each: positions, are_dense }: Positions<'_>,
+    into: &mut [u8],
+    (bytes, at): (usize, usize),
+) {
+    let base = page * columns::VALUE_BYTES;
+    if bytes == column.width && are_dense {
+        let from = usize::from(positions[0]) * column.width - base;
+        into.copy_from_slice(&values[from..from + into.len()]);
+        return;
+    }
+    match column.width {
+        1 => copy_each::<1>(values, base, positions, into, (bytes, at)),
+        2 => copy_each::<2>(values, base, positions, into, (bytes, at)),
+        4 => copy_each::<4>(values, base, positions, into, (bytes, at)),
+        8 => copy_each::<8>(values, base, positions, into, (bytes, at)),
+        width => {
+            for (tuple, &position) in into.chunks_exact_mut(bytes).zip(positions) {
+                let from = usize::from(position) * width - base;
+                tuple[at..at + width].copy_from_slice(&values[from..from + width]);
+            }
+        }
+    }
+}
+
+fn copy_each<const WIDTH: usize>(
+    values: &[u8; columns::VALUE_BYTES],
+    base: usize,
+    positions: &[u16],
+    into: &mut [u8],
+    (bytes, at): (usize, usize),
+) {
+    for (tuple, &position) in into.chunks_exact_mut(bytes).zip(positions) {
+        let from = usize::from(position) * WIDTH - base;
+        tuple[at..at + WIDTH].copy_from_slice(&values[from..from + WIDTH]);
+    }
+}

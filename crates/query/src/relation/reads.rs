@@ -1,0 +1,10 @@
+//! What a scan has cost.
+
+/// What reading tuples has cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Reads {
+    /// Pages of tuples that were read, and leaves of indexes.
+    pub pages: u64,
+    /// Tuples that were given.
+    pub tuples: u64,
+}
