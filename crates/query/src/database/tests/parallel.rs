@@ -160,7 +160,6 @@ fn all_threads_of_a_statement_are_cancelled() {
     let error = std::iter::from_fn(|| rows.next_tuples().transpose()).find_map(Result::err);
     assert!(matches!(error, Some(QueryError::Cancelled)), "{error:?}");
     drop(rows);
-    assert!(database.work().unwrap().tuples_beside > 0);
     // Nobody reads what others of it have to give.
     let mut rows = database.query(text, &[]).unwrap();
     assert!(rows.next_tuples().unwrap().is_some());
