@@ -6,8 +6,11 @@ import pytest
 
 from loadstone.errors import LodeError
 from loadstone.shell import session as shell
+from loadstone.shell.lines import Given
+from loadstone.shell.monitor import Monitor
 from loadstone.shell.opening import Place
 from loadstone.shell.session import Session
+from loadstone.shell.statement_end import StatementEnd
 
 
 @pytest.fixture
@@ -103,3 +106,24 @@ def test_after_ctrl_c_no_statement_is_begun(session, monkeypatch):
     with pytest.raises(KeyboardInterrupt, match="the next statement was not begun"):
         session.run("append to n (i = 2) append to n (i = 3)")
     assert session.database.query("range of m is n retrieve (m.i)").fetch() == [(1,), (2,)]
+
+
+class Typed(Given):
+    """Lines as if a person typed them."""
+
+    is_typed = True
+
+
+def test_what_was_typed_before_ctrl_c_is_not_run_later(session, monkeypatch):
+    monitor, fed = Monitor(session), StatementEnd.feed
+
+    def interrupted(end, text):
+        fed(end, text)
+        if "2" in text:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(StatementEnd, "feed", interrupted)
+    # A pause between the first statement's text and its run: Ctrl-C comes there.
+    monitor.run(Typed(["append to n (i = 2);", "append to n (i = 3);"]))
+    rows = session.database.query("range of m is n retrieve (m.i)").fetch()
+    assert sorted(rows) == [(1,), (3,)]

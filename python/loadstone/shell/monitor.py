@@ -60,8 +60,10 @@ class Monitor:
             while not self._is_over:
                 found = guarded(lambda: self._step(lines))
                 code = code or found
-                if found == Exit.INTERRUPTED and not lines.is_typed:
-                    break
+                if found == Exit.INTERRUPTED:
+                    self._forget()
+                    if not lines.is_typed:
+                        break
         finally:
             lines.close()
         return 0 if lines.is_typed else code
@@ -90,7 +92,9 @@ class Monitor:
         except KeyboardInterrupt as error:
             if not lines.is_typed:
                 raise
-            say(f"interrupted: {error}")
+            # It may have come between a line and its statement: what was typed is not run later.
+            self._forget()
+            say(f"interrupted{': ' if str(error) else ''}{error}")
         self._is_over |= line is None
         return 0
 
