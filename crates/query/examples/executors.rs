@@ -9,26 +9,22 @@
 //! time of the next column. The last columns are the rows at which a new statement is as fast
 //! compiled as otherwise: what it costs more at the beginning by what it saves on each row.
 
+mod wisconsin;
+
 use std::env;
-use std::error::Error;
 use std::io::{Write, stderr, stdout};
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Int32Array, RecordBatch, RecordBatchIterator, StringArray};
-use loadstone_datasets::{Column, open, read_all};
 use loadstone_measure::clock::now_ns;
-use loadstone_quel::schema::{Attribute, Kind};
-use lode::internals::disk::Memory;
-use lode_query::database::{Database, Outcome as Answer, Statement, Storage};
+use lode_query::database::{Database, Outcome as Answer, Statement};
 use lode_query::tactics::Tactics;
+
+use self::wisconsin::{Outcome, loaded};
 
 const ROWS_DEFAULT: u64 = 1_000_000;
 const ROUNDS_DEFAULT: usize = 9;
 const EXECUTORS: [&str; 4] = ["vectorised", "closures", "interpreted", "compiled"];
 const COMPILED: usize = 3;
-
-type Outcome<T> = Result<T, Box<dyn Error>>;
 
 /// Name and text; `{n}` is the number of rows by a hundred.
 const TEXTS: [(&str, &str); 8] = [
@@ -165,42 +161,11 @@ fn elapsed(database: &Database, statement: &Statement) -> Outcome<f64> {
 fn database(rows: u64) -> Outcome<Database> {
     let cache = (rows * 300 + (32 << 20)).to_string();
     let tactics = Tactics::of([("cache", cache.as_str())])?;
-    let (volume, log) = (Arc::new(Memory::new()), Arc::new(Memory::new()));
-    let database = Database::over(lode::Database::on(volume, log, &tactics.storage)?, &tactics);
-    for relation in ["tenktup1", "bprime"] {
-        load(&database, relation, rows)?;
-    }
-    database.settle(&["tenktup1", "bprime"])?;
-    Ok(database)
+    loaded(&tactics, rows)
 }
 
 /// The same with another executor, and without work done.
 fn with(database: Database, executor: usize) -> Outcome<Database> {
     let tactics = Tactics::of([("execution", EXECUTORS[executor])])?;
     Ok(Database::over(database.into_storage(), &tactics))
-}
-
-fn load(database: &Database, name: &str, rows: u64) -> Outcome<()> {
-    let relation = read_all(&open("wisconsin", "1993", name, rows, 0)?);
-    let (mut attributes, mut columns) = (Vec::new(), Vec::new());
-    for (name, column) in &relation.columns {
-        let (kind, array): (_, ArrayRef) = match column {
-            Column::Int32(values) => {
-                (Kind::Integer { bytes: 4 }, Arc::new(Int32Array::from(values.clone())))
-            }
-            Column::Text { width, bytes } => {
-                let texts: Result<Vec<_>, _> =
-                    bytes.chunks(*width).map(std::str::from_utf8).collect();
-                (Kind::Text { width: *width }, Arc::new(StringArray::from_iter_values(texts?)))
-            }
-            _ => return Err("the relations of 1993 have no other types".into()),
-        };
-        attributes.push(Attribute { name: name.clone(), kind });
-        columns.push((name.clone(), array));
-    }
-    let batch = RecordBatch::try_from_iter(columns)?;
-    let schema = batch.schema();
-    let batches = RecordBatchIterator::new([Ok(batch)], schema);
-    database.load(&relation.name, &attributes, &Storage::default(), batches)?;
-    Ok(())
 }
