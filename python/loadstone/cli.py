@@ -1,24 +1,15 @@
-"""The command line: parses and dispatches. Each command lives in `commands/`, one file each."""
+"""The command line: parses and dispatches. Each command lives in `commands/`, one file each, and
+is imported when it is asked for."""
 
 import sys
-from typing import Annotated
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from loadstone import secret
-from loadstone.commands import (
-    benchmarks,
-    clean,
-    compare,
-    data,
-    doctor,
-    engines,
-    lode,
-    quel,
-    report,
-    run,
-    tactics,
-)
 from loadstone.diagnostics import (
     Exit,
     fill_standard_streams,
@@ -31,8 +22,66 @@ from loadstone.diagnostics import (
 from loadstone.errors import InputError
 from loadstone.plan.earlier_names import option_now
 
+COMMANDS = {
+    "run": ("loadstone.commands.run", "Run a benchmark and write its report."),
+    "report": ("loadstone.commands.report", "Turn a record into a report."),
+    "compare": ("loadstone.commands.compare", "Compare two records, or variants of one."),
+    "engines": ("loadstone.commands.engines", "List the engines and what each can do."),
+    "tactics": ("loadstone.commands.tactics", "List the tactics of engines."),
+    "benchmarks": ("loadstone.commands.benchmarks", "List the benchmarks and their operations."),
+    "data": ("loadstone.commands.data", "Write a benchmark's relations to files."),
+    "quel": ("loadstone.commands.quel", "Show what a QUEL program means."),
+    "clean": ("loadstone.commands.clean", "Remove what killed runs left behind."),
+    "doctor": ("loadstone.commands.doctor", "Say what this machine can prove."),
+    "lode": ("loadstone.commands.lode", "Ask, serve or copy databases of lode."),
+}
+"""The module of each command, which has it as the function of its name or as `app`; and the first
+line of its help, so that `loadstone --help` need not import them."""
+
+
+class _Built(Mapping[str, Any]):
+    """The commands, each imported and built when it is first looked up."""
+
+    def __init__(self) -> None:
+        self._built: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._built:
+            module = vars(import_module(COMMANDS[name][0]))
+            inner = module.get("app")
+            if inner is None:
+                inner = typer.Typer(add_completion=False, rich_markup_mode=None)
+                inner.command(name)(module[name])
+            self._built[name] = typer.main.get_command(inner)
+        return self._built[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
+
+class _Commands(TyperGroup):
+    """The program itself. Its own help builds no command."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = _Built()  # type: ignore[assignment]
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        del ctx
+        return [*COMMANDS]
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+
+
 app = typer.Typer(
     name="loadstone",
+    cls=_Commands,
     help="Run the classic database benchmarks on today's engines, check every answer, and see why.",
     epilog="Start with: loadstone run --quick. Databases lie in a scratch folder while a run goes"
     " on; the variable LOADSTONE_SCRATCH names the folder that holds it.",
@@ -58,19 +107,6 @@ def _options(
     ] = False,
 ) -> None:
     pass
-
-
-app.command("run")(run.run)
-app.command("report")(report.report)
-app.command("compare")(compare.compare)
-app.command("engines")(engines.engines)
-app.command("tactics")(tactics.tactics)
-app.command("benchmarks")(benchmarks.benchmarks)
-app.command("data")(data.data)
-app.command("quel")(quel.quel)
-app.add_typer(lode.app, name="lode")
-app.command("clean")(clean.clean)
-app.command("doctor")(doctor.doctor)
 
 
 def main() -> None:

@@ -100,6 +100,21 @@ def test_the_command_line_starts_without_engines(code):
     assert loaded_by(code) == []
 
 
+OURS_FOR_HELP = {
+    "loadstone", "loadstone.cli", "loadstone.control_characters", "loadstone.diagnostics",
+    "loadstone.errors", "loadstone.plan", "loadstone.plan.earlier_names", "loadstone.secret",
+}  # fmt: skip
+"""Of ours, the modules that the program's own help imports; each of the others would take time."""
+
+
+def test_the_help_of_all_commands_imports_none_of_them():
+    listed = "[m for m in sys.modules if m.partition('.')[0] == 'loadstone']"
+    probe = f"import sys\n{SHOW_HELP}\nprint(*{listed}, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True)
+    assert "Run a benchmark and write its report." in done.stdout
+    assert {*done.stderr.split()} == OURS_FOR_HELP
+
+
 def test_the_summary_on_the_terminal_draws_without_the_page():
     loaded = loaded_by("import loadstone.report.terminal_summary")
     assert not {"altair", "vl_convert", "jinja2"} & {*loaded}

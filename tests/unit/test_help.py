@@ -2,10 +2,13 @@
 word that only Python knows."""
 
 import re
+from pathlib import Path
 
 import pytest
 from typer.main import get_command
 
+from loadstone import commands
+from loadstone.cli import COMMANDS as SUMMARIES
 from loadstone.cli import app
 
 ROOT = get_command(app)
@@ -60,3 +63,17 @@ def test_help_tells_what_to_do_and_names_no_type(path, command):
         assert said, f"{parameter.name} says nothing"
         assert VERBS.match(said), said
         assert said.endswith((".", '"range of t is …"')), said
+
+
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_the_list_of_commands_says_of_each_what_its_own_help_says(name):
+    command = ROOT.commands[name]
+    assert command.name == name
+    assert command.get_short_help_str(1000) == SUMMARIES[name][1]
+
+
+def test_every_command_is_listed():
+    files = {path.stem for path in Path(commands.__file__).parent.glob("*.py")}
+    below = {f"{name}_{inner}" for name, one in ROOT.commands.items()
+             for inner in getattr(one, "commands", ())}  # fmt: skip
+    assert files - {"__init__"} - below == {*SUMMARIES}

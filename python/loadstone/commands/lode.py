@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 ENDINGS = (signal.SIGINT, signal.SIGTERM)
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer(name="lode", no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 app.command("query")(lode_query.query)
 app.command("shell")(lode_shell.shell)
 
