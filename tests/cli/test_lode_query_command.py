@@ -124,6 +124,16 @@ def test_a_parquet_file_keeps_its_types(desk: Desk):
     assert [kind for _, kind in relation["attributes"]] == ["i2", "f4", "i1", "c6"]
 
 
+def test_a_csv_file_of_reals_may_have_large_whole_ones_and_one_of_integers_the_largest(desk: Desk):
+    (desk.folder / "large.csv").write_text(
+        "real,whole\n9223372036854775808,9223372036854775807\n1.5,-9223372036854775808\n"
+    )
+    assert asked(desk, "range of t is t retrieve (t.all)", "--load", "t=large.csv", "--format",
+                 "csv") == (
+        "real,whole\n9.223372036854776e+18,9223372036854775807\n1.5,-9223372036854775808\n"
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("content", "wish", "words"),
     [
@@ -135,6 +145,9 @@ def test_a_parquet_file_keeps_its_types(desk: Desk):
         ("number\n1\n", "other=folder.csv", "cannot load folder.csv: it is no file"),
         ("number,number\n1,2\n", "other=other.csv", "no attribute can be called 'number'"),
         ("a,b\n1,\n2,3\n", "other=other.csv", "b is empty in 1 rows"),
+        ("a\nnan\n1\n-inf\n", "other=other.csv", "a is nan or infinite in 2 rows"),
+        ("a\n1\n9223372036854775808\n", "other=other.csv", "a has an integer of more than 8 bytes"),
+        ("a\n-9223372036854775809\n", "other=other.csv", "a has an integer of more than 8 bytes"),
         ("day\n2026-01-01\n", "other=other.csv", "no type for day"),
         ("a\n1\n2,3\n", "other=other.csv", "cannot read other.csv"),
     ],

@@ -10,9 +10,12 @@ from loadstone.lode import Database
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_WHOLE = r"^\s*[+-]?[0-9]+\s*$"
 _WORD = re.compile(r"[a-z_][a-z0-9_]*")
 TEXT_BYTES_MAX = 65_535
 """Of a text attribute."""
+_REAL_WHOLE_MIN = 2.0**63
+"""A whole number from here on has no place in an integer of 8 bytes."""
 
 
 def load(database: Database, wish: str) -> tuple[str, int]:
@@ -47,9 +50,9 @@ def _is_name(database: Database, word: str) -> bool:
 
 def _read(path: Path) -> "pa.Table":
     import pyarrow as pa
-    from pyarrow import csv, parquet
+    from pyarrow import parquet
 
-    readers = {".csv": csv.read_csv, ".parquet": parquet.read_table}
+    readers = {".csv": _read_csv, ".parquet": parquet.read_table}
     if path.suffix not in readers:
         raise InputError(
             f"cannot load {path}: its name ends in neither .csv nor .parquet",
@@ -63,6 +66,42 @@ def _read(path: Path) -> "pa.Table":
     except (pa.ArrowException, OSError) as error:
         what = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(f"cannot read {path}: {what}") from error
+
+
+def _read_csv(path: str) -> "pa.Table":
+    """A CSV file's rows, whose reals may be `nan`. Raises `InputError` for a column of integers of
+    which one is too long, which Arrow takes for reals."""
+    import pyarrow as pa
+    from pyarrow import compute, csv, types
+
+    empty = [word for word in csv.ConvertOptions().null_values if "nan" not in word.lower()]
+    table = csv.read_csv(path, convert_options=csv.ConvertOptions(null_values=empty))
+    large = [
+        column.name
+        for column in table.schema
+        if types.is_floating(column.type) and table.column_names.count(column.name) == 1
+        if _any(compute.greater_equal(compute.abs(table[column.name]), _REAL_WHOLE_MIN))
+    ]
+    if large:
+        as_text = dict.fromkeys(large, pa.string())
+        written = csv.read_csv(
+            path, convert_options=csv.ConvertOptions(include_columns=large, column_types=as_text)
+        )
+        for name in large:
+            if not _any(compute.invert(compute.match_substring_regex(written[name], _WHOLE))):
+                raise InputError(
+                    f"{path}: {name} has an integer of more than 8 bytes",
+                    hint="write one of the column's numbers with a decimal point: they are reals"
+                    " then",
+                )
+    return table
+
+
+def _any(truths: "pa.ChunkedArray") -> bool:
+    """Whether one is true; absent ones are not."""
+    from pyarrow import compute
+
+    return bool(compute.any(truths).as_py())
 
 
 def _fitted(table: "pa.Table", file: str) -> "pa.Table":
@@ -115,6 +154,13 @@ def _type(field: "pa.Field", column: "pa.ChunkedArray", file: str) -> str:
             f"{file}: {field.name} is empty in {column.null_count} rows, and a relation cannot hold"
             " a null",
             hint="fill them, as with 0 or blanks",
+        )
+    if types.is_floating(field.type) and _any(compute.invert(compute.is_finite(column))):
+        count = compute.sum(compute.invert(compute.is_finite(column))).as_py()
+        raise InputError(
+            f"{file}: {field.name} is nan or infinite in {count} rows, and a relation holds numbers"
+            " alone",
+            hint="leave these rows out, or write numbers",
         )
     if not types.is_string(field.type):
         letter = "i" if types.is_integer(field.type) else "f"
