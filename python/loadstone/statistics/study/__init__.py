@@ -1,0 +1,62 @@
+"""The statistics of a study: what each of several switches does to one operation, alone and beside
+the others, with intervals. Numbers only: no engine, no record.
+
+In: `parts` (`parts_of(["jit", "join"])`; a name -> the switches flipped together) and, in time
+order, one `Block` for each block: combination (the frozenset of switches at their other value) ->
+ln of its median time in ms; a combination that failed is absent.
+
+    two_ended(parts)                      combinations to measure, each in every block (design.py)
+    study_effects(parts, blocks, control) what was found, with intervals (effects.py)
+
+Effects are on ln: `as_ratio` makes ratios of them.
+"""
+
+from loadstone.statistics.study.design import (
+    PARTS_MAX,
+    confirming,
+    factorial,
+    two_ended,
+    two_ended_and_walk,
+    walk,
+)
+from loadstone.statistics.study.effects import (
+    Interaction,
+    PartEffect,
+    StudyEffects,
+    as_ratio,
+    is_beyond,
+    study_effects,
+)
+from loadstone.statistics.study.observations import Block
+from loadstone.statistics.study.parts import (
+    BASE,
+    Combination,
+    Parts,
+    every,
+    grouped,
+    opened,
+    parts_of,
+)
+
+__all__ = [
+    "BASE",
+    "PARTS_MAX",
+    "Block",
+    "Combination",
+    "Interaction",
+    "PartEffect",
+    "Parts",
+    "StudyEffects",
+    "as_ratio",
+    "confirming",
+    "every",
+    "factorial",
+    "grouped",
+    "is_beyond",
+    "opened",
+    "parts_of",
+    "study_effects",
+    "two_ended",
+    "two_ended_and_walk",
+    "walk",
+]
