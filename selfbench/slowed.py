@@ -14,6 +14,7 @@ from loadstone.engines.base import Capabilities, Engine
 from loadstone.engines.duckdb.engine import DuckdbEngine
 from loadstone.engines.postgresql.engine import PostgresqlEngine
 from loadstone.engines.sqlite.engine import SqliteEngine
+from loadstone.engines.tactic import Level, Tactic
 
 ENGINES = {"slowed-sqlite": "SlowedSqlite", "slowed-duckdb": "SlowedDuckdb",
            "slowed-postgresql": "SlowedPostgresql"}  # fmt: skip
@@ -30,7 +31,9 @@ def register(folder: Path) -> str:
 
 
 def _with_percent(engine: type[Engine]) -> Capabilities:
-    tactics = {**engine.capabilities.tactics, "percent": ("5", "1", "<n>")}
+    values = (("5", "a twentieth"), ("1", "a hundredth"), ("<n>", "so many hundredths"))
+    percent = Tactic("percent", Level.SESSION, values)
+    tactics = {**engine.capabilities.tactics, "percent": percent}
     return replace(engine.capabilities, tactics=tactics)
 
 

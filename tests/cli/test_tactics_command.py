@@ -46,7 +46,7 @@ def test_a_run_of_lode_may_have_a_default_of_its_own(desk):
     assert found["cache"]["default"] == "67108864"
     assert found["cache"]["default_of_runs"] == "268435456"
     assert found["durability"]["default_of_runs"] is None
-    assert (found["access"]["behind"], found["access"]["does"]) == ("calling program", None)
+    assert found["access"]["behind"] == "calling program"
     assert "default: 67108864, in a run 268435456" in desk.run("tactics", "lode", "cache").stdout
 
 
@@ -54,8 +54,12 @@ def test_other_engines_have_what_they_declare(desk):
     done = desk.run("tactics", "sqlite", "--format", "json")
     (engine,) = json.loads(done.stdout)["engines"]
     found = {(row["name"], row["behind"]): row["values"] for row in engine["tactics"]}
-    assert found["durability", "statements"][0] == {"value": "full", "about": None}
+    assert found["durability", "statements"][0] == {
+        "value": "full",
+        "about": "A commit survives a loss of power.",
+    }
     assert ("access", "calling program") in found
+    assert all(row[key] for row in engine["tactics"] for key in (*SENTENCES, "level"))
     assert "durability" in desk.run("tactics", "sqlite").stdout
 
 

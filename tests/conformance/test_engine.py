@@ -191,15 +191,15 @@ def test_terms_are_read_back_in_the_words_of_the_tactics(engine: Engine) -> None
     terms = engine.terms()
     assert {"version", "durability", "isolation", "cache", "parallelism"} <= set(terms)
     assert any(key.startswith("setting.") for key in terms)
-    for tactic, values in engine.capabilities.tactics.items():
-        assert terms[tactic] == values[0], tactic
+    for name, tactic in engine.capabilities.tactics.items():
+        assert terms[name] == tactic.default, name
 
 
 def test_a_changed_tactic_is_read_back(make: MakeEngine, name: str) -> None:
     asked = {"durability": "none", "cache": str(64 * 2**20)}
     tactics = ENGINES[name].capabilities.tactics
-    asked |= {"parallelism": "2"} if "<n>" in tactics["parallelism"] else {}
-    asked |= {"join": tactics["join"][-1]} if "join" in tactics else {}
+    asked |= {"parallelism": "2"} if "<n>" in tactics["parallelism"].names else {}
+    asked |= {"join": tactics["join"].names[-1]} if "join" in tactics else {}
     engine = make(name, **asked)
     engine.start()
     terms = engine.terms()

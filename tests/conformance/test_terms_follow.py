@@ -52,11 +52,11 @@ def test_a_setting_changed_behind_the_engine_is_read_back(
 
 def others(system: System) -> Iterator[tuple[str, str]]:
     """Every declared value of a tactic that was not asked for."""
-    for tactic, values in system.capabilities.tactics.items():
-        numbers = ("7",) if any(value.startswith("<") for value in values) else ()
-        for value in (*values, *numbers):
-            if not value.startswith("<") and value != system.tactic(tactic):
-                yield tactic, value
+    for name, tactic in system.capabilities.tactics.items():
+        numbers = ("7",) if any(value.startswith("<") for value in tactic.names) else ()
+        for value in (*tactic.names, *numbers):
+            if not value.startswith("<") and value != system.tactic(name):
+                yield name, value
 
 
 @pytest.mark.parametrize("text", DEFAULTS)

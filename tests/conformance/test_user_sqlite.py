@@ -188,7 +188,7 @@ def test_the_journal_stays_and_the_terms_say_which(user: UserFile, connect: Conn
         engine.start()
         terms = engine.terms()
         assert (terms["setting.journal_mode"], terms["durability"]) == (journal, durability)
-        assert terms["cache"] == SqliteEngine.capabilities.tactics["cache"][0]
+        assert terms["cache"] == SqliteEngine.capabilities.tactics["cache"].default
         engine.remove()
 
 

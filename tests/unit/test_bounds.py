@@ -20,8 +20,8 @@ def check(kind: type, text: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_tactic_takes_more_than_the_machine_has(kind: type) -> None:
     most = {"<bytes>": bounds.memory_bytes(), "<n>": bounds.threads()}
-    for name, values in kind.capabilities.tactics.items():
-        limit = next((most[value] for value in values if value in most), None)
+    for name, tactic in kind.capabilities.tactics.items():
+        limit = next((most[value] for value in tactic.names if value in most), None)
         if limit is None:
             continue
         check(kind, f"{kind.name}?{name}={limit}")

@@ -193,8 +193,8 @@ def test_terms_are_told_and_tactics_among_them(opened: Open, engine: str) -> Non
     terms = client.terms()
     assert terms["client"] == "python"
     assert {"durability", "isolation", "setting.access"} <= set(terms)
-    for tactic, (default, *_) in client.capabilities.tactics.items():
-        expected = {"transaction": "measure"}.get(tactic, default)
+    for tactic, declared in client.capabilities.tactics.items():
+        expected = {"transaction": "measure"}.get(tactic, declared.default)
         assert terms[tactic] == expected, tactic
 
 

@@ -78,4 +78,4 @@ def _versions(engine: "type[System]") -> str:
 
 def _tactics(engine: "type[System]") -> str:
     tactics = engine.capabilities.tactics.items()
-    return "\n".join(f"{name}={'|'.join(values)}" for name, values in tactics)
+    return "\n".join(f"{name}={'|'.join(tactic.names)}" for name, tactic in tactics)

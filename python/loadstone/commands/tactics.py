@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from loadstone.planning.tactics import Listed, Profile, Tactic
+    from loadstone.planning.tactics import Listed, Profile, Switch
 
 COLUMNS_MAX = 100
 """The width of the output; a narrower terminal wraps."""
@@ -22,6 +22,12 @@ LEADS = {
     "excludes": "do not combine with",
     "source": "source",
 }
+CHANGES = {
+    "load": "the relations to be loaded anew",
+    "start": "a restart, on the same files",
+    "session": "no restart",
+}
+"""Level -> the least that another value takes."""
 
 
 def tactics(
@@ -38,8 +44,8 @@ def tactics(
 ) -> None:
     """List the tactics of engines.
 
-    For lode, the reference engine, also each tactic's effect, benefit and cost, its loss in a
-    crash, conflicts and source; for its tactic `profile` what each profile sets, and why.
+    Of each: its values, its effect, benefit and cost, its loss in a crash, conflicts and source,
+    and what a change takes; for lode's tactic `profile` what each profile sets, and why.
     """
     from loadstone.diagnostics import tell
     from loadstone.planning.tactics import every_engine, of_engine
@@ -51,7 +57,7 @@ def tactics(
     screen = _console()
     if engine is None:
         screen.print(_overview(found))
-        screen.print("loadstone tactics ENGINE lists one engine's; lode's are described in full.")
+        screen.print("loadstone tactics ENGINE describes one engine's.")
         return
     for table in (*_tables(found[0]), *map(_profile, found[0].profiles)):
         screen.print(table)
@@ -62,15 +68,17 @@ def _json(found: "Sequence[Listed]") -> str:
 
     from loadstone.control_characters import legible_json
 
-    def row(tactic: "Tactic") -> dict[str, object]:
+    def row(switch: "Switch") -> dict[str, object]:
+        tactic = switch.tactic
         values = [{"value": value, "about": about} for value, about in tactic.values]
-        return asdict(tactic) | {"values": values}
+        where = {key: told for key, told in asdict(switch).items() if key != "tactic"}
+        return asdict(tactic) | where | {"values": values}
 
     engines = [
         {
             "engine": listed.engine,
             "unavailable": listed.unavailable,
-            "tactics": [row(tactic) for tactic in listed.tactics],
+            "tactics": [row(switch) for switch in listed.switches],
             **({"profiles": list(map(asdict, listed.profiles))} if listed.profiles else {}),
         }
         for listed in found
@@ -92,44 +100,41 @@ def _overview(found: "Sequence[Listed]") -> "Table":
 
     table = Table("engine", "tactics", box=box.SIMPLE_HEAD, pad_edge=False)
     for listed in found:
-        names = ", ".join(dict.fromkeys(tactic.name for tactic in listed.tactics)) or "nothing"
+        names = (
+            ", ".join(dict.fromkeys(switch.tactic.name for switch in listed.switches)) or "nothing"
+        )
         table.add_row(listed.engine, listed.unavailable or names)
     return table
 
 
 def _tables(listed: "Listed") -> "Iterator[Table]":
-    """One for each tactic that is described, and one of those that are only declared."""
-    yield from (_described(tactic) for tactic in listed.tactics if tactic.does is not None)
-    declared = [tactic for tactic in listed.tactics if tactic.does is None]
-    if declared or not listed.tactics:
-        yield _declared(listed.engine, declared)
-
-
-def _declared(engine: str, declared: "Sequence[Tactic]") -> "Table":
+    """One for each tactic, and one that says so where there is none."""
     from rich import box
     from rich.table import Table
 
-    table = Table("tactic", "values (default first)", "behind", box=box.SIMPLE_HEAD, pad_edge=False)
-    for tactic in declared:
-        values = ", ".join(value for value, _ in tactic.values)
-        table.add_row(tactic.name, values, tactic.behind)
-    if not declared:
-        table.add_row(f"nothing can be switched on {engine}")
-    return table
+    seams = {switch.behind for switch in listed.switches}
+    for switch in listed.switches:
+        yield _described(switch, seam_is_told=len(seams) > 1)
+    if not listed.switches:
+        yield Table(f"nothing can be switched on {listed.engine}", box=box.SIMPLE_HEAD)
 
 
-def _described(tactic: "Tactic") -> "Table":
+def _described(switch: "Switch", *, seam_is_told: bool) -> "Table":
     from rich import box
     from rich.table import Table
 
+    tactic = switch.tactic
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", expand=True)
     table.add_column(tactic.name, no_wrap=True)
-    in_runs = f", in a run {tactic.default_of_runs}" if tactic.default_of_runs else ""
-    table.add_column(f"default: {tactic.default}{in_runs}")
+    in_runs = f", in a run {switch.default_of_runs}" if switch.default_of_runs else ""
+    table.add_column(f"default: {switch.default}{in_runs}")
     for value, about in tactic.values:
         table.add_row(f"  {value}", about)
     for key, lead in LEADS.items():
         table.add_row(lead, getattr(tactic, key))
+    table.add_row("a change takes", CHANGES[tactic.level])
+    if seam_is_told:
+        table.add_row("switched on", switch.behind)
     return table
 
 

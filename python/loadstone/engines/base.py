@@ -8,15 +8,14 @@ with `stop`/`start` around every cold sample. An engine never sees a clock, a pl
 its data lies in its scratch folder or in a schema it created and marked.
 """
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from loadstone.engines import bounds
 from loadstone.engines.ownership import Hold
+from loadstone.engines.tactic import Level, Tactic
 from loadstone.engines.work import Work
 from loadstone.errors import EngineError, InputError, UnsupportedError
 from loadstone.owner import checked_owner
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from loadstone.plan.variant import Variant
-
-_NUMBER = re.compile(r"0*[1-9][0-9]{0,17}", re.ASCII)
 
 STORAGES = ("heap", "clustered", "hash", "nonclustered")
 
@@ -78,8 +75,8 @@ class Capabilities:
     """The engine's abilities, declared before anything runs."""
 
     structures: Mapping[str, Structure]
-    tactics: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Tactic -> values, the default first; `<bytes>` and `<n>` stand for numbers."""
+    tactics: Mapping[str, Tactic] = field(default_factory=dict)
+    """By name."""
     answers: bool = True
     """False for calibration engines, which return nothing to check."""
     stoppable: bool = True
@@ -116,17 +113,6 @@ class Probe:
     """What it means for a run."""
     remedy: str = ""
     """What to do about it; empty where it works."""
-
-
-def _most(variant: "Variant", name: str, kind: str) -> tuple[int, str]:
-    """The largest number that a tactic allows, and the reason."""
-    if kind == "<bytes>":
-        return bounds.memory_bytes(), "the memory available here, in bytes, is"
-    if name != "parallelism":
-        return bounds.NUMBER_MAX, "its maximum is"
-    if variant.url is not None:
-        return bounds.SERVER_THREADS_MAX, "a server's maximum is"
-    return bounds.threads(), "the maximum for this machine's processors is"
 
 
 def in_use(leftover: Leftover) -> EngineError:
@@ -173,34 +159,56 @@ class System(ABC):
             cls.tactic_of(variant, name)
 
     @classmethod
-    def tactic_of(cls, variant: "Variant", name: str) -> str:
-        """The value a variant asks for a tactic, or its declared default."""
-        values = cls.capabilities.tactics.get(name)
-        if not values:
+    def tactic_named(cls, name: str) -> Tactic:
+        """The tactic of that name. Raises `InputError` where there is none."""
+        tactic = cls.capabilities.tactics.get(name)
+        if tactic is None:
             known = ", ".join(sorted(cls.capabilities.tactics)) or "nothing"
             raise InputError(f"{cls.name} has no tactic {name!r}", hint=f"it can switch: {known}")
-        value = variant.tactic(name, values[0])
-        kinds = [shown for shown in values if shown.startswith("<")]
-        if value in values and value not in kinds:
-            return value
-        if not kinds or not _NUMBER.fullmatch(value):
-            raise InputError(
-                f"{cls.name} cannot set {name} to {value[:40]!r}",
-                hint=f"it takes: {', '.join(values)}",
-            )
-        most, of_what = _most(variant, name, kinds[0])
-        if int(value) > most:
-            raise InputError(
-                f"{cls.name} cannot set {name} to {value}: {of_what} {most}",
-                hint=f"ask for at most {name}={most}",
-            )
-        return value
+        return tactic
+
+    @classmethod
+    def tactic_of(cls, variant: "Variant", name: str) -> str:
+        """The value a variant asks for a tactic, or its declared default."""
+        tactic = cls.tactic_named(name)
+        asked = variant.tactic(name, tactic.default)
+        return tactic.checked(asked, cls.name, elsewhere=variant.url is not None)
 
     @classmethod
     def asked(cls, variant: "Variant") -> Mapping[str, str]:
         """Each tactic's value for a variant: the one that it names, or the default."""
-        defaults = {name: values[0] for name, values in cls.capabilities.tactics.items()}
+        defaults = {name: tactic.default for name, tactic in cls.capabilities.tactics.items()}
         return defaults | dict(variant.tactics)
+
+    @classmethod
+    def same_data(cls, one: "Variant", other: "Variant") -> bool:
+        """Whether what is loaded under one variant serves the other, too: the same database, and no
+        tactic of level `load` differs. Raises `InputError` for a tactic that there is not."""
+        if (one.engine, one.url) != (other.engine, other.url):
+            return False
+        before, after = cls.asked(one), cls.asked(other)
+        differing = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+        return all(cls.tactic_named(name).level is not Level.LOAD for name in differing)
+
+    def switch(self, variant: "Variant") -> None:
+        """Make the system that variant, on the data that it has: afterwards all is as after a fresh
+        start. It may stop, and forget what it had in memory. Where it fails the system is stopped,
+        and can be switched to another variant. Raises `InputError` where the data do not serve."""
+        self.check(variant)
+        if not self.same_data(self.variant, variant):
+            raise InputError(
+                f"{variant.name} needs other data than {self.variant.name} has loaded",
+                hint="load its relations anew, in a scratch folder of its own",
+            )
+        before, self.variant = self.variant, variant
+        self._switch(before)
+
+    def _switch(self, before: "Variant") -> None:
+        """Take the values of `variant`, which `switch` has set, after those of `before`. An engine
+        overrides it where less than a restart is enough."""
+        del before
+        self.stop()
+        self.start()
 
     def tactic(self, name: str) -> str:
         """The value this engine was asked for a tactic, or its default."""

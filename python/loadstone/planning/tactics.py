@@ -1,9 +1,11 @@
-"""The tactics of each engine: as any engine declares them, and as lode's code describes them."""
+"""The tactics of each engine, as it declares them; lode's as its own code describes them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from loadstone import lode, registry
+from loadstone.engines.lode.engine import level_of
+from loadstone.engines.tactic import Tactic, described
 from loadstone.errors import EngineError, InputError
 
 LODE = "lode"
@@ -11,27 +13,16 @@ LODE = "lode"
 PROFILE = "profile"
 """The tactic that sets others."""
 SEAMS = {"engines": "statements", "clients": "calling program"}
-SENTENCES = ("does", "buys", "costs", "loses", "excludes", "source")
-"""The parts of a described tactic."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tactic:
-    """One tactic as an engine declares it. The sentences are lode's, and None elsewhere."""
+class Switch:
+    """One tactic, and where it is switched."""
 
-    name: str
+    tactic: Tactic
     behind: str
-    """Where it is switched: on the engine that executes statements, or on that called by a client
-    program."""
+    """On the engine that executes statements, or on that called by a client program."""
     default: str
-    values: tuple[tuple[str, str | None], ...]
-    """(value, its meaning), the default first."""
-    does: str | None = None
-    buys: str | None = None
-    costs: str | None = None
-    loses: str | None = None
-    excludes: str | None = None
-    source: str | None = None
     default_of_runs: str | None = None
     """A run's default for lode, if it differs from lode's own."""
 
@@ -53,7 +44,7 @@ class Listed:
     """An engine and its tactics, or why they cannot be listed here."""
 
     engine: str
-    tactics: tuple[Tactic, ...] = ()
+    switches: tuple[Switch, ...] = ()
     profiles: tuple[Profile, ...] = ()
     """What the values of its tactic `profile` set, where only that tactic is listed."""
     unavailable: str | None = None
@@ -72,9 +63,9 @@ def of_engine(name: str, tactic: str | None = None) -> Listed:
     listed = _listed(name)
     if tactic is None:
         return listed
-    chosen = tuple(one for one in listed.tactics if one.name == tactic)
+    chosen = tuple(one for one in listed.switches if one.tactic.name == tactic)
     if not chosen:
-        known = ", ".join(dict.fromkeys(one.name for one in listed.tactics)) or "nothing"
+        known = ", ".join(dict.fromkeys(one.tactic.name for one in listed.switches)) or "nothing"
         raise InputError(f"{name} has no tactic {tactic!r}", hint=f"it can switch: {known}")
     return Listed(name, chosen, tuple(_profiles()) if (name, tactic) == (LODE, PROFILE) else ())
 
@@ -100,27 +91,27 @@ def _listed(name: str) -> Listed:
     declared = tuple(_declared(name))
     if name != LODE:
         return Listed(name, declared)
-    asked = {one.name: one.default for one in declared}
-    described = {one.name: _with_default(one, asked.get(one.name)) for one in _described()}
-    others = (one for one in declared if one.name not in described)
-    return Listed(name, (*described.values(), *others))
+    asked = {one.tactic.name: one.default for one in declared}
+    own = {one.tactic.name: _with_default(one, asked) for one in _described()}
+    others = (one for one in declared if one.tactic.name not in own)
+    return Listed(name, (*own.values(), *others))
 
 
-def _with_default(tactic: Tactic, asked: str | None) -> Tactic:
-    return replace(tactic, default_of_runs=asked if asked != tactic.default else None)
+def _with_default(switch: Switch, asked: Mapping[str, str]) -> Switch:
+    of_runs = asked.get(switch.tactic.name, switch.default)
+    return replace(switch, default_of_runs=of_runs if of_runs != switch.default else None)
 
 
-def _described() -> Iterator[Tactic]:
+def _described() -> Iterator[Switch]:
     for row in lode.tactics():
-        sentences = {key: row[key] for key in SENTENCES}
         values = tuple((value, about) for value, about in row["values"])
-        yield Tactic(row["name"], LODE, row["default"], values, **sentences)
+        tactic = described(row["name"], level_of(row["name"]), values, row)
+        yield Switch(tactic, LODE, row["default"])
 
 
-def _declared(name: str) -> Iterator[Tactic]:
+def _declared(name: str) -> Iterator[Switch]:
     for seam, behind in SEAMS.items():
         names = registry.engine_names() if seam == "engines" else registry.client_names()
         if name in names:
-            declared = registry.load_system(seam, name).capabilities.tactics
-            for tactic, values in declared.items():
-                yield Tactic(tactic, behind, values[0], tuple((value, None) for value in values))
+            for tactic in registry.load_system(seam, name).capabilities.tactics.values():
+                yield Switch(tactic, behind, tactic.default)

@@ -2,11 +2,13 @@
 database that it takes."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from loadstone._core import client_measures
 from loadstone.benchmarks.base import ProgramDatabase
 from loadstone.benchmarks.oo1.database import Database
 from loadstone.engines.base import Capabilities, Structure
+from loadstone.engines.tactic import Tactic, declared
 from loadstone.errors import UnsupportedError
 
 NONE = Database(200)
@@ -20,6 +22,11 @@ def taken(database: ProgramDatabase, client: str) -> Database:
     return database
 
 
+def own_tactics(engine: str) -> dict[str, Tactic]:
+    """The tactics of an engine that only its client has."""
+    return declared(Path(__file__).with_name("tactics") / f"{engine}.toml")
+
+
 def structures(gaps: Mapping[str, str]) -> Mapping[str, Structure]:
     """The capabilities of a client: all measures, but those with a reason in `gaps`."""
     return {
@@ -30,10 +37,9 @@ def structures(gaps: Mapping[str, str]) -> Mapping[str, Structure]:
 
 def capabilities(
     gaps: Mapping[str, str],
-    tactics: Mapping[str, tuple[str, ...]],
+    tactics: Mapping[str, Tactic],
     *,
     answers: bool = True,
 ) -> Capabilities:
-    """The declaration of a client: measures without those in `gaps`, and tactics, defaults
-    first."""
+    """The declaration of a client: measures without those in `gaps`, and tactics."""
     return Capabilities(structures(gaps), tactics, answers=answers)

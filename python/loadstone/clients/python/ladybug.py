@@ -14,11 +14,10 @@ from typing import Any, ClassVar
 import ladybug
 
 from loadstone.benchmarks.oo1.database import Database
-from loadstone.clients.oo1.declared import capabilities
+from loadstone.clients.oo1.declared import capabilities, own_tactics
 from loadstone.clients.oo1.loops import BUILD_SUM_S, DEPTH, PLACE_MAX, Driver, NewPart, Row
 from loadstone.clients.python.embedded import PythonClient, connection_table, part_table
 from loadstone.engines.base import Capabilities
-from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
 from loadstone.engines.ladybug.settings import in_common_words
 
 FIRST = 1
@@ -332,14 +331,7 @@ class LadybugClient(PythonClient):
     file: ClassVar[str] = "oo1.lbug"
     failures: ClassVar[tuple[type[Exception], ...]] = (RuntimeError, OSError)
     capabilities: ClassVar[Capabilities] = capabilities(
-        {"empty": "its least statement returns a constant"},
-        {
-            "hop": ("join", "lookup"),
-            "statement": ("path", "levels"),
-            "transaction": ("measure", "call"),
-            "parallelism": ("1", "<n>"),
-            "cache": (str(CACHE_BYTES_DEFAULT), "<bytes>"),
-        },
+        {"empty": "its least statement returns a constant"}, own_tactics("ladybug")
     )
 
     @classmethod

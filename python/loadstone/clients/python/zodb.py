@@ -21,13 +21,12 @@ from ZODB.FileStorage import FileStorage
 from ZODB.POSException import POSError
 
 from loadstone.benchmarks.oo1.database import Database
-from loadstone.clients.oo1.declared import capabilities
+from loadstone.clients.oo1.declared import capabilities, own_tactics
 from loadstone.clients.oo1.loops import Driver
 from loadstone.clients.oo1.objects import ObjectDriver
 from loadstone.clients.python.embedded import PythonClient
 from loadstone.clients.rust.embedded import KEY_VALUE
 from loadstone.engines.base import Capabilities
-from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
 from loadstone.engines.zodb.settings import in_common_words
 
 CACHE_OBJECTS = 10**9
@@ -138,9 +137,7 @@ class ZodbClient(PythonClient):
     name: ClassVar[str] = "zodb"
     file: ClassVar[str] = "oo1.fs"
     failures: ClassVar[tuple[type[Exception], ...]] = (POSError, OSError)
-    capabilities: ClassVar[Capabilities] = capabilities(
-        KEY_VALUE, {"cache": (str(CACHE_BYTES_DEFAULT), "<bytes>")}
-    )
+    capabilities: ClassVar[Capabilities] = capabilities(KEY_VALUE, own_tactics("zodb"))
 
     @classmethod
     def versions(cls) -> Mapping[str, str]:

@@ -11,7 +11,7 @@ from loadstone import _core
 from loadstone.benchmarks.base import ProgramDatabase
 from loadstone.benchmarks.oo1.database import Database
 from loadstone.clients.base import Client, Measured, Served
-from loadstone.clients.oo1.declared import NONE, capabilities, taken
+from loadstone.clients.oo1.declared import NONE, capabilities, own_tactics, taken
 from loadstone.clients.oo1.table_one import reportables
 from loadstone.engines.base import Capabilities
 from loadstone.engines.duckdb import settings as duckdb_settings
@@ -195,7 +195,7 @@ class MemoryClient(RustClient):
     name: ClassVar[str] = "memory"
     library: ClassVar[str] = ""
     capabilities: ClassVar[Capabilities] = replace(
-        capabilities(KEY_VALUE, {"prefetch": ("off", "on")}), stoppable=False, role=Role.LIMIT
+        capabilities(KEY_VALUE, own_tactics("memory")), stoppable=False, role=Role.LIMIT
     )
 
 
@@ -224,12 +224,7 @@ class SqliteClient(RustClient):
     file: ClassVar[str] = "oo1.sqlite"
     lock_file: ClassVar[str] = "-shm"
     capabilities: ClassVar[Capabilities] = capabilities(
-        {},
-        {
-            "access": ("rowid", "clustered", "objects"),
-            "durability": ("full", "none"),
-            "transaction": ("measure", "call"),
-        },
+        {}, {**own_tactics("sqlite"), "durability": sqlite_settings.TACTICS["durability"]}
     )
 
     def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
@@ -244,9 +239,7 @@ class LmdbClient(RustClient):
     name: ClassVar[str] = "lmdb"
     file: ClassVar[str] = "oo1.lmdb"
     lock_file: ClassVar[str] = "-lock"
-    capabilities: ClassVar[Capabilities] = capabilities(
-        ONE_KEY, {"access": ("objects", "links"), "durability": ("full", "none")}
-    )
+    capabilities: ClassVar[Capabilities] = capabilities(ONE_KEY, own_tactics("lmdb"))
 
     def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
         """Of its environment's flags."""
@@ -259,15 +252,7 @@ class DuckdbClient(RustClient):
     name: ClassVar[str] = "duckdb"
     library: ClassVar[str] = "the duckdb wheel's"
     file: ClassVar[str] = "oo1.duckdb"
-    capabilities: ClassVar[Capabilities] = capabilities(
-        {},
-        {
-            "parallelism": ("1", "2", "4", "8", "16", "32", "64", "128"),
-            "statement": ("prepared", "batch"),
-            "hop": ("lookup", "join"),
-            "transaction": ("measure", "call"),
-        },
-    )
+    capabilities: ClassVar[Capabilities] = capabilities({}, own_tactics("duckdb"))
 
     def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
         """Of its settings."""

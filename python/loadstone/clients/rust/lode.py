@@ -6,15 +6,34 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from loadstone import _core
-from loadstone.clients.oo1.declared import capabilities
+from loadstone.clients.oo1.declared import capabilities, own_tactics
 from loadstone.clients.rust.embedded import ONE_KEY, RustClient, client_errors
 from loadstone.engines.base import Capabilities
 from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
+from loadstone.engines.lode.engine import described
 from loadstone.engines.lode.server import PageServer, end_orphan
 
 if TYPE_CHECKING:
     from loadstone.plan.variant import Variant
 
+TACTICS = {
+    "access": ("objects", "links", "btree", "hash"),
+    "swizzle": ("off", "on"),
+    "prefetch": ("off", "on"),
+    "durability": ("full", "group", "none"),
+    "log": ("page-diff", "page-grain"),
+    "bulk": ("logged", "unlogged"),
+    "locks": ("database", "page"),
+    "disk": ("buffered", "direct"),
+    "cache": (str(CACHE_BYTES_DEFAULT), "<bytes>"),
+    "hugepages": ("on", "off"),
+    "replacement": ("clock", "lru", "lru-2", "random"),
+    "extent": ("16", "4", "8", "32", "64"),
+    "readahead": ("off", "on"),
+    "checkpoint": ("16777216", "<bytes>"),
+    "place": ("embedded", "server"),
+}
+"""Those that a walk can tell apart, with their values, the default first."""
 OWN_WORDS = ("access",)
 """Tactics of the client, which chooses a design; the engine reads back all others."""
 NOT_THE_SERVERS = ("access", "place", "swizzle", "prefetch")
@@ -35,24 +54,7 @@ class LodeClient(RustClient):
     name: ClassVar[str] = "lode"
     file: ClassVar[str] = "oo1.lode"
     capabilities: ClassVar[Capabilities] = capabilities(
-        ONE_KEY,
-        {
-            "access": ("objects", "links", "btree", "hash"),
-            "swizzle": ("off", "on"),
-            "prefetch": ("off", "on"),
-            "durability": ("full", "group", "none"),
-            "log": ("page-diff", "page-grain"),
-            "bulk": ("logged", "unlogged"),
-            "locks": ("database", "page"),
-            "disk": ("buffered", "direct"),
-            "cache": (str(CACHE_BYTES_DEFAULT), "<bytes>"),
-            "hugepages": ("on", "off"),
-            "replacement": ("clock", "lru", "lru-2", "random"),
-            "extent": ("16", "4", "8", "32", "64"),
-            "readahead": ("off", "on"),
-            "checkpoint": ("16777216", "<bytes>"),
-            "place": ("embedded", "server"),
-        },
+        ONE_KEY, described(TACTICS, own_tactics("lode"))
     )
 
     def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:

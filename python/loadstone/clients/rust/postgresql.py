@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from loadstone.clients.oo1.declared import capabilities
+from loadstone.clients.oo1.declared import capabilities, own_tactics
 from loadstone.clients.rust.embedded import RustClient
 from loadstone.engines.base import Capabilities
 from loadstone.engines.postgresql.system import PostgresqlSystem
@@ -30,13 +30,7 @@ class PostgresqlClient(PostgresqlSystem, RustClient):
     name: ClassVar[str] = "postgresql"
     capabilities: ClassVar[Capabilities] = capabilities(
         {},
-        {
-            "place": ("socket", "tcp", "remote"),
-            "statement": ("prepared", "text", "procedure", "pipeline", "batch"),
-            "hop": ("lookup", "join"),
-            "transaction": ("call", "measure"),
-            **{name: TACTICS[name] for name in SERVER_TACTICS},
-        },
+        {**own_tactics("postgresql"), **{name: TACTICS[name] for name in SERVER_TACTICS}},
     )
 
     def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:

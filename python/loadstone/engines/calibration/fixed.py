@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from loadstone._core import clock_ns
 from loadstone.engines.base import Capabilities
 from loadstone.engines.calibration.artificial import IMAGINED, ArtificialEngine
+from loadstone.engines.tactic import declared
 from loadstone.plan.role import Role
 
 if TYPE_CHECKING:
     from loadstone.plan.variant import Variant
-
-TIME_US_DEFAULT = 1000
 
 
 class FixedEngine(ArtificialEngine):
@@ -21,7 +20,7 @@ class FixedEngine(ArtificialEngine):
     name: ClassVar[str] = "fixed"
     capabilities: ClassVar[Capabilities] = Capabilities(
         structures=IMAGINED,
-        tactics={"time_us": (str(TIME_US_DEFAULT), "<n>")},
+        tactics=declared(Path(__file__).with_suffix(".toml")),
         answers=False,
         role=Role.CONTROL,
     )

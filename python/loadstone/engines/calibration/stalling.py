@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone.engines.base import Capabilities
 from loadstone.engines.calibration.artificial import IMAGINED, ArtificialEngine
+from loadstone.engines.tactic import declared
 from loadstone.plan.role import Role
 
 if TYPE_CHECKING:
     from loadstone.plan.variant import Variant
-
-PAUSE_MS_DEFAULT = 50
-EVERY_DEFAULT = 1000
 
 
 @dataclass(slots=True)
@@ -33,10 +31,7 @@ class StallingEngine(ArtificialEngine):
     name: ClassVar[str] = "stalling"
     capabilities: ClassVar[Capabilities] = Capabilities(
         structures=IMAGINED,
-        tactics={
-            "pause_ms": (str(PAUSE_MS_DEFAULT), "<n>"),
-            "every": (str(EVERY_DEFAULT), "<n>"),
-        },
+        tactics=declared(Path(__file__).with_suffix(".toml")),
         answers=False,
         role=Role.CONTROL,
     )

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import duckdb
 
 from loadstone.engines.base import Capabilities, Engine, Structure, Table
-from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
-from loadstone.engines.duckdb.settings import FSYNC_MODES, HEADER_BYTES, in_common_words
+from loadstone.engines.duckdb.settings import FSYNC_MODES, HEADER_BYTES, TACTICS, in_common_words
+from loadstone.engines.tactic import Level
 from loadstone.errors import EngineError, UnsupportedError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from loadstone.plan.variant import Variant
 
 _ACCESS_PATHS = {"Type: Index Scan": "nonclustered", "Type: Sequential Scan": "heap"}
 _TYPES = {"int2": "SMALLINT", "int4": "INTEGER", "int8": "BIGINT"}
@@ -50,11 +52,7 @@ class DuckdbEngine(Engine):
             "hash": Structure(supported=False, note=_HASH_GAP),
             "nonclustered": Structure(supported=True, note="ART index"),
         },
-        tactics={
-            "durability": ("full", "none"),
-            "cache": (str(CACHE_BYTES_DEFAULT), "<bytes>"),
-            "parallelism": ("1", "<n>"),
-        },
+        tactics=TACTICS,
     )
 
     _connection: duckdb.DuckDBPyConnection | None = None
@@ -93,6 +91,18 @@ class DuckdbEngine(Engine):
             with _errors():
                 connection.close()
         return ()
+
+    def _switch(self, before: "Variant") -> None:
+        """In the open database where all that differs are settings of a session."""
+        was, now = self.asked(before), self.asked(self.variant)
+        levels = {self.tactic_named(name).level for name in now if now[name] != was.get(name)}
+        if self._connection is None or Level.START in levels:
+            self.stop()
+            self.start()
+            return
+        with _errors():
+            self._connection.execute(f"SET threads = {int(self.tactic('parallelism'))}")
+            self._connection.execute(f"SET memory_limit = '{int(self.tactic('cache'))}B'")
 
     def terms(self) -> Mapping[str, str]:
         """Read back from `duckdb_settings()`; isolation is fixed: snapshots, first writer wins."""

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone import _core, lode
+from loadstone.engines import tactic
 from loadstone.engines.base import Capabilities, Engine, Structure, Table
 from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
+from loadstone.engines.tactic import Level, Tactic
 from loadstone.engines.work import Work
 from loadstone.errors import EngineError, UnsupportedError
 
@@ -36,9 +38,29 @@ _RESERVED = frozenset(
 """Words of QUEL, which name no relation."""
 
 
-def _declared() -> dict[str, tuple[str, ...]]:
+OF_FILES = frozenset({"extent", "layout"})
+"""The tactics by which files look otherwise. Contents do not depend on any other."""
+
+
+def described(
+    values: Mapping[str, Sequence[str]], others: Mapping[str, Tactic] | None = None
+) -> dict[str, Tactic]:
+    """Tactics with these values, the default first, in the words of lode's code, or of `others`."""
+    rows = {row["name"]: row for row in lode.tactics()}
+    return {
+        name: (others or {}).get(name) or _tactic(rows[name], named)
+        for name, named in values.items()
+    }
+
+
+def level_of(name: str) -> Level:
+    """The least that another value of lode's tactic takes."""
+    return Level.LOAD if name in OF_FILES else Level.START
+
+
+def _declared() -> dict[str, Tactic]:
     """The tactics as lode's code has them, the default first."""
-    found = {}
+    found: dict[str, Sequence[str]] = {}
     for row in lode.tactics():
         if row["name"] in ELSEWHERE:
             continue
@@ -50,7 +72,15 @@ def _declared() -> dict[str, tuple[str, ...]]:
         values = ["<bytes>" if value.startswith("bytes ") else value for value in values]
         found[row["name"]] = (default, *(value for value in values if value != default))
     found["cache"] = (str(CACHE_BYTES_DEFAULT), "<bytes>")
-    return found
+    return described(found)
+
+
+def _tactic(row: Mapping[str, Any], values: Sequence[str]) -> Tactic:
+    """Of a row of lode's. A number's meaning is what the row says of its one value."""
+    meanings = {str(name): str(about) for name, about in row["values"]}
+    number = next((about for name, about in meanings.items() if name not in values), "")
+    told = tuple((value, meanings.get(value, number)) for value in values)
+    return tactic.described(row["name"], level_of(row["name"]), told, row)
 
 
 def _sizes(values: str) -> list[str]:

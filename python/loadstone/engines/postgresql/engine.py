@@ -17,6 +17,8 @@ from loadstone.engines.postgresql.terms import TACTICS
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from loadstone.plan.variant import Variant
+
 _INDEX = re.compile(r'(?: using|Bitmap Index Scan on) "?([^\s"]+)')
 
 
@@ -42,6 +44,11 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
         """Start the private server, or connect; enter the schema; set every tactic."""
         self.check(self.variant)
         self.start_instance()
+
+    def _switch(self, before: "Variant") -> None:
+        """In the session where the server was started with nothing that differs."""
+        del before
+        self.instance.switch(self.tactics_of_instance(), frozenset(dict(self.variant.tactics)))
 
     def stop(self) -> Sequence[int]:
         """Disconnect; shut the private server down."""

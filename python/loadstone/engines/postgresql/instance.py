@@ -59,13 +59,23 @@ class Instance:
         if self.server is not None:
             self._connection = self._start_private(self.server)
         else:
-            if "cache" in asked:
-                raise UnsupportedError(
-                    "postgresql: the cache of a server that is not ours stays as it is",
-                    hint="leave out cache=…, or leave out the URL to use a private server",
-                )
+            _refuse_settings_of_start(asked)
             self._connection = self._where().connect()
         self._enter(self._connection)
+
+    def switch(self, tactics: Mapping[str, str], asked: frozenset[str]) -> None:
+        """Take other tactics in the session that is open; the private server is started anew where
+        it was started with others."""
+        if self.server is None:
+            _refuse_settings_of_start(asked)
+        elif self._tactics and server_settings(tactics) != server_settings(self._tactics):
+            self.stop()
+        if not self._answers():
+            self.start(tactics, asked)
+            return
+        self._tactics, self._asked = tactics, asked
+        with self.errors("cannot set the session"):
+            self._gaps = session_settings(tactics, asked, self.connection)
 
     def stop(self) -> Sequence[int]:
         """Disconnect; shut the private server down."""
@@ -268,6 +278,14 @@ class Instance:
             url = self._url
             self._address = user_address(url) if url else private_address(self._private().address())
         return self._address
+
+
+def _refuse_settings_of_start(asked: frozenset[str]) -> None:
+    if "cache" in asked:
+        raise UnsupportedError(
+            "postgresql: the cache of a server that is not ours stays as it is",
+            hint="leave out cache=…, or leave out the URL to use a private server",
+        )
 
 
 def _is_relation(path: Path) -> bool:

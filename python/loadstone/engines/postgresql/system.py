@@ -58,12 +58,15 @@ class PostgresqlSystem(System):
     def start_instance(self) -> None:
         """Start the server, or connect; enter the schema; set the tactics that are the server's or
         of a session."""
+        self.instance.start(self.tactics_of_instance(), frozenset(dict(self.variant.tactics)))
+
+    def tactics_of_instance(self) -> Mapping[str, str]:
+        """The values that the server and a session are to have."""
         declared = self.capabilities.tactics
-        tactics = {
-            name: self.tactic(name) if name in declared else values[0]
-            for name, values in TACTICS.items()
+        return {
+            name: self.tactic(name) if name in declared else tactic.default
+            for name, tactic in TACTICS.items()
         }
-        self.instance.start(tactics, frozenset(dict(self.variant.tactics)))
 
     def size_bytes(self) -> int:
         """Tables, indexes and TOAST of our schema."""

@@ -5,16 +5,11 @@ from typing import Any
 
 import psycopg
 
-from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
+from loadstone.engines.tactic import beside
 from loadstone.errors import UnsupportedError
 
-TACTICS = {
-    "durability": ("full", "none"),
-    "cache": (str(CACHE_BYTES_DEFAULT), "<bytes>"),
-    "parallelism": ("1", "<n>"),
-    "join": ("auto", "nested-loops", "hash", "merge"),
-}
-"""Of the server and of a session; the default first."""
+TACTICS = beside(__file__)
+"""Of the server and of a session."""
 SERVER_TACTICS = ("durability", "cache", "parallelism")
 SESSION_TACTICS = ("durability", "parallelism")
 """Those of a client's session, set as defaults of its role."""

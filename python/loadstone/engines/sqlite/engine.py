@@ -21,11 +21,10 @@ from loadstone.engines.base import (
     Table,
     in_use,
 )
-from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
 from loadstone.engines.ownership import Hold
 from loadstone.engines.sqlite import hold as sqlite_hold
 from loadstone.engines.sqlite import user_file
-from loadstone.engines.sqlite.settings import READ_BACK, SYNCHRONOUS, in_common_words
+from loadstone.engines.sqlite.settings import READ_BACK, SYNCHRONOUS, TACTICS, in_common_words
 from loadstone.engines.sqlite.user_file import OwnTables, errors, transaction
 from loadstone.errors import EngineError, LoadstoneError, UnsupportedError
 
@@ -64,11 +63,7 @@ class SqliteEngine(Engine):
             "hash": Structure(supported=False, note=_HASH_GAP),
             "nonclustered": Structure(supported=True),
         },
-        tactics={
-            "durability": ("full", "none"),
-            "cache": (str(CACHE_BYTES_DEFAULT), "<bytes>"),
-            "parallelism": ("1",),
-        },
+        tactics=TACTICS,
     )
 
     def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:
@@ -113,13 +108,7 @@ class SqliteEngine(Engine):
                 self._space.enter(connection)
                 self._entered = True
                 connection.authorizer = self._space.guard
-        with errors():
-            # With a rollback journal, only EXTRA makes a commit outlive a loss of power.
-            full = "FULL" if self._space is None else "EXTRA"
-            connection.pragma("synchronous", "OFF" if self._lazy() else full)
-            # A negative cache_size counts KiB, a positive one pages.
-            connection.pragma("cache_size", -max(1, int(self.tactic("cache")) // 1024))
-            connection.pragma("mmap_size", 0)
+        self._set(connection)
 
     def stop(self) -> Sequence[int]:
         """Close: the last connection writes the WAL back and gives up its cache."""
@@ -318,8 +307,24 @@ class SqliteEngine(Engine):
         descriptor = sqlite_hold.hold(path, space.name)
         return Hold(space.name, partial(os.close, descriptor), (descriptor,))
 
-    def _lazy(self) -> bool:
-        return self.tactic("durability") == "none"
+    def _switch(self, before: "Variant") -> None:
+        """On the connection that is open, with the pages that it has."""
+        del before
+        if self._connection is None:
+            self.start()
+        else:
+            self._set(self._connection)
+
+    def _set(self, connection: apsw.Connection) -> None:
+        """Set every tactic that a connection can take at any time."""
+        with errors():
+            # With a rollback journal, only EXTRA makes a commit outlive a loss of power.
+            full = "FULL" if self._space is None else "EXTRA"
+            lazy = self.tactic("durability") == "none"
+            connection.pragma("synchronous", "OFF" if lazy else full)
+            # A negative cache_size counts KiB, a positive one pages.
+            connection.pragma("cache_size", -max(1, int(self.tactic("cache")) // 1024))
+            connection.pragma("mmap_size", 0)
 
     def _ours(self, table: str) -> str:
         """A table's name quoted, once it is seen to be ours."""

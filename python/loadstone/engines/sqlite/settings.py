@@ -2,6 +2,10 @@
 
 from collections.abc import Mapping
 
+from loadstone.engines.tactic import beside
+
+TACTICS = beside(__file__)
+"""Of the engine when statements drive it."""
 READ_BACK = (
     "synchronous",
     "journal_mode",

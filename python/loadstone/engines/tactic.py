@@ -1,0 +1,129 @@
+"""A tactic as an engine declares it: its values, the level at which it can be switched, and what a
+reader must know before switching it.
+
+Each engine has one file of them, `tactics.toml`, of the same shape: a table for each tactic, with
+its level, its values (the default first) and six sentences. A number's place is held by `<bytes>`
+or `<n>`.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from loadstone.engines import bounds
+from loadstone.errors import InputError
+
+FILE = "tactics.toml"
+"""The name of an engine's file, beside its code."""
+SENTENCES = ("does", "buys", "costs", "loses", "excludes", "source")
+"""The parts of a tactic's text."""
+SHOWN_LETTERS = 40
+"""Of a value that is refused."""
+
+_NUMBER = re.compile(r"0*[1-9][0-9]{0,17}", re.ASCII)
+
+
+class Level(StrEnum):
+    """The least that another value takes on a system that has data."""
+
+    LOAD = "load"
+    """The relations must be loaded anew: they look otherwise."""
+    START = "start"
+    """The system must be started anew, on the same files."""
+    SESSION = "session"
+    """The running system takes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tactic:
+    """One switchable mechanism of an engine."""
+
+    name: str
+    level: Level
+    values: tuple[tuple[str, str], ...]
+    """(value, its meaning), the default first; `<bytes>` and `<n>` stand for numbers."""
+    does: str = ""
+    buys: str = ""
+    costs: str = ""
+    loses: str = ""
+    """In a crash."""
+    excludes: str = ""
+    source: str = ""
+    most: int | None = None
+    """Of a number, where the engine itself has a limit."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The values, the default first."""
+        return tuple(value for value, _ in self.values)
+
+    @property
+    def default(self) -> str:
+        """The value that a variant has if it names none."""
+        return self.values[0][0]
+
+    def checked(self, value: str, engine: str, *, elsewhere: bool = False) -> str:
+        """The value, if it is declared, or a number within bounds; `elsewhere`: of a server that is
+        not on this machine. Raises `InputError`."""
+        kinds = [shown for shown in self.names if shown.startswith("<")]
+        if value in self.names and value not in kinds:
+            return value
+        if not kinds or not _NUMBER.fullmatch(value):
+            raise InputError(
+                f"{engine} cannot set {self.name} to {value[:SHOWN_LETTERS]!r}",
+                hint=f"it takes: {', '.join(self.names)}",
+            )
+        most, of_what = self._most(kinds[0], elsewhere=elsewhere)
+        if int(value) > most:
+            raise InputError(
+                f"{engine} cannot set {self.name} to {value}: {of_what} {most}",
+                hint=f"ask for at most {self.name}={most}",
+            )
+        return value
+
+    def _most(self, kind: str, *, elsewhere: bool) -> tuple[int, str]:
+        """The largest number, and the reason."""
+        if self.most is not None:
+            return self.most, "its maximum is"
+        if kind == "<bytes>":
+            return bounds.memory_bytes(), "the memory available here, in bytes, is"
+        if self.name != "parallelism":
+            return bounds.NUMBER_MAX, "its maximum is"
+        if elsewhere:
+            return bounds.SERVER_THREADS_MAX, "a server's maximum is"
+        return bounds.threads(), "the maximum for this machine's processors is"
+
+
+def described(
+    name: str, level: Level, values: tuple[tuple[str, str], ...], told: Mapping[str, str]
+) -> Tactic:
+    """A tactic with all its `SENTENCES`."""
+    does, buys, costs, loses, excludes, source = (told[key] for key in SENTENCES)
+    return Tactic(name, level, values, does, buys, costs, loses, excludes, source)
+
+
+def declared(path: Path) -> dict[str, Tactic]:
+    """The tactics of a file of them, in its order."""
+    with path.open("rb") as file:
+        found: dict[str, dict[str, Any]] = tomllib.load(file)
+    return {name: _tactic(name, told) for name, told in found.items()}
+
+
+def beside(code: str) -> dict[str, Tactic]:
+    """Those of the engine that `code`, a module's `__file__`, is part of."""
+    return declared(Path(code).with_name(FILE))
+
+
+def _tactic(name: str, told: Mapping[str, Any]) -> Tactic:
+    values = tuple((value, _sentence(about)) for value, about in told["values"].items())
+    sentences = {key: _sentence(told[key]) for key in SENTENCES}
+    return replace(described(name, Level(told["level"]), values, sentences), most=told.get("most"))
+
+
+def _sentence(text: str) -> str:
+    """Of a text in lines, one line."""
+    return " ".join(text.split())
