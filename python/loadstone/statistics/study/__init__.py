@@ -7,10 +7,19 @@ ln of its median time in ms; a combination that failed is absent.
 
     two_ended(parts)                      combinations to measure, each in every block (design.py)
     study_effects(parts, blocks, control) what was found, with intervals (effects.py)
+    waterfall(found)                      from one end to the other, part by part (waterfall.py)
+    too_wide, escalation, to_open, prunable   what to do next (decisions.py)
 
 Effects are on ln: `as_ratio` makes ratios of them.
 """
 
+from loadstone.statistics.study.decisions import (
+    Escalation,
+    escalation,
+    prunable,
+    to_open,
+    too_wide,
+)
 from loadstone.statistics.study.design import (
     PARTS_MAX,
     confirming,
@@ -37,26 +46,35 @@ from loadstone.statistics.study.parts import (
     opened,
     parts_of,
 )
+from loadstone.statistics.study.waterfall import Step, Waterfall, waterfall
 
 __all__ = [
     "BASE",
     "PARTS_MAX",
     "Block",
     "Combination",
+    "Escalation",
     "Interaction",
     "PartEffect",
     "Parts",
+    "Step",
     "StudyEffects",
+    "Waterfall",
     "as_ratio",
     "confirming",
+    "escalation",
     "every",
     "factorial",
     "grouped",
     "is_beyond",
     "opened",
     "parts_of",
+    "prunable",
     "study_effects",
+    "to_open",
+    "too_wide",
     "two_ended",
     "two_ended_and_walk",
     "walk",
+    "waterfall",
 ]

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import exp, log
+from types import MappingProxyType
 
 from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.study import contrasts
@@ -19,6 +20,7 @@ from loadstone.statistics.study.shares import share
 
 CHANCE = 0.05
 """How often a study without effects may show one."""
+NONE: Parts = MappingProxyType({})
 LEAST = log(1.03)
 """Smaller effects are not called: two processes of one engine differ by that much."""
 
@@ -44,27 +46,27 @@ class PartEffect:
     """One part. On ln but for the shares; None where its combinations were not measured."""
 
     name: str
-    alone: Estimate | None
-    """f: flipped first, all others at base."""
-    last: Estimate | None
-    """l: flipped last, all others flipped."""
-    two_ended: Estimate | None
-    """(f + l) / 2."""
-    walked: Estimate | None
-    """The mean of its steps on the walk there and back."""
-    shapley: Estimate | None
-    """The mean of its steps over all orders; needs all 2^k combinations."""
-    share: Estimate | None
-    """Of the whole: by the Shapley value, else by the two-ended mean."""
-    share_walked: Estimate | None
-    disagreement: Estimate | None
-    """The two-ended mean less the walked one."""
-    order_range: tuple[Estimate, Estimate] | None
-    """The least and the greatest of its marginals, over all that were measured."""
-    with_rest: Interaction | None
-    """l - f: the interaction with all others together."""
     acts: bool
     """Whether it is called an effect, alone or last."""
+    alone: Estimate | None = None
+    """f: flipped first, all others at base."""
+    last: Estimate | None = None
+    """l: flipped last, all others flipped."""
+    two_ended: Estimate | None = None
+    """(f + l) / 2."""
+    walked: Estimate | None = None
+    """The mean of its steps on the walk there and back."""
+    shapley: Estimate | None = None
+    """The mean of its steps over all orders; needs all 2^k combinations."""
+    share: Estimate | None = None
+    """Of the whole: by the Shapley value, else by the two-ended mean."""
+    share_walked: Estimate | None = None
+    disagreement: Estimate | None = None
+    """The two-ended mean less the walked one."""
+    order_range: tuple[Estimate, Estimate] | None = None
+    """The least and the greatest of its marginals, over all that were measured."""
+    with_rest: Interaction | None = None
+    """l - f: the interaction with all others together."""
 
     @property
     def contribution(self) -> Estimate | None:
@@ -87,17 +89,23 @@ class StudyEffects:
     closure: Estimate | None
     """The whole less all two-ended means: what they leave to interactions of three and more."""
     parts: Mapping[str, PartEffect]
+    pruned: Mapping[str, PartEffect]
+    """At base at both ends, and alone in the combination that confirms each; one that acts was
+    pruned wrongly."""
     interactions: tuple[Interaction, ...]
     """Of each pair of parts for which some context has all four combinations."""
 
 
 def study_effects(
-    parts: Parts, blocks: Sequence[Block], control: Sequence[float] = ()
+    parts: Parts,
+    blocks: Sequence[Block],
+    control: Sequence[float] = (),
+    pruned: Parts = NONE,
 ) -> StudyEffects:
     """Analyse one operation. `blocks` in time order; `control`: ln of the A/A control's ratio in
-    each block."""
+    each block; `pruned`: parts left at base but in the one combination that confirms each."""
     observed = Observations(blocks)
-    confidence = 1 - CHANCE / max(len(parts), 1)
+    confidence = 1 - CHANCE / max(len(parts) + len(pruned), 1)
     threshold = threshold_of(control)
     told = _Told(parts, observed, observed.measured, confidence, threshold)
     return StudyEffects(
@@ -108,6 +116,7 @@ def study_effects(
         whole=told.estimate(contrasts.whole(parts)),
         closure=told.estimate(contrasts.closure(parts)),
         parts={name: told.part(name) for name in parts},
+        pruned={name: told.confirmed(name, part) for name, part in pruned.items()},
         interactions=tuple(told.interactions()),
     )
 
@@ -167,6 +176,10 @@ class _Told:
             with_rest=self._with_rest(name),
             acts=any(is_beyond(effect, self.threshold) for effect in (alone, last)),
         )
+
+    def confirmed(self, name: str, part: Combination) -> PartEffect:
+        alone = self.estimate(contrasts.marginal(part, BASE))
+        return PartEffect(name=name, alone=alone, acts=is_beyond(alone, self.threshold))
 
     def interactions(self) -> Iterator[Interaction]:
         for one, other in combinations(self.parts, 2):

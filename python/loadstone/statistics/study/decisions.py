@@ -1,0 +1,110 @@
+"""What a study does next: go on or stop, measure more combinations, flip fewer parts.
+
+Stopping looks at the widths of intervals and never at their sides of 0: stopping at the first
+interval that excludes 0 would find effects that do not exist.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import log
+
+from loadstone.statistics.estimate import Estimate
+from loadstone.statistics.study.design import factorial
+from loadstone.statistics.study.effects import PartEffect, StudyEffects, is_beyond
+from loadstone.statistics.study.parts import Combination, Parts
+
+SHARE_WITHIN = 0.05
+"""Half the width of a share's interval: 5 points."""
+RATIO_WITHIN = log(1.03)
+"""Half the width of a ratio's interval, on ln: 3 %."""
+GROUP_LEAST = log(1.05)
+"""A group of parts within this is not opened."""
+LARGEST = 3
+"""The parts of a full factorial: 8 combinations."""
+
+
+@dataclass(frozen=True, slots=True)
+class Escalation:
+    """The full factorial to measure next, all other parts at base."""
+
+    parts: Parts
+    """The three with the largest contributions."""
+    combinations: tuple[Combination, ...]
+    because: tuple[str, ...]
+    """The parts whose two means disagree; empty where only the closure is beyond 0."""
+
+
+def too_wide(found: StudyEffects) -> tuple[str, ...]:
+    """The parts of which a share is known no better than within 5 points, or a ratio no better than
+    within 3 %; empty when the study may stop."""
+    whole = found.whole is None or _is_within(found.whole, RATIO_WITHIN)
+    return tuple(
+        name
+        for name, part in {**found.parts, **found.pruned}.items()
+        if not whole or not all(_is_within(one, within) for one, within in _figures(part))
+    )
+
+
+def escalation(parts: Parts, found: StudyEffects) -> Escalation | None:
+    """The full factorial of the three largest parts, where interactions of three and more are seen:
+    the closure is beyond 0, or the two means of a part are apart, by their intervals and by more
+    than the threshold. None where nothing is seen, or all combinations are measured."""
+    known = {name: one.contribution for name, one in found.parts.items()}
+    if len(parts) <= LARGEST or any(one.shapley for one in found.parts.values()):
+        return None
+    apart = tuple(
+        name for name, part in found.parts.items() if is_beyond(part.disagreement, found.threshold)
+    )
+    if not apart and not is_beyond(found.closure, found.threshold):
+        return None
+    sizes = {name: abs(one.value) for name, one in known.items() if one is not None}
+    largest = sorted(sizes, key=lambda name: -sizes[name])[:LARGEST]
+    chosen = {name: switches for name, switches in parts.items() if name in largest}
+    return Escalation(chosen, factorial(chosen), apart)
+
+
+def to_open(groups: Collection[str], found: StudyEffects) -> tuple[str, ...]:
+    """The groups to open: all but those of which every interval lies within 5 %. Two effects of
+    one group that cancel keep it closed."""
+    return tuple(
+        name
+        for name in groups
+        if not all(
+            one is not None and _reach(one) <= GROUP_LEAST
+            for one in (found.parts[name].alone, found.parts[name].last)
+        )
+    )
+
+
+def prunable(
+    counters: Mapping[str, Collection[str]], ends: Sequence[Mapping[str, float | None]]
+) -> tuple[str, ...]:
+    """The parts that have no work to change: each has work counters (`counters`: part -> their
+    names), and all are known and zero at both ends (`ends`: counter -> its count). Such a part
+    keeps one combination, to confirm it (`design.confirming`)."""
+    return tuple(
+        name
+        for name, own in counters.items()
+        if own and len(ends) > 1 and all(end.get(one) == 0 for end in ends for one in own)
+    )
+
+
+def _figures(part: PartEffect) -> Iterator[tuple[Estimate, float]]:
+    for effect in (part.alone, part.last):
+        if effect is not None:
+            yield effect, RATIO_WITHIN
+    if part.share is not None:
+        yield part.share, SHARE_WITHIN
+
+
+def _is_within(estimate: Estimate, half: float) -> bool:
+    if estimate.low is None or estimate.high is None:
+        return False
+    return (estimate.high - estimate.low) / 2 <= half
+
+
+def _reach(estimate: Estimate) -> float:
+    """How far from 0 the interval goes; without one, infinitely."""
+    if estimate.low is None or estimate.high is None:
+        return float("inf")
+    return max(abs(estimate.low), abs(estimate.high))
