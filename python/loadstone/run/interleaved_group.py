@@ -266,7 +266,7 @@ class InterleavedGroup:
             below = overhead if item.answers else []
             reason = (
                 validity.of_coldness(item.samples, item.answers, item.evidence)
-                or validity.of_work(item.samples)
+                or validity.of_work(item.samples, overhead)
                 or validity.of_instrument(item.samples, below, self._clock_ns)
             )
             if reason:

@@ -5,11 +5,12 @@ whether or not the run judged it. The harness overhead is not judged here: it le
 alike, so it can hide a difference but not invent one.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from loadstone.plan.role import Role
 from loadstone.plan.variant import AA_SUFFIX, parallelism_of
-from loadstone.record.model import CellResult, Run
+from loadstone.record.model import CellResult, Run, Sample
 from loadstone.statistics import validity
 from loadstone.statistics.disturbance import disturbance
 
@@ -25,7 +26,13 @@ def judged(run: Run) -> Run:
     if run.plan.limits:
         return run
     found = {_place(result): result for result in run.results}
-    return replace(run, results=tuple(_judged(result, found) for result in run.results))
+    overhead = {
+        _place(result)[1:]: result.samples
+        for result in run.results
+        if run.plan.role_of(result.cell.variant) is Role.OVERHEAD
+    }
+    judged_now = (_judged(r, found, overhead.get(_place(r)[1:], ())) for r in run.results)
+    return replace(run, results=tuple(judged_now))
 
 
 def beyond(run: Run, result: CellResult) -> bool:
@@ -39,12 +46,12 @@ def _place(result: CellResult) -> tuple[str, str, int, str]:
     return cell.variant, cell.operation, cell.rows, cell.temperature
 
 
-def _judged(result: CellResult, found: Cells) -> CellResult:
+def _judged(result: CellResult, found: Cells, overhead: Sequence[Sample]) -> CellResult:
     if result.status != "ok" or not result.samples or result.disturbance is not None:
         return result
     wrong = validity.of_coldness(
         result.samples, result.answers, result.evidence
-    ) or validity.of_work(result.samples)
+    ) or validity.of_work(result.samples, overhead)
     if wrong:
         return replace(result, status="invalid", reason=wrong)
     machine = validity.of_machine(result.condition) if result.condition else ""
