@@ -24,6 +24,7 @@ from loadstone.plan.earlier_names import option_now
 
 COMMANDS = {
     "run": ("loadstone.commands.run", "Run a benchmark and write its report."),
+    "study": ("loadstone.commands.study", "Measure what each switch of an engine changes."),
     "report": ("loadstone.commands.report", "Turn a record into a report."),
     "compare": ("loadstone.commands.compare", "Compare two records, or variants of one."),
     "engines": ("loadstone.commands.engines", "List the engines and what each can do."),

@@ -49,6 +49,9 @@ class ScriptedWorker:
         self.asked.append(request)
         return self._told(REPLIES[type(request).__name__])
 
+    def become(self, name):
+        self.variant = SimpleNamespace(name=name)
+
     def refork(self):
         self.done.append("fork")
         self._told(None)

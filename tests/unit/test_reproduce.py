@@ -14,7 +14,16 @@ from typer.testing import CliRunner
 
 from loadstone import registry
 from loadstone.cli import app
-from loadstone.plan.choices import COMMAND_LINE, DEFINED, Choices, choices_from
+from loadstone.plan.choices import (
+    COMMAND_LINE,
+    DEFINED,
+    FACTORIAL,
+    RUN,
+    STUDY,
+    TWO_ENDED,
+    Choices,
+    choices_from,
+)
 from loadstone.plan.plan import Plan
 from loadstone.record.model import Run
 from loadstone.report.reproduce import command, plan_toml
@@ -43,7 +52,13 @@ VALUES = {
     "rate_per_s": st.floats(1e-5, 1e5), "writers": st.integers(0, 256),
     "loop_s": st.floats(1e-5, 300),
 }  # fmt: skip
-"""Of the choices that are the same for every benchmark."""
+"""Of the choices of a run that are the same for every benchmark."""
+SWITCHES = {
+    "sqlite": ("durability", "durability=none,full", "cache=1048576,268435456"),
+    "duckdb": ("durability", "parallelism=1,2", "parallelism=2,1"),
+    "sqlite?durability=none": ("durability", "cache=1048576,2097152"),
+}
+"""What may be varied, by variant."""
 
 
 @st.composite
@@ -66,6 +81,28 @@ def chosen(draw: st.DrawFn) -> dict:
     return {"benchmark": name, "edition": edition, **given}
 
 
+@st.composite
+def studied(draw: st.DrawFn) -> dict:
+    """What a user may choose of a study."""
+    variant = draw(st.sampled_from(sorted(SWITCHES)))
+    vary = draw(st.lists(st.sampled_from(SWITCHES[variant]), min_size=1, max_size=2,
+                         unique_by=lambda text: text.partition("=")[0]))  # fmt: skip
+    fields = {
+        "rows": st.lists(st.sampled_from((10_000, 20_000)), min_size=1, max_size=2),
+        "operations": st.lists(st.sampled_from(NAMED["wisconsin"]), min_size=1, max_size=3),
+        "within_s": st.floats(0, 600), "warm_up": VALUES["warm_up"], "seed": VALUES["seed"],
+        "time_limit_s": VALUES["time_limit_s"], "limits": st.booleans(),
+        "disable_idle_states": st.booleans(), "edition": st.sampled_from(EDITIONS["wisconsin"]),
+    }  # fmt: skip
+    kept = draw(st.lists(st.sampled_from(sorted(fields)), unique=True))
+    design = draw(st.sampled_from((TWO_ENDED, FACTORIAL)))
+    chosen = {"benchmark": "wisconsin", "on": [variant], "vary": vary, "design": design}
+    chosen |= {field: draw(fields[field]) for field in kept}
+    if chosen.get("edition") == "1983":
+        chosen["rows"] = [10_000]
+    return chosen
+
+
 def of(plan: Plan) -> Run:
     return replace(BASE, plan=plan)
 
@@ -81,7 +118,7 @@ def planned(choices: dict, file: Path | None = None) -> Plan:
 
 
 @settings(max_examples=150, deadline=None)
-@given(chosen())
+@given(chosen() | studied())
 def test_the_plan_as_a_file_is_the_same_plan(tmp_path_factory, choices: dict) -> None:
     plan = planned(choices)
     if plan is BASE.plan:
@@ -92,7 +129,7 @@ def test_the_plan_as_a_file_is_the_same_plan(tmp_path_factory, choices: dict) ->
 
 
 @settings(max_examples=60, deadline=None)
-@given(chosen())
+@given(chosen() | studied())
 def test_the_command_plans_the_same(choices: dict) -> None:
     plan = planned(choices)
     if plan is BASE.plan:
@@ -177,9 +214,13 @@ def test_what_was_chosen_twice_is_planned_once() -> None:
 
 def test_every_choice_has_an_option_and_is_tried_here() -> None:
     tried = {"benchmark", "edition", "on", "rows", "operations", *VALUES}
+    tried |= {"design", "vary", "within_s"}
     assert tried == {choice.name for choice in DEFINED}
-    told = CliRunner().invoke(app, ["run", "--help"]).output
-    assert all(choice.option.flag in told for choice in DEFINED)
+    for command_name in (RUN, STUDY):
+        told = CliRunner().invoke(app, [command_name, "--help"]).output
+        for choice in DEFINED:
+            takes = command_name in choice.option.commands
+            assert (f"{choice.option.flag} " in told) == takes or not choice.option.flag, choice
 
 
 @pytest.mark.parametrize("name", ["md", "html"])

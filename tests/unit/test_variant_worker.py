@@ -1,4 +1,5 @@
-"""A variant's worker that cannot be replaced: the reason that all its other cells fail with."""
+"""A variant's worker: the reason that all its other cells fail with if it cannot be replaced, and
+what it is after a switch that failed."""
 
 from types import SimpleNamespace
 
@@ -8,8 +9,11 @@ from loadstone.benchmarks.wisconsin.benchmark import WisconsinBenchmark
 from loadstone.engines.sqlite.engine import SqliteEngine
 from loadstone.errors import EngineError, WorkerDiedError
 from loadstone.plan.variant import Variant
-from loadstone.protocol.messages import Restart
+from loadstone.protocol.messages import Opened, Restart, Switch, TermsTold
+from loadstone.run import variant_worker
 from loadstone.run.variant_worker import REPLACEMENTS_MAX, VariantWorker
+
+VARIANTS = (Variant("sqlite"), Variant("sqlite", (("durability", "none"),)))
 
 
 @pytest.fixture
@@ -21,7 +25,7 @@ def worker(tmp_path, monkeypatch):
 
     monkeypatch.setattr(VariantWorker, "open", full)
     claim = SimpleNamespace(path=tmp_path, resumed=False)
-    return VariantWorker(Variant("sqlite"), SqliteEngine, claim, None, WisconsinBenchmark())
+    return VariantWorker(VARIANTS, SqliteEngine, claim, None, WisconsinBenchmark())
 
 
 def test_what_kept_an_engine_from_starting_stays_the_reason(worker):
@@ -31,3 +35,41 @@ def test_what_kept_an_engine_from_starting_stays_the_reason(worker):
         assert "disk is full" in worker.given_up
     with pytest.raises(WorkerDiedError, match="disk is full"):
         worker.ask(Restart())
+
+
+class ScriptedProcess:
+    """Becomes what it is asked to, unless that is `broken`."""
+
+    def __init__(self, name, seam, log, held):
+        self.broken = ""
+        self.switched = []
+
+    def ask(self, request, limit_s=None):
+        if not isinstance(request, Switch):
+            return Opened({}, {"durability": "full"})
+        self.switched.append(request.variant.name)
+        if request.variant.name == self.broken:
+            raise EngineError("it cannot")
+        return TermsTold(dict(request.variant.tactics))
+
+
+def test_a_switch_is_asked_for_once_and_again_after_one_that_failed(tmp_path, monkeypatch):
+    monkeypatch.setattr(variant_worker, "Worker", ScriptedProcess)
+    claim = SimpleNamespace(path=tmp_path, resumed=False, lock=-1)
+    plan = SimpleNamespace(time_limit_s=1.0)
+    worker = VariantWorker(VARIANTS, SqliteEngine, claim, plan, WisconsinBenchmark())
+    worker.open()
+    process = worker._worker
+    base, other = (variant.name for variant in VARIANTS)
+    worker.become(base)
+    assert process.switched == [], "it is that already"
+    worker.become(other)
+    worker.become(other)
+    assert process.switched == [other]
+    assert {t.key: t.read_back for t in worker.terms(other)}["durability"] == "none"
+    process.broken = base
+    with pytest.raises(EngineError, match="it cannot"):
+        worker.become(base)
+    assert worker.variant.name == other, "what is opened again is what worked"
+    worker.become(other)
+    assert process.switched == [other, base, other], "a switch that failed left it stopped"

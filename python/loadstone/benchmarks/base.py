@@ -60,8 +60,8 @@ class Operation:
     texts: tuple[str, ...]
     undo: tuple[str, ...] = ()
     presets: frozenset[str] = frozenset()
-    """Presets that include it: `quick`, `cold` (worth a cold sample in the default preset); `full`:
-    only there."""
+    """Presets that include it: `quick`, `study`, `cold` (worth a cold sample in the default
+    preset); `full`: only there."""
     interleaved_group: str = ""
     """Operations with the same name here are compared with each other, and so measured in the same
     rounds; empty: this one by itself."""

@@ -1,17 +1,16 @@
 """`loadstone run`: the choices of a run as options; `session` does the work.
 
-The options that make choices are those of `plan/choices.py`, taken from there one by one; only the
-others stand here.
+The options that make choices are those of `plan/choices.py`; only the others stand here.
 """
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
-from loadstone.plan.choices import DEFINED, Choice
+from loadstone.plan.choices import DEFINED, RUN, Choice
 
 Quick = Annotated[bool, typer.Option("--quick", help="Use the quick preset, which takes seconds.")]
 PlanFile = Annotated[
@@ -31,6 +30,50 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan; run not
 Page = Annotated[bool, typer.Option("--report/--no-report", help="Write the HTML report, too.")]
 
 
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def taking(command: str) -> Callable[[Command], Command]:
+    """Give a function of `**given` the options of a command's choices; its own keep their order
+    after them, but for `quick`, which follows `preset`."""
+
+    def with_options(function: Command) -> Command:
+        # By this Typer reads the options.
+        vars(function)["__signature__"] = inspect.Signature([*_parameters(function, command)])
+        return function
+
+    return with_options
+
+
+def _parameters(function: Callable[..., Any], command: str) -> Iterator[inspect.Parameter]:
+    own = dict(inspect.signature(function).parameters)
+    own = {name: each for name, each in own.items() if each.kind is each.KEYWORD_ONLY}
+    for choice in DEFINED:
+        if command in choice.option.commands:
+            kind = _annotation(choice)
+            yield inspect.Parameter(
+                choice.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind
+            )
+        if choice.name == "preset" and "quick" in own:
+            yield own.pop("quick")
+    yield from own.values()
+
+
+def _annotation(choice: Choice) -> Any:
+    """A choice as Typer declares it; None says that it was not made."""
+    option = choice.option
+    # A scale may be written as 1e5, which is text to a parser of whole numbers. A design is one of
+    # two: the option names the second.
+    item: Any = {"rows": str, "design": bool}.get(choice.name, choice.item)
+    kind = list[item] | None if choice.many else item | None
+    if not option.flag:
+        return Annotated[kind, typer.Argument(metavar=option.metavar, help=option.help)]
+    no = f"/--no-{option.flag.removeprefix('--')}" if choice.item is bool else ""
+    metavar = option.metavar or None
+    return Annotated[kind, typer.Option(option.flag + no, metavar=metavar, help=option.help)]
+
+
+@taking(RUN)
 def run(
     *,
     quick: Quick = False,
@@ -52,42 +95,12 @@ def run(
     """
     if quick:
         given["preset"] = "quick"
-    given["rows"] = [_number(text) for text in given["rows"] or ()]
+    given["rows"] = [number(text) for text in given["rows"] or ()]
     chosen = {name: value for name, value in given.items() if value not in (None, [])}
-    return _start(chosen, plan, record, resume, dry_run=dry_run, page=page)
+    return started(chosen, plan, record, resume, dry_run=dry_run, page=page)
 
 
-def _parameters() -> Iterator[inspect.Parameter]:
-    """What the command line takes: every choice, and what else stands in `run`."""
-    others = inspect.signature(run).parameters
-    for choice in DEFINED:
-        kind = _annotation(choice)
-        yield inspect.Parameter(
-            choice.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind
-        )
-        if choice.name == "preset":
-            yield others["quick"]
-    yield from (others[name] for name in ("plan", "record", "resume", "dry_run", "page"))
-
-
-def _annotation(choice: Choice) -> Any:
-    """A choice as Typer declares it; None says that it was not made."""
-    option = choice.option
-    # A scale may be written as 1e5, which is text to a parser of whole numbers.
-    item: Any = str if choice.name == "rows" else choice.item
-    kind = list[item] | None if choice.many else item | None
-    if not option.flag:
-        return Annotated[kind, typer.Argument(metavar=option.metavar, help=option.help)]
-    no = f"/--no-{option.flag.removeprefix('--')}" if choice.item is bool else ""
-    metavar = option.metavar or None
-    return Annotated[kind, typer.Option(option.flag + no, metavar=metavar, help=option.help)]
-
-
-vars(run)["__signature__"] = inspect.Signature([*_parameters()])
-"""By this Typer reads the options."""
-
-
-def _start(
+def started(
     chosen: dict[str, Any],
     plan: Path | None,
     record: Path | None,
@@ -96,6 +109,7 @@ def _start(
     dry_run: bool,
     page: bool,
 ) -> int:
+    """Start or resume a run of these choices, or print its plan. Returns the exit code."""
     from loadstone.diagnostics import tell
     from loadstone.run import session
 
@@ -108,7 +122,8 @@ def _start(
     return session.start(planned, record, page=page)
 
 
-def _number(text: str) -> int:
+def number(text: str) -> int:
+    """A scale, as 10000 or 1e5."""
     from loadstone.text.parsing import whole_number
 
     return whole_number(text, "--rows")

@@ -55,6 +55,9 @@ class Tactic:
     source: str = ""
     most: int | None = None
     """Of a number, where the engine itself has a limit."""
+    studied: str = ""
+    """The value to which a study switches it where nobody says what to vary; empty: such a study
+    leaves it alone."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -121,7 +124,8 @@ def beside(code: str) -> dict[str, Tactic]:
 def _tactic(name: str, told: Mapping[str, Any]) -> Tactic:
     values = tuple((value, _sentence(about)) for value, about in told["values"].items())
     sentences = {key: _sentence(told[key]) for key in SENTENCES}
-    return replace(described(name, Level(told["level"]), values, sentences), most=told.get("most"))
+    found = described(name, Level(told["level"]), values, sentences)
+    return replace(found, most=told.get("most"), studied=told.get("studied", ""))
 
 
 def _sentence(text: str) -> str:

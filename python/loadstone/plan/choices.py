@@ -1,8 +1,9 @@
 """What a user may choose, each choice defined once: its type and bounds, its default, its option.
 
-A choice is made as an option of `loadstone run`, or in a plan file: TOML whose keys are the fields
-of `Choices`. Here choices are read from either and written as either, field by field, and a plan
-keeps them in its record; so none can be known in one place and forgotten in another.
+A choice is made as an option of `loadstone run` or `loadstone study`, or in a plan file: TOML whose
+keys are the fields of `Choices`. Here choices are read from either and written as either, field by
+field, and a plan keeps them in its record; so none can be known in one place and forgotten in
+another.
 """
 
 import dataclasses
@@ -20,6 +21,10 @@ from loadstone.text.files import read_text
 from loadstone.text.shape import OneOf, Within, fields_of, shaped
 
 TEMPERATURES = ("warm", "cold", "hot")
+TWO_ENDED, FACTORIAL = "two-ended", "factorial"
+"""The designs of a study: each switch alone and last, or every combination."""
+RUN, STUDY = "run", "study"
+"""The commands that take choices."""
 
 USERS_MAX = 256
 RATE_PER_S_MAX = 100_000
@@ -45,18 +50,20 @@ Users = Annotated[int, Within(1, USERS_MAX)]
 Writers = Annotated[int, Within(0, USERS_MAX)]
 Rate = Annotated[float, Within(0, RATE_PER_S_MAX, above=True)]
 LoopSeconds = Annotated[float, Within(0, LOOP_S_MAX, above=True)]
+Design = Annotated[str, OneOf(("", TWO_ENDED, FACTORIAL))]
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """How `loadstone run` takes a choice: an option, or an argument where `flag` is empty. A truth
-    has no `metavar`; its option is switched off by `--no-…`. `seldom`: left out of a command that
-    is printed where it is the default; only for what has the same default in every preset."""
+    """How `commands` take a choice: an option, or an argument where `flag` is empty. A truth has no
+    `metavar`; its option is switched off by `--no-…`. `seldom`: left out of a command that is
+    printed where it is the default; only for what has the same default in every preset."""
 
     flag: str
     metavar: str
     help: str
     seldom: bool = False
+    commands: tuple[str, ...] = (RUN, STUDY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,18 +94,23 @@ class Choices:
     ] = ()
     temperature: Annotated[
         tuple[Temperature, ...],
-        Option("--temperature", "NAME", "Measure warm, cold or hot; repeatable."),
+        Option("--temperature", "NAME", "Measure warm, cold or hot; repeatable.", commands=(RUN,)),
     ] = ("warm", "cold")
     preset: Annotated[
-        str, Option("--preset", "NAME", "Choose the operations: default, quick or full.")
+        str,
+        Option(
+            "--preset", "NAME", "Choose the operations: default, quick or full.", commands=(RUN,)
+        ),
     ] = "default"
     repeat: Annotated[
-        Repeat | None, Option("--repeat", "N", "Take N samples of each warm or hot cell.")
+        Repeat | None,
+        Option("--repeat", "N", "Take N samples of each warm or hot cell.", commands=(RUN,)),
     ] = None
     """By default 10 times at the first scale and 6, the fewest that give a 95 % interval, at the
     others."""
     repeat_cold: Annotated[
-        RepeatCold | None, Option("--repeat-cold", "N", "Take N samples of each cold cell.")
+        RepeatCold | None,
+        Option("--repeat-cold", "N", "Take N samples of each cold cell.", commands=(RUN,)),
     ] = None
     """By default 3 times, or what the paper's protocol has."""
     warm_up: Annotated[
@@ -107,7 +119,12 @@ class Choices:
     ] = 1
     repeat_most: Annotated[
         Repeat | None,
-        Option("--repeat-most", "N", "Stop repeating an undecided comparison at N samples."),
+        Option(
+            "--repeat-most",
+            "N",
+            "Stop repeating an undecided comparison at N samples.",
+            commands=(RUN,),
+        ),
     ] = None
     """By default 1,000; where `repeat` is given, as many as that."""
     repeat_s: Annotated[
@@ -117,6 +134,7 @@ class Choices:
             "SECONDS",
             "Stop repeating after this time for each operation: 0.3 by default, or 20"
             " where operations are named.",
+            commands=(RUN,),
         ),
     ] = None
     precision: Annotated[
@@ -126,10 +144,12 @@ class Choices:
             "SHARE",
             "Repeat until a ratio's interval is within ± this share: 0.015 by default.",
             seldom=True,
+            commands=(RUN,),
         ),
     ] = 0.015
     rounds: Annotated[
-        Rounds, Option("--rounds", "N", "Measure N interleaved blocks of each variant.")
+        Rounds,
+        Option("--rounds", "N", "Measure N interleaved blocks of each variant.", commands=(RUN,)),
     ] = 2
     seed: Annotated[
         Seed, Option("--seed", "N", "Draw the order of the blocks from this seed.", seldom=True)
@@ -141,7 +161,11 @@ class Choices:
     overhead: Annotated[
         bool,
         Option(
-            "--overhead", "", "Measure the harness overhead and the A/A noise, too.", seldom=True
+            "--overhead",
+            "",
+            "Measure the harness overhead and the A/A noise, too.",
+            seldom=True,
+            commands=(RUN,),
         ),
     ] = True
     limits: Annotated[
@@ -165,12 +189,20 @@ class Choices:
     users: Annotated[
         tuple[Users, ...],
         Option(
-            "--users", "N", "Run a closed and an open loop with N concurrent users; repeatable."
+            "--users",
+            "N",
+            "Run a closed and an open loop with N concurrent users; repeatable.",
+            commands=(RUN,),
         ),
     ] = ()
     rate_per_s: Annotated[
         Rate | None,
-        Option("--rate", "N", "Send N requests a second in open loops, all users together."),
+        Option(
+            "--rate",
+            "N",
+            "Send N requests a second in open loops, all users together.",
+            commands=(RUN,),
+        ),
     ] = None
     """By default a share of what the closed loop reached."""
     writers: Annotated[
@@ -180,12 +212,38 @@ class Choices:
             "N",
             "Let N further users insert beside each number of --users.",
             seldom=True,
+            commands=(RUN,),
         ),
     ] = 0
     loop_s: Annotated[
         LoopSeconds,
-        Option("--loop-seconds", "SECONDS", "Run each loop of users for this time.", seldom=True),
+        Option(
+            "--loop-seconds",
+            "SECONDS",
+            "Run each loop of users for this time.",
+            seldom=True,
+            commands=(RUN,),
+        ),
     ] = 2.0
+    design: Annotated[
+        Design,
+        Option("--factorial", "", "Measure every combination of the switches.", commands=(STUDY,)),
+    ] = ""
+    """Of a study: two-ended, or factorial. Empty in a run that is none."""
+    vary: Annotated[
+        tuple[str, ...],
+        Option(
+            "--vary",
+            "TACTIC=A,B",
+            "Turn this tactic from A to B, or only TACTIC; repeatable.",
+            commands=(STUDY,),
+        ),
+    ] = ()
+    """By default every tactic that the engine declares for studies."""
+    within_s: Annotated[
+        Seconds,
+        Option("--seconds", "SECONDS", "Measure for about this time.", commands=(STUDY,)),
+    ] = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,11 +327,18 @@ def _named(source: str, choice: Choice) -> str:
     return told if source == COMMAND_LINE else f"{source}: {choice.name}"
 
 
+def command_of(choices: Choices) -> str:
+    """The command that these choices are made for."""
+    return STUDY if choices.design else RUN
+
+
 def _made(choices: Choices) -> Iterator[tuple[Choice, Any]]:
-    """Every choice that is made; what is None or empty is left to its default."""
+    """Every choice that is made, of those that the command takes; what is None or empty is left to
+    its default."""
+    command = command_of(choices)
     for choice in DEFINED:
         value = getattr(choices, choice.name)
-        if value not in (None, "", ()):
+        if value not in (None, "", ()) and command in choice.option.commands:
             yield choice, value
 
 
@@ -284,12 +349,14 @@ def as_toml(choices: Choices) -> str:
 
 def as_command(choices: Choices) -> str:
     """The choices as a command line."""
-    words = ["loadstone", "run"]
+    words = ["loadstone", command_of(choices)]
     for choice, value in _made(choices):
         option = choice.option
         if option.seldom and value == choice.default:
             continue
-        if isinstance(value, bool):
+        if choice.name == "design":
+            words += [option.flag] if value == FACTORIAL else []
+        elif isinstance(value, bool):
             words.append(option.flag if value else f"--no-{option.flag.removeprefix('--')}")
         else:
             for item in value if choice.many else (value,):

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from loadstone.errors import InputError
 from loadstone.plan.choices import Choices, Repeat, Rows, Seconds, Temperature
 from loadstone.plan.role import Role, roles_before
+from loadstone.plan.study import Study
 from loadstone.text.shape import OneOf, Within, shaped, strict_json
 
 NAME_LETTERS_MAX, NAME_LETTERS_SHOWN = 4_000, 60
@@ -56,6 +57,8 @@ class Plan(Choices):
     comparison with it is not repeated."""
     roles: tuple[tuple[str, Annotated[str, OneOf(tuple(Role))]], ...] = ()
     """(variant, role) of every variant that is no competitor, as its engine declares it."""
+    study: Study | None = None
+    """What the variants differ in, if the plan is a study."""
 
     def role_of(self, variant: str) -> Role:
         """The role of a variant."""
@@ -75,7 +78,7 @@ class Plan(Choices):
         """Read back what `to_json` wrote. Raises `InputError` where it is no plan."""
         data = strict_json(text)
         earlier = isinstance(data, dict) and "on" not in data
-        told = UNTOLD | data if earlier else data
+        told = UNTOLD | data if earlier else LATER | data
         plan: Plan = shaped(told, Plan, "the plan")
         missing = [each.name for each in dataclasses.fields(Plan) if each.name not in told]
         if missing:
@@ -110,17 +113,41 @@ class Plan(Choices):
             if (cell.variant, cell.rows) not in known:
                 raise InputError(f"the plan: {cell.key} has a variant or scale that the plan lacks")
         for name in self.on:
-            if name not in self.variants:
+            # A study's base may be the chosen variant with more tactics named.
+            if name not in self.variants and self.study is None:
                 raise InputError(f"the plan: {name} was chosen, but the plan lacks it")
+        if self.study is not None:
+            self._check_study(self.study)
+
+    def _check_study(self, study: Study) -> None:
+        """Raise `InputError` where a study's combinations are none of its switches or variants."""
+        if bool(self.design) is False or not study.switches or not study.combinations:
+            raise InputError("the plan: a study needs a design, switches and combinations")
+        names = [switch.tactic for switch in study.switches]
+        seen = set()
+        for each in study.combinations:
+            if each.variant not in self.variants:
+                raise InputError(f"the plan: its study has the variant {each.variant}, it does not")
+            known = tuple(name for name in names if name in each.flipped)
+            if each.flipped != known or each.flipped in seen:
+                raise InputError(f"the plan: {each.variant} is no combination of its switches")
+            seen.add(each.flipped)
+        if study.combinations[0].flipped:
+            raise InputError("the plan: the first combination of a study is its base")
 
 
 UNTOLD: dict[str, Any] = {
     "on": (), "operations": (), "temperature": (), "preset": "", "repeat": None,
     "repeat_cold": None, "repeat_most": 1, "repeat_s": 0.0, "precision": 0.0, "overhead": False,
     "limits": True, "disable_idle_states": True, "users": (), "rate_per_s": None, "loop_s": 2.0,
-    "writers": 0, "aa_control": "", "roles": (),
+    "writers": 0, "aa_control": "", "roles": (), "design": "", "vary": (), "within_s": 60.0,
+    "study": None,
 }  # fmt: skip
 """The fields that plans of earlier releases may lack, with the values that they then have."""
+
+
+LATER: dict[str, Any] = {name: UNTOLD[name] for name in ("design", "vary", "within_s", "study")}
+"""Those that plans lack which keep their choices, but are older than studies."""
 
 
 def _completed(plan: Plan, data: Mapping[str, Any]) -> Plan:

@@ -12,6 +12,7 @@ from loadstone.plan.choices import DEFINED, Choices
 from loadstone.plan.earlier_names import operation_now
 from loadstone.plan.plan import SAMPLES_MAX, Cell, Plan, join_names
 from loadstone.plan.role import Role
+from loadstone.plan.study import Study
 from loadstone.plan.variant import Variant
 
 NULL_ENGINE = "null"
@@ -31,7 +32,7 @@ together: where the user names operations, and in a preset."""
 AA_OPERATIONS = 8
 """The number of a plan's operations that are measured on a variant and on its A/A control."""
 
-PRESETS = ("default", "quick", "full")
+PRESETS = ("default", "quick", "full", "study")
 
 
 def make_plan(
@@ -39,8 +40,10 @@ def make_plan(
     benchmark: Benchmark,
     variants: Sequence[Variant],
     capabilities: Mapping[str, Capabilities],
+    study: Study | None = None,
 ) -> Plan:
-    """Freeze the cells. `capabilities` is keyed by engine name. Raises `InputError`."""
+    """Freeze the cells. `capabilities` is keyed by engine name; `study`: what the variants differ
+    in, if they are its combinations. Raises `InputError`."""
     edition = _edition(choices, benchmark)
     choices = _each_once(choices)
     scales = choices.rows or _scales(choices, benchmark, edition)
@@ -68,6 +71,7 @@ def make_plan(
         if (temperature == "warm" or capabilities[variant.engine].answers)
         and (
             variant.name != control
+            or study is not None
             or (rows == scales[0] and temperature == "warm" and operation.name in again)
         )
     ]
@@ -80,7 +84,7 @@ def make_plan(
         "rows": tuple(scales),
         "repeat_cold": choices.repeat_cold or benchmark.cold_samples,
         "repeat_most": _repeat_most(choices, cells),
-        "repeat_s": _repeat_s(choices),
+        "repeat_s": _repeat_s(choices, cells),
     }
     plan = Plan(
         **given | definite,
@@ -88,6 +92,7 @@ def make_plan(
         cells=tuple(cells),
         aa_control=control,
         roles=_roles(variants, capabilities),
+        study=study,
     )
     _check_users(plan, benchmark)
     return plan
@@ -207,7 +212,7 @@ def _edition(choices: Choices, benchmark: Benchmark) -> str:
 
 
 def _scales(choices: Choices, benchmark: Benchmark, edition: str) -> tuple[int, ...]:
-    if edition != benchmark.default_edition or choices.preset == "quick":
+    if edition != benchmark.default_edition or choices.preset in ("quick", "study"):
         return benchmark.default_scales[:1]
     return benchmark.default_scales
 
@@ -239,8 +244,8 @@ def _chosen(
         return [known[name] for name in choices.operations]
     if choices.preset != "full":
         operations = [item for item in operations if "full" not in item.presets]
-    if choices.preset == "quick":
-        operations = [item for item in operations if "quick" in item.presets]
+    if choices.preset in ("quick", "study"):
+        operations = [item for item in operations if choices.preset in item.presets]
     if temperature == "cold" and choices.preset != "full":
         operations = [item for item in operations if "cold" in item.presets]
     return operations
@@ -261,8 +266,12 @@ def _samples(choices: Choices, benchmark: Benchmark, temperature: str, *, first:
     return choices.repeat or (REPEAT_FIRST if first else REPEAT_LARGER)
 
 
-def _repeat_s(choices: Choices) -> float:
-    """A user who names operations asks about these alone; a preset shows them all, in a minute."""
+def _repeat_s(choices: Choices, cells: Sequence[Cell]) -> float:
+    """A user who names operations asks about these alone; a preset shows them all, in a minute; a
+    study's operations share its time."""
+    if choices.design:
+        groups = {(cell.operation, cell.rows, cell.temperature) for cell in cells}
+        return choices.within_s / len(groups)
     if choices.repeat_s is not None:
         return choices.repeat_s
     return REPEAT_NAMED_S if choices.operations else REPEAT_PRESET_S

@@ -220,6 +220,12 @@ class Restart(Request[Done], frozen=True):
     """Stop the system, see it dead, and restart it on its data."""
 
 
+class Switch(Request[TermsTold], frozen=True):
+    """Make the system another variant of the same engine, on the data that it has."""
+
+    variant: Variant
+
+
 class ExportState(Request[State], frozen=True):
     """Stop the system and leave its data to another worker; this one does nothing more."""
 

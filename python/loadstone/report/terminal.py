@@ -59,7 +59,7 @@ class Progress:
         self._rows: dict[Unit, dict[str, CellSummary]] = {}
         self._expected: dict[Unit, int] = defaultdict(int)
         for cell in plan.cells:
-            self._expected[_unit(cell)] += 1
+            self._expected[unit_of(cell)] += 1
         self._done: dict[str, int] = defaultdict(int)
         self._spent_ns: dict[str, int] = defaultdict(int)
 
@@ -82,7 +82,7 @@ class Progress:
     def on_result(self, result: CellResult) -> None:
         """A cell has a result."""
         now_ns = clock_ns()
-        unit, variant = _unit(result.cell), result.cell.variant
+        unit, variant = unit_of(result.cell), result.cell.variant
         figures = self._rows.setdefault(unit, {})
         again = variant in figures
         if not again:
@@ -188,7 +188,8 @@ class Progress:
         return line
 
 
-def _unit(cell: Cell) -> Unit:
+def unit_of(cell: Cell) -> Unit:
+    """What a cell ends together with."""
     return cell.rows, cell.temperature, cell.operation
 
 
@@ -250,10 +251,13 @@ def print_summary(
 ) -> None:
     """The page's order on one screen, on stdout: the verdict, the summary by groups, failures,
     growth, terms, and the next steps."""
-    from loadstone.report.terminal_summary import summary
+    if run.plan.study is not None:
+        from loadstone.report.terminal_study import study_summary as parts
+    else:
+        from loadstone.report.terminal_summary import summary as parts
 
     target = console or _console(stderr=False)
-    for part in summary(run, record, page):
+    for part in parts(run, record, page):
         # Printing a text alone forgets how it wanted to be cut.
         target.print(
             part, no_wrap=getattr(part, "no_wrap", None), overflow=getattr(part, "overflow", None)

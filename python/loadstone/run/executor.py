@@ -61,14 +61,20 @@ class Executor:
         self._answers = answers
         self._recorder = recorder
         self._listener = listener
+        self._loaded: set[VariantWorker] = set()
         self._restart_ns: dict[str, int] = {}
         self._restarted: set[str] = set()
         """Variants whose engine has executed nothing since its restart: its memory is empty."""
 
     def load(self, variant: str, *, sized: bool) -> None:
-        """Load a variant's tables; `sized`: its size is recorded."""
+        """Load a variant's tables, unless it shares them with one that is loaded; `sized`: its size
+        is recorded."""
         worker = self._workers[variant]
         try:
+            worker.become(variant)
+            if worker in self._loaded:
+                return
+            self._loaded.add(worker)
             worker.load(self._stored[variant], self._rows, self._answers, self._recorder,
                         self._listener.on_status, sized=sized)  # fmt: skip
         except LoadstoneError as error:
@@ -82,6 +88,7 @@ class Executor:
         self._restarted.discard(cell.variant)
         block = self._block(cell, ordinals, number, warm=warm)
         try:
+            worker.become(cell.variant)
             result = worker.ask(messages.TakeBlock(block))
         except LoadstoneError as error:
             return self._failure(worker, error)
@@ -105,6 +112,7 @@ class Executor:
         self._begin(cell)
         start_ns = _core.clock_ns()
         try:
+            worker.become(cell.variant)
             worker.ask(messages.Restart())
         except LoadstoneError as error:
             return self._failure(worker, error)
@@ -115,18 +123,19 @@ class Executor:
     def fork(self, cells: Sequence[Cell]) -> Sequence[Outcome]:
         """Give each cell's engine a new process, all in parallel, since nothing is measured
         meanwhile; an engine that cannot be stopped keeps its own. One outcome a cell."""
-        able = [cell for cell in cells if self._workers[cell.variant].reforkable]
+        workers = dict.fromkeys(self._workers[cell.variant] for cell in cells)
+        able = [worker for worker in workers if worker.reforkable]
         if not able:
             return [Outcome() for _ in cells]
         with ThreadPoolExecutor(len(able)) as pool:
-            forked = {cell: pool.submit(self._workers[cell.variant].refork) for cell in able}
+            forked = {worker: pool.submit(worker.refork) for worker in able}
         outcomes = []
         for cell in cells:
             outcome = Outcome()
-            if cell in forked:
+            if self._workers[cell.variant] in forked:
                 worker = self._begin(cell)
                 try:
-                    forked[cell].result()
+                    forked[worker].result()
                 except LoadstoneError as error:
                     outcome = self._failure(worker, error)
             outcomes.append(outcome)
@@ -138,6 +147,7 @@ class Executor:
         variations = min(cell.samples, len(self._operations[cell.operation].texts))
         block = self._block(cell, range(min(variations, 2)), 0)
         try:
+            worker.become(cell.variant)
             return Outcome(statements=worker.ask(messages.Explain(block)).statements)
         except LoadstoneError as error:
             return self._failure(worker, error)
@@ -150,6 +160,7 @@ class Executor:
         )
         variations = range(len(self._operations[cell.operation].texts))
         try:
+            worker.become(cell.variant)
             result = worker.ask(messages.RunLoop(self._block(cell, variations, 0), loop))
         except LoadstoneError as error:
             outcome = self._failure(worker, error)

@@ -56,32 +56,34 @@ class Runner:
         """`recorded`: loops that the record has; `disturbed`: groups of its cells to be measured
         again."""
         self._plan = plan
-        self._pending = pending
+        self._pending = pending if plan.study is None else _whole(pending, plan)
         self._recorded = recorded
         self._disturbed = disturbed
         self._benchmark = benchmark
         self._listener = listener
         self._scratch = claim.path
         self._workers = {
-            name: VariantWorker(variant, engine, claim, plan, benchmark)
-            for name, (variant, engine) in variants.items()
+            variant.name: worker
+            for shared, engine in sharing(variants, study=plan.study is not None)
+            for worker in [VariantWorker(shared, engine, claim, plan, benchmark)]
+            for variant in shared
         }
-
+        self._each = tuple(dict.fromkeys(self._workers.values()))
         self._terms: dict[str, list[Term]] = {}
         """The terms of each variant, as last recorded."""
 
     def open(self) -> None:
         """Start every engine, in parallel, before anything is written or measured."""
         self._listener.on_status(f"starting {', '.join(self._workers)}")
-        for worker in self._workers.values():
+        for worker in self._each:
             worker.abandon()
-        with ThreadPoolExecutor(len(self._workers)) as pool:
+        with ThreadPoolExecutor(len(self._each)) as pool:
             try:
-                opened = [pool.submit(worker.open) for worker in self._workers.values()]
+                opened = [pool.submit(worker.open) for worker in self._each]
                 wait(opened)
             except BaseException:
                 # Interrupted: the threads are waiting for engines, and we for them.
-                for worker in self._workers.values():
+                for worker in self._each:
                     worker.strike()
                 raise
         for each in opened:
@@ -114,11 +116,11 @@ class Runner:
 
     def close(self) -> dict[str, str]:
         """End all workers, each with its data. Returns messages about leftovers, by variant."""
-        return {name: left for name, worker in self._workers.items() if (left := worker.close())}
+        return {worker.variant.name: left for worker in self._each if (left := worker.close())}
 
     def kill(self) -> dict[str, str]:
         """End all workers at once, with all their processes. Returns as `close`."""
-        return {name: left for name, worker in self._workers.items() if (left := worker.kill())}
+        return {worker.variant.name: left for worker in self._each if (left := worker.kill())}
 
     def _describe(self, recorder: Recorder) -> None:
         notes = []
@@ -132,7 +134,7 @@ class Runner:
         """Record the terms of variants once they are loaded; and, if an engine later reports
         others, these and the change."""
         for name in names:
-            terms = self._workers[name].terms()
+            terms = self._workers[name].terms(name)
             before = self._terms.get(name)
             changed = sorted({term.key for term in {*terms} - {*(before or terms)}})
             if changed:
@@ -183,7 +185,9 @@ class Runner:
         ]
         spent_ns = _core.clock_ns() - begun_ns
         self._again(stage, disturbed, None)  # who resumes a run for them has the time
-        self._again(stage, list(filter(_disturbed, groups)), AGAIN_SHARE * spent_ns)
+        if self._plan.study is None:
+            # A study's contrasts lie within blocks, which a disturbance hits as a whole.
+            self._again(stage, list(filter(_disturbed, groups)), AGAIN_SHARE * spent_ns)
         loops = UserLoops(self._plan, recorder, stage.users, self._recorded)
         for level in levels:
             loops.measure(level)
@@ -198,6 +202,29 @@ class Runner:
                 return
             self._listener.on_status(f"{group[0].cell.operation} again: it was disturbed")
             vain = 0 if stage.again(group) else vain + 1
+
+
+def _whole(pending: Sequence[Cell], plan: Plan) -> Sequence[Cell]:
+    """All cells of the operations of which some are pending: contrasts are taken within blocks, so
+    that those of an interrupted group have nothing to be compared with."""
+    groups = {(cell.operation, cell.rows, cell.temperature) for cell in pending}
+    return [c for c in plan.cells if (c.operation, c.rows, c.temperature) in groups]
+
+
+def sharing(
+    variants: Mapping[str, tuple[Variant, type[System]]], *, study: bool
+) -> list[tuple[tuple[Variant, ...], type[System]]]:
+    """The variants by worker, in the plan's order. In a study those share one, and its data, that
+    differ in nothing that needs other tables; elsewhere each has its own."""
+    found: list[tuple[list[Variant], type[System]]] = []
+    for variant, engine in variants.values():
+        for shared, kind in found if study else ():
+            if kind is engine and engine.same_data(shared[0], variant):
+                shared.append(variant)
+                break
+        else:
+            found.append(([variant], engine))
+    return [(tuple(shared), engine) for shared, engine in found]
 
 
 def interleaved_groups(

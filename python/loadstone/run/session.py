@@ -17,20 +17,23 @@ from loadstone.benchmarks.base import Benchmark
 from loadstone.diagnostics import Exit, masked, say
 from loadstone.engines.base import System
 from loadstone.errors import InputError, NotInstalledError, RecordError
-from loadstone.plan.choices import COMMAND_LINE, choices_from, read_given
+from loadstone.plan.choices import COMMAND_LINE, Choices, choices_from, read_given
 from loadstone.plan.plan import Cell, Plan, join_names
 from loadstone.plan.role import Role
 from loadstone.plan.variant import Variant, parse_variant
 from loadstone.planning.planner import NULL_ENGINE, check_plan, make_plan, seconds_estimated
+from loadstone.planning.study import study_of
 from loadstone.record import Recorder, Run, read
 from loadstone.record.model import LEFT_BEHIND, Event
 from loadstone.record.writer import now, refuse_existing
 from loadstone.report.terminal import Progress, print_summary
+from loadstone.report.terminal_study import StudyProgress
 from loadstone.run import scratch
 from loadstone.run.interrupts import Interrupts
 from loadstone.run.load_levels import load_levels
 from loadstone.run.progress_listener import ProgressListener
 from loadstone.run.runner import Runner, disturbed_groups, published_of
+from loadstone.statistics.paired_ratio import OBSERVATIONS_MIN
 from loadstone.text.files import check_replaceable, write_atomically
 from loadstone.text.numbers import plural
 
@@ -38,6 +41,9 @@ Variants = Mapping[str, tuple[Variant, type[System]]]
 
 QUICK = {"repeat": 5, "repeat_cold": 1, "rounds": 1}
 """The defaults of the quick preset."""
+STUDY = {"preset": "study", "temperature": ("warm",), "rounds": OBSERVATIONS_MIN, "repeat": 1}
+"""What the choices of a study are where a run has others: one sample of a cell or more in each
+block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +64,14 @@ def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
     merged = base | dict(chosen)
     if merged.get("preset") == "quick":
         merged = QUICK | merged
+    if merged.get("design"):
+        merged = STUDY | merged
     choices = choices_from(merged, str(file or COMMAND_LINE))
     benchmark = registry.load_benchmark(choices.benchmark)()
     parsed = [_variant(secret.admitted(text), benchmark.seam) for text in choices.on]
     parsed = parsed or _installed(benchmark)
+    if choices.design:
+        return _study(choices, benchmark, parsed)
     # As a plan names them: an A/A control that was asked for is known by its name.
     choices = dataclasses.replace(choices, on=tuple(variant.name for variant, _ in parsed))
     if choices.overhead and all(variant.name != NULL_ENGINE for variant, _ in parsed):
@@ -71,6 +81,28 @@ def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
     capabilities = {variant.engine: engine.capabilities for variant, engine in parsed}
     plan = make_plan(choices, benchmark, [variant for variant, _ in parsed], capabilities)
     return Planned(plan, benchmark, {variant.name: (variant, kind) for variant, kind in parsed})
+
+
+def _study(
+    choices: Choices, benchmark: Benchmark, parsed: Sequence[tuple[Variant, type[System]]]
+) -> Planned:
+    """The plan of a study: the combinations of one variant's switches, the base twice, and the
+    harness overhead."""
+    if len(parsed) != 1:
+        raise InputError(
+            f"a study switches the tactics of one engine, not of {len(parsed)}",
+            hint="name one: --on postgresql",
+        )
+    base, engine = parsed[0]
+    study, variants = study_of(base, engine, choices.vary, choices.design)
+    both = [(variant, engine) for variant in variants]
+    both.insert(1, (dataclasses.replace(variants[0], aa_control=True), engine))
+    if choices.overhead:
+        both.append(_variant(NULL_ENGINE, benchmark.seam))
+    choices = dataclasses.replace(choices, on=(base.name,))
+    capabilities = {variant.engine: kind.capabilities for variant, kind in both}
+    plan = make_plan(choices, benchmark, [variant for variant, _ in both], capabilities, study)
+    return Planned(plan, benchmark, {variant.name: (variant, kind) for variant, kind in both})
 
 
 def _installed(benchmark: Benchmark) -> list[tuple[Variant, type[System]]]:
@@ -232,7 +264,8 @@ def _measure(
     leftovers."""
     disturbed = disturbed_groups(earlier, planned.benchmark) if earlier else []
     total = len(cells) + sum(map(len, disturbed))
-    progress = Progress(planned.plan, planned.benchmark.presentation(), total)
+    shown = StudyProgress if planned.plan.study is not None else Progress
+    progress = shown(planned.plan, planned.benchmark.presentation(), total)
     listener = ProgressListener(on_status=progress.on_status, on_result=progress.on_result)
     users = earlier.users if earlier else ()
     runner = Runner(

@@ -18,6 +18,7 @@ from loadstone.record.writer import now
 from loadstone.run.executor import Executor
 from loadstone.run.interleaved_group import InterleavedGroup
 from loadstone.run.progress_listener import ProgressListener
+from loadstone.run.study_group import StudyGroup
 from loadstone.run.variant_worker import VariantWorker
 from loadstone.statistics import validity
 from loadstone.statistics.disturbance import calmer
@@ -90,7 +91,8 @@ class Stage:
     def _measured(self, cells: Sequence[Cell]) -> Iterator[CellResult]:
         self._groups += 1
         seed = self._plan.seed + self._rows + self._groups
-        group = InterleavedGroup(
+        kind = StudyGroup if self._plan.study is not None else InterleavedGroup
+        group = kind(
             self._plan, cells, seed, self._executor, self._conditions, self._clock_ns,
             one_session=self._one_session, first_scale=self._rows == self._plan.rows[0],
         )  # fmt: skip

@@ -1,4 +1,5 @@
-"""One variant's worker over a whole run: opened, loaded, and replaced when it dies.
+"""A worker over a whole run, of one variant, or of several that share its data: opened, loaded,
+switched, and replaced when it dies.
 
 A dead or hung worker is a result of the cell it was in, never the end of the run: a new worker
 checks the tables, reloads those that differ, and goes on.
@@ -33,31 +34,37 @@ R = TypeVar("R", bound=Reply)
 
 
 class VariantWorker:
-    """Keeps a variant's engine running and its tables right; passes requests on."""
+    """Keeps an engine running and its tables right; passes requests on. It is one of its variants
+    at a time."""
 
     def __init__(
         self,
-        variant: Variant,
+        variants: Sequence[Variant],
         engine: type[System],
         claim: Claim,
         plan: Plan,
         benchmark: Benchmark,
     ) -> None:
-        self.variant = variant
+        """`variants`: they differ in nothing that needs other tables; it begins as the first."""
+        self.variant = variants[0]
         self.engine = engine
         self.given_up = ""
-        self._scratch = claim.path / variant.slug
-        self._log = claim.path / f"{variant.slug}.log"
+        self._variants = {variant.name: variant for variant in variants}
+        self._scratch = claim.path / self.variant.slug
+        self._log = claim.path / f"{self.variant.slug}.log"
         self._claim = claim
         self._plan = plan
         self._benchmark = benchmark
         self._worker: Worker | None = None
         self._replacements = 0
         self._versions: dict[str, str] = {}
-        self._terms: dict[str, str] = {}
+        self._terms: dict[str, dict[str, str]] = {}
+        """By variant."""
         self._hold = Hold()
         self._remain: list[int] = []
         self._gone = False
+        self._switched = False
+        """Whether the engine is what `variant` says."""
         self._heir = claim.resumed
 
     def open(self) -> None:
@@ -69,11 +76,30 @@ class VariantWorker:
         before.close()
         held = (self._claim.lock, *self._hold.descriptors)
         self._worker = Worker(self.variant.name, self._benchmark.seam, self._log, held)
-        # An A/A control is the same once more: its worker has no need to know that it is one.
-        variant = replace(self.variant, aa_control=False)
         heir, self._heir = self._heir, True
-        opened = self._worker.ask(messages.Open(variant, str(self._scratch), owner, heir))
-        self._versions, self._terms = opened.versions, opened.terms
+        opened = self._worker.ask(messages.Open(self._plain, str(self._scratch), owner, heir))
+        self._versions, self._terms[self.variant.name] = opened.versions, opened.terms
+        self._switched = True
+
+    @property
+    def _plain(self) -> Variant:
+        """Its present variant. An A/A control is the same once more: its worker has no need to know
+        that it is one."""
+        return replace(self.variant, aa_control=False)
+
+    def become(self, name: str) -> None:
+        """Make the engine another of its variants, on the same data."""
+        if self._switched and name == self.variant.name:
+            return
+        before, self.variant = self.variant, self._variants[name]
+        self._switched = False
+        try:
+            self._terms[name] = self.ask(messages.Switch(self._plain)).terms
+        except LoadstoneError:
+            # It is stopped now; opened again, it is the variant that worked.
+            self.variant = before
+            raise
+        self._switched = True
 
     @property
     def reforkable(self) -> bool:
@@ -90,13 +116,13 @@ class VariantWorker:
         self.open()
         self.ask(messages.ImportState(state))
 
-    def terms(self) -> list[Term]:
-        """Every tactic as asked, and as the engine read it back: when it was last loaded or, if it
-        was not, when it was opened."""
-        asked = self.engine.asked(self.variant)
-        read = {**self._versions, **self._terms}
+    def terms(self, name: str) -> list[Term]:
+        """Every tactic of a variant as asked, and as the engine read it back: when it was last
+        loaded or made that variant or, if it was neither, when it was opened."""
+        asked = self.engine.asked(self._variants[name])
+        read = {**self._versions, **self._terms.get(name, {})}
         keys = dict.fromkeys([*read, *asked])
-        return [Term(self.variant.name, key, asked.get(key), read.get(key)) for key in keys]
+        return [Term(name, key, asked.get(key), read.get(key)) for key in keys]
 
     def load(
         self,
@@ -117,7 +143,7 @@ class VariantWorker:
                 recorder.load(load)
         settled = self._settle(items, rows)
         # What the database consists of can be read only now that there is one.
-        self._terms = self.ask(messages.TellTerms()).terms
+        self._terms[self.variant.name] = self.ask(messages.TellTerms()).terms
         if sized:
             recorder.size(self.variant.name, rows, settled.size_bytes)
 

@@ -39,6 +39,7 @@ class Requests(ABC):
             messages.TellTerms: lambda _: self.terms(),
             messages.Calibrate: lambda _: self.calibrate(),
             messages.Restart: lambda _: self.restart(),
+            messages.Switch: self.switch,
             messages.ExportState: lambda _: self.export_state(),
             messages.ImportState: self.import_state,
             messages.Load: self.load,
@@ -74,6 +75,11 @@ class Requests(ABC):
         page_cache.wait_until_dead(system.stop(), limit_s=DEATH_S_MAX)
         system.start()
         return Done()
+
+    def switch(self, request: messages.Switch) -> messages.TermsTold:
+        """Make the system another variant, and read its terms back."""
+        self._opened().switch(request.variant)
+        return self.terms()
 
     def export_state(self) -> messages.State:
         """Stop; evict files so the next process gets new page-cache pages. The reply holds the

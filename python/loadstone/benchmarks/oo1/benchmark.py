@@ -198,7 +198,12 @@ def _operations() -> tuple[Operation, ...]:
             warming=_texts(measure, ITERATIONS, WARMING),
             presets=frozenset(
                 preset
-                for preset, members in (("quick", QUICK | RUNGS), ("cold", COLD), ("full", FULL))
+                for preset, members in (
+                    ("quick", QUICK | RUNGS),
+                    ("cold", COLD),
+                    ("full", FULL),
+                    ("study", QUICK),
+                )
                 if measure in members
             ),
         )

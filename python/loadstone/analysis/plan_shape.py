@@ -1,0 +1,30 @@
+"""Whether two plans of one statement are the same plan.
+
+Engines write costs, estimates and counts into their plans, which differ between two variants of
+the same plan. What is compared is the text without its numbers: operators, structures, order. It
+would call two plans equal that differ in nothing but a number, as in the degree of a parallel scan.
+"""
+
+import re
+from collections.abc import Sequence
+
+from loadstone.record.model import StatementText
+
+_COSTS = re.compile(r"\((?:cost|actual)[^()]*\)")
+_NUMBER = re.compile(r"[-+]?\d[\d,._]*(?:[eE][-+]?\d+)?%?")
+_SPACE = re.compile(r"[ \t]+")
+
+
+def shape(plan: str) -> str:
+    """A plan's text without costs, numbers and spacing; empty for an engine without plans."""
+    bare = _NUMBER.sub("#", _COSTS.sub("", plan))
+    return "\n".join(_SPACE.sub(" ", line).strip() for line in bare.splitlines() if line.strip())
+
+
+def same_plans(one: Sequence[StatementText], other: Sequence[StatementText]) -> bool | None:
+    """Whether the plans of the variations that both have are the same; None where there is none to
+    compare."""
+    plans = {text.variation: shape(text.plan) for text in other}
+    pairs = [(shape(text.plan), plans[text.variation]) for text in one if text.variation in plans]
+    told = [(first, second) for first, second in pairs if first and second]
+    return all(first == second for first, second in told) if told else None

@@ -1,0 +1,120 @@
+"""From a study's choices to its combinations: which tactics are switched, and the variants."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from loadstone.engines.base import System
+from loadstone.errors import InputError
+from loadstone.plan.choices import FACTORIAL
+from loadstone.plan.study import Combination, Study, Switch
+from loadstone.plan.variant import Variant
+from loadstone.statistics.study import factorial, parts_of, two_ended
+
+SWITCHES_MAX = 24
+FACTORIAL_MAX = 6
+"""Switches of a full factorial: 64 combinations."""
+
+
+def study_of(
+    base: Variant, engine: type[System], vary: Sequence[str], design: str
+) -> tuple[Study, tuple[Variant, ...]]:
+    """The study of one variant's engine, and the variants of its combinations in their order.
+    `vary` as `Choices.vary`. Raises `InputError`."""
+    switches = tuple(_switches(base, engine, vary))
+    if not switches:
+        raise InputError(
+            f"{base.name} has nothing to switch",
+            hint=f"loadstone tactics {base.engine} lists what it can switch; name it with --vary",
+        )
+    _check_count(switches, design)
+    start = _with(base, {switch.tactic: switch.base for switch in switches}, engine)
+    other = {switch.tactic: switch.other for switch in switches}
+    made = []
+    for flipped in _flipped(switches, design):
+        variant = _with(start, {name: other[name] for name in flipped}, engine)
+        engine.check(variant)
+        made.append((Combination(variant.name, flipped), variant))
+    return (
+        Study(switches, tuple(combination for combination, _ in made)),
+        tuple(variant for _, variant in made),
+    )
+
+
+def _check_count(switches: Sequence[Switch], design: str) -> None:
+    names = [switch.tactic for switch in switches]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InputError(f"{twice} is varied twice", hint="name each tactic once, with two values")
+    most = FACTORIAL_MAX if design == FACTORIAL else SWITCHES_MAX
+    if len(switches) > most:
+        raise InputError(
+            f"{len(switches)} switches are too many for a {design} study: at most {most}",
+            hint="name those that matter with --vary",
+        )
+
+
+def _flipped(switches: Sequence[Switch], design: str) -> list[tuple[str, ...]]:
+    """The tactics at their other value, in each combination of a design."""
+    parts = parts_of(switch.tactic for switch in switches)
+    chosen = factorial(parts) if design == FACTORIAL else two_ended(parts)
+    return [tuple(name for name in parts if name in combination) for combination in chosen]
+
+
+def _switches(base: Variant, engine: type[System], vary: Sequence[str]) -> Iterator[Switch]:
+    if not vary:
+        for name, tactic in engine.capabilities.tactics.items():
+            # The base may be at the value that a study would switch to.
+            if tactic.studied not in ("", engine.tactic_of(base, name)):
+                yield _switch(base, engine, name, ())
+    for text in vary:
+        name, equals, values = text.partition("=")
+        given = tuple(value.strip() for value in values.split(",")) if equals else ()
+        if (equals and not all(given)) or len(given) == 1 or not name.strip():
+            raise InputError(
+                f"cannot read --vary {text[:60]!r}",
+                hint="write TACTIC or TACTIC=BASE,OTHER, as in --vary join=hash,merge",
+            )
+        if len(given) > 2:
+            raise InputError(
+                f"--vary {name} has {len(given)} values; a switch has two",
+                hint="study two values at a time",
+            )
+        yield _switch(base, engine, name.strip(), given)
+
+
+def _switch(base: Variant, engine: type[System], name: str, given: Sequence[str]) -> Switch:
+    """A switch from the values given, or from the base's own to the first other one declared."""
+    for value in given:
+        engine.tactic_of(replace(base, tactics=((name, value),)), name)
+    if given:
+        first, other = given
+    else:
+        first = engine.tactic_of(base, name)
+        other = _other(engine, name, first)
+    if first == other:
+        raise InputError(
+            f"--vary {name} has the same value twice: {first}",
+            hint=f"loadstone tactics {base.engine} {name} lists its values",
+        )
+    return Switch(name, first, other)
+
+
+def _other(engine: type[System], name: str, first: str) -> str:
+    declared = engine.tactic_named(name)
+    values = (declared.studied, *declared.names)
+    other = next((v for v in values if v not in ("", first) and not v.startswith("<")), None)
+    if other is None:
+        raise InputError(
+            f"{engine.name} takes a number for {name}: there is no other value to switch it to",
+            hint=f"give both: --vary {name}=A,B",
+        )
+    return other
+
+
+def _with(variant: Variant, values: Mapping[str, str], engine: type[System]) -> Variant:
+    """The variant with these values, named as its name is read again: in alphabetical order, and
+    without a default that nobody named."""
+    named = dict(variant.tactics)
+    for name, value in values.items():
+        if name in named or value != engine.tactic_of(Variant(variant.engine), name):
+            named[name] = value
+    return replace(variant, tactics=tuple(sorted(named.items())))

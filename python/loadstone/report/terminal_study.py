@@ -1,0 +1,153 @@
+"""A study on the terminal: a line for each operation while it goes on, and the sensitivity map."""
+
+import shlex
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from rich.table import Table
+from rich.text import Text
+
+from loadstone.analysis.study import (
+    StudiedOperation,
+    StudyMap,
+    operation_effects,
+    study_map,
+)
+from loadstone.analysis.verdict import circumstances
+from loadstone.control_characters import legible
+from loadstone.plan.plan import Plan
+from loadstone.plan.presentation import Presentation
+from loadstone.record.model import CellResult, Run
+from loadstone.report.legible import legible_run
+from loadstone.report.study_words import NOTHING, UNKNOWN, cell, legend, line, words
+from loadstone.report.terminal import Progress, Unit, folded, one_line, unit_of
+from loadstone.text.numbers import duration, number, plural
+
+NS_PER_MS = 1e6
+STRONGEST = 6
+"""Effects that are told with their intervals below the map."""
+COLUMN = 12
+"""Characters of a switch's column."""
+STYLES: Mapping[bool, str] = {True: "bold", False: "dim"}
+
+
+class StudyProgress(Progress):
+    """How far a study is: the effects of each operation as soon as it has ended."""
+
+    def __init__(self, plan: Plan, words: Presentation, total: int) -> None:
+        super().__init__(plan, words, total)
+        self._results: dict[Unit, dict[str, CellResult]] = defaultdict(dict)
+
+    def on_result(self, result: CellResult) -> None:
+        """A cell has a result."""
+        self._results[unit_of(result.cell)][result.cell.variant] = result
+        super().on_result(result)
+
+    def _say(self, unit: Unit, variant: str, *, again: bool) -> None:
+        del variant, again
+        if len(self._results[unit]) == self._expected[unit]:
+            self._console.print(self._told_of(unit), soft_wrap=True)
+
+    def _told_of(self, unit: Unit) -> Text:
+        study = self._plan.study
+        results = self._results[unit]
+        if study is None or study.base not in results:
+            return Text(f"{unit[2]}: …", style="dim")
+        return Text(ended_line(operation_effects(self._plan, study, results)))
+
+    def _table(self) -> Table:
+        table = Table.grid()
+        room = max(3, self._console.height - 5)
+        for unit in list(self._results)[-room:]:
+            table.add_row(self._told_of(unit))
+        return table
+
+
+def study_summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | Table]:
+    """The parts of the summary of a study, from top to bottom."""
+    run = legible_run(run, lines=False)
+    found = study_map(run)
+    if found is None:
+        return
+    count = plural(len(found.study.switches), "switch", "switches")
+    yield Text(
+        f"{run.plan.benchmark} on {found.study.base}: {count}, {run.plan.design}", style="bold"
+    )
+    yield Text(circumstances(run), style="dim")
+    for rows in dict.fromkeys(operation.rows for operation in found.operations):
+        yield Text("")
+        yield _map(found, rows)
+    if found.operations:
+        yield Text(legend(found.operations[0].effects.confidence), style="dim")
+    yield from _strongest(found)
+    yield from _problems(found, record)
+    yield Text("")
+    if page is not None:
+        yield Text("report  ").append(legible(str(page)), style="bold")
+    yield Text(f"record  {legible(str(record))}")
+
+
+def _map(found: StudyMap, rows: int) -> Table:
+    """Operations x switches: what matters first."""
+    table = Table(
+        box=None,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+        title=f"What each switch changes: {number(rows)} tuples, warm",
+        title_justify="left",
+        title_style="dim",
+    )
+    table.add_column("", no_wrap=True)
+    table.add_column("base", justify="right", no_wrap=True)
+    for switch in found.order:
+        table.add_column(folded(f"{switch.tactic}?{switch.other}", COLUMN), justify="right")
+    for operation in found.operations:
+        if operation.rows != rows:
+            continue
+        effects = {each.switch: each for each in operation.switches}
+        shown = [cell(effects[switch]) for switch in found.order]
+        base_ms = operation.effects.base_ms
+        table.add_row(
+            one_line(operation.name, 40),
+            Text(UNKNOWN if base_ms is None else duration(base_ms * NS_PER_MS), style="dim"),
+            *(Text(text, style=STYLES[text[0] not in (NOTHING, UNKNOWN)]) for text in shown),
+        )
+    return table
+
+
+def _strongest(found: StudyMap) -> Iterable[Text]:
+    """The strongest effects, each with its intervals."""
+    effects = sorted(
+        ((each.strength, operation, each) for operation in found.operations
+         for each in operation.switches if each.strength),
+        key=lambda one: -one[0],
+    )  # fmt: skip
+    if effects:
+        yield Text("")
+        yield Text("Strongest effects", style="bold")
+    for _, operation, each in effects[:STRONGEST]:
+        yield Text(line(operation.name, each))
+
+
+def _problems(found: StudyMap, record: Path) -> Iterable[Text]:
+    """Operations whose combinations were not all in order."""
+    bad = [operation for operation in found.operations if operation.status != "ok"]
+    if bad:
+        yield Text("")
+        yield Text("Problems", style="bold")
+    for operation in bad:
+        yield Text(f"{operation.name}: {operation.status}: {one_line(operation.reason, 200)}",
+                   style="red" if operation.status == "failed" else "yellow")  # fmt: skip
+    if any(operation.status == "disturbed" for operation in bad):
+        again = Text("To measure the disturbed operations again: ")
+        yield again.append(f"loadstone study --resume {shlex.quote(str(record))}", style="bold")
+
+
+def ended_line(operation: StudiedOperation) -> str:
+    """What an operation showed, as soon as it has ended."""
+    acting = sorted((one for one in operation.switches if one.strength), key=lambda o: -o.strength)
+    told = [f"{words(each.switch)} {cell(each)}" for each in acting]
+    base_ms = operation.effects.base_ms
+    base = "" if base_ms is None else f" {duration(base_ms * NS_PER_MS)} at base"
+    return f"{operation.name}:{base}; {', '.join(told) or 'no switch has an effect'}"

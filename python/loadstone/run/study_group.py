@@ -1,0 +1,63 @@
+"""The interleaved group of a study: one operation on all combinations, block after block.
+
+    until its time is over: a block = new processes; each combination once, in a random order
+
+All combinations of a block meet the same processes and nearly the same moment, so a contrast
+within a block has only the noise of the samples; the blocks are the observations.
+"""
+
+from collections.abc import Sequence
+
+from loadstone import _core
+from loadstone.run.interleaved_group import InterleavedGroup, OpenCell
+from loadstone.statistics.paired_ratio import OBSERVATIONS_MIN
+
+TURN_NS = 20_000_000
+"""A combination takes samples for about this time in a block: a single short one would show the
+state of the caches, more only this block's processes again."""
+TURN_SAMPLES_MAX = 8
+BLOCKS_MAX = 64
+"""Beyond these an interval hardly gets narrower, and a record holds every sample."""
+
+
+class StudyGroup(InterleavedGroup):
+    """Owns the state of a study's cells of one operation."""
+
+    def _planned_rounds(self, live: Sequence[OpenCell]) -> int:
+        """Take the blocks. There are as many as give an interval, also where that takes longer."""
+        begun_ns = _core.clock_ns()
+        for number in range(BLOCKS_MAX):
+            spent_ns = _core.clock_ns() - begun_ns
+            # The next block takes about as long as those before it.
+            over = spent_ns * (number + 1) > self._plan.repeat_s * 1e9 * max(number, 1)
+            if number >= OBSERVATIONS_MIN and over:
+                break
+            self._study_block(live, number)
+        return BLOCKS_MAX
+
+    def _study_block(self, live: Sequence[OpenCell], number: int) -> None:
+        """Start new processes, and give each combination its turn."""
+        able = [item for item in live if item.status == "ok"]
+        if number:
+            for item, outcome in zip(
+                able, self._executor.fork([item.cell for item in able]), strict=True
+            ):
+                item.add(outcome)
+        self._look()
+        count = self._turn(able)
+        for index in _core.schedule(self._seed + number, len(able), 1)[0]:
+            item = able[index]
+            taken = len(item.samples)
+            if item.status == "ok":
+                self._take(item, range(taken, taken + count), number)
+
+    @staticmethod
+    def _turn(able: Sequence[OpenCell]) -> int:
+        """The samples of a turn, the same for all combinations: as many as the slowest takes in its
+        time."""
+        last_ns = [item.samples[-1].elapsed_ns for item in able if item.samples]
+        return max(1, min(TURN_SAMPLES_MAX, TURN_NS // max(last_ns))) if last_ns else 1
+
+    def _repeat(self, number: int) -> None:
+        """All its blocks are planned rounds."""
+        del number

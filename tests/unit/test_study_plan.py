@@ -1,0 +1,109 @@
+"""A study's plan: its combinations, what is refused, and what a record may not claim."""
+
+import json
+from math import comb
+
+import pytest
+
+from loadstone.errors import InputError
+from loadstone.plan.choices import FACTORIAL, TWO_ENDED
+from loadstone.plan.plan import Plan
+from loadstone.run import session
+
+SWITCHES = ("durability", "cache=268435456,1048576", "parallelism=1,2")
+
+
+def planned(**choices: object) -> Plan:
+    given = {"benchmark": "wisconsin", "on": ["duckdb"], "design": TWO_ENDED, **choices}
+    return session.plan_from(given, None).plan
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_two_ended_study_has_both_ends_and_each_switch_alone_and_last(count: int) -> None:
+    study = planned(vary=SWITCHES[:count]).study
+    assert study is not None
+    names = frozenset(switch.tactic for switch in study.switches)
+    flipped = {frozenset(each.flipped) for each in study.combinations}
+    alone = {frozenset({name}) for name in names}
+    assert flipped == {frozenset(), names} | alone | {names - one for one in alone}
+    assert study.combinations[0].flipped == ()
+
+
+def test_a_factorial_study_has_every_combination() -> None:
+    study = planned(vary=SWITCHES, design=FACTORIAL).study
+    assert study is not None
+    sizes = [len(each.flipped) for each in study.combinations]
+    assert [sizes.count(size) for size in range(4)] == [comb(3, size) for size in range(4)]
+
+
+def test_each_combination_is_a_variant_with_those_values_and_every_operation_has_all() -> None:
+    plan = planned(vary=SWITCHES)
+    assert plan.study is not None
+    for each in plan.study.combinations:
+        asked = dict(pair.split("=") for pair in each.variant.partition("?")[2].split("&") if pair)
+        expected = {s.tactic: s.other for s in plan.study.switches if s.tactic in each.flipped}
+        assert asked == expected
+        assert session._variant(each.variant, "engines")[0].name == each.variant, "if resumed"
+    measured = {(cell.operation, cell.variant) for cell in plan.cells}
+    operations = {operation for operation, _ in measured}
+    assert measured == {(o, v) for o in operations for v in plan.variants}
+    assert plan.aa_control == f"{plan.study.base}#2"
+
+
+def test_a_base_value_that_is_no_default_stands_in_every_variant() -> None:
+    plan = planned(vary=["parallelism=2,1"])
+    assert plan.study is not None
+    assert plan.study.base == "duckdb?parallelism=2"
+    assert plan.study.combinations[1].variant == "duckdb?parallelism=1"
+
+
+@pytest.mark.parametrize(("choices", "told"), [
+    ({"on": ["duckdb", "sqlite"], "vary": ["durability"]}, "one engine, not of 2"),
+    ({"vary": ["speed=1,2"]}, "no tactic 'speed'"),
+    ({"vary": ["durability=full"]}, "cannot read --vary"),
+    ({"vary": ["durability=full,"]}, "cannot read --vary"),
+    ({"vary": ["=1,2"]}, "cannot read --vary"),
+    ({"vary": ["durability=full,none,full"]}, "a switch has two"),
+    ({"vary": ["durability=full,full"]}, "same value twice"),
+    ({"vary": ["durability=full,often"]}, "cannot set durability"),
+    ({"on": ["fixed"], "vary": ["time_us"]}, "no other value to switch it to"),
+    ({"vary": ["durability", "durability=none,full"]}, "varied twice"),
+])  # fmt: skip
+def test_what_is_no_study_is_refused_in_words(choices: dict, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        planned(**choices)
+
+
+def test_a_record_may_not_claim_another_study_than_its_variants() -> None:
+    plan = json.loads(planned(vary=SWITCHES).to_json())
+    assert Plan.from_json(json.dumps(plan)).study is not None
+
+    def broken(change: str) -> str:
+        other = json.loads(json.dumps(plan))
+        combinations = other["study"]["combinations"]
+        if change == "no design":
+            other["design"] = ""
+        elif change == "another variant":
+            combinations[2]["variant"] = "duckdb?durability=often"
+        elif change == "another order":
+            combinations[-1]["flipped"].reverse()
+        elif change == "an unknown switch":
+            combinations[2]["flipped"] = ["speed"]
+        elif change == "twice":
+            combinations[2]["flipped"] = combinations[1]["flipped"]
+        elif change == "no base":
+            combinations.reverse()
+        return json.dumps(other)
+
+    for change in ("no design", "another variant", "another order", "an unknown switch", "twice",
+                   "no base"):  # fmt: skip
+        with pytest.raises(InputError, match="the plan: "):
+            Plan.from_json(broken(change))
+
+
+def test_a_plan_of_before_studies_is_none() -> None:
+    plan = session.plan_from({"benchmark": "wisconsin", "on": ["sqlite"]}, None).plan
+    older = json.loads(plan.to_json())
+    for name in ("design", "vary", "within_s", "study"):
+        del older[name]
+    assert Plan.from_json(json.dumps(older)) == plan
