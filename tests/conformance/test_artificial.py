@@ -11,12 +11,13 @@ from loadstone.engines.calibration import fixed, stalling
 from loadstone.engines.calibration.artificial import ArtificialEngine
 from loadstone.engines.calibration.fixed import FixedEngine
 from loadstone.engines.calibration.null import NullEngine
+from loadstone.engines.calibration.planted import SWITCHES, PlantedEngine, planted
 from loadstone.engines.calibration.stalling import StallingEngine
 from loadstone.errors import InputError
 from loadstone.plan.variant import Variant, parse_variant
 
 ARTIFICIAL: dict[str, type[ArtificialEngine]] = {
-    kind.name: kind for kind in (NullEngine, FixedEngine, StallingEngine)
+    kind.name: kind for kind in (NullEngine, FixedEngine, StallingEngine, PlantedEngine)
 }
 
 Make = Callable[[str], ArtificialEngine]
@@ -67,6 +68,8 @@ def test_it_takes_every_table_and_keeps_none(
         ("fixed?time_us=7", {"time_us": "7"}),
         ("stalling", {"pause_ms": "50", "every": "1000"}),
         ("stalling?pause_ms=2&every=3", {"pause_ms": "2", "every": "3"}),
+        ("planted", {"time_us": "1000", **dict.fromkeys(SWITCHES, "off")}),
+        ("planted?b=on&time_us=7", {"time_us": "7", **dict.fromkeys(SWITCHES, "off"), "b": "on"}),
     ],
 )
 def test_terms_are_read_back(make_artificial: Make, text: str, read_back: dict[str, str]) -> None:
@@ -77,6 +80,7 @@ def test_terms_are_read_back(make_artificial: Make, text: str, read_back: dict[s
 @pytest.mark.parametrize(
     "text", ["null?time_us=1", "fixed?time_us=0", "fixed?time_us=-1", "fixed?time_us=1.5",
              "fixed?time_us=%3Cn%3E", "stalling?every=0", "stalling?pause_ms=long",
+             "planted?a=maybe", "planted?g=on",
              "null:///tmp/x"]
 )  # fmt: skip
 def test_what_it_cannot_do_is_refused(make_artificial: Make, text: str) -> None:
@@ -113,6 +117,32 @@ def test_the_fixed_engine_answers_at_its_time_and_not_before(
     begin_ns = now_ns
     engine.read("anything")
     assert now_ns == begin_ns
+
+
+def test_the_planted_engine_s_rule() -> None:
+    times = {"": 1.0, "a": 1.25, "b": 1.3, "c": 1.2, "d": 1.3, "e": 1.0, "f": 0.8, "af": 1.0,
+             "cd": 1.716, "bcd": 2.016, "abcdef": 2.016}  # fmt: skip
+    assert {on: planted(on) for on in times} == pytest.approx(times)
+
+
+def test_the_planted_engine_takes_the_time_of_its_tactics(
+    make_artificial: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now_ns = 0
+
+    def clock_ns() -> int:
+        nonlocal now_ns
+        now_ns += 1
+        return now_ns
+
+    monkeypatch.setattr(fixed, "clock_ns", clock_ns)
+    engine = make_artificial("planted?time_us=5&b=on")
+    for tactics, elapsed_ns in (("b=on", 6500), ("b=on&a=on", 7750), ("e=on", 5000)):
+        text = f"planted?time_us=5&{tactics}"
+        engine.switch(parse_variant(text, frozenset(engine.capabilities.tactics)))
+        begin_ns = now_ns + 1
+        engine.run("anything")
+        assert now_ns - begin_ns == elapsed_ns
 
 
 def test_the_stalling_engine_pauses_at_every_nth_statement(

@@ -180,7 +180,7 @@ def test_a_program_is_switched_to_every_value_and_back(text: str) -> None:
         raise
 
 
-@pytest.mark.parametrize("name", ["fixed", "stalling"])
+@pytest.mark.parametrize("name", ["fixed", "stalling", "planted"])
 def test_an_artificial_engine_is_switched(name: str, tmp_path: Path) -> None:
     kind = registry.load_engine(name)
     engine = kind(Variant(name), tmp_path, "run1")
@@ -197,7 +197,7 @@ def test_an_artificial_engine_is_switched(name: str, tmp_path: Path) -> None:
 def declarations() -> Iterator[Tactic]:
     for name in ENGINES:
         yield from ENGINES[name].capabilities.tactics.values()
-    for name in ("fixed", "stalling"):
+    for name in ("fixed", "stalling", "planted"):
         yield from registry.load_engine(name).capabilities.tactics.values()
     for name in CLIENTS:
         try:

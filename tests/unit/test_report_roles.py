@@ -20,7 +20,7 @@ from loadstone.plan.plan import Plan
 from loadstone.record.model import Run, Term
 from loadstone.report.paper_words import paper_tables
 
-NO_DATABASE = {"memory", "python-dict", "null", "python-null", "fixed", "stalling"}
+NO_DATABASE = {"memory", "python-dict", "null", "python-null", "fixed", "stalling", "planted"}
 
 
 def rendered(name: str, run: Run) -> str:

@@ -1,0 +1,54 @@
+"""The planted engine: answers after a time that follows from its tactics by a known rule. What a
+study finds on it can be held against that rule."""
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import ClassVar
+
+from loadstone.engines.base import Capabilities
+from loadstone.engines.calibration.artificial import IMAGINED, ArtificialEngine
+from loadstone.engines.calibration.fixed import FixedEngine
+from loadstone.engines.tactic import declared
+from loadstone.plan.role import Role
+
+FACTORS: Mapping[str, float] = {"a": 1.25, "c": 1.2, "d": 1.3, "f": 1 / 1.25}
+"""What multiplies the time. `a` and `f` cancel."""
+ADDED = 0.3
+"""What `b` adds to the time, of the time that all tactics off take."""
+TOGETHER = 1.1
+"""What `c` and `d` multiply it by besides, where both are on. `e` does nothing at all."""
+SWITCHES = ("a", "b", "c", "d", "e", "f")
+
+
+def planted(on: Collection[str]) -> float:
+    """The time with these tactics on, over that with none."""
+    time = 1.0
+    for switch in on:
+        time *= FACTORS.get(switch, 1.0)
+    if "c" in on and "d" in on:
+        time *= TOGETHER
+    return time + (ADDED if "b" in on else 0.0)
+
+
+class PlantedEngine(FixedEngine):
+    """Every statement takes `time_us` microseconds times `planted` of its tactics, never less."""
+
+    name: ClassVar[str] = "planted"
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        structures=IMAGINED,
+        tactics=declared(Path(__file__).with_suffix(".toml")),
+        answers=False,
+        role=Role.CONTROL,
+    )
+
+    def start(self) -> None:
+        """Set the time."""
+        super().start()
+        self._base_us = int(self.tactic("time_us"))
+        self._on = frozenset(one for one in SWITCHES if self.tactic(one) == "on")
+        self._time_ns = round(self._base_us * 1000 * planted(self._on))
+
+    def terms(self) -> Mapping[str, str]:
+        """As for all that keep nothing, and what the time follows from."""
+        switches = {one: "on" if one in self._on else "off" for one in SWITCHES}
+        return {**ArtificialEngine.terms(self), "time_us": str(self._base_us), **switches}
