@@ -1,6 +1,5 @@
 """Writing a record: append-only, each cell in one transaction the moment it ends."""
 
-import dataclasses
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
@@ -21,6 +20,7 @@ from loadstone.record.model import (
     OperationText,
     Term,
     UsersPoint,
+    by_name,
 )
 from loadstone.record.schema import APPLICATION_ID, SCHEMA_VERSION, definitions, table
 
@@ -129,22 +129,22 @@ class Recorder:
         """A loop of users has ended."""
         values = {
             name: json.dumps(value) if isinstance(value, Mapping) else value
-            for name, value in dataclasses.asdict(point).items()
+            for name, value in by_name(point).items()
         }
         self._many("users", [self._mine(**values)])
 
     def terms(self, terms: Sequence[Term]) -> None:
         """A variant's settings, asked and read back."""
-        self._many("term", [self._mine(**dataclasses.asdict(term)) for term in terms])
+        self._many("term", [self._mine(**by_name(term)) for term in terms])
 
     def operations(self, operations: Sequence[OperationText]) -> None:
         """The operations of a scale, in the paper's order."""
-        rows = [dataclasses.asdict(operation) for operation in operations]
+        rows = [by_name(operation) for operation in operations]
         self._many("operation", [{"query_group": row.pop("group"), **row} for row in rows])
 
     def inputs(self, inputs: Sequence[InputText]) -> None:
         """The inputs of variations of a scale's operations."""
-        self._many("input", [dataclasses.asdict(item) for item in inputs])
+        self._many("input", [by_name(item) for item in inputs])
 
     def structure_notes(self, notes: Sequence[tuple[str, str, str]]) -> None:
         """(variant, storage, note)."""
@@ -153,7 +153,7 @@ class Recorder:
 
     def load(self, load: Load) -> None:
         """A relation has been loaded."""
-        self._many("load", [self._mine(**dataclasses.asdict(load))])
+        self._many("load", [self._mine(**by_name(load))])
 
     def size(self, variant: str, rows: int, size_bytes: int) -> None:
         """The size of a variant's tables of a scale."""
@@ -161,7 +161,7 @@ class Recorder:
 
     def event(self, event: Event) -> None:
         """Something happened outside a cell."""
-        self._many("event", [self._mine(**dataclasses.asdict(event))])
+        self._many("event", [self._mine(**by_name(event))])
 
     def cell(self, result: CellResult) -> None:
         """A cell has ended: all of it in one transaction."""
@@ -186,7 +186,7 @@ class Recorder:
                 ("disturbance", [result.disturbance] if result.disturbance else []),
             ):
                 for item in items:
-                    row = {"cell_id": cell_id, **dataclasses.asdict(item)}
+                    row = {"cell_id": cell_id, **by_name(item)}
                     _insert(self._connection, name, row)
 
     def end(self, outcome: str, elapsed_ns: int) -> None:

@@ -4,14 +4,13 @@ A field is a column, or some, of the flat formats, a member of a cell's object i
 names are described in `docs/report.md`.
 """
 
-import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.summary import Row, Summary
-from loadstone.record.model import WORK, CellResult, Condition, Run
+from loadstone.record.model import WORK, CellResult, Condition, Run, by_name
 from loadstone.statistics.estimate import Estimate
 
 
@@ -175,4 +174,4 @@ def members(told: CellContext) -> dict[str, Any]:
 
 def plain(value: Any) -> dict[str, Any] | None:
     """A frozen value as an object; None stays what it is."""
-    return None if value is None else dataclasses.asdict(value)
+    return None if value is None else by_name(value)

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from loadstone.analysis.summary import summarise
-from loadstone.record.model import Run, Sample
+from loadstone.record.model import Run, Sample, by_name
 from loadstone.report.base import Report
 from loadstone.report.columns import COLUMNS, cells, flat
 
@@ -52,4 +52,4 @@ def _rows(run: Run) -> list[dict[str, Any]]:
 
 
 def _sample(sample: Sample) -> dict[str, int | None]:
-    return {f"sample_{name}": value for name, value in dataclasses.asdict(sample).items()}
+    return {f"sample_{name}": value for name, value in by_name(sample).items()}
