@@ -8,6 +8,7 @@ import pytest
 from engine_kinds import ENGINES, MakeEngine
 from samples import ROWS, as_rows, rows, said, stream, table, trimmed
 
+from loadstone._core import answer_of_rows, answer_of_stream
 from loadstone.engines.base import STORAGES, Engine
 from loadstone.errors import EngineError, InputError, UnsupportedError
 
@@ -67,7 +68,7 @@ def test_every_structure_holds_the_rows_or_is_a_gap_with_a_reason(engine: Engine
 
 
 def test_an_index_is_used_for_one_row(engine: Engine) -> None:
-    many = [(i % 30000, i, i, "x") for i in range(60000)]
+    many = [(i, i, i, "x") for i in range(30000)]
     engine.load(table("a", indexes=("unique2",)), stream(many, 10000))
     engine.load(table("b"), stream(many, 10000))
     engine.settle(["a", "b"])
@@ -79,14 +80,20 @@ def test_an_index_is_used_for_one_row(engine: Engine) -> None:
 
 def access(engine: Engine, text: str) -> Sequence[str] | None:
     statement = said(engine, text)
-    before = {name: contents(engine, name) for name in engine.tables()}
+    before = {name: sums(engine, name) for name in engine.tables()}
     paths = engine.access_paths(statement, engine.explain(statement))
-    assert {name: contents(engine, name) for name in engine.tables()} == before
+    assert {name: sums(engine, name) for name in engine.tables()} == before
     return paths
 
 
+def sums(engine: Engine, name: str) -> tuple[int, str]:
+    """The number of a table's rows and their checksum, in any order."""
+    found = engine.contents(name)
+    return answer_of_rows(found) if isinstance(found, list) else answer_of_stream(found)
+
+
 def test_a_plan_shows_the_structure_in_use_and_its_absence(engine: Engine) -> None:
-    many = [(i % 30000, i, i, "x") for i in range(60000)]
+    many = [(i, i, i, "x") for i in range(30000)]
     designs = {
         "clustered": table("c", organisation="clustered", key="unique2", tiebreaker="unique1"),
         "hash": table("h", organisation="hash", key="unique2"),

@@ -4,7 +4,7 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-from report_fixture import FEW, make_run, write_record
+from report_fixture import make_run, write_record
 
 from loadstone import registry
 from loadstone.errors import RecordError
@@ -19,13 +19,15 @@ NO_NUMBERS = ("many", "12", "1e9999", "NaN", "-1", "\x1b[31m12", "")
 @pytest.fixture(scope="module")
 def good(tmp_path_factory):
     path = tmp_path_factory.mktemp("good") / "r.loadstone"
-    write_record(make_run(FEW), path)
+    # One operation at one scale: a page of few drawings.
+    write_record(make_run(("min-scalar",), scales=(10_000,)), path)
     return path.read_bytes()
 
 
 def changed(good, path, table, key, value):
     path.write_bytes(good)
     with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA synchronous = OFF")
         connection.execute(f"DELETE FROM {table} WHERE key = ?", (key,))
         connection.execute(f"INSERT INTO {table} VALUES (1, ?, ?)", (key, value))
         connection.commit()

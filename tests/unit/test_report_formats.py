@@ -183,8 +183,9 @@ def test_a_page_of_400_cells_with_endless_plans_stays_below_two_megabytes() -> N
     assert b"characters more; the record has them all" in page
 
 
-def test_of_many_samples_the_page_draws_some_and_says_so() -> None:
-    few, many = (make_run(("min-scalar",), repeat=n, scales=(10_000,)) for n in (40, 30_000))
+@pytest.mark.parametrize("samples", [3_000, pytest.param(30_000, marks=pytest.mark.slow)])
+def test_of_many_samples_the_page_draws_some_and_says_so(samples: int) -> None:
+    few, many = (make_run(("min-scalar",), repeat=n, scales=(10_000,)) for n in (40, samples))
     pages = [rendered("html", run).decode() for run in (few, many)]
     assert "drawn</span>" not in pages[0]
     assert pages[0].count("<circle") == 4 * 40 + 3 * 3  # not the harness's own
