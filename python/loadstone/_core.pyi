@@ -361,7 +361,8 @@ class LodeDatabase:
         for a scan, `clustered`, `hash`, `nonclustered`."""
     def cancel(self) -> None:
         """End all statements that other threads are running here, or wait for a lock with: they
-        raise `LodeError`, and nothing of them is kept. One that commits already is not ended."""
+        raise `CancelledError`, and nothing of them is kept. One that commits already is not
+        ended."""
     def load(
         self,
         name: str,

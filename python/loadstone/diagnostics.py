@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from loadstone import secret
 from loadstone.control_characters import legible
 from loadstone.errors import (
+    CancelledError,
     DeadlockError,
     EngineError,
     InputError,
@@ -56,6 +57,7 @@ EXIT_OF_ERROR: dict[type[LoadstoneError], Exit] = {
     InputError: Exit.INPUT,
     QueryError: Exit.INPUT,
     DeadlockError: Exit.ENGINE,
+    CancelledError: Exit.ENGINE,
     NotInstalledError: Exit.ENGINE,
     EngineError: Exit.ENGINE,
     WorkerDiedError: Exit.ENGINE,

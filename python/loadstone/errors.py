@@ -29,6 +29,10 @@ class LodeError(EngineError):
     """An operation of lode, the reference engine, failed; committed data is still there."""
 
 
+class CancelledError(LodeError):
+    """A statement of lode was ended by `cancel`; nothing of it is kept."""
+
+
 class DeadlockError(LodeError):
     """A transaction of lode was rolled back to end a deadlock: run it again."""
 

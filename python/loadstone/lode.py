@@ -19,10 +19,11 @@ from loadstone._core import lode_connect as connect
 from loadstone._core import lode_profiles as profiles
 from loadstone._core import lode_tactics as tactics
 from loadstone._core import lode_tactics_of as tactics_of
-from loadstone.errors import DeadlockError, LodeError, QueryError
+from loadstone.errors import CancelledError, DeadlockError, LodeError, QueryError
 
 __all__ = [
     "Btree",
+    "CancelledError",
     "Database",
     "DeadlockError",
     "Hash",

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from loadstone.engines.lode.engine import LodeEngine
-from loadstone.lode import Database, LodeError, QueryError, Rows, profiles
+from loadstone.lode import CancelledError, Database, LodeError, QueryError, Rows, profiles
 from loadstone.plan.variant import parse_variant
 
 PARTS = [(1, "wheel", 2.5), (2, "spoke", 0.25), (3, "rim", None)]
@@ -83,6 +83,22 @@ def test_a_parameter_that_is_no_value_is_refused(database, value, error):
 def test_a_missing_parameter_is_named(database):
     with pytest.raises(QueryError, match=r"no value for the parameter \$2"):
         database.query(NAMES + "where p.number = $1 or p.number = $2", [1])
+
+
+def test_a_surplus_parameter_is_refused_with_what_is_expected(database):
+    text = NAMES + "where p.number = $2"
+    expected = r"3 values are given, and the text takes 2: give one for each parameter"
+    for ask in (database.query, database.explain, database.access_paths):
+        with pytest.raises(QueryError, match=expected):
+            ask(text, [1, 2, 3])
+    with pytest.raises(QueryError, match=expected):
+        database.explain(text, [1, 2, 3], counted=True)
+    with pytest.raises(QueryError, match=expected):
+        database.prepare(text).query(1, 2, 3)
+    for changes in ("append to parts (number = 9)", "range of q is parts"):
+        with pytest.raises(QueryError, match="1 value is given, and the text has no parameter"):
+            database.execute(changes, ["spare"])
+    assert len(database.query(NAMES).fetch()) == 2
 
 
 @pytest.mark.parametrize(
@@ -208,7 +224,7 @@ def test_statements_are_cancelled_from_another_thread(database):
     def ask():
         try:
             database.query(endless)
-        except LodeError as error:
+        except CancelledError as error:
             raised.append(str(error))
 
     thread = threading.Thread(target=ask)

@@ -4,7 +4,7 @@ from concurrent.futures import Future
 
 import pytest
 
-from loadstone.errors import LodeError
+from loadstone.errors import CancelledError, LodeError
 from loadstone.shell import session as shell
 from loadstone.shell.lines import Given
 from loadstone.shell.monitor import Monitor
@@ -31,9 +31,9 @@ def interrupting(session, call):
     return called
 
 
-def raising(message):
+def raising(error):
     def call():
-        raise LodeError(message)
+        raise error
 
     return call
 
@@ -46,11 +46,11 @@ def said(session, call, *say, **also):
 
 
 def test_a_cancelled_statement_keeps_nothing_and_a_committing_one_is_kept(session):
-    cancelled = raising("the query was cancelled")
+    cancelled = raising(CancelledError("it was ended"))
     assert said(session, cancelled, shell.COMMITTED) == "nothing of it is kept"
     assert said(session, lambda: 1, shell.COMMITTED) == "it was already committing: it is kept"
     uncertain = "whether this transaction is committed is known when the database is opened again"
-    assert uncertain in said(session, raising(uncertain), shell.COMMITTED)
+    assert uncertain in said(session, raising(LodeError(uncertain)), shell.COMMITTED)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@
 //! are equal whatever their spans.
 
 mod operator;
+mod parameters;
 
 pub use operator::{AggregateFunction, BinaryOperator, UnaryOperator};
 pub(crate) use operator::{NOT_PRECEDENCE, SIGN_PRECEDENCE};

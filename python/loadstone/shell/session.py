@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from loadstone._core import clock_ns
 from loadstone.diagnostics import Exit, put, reader_left, say
+from loadstone.errors import CancelledError
 from loadstone.lode import Database, Rows, Statement
 from loadstone.shell.formats import FORMATS, Format
 from loadstone.shell.opening import Place
@@ -21,8 +22,6 @@ EXPLAINS = ("off", "plan", "counted")
 """Run a statement and show its rows; show its plan alone; run it and show what was counted."""
 PATIENCE_S = 0.05
 """How often somebody looks whether Ctrl-C was pressed while a statement runs."""
-CANCELLED = "the query was cancelled"
-"""The error of a statement that ended because somebody wanted it to."""
 # What became of a statement that Ctrl-C came too late for, or that had given rows before.
 ENDED = "it had ended already"
 COMMITTED = "it was already committing: it is kept"
@@ -126,7 +125,7 @@ class Session:
             if error is None:
                 raise KeyboardInterrupt(too_late)
             raise KeyboardInterrupt(
-                cancelled if str(error) == CANCELLED else f"it had failed: {error}"
+                cancelled if isinstance(error, CancelledError) else f"it had failed: {error}"
             )
         return answer.result()
 

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 /// Python's own classes, imported when the first error is raised.
 mod raised {
     pyo3::import_exception!(loadstone.errors, LodeError);
+    pyo3::import_exception!(loadstone.errors, CancelledError);
     pyo3::import_exception!(loadstone.errors, DeadlockError);
     pyo3::import_exception!(loadstone.errors, QueryError);
 }
@@ -22,6 +23,7 @@ pub fn failure(error: &LodeError) -> PyErr {
 pub fn query_failure(error: &QueryError) -> PyErr {
     match error {
         QueryError::Lode(error) => failure(error),
+        QueryError::Cancelled => raised::CancelledError::new_err(error.to_string()),
         QueryError::Quel(_) | QueryError::Input { .. } => {
             raised::QueryError::new_err(error.to_string())
         }

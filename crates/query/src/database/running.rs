@@ -31,6 +31,7 @@ impl Database {
     ///
     /// What is wrong with the text, or with running it; then nothing of it is kept.
     pub fn run(&self, statement: &Statement, parameters: &[Parameter]) -> Result<Outcome> {
+        statement.takes(parameters)?;
         match (statement.only_reads(), statement.gives_rows()) {
             (true, true) => self.read(statement, parameters),
             (true, false) => self.declare(statement, parameters),
@@ -46,6 +47,7 @@ impl Database {
     /// What is wrong with the text. A text whose commands before the last make or remove relations
     /// can be explained only piece by piece.
     pub fn plan(&self, statement: &Statement, parameters: &[Parameter]) -> Result<Plan> {
+        statement.takes(parameters)?;
         let (reading, _cancel) = self.begin_reading();
         let catalog = self.catalog.read(&reading)?;
         drop(reading);
@@ -147,6 +149,7 @@ impl Database {
 
     /// Declarations alone: that their relations are there.
     fn declare(&self, statement: &Statement, parameters: &[Parameter]) -> Result<Outcome> {
+        statement.takes(parameters)?;
         let (reading, _cancel) = self.begin_reading();
         let catalog = self.catalog.read(&reading)?;
         drop(reading);

@@ -10,7 +10,7 @@ use loadstone_quel::tree::{self, Span, Target};
 
 use super::planned::Plans;
 use crate::catalog::Catalog;
-use crate::error::Result;
+use crate::error::{QueryError, Result};
 use crate::execution::Parameter;
 use crate::execution::compiled::CodeCache;
 
@@ -22,6 +22,8 @@ pub struct Statement {
     pub(super) program: Vec<tree::Statement>,
     /// Range variables that were declared before, with their relations.
     pub(super) ranges: BTreeMap<String, String>,
+    /// How many values it takes.
+    parameters: usize,
     /// What `execution=compiled` made of it, for as long as it or a copy is there.
     pub(super) code: Arc<CodeCache>,
     /// The plans that were made of it, for as long.
@@ -63,7 +65,8 @@ impl Statement {
 
     fn of(text: Arc<str>, program: Vec<tree::Statement>) -> Self {
         let ranges = BTreeMap::new();
-        Self { text, program, ranges, code: Arc::default(), plans: Arc::default() }
+        let parameters = program.iter().map(tree::Statement::parameters).max().unwrap_or(0);
+        Self { text, program, ranges, parameters, code: Arc::default(), plans: Arc::default() }
     }
 
     /// The range variables that it declares, with their relations.
@@ -104,6 +107,28 @@ impl Statement {
         self.program.iter().all(|command| is_silent(command) || is_client(command))
     }
 
+    /// Refuse more values than it takes. Of fewer, its first parameter without one is told by what
+    /// checks it.
+    ///
+    /// # Errors
+    ///
+    /// [`QueryError::Input`].
+    pub(super) fn takes(&self, given: &[Parameter]) -> Result<()> {
+        if given.len() <= self.parameters {
+            return Ok(());
+        }
+        let what = match self.parameters {
+            0 => {
+                format!("{} given, and the text has no parameter: `$1` is one", count(given.len()))
+            }
+            takes => format!(
+                "{} given, and the text takes {takes}: give one for each parameter, `$1` first",
+                count(given.len())
+            ),
+        };
+        Err(QueryError::Input { what })
+    }
+
     /// What checks its commands against a catalog.
     pub(super) fn checker(&self, catalog: &Catalog, parameters: &[Parameter]) -> Checker {
         let types = parameters.iter().map(Parameter::kind);
@@ -113,6 +138,10 @@ impl Statement {
         }
         checker
     }
+}
+
+fn count(values: usize) -> String {
+    if values == 1 { "1 value is".to_owned() } else { format!("{values} values are") }
 }
 
 /// Whether a command does nothing to relations and gives nothing.
