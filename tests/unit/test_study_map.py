@@ -1,6 +1,8 @@
 """The sensitivity map from a record: effects that were planted are there, the others are not."""
 
 import random
+import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from math import exp
@@ -8,9 +10,11 @@ from pathlib import Path
 
 import pytest
 from report_fixture import make_run
+from typer.testing import CliRunner
 
 from loadstone.analysis.plan_shape import same_plans, shape
 from loadstone.analysis.study import StudyMap, study_map
+from loadstone.cli import app
 from loadstone.plan.plan import Plan
 from loadstone.record.model import CellResult, OperationText, Run, Sample, StatementText
 from loadstone.report.study_words import NOTHING, OTHER_PLAN, UNKNOWN, cell
@@ -20,17 +24,19 @@ from loadstone.text.numbers import times
 
 OPERATIONS = ("min-heap", "select-1%-heap")
 FACTORS = {
-    "min-heap": {"durability": 0.5, "parallelism": 1.0, "cache": 1.0},
-    "select-1%-heap": {"durability": 1.0, "parallelism": 4.0, "cache": 1.25},
+    "min-heap": {"durability": 0.5, "parallelism": 1.0, "cache": 1.0, "join": 1.0},
+    "select-1%-heap": {"durability": 1.0, "parallelism": 4.0, "cache": 1.25, "join": 1.0},
 }
 """What each switch multiplies an operation's time by."""
+TOGETHER: dict[str, float] = {"min-heap": 1.0, "select-1%-heap": 1.0}
+"""And all of them, besides."""
 BLOCKS = 12
 
 
 def plan() -> Plan:
-    vary = ["durability", "parallelism=1,2", "cache=268435456,1048576"]
+    vary = ["durability", "parallelism=1,2", "cache=268435456,1048576", "join=auto,hash"]
     return session.plan_from(
-        {"benchmark": "wisconsin", "on": ["duckdb"], "design": "two-ended", "vary": vary,
+        {"benchmark": "wisconsin", "on": ["postgresql"], "design": "two-ended", "vary": vary,
          "operations": OPERATIONS}, None).plan  # fmt: skip
 
 
@@ -41,6 +47,7 @@ def result(plan: Plan, operation: str, variant: str, flipped: tuple[str, ...]) -
     factor = 1.0
     for tactic in flipped:
         factor *= FACTORS[operation][tactic]
+    factor *= TOGETHER[operation] if len(flipped) == len(FACTORS[operation]) else 1.0
     samples = [
         Sample(block * 2 + turn, block, 0, block, round(
             2e6 * factor * exp(random.Random(block).gauss(0, 0.3) + chance.gauss(0, 0.003))))
@@ -96,7 +103,12 @@ def test_planted_effects_are_found_and_no_others() -> None:
 def test_what_matters_comes_first() -> None:
     map_ = found(record())
     assert [operation.name for operation in map_.operations] == ["select-1%-heap", "min-heap"]
-    assert [switch.tactic for switch in map_.order] == ["parallelism", "durability", "cache"]
+    assert [switch.tactic for switch in map_.order] == [
+        "parallelism",
+        "durability",
+        "cache",
+        "join",
+    ]
 
 
 def test_an_effect_through_another_plan_is_marked() -> None:
@@ -109,7 +121,7 @@ def test_an_effect_through_another_plan_is_marked() -> None:
 
 def test_a_combination_that_failed_gives_no_figure_and_is_a_problem() -> None:
     made = plan()
-    broken = result(made, "min-heap", "duckdb?durability=none", ("durability",))
+    broken = result(made, "min-heap", "postgresql?durability=none", ("durability",))
     broken = replace(broken, status="failed", reason="wrong answer", samples=())
     run = record({("min-heap", broken.cell.variant): broken})
     told = cells(run)
@@ -120,8 +132,22 @@ def test_a_combination_that_failed_gives_no_figure_and_is_a_problem() -> None:
 
 
 def test_without_its_base_an_operation_has_no_line() -> None:
-    run = record({("min-heap", "duckdb"): None})
+    run = record({("min-heap", "postgresql"): None})
     assert [operation.name for operation in found(run).operations] == ["select-1%-heap"]
+
+
+def test_what_three_switches_do_together_calls_for_a_factorial_study(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert not any(operation.escalate for operation in found(record()).operations)
+    monkeypatch.setitem(TOGETHER, "min-heap", 3.0)
+    run = record()
+    text = "\n".join(str(part) for part in study_summary(run, Path("r.loadstone"), None))
+    (told,) = re.findall(r"To take them apart: loadstone (study .*)", text)
+    again = CliRunner().invoke(app, [*shlex.split(told), "--dry-run"])
+    assert again.exit_code == 0, again.output
+    assert "min-heap" in again.output
+    assert "select-1%-heap" not in again.output
 
 
 def test_a_run_that_is_no_study_has_no_map() -> None:

@@ -21,6 +21,7 @@ from loadstone.statistics.study import (
     PartEffect,
     StudyEffects,
     as_ratio,
+    escalation,
     is_beyond,
     parts_of,
     study_effects,
@@ -67,6 +68,9 @@ class StudiedOperation:
     status: str
     """`ok`, or the worst status of its combinations."""
     reason: str
+    escalate: tuple[str, ...]
+    """The tactics that a factorial study should take apart, because interactions of three and more
+    are seen; empty where none are."""
 
     @property
     def strength(self) -> float:
@@ -113,8 +117,9 @@ def operation_effects(
 ) -> StudiedOperation:
     """One operation, from the results of its cells by variant, that of the base among them."""
     ran = {name: one for name, one in results.items() if one.status in BELIEVED and one.samples}
+    parts = parts_of(switch.tactic for switch in study.switches)
     effects = study_effects(
-        parts_of(switch.tactic for switch in study.switches),
+        parts,
         blocks(study.combinations, ran),
         _control(study.base, plan.aa_control, ran),
     )
@@ -128,6 +133,7 @@ def operation_effects(
         switches=tuple(_switches(study, effects, results)),
         status=worst.status if worst else "ok",
         reason=worst.reason if worst else "",
+        escalate=tuple(further.parts) if (further := escalation(parts, effects)) else (),
     )
 
 

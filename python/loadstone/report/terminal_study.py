@@ -3,6 +3,7 @@
 import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from rich.table import Table
@@ -16,13 +17,14 @@ from loadstone.analysis.study import (
 )
 from loadstone.analysis.verdict import circumstances
 from loadstone.control_characters import legible
+from loadstone.plan.choices import FACTORIAL, as_command
 from loadstone.plan.plan import Plan
 from loadstone.plan.presentation import Presentation
 from loadstone.record.model import CellResult, Run
 from loadstone.report.legible import legible_run
 from loadstone.report.study_words import NOTHING, UNKNOWN, cell, legend, line, words
 from loadstone.report.terminal import Progress, Unit, folded, one_line, unit_of
-from loadstone.text.numbers import duration, number, plural
+from loadstone.text.numbers import duration, listing, number, plural
 
 NS_PER_MS = 1e6
 STRONGEST = 6
@@ -81,6 +83,7 @@ def study_summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | 
     if found.operations:
         yield Text(legend(found.operations[0].effects.confidence), style="dim")
     yield from _strongest(found)
+    yield from _further(run, found)
     yield from _problems(found, record)
     yield Text("")
     if page is not None:
@@ -128,6 +131,25 @@ def _strongest(found: StudyMap) -> Iterable[Text]:
         yield Text("Strongest effects", style="bold")
     for _, operation, each in effects[:STRONGEST]:
         yield Text(line(operation.name, each))
+
+
+def _further(run: Run, found: StudyMap) -> Iterable[Text]:
+    """The factorial studies that operations call for."""
+    switches = {switch.tactic: switch.name for switch in found.study.switches}
+    calls: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for operation in found.operations:
+        if operation.escalate:
+            calls[operation.escalate].append(operation.name)
+    for tactics, operations in calls.items():
+        further = replace(
+            run.plan, design=FACTORIAL, operations=tuple(operations),
+            vary=tuple(switches[name] for name in tactics),
+        )  # fmt: skip
+        yield Text("")
+        yield Text(
+            f"{listing(operations)}: three or more switches act together, so that their shares"
+            " depend on the order. To take them apart: "
+        ).append(as_command(further), style="bold")
 
 
 def _problems(found: StudyMap, record: Path) -> Iterable[Text]:

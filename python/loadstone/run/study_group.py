@@ -1,16 +1,25 @@
 """The interleaved group of a study: one operation on all combinations, block after block.
 
-    until its time is over: a block = new processes; each combination once, in a random order
+    until every figure is known closely, or its time is over:
+        a block = new processes; each combination once, in a random order
 
 All combinations of a block meet the same processes and nearly the same moment, so a contrast
 within a block has only the noise of the samples; the blocks are the observations.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from loadstone import _core
+from loadstone.analysis.study import operation_effects
+from loadstone.plan.role import Role
 from loadstone.run.interleaved_group import InterleavedGroup, OpenCell
 from loadstone.statistics.paired_ratio import OBSERVATIONS_MIN
+from loadstone.statistics.study import too_wide
+
+if TYPE_CHECKING:
+    from loadstone.record import CellResult
 
 TURN_NS = 20_000_000
 """A combination takes samples for about this time in a block: a single short one would show the
@@ -30,18 +39,36 @@ class StudyGroup(InterleavedGroup):
             spent_ns = _core.clock_ns() - begun_ns
             # The next block takes about as long as those before it.
             over = spent_ns * (number + 1) > self._plan.repeat_s * 1e9 * max(number, 1)
-            if number >= OBSERVATIONS_MIN and over:
+            if number >= OBSERVATIONS_MIN and (over or not self._is_open(live)):
                 break
             self._study_block(live, number)
         return BLOCKS_MAX
+
+    def _is_open(self, live: Sequence[OpenCell]) -> bool:
+        """Whether some figure of some operation is known less closely than a study wants. Only the
+        widths of intervals count: to stop at the first effect would find some that are none."""
+        study = self._plan.study
+        if study is None:
+            return False
+        by_operation: dict[str, dict[str, CellResult]] = defaultdict(dict)
+        for item in live:
+            by_operation[item.cell.operation][item.cell.variant] = item.result()
+        return any(
+            too_wide(operation_effects(self._plan, study, results).effects)
+            for results in by_operation.values()
+            if study.base in results
+        )
 
     def _study_block(self, live: Sequence[OpenCell], number: int) -> None:
         """Start new processes, and give each combination its turn."""
         able = [item for item in live if item.status == "ok"]
         if number:
-            for item, outcome in zip(
-                able, self._executor.fork([item.cell for item in able]), strict=True
-            ):
+            # The harness overhead is no combination: it keeps its process.
+            studied = [
+                item for item in able if self._plan.role_of(item.cell.variant) is not Role.OVERHEAD
+            ]
+            outcomes = self._executor.fork([item.cell for item in studied])
+            for item, outcome in zip(studied, outcomes, strict=True):
                 item.add(outcome)
         self._look()
         count = self._turn(able)
