@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from loadstone.analysis.summary import Summary
+from loadstone.analysis.unequal import COMMON
 from loadstone.plan.variant import engine_of
 
 SETTING = "setting."
@@ -71,7 +72,9 @@ def terms(summary: Summary) -> Terms:
         ranked = {v: value for v, value in values.items() if v in summary.competitors}
         tellers = {engine_of(variant) for variant in ranked}
         common = len(tellers) >= min(2, len(engines))
-        differ = _differ(ranked, len(summary.competitors) if common else len(ranked))
+        # An engine that has no such mechanism does not differ in it.
+        expected = len(summary.competitors if common and key in COMMON else ranked)
+        differ = _differ(ranked, expected)
         shared = common or differ or key in MEASURED_KEYS
         if not key.startswith(SETTING) and shared:
             unequal = key not in OWN_KEYS and differ

@@ -5,7 +5,7 @@ Unix socket, over TCP on the loopback interface, or (remote) over TCP to another
 """
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -32,6 +32,8 @@ class PostgresqlClient(PostgresqlSystem, RustClient):
         {},
         {**own_tactics("postgresql"), **{name: TACTICS[name] for name in SERVER_TACTICS}},
     )
+
+    of_instance: ClassVar[Collection[str]] = SERVER_TACTICS
 
     def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:
         super().__init__(variant, scratch, owner)

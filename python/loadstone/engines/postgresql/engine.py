@@ -4,9 +4,10 @@ Everything lies in one schema that we create and mark, on either kind of server.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone.engines.base import Capabilities, Engine, Structure, Table
@@ -39,6 +40,7 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
         },
         tactics=TACTICS,
     )
+    of_instance: ClassVar[Collection[str]] = TACTICS
 
     def start(self) -> None:
         """Start the private server, or connect; enter the schema; set every tactic."""
@@ -65,8 +67,12 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
         return self.instance.schema.member(name)
 
     def terms(self) -> Mapping[str, str]:
-        """Read back from `pg_settings`; settings that the server lacks are reported as missing."""
-        return self.instance.terms()
+        """Read back from `pg_settings`, the catalogs and the session; settings that the server
+        lacks are reported as missing."""
+        told = {**self.instance.terms(), **self.instance.tactics()}
+        if "index" not in told and self.tactic("index") == "none":
+            told["index"] = "none"
+        return told
 
     def tables(self) -> Sequence[str]:
         """All tables of our schema."""
@@ -74,6 +80,8 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
 
     def load(self, table: Table, rows: "pa.RecordBatchReader") -> int:
         """CREATE TABLE and COPY in one transaction, then indexes and CLUSTER."""
+        if self.tactic("index") == "none":
+            table = replace(table, indexes=())
         with self.instance.errors(f"cannot load {table.name}"):
             count = fill(self.instance.connection, table, rows, self.quote)
             organise(self.instance.connection, table, self.quote)
@@ -86,12 +94,12 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
     def run(self, statement: str) -> int:
         """Execute; autocommit makes it its own transaction."""
         with self.instance.errors():
-            return self.instance.execute(statement).rowcount
+            return self.instance.ask(statement).rowcount
 
     def fetch(self, statement: str) -> list[tuple[Any, ...]]:
         """Every row as a tuple; a char(n) comes with its trailing blanks."""
         with self.instance.errors():
-            return self.instance.execute(statement).fetchall()
+            return self.instance.ask(statement).fetchall()
 
     def read(self, statement: str) -> "list[tuple[Any, ...]] | pa.Table":
         """By COPY into Arrow where every type of the answer allows it."""
@@ -101,7 +109,7 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
     def drop(self, table: str) -> None:
         """Drop the table; its indexes go with it."""
         with self.instance.errors():
-            self.instance.execute(f"DROP TABLE IF EXISTS {self.quote(table)}")
+            self.instance.drop(table)
 
     def explain(self, statement: str) -> str:
         """EXPLAIN as text."""

@@ -6,6 +6,7 @@ uses this one to set up and to look after the server.
 
 import os
 import re
+import secrets
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
@@ -15,11 +16,15 @@ from typing import Any, Self
 
 import psycopg
 from psycopg import sql
+from psycopg.errors import error_from_result
+from psycopg.pq import ExecStatus
 
 from loadstone.engines.postgresql.schema import Schema
 from loadstone.engines.postgresql.server import PrivateServer
 from loadstone.engines.postgresql.session import Address, private_address, user_address
+from loadstone.engines.postgresql.switches import OF_OUR_SERVER, settings_of_session
 from loadstone.engines.postgresql.terms import (
+    read_tactics,
     read_terms,
     role_settings,
     server_settings,
@@ -29,6 +34,9 @@ from loadstone.errors import EngineError, LoadstoneError, UnsupportedError
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
+_NEVER = 2**31
+"""Executions after which a statement is prepared unasked, and prepared ones that are kept."""
+_PROBE = "SELECT 'kept?'"
 _START_POLL_S = 0.01
 _START_TRIES_MAX = 3000
 
@@ -57,9 +65,9 @@ class Instance:
             return
         self.disconnect()
         if self.server is not None:
-            self._connection = self._start_private(self.server)
+            self._connection = self._start_private(self.server, tactics["place"])
         else:
-            _refuse_settings_of_start(asked)
+            refuse_settings_of_start(asked)
             self._connection = self._where().connect()
         self._enter(self._connection)
 
@@ -67,15 +75,18 @@ class Instance:
         """Take other tactics in the session that is open; the private server is started anew where
         it was started with others."""
         if self.server is None:
-            _refuse_settings_of_start(asked)
-        elif self._tactics and server_settings(tactics) != server_settings(self._tactics):
+            refuse_settings_of_start(asked)
+        elif self._tactics and _of_start(tactics) != _of_start(self._tactics):
             self.stop()
         if not self._answers():
             self.start(tactics, asked)
             return
+        before = settings_of_session(self._tactics)
         self._tactics, self._asked = tactics, asked
         with self.errors("cannot set the session"):
-            self._gaps = session_settings(tactics, asked, self.connection)
+            for _, name in before.keys() - settings_of_session(tactics).keys():
+                self.connection.execute(sql.SQL("RESET {}").format(sql.Identifier(name)))
+            self._set_session(self.connection)
 
     def stop(self) -> Sequence[int]:
         """Disconnect; shut the private server down."""
@@ -123,6 +134,18 @@ class Instance:
         """Execute a statement. Raises psycopg's errors."""
         return self.connection.execute(statement.encode())
 
+    def ask(self, statement: str) -> psycopg.Cursor[tuple[Any, ...]]:
+        """Execute a statement in the form that the tactic `statement` says."""
+        return self.connection.execute(statement.encode(), prepare=self._keeps)
+
+    def drop(self, table: str) -> None:
+        """Drop a table of ours. Not by the driver, which would forget what is prepared."""
+        done = self.connection.pgconn.exec_(
+            f"DROP TABLE IF EXISTS {self.schema.member(table)}".encode()
+        )
+        if done.status != ExecStatus.COMMAND_OK:
+            raise error_from_result(done)
+
     @contextmanager
     def another(self) -> Iterator[Self]:
         """The same server and schema with one more session, for as long as its context lasts."""
@@ -137,21 +160,40 @@ class Instance:
         with self.errors("cannot read the settings"):
             return read_terms(self.connection, self._gaps)
 
+    def tactics(self) -> Mapping[str, str]:
+        """The tactics that only statements have, read back."""
+        with self.errors("cannot read the settings"):
+            return read_tactics(self.connection, self.schema.name) | self._form()
+
+    def _form(self) -> dict[str, str]:
+        """The form of a statement, from what the server keeps of one."""
+        self.ask(_PROBE)
+        query = "SELECT 1 FROM pg_catalog.pg_prepared_statements WHERE statement = %s"
+        try:
+            found = self.connection.execute(query, (_PROBE,), prepare=False).fetchone()
+        except (psycopg.errors.ProgrammingError, psycopg.errors.NotSupportedError):
+            return {}
+        return {"statement": "prepared" if found else "text"}
+
     def tables(self) -> Sequence[str]:
         """All tables of our schema."""
         with self.errors():
             return self.schema.tables(self.connection)
 
     def settle(self, tables: Sequence[str]) -> None:
-        """VACUUM ANALYZE each table; then CHECKPOINT, on a server of our own only."""
+        """VACUUM each table, and ANALYZE it where statistics are asked for; then CHECKPOINT, on a
+        server of our own only."""
+        analyze = self._tactics.get("statistics") != "off"
         with self.errors("cannot settle"):
             for table in tables:
                 # One statement at a time: VACUUM refuses to share a transaction.
                 try:
-                    self.execute(f"VACUUM (ANALYZE) {self.schema.member(table)}")
+                    form = "VACUUM (ANALYZE)" if analyze else "VACUUM"
+                    self.execute(f"{form} {self.schema.member(table)}")
                 except (psycopg.errors.SyntaxError, psycopg.errors.FeatureNotSupported):
                     # Servers that only speak the protocol have nothing to vacuum.
-                    self.execute(f"ANALYZE {self.schema.member(table)}")
+                    if analyze:
+                        self.execute(f"ANALYZE {self.schema.member(table)}")
             if self.server is not None:
                 self.execute("CHECKPOINT")
 
@@ -205,9 +247,8 @@ class Instance:
 
     def set_password(self, password: str) -> None:
         """Set the role's password, by which it may come from the loopback interface."""
-        statement = sql.SQL("ALTER ROLE CURRENT_USER PASSWORD {}").format(sql.Literal(password))
         with self.errors("cannot set a password"):
-            self.connection.execute(statement)
+            self.connection.execute(_password(password))
 
     def set_role(self) -> None:
         """Make the session's tactics the defaults of the role, so that a client's sessions have
@@ -234,7 +275,17 @@ class Instance:
         with self.errors("cannot set up the session"):
             self.schema.enter(connection)
             self._entered = True
-            self._gaps = session_settings(self._tactics, self._asked, connection)
+            self._set_session(connection)
+
+    def _set_session(self, connection: Connection) -> None:
+        self._gaps = session_settings(self._tactics, self._asked, connection)
+        # Prepared by name only where that is asked for, and then never forgotten.
+        connection.prepare_threshold = _NEVER if self._keeps else None
+        connection.prepared_max = _NEVER
+
+    @property
+    def _keeps(self) -> bool:
+        return self._tactics.get("statement") == "prepared"
 
     def _answers(self) -> bool:
         """Whether the session still works: a server may have died without a message."""
@@ -243,8 +294,23 @@ class Instance:
         except psycopg.Error:
             return False
 
-    def _start_private(self, server: PrivateServer) -> Connection:
-        """Launch the server if it is down, and connect as soon as it answers."""
+    def _start_private(self, server: PrivateServer, place: str) -> Connection:
+        """Launch the server if it is down, and connect as soon as it answers, by the way asked
+        for."""
+        if place == "tcp" and not server.alive:
+            self.listen()
+        connection = self._launched(server)
+        if place != "tcp":
+            return connection
+        with closing(connection), self.errors("cannot set a password"):
+            password = secrets.token_urlsafe(18)
+            connection.execute(_password(password))
+        self._address = private_address(
+            {**server.address(), "host": self.interface, "password": password}
+        )
+        return self._where().connect()
+
+    def _launched(self, server: PrivateServer) -> Connection:
         error = EngineError("never tried")
         for _ in range(_START_TRIES_MAX):
             if not server.alive:
@@ -280,12 +346,23 @@ class Instance:
         return self._address
 
 
-def _refuse_settings_of_start(asked: frozenset[str]) -> None:
-    if "cache" in asked:
-        raise UnsupportedError(
-            "postgresql: the cache of a server that is not ours stays as it is",
-            hint="leave out cache=…, or leave out the URL to use a private server",
-        )
+def refuse_settings_of_start(asked: frozenset[str]) -> None:
+    """Raise `UnsupportedError` for a tactic that a server of the user's cannot take."""
+    for name in OF_OUR_SERVER:
+        if name in asked:
+            raise UnsupportedError(
+                f"postgresql: the {name} of a server that is not ours stays as it is",
+                hint=f"leave out {name}=…, or leave out the URL to use a private server",
+            )
+
+
+def _password(password: str) -> sql.Composed:
+    return sql.SQL("ALTER ROLE CURRENT_USER PASSWORD {}").format(sql.Literal(password))
+
+
+def _of_start(tactics: Mapping[str, str]) -> dict[str, str]:
+    """What a private server cannot take while it runs."""
+    return {"place": tactics["place"], **server_settings(tactics)}
 
 
 def _is_relation(path: Path) -> bool:

