@@ -1,6 +1,7 @@
 mod against_oracle;
 mod by_columns;
 mod cancelled;
+mod ends;
 mod exact;
 mod kept;
 mod making;

@@ -83,7 +83,11 @@ fn of_source(source: &Source, held: &mut Vec<Holder>) {
         Source::Merge { left, right, .. } => {
             held.extend([Holder::Temporary(*left), Holder::Temporary(*right)]);
         }
-        Source::Once | Source::Scan { .. } | Source::Range { .. } | Source::Lookup { .. } => {}
+        Source::Once
+        | Source::Scan { .. }
+        | Source::Range { .. }
+        | Source::Lookup { .. }
+        | Source::End { .. } => {}
     }
 }
 

@@ -71,7 +71,8 @@ fn relation_of(source: &Source) -> Option<&str> {
     match source {
         Source::Scan { relation, .. }
         | Source::Range { relation, .. }
-        | Source::Lookup { relation, .. } => Some(relation),
+        | Source::Lookup { relation, .. }
+        | Source::End { relation, .. } => Some(relation),
         _ => None,
     }
 }

@@ -14,13 +14,13 @@ use crate::tactics::Grouping;
 use crate::tuple::Layout;
 
 /// Aggregates that share an aggregation.
-struct Group {
+pub(super) struct Group {
     /// 1 for those without aggregates in them, 2 for those with such ones, and so on.
     depth: usize,
     /// Their partition; None for scalar ones.
     partition: Option<usize>,
     /// Their numbers.
-    members: Vec<usize>,
+    pub(super) members: Vec<usize>,
 }
 
 impl Planner<'_> {
@@ -119,6 +119,12 @@ impl Planner<'_> {
     fn feed(&mut self, aggregation: usize, group: &Group) {
         let statement = self.statement;
         let Some(number) = group.partition else {
+            if let Some(ends) = self.ends(group) {
+                for (aggregate, end) in ends.into_iter().enumerate() {
+                    self.feed_end(aggregation, aggregate, end);
+                }
+                return;
+            }
             let scope = &statement.aggregates[group.members[0]].scope;
             let updates: Vec<_> =
                 group.members.iter().enumerate().map(|(at, &number)| (at, number, false)).collect();

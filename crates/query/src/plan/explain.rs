@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use loadstone_quel::tree::BinaryOperator;
 
-use super::{Access, Pack, Pipeline, Plan, Purpose, Sink, Source, Step};
+use super::{Access, Pack, Pipeline, Plan, Purpose, Side, Sink, Source, Step};
 use crate::counters::Counts;
 use crate::expression::Expr;
 
@@ -71,7 +71,9 @@ impl Plan {
             };
             let path = match source {
                 Source::Scan { .. } => "heap",
-                Source::Range { access, .. } | Source::Lookup { access, .. } => access.structure(),
+                Source::Range { access, .. }
+                | Source::Lookup { access, .. }
+                | Source::End { access, .. } => access.structure(),
                 Source::Once
                 | Source::Temporary { .. }
                 | Source::Groups { .. }
@@ -102,6 +104,15 @@ impl Access {
             Self::Clustered { .. } => "clustered",
             Self::Hashed { .. } => "hash",
             Self::Index { .. } => "nonclustered",
+        }
+    }
+}
+
+impl Side {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Least => "least",
+            Self::Greatest => "greatest",
         }
     }
 }
@@ -180,6 +191,11 @@ fn source(one: &Source, pipeline: &Pipeline) -> String {
             let name = &pipeline.slots[*slot].fields[access.attribute()].name;
             let structure = access.structure();
             format!("look-up {} is {relation} by {structure} {name} = {}", letter(*slot), expr(key))
+        }
+        Source::End { relation, slot, access, side } => {
+            let name = &pipeline.slots[*slot].fields[access.attribute()].name;
+            let (side, structure) = (side.word(), access.structure());
+            format!("{side} {} is {relation} by {structure} {name}", letter(*slot))
         }
         Source::Temporary { temporary, slot } => {
             format!("scan {} is temporary {temporary}", letter(*slot))

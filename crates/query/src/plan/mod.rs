@@ -9,6 +9,7 @@
 mod aggregate;
 mod decomposition;
 mod draft;
+mod end;
 mod explain;
 mod join;
 mod known;
@@ -114,6 +115,18 @@ pub enum Source {
         /// The key's value, which depends on earlier slots only.
         key: Expr,
     },
+    /// The tuples of a stored relation whose key is the least or the greatest that there is: one of
+    /// them at least, and all where keys that are cut do not tell; none where every key is null.
+    End {
+        /// The relation's name.
+        relation: String,
+        /// The slot to fill.
+        slot: usize,
+        /// By which B-tree the tuples are reached.
+        access: Access,
+        /// Which end of it.
+        side: Side,
+    },
     /// The tuples of a temporary relation, in its order.
     Temporary {
         /// Its number.
@@ -167,6 +180,15 @@ pub enum Access {
         /// The attribute's position.
         attribute: usize,
     },
+}
+
+/// An end of an index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// Where the least keys are.
+    Least,
+    /// Where the greatest are.
+    Greatest,
 }
 
 /// What happens to a row between source and sink.

@@ -11,6 +11,7 @@ impl Plan {
         let pipeline = &self.pipelines[number];
         match &pipeline.source {
             Source::Once | Source::First { .. } => return Some("its source is one row"),
+            Source::End { .. } => return Some("its source is one end of an index"),
             Source::Merge { .. } => return Some("two sorted relations are read side by side"),
             Source::Lookup { access: Access::Hashed { .. }, .. } => {
                 return Some("its source is one look-up by hash");

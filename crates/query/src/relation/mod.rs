@@ -12,6 +12,7 @@ pub mod change;
 mod check;
 mod chunks;
 mod columns;
+mod end;
 mod entries;
 mod gather;
 pub mod key;

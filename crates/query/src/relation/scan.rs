@@ -161,7 +161,7 @@ impl Relation {
         self.at(Position::Listed { ids, next: 0 })
     }
 
-    fn at(&self, position: Position) -> Scan {
+    pub(super) fn at(&self, position: Position) -> Scan {
         let (info, reads) = (Arc::clone(&self.info), Reads::default());
         let columns = ColumnScan::of(&self.info.tuples, self.wanted.as_ref());
         Scan { info, position, columns, recheck: None, reads, shared: None }

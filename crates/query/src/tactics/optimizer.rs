@@ -5,10 +5,11 @@ use lode::tactics::describe::named_tactic;
 named_tactic! {
     /// **What it does.** Chooses in which order relations are joined, and how their tuples are
     /// reached. `cost`: the cheapest by numbers of tuples and by what `settle` found of their
-    /// values. `rules`: an index wherever one fits (an equality before a range, the relation's own
-    /// organisation before a secondary index), and first the relation with the most restrictive
-    /// condition. `none`: relations in the order of the text, each scanned; two are joined by
-    /// nested loops unless `join` says otherwise.
+    /// values; the least or greatest value of a whole relation at an end of an index. `rules`: an
+    /// index wherever one fits (an equality before a range, the relation's own organisation before
+    /// a secondary index), and first the relation with the most restrictive condition. `none`:
+    /// relations in the order of the text, each scanned; two are joined by nested loops unless
+    /// `join` says otherwise.
     /// **What it buys.** `cost`: no index where a scan is cheaper, no large relation where a small
     /// one would do. `rules`: needs no statistics. `none`: the plan can be read off the text.
     /// **What it costs.** `rules`: an index for a tenth of a relation touches more pages than the

@@ -127,6 +127,29 @@ fn tuples_are_reached_in_the_way_that_was_chosen() {
     assert_eq!(values_of("optimizer").len(), 3, "say here how the new value is known");
 }
 
+/// Of each end the index's leaf is read, and the tuple's page, or by columns the chunk's header and
+/// the attribute's page.
+#[test]
+fn an_end_of_an_index_is_read_where_it_was_chosen() {
+    for execution in values_of("execution") {
+        for (layout, pages) in [("rows", 2), ("columns", 3)] {
+            for optimizer in values_of("optimizer") {
+                let tactics = format!("execution={execution}&layout={layout}");
+                let tactics = format!("{tactics}&optimizer={optimizer}");
+                for (query, ends) in [("x = max(t.i)", 1), ("x = min(t.i), y = max(t.i)", 2)] {
+                    let (work, plan) = work(&tactics, &format!("retrieve ({query})"), 1);
+                    let told = format!("{tactics}, {query}: {work:?}\n{plan}");
+                    if optimizer == "cost" {
+                        assert_eq!((work.tuples, work.pages), (ends, ends * pages), "{told}");
+                    } else {
+                        assert_eq!(work.tuples, ROWS, "{told}");
+                    }
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn conditions_are_evaluated_where_it_was_chosen() {
     for execution in values_of("execution") {

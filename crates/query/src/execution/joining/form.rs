@@ -158,6 +158,7 @@ fn slot_of(source: &Source, filled: &mut BTreeSet<usize>) {
         Source::Scan { slot, .. }
         | Source::Range { slot, .. }
         | Source::Lookup { slot, .. }
+        | Source::End { slot, .. }
         | Source::Temporary { slot, .. }
         | Source::Groups { slot, .. } => _ = filled.insert(*slot),
     }
@@ -173,7 +174,11 @@ pub(in crate::execution) fn source_exprs(source: &Source, reads: &mut dyn FnMut(
         Source::Range { low, high, .. } => low.iter().chain(high).for_each(|(key, _)| reads(key)),
         Source::Lookup { key, .. } => reads(key),
         Source::Scan { qualification, .. } => qualification.iter().for_each(reads),
-        Source::Once | Source::Temporary { .. } | Source::Groups { .. } | Source::Merge { .. } => {}
+        Source::Once
+        | Source::End { .. }
+        | Source::Temporary { .. }
+        | Source::Groups { .. }
+        | Source::Merge { .. } => {}
     }
 }
 

@@ -24,7 +24,9 @@ const NO_ROW: Row<'static> = Row { tuples: &[], ids: &[] };
 /// What reading and computing bounds say.
 pub(super) fn parts(pipeline: &Pipeline, threads: usize, state: &State<'_>) -> Result<Vec<Part>> {
     let scan = match &pipeline.source {
-        Source::Once | Source::First { .. } | Source::Merge { .. } => return Ok(Vec::new()),
+        Source::Once | Source::First { .. } | Source::End { .. } | Source::Merge { .. } => {
+            return Ok(Vec::new());
+        }
         Source::Temporary { temporary, .. } => {
             return of_temporary(&state.temporary(*temporary), threads);
         }

@@ -59,6 +59,10 @@ pub(super) fn each(
             let scan = state.begin_scan(|pages| relation.lookup(pages, access, key))?;
             through.scan(scan, batch, None, state)
         }
+        From::End { relation, access, side } => {
+            let scan = state.begin_scan(|pages| relation.end(pages, access, *side))?;
+            through.scan(scan, batch, None, state)
+        }
         From::Temporary(temporary) => through.temporary(temporary, state),
         From::Groups(groups) => through.temporary(groups.tuples(), state),
         From::Merge(merge) => {

@@ -10,7 +10,7 @@ use crate::execution::merging::Merge;
 use crate::execution::vectorised::Accelerator;
 use crate::execution::{Packed, State};
 use crate::expression::Expr;
-use crate::plan::{self, Access, Pack, Pipeline, Sink, Step};
+use crate::plan::{self, Access, Pack, Pipeline, Side, Sink, Step};
 use crate::relation::{Relation, TupleBatch};
 use crate::table::{Duplicates, JoinTable};
 use crate::temporary::Temporary;
@@ -34,6 +34,7 @@ pub(super) enum From {
     Scan { relation: Relation, accelerator: Option<Accelerator> },
     Range { relation: Relation, access: Access, low: Limit, high: Limit },
     Lookup { relation: Relation, access: Access, key: Box<dyn Scalar> },
+    End { relation: Relation, access: Access, side: Side },
     Temporary(Arc<Temporary>),
     Groups(Arc<Groups>),
     Merge(Box<Merge>),
@@ -121,6 +122,10 @@ impl Maker<'_, '_> {
                     *slot,
                     From::Lookup { relation: relation(name, *slot)?, access: access.clone(), key },
                 )
+            }
+            plan::Source::End { relation: name, slot, access, side } => {
+                let (relation, access) = (relation(name, *slot)?, access.clone());
+                (*slot, From::End { relation, access, side: *side })
             }
             plan::Source::Temporary { temporary, slot } => {
                 (*slot, From::Temporary(self.state.temporary(*temporary)))

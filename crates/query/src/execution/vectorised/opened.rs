@@ -46,6 +46,9 @@ impl Inner {
                 let (low, high) = (bound(low, row), bound(high, row));
                 Way::Scan(relation.range(&*state.transaction, access, low, high)?)
             }
+            Self::End { relation, access, side, .. } => {
+                Way::Scan(relation.end(&*state.transaction, access, *side)?)
+            }
             Self::Temporary { .. } => Way::Temporary(Position::default()),
             Self::Once | Self::Merge(_) => {
                 let what = "only of tuples by themselves there is a first".to_owned();

@@ -11,7 +11,7 @@ use crate::error::{QueryError, Result};
 use crate::execution::State;
 use crate::execution::merging::{Merge, Pairs};
 use crate::expression::Expr;
-use crate::plan::{Access, Source, Step};
+use crate::plan::{Access, Side, Source, Step};
 use crate::relation::{Near, Relation, Scan, TupleBatch};
 use crate::temporary::Temporary;
 use crate::tuple::{Layout, Value};
@@ -40,6 +40,13 @@ pub(super) enum Inner {
         slot: usize,
         access: Access,
         key: Computed,
+    },
+    /// The tuples of a stored relation at an end of an index.
+    End {
+        relation: Relation,
+        slot: usize,
+        access: Access,
+        side: Side,
     },
     /// A temporary relation, or the results of an aggregation.
     Temporary {
@@ -100,6 +107,12 @@ impl Inner {
                 access: access.clone(),
                 key: Computed::new(key, state),
             },
+            Source::End { relation, slot, access, side } => Self::End {
+                relation: state.relation(relation, *slot)?,
+                slot: *slot,
+                access: access.clone(),
+                side: *side,
+            },
             Source::Temporary { temporary, slot } => Self::Temporary {
                 temporary: Kept::Temporary(state.temporary(*temporary)),
                 slot: *slot,
@@ -152,6 +165,7 @@ impl Inner {
             Self::Scan { slot, .. }
             | Self::Range { slot, .. }
             | Self::Lookup { slot, .. }
+            | Self::End { slot, .. }
             | Self::Temporary { slot, .. } => *slot,
         }
     }
@@ -222,20 +236,37 @@ impl Inner {
                 }
                 Ok(())
             }
+            Self::Lookup { .. } | Self::Range { .. } | Self::End { .. } => {
+                self.each_found(rows, slot, out, state, push)
+            }
+            Self::Merge(_) => Err(QueryError::Tactic {
+                what: "a merge of sorted relations cannot be run for each row".to_owned(),
+            }),
+        }
+    }
+
+    /// The same of a source that an index leads to.
+    fn each_found(
+        &mut self,
+        rows: &Rows,
+        slot: usize,
+        out: &mut Rows,
+        state: &mut State<'_>,
+        push: &mut Push<'_>,
+    ) -> Result<()> {
+        let mut found = Found::new(slot);
+        match self {
             Self::Lookup { relation, access, key, .. } => {
                 let keys = key.compute(rows, &rows.selection);
                 let keys = keys.map_err(|fault| state.evaluation(fault))?;
-                let mut found = Found::new(slot);
                 for row in &rows.selection {
                     let key = keys.value(usize::from(*row));
                     state.work.hash_probes += u64::from(matches!(access, Access::Hashed { .. }));
                     let scan = state.begin_scan(|pages| relation.lookup(pages, access, key))?;
                     found.take(scan, rows, *row, out, state, push)?;
                 }
-                found.flush(rows, out, state, push)
             }
             Self::Range { relation, access, low, high, .. } => {
-                let mut found = Found::new(slot);
                 let low = limits(low, rows, &rows.selection, state)?;
                 let high = limits(high, rows, &rows.selection, state)?;
                 for row in &rows.selection {
@@ -244,12 +275,16 @@ impl Inner {
                         .begin_scan(|pages| relation.range(pages, access, bounds.0, bounds.1))?;
                     found.take(scan, rows, *row, out, state, push)?;
                 }
-                found.flush(rows, out, state, push)
             }
-            Self::Merge(_) => Err(QueryError::Tactic {
-                what: "a merge of sorted relations cannot be run for each row".to_owned(),
-            }),
+            Self::End { relation, access, side, .. } => {
+                for row in &rows.selection {
+                    let scan = state.begin_scan(|pages| relation.end(pages, access, *side))?;
+                    found.take(scan, rows, *row, out, state, push)?;
+                }
+            }
+            Self::Once | Self::Scan { .. } | Self::Temporary { .. } | Self::Merge(_) => {}
         }
+        found.flush(rows, out, state, push)
     }
 }
 

@@ -167,6 +167,40 @@ fn an_optimizer_decides_whether_an_index_is_taken() {
     }
 }
 
+/// What the first pipelines of a statement read, under `optimizer=cost`, `rules` and `none`.
+#[test]
+fn an_end_of_an_index_answers_for_the_least_and_the_greatest() {
+    let facts = Facts::wisconsin("1993", "indexed");
+    let sources = |optimizer: &str, target: &str| {
+        let text = format!("range of t is tenktup1 retrieve ({target})");
+        let plan = under(&facts, &format!("optimizer={optimizer}"), &text);
+        let lines = plan.lines().filter_map(|line| line[..2].ends_with('.').then_some(&line[3..]));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let scan = ["scan a is tenktup1", "once"];
+    let least = "least a is tenktup1 by clustered unique2";
+    let greatest = "greatest a is tenktup1 by nonclustered unique1";
+    for (target, by_cost) in [
+        ("x = min(t.unique2)", &[least, "once"][..]),
+        ("x = min(t.unique2), y = max(t.unique1)", &[least, greatest, "once"]),
+        // No end says how many there are, which value is where, or what else holds of a tuple.
+        ("x = min(t.unique2), y = count(t.two)", &scan),
+        ("x = min(t.ten)", &scan),
+        ("x = min(t.unique2 + 1)", &scan),
+        ("x = min(t.unique2 where t.ten = 1)", &scan),
+        ("x = sum(t.unique2)", &scan),
+    ] {
+        assert_eq!(sources("cost", target), by_cost, "{target}");
+        for optimizer in ["rules", "none"] {
+            assert_eq!(sources(optimizer, target), scan, "{optimizer}: {target}");
+        }
+    }
+    // A hash index has no order.
+    let hashed = "range of t is tenktup1 retrieve (x = min(t.unique2))";
+    let hashed = under(&Facts::wisconsin("1993", "hash"), "optimizer=cost", hashed);
+    assert!(hashed.starts_with("1. scan a is tenktup1\n"), "{hashed}");
+}
+
 #[test]
 fn a_join_is_made_as_it_is_asked_for() {
     let facts = Facts::wisconsin("1993", "indexed");

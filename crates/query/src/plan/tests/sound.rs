@@ -78,6 +78,10 @@ impl Filled<'_> {
                 self.reads(key);
                 self.fill(*slot, None);
             }
+            Source::End { slot, access, .. } => {
+                assert!(!matches!(access, Access::Hashed { .. }));
+                self.fill(*slot, None);
+            }
             Source::Temporary { temporary, slot } => {
                 self.fill(*slot, Some(&self.plan.temporaries[*temporary]));
             }

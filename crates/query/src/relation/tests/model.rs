@@ -8,7 +8,7 @@ use lode::RecordId;
 use proptest::prelude::*;
 
 use super::*;
-use crate::plan::Access;
+use crate::plan::{Access, Side};
 use crate::tactics::FileLayout;
 use crate::tuple::{self, Value};
 
@@ -162,6 +162,7 @@ fn check_accesses(
         if matches!(access, Access::Hashed { .. }) {
             continue;
         }
+        check_ends(pages, &relation, model, (&access, attribute));
         for (low, high) in [
             (Bound::Included(low), Bound::Excluded(high)),
             (Bound::Excluded(low), Bound::Included(high)),
@@ -172,6 +173,27 @@ fn check_accesses(
             let expected = with(&|value| range::holds(value, low, high));
             assert_eq!(sorted(found.into_values()), expected, "{access:?} {low:?} {high:?}");
         }
+    }
+}
+
+/// At either end of an index is a tuple with the least value of all, or the greatest.
+fn check_ends(
+    pages: &impl PageRead,
+    relation: &Relation,
+    model: &[Row],
+    (access, attribute): (&Access, usize),
+) {
+    let values = || model.iter().map(|row| row.values()[attribute]).filter(|v| *v != Value::Null);
+    let order = |one: &Value<'_>, other: &Value<'_>| one.compare(*other).unwrap();
+    for (side, best) in
+        [(Side::Least, values().min_by(order)), (Side::Greatest, values().max_by(order))]
+    {
+        let found = collect(pages, || relation.end(pages, access, side).unwrap());
+        let field = &layout().fields[attribute];
+        let found: Vec<_> = found.values().map(|tuple| tuple::read(tuple, field)).collect();
+        let is_best = |value: &Value<'_>| best.is_some_and(|best| order(value, &best).is_eq());
+        assert_eq!(found.len(), usize::from(best.is_some()), "{access:?} {side:?}");
+        assert!(found.iter().all(is_best), "{access:?} {side:?} {found:?} {best:?}");
     }
 }
 

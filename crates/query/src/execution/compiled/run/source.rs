@@ -10,7 +10,7 @@ use crate::error::{QueryError, Result};
 use crate::execution::State;
 use crate::execution::merging::{Merge, Pairs};
 use crate::execution::vectorised::Accelerator;
-use crate::plan::{self, Access, Pipeline};
+use crate::plan::{self, Access, Pipeline, Side};
 use crate::relation::{Relation, Scan, TupleBatch};
 use crate::temporary::Temporary;
 use crate::tuple::Value;
@@ -33,6 +33,11 @@ pub(super) enum Source {
         relation: Relation,
         access: Access,
         key: usize,
+    },
+    End {
+        relation: Relation,
+        access: Access,
+        side: Side,
     },
     Temporary(Arc<Temporary>),
     Groups(Arc<Groups>),
@@ -93,6 +98,10 @@ impl Source {
                 let relation = state.relation(relation, *slot)?;
                 Self::Lookup { relation, access: access.clone(), key: cell }
             }
+            P::End { relation, slot, access, side } => {
+                let relation = state.relation(relation, *slot)?;
+                Self::End { relation, access: access.clone(), side: *side }
+            }
             P::Temporary { temporary, .. } => Self::Temporary(state.temporary(*temporary)),
             P::Groups { aggregation, .. } => Self::Groups(state.aggregation(*aggregation)),
             P::Merge { .. } => Self::Merge,
@@ -141,6 +150,11 @@ pub(super) fn each(handle: Handle, function: usize) -> Result<()> {
                 state.work.hash_probes += u64::from(matches!(access, Access::Hashed { .. }));
                 state.begin_scan(|pages| relation.lookup(pages, access, key))
             })?;
+            batches(handle, function, scan)
+        }
+        Source::End { relation, access, side } => {
+            let scan = handle
+                .with(|_, state| state.begin_scan(|pages| relation.end(pages, access, *side)))?;
             batches(handle, function, scan)
         }
         Source::Temporary(tuples) => temporary(handle, function, tuples),

@@ -374,9 +374,10 @@ fn filled(source: &Source) -> Option<(usize, bool)> {
     match source {
         Source::First { source, .. } => filled(source),
         Source::Once | Source::Merge { .. } => None,
-        Source::Scan { slot, .. } | Source::Range { slot, .. } | Source::Lookup { slot, .. } => {
-            Some((*slot, true))
-        }
+        Source::Scan { slot, .. }
+        | Source::Range { slot, .. }
+        | Source::Lookup { slot, .. }
+        | Source::End { slot, .. } => Some((*slot, true)),
         Source::Temporary { slot, .. } | Source::Groups { slot, .. } => Some((*slot, false)),
     }
 }
