@@ -626,6 +626,33 @@ class Meter:
     def read(self) -> _Work | None:
         """The work since it was made; None the second time."""
 
+_Count = tuple[bool, int, str, str, str, int]
+"""(of a server, thread, object, function, entry to the kernel, samples); see sampling/places.rs."""
+_Spent = tuple[bool, int, str, int, int | None]
+"""(of a server, thread or process, its name, CPU ns, ns waited for a CPU)."""
+
+@final
+class Sampler:
+    """Samples the CPU clock of all threads of this process and its servers, with what they start,
+    until it is closed. `begin` and `end` stand around each stretch, `take` behind some of them.
+    Where the system refuses, nothing is raised: `reason` says what is missing, and times of threads
+    are told still. ValueError: a frequency beyond 1 to 10,000; closed."""
+
+    def __new__(cls, servers: Sequence[int], frequency_hz: int = 997) -> Self: ...
+    @property
+    def reason(self) -> str:
+        """What is missing, all samples or those in the kernel; empty if nothing is."""
+    @property
+    def samples_programs(self) -> bool: ...
+    @property
+    def samples_kernel(self) -> bool: ...
+    def begin(self) -> None: ...
+    def end(self, start_ns: int, end_ns: int) -> None:
+        """The stretch was between these times of `clock_ns`."""
+    def take(self) -> tuple[int, int, int, list[_Count], list[_Spent]]:
+        """(CPU ns that a sample stands for, ns of the stretches, samples lost, counts, threads)."""
+    def close(self) -> None: ...
+
 def cpu_ns(pid: int) -> int | None:
     """User + system CPU time of a process, its live children and those it waited for; None when
     it cannot be read."""

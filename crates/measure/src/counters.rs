@@ -129,7 +129,7 @@ fn sum<const N: usize>(members: &[u32], read: impl Fn(u32) -> Reading<N>) -> Opt
 }
 
 /// `pid` first, then its live descendants in order of number within each brood.
-fn family(pid: u32) -> Option<Vec<u32>> {
+pub(crate) fn family(pid: u32) -> Option<Vec<u32>> {
     stat(pid)?;
     // 10 us for a small family, where a look at every process of the machine takes milliseconds.
     // While others end the short way may miss one, hence the second walk above.

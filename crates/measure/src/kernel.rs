@@ -92,11 +92,21 @@ pub fn page_out(start: usize, length: usize) -> io::Result<()> {
 /// `/proc/PID/stat` has the same figure in ticks of 10 ms: too coarse for a statement.
 pub fn process_cpu_ns(pid: u32) -> Option<u64> {
     const CPUCLOCK_SCHED: libc::clockid_t = 2;
+    cpu_clock_ns(pid, CPUCLOCK_SCHED)
+}
+
+/// CPU time in ns of a thread of this process; `None` once it is gone.
+pub fn thread_cpu_ns(thread: u32) -> Option<u64> {
+    const CPUCLOCK_SCHED_OF_A_THREAD: libc::clockid_t = 2 | 4;
+    cpu_clock_ns(thread, CPUCLOCK_SCHED_OF_A_THREAD)
+}
+
+fn cpu_clock_ns(pid: u32, kind: libc::clockid_t) -> Option<u64> {
     // Number 0 would mean the calling process.
     let pid = libc::clockid_t::try_from(pid).ok().filter(|&pid| pid > 0)?;
-    let clock = (!pid << 3) | CPUCLOCK_SCHED;
+    let clock = (!pid << 3) | kind;
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    #[expect(unsafe_code, reason = "rustix reads this clock for the calling process alone")]
+    #[expect(unsafe_code, reason = "rustix reads these clocks for the caller alone")]
     // SAFETY: the kernel checks the clock's number and writes to nothing but `time`.
     let status = unsafe { libc::clock_gettime(clock, &raw mut time) };
     if status != 0 {

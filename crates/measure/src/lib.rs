@@ -13,6 +13,7 @@ pub mod memory;
 pub mod pace;
 pub mod processor;
 pub mod residency;
+pub mod sampling;
 pub mod schedule;
 pub mod speed_probe;
 pub mod spin;

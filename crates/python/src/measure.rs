@@ -3,6 +3,7 @@
 
 mod loops;
 mod meter;
+mod sampler;
 mod statistics;
 
 pub use loops::Tally;
@@ -27,6 +28,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     loops::register(module)?;
     module.add_class::<IdleStates>()?;
     module.add_class::<meter::Meter>()?;
+    module.add_class::<sampler::Sampler>()?;
     module.add_class::<SpeedProbe>()?;
     module.add_function(wrap_pyfunction!(clock_ns, module)?)?;
     module.add_function(wrap_pyfunction!(clock_resolution_ns, module)?)?;

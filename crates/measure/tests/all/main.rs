@@ -5,6 +5,7 @@ mod dependence;
 mod loops;
 mod paired;
 mod residency;
+mod sampling;
 mod schedule;
 mod simulation;
 mod statistics;
