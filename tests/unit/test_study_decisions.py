@@ -57,6 +57,14 @@ def test_a_share_can_be_too_wide_where_its_ratios_are_not():
         assert too_wide(replace(exact, parts={**exact.parts, "b": known})) == wide
 
 
+def test_an_interaction_can_be_too_wide_where_the_effects_are_not():
+    exact = found(adding, factorial)
+    pair = exact.interactions[0]
+    for half, wide in ((0.029, ()), (0.030, ("a", "b"))):
+        known = replace(pair, ln=Estimate(0.0, -half, half))
+        assert too_wide(replace(exact, interactions=(known, *exact.interactions[1:]))) == wide
+
+
 def test_a_term_of_three_asks_for_a_full_factorial_of_the_three_largest():
     assert escalation(ABCD, found(adding, two_ended_and_walk)) is None
     asked = escalation(ABCD, found(of_three))

@@ -35,13 +35,21 @@ class Escalation:
 
 
 def too_wide(found: StudyEffects) -> tuple[str, ...]:
-    """The parts of which a share is known no better than within 5 points, or a ratio no better than
-    within 3 %; empty when the study may stop."""
+    """The parts of which a share is known no better than within 5 points, or a ratio, that of an
+    interaction among them, no better than within 3 %; empty when the study may stop."""
     whole = found.whole is None or _is_within(found.whole, RATIO_WITHIN)
+    open_pairs = {
+        name
+        for pair in found.interactions
+        if not _is_within(pair.ln, RATIO_WITHIN)
+        for name in (pair.one, pair.other)
+    }
     return tuple(
         name
         for name, part in {**found.parts, **found.pruned}.items()
-        if not whole or not all(_is_within(one, within) for one, within in _figures(part))
+        if not whole
+        or name in open_pairs
+        or not all(_is_within(one, within) for one, within in _figures(part))
     )
 
 
