@@ -1,11 +1,13 @@
 """Testing the instrument: differences that are there are found, others are not invented.
 
     make calibrate                          everything, about an hour
-    python selfbench/calibrate.py planted   one part: planted, agree, observer
+    python selfbench/calibrate.py planted   one part: planted, studies, agree, observer
 
 planted   on the engine whose truth is known, and on a real one, interleaved: the same variant twice
           (A/A) and the variant with every statement made 5 % longer, 100 comparisons of each at the
           defaults; 20 with every statement made 1 % longer; fewer on two more engines
+studies   on the engine whose time follows from switches by a known rule: 100 studies of four of
+          them, whose effects, interactions and shares are held against the rule
 agree     two complete default runs, one after the other: whose intervals overlap
 observer  what the counters around each sample do to a short statement
 
@@ -22,6 +24,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import planted_studies
 import slowed
 
 from loadstone._core import clock_ns, interval_of_median, interval_of_paired_ratio
@@ -123,6 +126,11 @@ def _compared(
     return [pair for match in json.loads(done.stdout)["matches"] for pair in match["pairs"]]
 
 
+def studies() -> None:
+    """Effects lie within their intervals; interactions are found, and few effects invented."""
+    planted_studies.count(OPERATIONS, RUNS).show()
+
+
 def agree() -> None:
     """Two complete default runs agree within their printed intervals on at least 90 % of cells."""
     with tempfile.TemporaryDirectory() as folder:
@@ -191,7 +199,12 @@ def _elapsed_ns(call: Callable[[], object]) -> float:
     return float(clock_ns() - start)
 
 
-PARTS: dict[str, Callable[[], None]] = {"planted": planted, "agree": agree, "observer": observer}
+PARTS: dict[str, Callable[[], None]] = {
+    "planted": planted,
+    "studies": studies,
+    "agree": agree,
+    "observer": observer,
+}
 
 
 def main(names: Sequence[str]) -> None:

@@ -1,0 +1,159 @@
+"""Studies of an engine of which every effect is known: what `calibrate.py` counts of them.
+
+A study of all combinations of four switches of `planted` has the two-ended design in it, so the
+same blocks tell what both designs find.
+"""
+
+import subprocess
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from math import log
+from pathlib import Path
+from statistics import median
+
+from loadstone.analysis.study import blocks
+from loadstone.engines.calibration.planted import planted
+from loadstone.record import CellResult, read
+from loadstone.record.model import BELIEVED
+from loadstone.statistics.estimate import Estimate
+from loadstone.statistics.study import (
+    Block,
+    contrasts,
+    factorial,
+    grouped,
+    parts_of,
+    study_effects,
+    to_open,
+    two_ended,
+)
+
+LOADSTONE = str(Path(sys.executable).parent / "loadstone")
+SWITCHES, INTERACTING, IDLE = ("b", "c", "d", "e"), ("c", "d"), "e"
+"""One that adds, two that multiply and interact, one that does nothing."""
+CANCELLING = ("a", "f")
+SECONDS = 15
+"""Of an operation at most; most are known sooner."""
+
+
+INSIDE = "effects, alone and last, within their intervals"
+SHARES = "shares by both ends within their intervals"
+NULL = "a switch that does nothing called an effect"
+FOUND = "an interaction of 10 % claimed"
+INVENTED = "an interaction claimed that is none, or of one scale"
+OPENED = "a group opened in which two effects cancel"
+APART = "such an effect called one, by itself"
+WANTED = {INSIDE: "at least 93 %", SHARES: "at least 93 %", NULL: "at most 5 %",
+          FOUND: "at least 90 %", INVENTED: "at most 5 %", OPENED: "stated, whatever it is",
+          APART: "stated, whatever it is"}  # fmt: skip
+BESIDE_FULL = "a share by both ends beside that of all combinations"
+BESIDE_TRUTH = "a share by both ends beside the truth"
+
+
+@dataclass
+class Counts:
+    """What was so, how often, and of how many; and shares' errors, in points."""
+
+    so: Counter[str] = field(default_factory=Counter)
+    of: Counter[str] = field(default_factory=Counter)
+    errors: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, name: str, so: bool) -> None:
+        """Count once more."""
+        self.so[name] += so
+        self.of[name] += 1
+
+    def show(self) -> None:
+        """Print what was found beside what must hold."""
+        for name, must in WANTED.items():
+            if self.of[name]:
+                share = f"{self.so[name] / self.of[name]:.1%}"
+                print(f"{name:<52} {self.so[name]} of {self.of[name]} ({share}); {must}")
+        for name, points in self.errors.items():
+            print(f"{name:<52} median {median(points):.2f} points, largest {max(points):.2f}",
+                  flush=True)  # fmt: skip
+
+
+def count(operations: Sequence[str], runs: int) -> Counts:
+    """Run the studies: of the switches that cancel in the first run only."""
+    counts = Counts()
+    for number in range(runs):
+        for made in _studies(SWITCHES, operations, number):
+            _judge(made, counts)
+        for made in _studies(CANCELLING, operations, number) if number == 0 else ():
+            _judge_group(made, counts)
+        print(f"studies: run {number + 1} of {runs}", file=sys.stderr, flush=True)
+    return counts
+
+
+def _studies(
+    switches: Sequence[str], operations: Sequence[str], seed: int
+) -> Iterator[list[Block]]:
+    """The blocks of each operation, all combinations of these switches in each."""
+    vary = [part for name in switches for part in ("--vary", name)]
+    named = [part for name in operations for part in ("--operation", name)]
+    seconds = str(SECONDS * len(operations))
+    with tempfile.TemporaryDirectory() as folder:
+        record = Path(folder) / "study.loadstone"
+        subprocess.run(
+            [LOADSTONE, "study", "wisconsin", "--on", "planted", *vary, "--factorial", *named,
+             "--rows", "1000", "--seconds", seconds, "--seed", str(seed), "--no-limits",
+             "--no-report", "--record", str(record)],
+            check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        run = read(record)
+    if run.plan.study is None:
+        sys.exit(f"{record} holds no study")
+    cells: dict[str, dict[str, CellResult]] = defaultdict(dict)
+    for result in run.results:
+        if result.status in BELIEVED and result.samples:
+            cells[result.cell.operation][result.cell.variant] = result
+    for results in cells.values():
+        yield [*blocks(run.plan.study.combinations, results)]
+
+
+def _judge(made: list[Block], counts: Counts) -> None:
+    parts = parts_of(SWITCHES)
+    truth = {one: log(planted(one)) for one in factorial(parts)}
+    whole = contrasts.value(contrasts.whole(parts), truth)
+    full = study_effects(parts, made)
+    ends = study_effects(parts, _only(made, two_ended(parts)))
+    for name, part in ends.parts.items():
+        alone, last, by_ends, by_orders = (
+            contrasts.value(contrast(parts, name), truth)
+            for contrast in (
+                contrasts.alone, contrasts.last, contrasts.two_ended, contrasts.shapley,
+            )
+        )  # fmt: skip
+        counts.add(INSIDE, _holds(part.alone, alone))
+        counts.add(INSIDE, _holds(part.last, last))
+        counts.add(SHARES, _holds(part.share, by_ends / whole))
+        measured = full.parts[name].share
+        if part.share and measured:
+            counts.errors[BESIDE_FULL].append(100 * abs(part.share.value - measured.value))
+            counts.errors[BESIDE_TRUTH].append(100 * abs(part.share.value - by_orders / whole))
+    counts.add(NULL, ends.parts[IDLE].acts)
+    for found in full.interactions:
+        interacts = (found.one, found.other) == INTERACTING
+        counts.add(FOUND if interacts else INVENTED, found.claimed)
+
+
+def _judge_group(made: list[Block], counts: Counts) -> None:
+    """Two switches that cancel, flipped together as a group is, and apart."""
+    group = grouped(CANCELLING, {"both": CANCELLING})
+    together = study_effects(group, _only(made, two_ended(group)))
+    counts.add(OPENED, "both" in to_open(["both"], together))
+    for part in study_effects(parts_of(CANCELLING), made).parts.values():
+        counts.add(APART, part.acts)
+
+
+def _only(made: list[Block], design: Sequence[frozenset[str]]) -> list[Block]:
+    return [{one: block[one] for one in design if one in block} for block in made]
+
+
+def _holds(estimate: Estimate | None, truth: float) -> bool:
+    if estimate is None or estimate.low is None or estimate.high is None:
+        return False
+    return estimate.low <= truth <= estimate.high
