@@ -196,7 +196,9 @@ def test_explain_changes_nothing(engine: Engine) -> None:
 
 def test_terms_are_read_back_in_the_words_of_the_tactics(engine: Engine) -> None:
     engine.load(table(indexes=("unique1",)), stream(rows()))
-    engine.settle(["t"])
+    ordered = table("c", organisation="clustered", key="unique1", tiebreaker="unique2")
+    engine.load(ordered, stream(rows()))
+    engine.settle(["t", "c"])
     terms = engine.terms()
     assert {"version", "durability", "isolation", "cache", "parallelism"} <= set(terms)
     assert any(key.startswith("setting.") for key in terms)

@@ -347,3 +347,40 @@ def test_the_users_own_program_may_work_beside_us(plain: UserFile, connect: Conn
     engine.remove()
     with closing(sqlite3.connect(plain.path)) as other:
         assert other.execute("SELECT value FROM customers WHERE name = 'new'").fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize("tactic", ["journal=delete", "page_size=8192"])
+def test_what_a_file_keeps_is_not_ours_to_set(tactic: str) -> None:
+    with pytest.raises(InputError, match="a file of yours") as caught:
+        SqliteEngine.check(parse_variant(f"sqlite:///tmp/x.db?{tactic}", TACTICS))
+    assert caught.value.hint
+
+
+OF_LOADED = {"statistics": ("stat1", "off"), "without_rowid": ("off",), "index": ("none",)}
+
+
+@pytest.mark.parametrize(
+    "tactic", [f"{name}={value}" for name, values in OF_LOADED.items() for value in values]
+)
+def test_what_is_loaded_otherwise_leaves_the_files_own_statistics(
+    tactic: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.db"
+    with closing(sqlite3.connect(path)) as mine:
+        mine.executescript(
+            "CREATE TABLE mine (a); CREATE INDEX i ON mine (a); INSERT INTO mine VALUES (1);ANALYZE"
+        )
+        before = list(mine.iterdump())
+    engine = SqliteEngine(parse_variant(f"sqlite://{path}?{tactic}", TACTICS), tmp_path, "run1")
+    engine.start()
+    names = [engine.stored_name(name) for name in ("t", "c")]
+    engine.load(table(names[0], indexes=("unique2",)), stream(rows()))
+    ordered = table(names[1], organisation="clustered", key="unique2", tiebreaker="unique1")
+    engine.load(ordered, stream(rows()))
+    engine.settle(names)
+    name, _, value = tactic.partition("=")
+    assert engine.terms()[name] == value
+    assert all(sorted(as_rows(engine.contents(each))) == sorted(rows()) for each in names)
+    engine.remove()
+    with closing(sqlite3.connect(path)) as mine:
+        assert list(mine.iterdump()) == before

@@ -106,7 +106,7 @@ def crew_of(url: str, claim: scratch.Claim) -> VariantWorker:
     chosen = {"rows": [1000], "on": [url], "operations": ["min-heap"], "overhead": False}
     planned = plan_from(chosen, None)
     ((variant, engine),) = planned.variants.values()
-    return VariantWorker(variant, engine, claim, planned.plan, planned.benchmark)
+    return VariantWorker((variant,), engine, claim, planned.plan, planned.benchmark)
 
 
 def test_what_cannot_be_reached_after_a_worker_was_replaced_is_told(

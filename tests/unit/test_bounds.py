@@ -22,6 +22,7 @@ def test_no_tactic_takes_more_than_the_machine_has(kind: type) -> None:
     most = {"<bytes>": bounds.memory_bytes(), "<n>": bounds.threads()}
     for name, tactic in kind.capabilities.tactics.items():
         limit = next((most[value] for value in tactic.names if value in most), None)
+        limit = min(limit, tactic.most) if limit and tactic.most else limit
         if limit is None:
             continue
         check(kind, f"{kind.name}?{name}={limit}")

@@ -90,8 +90,12 @@ class Tactic:
 
     def _most(self, kind: str, *, elsewhere: bool) -> tuple[int, str]:
         """The largest number, and the reason."""
-        if self.most is not None:
+        most, of_what = self._most_here(kind, elsewhere=elsewhere)
+        if self.most is not None and self.most < most:
             return self.most, "its maximum is"
+        return most, of_what
+
+    def _most_here(self, kind: str, *, elsewhere: bool) -> tuple[int, str]:
         if kind == "<bytes>":
             return bounds.memory_bytes(), "the memory available here, in bytes, is"
         if self.name != "parallelism":

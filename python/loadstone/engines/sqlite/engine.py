@@ -23,10 +23,10 @@ from loadstone.engines.base import (
 )
 from loadstone.engines.ownership import Hold
 from loadstone.engines.sqlite import hold as sqlite_hold
-from loadstone.engines.sqlite import user_file
+from loadstone.engines.sqlite import switches, user_file
 from loadstone.engines.sqlite.settings import READ_BACK, SYNCHRONOUS, TACTICS, in_common_words
 from loadstone.engines.sqlite.user_file import OwnTables, errors, transaction
-from loadstone.errors import EngineError, LoadstoneError, UnsupportedError
+from loadstone.errors import EngineError, InputError, LoadstoneError, UnsupportedError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,6 +45,7 @@ _SETTINGS = (
     "encoding",
 )
 _ACCESSES = ("SEARCH ", "SCAN ")
+_STAGE = "temp.loadstone_unordered"
 _HASH_GAP = "SQLite has B-trees only: no hash organisation and no hash index"
 
 
@@ -76,10 +77,24 @@ class SqliteEngine(Engine):
 
     @classmethod
     def check(cls, variant: "Variant") -> None:
-        """As for all; and a URL must name a file."""
+        """As for all; and a URL must name a file, whose own tactics stay."""
         super().check(variant)
-        if variant.url is not None:
-            user_file.path_of(variant.url)
+        if variant.url is None:
+            return
+        user_file.path_of(variant.url)
+        for name in switches.OF_FILES:
+            if name in dict(variant.tactics):
+                raise InputError(
+                    f"sqlite: the {name} of a file of yours stays as it is",
+                    hint=f"leave out {name}=…, or leave out the URL to use a file of the run's own",
+                )
+
+    @classmethod
+    def asked(cls, variant: "Variant") -> Mapping[str, str]:
+        """Nothing of what a user's file keeps."""
+        asked = super().asked(variant)
+        kept = () if variant.url is None else switches.OF_FILES
+        return {name: value for name, value in asked.items() if name not in kept}
 
     @classmethod
     def versions(cls) -> Mapping[str, str]:
@@ -101,7 +116,7 @@ class SqliteEngine(Engine):
             with errors():
                 connection = self._connection = apsw.Connection(str(self.path))
                 connection.set_busy_timeout(user_file.BUSY_MS_MAX)
-                connection.pragma("journal_mode", "wal")
+                switches.prepare(connection, self._values)
         else:
             connection = self._connection = user_file.connect(self.path)
             with errors(f"cannot make tables in {self.path}"):
@@ -128,11 +143,18 @@ class SqliteEngine(Engine):
             return {
                 "version": apsw.sqlite_lib_version(),
                 **in_common_words(told),
+                **self._told(db),
                 "setting.synchronous": SYNCHRONOUS[told["synchronous"]],
                 "setting.statistics": statistics,
                 "setting.threadsafe": next(o for o in options if o.startswith("THREADSAFE")),
                 **{f"setting.{name}": str(db.pragma(name)) for name in _SETTINGS},
             }
+
+    def _told(self, db: apsw.Connection) -> dict[str, str]:
+        told = switches.read_back(db, self.tables())
+        if "index" not in told and self.tactic("index") == "none":
+            told["index"] = "none"
+        return told
 
     def tables(self) -> Sequence[str]:
         """All tables of the file but SQLite's own; of the user's, all of our space."""
@@ -150,14 +172,22 @@ class SqliteEngine(Engine):
         db = self._open()
         name = self._ours(table.name)
         places = ",".join("?" * len(table.attributes))
+        ordered = self._is_ordered(table)
+        into = _STAGE if ordered else name
         with errors(), transaction(db):
             db.execute(f"DROP TABLE IF EXISTS {name}")
             db.execute(self._definition(table))
-            insert = f"INSERT INTO {name} VALUES ({places})"  # noqa: S608
+            if ordered:
+                db.execute(f"CREATE TABLE {into} AS SELECT * FROM {name}")  # noqa: S608
+            insert = f"INSERT INTO {into} VALUES ({places})"  # noqa: S608
             for batch in rows:
                 columns = (column.to_pylist() for column in batch.columns)
                 db.executemany(insert, zip(*columns, strict=True))
-            for attribute in table.indexes:
+            if ordered:
+                key = ", ".join(map(self.quote, _key(table)))
+                db.execute(f"INSERT INTO {name} SELECT * FROM {into} ORDER BY {key}")  # noqa: S608
+                db.execute(f"DROP TABLE {into}")
+            for attribute in table.indexes if self.tactic("index") == "all" else ():
                 index = self.quote(f"{table.name}.{attribute}")
                 db.execute(f"CREATE INDEX {index} ON {name} ({self.quote(attribute)})")
         return int(self.fetch(f"SELECT count(*) FROM {name}")[0][0])  # noqa: S608
@@ -170,7 +200,8 @@ class SqliteEngine(Engine):
         mode = apsw.SQLITE_CHECKPOINT_PASSIVE if passive else apsw.SQLITE_CHECKPOINT_TRUNCATE
         with errors():
             for table in tables:
-                db.execute(f"ANALYZE {self._ours(table)}")
+                self._ours(table)
+                switches.analyze(db, table, self.tactic("statistics"))
             db.wal_checkpoint(mode=mode)
 
     def run(self, statement: str) -> int:
@@ -316,15 +347,12 @@ class SqliteEngine(Engine):
             self._set(self._connection)
 
     def _set(self, connection: apsw.Connection) -> None:
-        """Set every tactic that a connection can take at any time."""
         with errors():
-            # With a rollback journal, only EXTRA makes a commit outlive a loss of power.
-            full = "FULL" if self._space is None else "EXTRA"
-            lazy = self.tactic("durability") == "none"
-            connection.pragma("synchronous", "OFF" if lazy else full)
-            # A negative cache_size counts KiB, a positive one pages.
-            connection.pragma("cache_size", -max(1, int(self.tactic("cache")) // 1024))
-            connection.pragma("mmap_size", 0)
+            switches.set_session(connection, self._values, ours=self._space is None)
+
+    @property
+    def _values(self) -> Mapping[str, str]:
+        return {name: self.tactic(name) for name in self.capabilities.tactics}
 
     def _ours(self, table: str) -> str:
         """A table's name quoted, once it is seen to be ours."""
@@ -343,6 +371,10 @@ class SqliteEngine(Engine):
             raise EngineError("sqlite is not started", hint="call start() first")
         return self._connection
 
+    def _is_ordered(self, table: Table) -> bool:
+        """Whether it is clustered by its rows' order alone."""
+        return table.organisation == "clustered" and self.tactic("without_rowid") == "off"
+
     def _definition(self, table: Table) -> str:
         columns = [
             f"{self.quote(a.name)} {'INTEGER' if a.type.startswith('int') else 'TEXT'}"
@@ -350,15 +382,21 @@ class SqliteEngine(Engine):
         ]
         tail = ""
         if table.organisation == "clustered" and table.key is not None:
-            key = [table.key] + ([table.tiebreaker] if table.tiebreaker else [])
-            columns.append(f"PRIMARY KEY ({', '.join(self.quote(name) for name in key)})")
-            tail = " WITHOUT ROWID"
+            key = ", ".join(map(self.quote, _key(table)))
+            # Not PRIMARY KEY for both: one on a single integer would be the rowid itself.
+            columns.append(f"UNIQUE ({key})" if self._is_ordered(table) else f"PRIMARY KEY ({key})")
+            tail = "" if self._is_ordered(table) else " WITHOUT ROWID"
         return f"CREATE TABLE {self.quote(table.name)} ({', '.join(columns)}){tail}"
 
 
+def _key(table: Table) -> list[str]:
+    return [name for name in (table.key, table.tiebreaker) if name]
+
+
 def _access_path(step: str) -> str:
-    """The structure in a step of a plan: https://sqlite.org/eqp.html, section 1.1."""
-    if " USING PRIMARY KEY" in step:
+    """The structure in a step of a plan: https://sqlite.org/eqp.html, section 1.1. The index of a
+    constraint is that of the key in whose order a table was loaded."""
+    if " USING PRIMARY KEY" in step or " INDEX sqlite_autoindex_" in step:
         return "clustered"
     by_index = " USING INDEX " in step or " USING COVERING INDEX " in step
     return "nonclustered" if by_index else "heap"

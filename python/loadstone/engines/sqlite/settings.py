@@ -41,6 +41,8 @@ def durability(synchronous: str, journal: str) -> str:
     which the journal is deleted; a WAL needs no more than FULL.
     """
     word = SYNCHRONOUS.get(synchronous, synchronous)
+    if journal in ("memory", "off"):
+        return "none"  # a crash in the middle of the next commit destroys this one, too
     if word == "EXTRA" or (word == "FULL" and journal == "wal"):
         return "full"
     return "none" if word == "OFF" else f"synchronous={word}"
