@@ -197,6 +197,9 @@ def _announced(plan: Plan, path: Path) -> str:
     named = [v for v in plan.variants if plan.role_of(v) in (Role.COMPETITOR, Role.LIMIT)]
     cells = plural(sum(not cell.gap for cell in plan.cells), "cell")
     about = f"{plan.benchmark} {plan.edition} on {join_names(named or plan.variants)}: {cells}"
+    if plan.study is not None:
+        switches = plural(len(plan.study.switches), "switch", "switches")
+        about = f"study of {plan.study.base}, {plan.benchmark} {plan.edition}: {switches}, {cells}"
     lapse_s = max(round(seconds_estimated(plan), -1), 10)
     return f"{about}, about {lapse_s:.0f} s; the record: {path}"
 
