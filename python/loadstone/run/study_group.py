@@ -25,6 +25,8 @@ TURN_NS = 20_000_000
 """A combination takes samples for about this time in a block: a single short one would show the
 state of the caches, more only this block's processes again."""
 TURN_SAMPLES_MAX = 8
+SLOW_NS = 250_000_000
+"""So long a statement fills by itself what a warm-up would, and eight blocks of it take long."""
 BLOCKS_MAX = 64
 """Beyond these an interval hardly gets narrower, and a record holds every sample."""
 
@@ -84,6 +86,11 @@ class StudyGroup(InterleavedGroup):
         time."""
         last_ns = [item.samples[-1].elapsed_ns for item in able if item.samples]
         return max(1, min(TURN_SAMPLES_MAX, TURN_NS // max(last_ns))) if last_ns else 1
+
+    def _take(self, item: OpenCell, block: range, number: int) -> None:
+        """Take a block of a cell, without a warm-up if its statement is slow."""
+        slow = bool(item.samples) and item.samples[-1].elapsed_ns > SLOW_NS
+        item.add(self._executor.take(item.cell, block, number, warm=slow))
 
     def _repeat(self, number: int) -> None:
         """All its blocks are planned rounds."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -40,6 +40,17 @@ _RESERVED = frozenset(
 
 OF_FILES = frozenset({"extent", "layout"})
 """The tactics by which files look otherwise. Contents do not depend on any other."""
+
+
+STUDIED = {
+    "execution": "interpreted",
+    "join": "merge",
+    "aggregate": "sort",
+    "accelerator": "on",
+    "log": "page-grain",
+    "durability": "none",
+}
+"""What a study switches where nobody says what to vary: what the papers did, on files that stay."""
 
 
 def described(
@@ -80,7 +91,8 @@ def _tactic(row: Mapping[str, Any], values: Sequence[str]) -> Tactic:
     meanings = {str(name): str(about) for name, about in row["values"]}
     number = next((about for name, about in meanings.items() if name not in values), "")
     told = tuple((value, meanings.get(value, number)) for value in values)
-    return tactic.described(row["name"], level_of(row["name"]), told, row)
+    found = tactic.described(row["name"], level_of(row["name"]), told, row)
+    return replace(found, studied=STUDIED.get(row["name"], ""))
 
 
 def _sizes(values: str) -> list[str]:
