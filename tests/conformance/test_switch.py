@@ -157,6 +157,25 @@ def test_a_way_to_the_rows_that_is_named_is_planned(make: MakeEngine) -> None:
     assert "HashAggregate" not in engine.explain(groups)
 
 
+def test_every_optimizer_of_duckdb_is_a_tactic_that_it_obeys(make: MakeEngine) -> None:
+    engine = make("duckdb")
+    engine.start()
+    known = [name for (name,) in engine.fetch("SELECT name FROM duckdb_optimizers()")]
+    assert [name for name in engine.capabilities.tactics if "." in name] == [
+        f"optimizer.{name}" for name in known
+    ]
+    engine.load(table("t"), stream(rows()))
+    query = said(engine, "range of t is t retrieve (t.string) where t.unique2 = 7")
+    pushed = engine.explain(query)
+    assert "─ Filter" not in pushed
+    off = (("optimizer.filter_pushdown", "off"), ("optimizer.join_order", "off"))
+    engine.switch(replace(engine.variant, tactics=off))
+    assert "─ Filter" in engine.explain(query)
+    assert engine.fetch("SELECT current_setting('disabled_optimizers')") == [
+        ("filter_pushdown,join_order",)
+    ]
+
+
 def test_one_switch_takes_many_tactics(held: Engine) -> None:
     plain, before = held.variant, told(held)
     last = {

@@ -98,11 +98,12 @@ def _overview(found: "Sequence[Listed]") -> "Table":
     from rich import box
     from rich.table import Table
 
+    from loadstone.plan.variant import family_of
+
     table = Table("engine", "tactics", box=box.SIMPLE_HEAD, pad_edge=False)
     for listed in found:
-        names = (
-            ", ".join(dict.fromkeys(switch.tactic.name for switch in listed.switches)) or "nothing"
-        )
+        families = dict.fromkeys(family_of(switch.tactic.name) for switch in listed.switches)
+        names = ", ".join(families) or "nothing"
         table.add_row(listed.engine, listed.unavailable or names)
     return table
 

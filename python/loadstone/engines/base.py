@@ -20,6 +20,7 @@ from loadstone.engines.work import Work
 from loadstone.errors import EngineError, InputError, UnsupportedError
 from loadstone.owner import checked_owner
 from loadstone.plan.role import Role
+from loadstone.plan.variant import listed
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -163,7 +164,7 @@ class System(ABC):
         """The tactic of that name. Raises `InputError` where there is none."""
         tactic = cls.capabilities.tactics.get(name)
         if tactic is None:
-            known = ", ".join(sorted(cls.capabilities.tactics)) or "nothing"
+            known = listed(cls.capabilities.tactics) or "nothing"
             raise InputError(f"{cls.name} has no tactic {name!r}", hint=f"it can switch: {known}")
         return tactic
 

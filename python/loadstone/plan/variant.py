@@ -7,6 +7,7 @@ reports print `Variant.name`.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit
 from zlib import crc32
@@ -40,6 +41,17 @@ def engine_of(name: str) -> str:
 def tactics_of(name: str) -> tuple[str, ...]:
     """The tactics that a variant's name sets."""
     return tuple(_asked_in(name))
+
+
+def family_of(tactic: str) -> str:
+    """Of many tactics of a kind, `optimizer.join_order`, what is common to their names."""
+    family, dot, _ = tactic.partition(".")
+    return f"{family}.…" if dot else tactic
+
+
+def listed(names: Iterable[str]) -> str:
+    """The names of tactics, for a message: families by one name each."""
+    return ", ".join(dict.fromkeys(map(family_of, sorted(names))))
 
 
 def parallelism_of(name: str) -> int:
@@ -187,7 +199,7 @@ def _pairs(
         )
     unknown = [key for key, _ in pairs if key not in tactics] if only_tactics else []
     if unknown:
-        known = ", ".join(sorted(tactics)) or "none"
+        known = listed(tactics) or "none"
         raise InputError(
             f"{secret.shown(text.partition('?')[0])} has no tactic {unknown[0][:40]!r}",
             hint=f"it can switch: {known}",

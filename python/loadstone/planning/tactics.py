@@ -7,6 +7,7 @@ from loadstone import lode, registry
 from loadstone.engines.lode.engine import level_of
 from loadstone.engines.tactic import Tactic, described
 from loadstone.errors import EngineError, InputError
+from loadstone.plan.variant import listed as tactics_listed
 
 LODE = "lode"
 """The engine whose tactics its own code describes."""
@@ -65,7 +66,7 @@ def of_engine(name: str, tactic: str | None = None) -> Listed:
         return listed
     chosen = tuple(one for one in listed.switches if one.tactic.name == tactic)
     if not chosen:
-        known = ", ".join(dict.fromkeys(one.tactic.name for one in listed.switches)) or "nothing"
+        known = tactics_listed(one.tactic.name for one in listed.switches) or "nothing"
         raise InputError(f"{name} has no tactic {tactic!r}", hint=f"it can switch: {known}")
     return Listed(name, chosen, tuple(_profiles()) if (name, tactic) == (LODE, PROFILE) else ())
 

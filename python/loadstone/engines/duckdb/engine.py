@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import duckdb
 
 from loadstone.engines.base import Capabilities, Engine, Structure, Table
+from loadstone.engines.duckdb import optimizers
 from loadstone.engines.duckdb.settings import FSYNC_MODES, HEADER_BYTES, TACTICS, in_common_words
 from loadstone.engines.tactic import Level
 from loadstone.errors import EngineError, UnsupportedError
@@ -73,8 +74,8 @@ class DuckdbEngine(Engine):
         if self._connection is not None:
             return
         config: dict[str, str | bool | int | float | list[str]] = {
-            "threads": int(self.tactic("parallelism")),
-            "memory_limit": f"{self.tactic('cache')}B",
+            **self._of_session(),
+            "force_compression": self.tactic("compression"),
             "temp_directory": str(self._spill),
             "fsync_mode": FSYNC_MODES[self.tactic("durability")],
             # The lab reaches no network: an extension must not install itself in the middle.
@@ -92,6 +93,16 @@ class DuckdbEngine(Engine):
                 connection.close()
         return ()
 
+    def _of_session(self) -> dict[str, str]:
+        """The settings that an open database takes at any time."""
+        ordered = self.tactic("preserve_insertion_order") == "on"
+        return {
+            "threads": str(int(self.tactic("parallelism"))),
+            "memory_limit": f"{int(self.tactic('cache'))}B",
+            "disabled_optimizers": optimizers.disabled(self.asked(self.variant)),
+            "preserve_insertion_order": str(ordered).lower(),
+        }
+
     def _switch(self, before: "Variant") -> None:
         """In the open database where all that differs are settings of a session."""
         was, now = self.asked(before), self.asked(self.variant)
@@ -101,12 +112,12 @@ class DuckdbEngine(Engine):
             self.start()
             return
         with _errors():
-            self._connection.execute(f"SET threads = {int(self.tactic('parallelism'))}")
-            self._connection.execute(f"SET memory_limit = '{int(self.tactic('cache'))}B'")
+            for name, value in self._of_session().items():
+                self._connection.execute(f"SET {name} = '{value}'")
 
     def terms(self) -> Mapping[str, str]:
         """Read back from `duckdb_settings()`; isolation is fixed: snapshots, first writer wins."""
-        names = ", ".join(f"'{name}'" for name in _SETTINGS)
+        names = ", ".join(f"'{name}'" for name in (*_SETTINGS, "disabled_optimizers"))
         query = f"SELECT name, value FROM duckdb_settings() WHERE name IN ({names})"  # noqa: S608
         settings = {str(name): str(value) for name, value in self.fetch(query)}
         return {
@@ -115,7 +126,20 @@ class DuckdbEngine(Engine):
             **in_common_words(
                 settings["fsync_mode"], settings["memory_limit"], settings["threads"]
             ),
+            **self._own_words(settings),
             **{f"setting.{name}": settings[name] for name in _SETTINGS if name in settings},
+        }
+
+    def _own_words(self, settings: Mapping[str, str]) -> dict[str, str]:
+        """The tactics that are settings of DuckDB's own, and whether there is an index."""
+        ordered = settings["preserve_insertion_order"] == "true"
+        indexed = self.fetch("SELECT count(*) FROM duckdb_indexes()")[0][0] > 0
+        index = {"index": "all" if indexed else "none"}
+        return {
+            "compression": settings["force_compression"].lower(),
+            "preserve_insertion_order": "on" if ordered else "off",
+            **(index if indexed or self.tactic("index") == "none" else {}),
+            **optimizers.read_back(settings["disabled_optimizers"], TACTICS),
         }
 
     def tables(self) -> Sequence[str]:
@@ -138,17 +162,20 @@ class DuckdbEngine(Engine):
             order = " ORDER BY " + ", ".join(self.quote(name) for name in key)
         with _errors():
             db.register("loadstone_rows", rows)
+            db.execute("SET preserve_insertion_order = true")  # a heap is in the order of its rows
             try:
                 with _transaction(db):
                     db.execute(f"DROP TABLE IF EXISTS {quoted}")
                     db.execute(f"CREATE TABLE {quoted} ({columns})")
                     insert = f"INSERT INTO {quoted} SELECT * FROM loadstone_rows{order}"  # noqa: S608
                     loaded = int(_first(db.execute(insert)))
-                    for attribute in table.indexes:
+                    for attribute in table.indexes if self.tactic("index") == "all" else ():
                         index = self.quote(f"{table.name}.{attribute}")
                         db.execute(f"CREATE INDEX {index} ON {quoted} ({self.quote(attribute)})")
             finally:
                 db.unregister("loadstone_rows")
+                kept = self._of_session()["preserve_insertion_order"]
+                db.execute(f"SET preserve_insertion_order = {kept}")
         return loaded
 
     def settle(self, tables: Sequence[str]) -> None:

@@ -1,8 +1,9 @@
 """DuckDB's settings in the terms that all engines share: one rule for engine and client."""
 
+from loadstone.engines.duckdb import optimizers
 from loadstone.engines.tactic import beside
 
-TACTICS = beside(__file__)
+TACTICS = beside(__file__) | optimizers.tactics()
 """Of the engine when statements drive it."""
 HEADER_BYTES = 3 * 4096 + 262_144
 """One main and two database headers, and the block that the catalog begins in: metadata has blocks

@@ -1,0 +1,49 @@
+"""DuckDB's optimizers as tactics: each can be left out of planning (`disabled_optimizers`)."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+from loadstone.engines.tactic import Level, Tactic
+
+PREFIX = "optimizer."
+
+_VALUES = (("on", "It works on each plan."), ("off", "It is left out."))
+
+
+def tactics() -> dict[str, Tactic]:
+    """One for each, in the order in which DuckDB lists them."""
+    told = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    return {f"{PREFIX}{name}": _tactic(name, " ".join(does.split())) for name, does in told.items()}
+
+
+def disabled(values: Mapping[str, str]) -> str:
+    """The value of `disabled_optimizers` for the tactics' values."""
+    off = (name for name, value in values.items() if name.startswith(PREFIX) and value == "off")
+    return ",".join(name.removeprefix(PREFIX) for name in off)
+
+
+def read_back(disabled_optimizers: str, names: Mapping[str, Tactic]) -> dict[str, str]:
+    """Each tactic's value, from the setting."""
+    off = {name.strip().lower() for name in disabled_optimizers.split(",")}
+    return {
+        name: "off" if name.removeprefix(PREFIX) in off else "on"
+        for name in names
+        if name.startswith(PREFIX)
+    }
+
+
+def _tactic(name: str, does: str) -> Tactic:
+    return Tactic(
+        PREFIX + name,
+        Level.SESSION,
+        _VALUES,
+        does=f"{does} Switched by `disabled_optimizers`.",
+        buys="`off`: the price of a plan without it, on the same data, and the time that it takes"
+        " itself. Plans tell whether it had anything to do.",
+        costs="`on`: time for planning each statement, whether it finds something or not.",
+        loses="Nothing.",
+        excludes="Others: one optimizer prepares plans for the next, so that two effects together"
+        " may be more, or less, than their sum.",
+        source="https://duckdb.org/docs/stable/configuration/pragmas (Optimizer)",
+    )
