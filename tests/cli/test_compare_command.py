@@ -20,18 +20,29 @@ RUN = ("run", "--on", "sqlite", "--on", "sqlite?durability=none", "--rows", "100
 RECORD = "r.loadstone"
 
 
+@pytest.fixture(scope="module")
+def records(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, bytes]:
+    """Two records of the same plan, of a calm machine: who else was at work here is no matter of
+    these tests."""
+    folder = tmp_path_factory.mktemp("records")
+    environment = {**os.environ, "LOADSTONE_SCRATCH": str(folder / "scratch")}
+    return measure(Desk(folder, environment)), measure(Desk(folder, environment))
+
+
 @pytest.fixture
-def measured(desk: Desk) -> Desk:
-    measure(desk, RECORD)
+def measured(desk: Desk, records: tuple[bytes, bytes]) -> Desk:
+    desk.record.write_bytes(records[0])
     return desk
 
 
-def measure(desk: Desk, name: str) -> None:
-    """A record of a calm machine: who else was at work here is no matter of these tests."""
-    done = desk.run(*RUN, "--record", name)
+def measure(desk: Desk) -> bytes:
+    done = desk.run(*RUN, "--record", RECORD)
     assert done.returncode == 0, done.stderr
-    with contextlib.closing(sqlite3.connect(desk.folder / name)) as record, record:
+    with contextlib.closing(sqlite3.connect(desk.record)) as record, record:
         record.execute("UPDATE condition SET stolen_share = 0, foreign_share = 0, speed_drift = 0")
+    content = desk.record.read_bytes()
+    desk.record.unlink()
+    return content
 
 
 def test_a_record_beside_itself_has_no_regression_and_is_left_as_it_was(measured: Desk):
@@ -45,8 +56,8 @@ def test_a_record_beside_itself_has_no_regression_and_is_left_as_it_was(measured
     assert [path.name for path in measured.folder.glob("*.*")] == [RECORD]
 
 
-def test_two_runs_compare_within_a_generous_threshold(measured: Desk):
-    measure(measured, "again.loadstone")
+def test_two_runs_compare_within_a_generous_threshold(measured: Desk, records: tuple[bytes, bytes]):
+    (measured.folder / "again.loadstone").write_bytes(records[1])
     done = measured.run("compare", RECORD, "again.loadstone", "--fail-on", "9999%")
     assert (done.returncode, done.stderr) == (0, "")
     assert "not compared:" not in done.stdout
