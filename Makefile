@@ -3,20 +3,26 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Two processes of pytest, each with whole files: `make test SIDE_BY_SIDE=` has one.
+SIDE_BY_SIDE := -n 2 --dist loadgroup --no-loadscope-reorder
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 PYTHON_SOURCES := $(shell find python -type f -not -name '*.pyc' -not -name '*.so') pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: run test check format lint types bench calibrate torture chance fuzz wheel clean help
+.PHONY: run test fast check format lint types bench calibrate torture chance fuzz wheel clean help
 
 run: $(VENV)/.installed ## set everything up, run the default benchmark, write the report
 	$(BIN)/loadstone run
 
 test: $(VENV)/.installed $(VENV)/.tools ## run all tests of both languages
 	PROPTEST_RNG_SEED=1983 cargo test --workspace --locked --quiet
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE)
 
-check: format lint types test ## format, lint, types, test: a change must pass it
+check: format lint types fast ## format, lint, types, fast: before each commit
+
+fast: $(VENV)/.installed $(VENV)/.tools ## run all tests but those marked slow
+	PROPTEST_RNG_SEED=1983 cargo test --workspace --locked --quiet
+	$(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "not slow"
 
 format: $(VENV)/.tools ## check the formatting
 	cargo fmt --all --check

@@ -22,7 +22,7 @@ from loadstone.machine import facts, page_cache
 from loadstone.record import CellResult
 from loadstone.text.numbers import plural
 
-pytestmark = pytest.mark.machine
+pytestmark = [pytest.mark.machine, pytest.mark.slow]
 
 COLD = ("run", "--temperature", "cold", "--operation", "select-1%-heap", "--rows", "1000",
         "--no-limits", "--no-overhead", "--repeat-cold", "1", "--record", "r.loadstone",

@@ -2,10 +2,13 @@
 
 import json
 
+import pytest
+
 from loadstone.commands.doctor import COLUMNS_MAX
 from loadstone.diagnostics import Exit
 
 
+@pytest.mark.slow
 def test_one_screen_on_stdout_and_nothing_left(desk):
     done = desk.run("doctor")
     assert (done.returncode, done.stderr) == (Exit.OK, "")
@@ -17,6 +20,7 @@ def test_one_screen_on_stdout_and_nothing_left(desk):
     assert list(desk.folder.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_json_holds_the_same_checks_as_the_screen(desk):
     done = desk.run("doctor", "--format", "json")
     assert (done.returncode, done.stderr) == (Exit.OK, "")
@@ -36,6 +40,7 @@ def test_no_place_to_work_in_is_an_exit_code_and_a_remedy(desk):
     assert done.stdout.splitlines()[0] == "No run is possible here."
 
 
+@pytest.mark.slow
 def test_a_doctor_who_is_killed_leaves_what_clean_finds(desk):
     from loadstone.run import scratch
 

@@ -41,6 +41,7 @@ def test_a_variant_that_was_named_must_be_there(desk: Desk, code):
     assert not desk.record.exists()
 
 
+@pytest.mark.slow
 def test_the_quick_run_of_a_plain_wheel_ends_well(desk: Desk):
     done = without(desk, MISSING).run(
         "run", "--quick", "--no-limits", "--rows", "1000", "--record", "r.loadstone"

@@ -24,6 +24,7 @@ def begun(path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_run_is_named_by_digits_and_letters_or_refused(desk: Desk):
     precious = desk.folder / "precious"
     precious.mkdir()

@@ -16,7 +16,7 @@ from user_server import SECRET, UserServer, user_server
 
 from loadstone.machine.page_cache import wait_until_dead
 
-pytestmark = pytest.mark.machine
+pytestmark = [pytest.mark.machine, pytest.mark.slow]
 
 CHOICES = ("--rows", "1000", "--repeat", "2", "--repeat-cold", "1", "--no-overhead", "--no-limits",
            "--no-report", "--operation", "select-1%-heap", "--operation", "append-indexed",

@@ -201,6 +201,7 @@ def test_a_run_has_the_same_answers_from_a_server(desk: Desk):
     assert desk.leftovers() == []
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_leaves_no_server(desk: Desk):
     process = desk.start(*RUN, "--operation", "lookup", "--temperature", "warm",
                          "--repeat", "4000", "--repeat-most", "4000")  # fmt: skip

@@ -40,6 +40,7 @@ def kills(request: pytest.FixtureRequest) -> int:
     return int(request.config.getoption("--kills"))
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(0)  # --kills decides how long it takes
 def test_a_run_killed_anywhere_keeps_what_it_told_and_is_resumed(
     desk: Desk, kills: int, chance: random.Random
@@ -93,6 +94,7 @@ def killed_somewhere(
     return units(told), workers
 
 
+@pytest.mark.slow
 def test_a_record_has_one_runner_at_a_time(desk: Desk):
     process = desk.start(*SMALL, *RECORD)
     first_line(process)
@@ -110,6 +112,7 @@ def test_a_record_has_one_runner_at_a_time(desk: Desk):
     assert desk.leftovers() == []
 
 
+@pytest.mark.slow
 def test_a_resumed_run_waits_for_the_workers_of_the_killed_one(desk: Desk):
     process = desk.start(*SMALL, *RECORD)
     first_line(process)
@@ -145,6 +148,7 @@ def mount(*arguments: str) -> None:
     subprocess.run(["mount", *arguments], check=True, capture_output=True)
 
 
+@pytest.mark.slow
 def test_a_full_disk_ends_the_run_and_keeps_what_was_there(desk: Desk, disk: Path):
     record = disk / "r.loadstone"
     process = desk.start(*SMALL, "--record", str(record), "--no-report")
@@ -168,6 +172,7 @@ def test_a_full_disk_ends_the_run_and_keeps_what_was_there(desk: Desk, disk: Pat
     assert read(record).results[: len(before.results)] == before.results
 
 
+@pytest.mark.slow
 def test_a_run_that_found_no_space_can_be_started_again(desk: Desk, disk: Path):
     start = (*SMALL, "--record", str(disk / "r.loadstone"), "--no-report")
     fill(disk / "filler")

@@ -62,6 +62,7 @@ def test_an_engine_that_counts_its_work_has_it_in_every_sample(desk: Desk):
     assert " tuples, " in (desk.folder / "r.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_where_operations_are_named_other_processes_take_over_what_is_loaded(desk: Desk):
     done = desk.run("run", "--rows", "1000", "--no-overhead", "--no-limits",
                     "--temperature", "warm",
@@ -151,6 +152,7 @@ def test_a_time_limit_is_a_result_and_the_run_goes_on(desk: Desk):
     assert all(result.samples == () for result in late)
 
 
+@pytest.mark.slow
 def test_a_killed_run_is_resumed_where_it_stopped(desk: Desk):
     process = desk.start(*SMALL, "--on", "sqlite", "--on", "duckdb", *few(8))
     assert process.stderr is not None
@@ -175,6 +177,7 @@ def test_a_killed_run_is_resumed_where_it_stopped(desk: Desk):
     assert desk.leftovers() == []
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_cleanly_with_what_is_there(desk: Desk):
     process = desk.start(*SMALL, "--on", "sqlite", "--on", "duckdb", *few(8))
     assert process.stderr is not None
@@ -188,6 +191,7 @@ def test_ctrl_c_ends_cleanly_with_what_is_there(desk: Desk):
     assert desk.leftovers() == []
 
 
+@pytest.mark.slow
 def test_a_killed_worker_costs_its_cell_and_its_tables_are_mended(desk: Desk):
     process = desk.start(*SMALL, "--on", "sqlite", "--temperature", "warm", *few(8))
     assert process.stderr is not None
@@ -207,6 +211,7 @@ def test_a_killed_worker_costs_its_cell_and_its_tables_are_mended(desk: Desk):
     assert desk.leftovers() == []
 
 
+@pytest.mark.slow
 def test_a_killed_server_costs_its_cell_and_no_more(desk: Desk):
     process = desk.start(*SMALL, "--on", "postgresql", *few(8))
     assert process.stderr is not None
@@ -221,6 +226,7 @@ def test_a_killed_server_costs_its_cell_and_no_more(desk: Desk):
     assert desk.leftovers() == []
 
 
+@pytest.mark.slow
 def test_spoiled_data_turns_cells_red_and_prints_no_time(desk: Desk):
     process = desk.start(*SMALL, "--on", "sqlite", *few(8), "--temperature", "warm")
     assert process.stderr is not None

@@ -63,6 +63,7 @@ def test_engines_agree_warm_and_cold(desk: Desk):
     assert desk.leftovers() == []
 
 
+@pytest.mark.slow
 def test_no_tactic_reads_back_other_than_asked(desk: Desk):
     done = desk.run(*SMALL, *WARM, *operations("lookup"), "--repeat", "2",
                     *on("sqlite", "lmdb?durability=none", "postgresql?durability=none",
@@ -73,6 +74,7 @@ def test_no_tactic_reads_back_other_than_asked(desk: Desk):
     assert [term for term in asked if term.read_back != term.asked] == []
 
 
+@pytest.mark.slow
 def test_concurrent_users_ask_from_threads_of_the_program(desk: Desk):
     loops = ("--users", "1", "--users", "2", "--loop-seconds", "0.2")
     done = desk.run(*SMALL, *WARM, *on("sqlite", "postgresql", "zodb"), *operations("lookup"),
@@ -93,6 +95,7 @@ def test_concurrent_users_ask_from_threads_of_the_program(desk: Desk):
     assert desk.leftovers() == []
 
 
+@pytest.mark.slow
 def test_users_that_insert_leave_cells_and_overhead_in_order(desk: Desk):
     done = desk.run(*[word for word in SMALL if word != "--no-overhead"], *WARM, *on("sqlite"),
                     *operations("lookup", "insert"), "--repeat", "2", "--users", "3",
@@ -105,6 +108,7 @@ def test_users_that_insert_leave_cells_and_overhead_in_order(desk: Desk):
     assert found["insert", "null"] == "gap"
 
 
+@pytest.mark.slow
 def test_a_killed_run_is_resumed_where_it_stopped(desk: Desk):
     measures = ("lookup", "traversal", "insert", "group", "update")
     process = desk.start(*SMALL, *WARM, *on("sqlite", "lmdb"), *operations(*measures),
@@ -162,6 +166,7 @@ def test_the_database_without_locality_takes_the_place_of_the_other(desk: Desk):
     assert desk.leftovers() == []
 
 
+@pytest.mark.slow
 def test_a_run_killed_on_the_second_database_loads_no_other(desk: Desk):
     measures = ("lookup", "lookup-no-locality", "traversal-no-locality", "insert-no-locality")
     process = desk.start(*SMALL, *WARM, *on("sqlite"), *operations(*measures),
@@ -192,6 +197,7 @@ def postmasters(desk: Desk) -> list[int]:
     return [pid for pid in numbers if f"postgres -D {desk.scratch}" in command_line(pid)]
 
 
+@pytest.mark.slow
 def test_a_server_killed_in_the_middle_fails_a_cell_at_most(desk: Desk):
     measures = ("lookup", "traversal", "insert", "range", "group", "lookup-batch")
     process = desk.start(*SMALL, *WARM, *on("sqlite", "postgresql"), *operations(*measures),
@@ -219,6 +225,7 @@ def test_a_server_killed_in_the_middle_fails_a_cell_at_most(desk: Desk):
     assert desk.leftovers() == []
 
 
+@pytest.mark.slow
 def test_a_link_changed_behind_the_runs_back_fails_its_cell_and_no_other(desk: Desk):
     measures = ("lookup", "group", "ordered")
     process = desk.start(*SMALL, *WARM, *on("sqlite"), *operations(*measures),

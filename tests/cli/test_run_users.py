@@ -19,6 +19,7 @@ def loops(desk: Desk):
 WANTED = [(TO_CLIENT, users, model) for users in (1, 3) for model in ("closed", "open")]
 
 
+@pytest.mark.slow
 def test_loops_are_recorded_shown_and_taken_up_again(desk: Desk):
     done = desk.run(*CHOICES, *USERS, "--operation", RELATION, "--operation", TO_CLIENT)
     assert done.returncode == 0, done.stderr

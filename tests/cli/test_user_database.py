@@ -59,6 +59,7 @@ def fingerprint(server: UserServer) -> list[object]:
     return [*server.fingerprint(), *rows]
 
 
+@pytest.mark.slow
 def test_a_run_leaves_everything_else_as_it_was(desk: Desk, server: UserServer):
     before = fingerprint(server)
     done = desk.run("run", "--on", server.url(), *CHOICES)
@@ -74,6 +75,7 @@ def test_a_run_leaves_everything_else_as_it_was(desk: Desk, server: UserServer):
         assert "p%2520ss" not in told
 
 
+@pytest.mark.slow
 def test_a_run_whose_cells_fail_leaves_everything_else_as_it_was(desk: Desk, server: UserServer):
     before = fingerprint(server)
     done = desk.run("run", "--on", server.url(), *CHOICES, "--time-limit", "0.00001")
@@ -82,6 +84,7 @@ def test_a_run_whose_cells_fail_leaves_everything_else_as_it_was(desk: Desk, ser
     assert fingerprint(server) == before
 
 
+@pytest.mark.slow
 def test_what_may_be_left_is_told_by_the_exit_code_whatever_the_cells_are(
     desk: Desk, server: UserServer
 ):
@@ -113,6 +116,7 @@ def test_what_may_be_left_is_told_by_the_exit_code_whatever_the_cells_are(
     assert desk.run("clean", "--on", server.url(), "--yes").returncode == 0
 
 
+@pytest.mark.slow
 def test_a_killed_run_is_swept_by_clean_and_shows_no_secret(desk: Desk, server: UserServer):
     before = fingerprint(server)
     secret = {"PGPASSWORD": SECRET}

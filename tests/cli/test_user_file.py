@@ -25,6 +25,7 @@ def user(request: pytest.FixtureRequest, desk: Desk) -> UserFile:
     return user_file(desk.folder / "user's db.sqlite", journal=request.param, analysed=analysed)
 
 
+@pytest.mark.slow
 def test_a_run_leaves_everything_as_it_was(desk: Desk, user: UserFile):
     before = user.fingerprint()
     done = desk.run("run", "--on", user.url, "--on", f"{user.url}?durability=none", *CHOICES)
@@ -40,6 +41,7 @@ def test_a_run_leaves_everything_as_it_was(desk: Desk, user: UserFile):
     assert "nothing to clean" in desk.run("clean", "--on", user.url).stdout
 
 
+@pytest.mark.slow
 def test_a_run_whose_cells_fail_does_so_too(desk: Desk):
     user = user_file(desk.folder / "u.db", analysed=False)
     before = user.fingerprint()
@@ -64,6 +66,7 @@ def killed(desk: Desk, user: UserFile) -> None:
     assert wait_until_dead(pids, limit_s=30)
 
 
+@pytest.mark.slow
 def test_a_killed_run_is_swept_by_clean(desk: Desk, user: UserFile):
     before = user.fingerprint()
     killed(desk, user)
@@ -79,6 +82,7 @@ def test_a_killed_run_is_swept_by_clean(desk: Desk, user: UserFile):
     assert desk.leftovers() == []
 
 
+@pytest.mark.slow
 def test_a_killed_run_is_resumed_and_leaves_nothing(desk: Desk):
     user = user_file(desk.folder / "u.db", analysed=False)
     before = user.fingerprint()
@@ -97,6 +101,7 @@ def ours(desk: Desk, name: str) -> bool:
     return name.split("_")[1] == desk.read().run_id
 
 
+@pytest.mark.slow
 def test_what_a_run_cannot_remove_is_told_and_recorded(desk: Desk):
     user = user_file(desk.folder / "u.db", analysed=False)
     before = user.fingerprint()
@@ -121,6 +126,7 @@ def test_what_a_run_cannot_remove_is_told_and_recorded(desk: Desk):
     assert user.fingerprint() == before
 
 
+@pytest.mark.slow
 def test_a_run_is_safe_from_a_clean_that_does_not_see_its_folder(desk: Desk):
     user = user_file(desk.folder / "u.db", analysed=False)
     before = user.fingerprint()

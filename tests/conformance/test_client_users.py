@@ -18,6 +18,8 @@ from loadstone.clients.rust.embedded import RustClient
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.plan.variant import parse_variant
 
+pytestmark = pytest.mark.slow
+
 PARTS = 200
 ORACLE = _core.Oo1Oracle(PARTS)
 READERS, WRITERS = 4, 3

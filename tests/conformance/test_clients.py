@@ -46,6 +46,7 @@ VARIANTS = (
     "postgresql?cache=67108864&durability=none&hop=join&parallelism=2&statement=batch"
     "&transaction=measure",
 )
+SLOW = ("ladybug", *(text for text in VARIANTS if text.startswith("postgresql?statement")))
 ITERATIONS = (1, 4)
 ITERATIONS_OF = {"duckdb": (4,)}
 """DuckDB takes 0.2 ms for each call, and gets a reverse traversal that soon ends; the tests of what
@@ -97,7 +98,12 @@ def loaded_client(text: str) -> Iterator[Client]:
             client.remove()
 
 
-@pytest.fixture(scope="module", params=VARIANTS)
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(text, marks=[pytest.mark.slow] if text in SLOW else []) for text in VARIANTS
+    ],
+)
 def client(request: pytest.FixtureRequest) -> Iterator[Client]:
     with loaded_client(request.param) as loaded:
         yield loaded

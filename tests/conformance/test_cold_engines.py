@@ -24,7 +24,7 @@ from loadstone.worker.block import Timer
 from loadstone.worker.client_timer import ClientTimer
 from loadstone.worker.statement_timer import StatementTimer
 
-pytestmark = pytest.mark.machine
+pytestmark = [pytest.mark.machine, pytest.mark.slow]
 
 PARTS = 20_000
 """Their headers, catalogs and root pages are a small share of the smallest database of OO1's."""

@@ -22,7 +22,7 @@ from loadstone.engines.postgresql.server import end_orphan
 from loadstone.errors import EngineError
 from loadstone.plan.variant import Variant
 
-pytestmark = pytest.mark.machine
+pytestmark = [pytest.mark.machine, pytest.mark.slow]
 
 DEATH_S_MAX = 20.0
 SERVERS = ("postgresql",)

@@ -20,6 +20,8 @@ from loadstone.engines.postgresql.network_namespace import NetworkNamespace, lin
 from loadstone.errors import EngineError
 from loadstone.plan.variant import Variant
 
+pytestmark = pytest.mark.slow
+
 PARTS = 200
 DEATH_S_MAX = 20.0
 MEASURES = ("lookup", "traversal", "reverse", "insert", "range", "scan", "lookup-batch")

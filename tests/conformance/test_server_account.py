@@ -15,6 +15,7 @@ from loadstone.errors import EngineError
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root drops to another account")
 
 
+@pytest.mark.slow
 @as_root
 def test_programs_in_a_closed_environment_are_copied_once(
     scratch: Path, monkeypatch: pytest.MonkeyPatch

@@ -59,6 +59,7 @@ def others(system: System) -> Iterator[tuple[str, str]]:
                 yield name, value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", DEFAULTS)
 def test_the_terms_of_a_program_are_no_echo_of_what_was_asked(text: str) -> None:
     with loaded_client(text) as client:
@@ -106,6 +107,7 @@ def test_a_design_is_read_from_the_database_that_is_there(
         second.remove()
 
 
+@pytest.mark.slow
 def test_a_programs_session_is_asked_not_the_one_that_set_it_up() -> None:
     with loaded_client("postgresql") as client:
         assert client.terms()["durability"] == "full"
@@ -117,6 +119,7 @@ def test_a_programs_session_is_asked_not_the_one_that_set_it_up() -> None:
         assert (told["durability"], told["parallelism"]) == ("none", "4")
 
 
+@pytest.mark.slow
 def test_an_index_that_is_gone_is_not_told() -> None:
     with loaded_client("postgresql") as client:
         assert "part_build (build)" in client.terms()["setting.access"]
@@ -125,6 +128,7 @@ def test_an_index_that_is_gone_is_not_told() -> None:
         assert "part_build" not in client.terms()["setting.access"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hop", ["lookup", "join"])
 def test_a_procedure_does_what_hop_says(hop: str) -> None:
     """Asked for ids, a procedure once joined all the same, and was told to look up."""

@@ -17,7 +17,7 @@ from loadstone.run import scratch
 from loadstone.run.session import plan_from
 from loadstone.run.variant_worker import VariantWorker
 
-pytestmark = pytest.mark.usefixtures("nothing_sprang")
+pytestmark = [pytest.mark.usefixtures("nothing_sprang"), pytest.mark.slow]
 
 
 @pytest.mark.parametrize(

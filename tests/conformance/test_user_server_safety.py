@@ -18,7 +18,7 @@ from loadstone.plan.variant import parse_variant
 from loadstone.record import read
 from loadstone.run import session
 
-pytestmark = pytest.mark.usefixtures("nothing_sprang")
+pytestmark = [pytest.mark.usefixtures("nothing_sprang"), pytest.mark.slow]
 
 
 def test_what_others_put_in_public_is_never_called(connect: Connect) -> None:

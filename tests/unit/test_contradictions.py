@@ -197,6 +197,7 @@ def runs(draw: st.DrawFn) -> Drawn:
     return Drawn(replace(BASE, results=tuple(draw(results(r)) for r in kept)))
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, phases=(Phase.generate,))
 @given(runs())
 def test_no_record_makes_a_report_contradict_itself(drawn: Drawn) -> None:

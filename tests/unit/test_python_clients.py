@@ -30,6 +30,11 @@ VARIANTS = (
     "ladybug",
     "ladybug?hop=lookup&statement=levels&transaction=call",
 )
+MARKED = [
+    pytest.param(text, marks=[pytest.mark.slow] if text.startswith("ladybug") else [])
+    for text in VARIANTS
+]
+"""Ladybug takes a millisecond for each of the thousands of calls of a measure."""
 STORED = ("zodb", "ladybug")
 ORACLES = {locality: _core.Oo1Oracle(PARTS, 1, locality) for locality in (True, False)}
 
@@ -95,7 +100,7 @@ def differing(client: PythonClient, iterations: range) -> list[tuple[str, int]]:
 
 
 @pytest.mark.parametrize("locality", [True, False])
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", MARKED)
 def test_every_measure_sees_what_the_oracle_says(
     opened: Open, variant: str, locality: bool
 ) -> None:

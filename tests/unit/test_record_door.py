@@ -232,6 +232,7 @@ def test_a_journal_without_a_page_size_has_that_of_its_file(tmp_path: Path):
     assert rolled_back(data, earlier) == rolled_back(data, journal) != data
 
 
+@pytest.mark.slow
 @settings(
     max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

@@ -187,6 +187,7 @@ def left_of(run: Run) -> None:
     session._variants_again(run, (), benchmark.seam)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(0)  # --tries decides how long it takes
 def test_whatever_a_record_holds_is_reported_or_refused(wholes, tmp_path, request, capsys, seed):
     tries = int(request.config.getoption("--tries"))

@@ -204,6 +204,7 @@ def test_what_is_drawn_has_the_ends_and_the_shape() -> None:
     assert list(_drawn(elapsed[:101], 101)) == list(range(101))
 
 
+@pytest.mark.slow
 def test_a_page_of_many_cells_leaves_out_what_opens_and_says_so() -> None:
     run = make_run(repeat=1, scales=tuple(10_000 * n for n in range(1, 8)))
     page = rendered("html", run)

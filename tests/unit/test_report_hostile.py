@@ -163,6 +163,7 @@ def test_a_span_of_code_ends_where_it_should(text: str) -> None:
     assert fence not in re.findall("`+", inside)
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None, phases=(Phase.generate,))
 @given(st.text(min_size=1, max_size=20).filter(lambda text: "#2" not in text))
 def test_no_name_breaks_a_report(text: str) -> None:

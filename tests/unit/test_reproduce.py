@@ -117,6 +117,7 @@ def planned(choices: dict, file: Path | None = None) -> Plan:
         return BASE.plan
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(chosen() | studied())
 def test_the_plan_as_a_file_is_the_same_plan(tmp_path_factory, choices: dict) -> None:

@@ -159,6 +159,7 @@ print("done")
 """
 
 
+@pytest.mark.slow
 def test_a_runner_killed_at_any_step_leaves_nothing_that_is_not_found(parent: Path) -> None:
     for step in range(1, 100):
         command = [sys.executable, "-c", CLAIMER, str(step)]
