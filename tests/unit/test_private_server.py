@@ -58,6 +58,20 @@ def test_what_follows_no_signal_is_killed(stubborn: ServerProcess) -> None:
     assert list(stubborn.end(())) == []
 
 
+def test_its_end_is_awaited_without_a_sleep(
+    stubborn: ServerProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sleep would be added to each cold sample of a server, twice."""
+
+    def slept(_: float) -> None:
+        raise AssertionError("it slept")
+
+    monkeypatch.setattr("time.sleep", slept)
+    assert not stubborn.ended_within(SOON)
+    assert stubborn.end([(signal.SIGTERM, SOON), (signal.SIGINT, KILL_S_MAX)])
+    assert not stubborn.alive
+
+
 def test_one_that_ends_before_it_is_ready_says_why(tmp_path: Path) -> None:
     server = started("import sys; sys.exit('no room\\nfor it')", tmp_path)
     assert not server.says_something()

@@ -6,6 +6,7 @@ Each engine keeps its own command, sign of readiness, signals, and way to recogn
 
 import contextlib
 import ctypes
+import math
 import os
 import select
 import signal
@@ -72,13 +73,7 @@ class ServerProcess:
 
     def ended_within(self, limit_s: float) -> bool:
         """Wait for the server to end, at most `limit_s`."""
-        if self._process is None:
-            return True
-        try:
-            self._process.wait(limit_s)
-        except subprocess.TimeoutExpired:
-            return False
-        return True
+        return self._process is None or _ended_within(self._process, limit_s)
 
     def end(self, steps: Sequence[tuple[signal.Signals, float]]) -> Sequence[int]:
         """Send each signal in turn, with its time limit in seconds, until the server has ended;
@@ -91,8 +86,7 @@ class ServerProcess:
             for step, limit_s in steps:
                 if process.poll() is None:
                     process.send_signal(step)
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(limit_s)
+                if _ended_within(process, limit_s):
                     return pids
             process.kill()
             process.wait()
@@ -100,6 +94,22 @@ class ServerProcess:
             if process.stdout is not None:
                 process.stdout.close()
         return pids
+
+
+def _ended_within(process: subprocess.Popen[bytes], limit_s: float) -> bool:
+    """Wait for a child to end, at most `limit_s`; seen the moment it ends. `Popen.wait` looks again
+    after sleeps of up to 50 ms, and a cold sample waits for a server's end and its start."""
+    if process.poll() is not None:
+        return True
+    # It is ours and not waited for, so its number is nobody else's.
+    watched = os.pidfd_open(process.pid)
+    try:
+        poll = select.poll()
+        poll.register(watched, select.POLLIN)
+        poll.poll(math.ceil(limit_s * 1e3))
+    finally:
+        os.close(watched)
+    return process.poll() is not None
 
 
 def last_words(log: Path) -> str:
