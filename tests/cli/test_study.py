@@ -16,9 +16,13 @@ from loadstone.record.model import Run
 pytestmark = pytest.mark.machine
 
 OPERATIONS = ("min-partitions-heap", "append-indexed")
-CHOICES = ("wisconsin", "--on", "sqlite", "--vary", "durability",
-           "--vary", "cache=268435456,1048576", "--rows", "1000", "--seconds", "1", "--no-limits",
+CHOICES = ("wisconsin", "--rows", "1000", "--seconds", "1", "--no-limits",
            *(word for name in OPERATIONS for word in ("--operation", name)))  # fmt: skip
+ON = {
+    "sqlite": ("--on", "sqlite", "--vary", "durability", "--vary", "cache=268435456,1048576"),
+    # Two servers, of which one is two sessions after each other.
+    "postgresql": ("--on", "postgresql", "--vary", "join=hash,merge", "--vary", "index=all,none"),
+}
 BLOCKS_MIN = 8
 
 
@@ -57,19 +61,21 @@ def check(run: Run) -> None:
             assert (term.asked, term.read_back) == (wanted, wanted)
 
 
-def test_a_study_measures_whole_blocks_and_shows_its_map(desk: Desk) -> None:
-    done = desk.run("study", *CHOICES, "--record", "r.loadstone", "--no-report")
+@pytest.mark.parametrize("engine", sorted(ON))
+def test_a_study_measures_whole_blocks_and_shows_its_map(desk: Desk, engine: str) -> None:
+    done = desk.run("study", *ON[engine], *CHOICES, "--record", "r.loadstone", "--no-report")
     assert done.returncode == 0, done.stderr
     check(desk.read())
     for operation in OPERATIONS:
         assert f"\n{operation}: " in done.stderr, "told as it ended"
         assert f"\n{operation} " in done.stdout
-    assert "wisconsin on sqlite: 2 switches, two-ended" in done.stdout
+    assert f"wisconsin on {engine}" in done.stdout
+    assert ": 2 switches, two-ended" in done.stdout
     assert desk.leftovers() == []
 
 
 def test_a_killed_study_continues_with_whole_blocks(desk: Desk, chance: random.Random) -> None:
-    process = desk.start("study", *CHOICES, "--record", "r.loadstone", "--no-report")
+    process = desk.start("study", *ON["sqlite"], *CHOICES, "--record", "r.loadstone", "--no-report")
     assert process.stderr is not None
     while "min-partitions-heap" not in (line := process.stderr.readline()):
         assert line, "it ended before its first operation did"

@@ -9,7 +9,15 @@ from loadstone.benchmarks.wisconsin.benchmark import WisconsinBenchmark
 from loadstone.engines.sqlite.engine import SqliteEngine
 from loadstone.errors import EngineError, WorkerDiedError
 from loadstone.plan.variant import Variant
-from loadstone.protocol.messages import Opened, Restart, Switch, TermsTold
+from loadstone.protocol.messages import (
+    ExportState,
+    Open,
+    Opened,
+    Restart,
+    State,
+    Switch,
+    TermsTold,
+)
 from loadstone.run import variant_worker
 from loadstone.run.variant_worker import REPLACEMENTS_MAX, VariantWorker
 
@@ -70,6 +78,31 @@ def test_a_switch_is_asked_for_once_and_again_after_one_that_failed(tmp_path, mo
     process.broken = base
     with pytest.raises(EngineError, match="it cannot"):
         worker.become(base)
-    assert worker.variant.name == other, "what is opened again is what worked"
     worker.become(other)
     assert process.switched == [other, base, other], "a switch that failed left it stopped"
+
+
+def test_a_new_process_opens_as_the_variant_that_named_the_data(tmp_path, monkeypatch):
+    """A PostgreSQL schema bears its name: opened as another variant, it would be empty."""
+    opened = []
+
+    class Process(ScriptedProcess):
+        def ask(self, request, limit_s=None):
+            if isinstance(request, Open):
+                opened.append(request.variant.name)
+            return State() if isinstance(request, ExportState) else super().ask(request)
+
+        def kill(self):
+            return []
+
+    monkeypatch.setattr(variant_worker, "Worker", Process)
+    claim = SimpleNamespace(path=tmp_path, resumed=False, lock=-1)
+    plan = SimpleNamespace(time_limit_s=1.0)
+    worker = VariantWorker(VARIANTS, SqliteEngine, claim, plan, WisconsinBenchmark())
+    worker.open()
+    base, other = (variant.name for variant in VARIANTS)
+    worker.become(other)
+    worker.refork()
+    assert opened == [base, base]
+    worker.become(other)
+    assert worker._worker.switched == [other], "the new process is not yet the other"

@@ -68,7 +68,9 @@ class VariantWorker:
         self._heir = claim.resumed
 
     def open(self) -> None:
-        """Start a worker and its engine."""
+        """Start a worker and its engine, as the first of its variants: an engine may have named its
+        data after that."""
+        self.variant = next(iter(self._variants.values()))
         self._scratch.mkdir(parents=True, exist_ok=True)
         owner = self._claim.path.name
         # Anew each time: a server that came back has forgotten who held what.
@@ -91,14 +93,8 @@ class VariantWorker:
         """Make the engine another of its variants, on the same data."""
         if self._switched and name == self.variant.name:
             return
-        before, self.variant = self.variant, self._variants[name]
-        self._switched = False
-        try:
-            self._terms[name] = self.ask(messages.Switch(self._plain)).terms
-        except LoadstoneError:
-            # It is stopped now; opened again, it is the variant that worked.
-            self.variant = before
-            raise
+        self.variant, self._switched = self._variants[name], False
+        self._terms[name] = self.ask(messages.Switch(self._plain)).terms
         self._switched = True
 
     @property
