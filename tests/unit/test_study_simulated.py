@@ -11,7 +11,14 @@ from statistics import fmean
 import pytest
 from simulated_study import NOISES, Truth, blocks
 
-from loadstone.statistics.study import contrasts, factorial, parts_of, study_effects, two_ended
+from loadstone.statistics.study import (
+    contrasts,
+    factorial,
+    parts_of,
+    study_effects,
+    too_wide,
+    two_ended,
+)
 
 STUDIES = 60
 PARTS = parts_of("abcdef")
@@ -114,6 +121,26 @@ def test_pairs_alone_rarely_leave_something_to_close(kind):
         for _ in range(STUDIES)
     ]
     assert share_of(seen) <= 0.05
+
+
+def test_stopping_on_width_keeps_what_intervals_claim():
+    """A study ends at its first block after which all is narrow: chance then favours intervals that
+    are too narrow, but hardly."""
+    dice = random.Random("stopping")
+    four = parts_of("abce")
+    held, called, counts = [], [], set()
+    for _ in range(80):
+        made = blocks(dice, TRUTH, two_ended(four), 30, noise=0.015)
+        for count in range(8, 31):
+            found = study_effects(four, made[:count])
+            if not too_wide(found):
+                break
+        counts.add(count)
+        held += [holds(found.parts[n].alone, true(contrasts.alone(four, n))) for n in four]
+        called.append(found.parts["e"].acts)
+    assert len(counts) > 3 and max(counts) < 30
+    assert share_of(held) >= 0.97
+    assert share_of(called) <= 0.05
 
 
 def bootstrap_of_means(dice, pairs):

@@ -29,7 +29,8 @@ class Observations:
 
     def having(self, chosen: Collection[Combination]) -> list[Block]:
         """The blocks that measured all of these combinations."""
-        return [block for block in self.blocks if block.keys() >= set(chosen)]
+        wanted = set(chosen)
+        return [block for block in self.blocks if wanted <= block.keys()]
 
     def estimate(self, contrast: Contrast, confidence: float) -> Estimate | None:
         """A contrast on ln; None where no block has all its combinations."""
