@@ -9,6 +9,7 @@ from loadstone.plan.plan import Cell, Plan
 from loadstone.record.model import CellResult, Condition, Sample
 from loadstone.run import session
 from loadstone.run.executor import Outcome
+from loadstone.run.interleaved_group import OpenCell
 from loadstone.run.study_group import BLOCKS_MAX, SLOW_NS, TURN_SAMPLES_MAX, StudyGroup
 
 CALM = SimpleNamespace(
@@ -81,6 +82,12 @@ def test_a_study_stops_when_all_is_known_and_not_before_there_are_intervals() ->
     assert len(script.blocks) == BLOCKS_MAX
 
 
+def turn_after(*taken: list[Sample]) -> int:
+    """The samples of the turns after a block with these."""
+    plan, _, _ = measured()
+    return StudyGroup._turn([OpenCell(plan.cells[0], samples) for samples in taken])
+
+
 def test_a_turn_is_short_and_a_slow_statement_is_not_warmed_up_again() -> None:
     _, script, _ = measured(base_ns=1e4)
     assert {len(block) for _, block, _ in script.blocks[0]} == {1}
@@ -90,6 +97,15 @@ def test_a_turn_is_short_and_a_slow_statement_is_not_warmed_up_again() -> None:
         for variant, block, warm in blocks:
             assert len(block) == 1
             assert warm == (number > 0 and "durability" in variant)
+
+
+def test_one_slow_sample_does_not_shorten_the_turns() -> None:
+    """On a busy machine every combination has one: its worker had no processor for a while."""
+    quick = [Sample(at, 0, 0, at, 300_000) for at in range(8)]
+    waited = [*quick, Sample(8, 1, 0, 8, 15_000_000)]
+    assert turn_after(quick, waited) == TURN_SAMPLES_MAX
+    slow = [Sample(at, 0, 0, at, 15_000_000) for at in range(8)]
+    assert turn_after(quick, slow) == 1
 
 
 def test_a_combination_that_fails_leaves_the_others_whole() -> None:

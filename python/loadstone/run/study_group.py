@@ -83,9 +83,11 @@ class StudyGroup(InterleavedGroup):
     @staticmethod
     def _turn(able: Sequence[OpenCell]) -> int:
         """The samples of a turn, the same for all combinations: as many as the slowest takes in its
-        time."""
-        last_ns = [item.samples[-1].elapsed_ns for item in able if item.samples]
-        return max(1, min(TURN_SAMPLES_MAX, TURN_NS // max(last_ns))) if last_ns else 1
+        time, by its median. One sample in which the worker had no processor would shorten the turns
+        where their medians are needed most."""
+        known = [[float(sample.elapsed_ns) for sample in item.samples] for item in able]
+        times_ns = [_core.interval_of_median(taken_ns)[0] for taken_ns in known if taken_ns]
+        return int(max(1, min(TURN_SAMPLES_MAX, TURN_NS // max(times_ns)))) if times_ns else 1
 
     def _take(self, item: OpenCell, block: range, number: int) -> None:
         """Take a block of a cell, without a warm-up if its statement is slow."""
