@@ -99,6 +99,11 @@ def _is_secret(key: str) -> bool:
     return name in _WHOLE or any(word in name for word in _WORDS)
 
 
+def names_one(key: str) -> bool:
+    """Whether a parameter or a setting of that name holds a secret."""
+    return _is_secret(key)
+
+
 def shown(text: str) -> str:
     """An address without its secrets."""
     return split(text)[0]

@@ -9,7 +9,7 @@ its data lies in its scratch folder or in a schema it created and marked.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,7 +20,7 @@ from loadstone.engines.work import Work
 from loadstone.errors import EngineError, InputError, UnsupportedError
 from loadstone.owner import checked_owner
 from loadstone.plan.role import Role
-from loadstone.plan.variant import listed
+from loadstone.plan.variant import SETTING, listed
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -136,6 +136,8 @@ class System(ABC):
     takes_url: ClassVar[bool] = False
     """Whether it can work in a user's database, named by URL."""
     capabilities: ClassVar[Capabilities]
+    settings_of_data: ClassVar[Collection[str]] = ()
+    """Settings of its own by which what is loaded looks otherwise."""
 
     def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:
         """Keep the request; touch nothing. `scratch` is an existing folder that this engine alone
@@ -156,8 +158,29 @@ class System(ABC):
                 f"{cls.name} cannot work in a database of yours",
                 hint=f"leave out the URL: --on {cls.name}",
             )
-        for name in dict(variant.tactics):
-            cls.tactic_of(variant, name)
+        for name, value in variant.tactics:
+            if name.startswith(SETTING):
+                cls.check_setting(variant, name.removeprefix(SETTING), value)
+            else:
+                cls.tactic_of(variant, name)
+
+    @classmethod
+    def check_setting(cls, variant: "Variant", name: str, value: str) -> None:
+        """Raise `InputError` if a setting of that name, `set.NAME=VALUE`, is known to be refused;
+        what only the engine can tell, `start` does."""
+        del variant, value
+        raise InputError(
+            f"{cls.name} takes no settings by name here: {SETTING}{name[:40]}",
+            hint=f"it can switch: {listed(cls.capabilities.tactics) or 'nothing'}",
+        )
+
+    @classmethod
+    def level_of(cls, name: str) -> Level:
+        """The least that another value takes, of a tactic or a setting (`set.NAME`)."""
+        if name.startswith(SETTING):
+            is_of_data = name.removeprefix(SETTING) in cls.settings_of_data
+            return Level.LOAD if is_of_data else Level.START
+        return cls.tactic_named(name).level
 
     @classmethod
     def tactic_named(cls, name: str) -> Tactic:
@@ -189,7 +212,7 @@ class System(ABC):
             return False
         before, after = cls.asked(one), cls.asked(other)
         differing = [name for name in {**before, **after} if before.get(name) != after.get(name)]
-        return all(cls.tactic_named(name).level is not Level.LOAD for name in differing)
+        return all(cls.level_of(name) is not Level.LOAD for name in differing)
 
     def switch(self, variant: "Variant") -> None:
         """Make the system that variant, on the data that it has: afterwards all is as after a fresh

@@ -18,11 +18,17 @@ from loadstone.errors import InputError
 AA_SUFFIX = "#2"
 """The suffix of an A/A control's name."""
 
+SETTING = "set."
+"""Before the name of a setting of the engine's own, which is switched as a tactic is."""
+
 _SIZE = re.compile(r"([0-9]{1,12})(KiB|MiB|GiB)")
 _UNIT_BYTES = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 FILE_SCHEMES = frozenset({"sqlite"})
 """Of URLs that name a file: no password stands in them."""
+
+_PLAIN = "/:,._-~@*()"
+"""Letters of a setting's value that are shown as they are."""
 
 SLUG_LETTERS_MAX = 48
 """Of a slug that could be too long: in UTF-8 at most 192 bytes of the 255 of a file's name."""
@@ -80,7 +86,7 @@ class Variant:
     @property
     def name(self) -> str:
         """The shown name; unique in a plan; never holds a secret."""
-        query = "&".join(f"{key}={value}" for key, value in self.tactics)
+        query = "&".join(f"{key}={_shown(key, value)}" for key, value in self.tactics)
         base = self.label or self.engine
         return (f"{base}?{query}" if query else base) + (AA_SUFFIX if self.aa_control else "")
 
@@ -99,9 +105,9 @@ class Variant:
     def slug(self) -> str:
         """A name safe for files and identifiers."""
         plain = "".join(c if c.isalnum() else "_" for c in self.name.lower())
-        if "://" not in self.name:
+        if "://" not in self.name and SETTING not in self.name and len(plain) <= SLUG_LETTERS_MAX:
             return plain
-        # Paths may be longer than a file's name may be, and differ in what is plain here.
+        # These may be longer than a file's name may be, and differ in what is plain here.
         return f"{plain[:SLUG_LETTERS_MAX]}_{crc32(self.name.encode()):08x}"
 
     def tactic(self, name: str, default: str) -> str:
@@ -126,8 +132,8 @@ def parse_variant(text: str, tactics: frozenset[str]) -> Variant:
         return Variant(engine.strip(), _pairs(query, text, tactics, only_tactics=True))
     parts = _parts(text)
     pairs = _pairs(parts.query, text, tactics, only_tactics=False)
-    ours = tuple(pair for pair in pairs if pair[0] in tactics)
-    theirs = urlencode([pair for pair in pairs if pair[0] not in tactics], quote_via=quote)
+    ours = tuple(pair for pair in pairs if _is_ours(pair[0], tactics))
+    theirs = urlencode([pair for pair in pairs if not _is_ours(pair[0], tactics)], quote_via=quote)
     # Not `urlunsplit`: of a URL without a host it takes the two slashes.
     url = f"{parts.scheme}://{parts.netloc}{parts.path}" + (f"?{theirs}" if theirs else "")
     engine = {"postgres": "postgresql"}.get(parts.scheme, parts.scheme)
@@ -167,6 +173,16 @@ def _parts(url: str) -> SplitResult:
     return parts
 
 
+def _is_ours(key: str, tactics: frozenset[str]) -> bool:
+    """Whether a key of a query is a tactic or a setting, and no parameter of a URL."""
+    return key in tactics or key.startswith(SETTING)
+
+
+def _shown(key: str, value: str) -> str:
+    """A value as a variant's name has it, from which it is read again: a setting's is any text."""
+    return quote(value, safe=_PLAIN) if key.startswith(SETTING) else value
+
+
 def _in_bytes(value: str) -> str:
     """A size in KiB, MiB or GiB as its number of bytes, which names the variant; others as is."""
     size = _SIZE.fullmatch(value)
@@ -186,18 +202,18 @@ def _pairs(
         pairs = parse_qsl(query, strict_parsing=True, keep_blank_values=True)
     except ValueError:
         raise unreadable from None
-    if not pairs or not all(value or not (only_tactics or key in tactics) for key, value in pairs):
+    if not pairs or not all(
+        value or not (only_tactics or _is_ours(key, tactics)) for key, value in pairs
+    ):
         raise unreadable
-    pairs = [
-        (key, _in_bytes(value) if only_tactics or key in tactics else value) for key, value in pairs
-    ]
-    ours = [key for key, _ in pairs if only_tactics or key in tactics]
+    pairs = [(key, _in_bytes(value) if key in tactics else value) for key, value in pairs]
+    ours = [key for key, _ in pairs if only_tactics or _is_ours(key, tactics)]
     if twice := [key for key in ours if ours.count(key) > 1]:
         raise InputError(
             f"{secret.shown(text.partition('?')[0])} sets {twice[0][:40]!r} twice",
             hint="name each tactic once",
         )
-    unknown = [key for key, _ in pairs if key not in tactics] if only_tactics else []
+    unknown = [key for key, _ in pairs if not _is_ours(key, tactics)] if only_tactics else []
     if unknown:
         known = listed(tactics) or "none"
         raise InputError(

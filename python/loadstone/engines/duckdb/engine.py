@@ -1,6 +1,6 @@
 """DuckDB in process: one database file in the scratch folder, one connection."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import duckdb
 
 from loadstone.engines.base import Capabilities, Engine, Structure, Table
-from loadstone.engines.duckdb import optimizers
+from loadstone.engines.duckdb import optimizers, own_settings
 from loadstone.engines.duckdb.settings import FSYNC_MODES, HEADER_BYTES, TACTICS, in_common_words
+from loadstone.engines.setting import settings_of
 from loadstone.engines.tactic import Level
 from loadstone.errors import EngineError, UnsupportedError
+from loadstone.plan.variant import SETTING
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -56,7 +58,15 @@ class DuckdbEngine(Engine):
         tactics=TACTICS,
     )
 
+    settings_of_data: ClassVar[Collection[str]] = own_settings.OF_LOADED
+
     _connection: duckdb.DuckDBPyConnection | None = None
+
+    @classmethod
+    def check_setting(cls, variant: "Variant", name: str, value: str) -> None:
+        """One that DuckDB has, with a value that it takes in another database."""
+        del variant
+        own_settings.check(name, value)
 
     @classmethod
     def versions(cls) -> Mapping[str, str]:
@@ -81,9 +91,11 @@ class DuckdbEngine(Engine):
             # The lab reaches no network: an extension must not install itself in the middle.
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
+            **own_settings.of_start(settings_of(self.variant)),
         }
         with _errors():
             self._connection = duckdb.connect(str(self.path), config=config)
+            own_settings.set_local(self._connection, settings_of(self.variant))
 
     def stop(self) -> Sequence[int]:
         """Close: DuckDB writes a checkpoint and frees its buffers."""
@@ -106,8 +118,9 @@ class DuckdbEngine(Engine):
     def _switch(self, before: "Variant") -> None:
         """In the open database where all that differs are settings of a session."""
         was, now = self.asked(before), self.asked(self.variant)
-        levels = {self.tactic_named(name).level for name in now if now[name] != was.get(name)}
-        if self._connection is None or Level.START in levels:
+        differing = [name for name in {**was, **now} if now.get(name) != was.get(name)]
+        levels = {self.level_of(name) for name in differing}
+        if self._connection is None or levels - {Level.SESSION}:
             self.stop()
             self.start()
             return
@@ -120,6 +133,7 @@ class DuckdbEngine(Engine):
         names = ", ".join(f"'{name}'" for name in (*_SETTINGS, "disabled_optimizers"))
         query = f"SELECT name, value FROM duckdb_settings() WHERE name IN ({names})"  # noqa: S608
         settings = {str(name): str(value) for name, value in self.fetch(query)}
+        own = own_settings.read_back(self._open(), settings_of(self.variant))
         return {
             "version": str(self.fetch("SELECT version()")[0][0]),
             "isolation": "snapshot",
@@ -127,6 +141,7 @@ class DuckdbEngine(Engine):
                 settings["fsync_mode"], settings["memory_limit"], settings["threads"]
             ),
             **self._own_words(settings),
+            **{SETTING + name: told for name, told in own.items()},
             **{f"setting.{name}": settings[name] for name in _SETTINGS if name in settings},
         }
 
@@ -247,6 +262,7 @@ class DuckdbEngine(Engine):
         session = copy(self)
         with _errors():
             session._connection = self._open().cursor()  # noqa: SLF001 - an engine of this class
+            own_settings.set_local(session._open(), settings_of(self.variant))  # noqa: SLF001
         try:
             yield session
         finally:

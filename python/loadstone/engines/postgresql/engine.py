@@ -11,9 +11,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone.engines.base import Capabilities, Engine, Structure, Table
+from loadstone.engines.postgresql import own_settings
 from loadstone.engines.postgresql.load import fill, organise, read_rows
 from loadstone.engines.postgresql.system import PostgresqlSystem
 from loadstone.engines.postgresql.terms import TACTICS
+from loadstone.engines.setting import settings_of
+from loadstone.plan.variant import SETTING
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,6 +44,13 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
         tactics=TACTICS,
     )
     of_instance: ClassVar[Collection[str]] = TACTICS
+    settings_of_data: ClassVar[Collection[str]] = own_settings.OF_DATA
+
+    @classmethod
+    def check_setting(cls, variant: "Variant", name: str, value: str) -> None:
+        """Whether it may be set; that there is such a setting, the server tells when it starts."""
+        del variant
+        own_settings.check(name, value)
 
     def start(self) -> None:
         """Start the private server, or connect; enter the schema; set every tactic."""
@@ -50,7 +60,11 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
     def _switch(self, before: "Variant") -> None:
         """In the session where the server was started with nothing that differs."""
         del before
-        self.instance.switch(self.tactics_of_instance(), frozenset(dict(self.variant.tactics)))
+        self.instance.switch(
+            self.tactics_of_instance(),
+            frozenset(dict(self.variant.tactics)),
+            settings_of(self.variant),
+        )
 
     def stop(self) -> Sequence[int]:
         """Disconnect; shut the private server down."""
@@ -70,6 +84,7 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
         """Read back from `pg_settings`, the catalogs and the session; settings that the server
         lacks are reported as missing."""
         told = {**self.instance.terms(), **self.instance.tactics()}
+        told |= {SETTING + name: value for name, value in self.instance.own_settings().items()}
         if "index" not in told and self.tactic("index") == "none":
             told["index"] = "none"
         return told

@@ -19,6 +19,7 @@ from psycopg import sql
 from psycopg.errors import error_from_result
 from psycopg.pq import ExecStatus
 
+from loadstone.engines.postgresql import own_settings
 from loadstone.engines.postgresql.schema import Schema
 from loadstone.engines.postgresql.server import PrivateServer
 from loadstone.engines.postgresql.session import Address, private_address, user_address
@@ -54,32 +55,49 @@ class Instance:
         self._address: Address | None = None
         self._entered = False
         self._tactics: Mapping[str, str] = {}
+        self._settings: Mapping[str, str] = {}
+        self._of_start: dict[str, str] = {}
+        """Those of the settings that the private server is started with."""
         self._asked: frozenset[str] = frozenset()
         self._gaps: dict[str, str] = {}
 
-    def start(self, tactics: Mapping[str, str], asked: frozenset[str]) -> None:
+    def start(
+        self,
+        tactics: Mapping[str, str],
+        asked: frozenset[str],
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
         """Start the private server, or connect; enter the schema; set the tactics of the server and
-        of the session, of which the variant names those in `asked`."""
+        of the session, of which the variant names those in `asked`, and settings by their names."""
         self._tactics, self._asked = tactics, asked
         if self._answers():
             return
         self.disconnect()
+        settings = settings or {}
+        if settings != self._settings:
+            self._settings, self._of_start = settings, {}
         if self.server is not None:
-            self._connection = self._start_private(self.server, tactics["place"])
+            self._connection = self._start_private(tactics["place"])
         else:
             refuse_settings_of_start(asked)
             self._connection = self._where().connect()
+            self._learn(self._connection)
         self._enter(self._connection)
 
-    def switch(self, tactics: Mapping[str, str], asked: frozenset[str]) -> None:
+    def switch(
+        self, tactics: Mapping[str, str], asked: frozenset[str], settings: Mapping[str, str]
+    ) -> None:
         """Take other tactics in the session that is open; the private server is started anew where
         it was started with others."""
         if self.server is None:
             refuse_settings_of_start(asked)
         elif self._tactics and _of_start(tactics) != _of_start(self._tactics):
             self.stop()
+        if settings != self._settings:
+            # In a new session, on a server that was started without those of before.
+            self.stop() if self._of_start else self.disconnect()
         if not self._answers():
-            self.start(tactics, asked)
+            self.start(tactics, asked, settings)
             return
         before = settings_of_session(self._tactics)
         self._tactics, self._asked = tactics, asked
@@ -164,6 +182,11 @@ class Instance:
         """The tactics that only statements have, read back."""
         with self.errors("cannot read the settings"):
             return read_tactics(self.connection, self.schema.name) | self._form()
+
+    def own_settings(self) -> Mapping[str, str]:
+        """The settings that the variant names, read back."""
+        with self.errors("cannot read the settings"):
+            return own_settings.read_back(self.connection, self._settings)
 
     def _form(self) -> dict[str, str]:
         """The form of a statement, from what the server keeps of one."""
@@ -282,6 +305,8 @@ class Instance:
         # Prepared by name only where that is asked for, and then never forgotten.
         connection.prepare_threshold = _NEVER if self._keeps else None
         connection.prepared_max = _NEVER
+        of_session = {k: v for k, v in self._settings.items() if k not in self._of_start}
+        own_settings.set_session(connection, of_session)
 
     @property
     def _keeps(self) -> bool:
@@ -294,12 +319,22 @@ class Instance:
         except psycopg.Error:
             return False
 
-    def _start_private(self, server: PrivateServer, place: str) -> Connection:
+    def _start_private(self, place: str) -> Connection:
         """Launch the server if it is down, and connect as soon as it answers, by the way asked
-        for."""
+        for; once more if there are settings that it takes at a start only."""
+        server = self._private()
         if place == "tcp" and not server.alive:
             self.listen()
         connection = self._launched(server)
+        try:
+            started_without = self._learn(connection)
+        except BaseException:
+            connection.close()
+            raise
+        if started_without:
+            connection.close()
+            self._replace_server().stop()
+            return self._start_private(place)
         if place != "tcp":
             return connection
         with closing(connection), self.errors("cannot set a password"):
@@ -310,11 +345,19 @@ class Instance:
         )
         return self._where().connect()
 
+    def _learn(self, connection: Connection) -> bool:
+        """Find out which settings only a start sets. True if the server was started without."""
+        with self.errors("cannot read the settings"):
+            ours = self.server is not None
+            found = own_settings.of_start(connection, self._settings, ours=ours)
+        found, self._of_start = self._of_start, found
+        return found != self._of_start
+
     def _launched(self, server: PrivateServer) -> Connection:
         error = EngineError("never tried")
         for _ in range(_START_TRIES_MAX):
             if not server.alive:
-                server.launch(server_settings(self._tactics))
+                server.launch(server_settings(self._tactics) | self._of_start)
                 self._address = private_address(server.address())
             try:
                 return self._where().connect()

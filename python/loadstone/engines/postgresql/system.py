@@ -18,6 +18,7 @@ from loadstone.engines.postgresql.server import end_orphan
 from loadstone.engines.postgresql.session import user_address
 from loadstone.engines.postgresql.switches import LEFT_ALONE, OF_OUR_SERVER, following
 from loadstone.engines.postgresql.terms import TACTICS
+from loadstone.engines.setting import settings_of
 
 if TYPE_CHECKING:
     from loadstone.plan.variant import Variant
@@ -71,7 +72,11 @@ class PostgresqlSystem(System):
     def start_instance(self) -> None:
         """Start the server, or connect; enter the schema; set the tactics that are the server's or
         of a session."""
-        self.instance.start(self.tactics_of_instance(), frozenset(dict(self.variant.tactics)))
+        self.instance.start(
+            self.tactics_of_instance(),
+            frozenset(dict(self.variant.tactics)),
+            settings_of(self.variant),
+        )
 
     def tactics_of_instance(self) -> Mapping[str, str]:
         """The values that the server and a session are to have; none of what stays as it is."""

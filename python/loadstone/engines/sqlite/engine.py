@@ -4,7 +4,7 @@ Our file has a WAL journal. A user's file keeps the journal it has, and everythi
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -22,11 +22,13 @@ from loadstone.engines.base import (
     in_use,
 )
 from loadstone.engines.ownership import Hold
+from loadstone.engines.setting import settings_of
 from loadstone.engines.sqlite import hold as sqlite_hold
-from loadstone.engines.sqlite import switches, user_file
+from loadstone.engines.sqlite import pragmas, switches, user_file
 from loadstone.engines.sqlite.settings import READ_BACK, SYNCHRONOUS, TACTICS, in_common_words
 from loadstone.engines.sqlite.user_file import OwnTables, errors, transaction
 from loadstone.errors import EngineError, InputError, LoadstoneError, UnsupportedError
+from loadstone.plan.variant import SETTING
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -55,6 +57,7 @@ class SqliteEngine(Engine):
     name: ClassVar[str] = "sqlite"
     dialect: ClassVar[str] = "sqlite"
     takes_url: ClassVar[bool] = True
+    settings_of_data: ClassVar[Collection[str]] = pragmas.OF_LOADED
     capabilities: ClassVar[Capabilities] = Capabilities(
         structures={
             "heap": Structure(supported=True, note="rowid table: a B-tree in order of insertion"),
@@ -90,6 +93,11 @@ class SqliteEngine(Engine):
                 )
 
     @classmethod
+    def check_setting(cls, variant: "Variant", name: str, value: str) -> None:
+        """A pragma that is a setting; in a user's file, one that only the connection keeps."""
+        pragmas.check(name, value, ours=variant.url is None)
+
+    @classmethod
     def asked(cls, variant: "Variant") -> Mapping[str, str]:
         """Nothing of what a user's file keeps."""
         asked = super().asked(variant)
@@ -117,6 +125,7 @@ class SqliteEngine(Engine):
                 connection = self._connection = apsw.Connection(str(self.path))
                 connection.set_busy_timeout(user_file.BUSY_MS_MAX)
                 switches.prepare(connection, self._values)
+                pragmas.apply(connection, settings_of(self.variant), new_file=True)
         else:
             connection = self._connection = user_file.connect(self.path)
             with errors(f"cannot make tables in {self.path}"):
@@ -144,11 +153,15 @@ class SqliteEngine(Engine):
                 "version": apsw.sqlite_lib_version(),
                 **in_common_words(told),
                 **self._told(db),
+                **{SETTING + name: told for name, told in self._pragmas_told(db).items()},
                 "setting.synchronous": SYNCHRONOUS[told["synchronous"]],
                 "setting.statistics": statistics,
                 "setting.threadsafe": next(o for o in options if o.startswith("THREADSAFE")),
                 **{f"setting.{name}": str(db.pragma(name)) for name in _SETTINGS},
             }
+
+    def _pragmas_told(self, db: apsw.Connection) -> dict[str, str]:
+        return pragmas.read_back(db, settings_of(self.variant))
 
     def _told(self, db: apsw.Connection) -> dict[str, str]:
         told = switches.read_back(db, self.tables())
@@ -339,8 +352,10 @@ class SqliteEngine(Engine):
         return Hold(space.name, partial(os.close, descriptor), (descriptor,))
 
     def _switch(self, before: "Variant") -> None:
-        """On the connection that is open, with the pages that it has."""
-        del before
+        """On the connection that is open, with the pages that it has; on a new one where a pragma
+        must have its own value again."""
+        if settings_of(before) != settings_of(self.variant):
+            self.stop()
         if self._connection is None:
             self.start()
         else:
@@ -349,6 +364,8 @@ class SqliteEngine(Engine):
     def _set(self, connection: apsw.Connection) -> None:
         with errors():
             switches.set_session(connection, self._values, ours=self._space is None)
+            pragmas.apply(connection, settings_of(self.variant), new_file=False)
+            pragmas.read_back(connection, settings_of(self.variant))
 
     @property
     def _values(self) -> Mapping[str, str]:

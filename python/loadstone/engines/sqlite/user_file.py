@@ -16,6 +16,7 @@ import apsw
 
 from loadstone.engines.base import Leftover
 from loadstone.engines.ownership import Space
+from loadstone.engines.sqlite.pragmas import OF_CONNECTION
 from loadstone.errors import EngineError, InputError
 
 BUSY_MS_MAX = 5000
@@ -37,10 +38,6 @@ _READING = frozenset(
     {apsw.SQLITE_SELECT, apsw.SQLITE_READ, apsw.SQLITE_FUNCTION, apsw.SQLITE_RECURSIVE}
     | {apsw.SQLITE_TRANSACTION, apsw.SQLITE_SAVEPOINT}
 )
-_OF_A_CONNECTION = frozenset(
-    {"synchronous", "cache_size", "mmap_size", "threads", "automatic_index", "temp_store"}
-)
-"""Settings that no file keeps."""
 _ASKING = frozenset({"index_list", "table_list"})
 """Pragmas that change nothing, whatever they are given."""
 _TABLE_SECOND = frozenset(
@@ -211,7 +208,7 @@ class OwnTables(Space):
         """SQLite asks this about every statement it compiles: only our tables are written to."""
         del trigger
         if action == apsw.SQLITE_PRAGMA:
-            allowed = second is None or first in _OF_A_CONNECTION | _ASKING
+            allowed = second is None or first in OF_CONNECTION or first in _ASKING
             return apsw.SQLITE_OK if allowed else apsw.SQLITE_DENY
         table = str(second if action in _TABLE_SECOND else first)
         if action in _READING or database == "temp" or table in _INTERNAL or self.holds(table):

@@ -1,0 +1,67 @@
+"""Any setting of DuckDB by its own name: `duckdb?set.default_block_size=16384`."""
+
+from collections.abc import Mapping
+from functools import cache
+
+import duckdb
+
+from loadstone.engines import setting
+
+OF_LOADED = frozenset(
+    {"default_block_size", "force_compression", "storage_compatibility_version",
+     "zstd_min_string_length", "write_buffer_row_group_count"}
+)  # fmt: skip
+"""Those by which a file looks otherwise."""
+REFUSED = frozenset(
+    {"access_mode", "temp_directory", "duckdb_api", "custom_user_agent", "schema", "search_path",
+     "lock_configuration", "enable_external_access", "file_search_path", "home_directory",
+     "secret_directory", "default_secret_storage", "allow_persistent_secrets", "user", "username",
+     "log_query_path", "current_dialect", "enable_profiling", "enable_progress_bar",
+     "enable_progress_bar_print", "profiling_output", "profile_output"}
+)  # fmt: skip
+"""Those that reach beyond the database, or that Loadstone's own statements rely on."""
+_REACH = ("extension", "proxy", "log")
+
+
+@cache
+def scopes() -> Mapping[str, str]:
+    """Every setting of this DuckDB: GLOBAL, or LOCAL to a connection."""
+    with duckdb.connect() as db:
+        rows = db.execute("SELECT name, scope FROM duckdb_settings()").fetchall()
+    return {str(name): str(scope) for name, scope in rows}
+
+
+def check(name: str, value: str) -> None:
+    """Raise `InputError` for what is no setting, reaches beyond the database, or is no value."""
+    setting.check("duckdb", name, value)
+    if name not in scopes():
+        raise setting.unknown("duckdb", name, tuple(scopes()))
+    if name in REFUSED or any(word in name for word in _REACH):
+        raise setting.refused("duckdb", name, "a run depends on it, or it reaches beyond the run")
+    try:
+        with duckdb.connect(config=of_start({name: value})) as db:
+            set_local(db, {name: value})
+    except (duckdb.Error, ValueError) as error:
+        raise setting.refused("duckdb", name, str(error).splitlines()[0]) from None
+
+
+def of_start(settings: Mapping[str, str]) -> dict[str, str | bool | int | float | list[str]]:
+    """Those of the whole database, which it takes when it is opened."""
+    return {name: value for name, value in settings.items() if scopes()[name] == "GLOBAL"}
+
+
+def set_local(db: duckdb.DuckDBPyConnection, settings: Mapping[str, str]) -> None:
+    """Those of a connection. Names are known ones; a value is quoted."""
+    for name, value in settings.items():
+        if scopes()[name] == "LOCAL":
+            quoted = value.replace("'", "''")
+            db.execute(f"SET {name} = '{quoted}'")
+
+
+def read_back(db: duckdb.DuckDBPyConnection, settings: Mapping[str, str]) -> dict[str, str]:
+    """Each as DuckDB tells it."""
+    rows = db.execute("SELECT name, value FROM duckdb_settings()").fetchall()
+    found = {str(name): str(value) for name, value in rows}
+    return {
+        name: setting.told(asked, found[name], binary=False) for name, asked in settings.items()
+    }

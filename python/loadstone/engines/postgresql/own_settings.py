@@ -1,0 +1,91 @@
+"""Any setting of PostgreSQL by its own name: `postgresql?set.random_page_cost=1.1`.
+
+The server is asked what it knows, and when it takes it: a session sets what a session may, and a
+private server is started with the rest. What Loadstone itself relies on is refused.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import psycopg
+
+from loadstone.engines import setting
+from loadstone.errors import EngineError, UnsupportedError
+
+OF_DATA = frozenset(
+    {"default_statistics_target", "default_table_access_method", "default_tablespace",
+     "default_toast_compression"}
+)  # fmt: skip
+"""Those by which what is loaded, or known of it, looks otherwise."""
+REFUSED = frozenset(
+    {"search_path", "role", "session_authorization", "client_encoding", "transaction_isolation",
+     "transaction_read_only", "transaction_deferrable", "default_transaction_read_only",
+     "is_superuser", "standard_conforming_strings", "bytea_output", "datestyle",
+     "local_preload_libraries", "session_preload_libraries", "shared_preload_libraries",
+     "dynamic_library_path", "jit_provider", "autovacuum", "max_connections",
+     "idle_session_timeout", "event_triggers", "extension_control_path"}
+)  # fmt: skip
+"""Those that Loadstone's own statements, or what it promises, rely on."""
+_REFUSED_KINDS = (
+    "Connections and Authentication", "File Locations", "Replication", "Reporting and Logging",
+    "Write-Ahead Log / Archiv", "Write-Ahead Log / Recovery", "Developer Options",
+)  # fmt: skip
+_OF_SESSION = ("user", "superuser")
+_SESSION_SET = "SELECT pg_catalog.set_config(%s, %s, false)"
+
+Connection = psycopg.Connection[tuple[Any, ...]]
+
+
+def check(name: str, value: str) -> None:
+    """Raise `InputError` for what is no setting's name, or one that a run must not change."""
+    setting.check("postgresql", name, value)
+    if name.casefold() in REFUSED:
+        raise setting.refused("postgresql", name, "a run depends on it")
+
+
+def of_start(connection: Connection, settings: Mapping[str, str], *, ours: bool) -> dict[str, str]:
+    """Those that only a start of the server can set; `ours`: it may be started anew. Raises
+    `InputError` for one that this server has not, `UnsupportedError` for one that cannot be set."""
+    if not settings:
+        return {}
+    rows = connection.execute("SELECT name, context, category FROM pg_catalog.pg_settings")
+    known = {str(name): (str(context), str(category)) for name, context, category in rows}
+    found = {}
+    for name, value in settings.items():
+        if name not in known:
+            raise setting.unknown("postgresql", name, tuple(known))
+        context, category = known[name]
+        if category.startswith(_REFUSED_KINDS) or context == "internal":
+            raise setting.refused("postgresql", name, "a run depends on it, or it is read-only")
+        if context not in _OF_SESSION:
+            found[name] = value
+    if found and not ours:
+        raise UnsupportedError(
+            f"postgresql: a server takes {next(iter(found))} when it starts, and this is not ours",
+            hint="leave it out, or leave out the URL to use a private server",
+        )
+    return found
+
+
+def set_session(connection: Connection, settings: Mapping[str, str]) -> None:
+    """Set those of a session. Raises `EngineError` for a value that the server refuses."""
+    for name, value in settings.items():
+        try:
+            connection.execute(_SESSION_SET, (name, value))
+        except psycopg.Error as error:
+            reason = error.diag.message_primary or error
+            raise EngineError(
+                f"postgresql: cannot set {name} to {value!r}: {reason}",
+                hint="the view pg_settings tells what it takes",
+            ) from None
+
+
+def read_back(connection: Connection, settings: Mapping[str, str]) -> dict[str, str]:
+    """Each as the server shows it."""
+    found = {}
+    for name, asked in settings.items():
+        query = "SELECT pg_catalog.current_setting(%s, true)"
+        row = connection.execute(query, (name,)).fetchone()
+        reading = str(row[0]) if row and row[0] is not None else "not on this server"
+        found[name] = setting.told(asked, reading)
+    return found

@@ -1,0 +1,73 @@
+"""SQLite's pragmas that are settings: `sqlite?set.cache_spill=off`.
+
+SQLite says nothing of a pragma that it does not know, and keeps its own value where it does not
+like another: so they are listed here, and what is read back must be what was asked for.
+"""
+
+from collections.abc import Mapping
+
+import apsw
+
+from loadstone.engines import setting
+from loadstone.errors import EngineError
+
+OF_CONNECTION = (
+    "analysis_limit", "automatic_index", "busy_timeout", "cache_size", "cache_spill",
+    "cell_size_check", "checkpoint_fullfsync", "defer_foreign_keys", "foreign_keys", "fullfsync",
+    "hard_heap_limit", "ignore_check_constraints", "legacy_alter_table", "mmap_size",
+    "read_uncommitted", "recursive_triggers", "reverse_unordered_selects", "soft_heap_limit",
+    "synchronous", "temp_store", "threads", "trusted_schema", "wal_autocheckpoint",
+)  # fmt: skip
+"""Those that no file keeps, and that touch nothing but the connection."""
+OF_FILE = (
+    "application_id", "auto_vacuum", "encoding", "journal_mode", "journal_size_limit",
+    "locking_mode", "max_page_count", "page_size", "secure_delete", "user_version",
+)  # fmt: skip
+"""Those that a file keeps, or that its other users notice."""
+OF_LOADED = frozenset({"application_id", "auto_vacuum", "encoding", "page_size", "user_version"})
+"""Those by which a file looks otherwise ever after."""
+
+_WORDS: Mapping[str, tuple[str, ...]] = {
+    "synchronous": ("off", "normal", "full", "extra"),
+    "temp_store": ("default", "file", "memory"),
+    "auto_vacuum": ("none", "full", "incremental"),
+    "secure_delete": ("off", "on", "fast"),
+}
+"""Words for the numbers 0, 1, 2 … that are read back."""
+
+
+def check(name: str, value: str, *, ours: bool) -> None:
+    """Raise `InputError` for what is no setting, or is not ours to set in a user's file."""
+    setting.check("sqlite", name, value)
+    if name not in OF_CONNECTION + OF_FILE:
+        raise setting.unknown("sqlite", name, OF_CONNECTION + OF_FILE)
+    if not ours and name not in OF_CONNECTION:
+        raise setting.refused("sqlite", name, "a file of yours keeps its own")
+
+
+def apply(db: apsw.Connection, settings: Mapping[str, str], *, new_file: bool) -> None:
+    """Set them; those of a file that has no table yet first of all."""
+    for name, value in settings.items():
+        if (name in OF_LOADED) == new_file:
+            db.pragma(name, int(value) if _is_number(value) else value)
+
+
+def read_back(db: apsw.Connection, settings: Mapping[str, str]) -> dict[str, str]:
+    """Each as read back. Raises `EngineError` for one that SQLite keeps at another value."""
+    found = {}
+    for name, asked in settings.items():
+        reading = str(db.pragma(name))
+        words = _WORDS.get(name, ())
+        number = str(words.index(asked.casefold())) if asked.casefold() in words else asked
+        truly = asked.casefold() in ("on", "true", "yes") and reading not in ("0", "None")
+        if not (setting.same(number, reading) or truly):
+            raise EngineError(
+                f"sqlite keeps {name} at {reading}, and does not take {asked!r}",
+                hint=f"see https://sqlite.org/pragma.html#pragma_{name}",
+            )
+        found[name] = reading if number == asked == reading else f"{asked}: {reading}"
+    return found
+
+
+def _is_number(value: str) -> bool:
+    return value.removeprefix("-").isdecimal() and value.isascii()
