@@ -155,6 +155,49 @@ class BlockResult(Reply, frozen=True):
     evidence: tuple[ColdEvidence, ...]
 
 
+class FunctionCount(Part, frozen=True):
+    """How often a thread of the worker, or a process of a server, was in a function when its CPU
+    clock ticked. `object` is the file that the function is in; `entry`, in the kernel, the system
+    call or exception that led there; `component` is the engine's word for it."""
+
+    server: bool
+    thread: int
+    component: str
+    object: str
+    function: str
+    entry: str
+    samples: int
+
+
+class ThreadTime(Part, frozen=True):
+    """The time that a thread of the worker, or a process of a server, spent in the samples of a
+    block: on a CPU, and waiting for one (None: the kernel does not tell)."""
+
+    server: bool
+    thread: int
+    name: str
+    cpu_ns: int
+    waited_ns: int | None
+
+
+class Profiled(Reply, frozen=True):
+    """A block's samples, and the functions that their time went to. `reason` says what could not be
+    seen, all functions or the kernel's; empty: nothing. `executing` is the worker's thread that
+    sent the statements."""
+
+    result: BlockResult
+    reason: str
+    period_ns: int
+    """CPU time that a count of one stands for."""
+    elapsed_ns: int
+    """Of the block's samples together."""
+    lost: int
+    """Ticks that were not noted, at least."""
+    executing: int
+    counts: tuple[FunctionCount, ...]
+    threads: tuple[ThreadTime, ...]
+
+
 class Explained(Reply, frozen=True):
     """Statements as the engine gets them, with its plans."""
 
@@ -258,6 +301,14 @@ class TakeBlock(Request[BlockResult], frozen=True):
     """Take the samples of a block."""
 
     block: Block
+
+
+class Profile(Request[Profiled], frozen=True):
+    """Take the samples of a warm block and see which functions their time goes to, so many times a
+    second of CPU time."""
+
+    block: Block
+    frequency_hz: int = 997
 
 
 class Explain(Request[Explained], frozen=True):

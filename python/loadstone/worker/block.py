@@ -6,6 +6,7 @@ for each sample:  clear leftovers -> [cold: stop, wait until dead, evict, prove,
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from loadstone.engines.base import System
 from loadstone.errors import UnsupportedError
@@ -18,13 +19,28 @@ DEATH_S_MAX = 30.0
 """Process-exit timeout."""
 
 
+class Observer(Protocol):
+    """Watches samples from outside the clock."""
+
+    def begin(self) -> None:
+        """A sample begins soon."""
+
+    def end(self, start_ns: int, end_ns: int) -> None:
+        """The sample was between these times."""
+
+
 class Timer(ABC):
     """Runs blocks on a system. `mark` tells the runner when a timed statement begins and ends."""
 
     system: System
+    observer: Observer | None = None
+    """Of the samples that count, warm-ups left out."""
 
     def __init__(self, mark: Callable[[str], None]) -> None:
         self._mark = mark
+
+    def _watched(self, ordinal: int) -> Observer | None:
+        return self.observer if ordinal >= 0 else None
 
     def take(self, block: Block) -> BlockResult:
         """Warm up, then take one sample of each of the block's variations."""

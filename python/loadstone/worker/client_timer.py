@@ -37,9 +37,15 @@ class ClientTimer(Timer):
     ) -> tuple[Sample, AnswerCheck | None]:
         number = variation.number
         measure, _, iteration = variation.text.partition(" ")
+        observer = self._watched(ordinal)
         self._mark("start")
+        if observer:
+            observer.begin()
         start = clock_ns()
         found = self.client.measure(measure, int(iteration))
+        if observer:
+            # The checks and undoings of a client are between these times, outside its own clock.
+            observer.end(start, clock_ns())
         self._mark("end")
         sample = Sample(
             ordinal=ordinal,

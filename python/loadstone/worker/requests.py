@@ -10,8 +10,9 @@ from loadstone.errors import EngineError
 from loadstone.machine import page_cache
 from loadstone.protocol import messages
 from loadstone.protocol.messages import Done, Reply, Request
+from loadstone.worker import profile
 from loadstone.worker.affinity import placed
-from loadstone.worker.block import DEATH_S_MAX, Timer
+from loadstone.worker.block import DEATH_S_MAX, Observer, Timer
 
 if TYPE_CHECKING:
     from loadstone.engines.base import System
@@ -27,6 +28,7 @@ class Requests(ABC):
     def __init__(self, mark: Callable[[str], None]) -> None:
         self._mark = mark
         self._system: System | None = None
+        self._observer: Observer | None = None
 
     def answer(self, request: Request[R]) -> R:
         """Do what is asked."""
@@ -46,6 +48,7 @@ class Requests(ABC):
             messages.Settle: self.settle,
             messages.LookUp: self.look_up,
             messages.TakeBlock: self.take_block,
+            messages.Profile: self.profile,
             messages.Explain: self.explain,
             messages.RunLoop: self.run_loop,
             messages.Remove: lambda _: self.remove(),
@@ -111,7 +114,20 @@ class Requests(ABC):
     def take_block(self, request: messages.TakeBlock) -> messages.BlockResult:
         """Take the samples of one block of one cell."""
         with placed(self._opened()):
-            return self._timer().take(request.block)
+            timer = self._timer()
+            timer.observer = self._observer
+            return timer.take(request.block)
+
+    def profile(self, request: messages.Profile) -> messages.Profiled:
+        """Take the samples of one block, and see where their CPU time goes."""
+        system = self._opened()
+        with profile.sampling(system, request) as sampler:
+            self._observer = sampler
+            try:
+                result = self.take_block(messages.TakeBlock(request.block))
+            finally:
+                self._observer = None
+            return profile.profiled(system, sampler, result)
 
     def explain(self, request: messages.Explain) -> messages.Explained:
         """The statements of a block's variations with the plans the engine would use."""

@@ -2,6 +2,8 @@
 
     drop the old result -> counters -> CLOCK statement CLOCK -> counters -> check the answer -> undo
 
+A sample that is observed has the observer next to the clock, and its work in the counters.
+
 Inside the clock is one statement, its commit, and for `client` operations the transfer of its rows.
 """
 
@@ -61,10 +63,15 @@ class StatementTimer(Timer):
         execute: Callable[[str], Any] = self.engine.fetch if client else self.engine.run
         before = self.engine.work()
         meter = Meter(self.engine.processes())
+        observer = self._watched(ordinal)
         self._mark("start")
+        if observer:
+            observer.begin()
         start = clock_ns()
         outcome = execute(statement.text)
         elapsed_ns = clock_ns() - start
+        if observer:
+            observer.end(start, start + elapsed_ns)
         self._mark("end")
         used, after = meter.read(), self.engine.work()
         work = after.since(before) if after and before else None

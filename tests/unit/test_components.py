@@ -1,0 +1,101 @@
+"""Functions go to the components that their engines' makers would name."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from loadstone.engines import components
+from loadstone.engines.components import UNCLASSIFIED, components_of
+from loadstone.errors import EngineError
+
+FILES = sorted(Path(components.__file__).parent.glob("**/components.toml"))
+APSW = "__init__.cpython-311-x86_64-linux-gnu.so"
+DUCKDB = "_duckdb.cpython-311-x86_64-linux-gnu.so"
+KNOWN = [
+    ("sqlite", APSW, "sqlite3VdbeExec", "executor"),
+    ("sqlite", APSW, "sqlite3BtreeIndexMoveto", "access method"),
+    ("sqlite", APSW, "sqlite3VdbeRecordCompareWithSkip", "records"),
+    ("sqlite", APSW, "pcache1Fetch", "buffer manager"),
+    ("sqlite", APSW, "vdbeSorterCompareInt", "sort"),
+    ("sqlite", APSW, "walChecksumBytes", "log"),
+    ("sqlite", APSW, "sqlite3RunParser", "parse and plan"),
+    ("sqlite", APSW, "convert_column_to_pyobject", "Python and driver"),
+    ("duckdb", DUCKDB, "duckdb::JoinHashTable::Probe", "hash"),
+    ("duckdb", DUCKDB, "duckdb::MatchStack::ExecuteFrame", "parse and plan"),
+    ("duckdb", DUCKDB, "duckdb::UncompressedStringStorage::StringAppend", "access method"),
+    ("duckdb", DUCKDB, "duckdb_je_eset_fit", "memory allocation"),
+    ("duckdb", DUCKDB, "duckdb::StandardBufferManager::Pin", "buffer manager"),
+    ("postgresql", "postgres", "ExecInterpExpr", "expressions"),
+    ("postgresql", "postgres", "ExecScanHashBucket", "hash"),
+    ("postgresql", "postgres", "tts_buffer_heap_getsomeattrs", "access method"),
+    ("postgresql", "postgres", "LWLockAttemptLock", "locks"),
+    ("postgresql", "postgres", "XLogInsertRecord", "log"),
+    ("postgresql", "postgres", "base_yyparse", "parse and plan"),
+    ("postgresql", "postgres", "AllocSetAlloc", "memory allocation"),
+    ("lode", "_core.abi3.so", "lode::heap::Heap::scan", "access method"),
+    ("lode", "_core.abi3.so", "_mi_page_malloc_zero", "memory allocation"),
+    ("lode", "_core.abi3.so", "lode::log::runs::difference", "log"),
+    ("nobody", "libc.so.6", "memcpy", "libc copy"),
+    ("nobody", "libc.so.6", "malloc", "memory allocation"),
+    ("nobody", "libpython3.11.so.1.0", "_PyEval_EvalFrameDefault", "Python and driver"),
+    ("nobody", "[anonymous]", "[anonymous]", "compiled statements"),
+]
+ENTRIES = [
+    ("asm_exc_page_fault", "kernel: page faults"),
+    ("__x64_sys_fdatasync", "kernel: sync"),
+    ("__x64_sys_pwrite64", "kernel: read and write"),
+    ("ksys_write", "kernel: read and write"),
+    ("__x64_sys_epoll_wait", "kernel: network"),
+    ("__x64_sys_futex", "kernel: scheduler"),
+    ("__x64_sys_madvise", "kernel: memory"),
+    ("asm_sysvec_apic_timer_interrupt", "kernel: interrupts"),
+    ("__x64_sys_openat", "kernel: files"),
+    ("", "kernel: entry and exit"),
+    ("a_driver_of_somebody", UNCLASSIFIED),
+]
+
+
+@pytest.mark.parametrize(("engine", "object_", "function", "component"), KNOWN)
+def test_a_known_function_has_its_component(engine, object_, function, component):
+    assert components_of(engine).of(object_, function) == component
+
+
+@pytest.mark.parametrize(("entry", "component"), ENTRIES)
+def test_the_kernel_is_judged_by_how_it_was_entered(entry, component):
+    assert components_of("sqlite").of("[kernel]", "sqlite3VdbeExec", entry) == component
+
+
+def test_a_function_without_a_name_belongs_to_its_first_neighbour_that_is_known():
+    of = components_of("lode").of
+    unknown = "[between nothing and nothing]"
+    assert of("_core.abi3.so", "[between lode::heap::a and lode::log::b]") == "access method"
+    assert of("_core.abi3.so", "[between nothing and lode::log::b]") == "log"
+    assert of("_core.abi3.so", unknown) == of("_core.abi3.so", "[stub]") == UNCLASSIFIED
+
+
+def test_what_nobody_knows_is_said_to_be_so():
+    assert components_of("../sqlite") == components_of("nobody")
+    assert components_of("nobody").of("libz.so", "inflate") == UNCLASSIFIED
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.parent.name)
+def test_each_file_of_rules_is_read_whole(file):
+    assert len(components._rules(file)) == len(tomllib.loads(file.read_text())["rule"]) > 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[[rule]]\ncomponent = 'a'\n",
+        "[[rule]]\nfunctions = ['a']\n",
+        "[[rule]]\ncomponent = 'a'\nfunctions = ['(']\n",
+        "[[rule]]\ncomponent = 'a'\nfunctions = ['b']\nprefix = ['c']\n",
+        "a = 1\n",
+    ],
+)
+def test_a_broken_rule_is_told_and_not_passed_over(tmp_path, text):
+    file = tmp_path / "components.toml"
+    file.write_text(text)
+    with pytest.raises(EngineError, match=r"components\.toml"):
+        components._rules(file)

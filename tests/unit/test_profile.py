@@ -1,0 +1,70 @@
+"""A block that is profiled has the samples of any block, and the functions of its time."""
+
+import pytest
+
+from loadstone import _core
+from loadstone.benchmarks.wisconsin.benchmark import WisconsinBenchmark
+from loadstone.errors import InputError
+from loadstone.plan.variant import Variant
+from loadstone.protocol.messages import Block, Load, Open, Profile, StoredAt, TakeBlock, Variation
+from loadstone.worker.statement_requests import StatementRequests
+
+ROWS = 1000
+TEXT = "range of t is tenktup1 retrieve into tmp (t.all) where t.unique2 < 900"
+
+
+def block(temperature="warm", times=5):
+    oracle = _core.Oracle()
+    oracle.add("wisconsin", "1993", "tenktup1", ROWS)
+    variation = Variation(0, TEXT, "", *oracle.answer(TEXT))
+    return Block(
+        benchmark="wisconsin",
+        edition="1993",
+        rows=ROWS,
+        design="heap",
+        destination="relation",
+        temperature=temperature,
+        variations=(variation,) * times,
+        warm_up=1,
+        first_ordinal=0,
+        round=0,
+    )
+
+
+@pytest.fixture
+def worker(tmp_path):
+    worker = StatementRequests(lambda kind: None)
+    worker.open(Open(Variant("sqlite"), str(tmp_path), "owner"))
+    for item in WisconsinBenchmark().stored_relations("1993"):
+        if (item.relation, item.design) == ("tenktup1", "heap"):
+            worker.load(Load(StoredAt("wisconsin", "1993", ROWS, item)))
+    yield worker
+    worker.remove()
+
+
+def test_a_profile_is_of_the_samples_that_count_and_of_nothing_else(worker):
+    found = worker.answer(Profile(block(times=20), frequency_hz=5000))
+    assert len(found.result.samples) == len(found.result.answers) == 20
+    assert all(answer.right for answer in found.result.answers)
+    assert found.elapsed_ns == sum(sample.elapsed_ns for sample in found.result.samples)
+    assert found.executing in [thread.thread for thread in found.threads]
+    if found.reason and not found.counts:
+        pytest.skip(found.reason)
+    assert found.period_ns == 200_000
+    assert "executor" in {count.component for count in found.counts}
+    named = {count.function for count in found.counts if "__init__" in count.object}
+    assert any(name.startswith("sqlite3") for name in named), named
+
+
+def test_a_block_afterwards_is_not_watched(worker):
+    worker.answer(Profile(block(), frequency_hz=5000))
+    assert len(worker.answer(TakeBlock(block())).samples) == 5
+    assert worker._timer().observer is None
+
+
+def test_what_cannot_be_profiled_is_refused_before_anything_runs(worker):
+    with pytest.raises(InputError, match="cold"):
+        worker.answer(Profile(block("cold")))
+    for frequency in (0, 10_001):
+        with pytest.raises(InputError, match="samples a second"):
+            worker.answer(Profile(block(), frequency_hz=frequency))
