@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from oo1_report_fixture import make_oo1_run
 from report_fixture import FEW, make_run
+from study_fixture import record as study_record
 
 from loadstone import registry
 from loadstone.analysis.compare.compare import compare
@@ -91,6 +92,12 @@ def test_bytes(name: str, file: str, normal, request: pytest.FixtureRequest) -> 
 )
 def test_bytes_of_a_program(name: str, file: str, normal, request: pytest.FixtureRequest) -> None:
     data = normal(registry.load_report(name)().render(make_oo1_run()))
+    check(file, data, request)
+
+
+@pytest.mark.parametrize(("name", "file", "normal"), [("html", "study.html.golden", page_text)])
+def test_bytes_of_a_study(name: str, file: str, normal, request: pytest.FixtureRequest) -> None:
+    data = normal(registry.load_report(name)().render(study_record()))
     check(file, data, request)
 
 

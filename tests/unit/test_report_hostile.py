@@ -16,6 +16,7 @@ from oo1_report_fixture import make_oo1_run
 from pyarrow.parquet import read_table
 from report_fixture import AA_CONTROL, make_run
 from rich.console import Console
+from study_fixture import record as study_record
 
 from loadstone import registry
 from loadstone.control_characters import legible
@@ -63,7 +64,7 @@ def bad(run: Run, text: str = HOSTILE) -> Run:
 
 
 SMALL = make_run(("append-1", "select-1%-heap"), scales=(10_000,))
-RUNS = [bad(SMALL), bad(make_oo1_run())]
+RUNS = [bad(SMALL), bad(make_oo1_run()), bad(study_record())]
 
 
 def shown(run: Run) -> str:

@@ -1,79 +1,22 @@
 """The sensitivity map from a record: effects that were planted are there, the others are not."""
 
-import random
 import re
 import shlex
-from collections.abc import Mapping
 from dataclasses import replace
-from math import exp
 from pathlib import Path
 
 import pytest
 from report_fixture import make_run
+from study_fixture import FACTORS, TOGETHER, plan, record, result
 from typer.testing import CliRunner
 
-from loadstone.analysis.plan_shape import same_plans, shape
+from loadstone.analysis.plan_shape import beside, same_plans, shape
 from loadstone.analysis.study import StudyMap, study_map
 from loadstone.cli import app
-from loadstone.plan.plan import Plan
-from loadstone.record.model import CellResult, OperationText, Run, Sample, StatementText
+from loadstone.record.model import Run, StatementText
 from loadstone.report.study_words import NOTHING, OTHER_PLAN, UNKNOWN, cell
 from loadstone.report.terminal_study import ended_line, study_summary
-from loadstone.run import session
 from loadstone.text.numbers import times
-
-OPERATIONS = ("min-heap", "select-1%-heap")
-FACTORS = {
-    "min-heap": {"durability": 0.5, "parallelism": 1.0, "cache": 1.0, "join": 1.0},
-    "select-1%-heap": {"durability": 1.0, "parallelism": 4.0, "cache": 1.25, "join": 1.0},
-}
-"""What each switch multiplies an operation's time by."""
-TOGETHER: dict[str, float] = {"min-heap": 1.0, "select-1%-heap": 1.0}
-"""And all of them, besides."""
-BLOCKS = 12
-
-
-def plan() -> Plan:
-    vary = ["durability", "parallelism=1,2", "cache=268435456,1048576", "join=auto,hash"]
-    return session.plan_from(
-        {"benchmark": "wisconsin", "on": ["postgresql"], "design": "two-ended", "vary": vary,
-         "operations": OPERATIONS}, None).plan  # fmt: skip
-
-
-def result(plan: Plan, operation: str, variant: str, flipped: tuple[str, ...]) -> CellResult:
-    """Samples with a factor common to each block, and a little noise of their own."""
-    found = next(c for c in plan.cells if (c.operation, c.variant) == (operation, variant))
-    chance = random.Random(f"{operation} {variant}")
-    factor = 1.0
-    for tactic in flipped:
-        factor *= FACTORS[operation][tactic]
-    factor *= TOGETHER[operation] if len(flipped) == len(FACTORS[operation]) else 1.0
-    samples = [
-        Sample(block * 2 + turn, block, 0, block, round(
-            2e6 * factor * exp(random.Random(block).gauss(0, 0.3) + chance.gauss(0, 0.003))))
-        for block in range(BLOCKS) for turn in range(2)
-    ]  # fmt: skip
-    scan = "parallel" if "parallelism" in flipped else "sequential"
-    text = StatementText(0, "SELECT", f"{scan} scan (cost=0..{round(99 * factor)})\n  ~{variant}")
-    text = replace(text, plan=text.plan.splitlines()[0])
-    return CellResult(found, "ok", "", "2026-11-23", tuple(samples), statements=(text,))
-
-
-def record(changed: Mapping[tuple[str, str], CellResult | None] = {}) -> Run:
-    made = plan()
-    assert made.study is not None
-    flipped = {each.variant: each.flipped for each in made.study.combinations}
-    flipped[made.aa_control] = ()
-    results = [
-        changed.get((operation, variant), result(made, operation, variant, flipped[variant]))
-        for operation in OPERATIONS for variant in flipped
-    ]  # fmt: skip
-    texts = [OperationText(name, 10_000, place, name, "", "", "heap", "heap", "client", "")
-             for place, name in enumerate(OPERATIONS)]  # fmt: skip
-    return replace(
-        make_run(("select-1%-heap",), scales=(10_000,)), plan=made, operations=tuple(texts),
-        results=tuple(one for one in results if one is not None),
-    )  # fmt: skip
 
 
 def found(run: Run) -> StudyMap:
@@ -170,3 +113,15 @@ def test_costs_and_counts_do_not_make_another_plan() -> None:
     assert same_plans([StatementText(0, "", one)], [StatementText(0, "", "Hash Join")]) is False
     assert same_plans([StatementText(0, "", "")], [StatementText(0, "", "")]) is None
     assert same_plans([StatementText(0, "", one)], [StatementText(1, "", one)]) is None
+
+
+def test_plans_stand_beside_each_other_line_by_line() -> None:
+    one = "Sort (cost=1..2)\n  Seq Scan on a\n  Filter: x < 10"
+    other = "Gather\nSort (cost=3..4)\n  Seq Scan on a\n  Filter: y < 10"
+    lines = beside(one, other)
+    assert [(line.one, line.other) for line in lines if line.differs] == [
+        ("", "Gather"),
+        ("  Filter: x < 10", "  Filter: y < 10"),
+    ]
+    assert "\n".join(line.one for line in lines if line.one) == one
+    assert "\n".join(line.other for line in lines if line.other) == other

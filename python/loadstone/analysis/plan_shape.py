@@ -7,9 +7,14 @@ would call two plans equal that differ in nothing but a number, as in the degree
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import zip_longest
 
 from loadstone.record.model import StatementText
 
+PLAN_LINES_MAX = 400
+"""Of a plan that is laid beside another: the time to align them grows with the square."""
 _COSTS = re.compile(r"\((?:cost|actual)[^()]*\)")
 _NUMBER = re.compile(r"[-+]?\d[\d,._]*(?:[eE][-+]?\d+)?%?")
 _SPACE = re.compile(r"[ \t]+")
@@ -28,3 +33,25 @@ def same_plans(one: Sequence[StatementText], other: Sequence[StatementText]) -> 
     pairs = [(shape(text.plan), plans[text.variation]) for text in one if text.variation in plans]
     told = [(first, second) for first, second in pairs if first and second]
     return all(first == second for first, second in told) if told else None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanLine:
+    """A line of each of two plans; empty where one has none there."""
+
+    one: str
+    other: str
+    differs: bool
+    """In more than costs, numbers and spacing."""
+
+
+def beside(one: str, other: str) -> tuple[PlanLine, ...]:
+    """Two plans line by line, what they have in common in one row."""
+    first, second = (text.splitlines()[:PLAN_LINES_MAX] for text in (one, other))
+    bare, bare_other = ([shape(line) for line in lines] for lines in (first, second))
+    found: list[PlanLine] = []
+    matched = SequenceMatcher(None, bare, bare_other, autojunk=False)
+    for kind, start, end, there, until in matched.get_opcodes():
+        pairs = zip_longest(first[start:end], second[there:until], fillvalue="")
+        found += [PlanLine(a, b, kind != "equal") for a, b in pairs]
+    return tuple(found)

@@ -9,7 +9,7 @@ from statistics import median, quantiles
 from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.limits import Refuted, refuted
 from loadstone.analysis.noise import Noise, noise_of
-from loadstone.analysis.summary import Summary
+from loadstone.analysis.summary import Summary, short_name
 from loadstone.plan.role import Role
 from loadstone.plan.variant import is_aa_control
 from loadstone.record.model import LEFT_BEHIND, MEASURED, CellResult, Run
@@ -233,6 +233,13 @@ def headline(summary: Summary) -> str:
     words = summary.words
     clients = {client for v, client in summary.clients.items() if v in summary.columns}
     called = f" called from {clients.pop().capitalize()}," if len(clients) == 1 else ""
+    if plan.study is not None:
+        switches = plural(len(plan.study.switches), "switch", "switches")
+        changed = plural(len({cell.operation for cell in plan.cells}), "operation")
+        return (
+            f"{words.title} ({plan.edition}) on {short_name(plan.study.base)},{called} {scales} "
+            f"{words.scale}: what {switches} change{'s' * (switches[:2] == '1 ')} in {changed}"
+        )
     return (
         f"{words.title} ({plan.edition}) on {_participants(summary)},{called} "
         f"{scales} {words.scale}, {listing(temperatures)}"

@@ -18,6 +18,10 @@ from loadstone.analysis.cold_warm import cold_and_warm_views, cold_warm
 from loadstone.analysis.growth import Growth, growth
 from loadstone.analysis.published import Comparison, Comparisons, comparisons
 from loadstone.analysis.standing import behind, unjudged
+from loadstone.analysis.study import study_map
+from loadstone.analysis.study_details import switch_details
+from loadstone.analysis.study_terms import study_terms
+from loadstone.analysis.study_waterfall import descents
 from loadstone.analysis.summary import Summary, summarise
 from loadstone.analysis.terms import terms
 from loadstone.analysis.user_points import users_tables
@@ -34,6 +38,7 @@ from loadstone.report.ladder_words import clients_line, ladder_sections, round_t
 from loadstone.report.legible import legible_run
 from loadstone.report.panel import STRIP_PX, Panel, panels
 from loadstone.report.paper_words import gain, nothing
+from loadstone.report.study_page import study_context, study_panels
 from loadstone.report.unequal_words import unequal_lines
 from loadstone.report.work_words import work_words
 from loadstone.text import numbers
@@ -57,6 +62,14 @@ SECTIONS = {
     "reproduce": "Run it again",
 }
 """The page's sections, with their headings. An empty section is left out."""
+SECTIONS_OF_STUDY = {
+    "study": "What each switch changes",
+    "waterfall": "From base to the other end",
+    "study_terms": "The terms",
+    "machine": "Calibration and the machine",
+    "reproduce": "Run it again",
+}
+"""Those of a study's page. The summary would have a column for each combination of switches."""
 
 
 class HtmlReport(Report):
@@ -127,22 +140,60 @@ def _environment() -> Environment:
 def _context(record: Run) -> dict[str, Any]:
     whole = summarise(legible_run(record))
     run = whole.run
-    compared = comparisons(whole)
-    words = whole.words
-    nominal = words.varying.nominal.values()
-    return {
+    own = _of_run(whole) if run.plan.study is None else _study(whole)
+    return own | {
         "run": run,
         "summary": whole,
         "verdict": verdict(whole),
         "headline": headline(whole),
         "circumstances": circumstances(run),
-        "sections": tuple(SECTIONS),
-        "scales": list(dict.fromkeys(view.rows for view in whole.views)),
-        "temperatures": list(dict.fromkeys(view.temperature for view in whole.views)),
-        **_folded(panels(whole)),
         "left_out": "",
         "unjudged": unjudged(run),
         "page_bytes_max": PAGE_BYTES_MAX,
+        "words": whole.words,
+        "sessions": run.sessions,
+        "machine": _machine(run),
+        "busy": busy_variants(whole),
+        "calibration": calibration_table(calibration(whole), whole.labels),
+        "command": reproduce.command(run),
+        "typed": reproduce.typed(run),
+        "plan": reproduce.plan_toml(run),
+        # To go on with: every text as it is.
+        "record_href": _data_url(encode(summarise(record))),
+        "plan_hash": record.plan.hash,
+        "record_name": f"loadstone-{run.run_id}.json.gz",
+    }
+
+
+def _study(whole: Summary) -> dict[str, Any]:
+    """What only the page of a study has."""
+    run = whole.run
+    found = study_map(run)
+    assert found is not None  # noqa: S101 - asked only where the plan is a study
+    details = switch_details(run, found)
+    return {
+        "sections": tuple(SECTIONS_OF_STUDY),
+        "scales": [],
+        "temperatures": [],
+        "panel_template": "study_panel.html.j2",
+        "panels": study_panels(details, run.operations),
+        "bare_panels": study_panels(details, run.operations, plans=False),
+        "terms": study_terms(run),
+        **study_context(found, details, descents(found), run.operations),
+    }
+
+
+def _of_run(whole: Summary) -> dict[str, Any]:
+    """What only the page of a run has that is no study."""
+    run = whole.run
+    compared = comparisons(whole)
+    words = whole.words
+    nominal = words.varying.nominal.values()
+    return {
+        "scales": list(dict.fromkeys(view.rows for view in whole.views)),
+        "temperatures": list(dict.fromkeys(view.temperature for view in whole.views)),
+        **_folded(panels(whole)),
+        "panel_template": "panel.html.j2",
         "strip_px": STRIP_PX,
         "notes": notes(whole),
         "marks": {note[:2]: number for number, note in enumerate(notes(whole))},
@@ -157,21 +208,10 @@ def _context(record: Run) -> dict[str, Any]:
         "unequal_lines": unequal_lines(whole, marks=True),
         "round_trips_line": round_trips_line(whole),
         "statements": any(result.statements for result in run.results),
-        "words": words,
+        "sections": tuple(SECTIONS),
         "scaled_to": numbers.listing(map(numbers.number, dict.fromkeys(nominal))),
         "users": users_tables(run),
         "terms": terms(whole),
-        "sessions": run.sessions,
-        "machine": _machine(run),
-        "busy": busy_variants(whole),
-        "calibration": calibration_table(calibration(whole), whole.labels),
-        "command": reproduce.command(run),
-        "typed": reproduce.typed(run),
-        "plan": reproduce.plan_toml(run),
-        # To go on with: every text as it is.
-        "record_href": _data_url(encode(summarise(record))),
-        "plan_hash": record.plan.hash,
-        "record_name": f"loadstone-{run.run_id}.json.gz",
     }
 
 
@@ -190,6 +230,10 @@ def _shorter(context: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
     yield {}
     bare = {"record_href": ""}
     yield bare
+    if "bare_panels" in context:
+        yield bare | {"panels": context["bare_panels"], "left_out": "the cells of the plans"}
+        yield bare | {"panels": (), "left_out": "the cells"}
+        return
     largest = max(context["scales"], default=0)
     kept = [panel for panel in context["panels"] if panel.rows == largest]
     if len(kept) < len(context["panels"]):
@@ -207,6 +251,9 @@ def _folded(kept: Sequence[Panel]) -> dict[str, Any]:
 
 def _contents(context: Mapping[str, Any]) -> list[tuple[str, str]]:
     """(id, heading) of the sections that the page has."""
+    if "map" in context:
+        there = {"waterfall": context["falls"], "study_terms": context["terms"].switches}
+        return [(name, told) for name, told in SECTIONS_OF_STUDY.items() if there.get(name, True)]
     terms_told = context["terms"].rows or context["terms"].settings
     there = {
         "paper": context["compared"], "ladder": context["ladder"], "growth": context["growths"],

@@ -1,9 +1,10 @@
-"""The words of a study: a cell of the map, a line for an effect, the legend."""
+"""The words of a study: a cell of the map, a line for an effect, the legend, the waterfall."""
 
-from loadstone.analysis.study import SwitchEffect
+from loadstone.analysis.study import NS_PER_MS, SwitchEffect
+from loadstone.analysis.study_waterfall import Descent, Together
 from loadstone.plan.study import Switch
 from loadstone.statistics.estimate import Estimate
-from loadstone.text.numbers import digits, times
+from loadstone.text.numbers import TIMES, digits, duration, size, times
 
 NOTHING = "·"
 """A cell without an effect that may be called one."""
@@ -11,6 +12,8 @@ OTHER_PLAN = "≠"
 """The mark of an effect through another plan."""
 UNKNOWN = "?"
 """A cell without a figure."""
+SIZES = ("cache", "cache_bytes")
+"""Tactics whose values are bytes."""
 
 
 def cell(each: SwitchEffect) -> str:
@@ -50,3 +53,113 @@ def legend(confidence: float) -> str:
         f" 3 %, the A/A noise and its {confidence:.1%} interval; {OTHER_PLAN} another plan;"
         f" {UNKNOWN} not measured."
     )
+
+
+def told(ratio: Estimate | None) -> str:
+    """A ratio with its interval, to three digits; empty without one."""
+    if ratio is None:
+        return ""
+    value = f"{digits(ratio.value)}{TIMES}"
+    if ratio.low is None or ratio.high is None:
+        return f"{value} (too few blocks for an interval)"
+    return f"{value} ({digits(ratio.low)} to {digits(ratio.high)})"
+
+
+def value_words(tactic: str, value: str) -> str:
+    """A value as people read it: a cache's bytes in binary units."""
+    return size(int(value)) if tactic in SIZES and value.isdigit() else value
+
+
+def failure_words(each: SwitchEffect) -> str:
+    """Why there is no figure; empty where there is one."""
+    if each.failure:
+        return each.failure
+    return "" if each.alone else "no block measured both the base and this switch alone"
+
+
+def ends_words(one: Descent) -> str:
+    """From which time to which, and by what factor."""
+    ends = f"{milliseconds(one.base_ms)} at base, {milliseconds(one.end_ms)} at the other end"
+    if not one.whole_called:
+        return f"{ends}: {told(one.whole)}, no difference that may be called one"
+    return f"{ends}: {told(one.whole)}"
+
+
+def together_words(one: Together) -> str:
+    """What two switches do together, beside what each does."""
+    other = one.other if one.other is not None else "all others"
+    more = "more" if one.ms.value > 0 else "less"
+    return (
+        f"{one.one} and {other} act together: the time with both is {told(one.ratio)} what their"
+        f" effects multiply to, and {milliseconds(abs(one.ms.value))} {more} than they add to."
+    )
+
+
+def closure_words(one: Descent) -> str:
+    """What the contributions leave, and whether it may be called something."""
+    if one.closure is None:
+        return ""
+    if one.closure_called:
+        seen = "three or more switches act together, so that the shares depend on the order"
+    elif one.closure.low is None:
+        seen = "too few blocks to tell it from none"
+    else:
+        seen = "no more than noise: the contributions make up the whole"
+    return f"Closure, the whole over all contributions: {told(one.closure)}; {seen}."
+
+
+def remainder_words(one: Descent) -> str:
+    """The step that makes the figures sum up."""
+    return (
+        f"The remainder, {digits(one.remainder_ratio)}{TIMES} or {signed_ms(one.remainder_ms)}, is"
+        " what the medians of the steps leave of the median of the whole."
+    )
+
+
+def milliseconds(value_ms: float) -> str:
+    """A time in its own unit."""
+    return duration(value_ms * NS_PER_MS)
+
+
+def signed_ms(value_ms: float) -> str:
+    """A difference of times, with its sign."""
+    sign = "\N{MINUS SIGN}" if value_ms < 0 else "+"
+    return f"{sign}{milliseconds(abs(value_ms))}" if value_ms else "0 ms"
+
+
+def share_words(share: Estimate | None) -> str:
+    """A share with its interval: `62 % (55 to 70)`; empty where there is none."""
+    if share is None:
+        return ""
+    value = f"{_hundredths(share.value)} %"
+    if share.low is None or share.high is None:
+        return value
+    return f"{value} ({_hundredths(share.low)} to {_hundredths(share.high)})"
+
+
+def _hundredths(value: float) -> str:
+    text = f"{value * 100:.0f}"
+    return "0" if text == "-0" else text.replace("-", "\N{MINUS SIGN}")
+
+
+def count_words(name: str, value: float | None) -> str:
+    """A count of a sample's field in its unit; empty where it was not counted."""
+    if value is None:
+        return ""
+    if name.endswith("_ns"):
+        return duration(value)
+    if name.endswith("_bytes"):
+        return size(value)
+    return f"{value:,.0f}" if value == int(value) else digits(value)
+
+
+def count_name(name: str) -> str:
+    """A sample's field in words."""
+    named = {
+        "client_cpu_ns": "processor time, this process",
+        "server_cpu_ns": "processor time, server",
+        "read_bytes": "read from storage",
+        "written_bytes": "written to storage",
+    }
+    bare = name.removesuffix("_bytes").removesuffix("_ns").replace("_", " ")
+    return named.get(name, bare)

@@ -1,0 +1,136 @@
+"""What stands behind a cell of the sensitivity map: the contrast of each block, the plans at both
+values, and the work at base, with the switch alone, and at the other end."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import exp
+from statistics import median
+
+from loadstone.analysis.plan_shape import PlanLine, beside, shape
+from loadstone.analysis.study import StudiedOperation, StudyMap, SwitchEffect, blocks
+from loadstone.plan.study import Study
+from loadstone.record.model import BELIEVED, WORK, CellResult, Run, StatementText
+from loadstone.statistics.study import Block, contrasts, parts_of
+
+COUNTS = (
+    "client_cpu_ns",
+    "server_cpu_ns",
+    "read_bytes",
+    "written_bytes",
+    "round_trips",
+    "statements",
+    *WORK,
+)
+"""The fields of a sample that say what it did in its time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """The median of a field over the samples; None where it was not counted."""
+
+    name: str
+    base: float | None
+    alone: float | None
+    """With this switch at its other value and all others at base."""
+    end: float | None
+    """With all of them at their other value."""
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchDetail:
+    """One switch on one operation."""
+
+    operation: StudiedOperation
+    effect: SwitchEffect
+    alone: tuple[float, ...]
+    """The ratio of each block that has both combinations, in time order."""
+    last: tuple[float, ...]
+    counts: tuple[Count, ...]
+    """Of those fields that some combination counted, and that are not zero in all."""
+    statement: str
+    """At base."""
+    plan: tuple[PlanLine, ...]
+    """At base, and beside it with this switch alone; of the first variation that has another plan,
+    else of the first. Empty where the engine shows none."""
+
+
+def switch_details(run: Run, found: StudyMap) -> tuple[SwitchDetail, ...]:
+    """Of every operation, in the map's order, and of every switch, in the map's order."""
+    study = found.study
+    results: dict[tuple[int, str], dict[str, CellResult]] = {}
+    for result in run.results:
+        cell = result.cell
+        results.setdefault((cell.rows, cell.operation), {})[cell.variant] = result
+    place = {switch.tactic: number for number, switch in enumerate(found.order)}
+    return tuple(
+        _detail(study, operation, effect, results[operation.rows, operation.name])
+        for operation in found.operations
+        for effect in sorted(operation.switches, key=lambda one: place[one.switch.tactic])
+    )
+
+
+def _detail(
+    study: Study,
+    operation: StudiedOperation,
+    effect: SwitchEffect,
+    results: Mapping[str, CellResult],
+) -> SwitchDetail:
+    tactic = effect.switch.tactic
+    ran = {name: one for name, one in results.items() if one.status in BELIEVED and one.samples}
+    variants = {each.flipped: each.variant for each in study.combinations}
+    base = results[study.base]
+    alone = results.get(variants.get((tactic,), ""))
+    observed = blocks(study.combinations, ran)
+    parts = parts_of(switch.tactic for switch in study.switches)
+    end = variants.get(tuple(parts), "")
+    at = [ran.get(name or "") for name in (study.base, variants.get((tactic,), ""), end)]
+    return SwitchDetail(
+        operation=operation,
+        effect=effect,
+        alone=_ratios(contrasts.alone(parts, tactic), observed),
+        last=_ratios(contrasts.last(parts, tactic), observed),
+        counts=tuple(_counts(at[0], at[1], at[2])),
+        statement=base.statements[0].text if base.statements else "",
+        plan=_plans(base, alone),
+    )
+
+
+def _ratios(
+    contrast: contrasts.Contrast, observed: list[dict[frozenset[str], float]]
+) -> tuple[float, ...]:
+    whole: list[Block] = [block for block in observed if block.keys() >= contrast.keys()]
+    return tuple(exp(contrasts.value(contrast, block)) for block in whole)
+
+
+def _counts(
+    base: CellResult | None, alone: CellResult | None, end: CellResult | None
+) -> Iterator[Count]:
+    for name in COUNTS:
+        found = [_median(result, name) for result in (base, alone, end)]
+        if any(found):
+            yield Count(name, *found)
+
+
+def _median(result: CellResult | None, name: str) -> float | None:
+    values = [getattr(sample, name) for sample in result.samples] if result else []
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
+
+
+def _plans(base: CellResult, other: CellResult | None) -> tuple[PlanLine, ...]:
+    plans = {text.variation: text.plan for text in other.statements} if other else {}
+    pairs = [
+        (text.plan, plans[text.variation])
+        for text in base.statements
+        if text.plan and plans.get(text.variation)
+    ]
+    if not pairs:
+        return _only(base.statements)
+    first = next((pair for pair in pairs if shape(pair[0]) != shape(pair[1])), pairs[0])
+    return beside(*first)
+
+
+def _only(texts: tuple[StatementText, ...]) -> tuple[PlanLine, ...]:
+    """The plan at base, where there is no other: nothing differs from it."""
+    plan = next((text.plan for text in texts if text.plan), "")
+    return tuple(PlanLine(line, "", differs=False) for line in plan.splitlines())

@@ -1,0 +1,114 @@
+"""The terms of a study: each switch at both values as read back, and every other term, which should
+be one and the same in all combinations."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from loadstone.analysis.terms import MEASURED_KEYS, SETTING, TermValue
+from loadstone.plan.study import Study
+from loadstone.record.model import Run, Term
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchTerms:
+    """A tactic and what the engine said of it; None where it says nothing."""
+
+    tactic: str
+    base: str
+    base_read: str | None
+    other: str
+    other_read: tuple[str, ...]
+    """Each different answer of the combinations that have it at its other value."""
+    read: int
+    """The combinations that read back what was asked, as all others do that ask the same."""
+    of: int
+    """The combinations that told it."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherTerm:
+    """A term that is no switch: its value at base, and the others that combinations have."""
+
+    key: str
+    base: str | None
+    others: tuple[str | None, ...]
+    follows: str
+    """The tactic with which it changes, and only with it; empty where it changes otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudyTerms:
+    """The terms of a study."""
+
+    base: str
+    switches: tuple[SwitchTerms, ...]
+    changing: tuple[OtherTerm, ...]
+    """Those that are not the same in all combinations: settings that a switch is made of, or what
+    makes combinations differ in more than their switches."""
+    same: tuple[OtherTerm, ...]
+
+
+def study_terms(run: Run) -> StudyTerms:
+    """Arrange a study's terms; a later session's reading replaces an earlier one's."""
+    study = run.plan.study
+    if study is None:
+        return StudyTerms("", (), (), ())
+    told: dict[str, dict[str, Term]] = {}
+    variants = [each.variant for each in study.combinations]
+    for term in run.terms:
+        if term.variant in variants:
+            told.setdefault(term.key, {})[term.variant] = term
+    flipped = {each.variant: each.flipped for each in study.combinations}
+    switches = []
+    for switch in study.switches:
+        own = told.pop(switch.tactic, {})
+        sides = [
+            {name: term.read_back for name, term in own.items()
+             if (switch.tactic in flipped[name]) is turned}
+            for turned in (False, True)
+        ]  # fmt: skip
+        answers = [list(dict.fromkeys(side.values())) for side in sides]
+        alike = sum(
+            side[name] == answer[0]
+            and not TermValue(own[name].asked, own[name].read_back).disobeyed
+            for side, answer in zip(sides, answers, strict=True)
+            for name in side
+        )
+        switches.append(
+            SwitchTerms(
+                tactic=switch.tactic,
+                base=switch.base,
+                base_read=answers[0][0] if answers[0] else None,
+                other=switch.other,
+                other_read=tuple(value for value in answers[1] if value is not None),
+                read=alike,
+                of=len(own),
+            )
+        )
+    others = [_other(key, values, study) for key, values in told.items()]
+    return StudyTerms(
+        base=study.base,
+        switches=tuple(switches),
+        changing=tuple(one for one in others if one.others),
+        same=tuple(one for one in others if not one.others),
+    )
+
+
+def _other(key: str, values: Mapping[str, Term], study: Study) -> OtherTerm:
+    at_base = values[study.base].read_back if study.base in values else None
+    away = {
+        name: term.read_back
+        for name, term in values.items()
+        if term.read_back != at_base and key not in MEASURED_KEYS
+    }
+    others = tuple(dict.fromkeys(away.values()))
+    flipped = {each.variant: each.flipped for each in study.combinations if each.variant in values}
+    follows = next(
+        (
+            switch.tactic
+            for switch in study.switches
+            if away.keys() == {name for name, own in flipped.items() if switch.tactic in own}
+        ),
+        "",
+    )
+    return OtherTerm(key.removeprefix(SETTING), at_base, others, follows if away else "")

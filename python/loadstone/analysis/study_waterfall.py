@@ -1,0 +1,126 @@
+"""From the time at base to that at the other end: what each switch contributes, with what the
+contributions leave. The figures are those of `statistics/study`, as ratios and in ms."""
+
+from dataclasses import dataclass
+from math import exp
+
+from loadstone.analysis.study import StudiedOperation, StudyMap
+from loadstone.plan.study import Switch
+from loadstone.statistics.estimate import Estimate
+from loadstone.statistics.study import Interaction, as_ratio, is_beyond, waterfall
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What one switch contributes to the distance of the two ends."""
+
+    switch: Switch
+    ratio: Estimate
+    called: bool
+    """Whether it is an effect: its interval excludes 1, and it is beyond the threshold."""
+    ms: float
+    """The difference to the step before."""
+    before_ms: float
+    after_ms: float
+    share: Estimate | None
+    """Of the whole; None where the ends are too near to each other for shares."""
+    order_range: tuple[float, float] | None
+    """Its least and its greatest ratio, over all orders measured; None where there is one only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Two switches (`other` None: one and all others) whose effects depend on each other on every
+    scale."""
+
+    one: str
+    other: str | None
+    ratio: Estimate
+    """The time of both over what their effects multiply to."""
+    ms: Estimate
+    """The time of both less what their effects add to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Descent:
+    """The waterfall of one operation, the largest contribution first."""
+
+    operation: StudiedOperation
+    base_ms: float
+    steps: tuple[Contribution, ...]
+    remainder_ratio: float
+    remainder_ms: float
+    end_ms: float
+    whole: Estimate
+    """The time of the other end over that of the base."""
+    whole_called: bool
+    closure: Estimate | None
+    """What the contributions leave of the whole, as a ratio with an interval."""
+    closure_called: bool
+    together: tuple[Together, ...]
+
+
+def descents(found: StudyMap) -> tuple[Descent, ...]:
+    """Of each operation that has both ends and every switch's contribution; that with the largest
+    distance of its ends first, what may not be called a distance last."""
+    made = [one for operation in found.operations if (one := _descent(operation, found))]
+    return tuple(sorted(made, key=lambda one: (not one.whole_called, -_size(one))))
+
+
+def _size(one: Descent) -> float:
+    return max(one.whole.value, 1 / one.whole.value)
+
+
+def _descent(operation: StudiedOperation, found: StudyMap) -> Descent | None:
+    effects = operation.effects
+    known = {name: part.contribution for name, part in effects.parts.items()}
+    sizes = {name: abs(one.value) if one else 0.0 for name, one in known.items()}
+    steps = waterfall(effects, sorted(known, key=lambda name: -sizes[name]))
+    if steps is None or effects.whole is None:
+        return None
+    switches = {switch.tactic: switch for switch in found.study.switches}
+    made: list[Contribution] = []
+    before_ms = steps.base_ms
+    for step in steps.steps:
+        part = effects.parts[step.name]
+        reach = part.order_range
+        apart = reach is not None and reach[0].value < reach[1].value
+        made.append(
+            Contribution(
+                switch=switches[step.name],
+                ratio=as_ratio(step.ln),
+                called=is_beyond(step.ln, effects.threshold),
+                ms=step.ms,
+                before_ms=before_ms,
+                after_ms=step.after_ms,
+                share=part.share,
+                order_range=(exp(reach[0].value), exp(reach[1].value)) if reach and apart else None,
+            )
+        )
+        before_ms = step.after_ms
+    return Descent(
+        operation=operation,
+        base_ms=steps.base_ms,
+        steps=tuple(made),
+        remainder_ratio=steps.remainder.ratio,
+        remainder_ms=steps.remainder.ms,
+        end_ms=steps.end_ms,
+        whole=as_ratio(effects.whole),
+        whole_called=is_beyond(effects.whole, effects.threshold),
+        closure=effects.closure and as_ratio(effects.closure),
+        closure_called=is_beyond(effects.closure, effects.threshold),
+        together=tuple(map(_together, _claimed(operation))),
+    )
+
+
+def _claimed(operation: StudiedOperation) -> list[Interaction]:
+    """Of two switches the one with its rest is the pair again."""
+    effects = operation.effects
+    rest = [part.with_rest for part in effects.parts.values() if part.with_rest]
+    pairs = list(effects.interactions)
+    every = pairs if len(effects.parts) <= 2 else [*pairs, *rest]
+    return [one for one in every if one.claimed]
+
+
+def _together(one: Interaction) -> Together:
+    return Together(one.one, one.other, as_ratio(one.ln), one.ms)

@@ -1,0 +1,317 @@
+"""A study on the page: the sensitivity map, what opens behind its cells, and the waterfalls, placed
+in pixels."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from markupsafe import escape
+
+from loadstone.analysis.plan_shape import PlanLine
+from loadstone.analysis.study import StudiedOperation, StudyMap, SwitchEffect
+from loadstone.analysis.study_details import SwitchDetail
+from loadstone.analysis.study_waterfall import Contribution, Descent
+from loadstone.plan.study import Switch
+from loadstone.record.model import OperationText
+from loadstone.report import study_words
+from loadstone.statistics.estimate import Estimate
+from loadstone.text.numbers import TIMES, duration
+
+SHADES = 8
+SHADE_RATIO_MAX = 10.0
+"""A ratio that gets the darkest shade, slower or faster."""
+NS_PER_MS = 1e6
+STRIP_PX = 320
+FALL_PX = 260
+DOTS_MAX = 60
+"""Of one contrast: a study has eight to some dozens of blocks."""
+PLAN_BUDGET_BYTES = 900_000
+PLAN_LETTERS = (12_000, 6_000, 3_000, 1_500, 700, 300)
+"""Of each plan, the first with which all are within the budget."""
+
+
+@dataclass(frozen=True, slots=True)
+class MapCell:
+    """A cell as it is drawn; `side` is `slower`, `faster` or empty, `depth` 0 to 8."""
+
+    switch: Switch
+    text: str
+    side: str
+    depth: int
+    says: str
+    """What it shows on hover: the effect with its interval, or why there is none."""
+    panel: str
+
+
+@dataclass(frozen=True, slots=True)
+class MapRow:
+    """An operation."""
+
+    operation: StudiedOperation
+    title: str
+    base: str
+    cells: tuple[MapCell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """The contrasts of one kind, a dot for each block, in pixels; None for what is not known."""
+
+    name: str
+    ratio: Estimate
+    dots: tuple[tuple[float, float], ...]
+    blocks: int
+    middle: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class StudyPanel:
+    """What opens behind a cell."""
+
+    id: str
+    detail: SwitchDetail
+    title: str
+    strips: tuple[Strip, ...]
+    ticks: tuple[tuple[float, str], ...]
+    none_at: float
+    """The place of 1, no effect."""
+    plan: tuple[PlanLine, ...]
+    plan_left_out: int
+    """Lines that are not shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A step of a waterfall, in pixels: from the time before it to the time after it."""
+
+    step: Contribution
+    side: str
+    before: float
+    after: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fall:
+    """One operation's waterfall."""
+
+    descent: Descent
+    title: str
+    base: float
+    bars: tuple[Bar, ...]
+    end: float
+    ticks: tuple[tuple[float, str], ...]
+
+
+def side_of(each: SwitchEffect) -> tuple[str, int]:
+    """The side and the depth of a cell's shade; none unless it is called an effect."""
+    if each.failure or each.alone is None or not each.acts_alone:
+        return "", 0
+    reach = abs(math.log(each.alone.value)) / math.log(SHADE_RATIO_MAX)
+    return _side(each.alone.value), min(SHADES, max(1, round(reach * SHADES)))
+
+
+def _side(ratio: float) -> str:
+    return "slower" if ratio > 1 else "faster"
+
+
+def study_context(
+    found: StudyMap,
+    details: Sequence[SwitchDetail],
+    falls: Sequence[Descent],
+    texts: Sequence[OperationText],
+) -> dict[str, Any]:
+    """What the templates of a study need."""
+    titles = {(text.rows, text.name): text.title for text in texts}
+    named = {
+        (one.operation.rows, one.operation.name, one.effect.switch.tactic): f"p{number}"
+        for number, one in enumerate(details)
+    }
+    scales = dict.fromkeys(operation.rows for operation in found.operations)
+    return {
+        "map": found,
+        "map_views": [
+            (
+                rows,
+                [_row(found, one, titles, named) for one in found.operations if one.rows == rows],
+            )
+            for rows in scales
+        ],
+        "map_legend": (
+            study_words.legend(found.operations[0].effects.confidence) if found.operations else ""
+        ),
+        "unfit": [one for one in found.operations if one.status != "ok"],
+        "falls": [_fall(one, titles) for one in falls],
+        "study_words": study_words,
+        "strip_px": STRIP_PX,
+        "fall_px": FALL_PX,
+    }
+
+
+def _row(
+    found: StudyMap,
+    operation: StudiedOperation,
+    titles: Mapping[tuple[int, str], str],
+    named: Mapping[tuple[int, str, str], str],
+) -> MapRow:
+    effects = {each.switch: each for each in operation.switches}
+    base_ms = operation.effects.base_ms
+    return MapRow(
+        operation=operation,
+        title=titles.get((operation.rows, operation.name), operation.name),
+        base=study_words.UNKNOWN if base_ms is None else duration(base_ms * NS_PER_MS),
+        cells=tuple(
+            _cell(effects[switch], named[operation.rows, operation.name, switch.tactic])
+            for switch in found.order
+        ),
+    )
+
+
+def _cell(each: SwitchEffect, panel: str) -> MapCell:
+    side, depth = side_of(each)
+    plan = {True: "same plan", False: "another plan", None: "plan not shown"}[each.same_plan]
+    why = study_words.failure_words(each)
+    says = f"{study_words.words(each.switch)}: {why or study_words.told(each.alone)}"
+    if not why:
+        says += f"; {plan}" if each.acts_alone else f"; not called an effect; {plan}"
+    return MapCell(each.switch, study_words.cell(each), side, depth, says, panel)
+
+
+def study_panels(
+    details: Sequence[SwitchDetail], texts: Sequence[OperationText], *, plans: bool = True
+) -> tuple[StudyPanel, ...]:
+    """A panel for each cell of the map; without plans where they take too much."""
+    titles = {(text.rows, text.name): text.title for text in texts}
+    letters = _letters(details) if plans else 0
+    return tuple(_panel(f"p{number}", one, titles, letters) for number, one in enumerate(details))
+
+
+def _letters(details: Sequence[SwitchDetail]) -> int:
+    """The letters of each plan that are shown."""
+    sizes = [
+        sum(len(escape(line.one + line.other).encode()) / 2 + 1 for line in one.plan)
+        for one in details
+    ]
+    for cap in PLAN_LETTERS:
+        if sum(2 * min(size, 2 * cap) for size in sizes) <= PLAN_BUDGET_BYTES:
+            return cap
+    return PLAN_LETTERS[-1]
+
+
+def _panel(
+    name: str, detail: SwitchDetail, titles: Mapping[tuple[int, str], str], letters: int
+) -> StudyPanel:
+    effect = detail.effect
+    # What the map denies a figure has none behind it.
+    told = [] if effect.failure else [("alone", effect.alone, detail.alone),
+                                      ("last", effect.last, detail.last)]  # fmt: skip
+    shown = [(kind, ratio, dots) for kind, ratio, dots in told if ratio is not None]
+    axis = _Axis.over([x for _, ratio, dots in shown for x in (1.0, *_known(ratio), *dots)],
+                      STRIP_PX)  # fmt: skip
+    kept = 0
+    spent = 0
+    for line in detail.plan:
+        spent += max(len(line.one), len(line.other)) + 1
+        if spent > letters:
+            break
+        kept += 1
+    operation = detail.operation
+    return StudyPanel(
+        id=name,
+        detail=detail,
+        title=titles.get((operation.rows, operation.name), operation.name),
+        strips=tuple(_strip(kind, ratio, dots, axis) for kind, ratio, dots in shown),
+        ticks=axis.ratios() if shown else (),
+        none_at=axis.place(1.0),
+        plan=detail.plan[:kept],
+        plan_left_out=len(detail.plan) - kept,
+    )
+
+
+def _known(ratio: Estimate) -> list[float]:
+    return [value for value in (ratio.value, ratio.low, ratio.high) if value is not None]
+
+
+def _strip(kind: str, ratio: Estimate, dots: Sequence[float], axis: "_Axis") -> Strip:
+    return Strip(
+        name=kind,
+        ratio=ratio,
+        dots=tuple((axis.place(x), 5.0 + n % 3 * 3) for n, x in enumerate(dots[:DOTS_MAX])),
+        blocks=len(dots),
+        middle=axis.place(ratio.value),
+        low=None if ratio.low is None else axis.place(ratio.low),
+        high=None if ratio.high is None else axis.place(ratio.high),
+    )
+
+
+def _fall(one: Descent, titles: Mapping[tuple[int, str], str]) -> Fall:
+    operation = one.operation
+    reached = [one.base_ms, one.end_ms, *(step.after_ms for step in one.steps)]
+    for step in one.steps:
+        reached += [step.before_ms * value for value in _known(step.ratio)]
+    axis = _Axis.over(reached, FALL_PX)
+    return Fall(
+        descent=one,
+        title=titles.get((operation.rows, operation.name), operation.name),
+        base=axis.place(one.base_ms),
+        bars=tuple(_bar(step, axis) for step in one.steps),
+        end=axis.place(one.end_ms),
+        ticks=axis.times(),
+    )
+
+
+def _bar(step: Contribution, axis: "_Axis") -> Bar:
+    low, high = (
+        None if bound is None else axis.place(step.before_ms * bound)
+        for bound in (step.ratio.low, step.ratio.high)
+    )
+    side = _side(step.ratio.value) if step.called else "uncalled"
+    return Bar(step, side, axis.place(step.before_ms), axis.place(step.after_ms), low, high)
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """A logarithmic axis of so many pixels."""
+
+    low: float
+    high: float
+    px: int
+
+    @staticmethod
+    def over(values: Sequence[float], px: int) -> "_Axis":
+        """With some margin, and over a factor of 1.2 at least."""
+        known = values or [1.0]
+        low, high = min(known), max(known)
+        room = max(1.04, math.sqrt(1.2 * low / high)) if high / low < 1.2 else (high / low) ** 0.05
+        return _Axis(low / room, high * room, px)
+
+    def place(self, value: float) -> float:
+        share = math.log(value / self.low) / math.log(self.high / self.low)
+        return round(share * self.px, 1)
+
+    def ratios(self) -> tuple[tuple[float, str], ...]:
+        return tuple((self.place(x), f"{x:g}{TIMES}") for x in self._round())
+
+    def times(self) -> tuple[tuple[float, str], ...]:
+        return tuple((self.place(x), duration(x * NS_PER_MS)) for x in self._round())
+
+    def _round(self) -> list[float]:
+        """Round numbers, as many as have room for their labels."""
+        powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
+        for steps in ((1, 1.1, 1.2, 1.5, 2, 3, 5, 7, 9), (1, 1.5, 2, 3, 5, 7), (1, 2, 5), (1,)):
+            found = [step * 10.0**power for power in powers for step in steps]
+            found = [x for x in found if self.low <= x <= self.high]
+            places = [self.place(x) for x in found]
+            near = pairwise(places)
+            if all(right - left >= LABEL_PX for left, right in near):
+                return found
+        return found[:: max(1, len(found) * LABEL_PX // self.px + 1)]
+
+
+LABEL_PX = 44
+"""Between the places of two labels of an axis."""
