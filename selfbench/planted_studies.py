@@ -34,6 +34,10 @@ LOADSTONE = str(Path(sys.executable).parent / "loadstone")
 SWITCHES, INTERACTING, IDLE = ("b", "c", "d", "e"), ("c", "d"), "e"
 """One that adds, two that multiply and interact, one that does nothing."""
 CANCELLING = ("a", "f")
+TIME_US = 300
+"""So short that on a busy machine most statements end before another program gets their
+processor: what is planted is a time, and not what a crowded machine makes of it."""
+NULL_ENGINE = "null"
 SECONDS = 15
 """Of an operation at most; most are known sooner."""
 
@@ -80,9 +84,9 @@ def count(operations: Sequence[str], runs: int) -> Counts:
     """Run the studies: of the switches that cancel in the first run only."""
     counts = Counts()
     for number in range(runs):
-        for made in _studies(SWITCHES, operations, number):
-            _judge(made, counts)
-        for made in _studies(CANCELLING, operations, number) if number == 0 else ():
+        for made, overhead in _studies(SWITCHES, operations, number):
+            _judge(made, overhead, counts)
+        for made, _ in _studies(CANCELLING, operations, number) if number == 0 else ():
             _judge_group(made, counts)
         print(f"studies: run {number + 1} of {runs}", file=sys.stderr, flush=True)
     return counts
@@ -90,15 +94,17 @@ def count(operations: Sequence[str], runs: int) -> Counts:
 
 def _studies(
     switches: Sequence[str], operations: Sequence[str], seed: int
-) -> Iterator[list[Block]]:
-    """The blocks of each operation, all combinations of these switches in each."""
+) -> Iterator[tuple[list[Block], float]]:
+    """The blocks of each operation, all combinations of these switches in each; and the harness
+    overhead, which every statement takes besides, as a share of the time at base."""
     vary = [part for name in switches for part in ("--vary", name)]
     named = [part for name in operations for part in ("--operation", name)]
     seconds = str(SECONDS * len(operations))
+    base = f"planted?time_us={TIME_US}"
     with tempfile.TemporaryDirectory() as folder:
         record = Path(folder) / "study.loadstone"
         subprocess.run(
-            [LOADSTONE, "study", "wisconsin", "--on", "planted", *vary, "--factorial", *named,
+            [LOADSTONE, "study", "wisconsin", "--on", base, *vary, "--factorial", *named,
              "--rows", "1000", "--seconds", seconds, "--seed", str(seed), "--no-limits",
              "--no-report", "--record", str(record)],
             check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -111,12 +117,13 @@ def _studies(
         if result.status in BELIEVED and result.samples:
             cells[result.cell.operation][result.cell.variant] = result
     for results in cells.values():
-        yield [*blocks(run.plan.study.combinations, results)]
+        overhead_ns = median(sample.elapsed_ns for sample in results[NULL_ENGINE].samples)
+        yield [*blocks(run.plan.study.combinations, results)], overhead_ns / (TIME_US * 1000)
 
 
-def _judge(made: list[Block], counts: Counts) -> None:
+def _judge(made: list[Block], overhead: float, counts: Counts) -> None:
     parts = parts_of(SWITCHES)
-    truth = {one: log(planted(one)) for one in factorial(parts)}
+    truth = {one: log(planted(one) + overhead) for one in factorial(parts)}
     whole = contrasts.value(contrasts.whole(parts), truth)
     full = study_effects(parts, made)
     ends = study_effects(parts, _only(made, two_ended(parts)))
