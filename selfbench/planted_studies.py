@@ -38,7 +38,7 @@ TIME_US = 300
 """So short that on a busy machine most statements end before another program gets their
 processor: what is planted is a time, and not what a crowded machine makes of it."""
 NULL_ENGINE = "null"
-SECONDS = 15
+SECONDS = 30
 """Of an operation at most; most are known sooner."""
 
 
