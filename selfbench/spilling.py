@@ -1,14 +1,14 @@
 r"""Joins, sorts and sets larger than their memory: lode beside DuckDB under the same limit.
 
-Each side runs each question in a process of its own, with one thread, and reads every row. lode has
-`memory` for what statements keep and `cache` for pages, which together are DuckDB's
-`memory_limit`. Printed are the least elapsed time of the rounds, what lode spilled, and the largest
-resident set of the process, of which Python and its libraries are some 100 MB before any question.
+The relations are made in a process of their own, and each side runs each question in another, with
+one thread, and reads every row. lode has `memory` for what statements keep and `cache` for pages,
+which together are DuckDB's `memory_limit`. Printed are the least elapsed time of the rounds, what
+lode spilled, and the largest resident set of the process that asked, of which Python and its
+libraries are some 100 MB before any question.
 """
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -50,10 +50,14 @@ QUESTIONS = {
 }
 
 
-def relation(rows: int, factor: int) -> pa.Table:
-    """A permuted key and a value of eight bytes."""
-    keys = [at * factor % rows for at in range(rows)]
-    return pa.table({"k": pa.array(keys, pa.int32()), "v": pa.array(keys, pa.int64())})
+def resident_bytes_max() -> int:
+    """The largest resident set of this process.
+
+    `getrusage` has that of the program that started it, too: a new one takes over the figure of the
+    one whose place it takes.
+    """
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(status.partition("VmHWM:")[2].split()[0]) * 1024
 
 
 def counted(batches: Iterable[pa.RecordBatch]) -> int:
@@ -62,15 +66,18 @@ def counted(batches: Iterable[pa.RecordBatch]) -> int:
 
 
 def prepare(folder: Path, rows: int) -> None:
-    """Both databases with the same relations."""
+    """Both databases with the same relations: a permuted key, and it again in eight bytes."""
     import duckdb
 
     with duckdb.connect(str(folder / "duckdb")) as peer:
         database = lode.Database(folder / "lode", "any")
         for name, factor in (("a", 7_919), ("b", 104_729)):
-            data = relation(rows, factor)
-            peer.register("data", data)
-            peer.execute(f"create table {name} as select * from data")
+            key = f"made.number * {factor} % {rows}"
+            peer.execute(
+                f"create table {name} as"
+                f" select ({key})::integer k, ({key})::bigint v from range({rows}) made (number)"
+            )
+            data = peer.sql(f"select k, v from {name}").to_arrow_table()
             database.load(name, [("k", "i4"), ("v", "i8")], data)
         database.settle("a", "b")
         database.close()
@@ -102,16 +109,20 @@ def theirs(folder: Path, question: str, memory_bytes: int) -> dict[str, int]:
     }
     with duckdb.connect(str(folder / "duckdb"), config=settings) as peer:
         start_ns = clock_ns()
-        answer = peer.execute(QUESTIONS[question][1]).to_arrow_reader(65_536)
-        rows = counted(answer or ())
+        answer = peer.sql(QUESTIONS[question][1]).to_arrow_reader(65_536)
+        rows = counted(answer)
         elapsed_ns = clock_ns() - start_ns
     return {"elapsed_ns": elapsed_ns, "rows": rows, "spilled_bytes": -1}
 
 
+def command_of(part: str, folder: Path) -> list[str]:
+    """A part of this program as a process of its own."""
+    return [sys.executable, __file__, "--part", part, "--folder", str(folder)]
+
+
 def told(side: str, folder: Path, question: str, memory_bytes: int) -> dict[str, int] | str:
     """What a process of its own found, or its last line where it failed."""
-    command = [sys.executable, __file__, "--side", side, "--folder", str(folder)]
-    command += ["--question", question, "--memory", str(memory_bytes)]
+    command = [*command_of(side, folder), "--question", question, "--memory", str(memory_bytes)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         return (done.stderr.strip().splitlines() or ["no word"])[-1]
@@ -121,7 +132,7 @@ def told(side: str, folder: Path, question: str, memory_bytes: int) -> dict[str,
 
 def compare(folder: Path, rows: int, memory_bytes: int, rounds: int) -> None:
     """Print a line for each question and side."""
-    prepare(folder, rows)
+    subprocess.run([*command_of("prepare", folder), "--rows", str(rows)], check=True)
     for question in QUESTIONS:
         least: dict[str, float] = {}
         for side in ("lode", "duckdb"):
@@ -152,19 +163,23 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--memory", type=int, default=16 * MIB, help="in bytes")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--side", choices=("lode", "duckdb"), help=argparse.SUPPRESS)
+    parts = ("prepare", "lode", "duckdb")
+    parser.add_argument("--part", choices=parts, help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--question", choices=tuple(QUESTIONS), help=argparse.SUPPRESS)
     asked = parser.parse_args()
-    if asked.side is None:
+    if asked.part is None:
         with tempfile.TemporaryDirectory() as folder:
             compare(Path(folder), asked.rows, asked.memory, asked.rounds)
         return
-    before_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    one_side = ours if asked.side == "lode" else theirs
+    if asked.part == "prepare":
+        prepare(asked.folder, asked.rows)
+        return
+    before_bytes = resident_bytes_max()
+    one_side = ours if asked.part == "lode" else theirs
     found = one_side(asked.folder, asked.question, asked.memory)
-    resident_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(json.dumps(found | {"resident_bytes": resident_bytes, "before_bytes": before_bytes}))
+    memory = {"resident_bytes": resident_bytes_max(), "before_bytes": before_bytes}
+    print(json.dumps(found | memory))
 
 
 if __name__ == "__main__":
