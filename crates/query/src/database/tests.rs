@@ -12,7 +12,6 @@ mod spilling;
 mod counted;
 
 use std::sync::Arc;
-use std::sync::mpsc::channel;
 
 use arrow_array::{Int16Array, Int32Array, RecordBatch, RecordBatchIterator, StringArray};
 use loadstone_datasets::{Column, Relation, read_all};
@@ -319,48 +318,6 @@ fn many_rows_come_while_they_are_read_and_stop_when_nobody_reads() {
     // The thread has let go of the database.
     assert!(!database.storage().is_in_use());
     database.execute("destroy tenktup1", &[]).unwrap();
-}
-
-#[test]
-fn a_statement_is_cancelled_from_another_thread() {
-    let (_folder, database) = database();
-    let relation = generated("1993", "tenktup1", 1_000);
-    load(&database, &relation, &Storage::default());
-    let endless = "range of t is tenktup1 range of u is tenktup1 range of v is tenktup1
-        range of w is tenktup1
-        retrieve (x = count(t.unique1 where t.unique1 + u.unique1 + v.unique1 + w.unique1 < 0))";
-    let (ended, end) = channel();
-    std::thread::scope(|scope| {
-        scope.spawn(|| ended.send(database.query(endless, &[]).err()).unwrap());
-        let error = loop {
-            database.cancel();
-            match end.try_recv() {
-                Ok(error) => break error,
-                Err(_) => std::thread::yield_now(),
-            }
-        };
-        assert!(matches!(error, Some(QueryError::Cancelled)), "{error:?}");
-    });
-}
-
-#[test]
-fn rows_on_their_way_are_cancelled() {
-    let (_folder, database) = database();
-    let relation = generated("1993", "tenktup1", 1_000);
-    load(&database, &relation, &Storage::default());
-    let product = "range of t is tenktup1 range of u is tenktup1
-        retrieve (t.all, u.unique1)";
-    let mut rows = database.query(product, &[]).unwrap();
-    assert!(rows.next_tuples().unwrap().is_some());
-    database.cancel();
-    let error = loop {
-        match rows.next_tuples() {
-            Ok(Some(_)) => {}
-            Ok(None) => break None,
-            Err(error) => break Some(error),
-        }
-    };
-    assert!(matches!(error, Some(QueryError::Cancelled)), "{error:?}");
 }
 
 #[test]

@@ -1,9 +1,52 @@
 //! Statements that are ended from another thread: while they wait, and while they change things.
 
+use std::sync::mpsc::channel;
 use std::thread;
 
 use super::*;
 use crate::catalog::Catalog;
+
+#[test]
+fn a_statement_is_cancelled_from_another_thread() {
+    let (_folder, database) = database();
+    let relation = generated("1993", "tenktup1", 1_000);
+    load(&database, &relation, &Storage::default());
+    let endless = "range of t is tenktup1 range of u is tenktup1 range of v is tenktup1
+        range of w is tenktup1
+        retrieve (x = count(t.unique1 where t.unique1 + u.unique1 + v.unique1 + w.unique1 < 0))";
+    let (ended, end) = channel();
+    thread::scope(|scope| {
+        scope.spawn(|| ended.send(database.query(endless, &[]).err()).unwrap());
+        let error = loop {
+            database.cancel();
+            match end.try_recv() {
+                Ok(error) => break error,
+                Err(_) => thread::yield_now(),
+            }
+        };
+        assert!(matches!(error, Some(QueryError::Cancelled)), "{error:?}");
+    });
+}
+
+#[test]
+fn rows_on_their_way_are_cancelled() {
+    let (_folder, database) = database();
+    let relation = generated("1993", "tenktup1", 1_000);
+    load(&database, &relation, &Storage::default());
+    let product = "range of t is tenktup1 range of u is tenktup1
+        retrieve (t.all, u.unique1)";
+    let mut rows = database.query(product, &[]).unwrap();
+    assert!(rows.next_tuples().unwrap().is_some());
+    database.cancel();
+    let error = loop {
+        match rows.next_tuples() {
+            Ok(Some(_)) => {}
+            Ok(None) => break None,
+            Err(error) => break Some(error),
+        }
+    };
+    assert!(matches!(error, Some(QueryError::Cancelled)), "{error:?}");
+}
 
 /// The error of what waits on another thread for a transaction of this one, cancelled meanwhile.
 fn cancelled_waiting<R>(database: &Database, act: impl FnOnce() -> Result<R> + Send) -> QueryError
