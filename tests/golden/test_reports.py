@@ -95,7 +95,10 @@ def test_bytes_of_a_program(name: str, file: str, normal, request: pytest.Fixtur
     check(file, data, request)
 
 
-@pytest.mark.parametrize(("name", "file", "normal"), [("html", "study.html.golden", page_text)])
+@pytest.mark.parametrize(
+    ("name", "file", "normal"),
+    [("html", "study.html.golden", page_text), ("md", "study.md.golden", bytes)],
+)
 def test_bytes_of_a_study(name: str, file: str, normal, request: pytest.FixtureRequest) -> None:
     data = normal(registry.load_report(name)().render(study_record()))
     check(file, data, request)

@@ -1,5 +1,6 @@
 """The page of a study shows the map's figures, and claims nothing that the map does not."""
 
+import json
 import random
 import re
 from collections.abc import Callable
@@ -168,6 +169,22 @@ def test_terms_are_read_back_from_every_combination() -> None:
     first = study_terms(replace(run, terms=tuple(disobeyed))).switches[0]
     assert (first.other, first.other_read) == ("none", ("full",))
     assert 'class="unequal"' in page(replace(run, terms=tuple(disobeyed)))
+
+
+@pytest.mark.parametrize("make", [record, broken, few_blocks])
+def test_json_has_the_figures_of_the_map(make: Callable[[], Run]) -> None:
+    run = make()
+    told_of = json.loads(registry.load_report("json")().render(run))["study"]
+    map_ = found(run)
+    assert [one["operation"] for one in told_of["operations"]] == [o.name for o in map_.operations]
+    for operation, shown in zip(map_.operations, told_of["operations"], strict=True):
+        effects = {each.switch.tactic: each for each in operation.switches}
+        assert [one["tactic"] for one in shown["switches"]] == [s.tactic for s in map_.order]
+        for one in shown["switches"]:
+            each = effects[one["tactic"]]
+            assert (one["alone"] and one["alone"]["value"]) == (each.alone and each.alone.value)
+            assert (one["same_plan"], one["failure"]) == (each.same_plan, each.failure)
+            assert bool(one["blocks_alone"]) == (each.alone is not None)
 
 
 def test_the_contents_fit_the_page() -> None:

@@ -14,6 +14,7 @@ from loadstone.control_characters import legible_json
 from loadstone.record.model import Run, UsersPoint
 from loadstone.report.base import Report
 from loadstone.report.columns import cells, members, plain
+from loadstone.report.study_json import study_object
 
 SCHEMA = "loadstone-report-2"
 
@@ -46,6 +47,7 @@ def encode(whole: Summary) -> bytes:
         "cells": [members(told) for told in cells(whole)],
         "growth": [_growth(line) for line in growth(whole)],
         "ladder": [dataclasses.asdict(ladder) for ladder in ladders(whole)],
+        "study": study_object(run),
         "users": [_users(point) | {"judged": run.plan.limits} for point in run.users],
         "terms": [dataclasses.asdict(term) for term in run.terms],
         "structure_notes": [

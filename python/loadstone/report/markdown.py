@@ -9,12 +9,13 @@ from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.growth import growth
 from loadstone.analysis.published import comparisons
 from loadstone.analysis.standing import unjudged
+from loadstone.analysis.study import StudyMap, study_map
 from loadstone.analysis.summary import Row, Summary, View, summarise
 from loadstone.analysis.terms import terms
 from loadstone.analysis.user_points import users_tables
 from loadstone.analysis.verdict import circumstances, headline, verdict
 from loadstone.record.model import Run
-from loadstone.report import reproduce
+from loadstone.report import reproduce, study_words
 from loadstone.report.base import Report
 from loadstone.report.calibration_table import CalibrationRow, calibration_table
 from loadstone.report.ladder_words import (
@@ -30,6 +31,8 @@ from loadstone.report.unequal_words import unequal_lines
 from loadstone.text import numbers
 
 NEAR_OVERHEAD = "*"
+STRONGEST = 6
+"""Effects of a study that are told with their intervals."""
 HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
@@ -49,13 +52,11 @@ def _lines(whole: Summary, plan_hash: str) -> Iterable[str]:
     yield f"**{plain(headline(whole))}**  "
     yield f"{plain(circumstances(run))}  "
     yield plain(verdict(whole).sentence())
-    for view in whole.views:
-        yield ""
-        yield from _view(whole, view)
-    yield from _marks(whole)
-    yield from _paper(whole)
-    yield from _ladder(whole)
-    yield from _growth(whole)
+    study = study_map(run)
+    if study is not None:
+        yield from _study(study, whole)
+    else:
+        yield from _body(whole)
     yield from _reasons(whole, "failed", "Failed:")
     yield from _reasons(
         whole, "disturbed", "Disturbed: on an idle machine the figure lies within its interval:"
@@ -66,13 +67,52 @@ def _lines(whole: Summary, plan_hash: str) -> Iterable[str]:
     yield from _events(run)
     yield from _calibration(whole)
     yield from _users(run)
+    if study is None:
+        yield from _unequal(whole)
+    yield ""
+    yield f"Run again: {code(reproduce.command(run))} · run {plain(run.run_id)}, plan {plan_hash}"
+
+
+def _body(whole: Summary) -> Iterable[str]:
+    """What a run has that is no study."""
+    for view in whole.views:
+        yield ""
+        yield from _view(whole, view)
+    yield from _marks(whole)
+    yield from _paper(whole)
+    yield from _ladder(whole)
+    yield from _growth(whole)
+
+
+def _unequal(whole: Summary) -> Iterable[str]:
     unequal = terms(whole).unequal
     if unequal:
         yield ""
         yield f"Unequal terms: {plain(', '.join(unequal))}."
     yield from (f"- ≠ {plain(line)}" for line in unequal_lines(whole, marks=True))
-    yield ""
-    yield f"Run again: {code(reproduce.command(run))} · run {plain(run.run_id)}, plan {plan_hash}"
+
+
+def _study(found: StudyMap, whole: Summary) -> Iterable[str]:
+    """The sensitivity map, and the strongest effects with their intervals."""
+    headings = [plain(study_words.words(switch)) for switch in found.order]
+    for rows in dict.fromkeys(one.rows for one in found.operations):
+        yield from ("", plain(f"{numbers.number(rows)} {whole.words.scale}, warm"), "")
+        yield f"| operation | base | {' | '.join(headings)} |"
+        yield f"|---|--:|{'--:|' * len(headings)}"
+        for one in found.operations:
+            if one.rows == rows:
+                effects = {each.switch: each for each in one.switches}
+                cells = " | ".join(study_words.cell(effects[switch]) for switch in found.order)
+                base_ms = one.effects.base_ms
+                base = study_words.UNKNOWN if base_ms is None else study_words.milliseconds(base_ms)
+                yield f"| {plain(one.name)} | {base} | {cells} |"
+    if found.operations:
+        yield from ("", plain(study_words.legend(found.operations[0].effects.confidence)))
+    acting = [(one, each) for one in found.operations for each in one.switches if each.strength]
+    if acting:
+        yield from ("", "Strongest effects:", "")
+    for one, each in sorted(acting, key=lambda pair: -pair[1].strength)[:STRONGEST]:
+        yield f"- {plain(study_words.line(one.name, each))}"
 
 
 def plain(text: str) -> str:

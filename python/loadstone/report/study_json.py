@@ -1,0 +1,82 @@
+"""A study as an object of the JSON report: ratios with their bounds, times in ns."""
+
+from typing import Any
+
+from loadstone.analysis.study import NS_PER_MS, SwitchEffect, study_map
+from loadstone.analysis.study_details import SwitchDetail, switch_details
+from loadstone.analysis.study_waterfall import Descent, descents
+from loadstone.record.model import Run
+from loadstone.report.columns import plain
+
+
+def study_object(run: Run) -> dict[str, Any] | None:
+    """The map and the waterfalls; None for a run that is no study."""
+    found = study_map(run)
+    if found is None:
+        return None
+    details: dict[tuple[int, str], list[SwitchDetail]] = {}
+    for one in switch_details(run, found):
+        details.setdefault((one.operation.rows, one.operation.name), []).append(one)
+    falls = {(one.operation.rows, one.operation.name): one for one in descents(found)}
+    return {
+        "switches": [plain(switch) for switch in found.order],
+        "operations": [
+            {
+                "operation": one.name,
+                "rows": one.rows,
+                "status": one.status,
+                "reason": one.reason,
+                "blocks": one.effects.blocks,
+                "confidence": one.effects.confidence,
+                "base_ns": None if one.effects.base_ms is None else one.effects.base_ms * NS_PER_MS,
+                "escalate": list(one.escalate),
+                "switches": [_switch(detail) for detail in details[one.rows, one.name]],
+                "waterfall": _fall(falls.get((one.rows, one.name))),
+            }
+            for one in found.operations
+        ],
+    }
+
+
+def _switch(detail: SwitchDetail) -> dict[str, Any]:
+    effect: SwitchEffect = detail.effect
+    return {
+        "tactic": effect.switch.tactic,
+        "alone": plain(effect.alone),
+        "last": plain(effect.last),
+        "acts": effect.effect.acts,
+        "acts_alone": effect.acts_alone,
+        "share": plain(effect.effect.share),
+        "same_plan": effect.same_plan,
+        "failure": effect.failure,
+        "blocks_alone": list(detail.alone),
+        "blocks_last": list(detail.last),
+    }
+
+
+def _fall(one: Descent | None) -> dict[str, Any] | None:
+    if one is None:
+        return None
+    return {
+        "whole": plain(one.whole),
+        "whole_called": one.whole_called,
+        "closure": plain(one.closure),
+        "closure_called": one.closure_called,
+        "base_ns": one.base_ms * NS_PER_MS,
+        "end_ns": one.end_ms * NS_PER_MS,
+        "remainder": {"ratio": one.remainder_ratio, "ns": one.remainder_ms * NS_PER_MS},
+        "steps": [
+            {
+                "tactic": step.switch.tactic,
+                "ratio": plain(step.ratio),
+                "called": step.called,
+                "ns": step.ms * NS_PER_MS,
+                "order_range": step.order_range and list(step.order_range),
+            }
+            for step in one.steps
+        ],
+        "together": [
+            {"one": both.one, "other": both.other, "ratio": plain(both.ratio)}
+            for both in one.together
+        ],
+    }
