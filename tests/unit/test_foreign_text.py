@@ -93,6 +93,11 @@ def run(text: str, folder: Path) -> None:
         _progress(text, screen=screen)
 
 
+def study(text: str, folder: Path) -> None:
+    for choice in ("--on", "--vary", "--operation", "--edition"):
+        command("study", "wisconsin", "--on", "sqlite", choice, text, "--dry-run")
+
+
 def _toml(text: str) -> str:
     return '"' + "".join(f"\\u{ord(letter):04x}" for letter in text) + '"'
 
@@ -164,7 +169,7 @@ def examined(text: str, folder: Path) -> None:
 COMMANDS: dict[str, Callable[[str, Path], None]] = {
     "run": run, "report": report, "compare": compared, "engines": engines, "tactics": tactics,
     "benchmarks": benchmarks, "data": data, "quel": quel, "lode": lode, "clean": clean,
-    "doctor": examined,
+    "doctor": examined, "study": study,
 }  # fmt: skip
 
 
