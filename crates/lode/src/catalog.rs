@@ -1,10 +1,13 @@
-//! The names of files: page 2, drawn in `docs/lode-format.md`.
+//! The names of files: a chain of pages that begins at page 2, drawn in `docs/lode-format.md`.
 //!
 //! The catalog knows what a file is called, what kind it is and where it begins; not what lies in
-//! it, nor which pages it has ([`crate::space`]).
+//! it, nor which pages it has ([`crate::space`]). All of its pages but the last that has entries
+//! are full: a place that is freed goes to the last entry.
 
 #[cfg(test)]
 mod tests;
+
+use std::collections::BTreeSet;
 
 use crate::error::{LodeError, Result};
 use crate::page::{
@@ -13,14 +16,17 @@ use crate::page::{
 use crate::pages::{PageRead, PageWrite};
 use crate::view::View;
 
-/// The page that holds the catalog.
+/// The page at which the catalog begins.
 pub const CATALOG_PAGE: PageNumber = 2;
 
 /// The longest name, in bytes of UTF-8.
 pub const NAME_BYTES_MAX: usize = 16;
 
-/// How many files a database can have.
-pub const FILES_MAX: usize = (PAGE_BYTES - HEADER_BYTES) / offset::ENTRY_BYTES;
+/// Entries of one page.
+const ENTRIES_MAX: usize = (PAGE_BYTES - HEADER_BYTES) / offset::ENTRY_BYTES;
+
+/// The owner of the catalog's pages behind the first: no file that has a name.
+const CATALOG_FILE: FileNumber = FileNumber::MAX;
 
 /// Offsets within an entry.
 mod offset {
@@ -36,7 +42,7 @@ mod offset {
 const _: () = assert!(offset::NAME + NAME_BYTES_MAX == offset::FILE);
 const _: () = assert!(offset::LAST + size_of::<PageNumber>() == offset::WORDS);
 const _: () = assert!(offset::WORDS + 2 * size_of::<u64>() == offset::ENTRY_BYTES);
-const _: () = assert!(offset::ENTRY_BYTES.is_multiple_of(8) && FILES_MAX == 84);
+const _: () = assert!(offset::ENTRY_BYTES.is_multiple_of(8) && ENTRIES_MAX == 84);
 
 /// Which access method a file belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,7 +97,7 @@ pub fn format(pages: &mut impl PageWrite) -> Result<()> {
 }
 
 /// Give a new file a name and a number. [`LodeError::Exists`] if the name is taken,
-/// [`LodeError::TooLong`] if it does not fit, [`LodeError::Limit`] at the 85th file.
+/// [`LodeError::TooLong`] if it does not fit.
 pub fn create(pages: &mut impl PageWrite, name: &str, kind: FileKind) -> Result<Entry> {
     let files = all(pages)?;
     create_beside(pages, &files, name, kind)
@@ -108,51 +114,68 @@ pub(crate) fn create_beside(
     if files.iter().any(|entry| entry.name == name) {
         return Err(LodeError::Exists { what: format!("file called `{name}`") });
     }
-    if files.len() == FILES_MAX {
-        let what = format!(
-            "a database holds {FILES_MAX} files, not more, so there is no room for `{name}`: put \
-             it into another database"
-        );
-        return Err(LodeError::Limit { what });
-    }
-    let is_free = |&number: &FileNumber| files.iter().all(|entry| entry.file != number);
-    let file = (1..=FILES_MAX as FileNumber).find(is_free);
     let entry = Entry {
         name: name.to_owned(),
-        file: file.expect("fewer than 84 numbers are taken"),
+        file: free_number(files),
         kind,
         root: NO_PAGE,
         last: NO_PAGE,
         words: [0; 2],
     };
-    pages.write(CATALOG_PAGE, |bytes| {
-        put_entry(bytes, files.len(), &entry);
-        page::put_u16(bytes, page::offset::COUNT, files.len() as u16 + 1);
+    let (page, position) = place_behind(pages, files.len())?;
+    pages.write(page, |bytes| {
+        put_entry(bytes, position, &entry);
+        page::put_u16(bytes, page::offset::COUNT, position as u16 + 1);
     })?;
     Ok(entry)
 }
 
+/// The least number that no file has.
+fn free_number(files: &[Entry]) -> FileNumber {
+    let taken: BTreeSet<FileNumber> = files.iter().map(|entry| entry.file).collect();
+    (1..CATALOG_FILE).find(|number| !taken.contains(number)).expect("more numbers than entries")
+}
+
+/// Where the entry behind so many others belongs: page and position. A page is added to the chain
+/// where its last one is full.
+fn place_behind(pages: &mut impl PageWrite, entries: usize) -> Result<(PageNumber, usize)> {
+    let mut page = CATALOG_PAGE;
+    for _ in 0..entries / ENTRIES_MAX {
+        let next = pages.read(page, |view| view.u32(page::offset::NEXT))?;
+        page = if next == NO_PAGE { extend(pages, page)? } else { next };
+    }
+    Ok((page, entries % ENTRIES_MAX))
+}
+
+/// Add a page to the chain, behind its last.
+fn extend(pages: &mut impl PageWrite, last: PageNumber) -> Result<PageNumber> {
+    let page = pages.allocate(CATALOG_FILE, PageKind::Catalog)?;
+    pages.write(page, |bytes| page::put_u32(bytes, page::offset::PREVIOUS, last))?;
+    pages.write(last, |bytes| page::put_u32(bytes, page::offset::NEXT, page))?;
+    Ok(page)
+}
+
 /// The file of that name; [`LodeError::Missing`] if there is none.
 pub fn find(pages: &impl PageRead, name: &str) -> Result<Entry> {
-    let found = all(pages)?.into_iter().find(|entry| entry.name == name);
+    let mut found = None;
+    each_page(pages, |_, entries| {
+        found = entries.into_iter().find(|entry| entry.name == name);
+        found.is_none()
+    })?;
     found.ok_or_else(|| missing(name))
 }
 
-/// The page that a file of that number was given last, 0 for none. Reads one page.
+/// The page that a file of that number was given last, 0 for none.
 pub fn last(pages: &impl PageRead, file: FileNumber) -> Result<PageNumber> {
-    let at = pages.read(CATALOG_PAGE, |view| {
-        let position = find_number(view, file)?;
-        Some(view.u32(entry_at(position) + offset::LAST))
-    })?;
-    at.ok_or_else(|| missing_number(file))
+    let (page, position) = place_of(pages, file)?;
+    pages.read(page, |view| view.u32(entry_at(position) + offset::LAST))
 }
 
 /// Note the page that a file of that number was given last.
 pub fn put_last(pages: &mut impl PageWrite, file: FileNumber, last: PageNumber) -> Result<()> {
-    let position = pages.read(CATALOG_PAGE, |view| find_number(view, file))?;
-    let position = position.ok_or_else(|| missing_number(file))?;
+    let (page, position) = place_of(pages, file)?;
     let at = entry_at(position) + offset::LAST;
-    pages.write(CATALOG_PAGE, |bytes| page::put_u32(bytes, at, last))
+    pages.write(page, |bytes| page::put_u32(bytes, at, last))
 }
 
 /// Note the root of the file of that number.
@@ -161,74 +184,118 @@ pub(crate) fn put_root(
     file: FileNumber,
     root: PageNumber,
 ) -> Result<()> {
-    let position = pages.read(CATALOG_PAGE, |view| find_number(view, file))?;
-    let position = position.ok_or_else(|| missing_number(file))?;
+    let (page, position) = place_of(pages, file)?;
     let at = entry_at(position) + offset::ROOT;
-    pages.write(CATALOG_PAGE, |bytes| page::put_u32(bytes, at, root))
+    pages.write(page, |bytes| page::put_u32(bytes, at, root))
 }
 
 /// Change what the catalog says of the file with the entry's number; also its name, if that is
 /// free. [`LodeError::Missing`] if there is no such file.
 pub fn put(pages: &mut impl PageWrite, entry: &Entry) -> Result<()> {
     check_name(&entry.name)?;
+    let (page, position) = place_of(pages, entry.file)?;
     let files = all(pages)?;
-    let position = files.iter().position(|other| other.file == entry.file);
-    let position = position.ok_or_else(|| missing_number(entry.file))?;
     if files.iter().any(|other| other.file != entry.file && other.name == entry.name) {
         return Err(LodeError::Exists { what: format!("file called `{}`", entry.name) });
     }
-    pages.write(CATALOG_PAGE, |bytes| put_entry(bytes, position, entry))
+    pages.write(page, |bytes| put_entry(bytes, position, entry))
 }
 
 /// Forget the file of that name and answer what was known of it. Its pages are the caller's to
-/// give back, before or after; its number goes to the next file that is created.
+/// give back, before or after; its number goes to the next file that is created. A page that the
+/// chain no longer needs stays in it, empty.
 pub fn remove(pages: &mut impl PageWrite, name: &str) -> Result<Entry> {
     let mut files = all(pages)?;
-    let position = files.iter().position(|entry| entry.name == name);
-    let position = position.ok_or_else(|| missing(name))?;
-    let removed = files.swap_remove(position);
-    pages.write(CATALOG_PAGE, |bytes| {
-        if let Some(moved) = files.get(position) {
-            put_entry(bytes, position, moved);
-        }
-        let end = entry_at(files.len());
+    let freed = files.iter().position(|entry| entry.name == name);
+    let freed = freed.ok_or_else(|| missing(name))?;
+    let removed = files.swap_remove(freed);
+    if let Some(moved) = files.get(freed) {
+        let (page, position) = place_behind(pages, freed)?;
+        pages.write(page, |bytes| put_entry(bytes, position, moved))?;
+    }
+    let (page, position) = place_behind(pages, files.len())?;
+    pages.write(page, |bytes| {
+        let end = entry_at(position);
         bytes[end..end + offset::ENTRY_BYTES].fill(0);
-        page::put_u16(bytes, page::offset::COUNT, files.len() as u16);
+        page::put_u16(bytes, page::offset::COUNT, position as u16);
     })?;
     Ok(removed)
 }
 
 /// All files, in no particular order.
 pub fn all(pages: &impl PageRead) -> Result<Vec<Entry>> {
-    let seen = pages.read(CATALOG_PAGE, |view| {
-        if view.kind() != PageKind::Catalog as u8 {
-            return Err("it is no catalog");
-        }
-        let count = usize::from(view.count());
-        if count > FILES_MAX {
-            return Err("a catalog cannot have as many entries");
-        }
-        (0..count).map(|position| entry(view, position)).collect()
+    let mut files: Vec<Entry> = Vec::new();
+    let (mut names, mut numbers) = (BTreeSet::new(), BTreeSet::new());
+    let mut twice = None;
+    each_page(pages, |page, entries| {
+        let again =
+            |entry: &&Entry| !names.insert(entry.name.clone()) | !numbers.insert(entry.file);
+        twice = entries.iter().find(again).map(|entry| (page, entry.name.clone()));
+        files.extend(entries);
+        twice.is_none()
     })?;
-    let files: Vec<Entry> = seen.map_err(|how| LodeError::corrupt_page(CATALOG_PAGE, how))?;
-    for (position, entry) in files.iter().enumerate() {
-        let same = |other: &Entry| other.file == entry.file || other.name == entry.name;
-        if files[..position].iter().any(same) {
-            let how = format!("it has the file `{}` twice", entry.name);
-            return Err(LodeError::corrupt_page(CATALOG_PAGE, how));
+    match twice {
+        Some((page, name)) => {
+            Err(LodeError::corrupt_page(page, format!("it has the file `{name}` twice")))
         }
+        None => Ok(files),
     }
-    Ok(files)
+}
+
+/// Go through the chain, page by page, for as long as `see` says so.
+fn each_page(
+    pages: &impl PageRead,
+    mut see: impl FnMut(PageNumber, Vec<Entry>) -> bool,
+) -> Result<()> {
+    let (mut page, mut before) = (CATALOG_PAGE, NO_PAGE);
+    let mut seen = BTreeSet::new();
+    while page != NO_PAGE {
+        if !seen.insert(page) {
+            return Err(LodeError::corrupt_page(before, "the catalog's pages go in a circle"));
+        }
+        let read = pages.read(page, |view| Ok((entries(view, page)?, view.next())))?;
+        let (found, next) = read.map_err(|how: &str| LodeError::corrupt_page(page, how))?;
+        if next != NO_PAGE && found.len() < ENTRIES_MAX && has_entries(pages, next)? {
+            return Err(LodeError::corrupt_page(page, "it has room before the catalog's end"));
+        }
+        if !see(page, found) {
+            return Ok(());
+        }
+        (before, page) = (page, next);
+    }
+    Ok(())
+}
+
+fn has_entries(pages: &impl PageRead, page: PageNumber) -> Result<bool> {
+    pages.read(page, |view| view.count() > 0)
+}
+
+/// The entries of one page of the chain.
+fn entries(view: View<'_>, page: PageNumber) -> Result<Vec<Entry>, &'static str> {
+    let owner = if page == CATALOG_PAGE { 0 } else { CATALOG_FILE };
+    if view.kind() != PageKind::Catalog as u8 || view.u32(page::offset::FILE) != owner {
+        return Err("it is no catalog");
+    }
+    let count = usize::from(view.count());
+    if count > ENTRIES_MAX {
+        return Err("a page of the catalog cannot have as many entries");
+    }
+    (0..count).map(|position| entry(view, position)).collect()
+}
+
+/// Page and position of the entry with that number; [`LodeError::Missing`] if there is none.
+fn place_of(pages: &impl PageRead, file: FileNumber) -> Result<(PageNumber, usize)> {
+    let mut place = None;
+    each_page(pages, |page, entries| {
+        let position = entries.iter().position(|entry| entry.file == file);
+        place = position.map(|position| (page, position));
+        place.is_none()
+    })?;
+    place.ok_or_else(|| missing_number(file))
 }
 
 fn entry_at(position: usize) -> usize {
     HEADER_BYTES + position * offset::ENTRY_BYTES
-}
-
-/// The position of the entry with that number.
-fn find_number(view: View<'_>, file: FileNumber) -> Option<usize> {
-    let count = usize::from(view.count()).min(FILES_MAX);
-    (0..count).find(|&position| file != 0 && view.u32(entry_at(position) + offset::FILE) == file)
 }
 
 fn entry(view: View<'_>, position: usize) -> Result<Entry, &'static str> {
@@ -241,8 +308,8 @@ fn entry(view: View<'_>, position: usize) -> Result<Entry, &'static str> {
         return Err("a name is empty or has a zero in it");
     }
     let file = view.u32(at + offset::FILE);
-    if file == 0 {
-        return Err("a file has number 0");
+    if file == 0 || file == CATALOG_FILE {
+        return Err("a file has a number that no file has");
     }
     let kind = FileKind::of(view.u32(at + offset::KIND)).ok_or("a file is of no known kind")?;
     let words = [view.u64(at + offset::WORDS), view.u64(at + offset::WORDS + 8)];

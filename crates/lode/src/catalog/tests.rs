@@ -60,18 +60,29 @@ fn names_that_are_taken_too_long_or_empty_are_refused() {
     assert_eq!(names, ["uno", "two"]);
 }
 
-#[test]
-fn the_85th_file_is_refused_and_a_place_that_was_freed_is_used_again() {
+/// So many files, `file 0` first.
+fn filled(files: usize) -> MemoryPages {
     let mut pages = empty();
-    for number in 0..FILES_MAX {
+    for number in 0..files {
         create(&mut pages, &format!("file {number}"), FileKind::Heap).unwrap();
     }
-    let full = create(&mut pages, "one more", FileKind::Heap);
-    let Err(LodeError::Limit { what }) = full else { panic!("{full:?}") };
-    assert!(what.contains("84 files") && what.contains("`one more`"), "{what}");
+    pages
+}
+
+#[test]
+fn files_beyond_a_page_have_further_pages_and_a_place_that_was_freed_is_used_again() {
+    let mut pages = filled(5 * ENTRIES_MAX + 1);
+    assert_eq!(pages.allocated(), 5);
+    for number in [0, 83, 84, 167, 168, 420] {
+        let found = find(&pages, &format!("file {number}")).unwrap();
+        assert_eq!(found.file, number + 1);
+        put_root(&mut pages, found.file, 1000 + number).unwrap();
+    }
+    assert_eq!(find(&pages, "file 168").unwrap().root, 1168);
     assert_eq!(remove(&mut pages, "file 17").unwrap().file, 18);
     assert_eq!(create(&mut pages, "one more", FileKind::Heap).unwrap().file, 18);
-    assert_eq!(all(&pages).unwrap().len(), FILES_MAX);
+    assert_eq!(all(&pages).unwrap().len(), 5 * ENTRIES_MAX + 1);
+    assert_eq!(pages.allocated(), 5, "an empty page at the end is used again");
 }
 
 #[test]
@@ -88,13 +99,15 @@ fn what_is_not_there_is_said() {
 
 #[test]
 fn contradictions_are_seen() {
-    let damages: [&dyn Fn(&mut PageBytes); 6] = [
+    let damages: [&dyn Fn(&mut PageBytes); 8] = [
         &|bytes| bytes[page::offset::KIND] = PageKind::Heap as u8,
         &|bytes| page::put_u16(bytes, page::offset::COUNT, 85),
         &|bytes| page::put_u16(bytes, page::offset::COUNT, 3),
         &|bytes| page::put_u32(bytes, entry_at(0) + offset::KIND, 6),
         &|bytes| page::put_u32(bytes, entry_at(0) + offset::FILE, 2),
         &|bytes| bytes[entry_at(1) + offset::NAME] = 0xFF,
+        &|bytes| page::put_u32(bytes, entry_at(0) + offset::FILE, CATALOG_FILE),
+        &|bytes| page::put_u32(bytes, page::offset::NEXT, CATALOG_PAGE),
     ];
     for (number, damage) in damages.iter().enumerate() {
         let mut pages = empty();
@@ -105,15 +118,33 @@ fn contradictions_are_seen() {
     }
 }
 
+#[test]
+fn contradictions_between_pages_are_seen() {
+    let damages: [&dyn Fn(&mut PageBytes); 4] = [
+        &|bytes| page::put_u32(bytes, page::offset::NEXT, CATALOG_PAGE),
+        &|bytes| page::put_u32(bytes, page::offset::FILE, 1),
+        &|bytes| page::put_u32(bytes, entry_at(0) + offset::FILE, 1),
+        &|bytes| page::put_u16(bytes, page::offset::COUNT, 83),
+    ];
+    for (number, damage) in damages.iter().enumerate() {
+        let mut pages = filled(2 * ENTRIES_MAX + 1);
+        let second = pages.read(CATALOG_PAGE, |view| view.u32(page::offset::NEXT)).unwrap();
+        pages.write(second, |bytes| damage(bytes)).unwrap();
+        assert!(matches!(all(&pages), Err(LodeError::Corrupt { .. })), "damage {number}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
     fn the_catalog_is_a_map(
+        before in prop_oneof![Just(0), Just(ENTRIES_MAX - 4), Just(2 * ENTRIES_MAX - 3)],
         operations in prop::collection::vec((0..12_u8, 0..4_u8, any::<u64>()), 0..120),
     ) {
-        let mut pages = empty();
-        let mut model = BTreeMap::new();
+        let mut pages = filled(before);
+        let mut model: BTreeMap<String, Entry> =
+            all(&pages).unwrap().into_iter().map(|entry| (entry.name.clone(), entry)).collect();
         for (name, operation, word) in operations {
             let name = format!("name {name}");
             match operation {
