@@ -165,6 +165,16 @@ impl RunReader {
         Ok(Self { run, part: 0, buffer, at: 0, _reservation: reservation })
     }
 
+    /// How many tuples the run has.
+    pub fn len(&self) -> usize {
+        self.run.len()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.run.is_empty()
+    }
+
     /// Begin with the first tuple again.
     pub fn rewind(&mut self) {
         (self.part, self.at) = (0, 0);
@@ -184,6 +194,23 @@ impl RunReader {
         self.part += 1;
         self.at = self.buffer.len();
         Ok(Some(&self.buffer))
+    }
+
+    /// The next tuples, at most so many, one after another; none at the end.
+    ///
+    /// # Errors
+    ///
+    /// As of [`RunReader::next_part`].
+    pub fn next_tuples(&mut self, tuples_max: usize) -> Result<Option<&[u8]>> {
+        if self.at == self.buffer.len() {
+            if self.next_part()?.is_none() {
+                return Ok(None);
+            }
+            self.at = 0;
+        }
+        let end = self.buffer.len().min(self.at + tuples_max * self.run.tuple_bytes);
+        let begin = std::mem::replace(&mut self.at, end);
+        Ok(Some(&self.buffer[begin..end]))
     }
 
     /// Go to the next tuple; false at the end.
