@@ -54,6 +54,11 @@ impl DistinctTable {
         true
     }
 
+    /// Make room for so many tuples at once where the budget has memory for it.
+    pub fn expect(&mut self, tuples: usize) {
+        self.slots.expect(tuples);
+    }
+
     /// How many tuples it has.
     pub fn len(&self) -> usize {
         self.places.len()
@@ -181,11 +186,26 @@ fn hash_bytes(bytes: &[u8]) -> u64 {
         let high = u64::from_le_bytes(tuple::array(pair, 8));
         hash = fold(low ^ SECRET, high ^ hash);
     }
-    let mut last = [0; 16];
-    last[..rest.len()].copy_from_slice(rest);
-    let low = u64::from_le_bytes(tuple::array(&last, 0));
-    let high = u64::from_le_bytes(tuple::array(&last, 8));
+    let (low, high) = ends(rest);
     fold(fold(low ^ SECRET, high ^ hash) ^ SECRET, HASH_SEED)
+}
+
+/// Fewer than sixteen bytes in two words, which may overlap: to copy so few by their number is a
+/// call.
+#[inline]
+fn ends(bytes: &[u8]) -> (u64, u64) {
+    match bytes.len() {
+        8.. => {
+            let last = tuple::array(bytes, bytes.len() - 8);
+            (u64::from_le_bytes(tuple::array(bytes, 0)), u64::from_le_bytes(last))
+        }
+        4.. => {
+            let last = tuple::array(bytes, bytes.len() - 4);
+            let first = u32::from_le_bytes(tuple::array(bytes, 0));
+            (u64::from(first), u64::from(u32::from_le_bytes(last)))
+        }
+        _ => (bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)), 0),
+    }
 }
 
 #[cfg(test)]

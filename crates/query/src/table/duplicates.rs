@@ -129,11 +129,14 @@ impl Duplicates {
         put_aside(&mut open, aside.finish()?, 1);
         self.aside = Some(aside);
         let mut new = Vec::new();
+        // A round holds no more than the first did, however often its tuples come.
+        let expected = self.table.len();
         while let Some((run, level)) = open.pop() {
             drop(self.table);
             let reservation = self.memory.reservation(WHAT);
             let mut reader = RunReader::new(run, reservation)?;
             self.table = DistinctTable::new(&self.layout, &self.memory)?;
+            self.table.expect(expected.min(reader.len()));
             (self.level, self.is_full) = (level, false);
             while let Some(part) = reader.next_part()? {
                 for some in part.chunks(BATCH * self.layout.bytes) {

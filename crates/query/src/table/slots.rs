@@ -107,11 +107,23 @@ impl Slots {
         self.words[at] = (hash >> NUMBER_BITS << NUMBER_BITS) | (number as u64 + 1);
     }
 
+    /// Make room for so many numbers at once where the budget has memory for it, so that the table
+    /// need not grow while they come.
+    pub fn expect(&mut self, numbers: usize) {
+        let slots = (2 * numbers).next_power_of_two();
+        if slots > self.words.len() {
+            _ = self.try_grow_to(slots);
+        }
+    }
+
     #[cold]
     fn try_grow(&mut self) -> bool {
         // Growth is fourfold while that is cheap: half as many copies.
         let factor = if self.words.len() < 1 << 16 { 4 } else { 2 };
-        let slots = self.words.len() * factor;
+        self.try_grow_to(self.words.len() * factor)
+    }
+
+    fn try_grow_to(&mut self, slots: usize) -> bool {
         let old_bytes = Self::bytes_of(self.words.len());
         // Old and new words live together for a moment.
         if !self.reservation.try_add(Self::bytes_of(slots)) {
