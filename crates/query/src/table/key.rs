@@ -67,7 +67,7 @@ pub fn is_equal(one: &[u8], other: &[u8]) -> bool {
         8..16 => has_equal_ends::<8>(one, other),
         16..32 => has_equal_ends::<16>(one, other),
         32..64 => has_equal_ends::<32>(one, other),
-        64..128 => has_equal_ends::<64>(one, other),
+        64..128 => has_equal_long_ends(one, other),
         _ => one == other,
     }
 }
@@ -76,6 +76,24 @@ pub fn is_equal(one: &[u8], other: &[u8]) -> bool {
 fn has_equal_ends<const BYTES: usize>(one: &[u8], other: &[u8]) -> bool {
     one.first_chunk::<BYTES>() == other.first_chunk::<BYTES>()
         && one.last_chunk::<BYTES>() == other.last_chunk::<BYTES>()
+}
+
+/// As [`has_equal_ends`] of 64 bytes each, of which `==` makes two calls.
+#[inline]
+fn has_equal_long_ends(one: &[u8], other: &[u8]) -> bool {
+    let first = one.first_chunk::<64>().zip(other.first_chunk());
+    let last = one.last_chunk::<64>().zip(other.last_chunk());
+    let (Some(first), Some(last)) = (first, last) else { return one == other };
+    differences(first) | differences(last) == 0
+}
+
+/// The bits in which two strings differ, put over each other.
+#[inline]
+fn differences((one, other): (&[u8; 64], &[u8; 64])) -> u32 {
+    let words = one.as_chunks::<4>().0.iter().zip(other.as_chunks::<4>().0);
+    words.fold(0, |bits, (one, other)| {
+        bits | (u32::from_le_bytes(*one) ^ u32::from_le_bytes(*other))
+    })
 }
 
 /// Whether a field is a real, of which equal ones may differ in their bytes: both zeros.
