@@ -22,6 +22,8 @@ pub struct Counters {
     pub batches: u64,
     /// Pages dropped from memory.
     pub evictions: u64,
+    /// Calls of the system that gave it their memory back.
+    pub drops: u64,
     /// Times that someone had to wait for a page that another had latched or pinned, or for room
     /// while all pages were.
     pub latch_waits: u64,
@@ -46,6 +48,7 @@ pub(super) struct Events {
     pub(super) pages_written: Event,
     pub(super) batches: Event,
     pub(super) evictions: Event,
+    pub(super) drops: Event,
     pub(super) latch_waits: Event,
     pub(super) retries: Event,
     pub(super) prefetches: Event,
@@ -75,6 +78,7 @@ impl Events {
             pages_written: self.pages_written.so_far(),
             batches: self.batches.so_far(),
             evictions: self.evictions.so_far(),
+            drops: self.drops.so_far(),
             latch_waits: self.latch_waits.so_far(),
             retries: self.retries.so_far(),
             prefetches: self.prefetches.so_far(),

@@ -25,8 +25,8 @@ const ROUNDS_ALL_LATCHED_MAX: u32 = 10_000;
 pub(super) enum Outcome<'a> {
     /// It stays: in use, or used since the clock passed.
     Stays,
-    /// It went, and its frame is the caller's.
-    Gone,
+    /// It is latched, and may go as it is.
+    Clean,
     /// It has to be written first.
     Dirty(Pinned<'a>),
 }
@@ -63,7 +63,7 @@ impl Buffer {
             if let Some(permit) = self.budget.acquire() {
                 return Ok(permit);
             }
-            let evicted = self.evict()?;
+            let evicted = self.evict(1)?;
             if evicted.pages() > 0 {
                 return Ok(evicted);
             }
@@ -100,11 +100,12 @@ impl Buffer {
         Err(LodeError::Limit { what: what.to_owned() })
     }
 
-    /// Evict the next page, in the tactic's order, and give its frame to the caller; none if there
-    /// is no page that can go now. A dirty page is written first, and with it the dirty ones that
-    /// come soon after; all these go.
-    pub(super) fn evict(&self) -> Result<Permit<'_>> {
-        let mut permit = self.budget.permit(0);
+    /// Evict the next pages, in the tactic's order, so many or less, and give their frames to the
+    /// caller; none if there is no page that can go now. A dirty page ends that: it is written
+    /// first, and with it the dirty ones that come soon after; all these go. Neighbours go by one
+    /// call of the system.
+    pub(super) fn evict(&self, pages_wanted: usize) -> Result<Permit<'_>> {
+        let mut clean = Vec::new();
         let mut staying = Staying { tactic: &self.tactic, pages: Vec::new() };
         let mut dirty: Vec<(Slot, Pinned<'_>)> = Vec::new();
         let batch_pages = BATCH_PAGES_MAX.min(self.budget.pages_max() / BATCH_DIVISOR);
@@ -120,9 +121,9 @@ impl Buffer {
             };
             match self.try_evict(slot, page) {
                 Outcome::Stays => staying.add(slot, page),
-                Outcome::Gone => {
-                    permit.merge(self.budget.permit(1));
-                    if dirty.is_empty() {
+                Outcome::Clean => {
+                    clean.push((page, slot));
+                    if dirty.is_empty() && clean.len() >= pages_wanted {
                         break;
                     }
                 }
@@ -132,6 +133,7 @@ impl Buffer {
                 }
             }
         }
+        let mut permit = self.drop_all(clean);
         self.evict_dirty(dirty, &mut staying, &mut permit)?;
         Ok(permit)
     }
@@ -160,7 +162,8 @@ impl Buffer {
         written
     }
 
-    /// Evict that page from that slot, if nobody uses it and the tactic has not marked it as used.
+    /// Whether that page may go from that slot: nobody uses it, and the tactic has not marked it as
+    /// used.
     pub(super) fn try_evict(&self, slot: Slot, page: PageNumber) -> Outcome<'_> {
         let state = self.state_of(page);
         let word = state.load();
@@ -178,12 +181,7 @@ impl Buffer {
                 _ => Outcome::Stays,
             };
         }
-        if self.latch_in_slot(slot, page, word) {
-            self.drop_latched(slot, page);
-            Outcome::Gone
-        } else {
-            Outcome::Stays
-        }
+        if self.latch_in_slot(slot, page, word) { Outcome::Clean } else { Outcome::Stays }
     }
 
     /// Latch a page that may go and need not be written.
@@ -214,6 +212,7 @@ impl Buffer {
     /// Drop a page's bytes from memory; the caller has latched it, and its frame is the caller's.
     pub(super) fn drop_latched(&self, slot: Slot, page: PageNumber) {
         self.events.evictions.add(1);
+        self.events.drops.add(1);
         // SAFETY: the page lies within the reservation, since it has a state word. It is latched by
         // us, who have no reference to it.
         #[expect(unsafe_code, reason = "an evicted page's memory goes back to the system")]
@@ -244,6 +243,11 @@ impl Buffer {
                 staying.add(slot, page);
             }
         }
+        self.drop_all(going)
+    }
+
+    /// Drop pages, which the caller has latched, and give their frames to the caller.
+    fn drop_all(&self, mut going: Vec<(PageNumber, Slot)>) -> Permit<'_> {
         going.sort_unstable();
         let mut permit = self.budget.permit(0);
         for run in going.chunk_by(|(page, _), (next, _)| page + 1 == *next) {
@@ -256,6 +260,7 @@ impl Buffer {
     /// Drop consecutive pages, which the caller has latched, and whose frames are the caller's.
     fn drop_run(&self, run: &[(PageNumber, Slot)]) {
         self.events.evictions.add(run.len());
+        self.events.drops.add(1);
         // SAFETY: as in `drop_latched`, for each of them.
         #[expect(unsafe_code, reason = "evicted pages' memory goes back to the system")]
         let dropped = unsafe { self.pages.drop_pages(run[0].0, run.len() as PageNumber) };

@@ -114,13 +114,9 @@ impl Buffer {
         self.events.misses.add(1);
         let run = self.read_ahead.run_around(page, self.pages_total());
         let mut claims = Vec::with_capacity(run.len());
-        for before in run.start..page {
-            claims.extend(self.claim_ahead(before, &mut permit)?);
-        }
+        self.claim_ahead(run.start..page, &mut permit, &mut claims)?;
         claims.push(asked);
-        for after in page + 1..run.end {
-            claims.extend(self.claim_ahead(after, &mut permit)?);
-        }
+        self.claim_ahead(page + 1..run.end, &mut permit, &mut claims)?;
         drop(permit);
         for stretch in claims.chunk_by_mut(|one, next| one.page + 1 == next.page) {
             self.fill(stretch, page)?;
@@ -131,17 +127,11 @@ impl Buffer {
     /// Read those pages of a run that are absent, and for which there are frames without waiting
     /// and without writing. Nobody has asked for them yet; what goes wrong is told to who does.
     pub(crate) fn bring(&self, run: Run) {
-        let absent = run.filter(|&page| self.state_of(page).load().is_evicted());
-        let absent: Vec<PageNumber> = absent.collect();
-        let mut permit = self.budget.permit(0);
+        let absent = self.absent(run);
+        let mut permit = self.budget.acquire_up_to(absent.len());
+        permit.merge(self.evict_clean(absent.len() - permit.pages()));
         let mut claims = Vec::with_capacity(absent.len());
-        for (at, &page) in absent.iter().enumerate() {
-            if permit.pages() == 0 {
-                match self.budget.acquire() {
-                    Some(more) => permit.merge(more),
-                    None => permit.merge(self.evict_clean(absent.len() - at)),
-                }
-            }
+        for page in absent {
             if permit.pages() == 0 {
                 break;
             }
@@ -153,23 +143,31 @@ impl Buffer {
         }
     }
 
-    /// Claim a page that nobody has asked for, if it is absent and a frame can be had without
-    /// waiting.
+    /// Claim the pages of a run that are absent, of which nobody has asked for any, and for which
+    /// frames can be had without waiting: what is lacking of these is evicted together.
     fn claim_ahead<'a>(
         &'a self,
-        page: PageNumber,
+        run: Run,
         permit: &mut Permit<'a>,
-    ) -> Result<Option<Claim<'a>>> {
-        if !self.state_of(page).load().is_evicted() {
-            return Ok(None);
-        }
-        if permit.pages() == 0 {
-            match self.budget.acquire() {
-                Some(more) => permit.merge(more),
-                None => permit.merge(self.evict()?),
+        claims: &mut Vec<Claim<'a>>,
+    ) -> Result<()> {
+        let absent = self.absent(run);
+        permit.merge(self.budget.acquire_up_to(absent.len().saturating_sub(permit.pages())));
+        for (at, &page) in absent.iter().enumerate() {
+            if permit.pages() == 0 {
+                permit.merge(self.evict(absent.len() - at)?);
             }
+            if permit.pages() == 0 {
+                break;
+            }
+            claims.extend(Claim::on(self, page, permit));
         }
-        Ok(if permit.pages() > 0 { Claim::on(self, page, permit) } else { None })
+        Ok(())
+    }
+
+    /// The pages of a run that are not in memory.
+    fn absent(&self, run: Run) -> Vec<PageNumber> {
+        run.filter(|&page| self.state_of(page).load().is_evicted()).collect()
     }
 
     /// Read a stretch of claimed pages by one call. What goes wrong with pages that nobody has

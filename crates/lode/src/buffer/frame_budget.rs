@@ -48,6 +48,14 @@ impl FrameBudget {
         permit.map(|_| Permit { budget: self, pages: 1 })
     }
 
+    /// A permit for so many pages, or for as many as frames are free.
+    pub(super) fn acquire_up_to(&self, pages: usize) -> Permit<'_> {
+        let fewer = |free: usize| Some(free - free.min(pages));
+        // As in `acquire`.
+        let free = self.pages_free.fetch_update(Ordering::Acquire, Ordering::Relaxed, fewer);
+        self.permit(free.map_or(0, |free| free.min(pages)))
+    }
+
     /// A permit for frames that an eviction freed and nobody else has seen yet.
     pub(super) const fn permit(&self, pages: usize) -> Permit<'_> {
         Permit { budget: self, pages }

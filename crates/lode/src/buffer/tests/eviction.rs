@@ -81,7 +81,7 @@ fn a_page_that_has_moved_to_another_slot_meanwhile_stays() {
         assert!(is_resident(&buffer, page));
     }
     assert!(matches!(buffer.try_evict(slot_of(6), 6), Outcome::Dirty(_)));
-    assert!(matches!(buffer.try_evict(slot_of(5), 5), Outcome::Gone));
+    assert!(matches!(buffer.try_evict(slot_of(5), 5), Outcome::Clean));
 }
 
 #[test]
@@ -146,6 +146,24 @@ fn forgetting_again_and_again_leaves_nothing_behind() {
         }
         if let crate::buffer::Tactic::Recency(recency) = &buffer.tactic {
             assert_eq!(recency.listed(), 0);
+        }
+    }
+}
+
+#[test]
+fn a_run_takes_the_frames_of_neighbours_together() {
+    let disk = TestDisk::with_pages(400);
+    let cache_bytes = 64 * PAGE_BYTES as u64;
+    for replacement in ALL {
+        let ahead = BufferOptions { cache_bytes, read_ahead_pages: 16, ..options(replacement) };
+        let buffer = buffer(&disk, &ahead);
+        read_all(&buffer, 0..200);
+        let counters = buffer.counters();
+        assert_eq!(counters.pages_read - counters.evictions, counters.pages_resident);
+        if replacement != Replacement::Random {
+            // Each run of 16 that came when the cache was full had another go.
+            assert!(counters.evictions >= 8 * 16, "{replacement:?}: {counters:?}");
+            assert!(counters.drops <= counters.evictions / 8, "{replacement:?}: {counters:?}");
         }
     }
 }
