@@ -15,9 +15,10 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::database::{self, Database, Files};
 use crate::disk::Disk;
+use crate::emptied;
 use crate::error::{LodeError, Result};
 use crate::log::{Log, Sizes};
-use crate::page::{self, PAGE_BYTES, PageBytes, PageNumber};
+use crate::page::{self, PAGE_BYTES, PageBytes, PageKind, PageNumber};
 use crate::pages::PageRead;
 use crate::remote::Remote;
 use crate::space;
@@ -90,6 +91,10 @@ fn copy_into(
     let mut run = Run { volume: &*files.volume, first: 0, bytes: Vec::new() };
     space::each_used(pages, extent_pages, |page| {
         let mut bytes = copy_of(pages, page)?;
+        if bytes[page::offset::KIND] == PageKind::Free as u8 {
+            let amiss = LodeError::corrupt_page(page, "it is empty, and in use");
+            return Err(emptied::or(pages, page, amiss));
+        }
         seen.note(page, &bytes);
         page::put_u64(&mut bytes, page::offset::LSN, 0);
         page::seal(&mut bytes, page);

@@ -46,6 +46,7 @@ mod checkpoint;
 mod columns;
 mod database;
 mod disk;
+mod emptied;
 mod error;
 mod hash;
 mod heap;

@@ -15,7 +15,7 @@ mod summary;
 mod tests;
 
 pub use extents::{FilePages, Usage, usage};
-pub(crate) use extents::{each_used, growth_pages_max};
+pub(crate) use extents::{each_used, growth_pages_max, owner};
 
 use crate::error::{LodeError, Result};
 use crate::page::{self, FileNumber, NO_PAGE, PageBytes, PageKind, PageNumber};

@@ -7,6 +7,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
+use crate::emptied;
 use crate::error::{LodeError, Result};
 use crate::page::{NO_PAGE, PAGE_BYTES, PageKind, PageNumber};
 use crate::pages::PageRead;
@@ -337,7 +338,7 @@ pub(super) fn descend<P: PageRead, R>(
                 level_due = Some(level - 1);
                 page = child;
             }
-            _ => return Err(stranger(page)),
+            _ => return Err(emptied::or(pages, page, stranger(page))),
         }
     }
 }

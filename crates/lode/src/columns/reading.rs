@@ -4,6 +4,7 @@ use super::{
     Columns, PAGES_MAX, ROWS_MAX, VALUE_BYTES, VALUES_AT, header_offset, level, missing,
     values_offset,
 };
+use crate::emptied;
 use crate::error::{LodeError, Result};
 use crate::page::{self, FileNumber, NO_PAGE, PageBytes, PageKind, PageNumber};
 use crate::pages::PageRead;
@@ -155,7 +156,7 @@ impl Columns {
             Err(error) if error.is_beyond(id.page) => None,
             other => other?,
         };
-        let found = seen.ok_or_else(|| missing(id))?;
+        let found = seen.ok_or_else(|| emptied::or(pages, id.page, missing(id)))?;
         if found.contains(&NO_PAGE) {
             return Err(LodeError::corrupt_page(id.page, "values of its rows have no page"));
         }
@@ -179,7 +180,7 @@ impl Columns {
             }
             is_own
         })?;
-        if is_own { Ok(()) } else { Err(ASTRAY.on(page)) }
+        if is_own { Ok(()) } else { Err(emptied::or(pages, page, ASTRAY.on(page))) }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The chain of a heap's pages, from the first to the last made.
 
 use super::{Heap, free_space};
+use crate::emptied;
 use crate::error::Result;
 use crate::page::{self, NO_PAGE, PageNumber};
 use crate::pages::PageRead;
@@ -31,7 +32,7 @@ impl Chain {
             let is_own = self.heap.owns(view.kind(), file, view.level());
             (is_own, view.u32(free_space::offset::FOLLOWING))
         })?;
-        self.go_on(page, is_own, next)?;
+        self.go_on(page, is_own, next).map_err(|error| emptied::or(pages, page, error))?;
         Ok(Some(page))
     }
 

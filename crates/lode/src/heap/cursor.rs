@@ -3,6 +3,7 @@
 
 use super::chain::Chain;
 use super::{GONE, Heap, RecordId, TAG_BYTES, flag, owner};
+use crate::emptied;
 use crate::error::Result;
 use crate::page::{self, PageNumber};
 use crate::pages::{PageRead, Pinned};
@@ -103,7 +104,9 @@ impl Cursor {
         let Some(page) = self.chain.here()? else { return Ok(None) };
         let pinned = pages.pin(page)?;
         let next = page::u32_at(&pinned, super::free_space::offset::FOLLOWING);
-        self.chain.go_on(page, self.chain.heap.owns_bytes(&pinned), next)?;
+        let is_own = self.chain.heap.owns_bytes(&pinned);
+        let passed = self.chain.go_on(page, is_own, next);
+        passed.map_err(|error| emptied::or(pages, page, error))?;
         list(&pinned, pages.salt(), places).map_err(|corruption| corruption.on(page))?;
         Ok(Some(pinned))
     }

@@ -22,6 +22,7 @@ mod tests;
 
 use std::ops::ControlFlow;
 
+use crate::emptied;
 use crate::error::{LodeError, Result};
 use crate::page::{self, FileNumber, PageBytes, PageKind, PageNumber};
 use crate::pages::{PageRead, PageWrite};
@@ -107,9 +108,9 @@ impl Heap {
                 let seen = pages.read(relocated.page, |view| {
                     self.see_relocated(view, tag, relocated, &mut inspect)
                 });
-                seen?.map_err(|corruption| corruption.on(relocated.page))
+                seen?.map_err(|how| emptied::or(pages, relocated.page, how.on(relocated.page)))
             }
-            Seen::Nothing => Err(missing(id)),
+            Seen::Nothing => Err(emptied::or(pages, id.page, missing(id))),
             Seen::Corrupt(corruption) => Err(corruption.on(id.page)),
         }
     }
@@ -299,7 +300,7 @@ impl Heap {
         let seen = pages.read(id.page, |view| self.see(view, id.slot, tag, &mut |_, _, _| ()));
         match seen.map_err(|error| nowhere(id, error))? {
             Seen::Record(()) => Ok(None),
-            Seen::Nothing => Err(missing(id)),
+            Seen::Nothing => Err(emptied::or(pages, id.page, missing(id))),
             Seen::Corrupt(corruption) => Err(corruption.on(id.page)),
             Seen::Stub(relocated) => {
                 // Read before anything is changed by it.

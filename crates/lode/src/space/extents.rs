@@ -2,7 +2,7 @@
 
 use crate::catalog::CATALOG_PAGE;
 use crate::error::{LodeError, Result};
-use crate::page::{self, FileNumber, NO_PAGE, PageNumber};
+use crate::page::{self, FileNumber, NO_PAGE, PageKind, PageNumber};
 use crate::pages::{PageRead, PageWrite};
 use crate::space::group::{EXTENTS, Entry, Geometry, Place, Seen, read_group};
 use crate::space::summary::{self, Map};
@@ -244,6 +244,25 @@ pub fn usage(pages: &impl PageRead, extent_pages: u32) -> Result<Usage> {
         usage.pages_used += seen.pages_used;
     }
     Ok(usage)
+}
+
+/// The file that has a page in use, as the space pages say; none where there are no space pages.
+pub(crate) fn owner(pages: &impl PageRead, page: PageNumber) -> Result<Option<FileNumber>> {
+    let head = pages.read(SPACE_PAGE, |view| (view.kind(), view.level()))?;
+    if head.0 != PageKind::Space as u8 {
+        return Ok(None);
+    }
+    let geometry = Geometry::of(u32::from(head.1))?;
+    let place = geometry.place(page);
+    let group = place.group;
+    if group > last_group(pages, geometry)? {
+        return Ok(None);
+    }
+    let entry = read_group(pages, geometry, group, |group| {
+        if place.extent < group.extents() { group.entry(place.extent).map(Some) } else { Ok(None) }
+    })?;
+    let is_used = |entry: &Entry| entry.file != 0 && entry.used >> place.index & 1 == 1;
+    Ok(entry.filter(is_used).map(|entry| entry.file))
 }
 
 /// Each page that holds something, in the order of their numbers: the catalog, the space pages, and

@@ -33,3 +33,4 @@ mod refusals;
 mod switches;
 mod threads;
 mod workloads;
+mod zeroed;
