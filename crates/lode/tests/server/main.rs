@@ -8,6 +8,7 @@ mod caches;
 mod clients;
 mod contents;
 mod kills;
+mod loads;
 mod processes;
 mod refusals;
 mod setup;

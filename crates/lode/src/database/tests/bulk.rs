@@ -1,6 +1,7 @@
 //! New pages, logged and placed: what each costs the log and the volume, and what a crash leaves.
 
 use super::*;
+use crate::space;
 
 /// Far more than are logged one by one, and than the smallest cache holds.
 const PAGES: usize = 300;
@@ -105,5 +106,45 @@ fn a_page_that_was_given_back_and_taken_again_is_kept_whole() {
     for database in [database, crashed] {
         assert_eq!(values(&database, &pages), [1; PAGES]);
         database.close().unwrap();
+    }
+}
+
+#[test]
+fn a_copy_made_meanwhile_has_all_of_a_load_or_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    for (number, (locks, commits)) in
+        [("database", true), ("database", false), ("page", true), ("page", false)]
+            .into_iter()
+            .enumerate()
+    {
+        let text = format!("bulk=unlogged&cache=65536&locks={locks}");
+        let database = database_on(&Simulation::new(), &tactics(&text)).unwrap();
+        let there = load(&database, 20, 1);
+        let mut writing = database.writing();
+        let taken = filled(&mut writing, PAGES, 2);
+        let path = folder.path().join(format!("copy-{number}"));
+        let waits = || database.counters().unwrap().locks.waits;
+        let before = waits();
+        std::thread::scope(|scope| {
+            let copying = scope.spawn(|| database.backup(&path));
+            while waits() == before {
+                std::thread::yield_now();
+            }
+            if commits {
+                writing.commit().unwrap();
+            } else {
+                writing.rollback().unwrap();
+            }
+            copying.join().unwrap().unwrap();
+        });
+        let copy = Database::open(&path, &tactics("")).unwrap();
+        assert!(copy.recovery().is_none());
+        assert_eq!(values(&copy, &there), [1; 20], "{text}");
+        let used = space::usage(&copy.reading(), copy.extent_pages()).unwrap().pages_used;
+        assert_eq!(used, 20 + if commits { PAGES as u64 } else { 0 }, "{text}");
+        if commits {
+            assert_eq!(values(&copy, &taken), [2; PAGES], "{text}");
+        }
+        copy.close().unwrap();
     }
 }
