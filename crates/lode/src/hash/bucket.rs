@@ -97,8 +97,14 @@ pub(super) fn bits_shared(count: usize, hash_at: impl Fn(usize) -> u64) -> u32 {
     if count == 0 {
         return u64::BITS;
     }
+    let [low, high] = middle(count).map(hash_at);
+    (low ^ high).leading_zeros()
+}
+
+/// The first and the last of the middle three quarters of `count` hashes, which are not none.
+pub(super) const fn middle(count: usize) -> [usize; 2] {
     let margin = count / 8;
-    (hash_at(margin) ^ hash_at(count - 1 - margin)).leading_zeros()
+    [margin, count - 1 - margin]
 }
 
 /// Divide the full bucket of this hash, or give it a further page.

@@ -31,7 +31,7 @@ use self::directory::DEPTH_MAX;
 use self::mixing::mix;
 use self::search::Probe;
 use self::table::{Change, Entry, QUARTER};
-use crate::error::Result;
+use crate::error::{LodeError, Result};
 use crate::page::{FileNumber, NO_PAGE, PageBytes, PageKind, PageNumber};
 use crate::pages::{PageRead, PageWrite};
 use crate::view::View;
@@ -62,6 +62,29 @@ impl Hash {
         let root = pages.allocate(file, PageKind::HashRoot)?;
         load::load(pages, root, entries.into_iter().collect())?;
         Ok(root)
+    }
+
+    /// The same of `count` entries that need not be in memory: they are in the order of
+    /// [`Hash::order_of`] their keys, and `entry_at` answers the entry of a number from 0. It is
+    /// asked for neighbours, as a rule, and for each entry some times.
+    ///
+    /// # Errors
+    ///
+    /// What `pages` and `entry_at` say.
+    pub fn load_sorted<P: PageWrite, E: From<LodeError>>(
+        pages: &mut P,
+        file: FileNumber,
+        count: usize,
+        entry_at: &mut dyn FnMut(usize) -> Result<(u64, u64), E>,
+    ) -> Result<PageNumber, E> {
+        let root = pages.allocate(file, PageKind::HashRoot)?;
+        load::load_sorted(pages, root, count, entry_at)?;
+        Ok(root)
+    }
+
+    /// The number in whose order [`Hash::load_sorted`] wants entries; different for each key.
+    pub const fn order_of(key: u64) -> u64 {
+        mix(key)
     }
 
     /// The index with that root page. Nothing is read.

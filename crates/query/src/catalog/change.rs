@@ -104,11 +104,11 @@ pub(crate) fn remove(pages: &mut impl PageWrite, info: &RelationInfo) -> Result<
 }
 
 /// What leads from values to tuples, to be made.
-pub(crate) enum NewStructure {
+pub(crate) enum NewStructure<'a> {
     /// A B-tree without entries.
     Btree,
-    /// A hash index of these.
-    Hash(Vec<(u64, u64)>),
+    /// A hash index of so many entries, as [`Hash::load_sorted`] wants them.
+    Hash(usize, &'a mut dyn FnMut(usize) -> Result<(u64, u64)>),
 }
 
 /// Make an index.
@@ -121,7 +121,7 @@ pub(crate) fn add_index(
     info: &mut RelationInfo,
     attributes: &[usize],
     (is_unique, is_primary): (bool, bool),
-    structure: NewStructure,
+    structure: NewStructure<'_>,
 ) -> Result<IndexInfo> {
     if attributes.len() > INDEX_ATTRIBUTES_MAX {
         let what = format!("an index has {INDEX_ATTRIBUTES_MAX} attributes at most: name fewer");
@@ -134,12 +134,14 @@ pub(crate) fn add_index(
     })?;
     let (kind, is_hash) = match structure {
         NewStructure::Btree => (FileKind::Btree, false),
-        NewStructure::Hash(_) => (FileKind::Hash, true),
+        NewStructure::Hash(..) => (FileKind::Hash, true),
     };
     let mut entry = files::create(pages, &index_file(info.number, number), kind)?;
     entry.root = match structure {
         NewStructure::Btree => Btree::create(pages, entry.file)?.root(),
-        NewStructure::Hash(entries) => Hash::load(pages, entry.file, entries)?,
+        NewStructure::Hash(count, entry_at) => {
+            Hash::load_sorted(pages, entry.file, count, entry_at)?
+        }
     };
     files::put(pages, &entry)?;
     let record = IndexRecord {

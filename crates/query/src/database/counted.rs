@@ -1,6 +1,7 @@
 //! Plans with what was counted while they ran.
 
 use super::rows::Nowhere;
+use super::running::Run;
 use super::{Database, Statement};
 use crate::counters::{Counts, Work};
 use crate::error::Result;
@@ -43,13 +44,14 @@ impl Database {
         };
         let logged_before = logged_bytes(self)?;
         let mut counted = Counted::default();
-        self.commands(statement, parameters, &mut transaction, |transaction, mut run| {
+        let run = |transaction: &mut Transaction, mut run: Run| {
             run.counts_steps = true;
             let ran = run.run(transaction, parameters, cancel.flag(), &mut Nowhere)?;
             counted.work.add(&ran.work);
             counted.plans.push((run.planned.plan.clone(), ran.counts));
             Ok(())
-        })?;
+        };
+        self.commands(statement, parameters, (&mut transaction, &cancel), run)?;
         if let Transaction::Writing(writing) = transaction {
             writing.commit()?;
         }

@@ -7,7 +7,7 @@ use loadstone_quel::tree::{Name, Statement};
 use crate::catalog::{self, Catalog, RelationInfo};
 use crate::error::Result;
 use crate::execution::Transaction;
-use crate::relation::{Design, Loader, NewIndex, NewStructure, add_index, modify};
+use crate::relation::{Design, Loader, NewIndex, NewStructure, Workspace, add_index, modify};
 use crate::tactics::FileLayout;
 use crate::tuple::Layout;
 
@@ -17,11 +17,12 @@ pub(super) fn create(
     name: &str,
     schema: &[Attribute],
     layout: FileLayout,
+    workspace: &Workspace,
 ) -> Result<()> {
     let fields = schema.iter().map(|attribute| (attribute.name.clone(), attribute.kind, false));
     let pages = transaction.writing()?;
     let design = Design { layout, ..Design::default() };
-    let loader = Loader::new(pages, name, Layout::of(fields), design)?;
+    let loader = Loader::new(pages, name, Layout::of(fields), design, workspace)?;
     loader.finish(pages)?;
     Ok(())
 }
@@ -46,6 +47,7 @@ pub(super) fn structure(
     command: &Statement,
     source: &str,
     layout: FileLayout,
+    workspace: &Workspace,
 ) -> Result<()> {
     match command {
         Statement::Index { clustered, relation, attributes, unique } => {
@@ -55,18 +57,19 @@ pub(super) fn structure(
             let is_unique = *unique;
             let mut info = RelationInfo::clone(info);
             if *clustered {
-                info = modify(pages, &info, NewStructure::Clustered(attributes.clone()), layout)?;
+                let clustered = NewStructure::Clustered(attributes.clone());
+                info = modify(pages, &info, clustered, layout, workspace)?;
             }
             if is_unique || !*clustered {
                 let index = NewIndex { attributes, is_unique, is_primary: false, is_hash: false };
-                add_index(pages, &mut info, &index)?;
+                add_index(pages, &mut info, &index, workspace)?;
             }
             Ok(())
         }
         Statement::Modify { relation, structure, key } => {
             let Some(info) = catalog.relation(&relation.text) else { return Ok(()) };
             let new = new_structure(info, structure, key).map_err(|fault| fault.meaning(source))?;
-            modify(transaction.writing()?, info, new, layout)?;
+            modify(transaction.writing()?, info, new, layout, workspace)?;
             Ok(())
         }
         _ => Ok(()),

@@ -230,14 +230,17 @@ impl Database {
         different(attributes)?;
         let design = Design { layout: self.tactics.layout, ..design(&layout, storage)? };
         let (mut writing, cancel) = self.begin_writing();
-        let mut loader = Loader::new(&mut writing, name, layout.clone(), design)?;
-        for batch in rows {
-            cancel.check()?;
-            let batch = batch.map_err(|error| QueryError::Input { what: error.to_string() })?;
-            let tuples = arrow::tuples_of(&layout, &batch)?;
-            loader.add_many(&mut writing, &tuples, batch.num_rows())?;
-        }
-        let rows = loader.finish(&mut writing)?.rows;
+        let rows = self.spilling(&cancel, |workspace| {
+            let pages = &mut writing;
+            let mut loader = Loader::new(pages, name, layout.clone(), design, workspace)?;
+            for batch in rows {
+                cancel.check()?;
+                let batch = batch.map_err(|error| QueryError::Input { what: error.to_string() })?;
+                let tuples = arrow::tuples_of(&layout, &batch)?;
+                loader.add_many(pages, &tuples, batch.num_rows())?;
+            }
+            Ok(loader.finish(pages)?.rows)
+        })?;
         writing.commit()?;
         Ok(rows)
     }

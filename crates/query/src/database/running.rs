@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use loadstone_quel::check::resolved::Action;
 
+use super::cancel::Cancel;
 use super::checking::Checking;
 use super::planned::{Ground, Planned};
 use super::rows::{Collecting, Outcome, Rows};
@@ -18,6 +19,7 @@ use crate::execution::compiled::CodeCache;
 use crate::execution::{self, Executor, Parameter, Sink, State, Transaction};
 use crate::memory::Memory;
 use crate::plan::{self, Plan};
+use crate::relation::Workspace;
 use crate::spill::Spill;
 use crate::tactics::{Accelerator, Execution, FileLayout, Simd};
 
@@ -163,7 +165,7 @@ impl Database {
     fn write(&self, statement: &Statement, parameters: &[Parameter]) -> Result<Outcome> {
         let (writing, cancel) = self.begin_writing();
         let mut transaction = Transaction::Writing(writing);
-        let last = self.commands(statement, parameters, &mut transaction, |transaction, run| {
+        let run = |transaction: &mut Transaction, run: Run| {
             let form = Arc::clone(&run.planned.form);
             let budget_bytes = self.memory.budget_bytes();
             let mut sink = Collecting::up_to(budget_bytes);
@@ -178,11 +180,24 @@ impl Database {
             } else {
                 Outcome::Changed(Some(changed))
             })
-        })?;
+        };
+        let last = self.commands(statement, parameters, (&mut transaction, &cancel), run)?;
         if let Transaction::Writing(writing) = transaction {
             writing.commit()?;
         }
         Ok(last.unwrap_or(Outcome::Changed(None)))
+    }
+
+    /// Store something, and count what is spilled meanwhile.
+    pub(super) fn spilling<R>(
+        &self,
+        cancel: &Cancel,
+        store: impl FnOnce(&Workspace) -> Result<R>,
+    ) -> Result<R> {
+        let spill = Spill::new(&self.spill_folder, self.memory.budget_bytes());
+        let stored = store(&Workspace::new(&self.memory, &spill, &cancel.flag()));
+        self.done.add(&Work { spilled_bytes: spill.written_bytes(), ..Work::default() });
+        stored
     }
 
     /// Run the commands of a text in order. Those that have a plan are given to `run`; the answer
@@ -191,7 +206,7 @@ impl Database {
         &self,
         statement: &Statement,
         parameters: &[Parameter],
-        transaction: &mut Transaction,
+        (transaction, cancel): (&mut Transaction, &Cancel),
         mut run: impl FnMut(&mut Transaction, Run) -> Result<R>,
     ) -> Result<Option<R>> {
         let begun = self.catalog.read(transaction)?;
@@ -211,14 +226,15 @@ impl Database {
                 continue;
             }
             let step = checking.step(number)?;
+            let layout = self.tactics.layout;
             match &step.action {
-                Action::Nothing => {
-                    let (text, layout) = (&statement.text, self.tactics.layout);
-                    definition::structure(transaction, &catalog, command, text, layout)?;
-                }
-                Action::Create { relation } => {
-                    definition::create(transaction, relation, &step.schema, self.tactics.layout)?;
-                }
+                Action::Nothing => self.spilling(cancel, |space| {
+                    let text = &statement.text;
+                    definition::structure(transaction, &catalog, command, text, layout, space)
+                })?,
+                Action::Create { relation } => self.spilling(cancel, |space| {
+                    definition::create(transaction, relation, &step.schema, layout, space)
+                })?,
                 Action::Destroy { relations } => {
                     definition::destroy(transaction, &catalog, relations)?;
                 }

@@ -17,7 +17,7 @@ use crate::catalog::RelationInfo;
 use crate::error::{QueryError, Result};
 use crate::memory::{Reservation, Tuples};
 use crate::plan::{self, Pack};
-use crate::relation::{Design, Loader, change};
+use crate::relation::{Design, Loader, Workspace, change};
 use crate::tuple::{self, Layout};
 
 /// The sink of a pipeline that changes a relation; None for the others.
@@ -59,8 +59,9 @@ struct Storing {
 impl Storing {
     fn new(relation: &str, pack: &Pack, state: &mut State<'_>) -> Result<Self> {
         let design = Design { layout: state.layout, ..Design::default() };
+        let workspace = Workspace::new(&state.memory, &state.spill, &state.cancel);
         let pages = state.transaction.writing()?;
-        let loader = Loader::new(pages, relation, pack.layout.clone(), design)?;
+        let loader = Loader::new(pages, relation, pack.layout.clone(), design, &workspace)?;
         Ok(Self { loader: Some(loader) })
     }
 }

@@ -53,7 +53,7 @@ impl<'a> Receiver<'a> {
             }),
             plan::Sink::Sort { temporary, pack, key, unique } => {
                 let sorter = Sorter::new(&pack.layout, key, *unique, memory);
-                let sorter = sorter.spilling(&state.spill, memory)?;
+                let sorter = sorter.spilling(&state.spill, memory)?.cancelled_by(&state.cancel);
                 Box::new(Sorting { number: *temporary, sorter: Some(sorter) })
             }
             plan::Sink::Aggregate { aggregation, .. } => {

@@ -18,7 +18,7 @@ use crate::execution::{self, CollectedRows, Executor, State, Transaction};
 use crate::expression::Expr;
 use crate::memory::Memory;
 use crate::plan::{Access, Aggregation, Pack, Pipeline, Plan, Purpose, Sink, Source, Step, Update};
-use crate::relation::{Design, Loader, NewStructure};
+use crate::relation::{Design, Loader, NewStructure, Workspace};
 use crate::tuple::{self, Field, Layout, Value};
 
 const INTEGER: Kind = Kind::Integer { bytes: 8 };
@@ -53,7 +53,8 @@ fn database_of_rows() -> Database {
         indexes: vec![(vec![1], false)],
         ..Design::default()
     };
-    let mut loader = Loader::new(&mut pages, "t", layout.clone(), design).unwrap();
+    let mut loader =
+        Loader::new(&mut pages, "t", layout.clone(), design, &Workspace::of(1 << 24)).unwrap();
     for key in 0..ROWS {
         let mut tuple = vec![0; layout.bytes];
         let ((group, real), text) = (row(key), format!("t{}", key % 13));

@@ -6,8 +6,8 @@ use std::ops::Bound;
 use lode::internals::{btree, catalog as files};
 use lode::{Btree, Hash, LodeError, PageRead};
 
-use super::build::each_tuple;
 use super::entries::Entries;
+use super::every::each_tuple;
 use super::key;
 use super::load::compare;
 use crate::catalog::{Catalog, IndexInfo, Organisation, RelationInfo, Structure};

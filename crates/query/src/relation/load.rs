@@ -8,9 +8,10 @@ use lode::PageWrite;
 use lode::internals::{columns, heap};
 
 use super::build::{self, NewIndex};
+use super::every::BATCH_TUPLES;
+use super::workspace::Workspace;
 use crate::catalog::{self, Catalog, Organisation, RelationInfo, Tuples, Unnamed};
 use crate::error::Result;
-use crate::memory::{Memory, budget_default_bytes};
 use crate::sort::Sorter;
 use crate::tactics::FileLayout;
 use crate::tuple::{self, Layout};
@@ -69,6 +70,7 @@ pub struct Loader {
     rows: u64,
     /// Of a clustered relation all tuples, until they are sorted.
     sorter: Option<Sorter>,
+    workspace: Workspace,
 }
 
 impl Loader {
@@ -77,23 +79,23 @@ impl Loader {
     /// # Errors
     ///
     /// [`lode::LodeError::TooLong`] where a tuple does not fit a page; [`crate::QueryError::Input`]
-    /// for a relation without attributes, and for a name that no text can say.
+    /// for a relation without attributes, and for a name that no text can say;
+    /// [`crate::QueryError::Memory`] if the budget has not even the buffers of a sort.
     pub fn new(
         pages: &mut impl PageWrite,
         name: &str,
         layout: Layout,
         design: Design,
+        workspace: &Workspace,
     ) -> Result<Self> {
         let unnamed = catalog::prepare(pages, name, &layout, design.layout)?;
         let sorter = match &design.structure {
-            NewStructure::Clustered(attributes) => {
-                let memory = Memory::new(budget_default_bytes());
-                Some(Sorter::new(&layout, attributes, false, &memory))
-            }
+            NewStructure::Clustered(attributes) => Some(workspace.sorter(&layout, attributes)?),
             NewStructure::Heap | NewStructure::Hash(_) => None,
         };
         let (name, appender) = (name.to_owned(), Appender::of(&unnamed.tuples));
-        Ok(Self { name, layout, design, unnamed, appender, rows: 0, sorter })
+        let workspace = workspace.clone();
+        Ok(Self { name, layout, design, unnamed, appender, rows: 0, sorter, workspace })
     }
 
     /// The form of the tuples that it takes.
@@ -110,7 +112,7 @@ impl Loader {
     ///
     /// # Errors
     ///
-    /// [`crate::QueryError::Memory`] where those of a clustered relation are too many to be sorted.
+    /// Of a clustered relation as of [`Sorter::add`].
     pub fn add_many(
         &mut self,
         pages: &mut impl PageWrite,
@@ -131,7 +133,7 @@ impl Loader {
     /// Give it its name and its indexes. A relation that had the name is gone.
     pub fn finish(mut self, pages: &mut impl PageWrite) -> Result<RelationInfo> {
         if let Some(sorter) = self.sorter.take() {
-            let sorted = sorter.finish(&|| Ok(()))?;
+            let sorted = sorter.finish(&|| self.workspace.check())?;
             let mut scan = sorted.scan();
             while let Some(tuple) = scan.next_tuple()? {
                 self.appender.append(pages, tuple)?;
@@ -146,11 +148,11 @@ impl Loader {
         info.is_ordered = matches!(self.design.structure, NewStructure::Clustered(_));
         catalog::put_relation(pages, &info)?;
         if let Some(index) = self.design.structure.index() {
-            build::add_index(pages, &mut info, &index)?;
+            build::add_index(pages, &mut info, &index, &self.workspace)?;
         }
         for (attributes, is_unique) in self.design.indexes {
             let index = NewIndex { attributes, is_unique, is_primary: false, is_hash: false };
-            build::add_index(pages, &mut info, &index)?;
+            build::add_index(pages, &mut info, &index, &self.workspace)?;
         }
         Ok(info)
     }
@@ -213,14 +215,15 @@ pub fn modify(
     info: &RelationInfo,
     structure: NewStructure,
     layout: FileLayout,
+    workspace: &Workspace,
 ) -> Result<RelationInfo> {
     let indexes = info.indexes.iter().filter(|index| !index.is_primary);
     let indexes = indexes.map(|index| (index.attributes.clone(), index.is_unique)).collect();
     let design = Design { structure, indexes, layout };
-    let mut loader = Loader::new(pages, &info.name, info.layout.clone(), design)?;
+    let mut loader = Loader::new(pages, &info.name, info.layout.clone(), design, workspace)?;
     let mut scan = super::Relation::open(&Arc::new(info.clone())).scan(pages)?;
     let mut batch = super::TupleBatch::new();
-    while scan.next_batch(pages, &mut batch, build::BATCH_TUPLES)? {
+    while scan.next_batch(pages, &mut batch, BATCH_TUPLES)? {
         for at in 0..batch.len() {
             loader.add_many(pages, batch.tuple(at), 1)?;
         }

@@ -14,6 +14,7 @@ mod chunks;
 mod columns;
 mod end;
 mod entries;
+mod every;
 mod gather;
 pub mod key;
 mod load;
@@ -22,8 +23,10 @@ mod reads;
 mod scan;
 mod settle;
 mod shared;
+mod sorted;
 #[cfg(test)]
 mod tests;
+mod workspace;
 
 use std::sync::Arc;
 
@@ -36,6 +39,7 @@ pub use reads::Reads;
 pub use scan::Scan;
 pub use settle::settle;
 pub use shared::SharedScan;
+pub use workspace::Workspace;
 
 use crate::catalog::{IndexInfo, RelationInfo, Tuples};
 use crate::error::{QueryError, Result};

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use lode::PageWrite;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::build::each_tuple;
+use super::every::each_tuple;
 use crate::catalog::{self, AttributeStatistics, Constant, RelationInfo};
 use crate::error::Result;
 use crate::tuple::{self, Field, Value};

@@ -1,17 +1,21 @@
 //! Sorting of tuples by some of their fields, nulls first.
 
+mod parts;
 mod runs;
 
 use std::cmp::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering as AtomicOrdering};
 
 use loadstone_quel::schema::Kind;
 
-use crate::error::Result;
+use crate::error::{QueryError, Result};
 use crate::memory::{Memory, Place, Reservation, Tuples};
 use crate::spill::Spill;
 use crate::temporary::Temporary;
 use crate::tuple::{self, Field, Layout, Value};
 
+use parts::sort_in_parts;
 use runs::Runs;
 
 /// What the budget's error calls it.
@@ -29,6 +33,8 @@ pub struct Sorter {
     taken_over: Vec<Reservation>,
     /// Where sorted runs go when the budget is used up; without it that is an error.
     runs: Option<Runs>,
+    /// Set to have it end.
+    cancel: Option<Arc<AtomicBool>>,
 }
 
 /// A tuple with the first bytes of its key, so that most comparisons need no more.
@@ -53,7 +59,14 @@ impl Sorter {
             reservation: memory.reservation(WHAT),
             taken_over: Vec::new(),
             runs: None,
+            cancel: None,
         }
+    }
+
+    /// Once this is set, it ends with [`QueryError::Cancelled`], also in the middle of sorting.
+    #[must_use]
+    pub fn cancelled_by(self, cancel: &Arc<AtomicBool>) -> Self {
+        Self { cancel: Some(Arc::clone(cancel)), ..self }
     }
 
     /// An empty sorter of the same tuples for a thread, which may not spill, from another memory.
@@ -67,6 +80,7 @@ impl Sorter {
             reservation: memory.reservation(WHAT),
             taken_over: Vec::new(),
             runs: None,
+            cancel: self.cancel.clone(),
         }
     }
 
@@ -144,10 +158,13 @@ impl Sorter {
         if self.runs.is_none() {
             return Err(self.reservation.refusal());
         }
-        self.sort();
-        let bytes = self.tuples.tuple_bytes();
-        if let Some(runs) = &mut self.runs {
-            runs.write(self.items.iter().map(|item| tuple_at(item.place, bytes)))?;
+        self.sort()?;
+        let Self { tuples, items, runs, cancel, .. } = self;
+        let bytes = tuples.tuple_bytes();
+        if let Some(runs) = runs {
+            runs.write(items.iter().map(|item| tuple_at(item.place, bytes)), &|| {
+                check(cancel.as_ref())
+            })?;
         }
         self.items.clear();
         self.tuples.clear();
@@ -161,8 +178,12 @@ impl Sorter {
     }
 
     /// Bring what there is into order.
-    pub fn sort(&mut self) {
-        let Self { key, items, tuples, unique, .. } = self;
+    ///
+    /// # Errors
+    ///
+    /// [`QueryError::Cancelled`] if it is to end; then nothing is in order.
+    pub fn sort(&mut self) -> Result<()> {
+        let Self { key, items, tuples, unique, cancel, .. } = self;
         let bytes = tuples.tuple_bytes();
         let rest = rest_of(key);
         let compare = |left: &Item, right: &Item| {
@@ -174,10 +195,11 @@ impl Sorter {
                 compare_keys(left, rest, right, rest)
             })
         };
-        items.sort_by(compare);
+        sort_in_parts(items, &mut Vec::new(), &compare, &|| check(cancel.as_ref()))?;
         if *unique {
             items.dedup_by(|later, earlier| compare(later, earlier).is_eq());
         }
+        Ok(())
     }
 
     /// The tuples in order. Equal ones stand in the order in which they came. `check` is asked now
@@ -195,10 +217,16 @@ impl Sorter {
             drop((tuples, items, reservation));
             return runs.expect("there are runs").merge(&key, unique, check);
         }
-        self.sort();
+        self.sort()?;
         let order = self.items.iter().map(|item| item.place).collect();
         Ok(Temporary::ordered(self.tuples, order))
     }
+}
+
+/// Whether to go on.
+fn check(cancel: Option<&Arc<AtomicBool>>) -> Result<()> {
+    let is_set = |flag: &Arc<AtomicBool>| flag.load(AtomicOrdering::Relaxed);
+    if cancel.is_some_and(is_set) { Err(QueryError::Cancelled) } else { Ok(()) }
 }
 
 /// The tuple of a sorter at a place.
@@ -261,6 +289,7 @@ fn prefix(tuple: &[u8], field: &Field) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::parts::ITEMS_CHECKED;
     use super::*;
     use loadstone_quel::tree::Span;
     use proptest::prelude::*;
@@ -286,6 +315,51 @@ mod tests {
             tuple::write(&mut tuple, field, value, Span::default()).unwrap();
         }
         tuple
+    }
+
+    #[test]
+    fn many_tuples_are_sorted_in_parts_and_equal_ones_stay_in_their_order() {
+        let layout = Layout::of(
+            ["key", "number"].map(|name| (name.to_owned(), Kind::Integer { bytes: 4 }, false)),
+        );
+        let count = 5 * ITEMS_CHECKED / 2;
+        for divisor in [1, 1000] {
+            let mut sorter = Sorter::new(&layout, &[0], false, &Memory::new(1 << 30));
+            for number in 0..count as u32 {
+                let key = number.wrapping_mul(0x9E37_79B1) >> 8;
+                let row = [(key / divisor).to_le_bytes(), number.to_le_bytes()].concat();
+                sorter.add(&row).unwrap();
+            }
+            let whole = sorter.finish(&|| Ok(())).unwrap();
+            let (mut scan, mut before, mut found) = (whole.scan(), (0, 0), 0);
+            while let Some(row) = scan.next_tuple().unwrap() {
+                let word = |at| u32::from_le_bytes(tuple::array(row, at));
+                let now = (word(0), word(4));
+                assert!(found == 0 || before < now, "{before:?} {now:?}");
+                (before, found) = (now, found + 1);
+            }
+            assert_eq!(found, count);
+        }
+    }
+
+    #[test]
+    fn a_cancelled_sort_ends_where_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let (layout, memory) = (layout(), Memory::new(64 << 10));
+        let spill = Spill::new(folder.path(), memory.budget_bytes());
+        let cancel = Arc::new(AtomicBool::new(false));
+        let sorter = Sorter::new(&layout, &[0], false, &memory);
+        let mut sorter = sorter.spilling(&spill, &memory).unwrap().cancelled_by(&cancel);
+        let rows = (0..).map(|number| row(&layout, &(None, 0, "t".to_owned()), number));
+        let told = rows.enumerate().find_map(|(number, row)| {
+            cancel.store(number > 3000, AtomicOrdering::Relaxed);
+            sorter.add(&row).err()
+        });
+        assert!(matches!(told, Some(QueryError::Cancelled)), "{told:?}");
+        assert!(spill.written_bytes() > 0, "it had spilled before");
+        let told = sorter.finish(&|| Ok(())).unwrap_err();
+        assert!(matches!(told, QueryError::Cancelled), "{told:?}");
+        assert_eq!(memory.used_bytes(), 0);
     }
 
     proptest! {
@@ -317,7 +391,7 @@ mod tests {
             for (number, values) in others.iter().enumerate() {
                 assert!(part.try_add(&row(&layout, values, own.len() + number)));
             }
-            part.sort();
+            part.sort().unwrap();
             sorter.merge(part).unwrap();
             let sorted = sorter.finish(&|| Ok(())).unwrap();
             prop_assert!(memory.peak_bytes() <= budget);

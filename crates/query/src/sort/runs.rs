@@ -48,11 +48,18 @@ impl Runs {
     }
 
     /// One run more.
-    pub fn write<'t>(&mut self, tuples: impl Iterator<Item = &'t [u8]>) -> Result<()> {
+    pub fn write<'t>(
+        &mut self,
+        tuples: impl Iterator<Item = &'t [u8]>,
+        check: &dyn Fn() -> Result<()>,
+    ) -> Result<()> {
         self.buffers.give_back(self.buffer_bytes);
         let mut writer = self.writer()?;
-        for tuple in tuples {
+        for (number, tuple) in tuples.enumerate() {
             writer.push(tuple)?;
+            if number.is_multiple_of(TUPLES_CHECKED) {
+                check()?;
+            }
         }
         self.sorted.push(writer.finish()?);
         self.buffers.add(self.buffer_bytes)

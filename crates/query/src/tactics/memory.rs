@@ -58,10 +58,10 @@ macro_rules! memory_tactic {
 
 memory_tactic! {
     /// **What it does.** Sets how many bytes the hash tables, sorts, sets and temporary relations
-    /// of all statements together may have in memory. What does not fit goes to a file without a
-    /// name in the database's folder: sorted runs that are merged, and partitions of hash tables
-    /// that are worked through one after another. Pages of relations are not counted: they are
-    /// `cache`'s.
+    /// of all statements together may have in memory; a load, a `modify` and an index sort in it,
+    /// too. What does not fit goes to a file without a name in the database's folder: sorted runs
+    /// that are merged, and partitions of hash tables that are worked through one after another.
+    /// Pages of relations are not counted: they are `cache`'s.
     /// **What it buys.** Answers of any size in that memory.
     /// **What it costs.** What is spilled is written and read at least once; `spilled_bytes` among
     /// the counters tells how much.

@@ -77,6 +77,11 @@ impl Temporary {
         TemporaryScan { temporary: self, position, one: Vec::new() }
     }
 
+    /// Its tuples by their numbers. It has an order.
+    pub(crate) fn numbered(&self) -> Numbered<'_> {
+        Numbered { temporary: self, position: Position::default(), one: Vec::new() }
+    }
+
     /// Places for so many threads, which take parts of it by turns, or for fewer where it has fewer
     /// parts: each place has its first part. None of a relation in the file, whose tuples are
     /// in memory only until the next ones are.
@@ -251,6 +256,30 @@ impl TemporaryScan<'_> {
     /// As of [`Temporary::next_batch`].
     pub fn next_batch(&mut self, into: &mut Vec<*const u8>, tuples_max: usize) -> Result<bool> {
         self.temporary.next_batch(&mut self.position, into, tuples_max)
+    }
+}
+
+/// The tuples of a temporary relation by their numbers. Of one in the file, a part is in memory.
+#[derive(Debug)]
+pub(crate) struct Numbered<'a> {
+    temporary: &'a Temporary,
+    position: Position,
+    one: Vec<*const u8>,
+}
+
+impl Numbered<'_> {
+    /// The tuple of that number, from 0.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Temporary::next_batch`].
+    pub fn tuple(&mut self, number: usize) -> Result<&[u8]> {
+        self.position.at = number;
+        let is_there = self.temporary.next_batch(&mut self.position, &mut self.one, 1)?;
+        assert!(is_there, "tuple {number} of {}", self.temporary.len());
+        // SAFETY: the pointer is of a whole tuple, which stays until another one is asked for.
+        #[expect(unsafe_code, reason = "tuples are read through pointers")]
+        Ok(unsafe { std::slice::from_raw_parts(self.one[0], self.temporary.tuple_bytes()) })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::memory::Memory;
+use crate::relation::check_all;
 
 /// Tuples of `r` and `s`: more than any budget of these tests holds.
 const TUPLES: u64 = 12_000;
@@ -151,4 +152,48 @@ fn a_budget_without_room_for_buffers_is_refused() {
     let text = format!("{RANGES} {}", STATEMENTS[0].0);
     let error = database.query(&text, &[]).err().unwrap().to_string();
     assert!(error.contains("needs more than the memory budget"), "{error}");
+}
+
+/// What stores `r` anew or makes an index of it, and what the budget is too small for.
+const STORING: [&str; 6] = [
+    "index on r is x (k)",
+    "index on r is x (t, k)",
+    "index on r is x (one)",
+    "modify r to btree on t",
+    "modify r to hash on k",
+    "modify r to hash on one",
+];
+
+#[test]
+fn what_stores_a_relation_spills_and_keeps_the_budget() {
+    for layout in ["rows", "columns"] {
+        let (_folder, roomy) = filled(&format!("layout={layout}"), 1 << 30);
+        let asked = format!("{RANGES} retrieve (r.k, r.g, r.t) where r.k = 77 or r.one = 1");
+        let expected = answer(&roomy, &asked, &[]);
+        for text in STORING {
+            let (folder, database) = filled(&format!("layout={layout}"), BUDGET_BYTES);
+            let before = files(&folder);
+            let spilled = database.work().unwrap().spilled_bytes;
+            database.execute(text, &[]).unwrap();
+            assert!(database.work().unwrap().spilled_bytes > spilled, "{layout}: {text}");
+            let memory = database.memory();
+            let (used, peak) = (memory.used_bytes(), memory.peak_bytes());
+            assert!(used == 0 && peak <= BUDGET_BYTES, "{layout}: {text}: {used}, {peak}");
+            assert_eq!(files(&folder), before);
+            let checked = check_all(&database.storage().reading()).unwrap();
+            assert_eq!(checked, [("r".to_owned(), TUPLES), ("s".to_owned(), TUPLES)], "{text}");
+            assert_eq!(answer(&database, &asked, &[]), expected, "{layout}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_budget_without_room_for_the_buffers_of_a_sort_is_refused_and_keeps_what_there_is() {
+    let (_folder, database) = filled("", 10 << 10);
+    for text in STORING {
+        let error = database.execute(text, &[]).unwrap_err().to_string();
+        assert!(error.contains("a sort needs more than"), "{text}: {error}");
+    }
+    let checked = check_all(&database.storage().reading()).unwrap();
+    assert_eq!(checked, [("r".to_owned(), TUPLES), ("s".to_owned(), TUPLES)]);
 }

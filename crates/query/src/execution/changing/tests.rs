@@ -42,7 +42,8 @@ fn transaction(tuples: &[(i32, i32)]) -> Transaction {
     let database = Database::on(disk(), disk(), &tactics).unwrap();
     let mut writing = database.writing();
     let design = Design { indexes: vec![(vec![0], true)], ..Design::default() };
-    let mut loader = Loader::new(&mut writing, "r", layout(), design).unwrap();
+    let mut loader =
+        Loader::new(&mut writing, "r", layout(), design, &Workspace::of(1 << 24)).unwrap();
     for &(a, b) in tuples {
         loader.add_many(&mut writing, &pair(a, b), 1).unwrap();
     }

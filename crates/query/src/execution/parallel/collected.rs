@@ -144,7 +144,7 @@ impl Sink for Filling<'_, '_, '_> {
     fn finish(&mut self, _: &mut State<'_>) -> Result<()> {
         self.pass()?;
         if let Some(Collected::Sorter(sorter)) = &mut self.part {
-            sorter.sort();
+            sorter.sort()?;
         }
         let Some(part) = self.part.take() else { return Ok(()) };
         let mut central = self.central();

@@ -12,7 +12,7 @@ fn layout(attributes: &[(&str, Kind)]) -> Layout {
 }
 
 fn make(pages: &mut impl PageWrite, name: &str, layout: Layout, design: Design) -> RelationInfo {
-    Loader::new(pages, name, layout, design).unwrap().finish(pages).unwrap()
+    Loader::new(pages, name, layout, design, &workspace()).unwrap().finish(pages).unwrap()
 }
 
 #[test]
@@ -73,8 +73,11 @@ fn two_relations_may_be_filled_at_once() {
     let database = database();
     let kind = [("a", Kind::Integer { bytes: 4 })];
     let mut writing = database.writing();
-    let mut first = Loader::new(&mut writing, "first", layout(&kind), Design::default()).unwrap();
-    let mut second = Loader::new(&mut writing, "second", layout(&kind), Design::default()).unwrap();
+    let mut first =
+        Loader::new(&mut writing, "first", layout(&kind), Design::default(), &workspace()).unwrap();
+    let mut second =
+        Loader::new(&mut writing, "second", layout(&kind), Design::default(), &workspace())
+            .unwrap();
     first.add_many(&mut writing, &[1, 0, 0, 0], 1).unwrap();
     second.add_many(&mut writing, &[2; 8], 2).unwrap();
     first.finish(&mut writing).unwrap();
@@ -88,7 +91,8 @@ fn a_tuple_that_fits_no_page_is_refused() {
     let database = database();
     let mut writing = database.writing();
     let wide = layout(&[("a", Kind::Text { width: RECORD_BYTES_MAX + 1 })]);
-    let refused = Loader::new(&mut writing, "wide", wide, Design::default()).unwrap_err();
+    let refused =
+        Loader::new(&mut writing, "wide", wide, Design::default(), &workspace()).unwrap_err();
     assert!(refused.to_string().contains("a tuple of 4017 bytes"), "{refused}");
 }
 
@@ -105,7 +109,8 @@ fn settling_tells_how_many_tuples_and_what_they_hold() {
         tuples.extend([b'a' + (number % 20) as u8; 80]);
         tuples.extend([b' '; 20]);
     }
-    let mut loader = Loader::new(&mut writing, "r", layout, Design::default()).unwrap();
+    let mut loader =
+        Loader::new(&mut writing, "r", layout, Design::default(), &workspace()).unwrap();
     loader.add_many(&mut writing, &tuples, 60).unwrap();
     let mut info = loader.finish(&mut writing).unwrap();
     assert!(info.statistics.is_empty());
@@ -127,7 +132,8 @@ fn settling_tells_how_many_tuples_and_what_they_hold() {
     // Stored otherwise, it holds the same.
     let mut stored = RelationInfo::clone(known);
     for structure in [NewStructure::Hash(vec![0]), NewStructure::Clustered(vec![2])] {
-        stored = modify(&mut writing, &stored, structure, stored.file_layout).unwrap();
+        stored =
+            modify(&mut writing, &stored, structure, stored.file_layout, &workspace()).unwrap();
         assert_eq!((stored.rows, &stored.statistics), (60, &known.statistics));
         let catalog = Catalog::read(&writing).unwrap();
         assert_eq!(**catalog.relation("r").unwrap(), stored);

@@ -51,7 +51,7 @@ fn play(database: &Database, structure: NewStructure, layout: FileLayout) -> Vec
     let mut states = vec![None];
     let mut writing = database.writing();
     let design = Design { structure, indexes: vec![(vec![1, 0], false)], layout };
-    let mut loader = Loader::new(&mut writing, "r", form(), design).unwrap();
+    let mut loader = Loader::new(&mut writing, "r", form(), design, &workspace()).unwrap();
     for number in (0..60).rev() {
         loader.add_many(&mut writing, &tuple((number, 0)), 1).unwrap();
     }
@@ -81,7 +81,8 @@ fn play(database: &Database, structure: NewStructure, layout: FileLayout) -> Vec
                 change::delete(&mut writing, &mut info, &ids).unwrap();
             }
             _ => {
-                modify(&mut writing, &info, NewStructure::Heap, info.file_layout).unwrap();
+                modify(&mut writing, &info, NewStructure::Heap, info.file_layout, &workspace())
+                    .unwrap();
             }
         }
         states.push(state(&writing));

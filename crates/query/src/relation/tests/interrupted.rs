@@ -10,7 +10,7 @@ fn stored(writing: &mut Writing, layout: FileLayout) -> RelationInfo {
     let tuple = Layout::of([("a".to_owned(), Kind::Integer { bytes: 4 }, false)]);
     let structure = NewStructure::Clustered(vec![0]);
     let design = Design { structure, indexes: Vec::new(), layout };
-    let mut loader = Loader::new(writing, "r", tuple, design).unwrap();
+    let mut loader = Loader::new(writing, "r", tuple, design, &workspace()).unwrap();
     for number in 0..1000_i32 {
         loader.add_many(writing, &number.to_le_bytes(), 1).unwrap();
     }
@@ -26,7 +26,7 @@ fn told<R>(
     let mut writing = database.writing();
     let info = stored(&mut writing, layout);
     let mut first = None;
-    build::each_tuple(&writing, &info, |id, _| {
+    every::each_tuple(&writing, &info, |id, _| {
         first = first.or(Some(id));
         Ok(())
     })
@@ -55,17 +55,55 @@ fn each_change_stops(layout: FileLayout) {
         told(layout, |writing, mut info, first| {
             change::replace(writing, &mut info, [(first, &one[..])])
         }),
-        told(layout, |writing, info, _| modify(writing, &info, NewStructure::Heap, layout)),
         told(layout, |writing, info, _| {
-            modify(writing, &info, NewStructure::Clustered(vec![0]), layout)
+            modify(writing, &info, NewStructure::Heap, layout, &workspace())
         }),
-        told(layout, |writing, mut info, _| add_index(writing, &mut info, &index)),
+        told(layout, |writing, info, _| {
+            modify(writing, &info, NewStructure::Clustered(vec![0]), layout, &workspace())
+        }),
+        told(layout, |writing, mut info, _| add_index(writing, &mut info, &index, &workspace())),
         told(layout, |writing, mut info, _| {
-            add_index(writing, &mut info, &NewIndex { is_hash: false, ..index.clone() })
+            add_index(
+                writing,
+                &mut info,
+                &NewIndex { is_hash: false, ..index.clone() },
+                &workspace(),
+            )
         }),
         told(layout, |writing, mut info, _| settle(writing, &mut info)),
     ];
     for error in told {
         assert!(matches!(error, QueryError::Cancelled), "{error}");
+    }
+}
+
+#[test]
+fn what_sorts_stops_when_its_statement_is_to_end_and_leaves_nothing() {
+    let index = |is_hash: bool| NewIndex {
+        attributes: vec![0],
+        is_unique: !is_hash,
+        is_primary: false,
+        is_hash,
+    };
+    let clustered = || NewStructure::Clustered(vec![0]);
+    for layout in [FileLayout::Rows, FileLayout::Columns] {
+        let database = database();
+        let mut writing = database.writing();
+        let mut info = stored(&mut writing, layout);
+        writing.commit().unwrap();
+        let cancelled = Workspace::of_cancelled(1 << 24);
+        let mut writing = database.writing();
+        let told = [
+            add_index(&mut writing, &mut info, &index(true), &cancelled).unwrap_err(),
+            add_index(&mut writing, &mut info, &index(false), &cancelled).unwrap_err(),
+            modify(&mut writing, &info, clustered(), layout, &cancelled).unwrap_err(),
+        ];
+        for error in told {
+            assert!(matches!(error, QueryError::Cancelled), "{error}");
+        }
+        writing.rollback().unwrap();
+        let reading = database.reading();
+        assert_eq!(check_all(&reading).unwrap(), [("r".to_owned(), 1000)]);
+        assert_eq!(Catalog::read(&reading).unwrap().relation("r").unwrap().indexes.len(), 1);
     }
 }

@@ -15,6 +15,11 @@ use super::*;
 use crate::catalog::{Catalog, Organisation};
 use crate::tuple::Layout;
 
+/// With memory enough.
+fn workspace() -> Workspace {
+    Workspace::of(1 << 24)
+}
+
 fn database() -> Database {
     let tactics: Tactics = "cache=1048576&extent=4".parse().unwrap();
     Database::on(Arc::new(Memory::new()), Arc::new(Memory::new()), &tactics).unwrap()

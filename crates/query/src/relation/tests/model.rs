@@ -217,7 +217,7 @@ fn take_out(model: &mut Vec<Row>, tuple: &[u8]) {
 
 fn load(database: &Database, rows: &[Row], design: Design) {
     let mut writing = database.writing();
-    let mut loader = Loader::new(&mut writing, "parts", layout(), design).unwrap();
+    let mut loader = Loader::new(&mut writing, "parts", layout(), design, &workspace()).unwrap();
     let tuples: Vec<u8> = rows.iter().flat_map(Row::tuple).collect();
     loader.add_many(&mut writing, &tuples, rows.len()).unwrap();
     loader.finish(&mut writing).unwrap();
@@ -260,7 +260,8 @@ fn run(database: &Database, step: &Step, model: &mut Vec<Row>) {
             }
         }
         Step::Modify(design) => {
-            modify(&mut writing, &info, design.structure.clone(), design.layout).unwrap();
+            modify(&mut writing, &info, design.structure.clone(), design.layout, &workspace())
+                .unwrap();
         }
         Step::RollBack(rows) => {
             let tuples: Vec<_> = rows.iter().map(Row::tuple).collect();
