@@ -28,6 +28,7 @@ __all__ = [
     "Oracle",
     "QuelError",
     "RelationStream",
+    "Sampler",
     "SpeedProbe",
     "Tally",
     "__version__",
