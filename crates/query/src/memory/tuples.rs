@@ -46,13 +46,6 @@ impl Tuples {
         Self { tuple_bytes, chunks: Vec::new(), len: 0, reservation, taken_over: Vec::new() }
     }
 
-    /// What so many tuples take at most: themselves, and the rest of the last chunk.
-    pub fn bytes_max(count: u64, tuple_bytes: u64) -> u64 {
-        let bytes = count * tuple_bytes;
-        let first = tuple_bytes.max(CHUNK_BYTES_MIN as u64);
-        bytes + (bytes + first).min(tuple_bytes.max(CHUNK_BYTES_MAX as u64))
-    }
-
     /// How many there are.
     pub fn len(&self) -> usize {
         self.len

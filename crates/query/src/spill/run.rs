@@ -196,23 +196,6 @@ impl RunReader {
         Ok(Some(&self.buffer))
     }
 
-    /// The next tuples, at most so many, one after another; none at the end.
-    ///
-    /// # Errors
-    ///
-    /// As of [`RunReader::next_part`].
-    pub fn next_tuples(&mut self, tuples_max: usize) -> Result<Option<&[u8]>> {
-        if self.at == self.buffer.len() {
-            if self.next_part()?.is_none() {
-                return Ok(None);
-            }
-            self.at = 0;
-        }
-        let end = self.buffer.len().min(self.at + tuples_max * self.run.tuple_bytes);
-        let begin = std::mem::replace(&mut self.at, end);
-        Ok(Some(&self.buffer[begin..end]))
-    }
-
     /// Go to the next tuple; false at the end.
     ///
     /// # Errors

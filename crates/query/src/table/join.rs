@@ -135,28 +135,8 @@ impl JoinBuilder {
     }
 
     /// Whether entries of so many bytes are copied once more when the table is made.
-    const fn copies(tuple_bytes: usize) -> bool {
+    pub const fn copies(tuple_bytes: usize) -> bool {
         tuple_bytes <= COPIED_BYTES_MAX
-    }
-
-    /// How many entries of so many bytes make a table within a budget, at least one.
-    pub fn entries_within(budget_bytes: u64, tuple_bytes: usize) -> usize {
-        let moved = if Self::copies(tuple_bytes) { tuple_bytes } else { size_of::<Link>() };
-        // A hash, and the directory, of which nearly half may be words without an entry.
-        let beside = (8 + 2 * 8 + moved) as u64;
-        let fits = |count: u64| {
-            Tuples::bytes_max(count, tuple_bytes as u64) + count * beside + 16 <= budget_bytes
-        };
-        let (mut low, mut high) = (1, budget_bytes / beside + 2);
-        while high - low > 1 {
-            let middle = u64::midpoint(low, high);
-            if fits(middle) {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
-        low as usize
     }
 
     /// The table of what was put in, in two passes over it: entries are counted for each prefix,
@@ -429,23 +409,6 @@ mod tests {
         let added = (0..300).all(|_| builder.add(&tuple).is_ok());
         assert!(!added || builder.finish().is_err());
         assert_eq!(memory.used_bytes(), if added { 0 } else { memory.used_bytes() });
-    }
-
-    #[test]
-    fn a_budget_holds_the_table_of_as_many_entries_as_fit_and_not_many_more() {
-        for (width, budget) in [3, 40, 9_000]
-            .into_iter()
-            .flat_map(|width| [100_000, 1 << 20, 9 << 20].map(|budget| (width, budget)))
-        {
-            let (layout, memory) = (layout(width), Memory::new(budget));
-            let mut builder = JoinBuilder::new(&layout, &[0], &memory);
-            for number in 0..JoinBuilder::entries_within(budget, layout.bytes) {
-                builder.add(&entry(&layout, Value::Integer(number as i64), "", 0)).unwrap();
-            }
-            drop(builder.finish().unwrap());
-            let peak = memory.peak_bytes();
-            assert!(3 * peak > budget, "{peak} of {budget} bytes by texts of {width}");
-        }
     }
 
     #[test]

@@ -6,8 +6,16 @@ use super::WHAT;
 use crate::error::Result;
 use crate::memory::{Memory, Reservation};
 use crate::spill::{FAN_OUT, Partitioned, Run, Spill, partition_of};
-use crate::table::{JoinBuilder, JoinTable, hash_fields, hash_tuples};
+use crate::table::{JoinBuilder, JoinTable, hash_fields};
 use crate::tuple::{Field, Layout};
+
+/// Bytes of an entry beside itself: its hash, a word of the directory and maybe half of one that is
+/// empty, its place, and what grows by doubling.
+const ENTRY_BYTES: u64 = 56;
+
+/// How often an entry may be there while a table is made: put in, and as much again in a chunk that
+/// is not full; and once more where it is copied to its place.
+const ENTRY_COPIES: u64 = 2;
 
 /// Buffers beside those of the partitions that are written: of runs that are read.
 const READERS: u64 = 2;
@@ -19,9 +27,7 @@ pub(in crate::execution) struct Shape {
     /// The fields that are the key.
     pub key: Vec<usize>,
     pub fields: Vec<Field>,
-    /// What a table may take of the share.
-    table_bytes: u64,
-    /// So many entries make such a table.
+    /// So many entries make a table within the share.
     pub entries_max: usize,
     pub memory: Memory,
     pub spill: Spill,
@@ -30,14 +36,15 @@ pub(in crate::execution) struct Shape {
 impl Shape {
     fn new(layout: &Layout, key: &[usize], memory: &Memory, spill: &Spill) -> Result<Self> {
         let buffers = (FAN_OUT as u64 + READERS) * Run::buffer_bytes(spill, layout.bytes);
-        let Some(table_bytes) = memory.budget_bytes().checked_sub(buffers) else {
+        let Some(left) = memory.budget_bytes().checked_sub(buffers) else {
             return Err(memory.reservation(WHAT).refusal());
         };
-        let entries_max = JoinBuilder::entries_within(table_bytes, layout.bytes);
+        let copies = ENTRY_COPIES + u64::from(JoinBuilder::copies(layout.bytes));
+        let entries_max = left / (layout.bytes as u64 * copies + ENTRY_BYTES);
         let fields = key.iter().map(|at| layout.fields[*at].clone()).collect();
         let (layout, key) = (layout.clone(), key.to_vec());
-        let (memory, spill) = (memory.clone(), spill.clone());
-        Ok(Self { layout, key, fields, table_bytes, entries_max, memory, spill })
+        let entries_max = (entries_max as usize).max(1);
+        Ok(Self { layout, key, fields, entries_max, memory: memory.clone(), spill: spill.clone() })
     }
 
     pub fn builder(&self) -> JoinBuilder {
@@ -62,7 +69,6 @@ pub(in crate::execution) struct Building {
     stays: usize,
     /// The entries of the others.
     away: Option<Partitioned>,
-    hashes: Vec<u64>,
 }
 
 /// What they became.
@@ -85,7 +91,7 @@ impl Building {
     /// [`crate::QueryError::Memory`] if the budget has not even the buffers.
     pub fn new(layout: &Layout, key: &[usize], memory: &Memory, spill: &Spill) -> Result<Self> {
         let shape = Shape::new(layout, key, memory, spill)?;
-        Ok(Self { builder: shape.builder(), shape, stays: FAN_OUT, away: None, hashes: Vec::new() })
+        Ok(Self { builder: shape.builder(), shape, stays: FAN_OUT, away: None })
     }
 
     /// Put a copy of an entry in.
@@ -110,24 +116,12 @@ impl Building {
         if self.builder.len() + count <= self.shape.entries_max && self.away.is_none() {
             return self.builder.add_many(entries);
         }
-        let bytes = self.shape.layout.bytes;
-        if self.shape.fields.iter().any(|field| field.null_at.is_some()) {
-            return entries.chunks_exact(bytes).try_for_each(|entry| self.add(entry));
-        }
-        let mut hashes = std::mem::take(&mut self.hashes);
-        hashes.clear();
-        hash_tuples(entries, bytes, &self.shape.fields, &mut hashes);
-        let mut pairs = entries.chunks_exact(bytes).zip(&hashes);
-        let outcome = pairs.try_for_each(|(entry, hash)| self.add_hashed(entry, *hash));
-        self.hashes = hashes;
-        outcome
+        entries.chunks_exact(self.shape.layout.bytes).try_for_each(|entry| self.add(entry))
     }
 
     /// A builder for one of some threads, with memory of its own, and how many entries it may take.
     pub fn part(&self, threads: usize, memory: &Memory) -> (JoinBuilder, usize) {
-        let bytes = self.shape.table_bytes / threads as u64;
-        let entries_max = JoinBuilder::entries_within(bytes, self.shape.layout.bytes);
-        (self.builder.beside(memory), entries_max)
+        (self.builder.beside(memory), self.shape.entries_max / threads)
     }
 
     /// Take over what a thread's builder has.
@@ -151,16 +145,10 @@ impl Building {
         if self.shape.fields.iter().any(is_null) {
             return Ok(());
         }
-        self.add_hashed(entry, self.shape.hash(entry))
-    }
-
-    /// An entry with that hash, and without a null in its key.
-    #[inline]
-    fn add_hashed(&mut self, entry: &[u8], hash: u64) -> Result<()> {
-        let partition = partition_of(hash, 0);
-        while partition < self.stays && self.builder.len() >= self.shape.entries_max {
+        while self.stays > 0 && self.builder.len() >= self.shape.entries_max {
             self.send_away()?;
         }
+        let partition = partition_of(self.shape.hash(entry), 0);
         match &mut self.away {
             Some(away) if partition >= self.stays => away.push(partition, entry),
             _ => self.builder.add(entry),
@@ -170,19 +158,16 @@ impl Building {
     /// Half of the partitions that are in memory go to the file.
     #[cold]
     fn send_away(&mut self) -> Result<()> {
-        let Self { shape, builder, stays, away, .. } = self;
+        let Self { shape, builder, stays, away } = self;
         *stays /= 2;
         let away = match away {
             Some(away) => away,
             None => away.insert(shape.partitioned(shape.layout.bytes)?),
         };
         let all = std::mem::replace(builder, shape.builder());
-        let mut hashes = Vec::new();
         all.into_tuples().drain(|entries| {
-            hashes.clear();
-            hash_tuples(entries, shape.layout.bytes, &shape.fields, &mut hashes);
-            for (entry, hash) in entries.chunks_exact(shape.layout.bytes).zip(&hashes) {
-                match partition_of(*hash, 0) {
+            for entry in entries.chunks_exact(shape.layout.bytes) {
+                match partition_of(shape.hash(entry), 0) {
                     partition if partition >= *stays => away.push(partition, entry)?,
                     _ => builder.add(entry)?,
                 }
@@ -198,7 +183,7 @@ impl Building {
     /// [`crate::QueryError::Memory`] where the budget is too small,
     /// [`crate::QueryError::Spill`] where the file cannot be written.
     pub fn finish(self) -> Result<(Arc<JoinTable>, Option<Built>)> {
-        let Self { shape, builder, stays, away, .. } = self;
+        let Self { shape, builder, stays, away } = self;
         let away = away.map(|mut away| away.finish()).transpose()?;
         let table = Arc::new(builder.finish()?);
         let built = away.map(|away| {

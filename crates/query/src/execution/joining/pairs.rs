@@ -52,14 +52,8 @@ impl Aside {
     #[inline]
     pub fn is_away(&self, keys: &[Value<'_>]) -> Option<u64> {
         let hash = hash_of(&self.built.shape.fields, keys)?;
-        self.has(hash).then_some(hash)
-    }
-
-    /// Whether entries with that hash may be away.
-    #[inline]
-    pub fn has(&self, hash: u64) -> bool {
         let partition = partition_of(hash, 0);
-        partition >= self.built.stays && self.built.away[partition].is_some()
+        (partition >= self.built.stays && self.built.away[partition].is_some()).then_some(hash)
     }
 
     /// Put a row with that hash aside.
@@ -145,15 +139,12 @@ impl super::build::Shape {
     fn join(&self, pair: Pair, form: &RowForm, take: &mut Take<'_>) -> Result<()> {
         let mut entries = RunReader::new(pair.entries, self.memory.reservation(WHAT))?;
         let mut rows = RunReader::new(pair.rows, self.memory.reservation(WHAT))?;
-        loop {
+        let mut is_more = entries.advance()?;
+        while is_more {
             let mut builder = self.builder();
-            while builder.len() < self.entries_max {
-                let left = self.entries_max - builder.len();
-                let Some(some) = entries.next_tuples(left)? else { break };
-                builder.add_many(some)?;
-            }
-            if builder.is_empty() {
-                return Ok(());
+            while is_more && builder.len() < self.entries_max {
+                builder.add(entries.tuple())?;
+                is_more = entries.advance()?;
             }
             let table = Arc::new(builder.finish()?);
             while let Some(part) = rows.next_part()? {
@@ -163,5 +154,6 @@ impl super::build::Shape {
             }
             rows.rewind();
         }
+        Ok(())
     }
 }
