@@ -144,7 +144,7 @@ SAMPLES = st.lists(
     st.builds(
         Sample,
         ordinal=st.just(0), round=st.integers(0, 3), variation=st.integers(0, 9),
-        started_ns=st.integers(0, 10**12), elapsed_ns=st.integers(0, 10**11),
+        started_ns=st.integers(0, 10**12), elapsed_ns=st.integers(1, 10**11),
         client_cpu_ns=st.none() | st.integers(0, 10**12),
         server_cpu_ns=st.none() | st.integers(0, 10**12),
         read_bytes=st.none() | st.integers(0, 10**6), written_bytes=st.none() | st.just(0),
