@@ -75,6 +75,14 @@ def test_what_the_counters_cost_on_a_busy_machine_is_no_contradiction():
     assert validity.of_work(far, overhead)
 
 
+def test_an_interrupt_in_one_sample_of_many_is_no_contradiction():
+    """Between the clock and the counters: of 64 samples of 30 us one counted 56 us."""
+    right = [Sample(n, 0, 0, 0, 30_000, client_cpu_ns=31_000, client_threads=1) for n in range(64)]
+    interrupted = Sample(64, 0, 0, 0, 30_000, client_cpu_ns=56_000, client_threads=1)
+    assert not validity.of_work([*right, interrupted])
+    assert validity.of_work([*right[:8], interrupted])
+
+
 def test_a_cell_near_the_overhead_or_the_clock_is_too_short():
     assert not validity.of_instrument(samples(1000, 1000), samples(500, 500), 50)
     assert "harness alone takes 51%" in validity.of_instrument(samples(1000), samples(510), 50)
