@@ -4,18 +4,20 @@ import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from report_fixture import make_run
-from study_fixture import FACTORS, TOGETHER, plan, record, result
+from study_fixture import FACTORS, OPERATIONS, TOGETHER, plan, record, result
 from typer.testing import CliRunner
 
 from loadstone.analysis.plan_shape import beside, same_plans, shape
-from loadstone.analysis.study import StudyMap, study_map
+from loadstone.analysis.study import StudyMap, operation_effects, study_map
 from loadstone.cli import app
-from loadstone.record.model import Run, StatementText
+from loadstone.record.model import CellResult, Run, StatementText
+from loadstone.report import terminal_study
 from loadstone.report.study_words import NOTHING, OTHER_PLAN, UNKNOWN, cell
-from loadstone.report.terminal_study import ended_line, study_summary
+from loadstone.report.terminal_study import StudyProgress, ended_line, study_summary
 from loadstone.text.numbers import times
 
 
@@ -125,3 +127,23 @@ def test_plans_stand_beside_each_other_line_by_line() -> None:
     ]
     assert "\n".join(line.one for line in lines if line.one) == one
     assert "\n".join(line.other for line in lines if line.other) == other
+
+
+def test_a_line_is_computed_once_however_often_the_screen_is_drawn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """While others are measured, each drawing would take the processor from them."""
+    run, computed = record(), []
+
+    def counted(*given: Any) -> Any:
+        computed.append(given)
+        return operation_effects(*given)
+
+    monkeypatch.setattr(terminal_study, "operation_effects", counted)
+    progress = StudyProgress(run.plan, run.presentation, len(run.results))
+    overhead = [each for each in run.plan.cells if each.variant == "null"]
+    for one in (*run.results, *(CellResult(each, "ok", "", "2026-11-23") for each in overhead)):
+        progress.on_result(one)
+        progress._table()
+    assert len(computed) == len(OPERATIONS)
+    assert progress._table().row_count == len(OPERATIONS)

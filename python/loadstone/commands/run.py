@@ -95,9 +95,7 @@ def run(
     """
     if quick:
         given["preset"] = "quick"
-    given["rows"] = [number(text) for text in given["rows"] or ()]
-    chosen = {name: value for name, value in given.items() if value not in (None, [])}
-    return started(chosen, plan, record, resume, dry_run=dry_run, page=page)
+    return started(made(given), plan, record, resume, dry_run=dry_run, page=page)
 
 
 def started(
@@ -122,8 +120,9 @@ def started(
     return session.start(planned, record, page=page)
 
 
-def number(text: str) -> int:
-    """A scale, as 10000 or 1e5."""
+def made(given: dict[str, Any]) -> dict[str, Any]:
+    """The choices that were made by options; a scale may be written as 1e5."""
     from loadstone.text.parsing import whole_number
 
-    return whole_number(text, "--rows")
+    rows = [whole_number(text, "--rows") for text in given["rows"] or ()]
+    return {n: value for n, value in {**given, "rows": rows}.items() if value not in (None, [])}

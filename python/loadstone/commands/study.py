@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from loadstone.commands.run import DryRun, Page, PlanFile, Record, Resume, number, started, taking
+from loadstone.commands.run import DryRun, Page, PlanFile, Record, Resume, made, started, taking
 from loadstone.plan.choices import FACTORIAL, STUDY, TWO_ENDED
 
 
@@ -26,8 +26,7 @@ def study(
     Exit codes: as those of `loadstone run`.
     """
     factorial = given.pop("design")
-    given["rows"] = [number(text) for text in given["rows"] or ()]
-    chosen = {name: value for name, value in given.items() if value not in (None, [])}
+    chosen = made(given)
     if resume is None and (plan is None or factorial is not None):
         chosen["design"] = FACTORIAL if factorial else TWO_ENDED
     return started(chosen, plan, record, resume, dry_run=dry_run, page=page)

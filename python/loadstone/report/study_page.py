@@ -10,7 +10,7 @@ from typing import Any
 from markupsafe import escape
 
 from loadstone.analysis.plan_shape import PlanLine
-from loadstone.analysis.study import StudiedOperation, StudyMap, SwitchEffect
+from loadstone.analysis.study import NS_PER_MS, StudiedOperation, StudyMap, SwitchEffect
 from loadstone.analysis.study_details import SwitchDetail
 from loadstone.analysis.study_waterfall import Contribution, Descent
 from loadstone.plan.study import Switch
@@ -22,7 +22,6 @@ from loadstone.text.numbers import TIMES, duration
 SHADES = 8
 SHADE_RATIO_MAX = 10.0
 """A ratio that gets the darkest shade, slower or faster."""
-NS_PER_MS = 1e6
 STRIP_PX = 320
 FALL_PX = 260
 DOTS_MAX = 60

@@ -22,11 +22,10 @@ from loadstone.plan.plan import Plan
 from loadstone.plan.presentation import Presentation
 from loadstone.record.model import CellResult, Run
 from loadstone.report.legible import legible_run
-from loadstone.report.study_words import NOTHING, UNKNOWN, cell, legend, line, words
+from loadstone.report.study_words import NOTHING, UNKNOWN, cell, legend, line, milliseconds, words
 from loadstone.report.terminal import Progress, Unit, folded, one_line, unit_of
-from loadstone.text.numbers import duration, listing, number, plural
+from loadstone.text.numbers import listing, number, plural
 
-NS_PER_MS = 1e6
 STRONGEST = 6
 """Effects that are told with their intervals below the map."""
 COLUMN = 12
@@ -40,18 +39,24 @@ class StudyProgress(Progress):
     def __init__(self, plan: Plan, words: Presentation, total: int) -> None:
         super().__init__(plan, words, total)
         self._results: dict[Unit, dict[str, CellResult]] = defaultdict(dict)
+        self._lines: dict[Unit, Text] = {}
+        """Of operations that have ended. Each is computed once: while others are measured, the
+        screen is drawn many times."""
 
     def on_result(self, result: CellResult) -> None:
         """A cell has a result."""
-        self._results[unit_of(result.cell)][result.cell.variant] = result
+        unit = unit_of(result.cell)
+        self._results[unit][result.cell.variant] = result
+        if len(self._results[unit]) == self._expected[unit]:
+            self._lines[unit] = self._line_of(unit)
         super().on_result(result)
 
     def _say(self, unit: Unit, variant: str, *, again: bool) -> None:
         del variant, again
-        if len(self._results[unit]) == self._expected[unit]:
-            self._console.print(self._told_of(unit), soft_wrap=True)
+        if unit in self._lines:
+            self._console.print(self._lines[unit], soft_wrap=True)
 
-    def _told_of(self, unit: Unit) -> Text:
+    def _line_of(self, unit: Unit) -> Text:
         study = self._plan.study
         results = self._results[unit]
         if study is None or study.base not in results:
@@ -62,7 +67,7 @@ class StudyProgress(Progress):
         table = Table.grid()
         room = max(3, self._console.height - 5)
         for unit in list(self._results)[-room:]:
-            table.add_row(self._told_of(unit))
+            table.add_row(self._lines.get(unit, Text(f"{unit[2]}: …", style="dim")))
         return table
 
 
@@ -113,7 +118,7 @@ def _map(found: StudyMap, rows: int) -> Table:
         base_ms = operation.effects.base_ms
         table.add_row(
             one_line(operation.name, 40),
-            Text(UNKNOWN if base_ms is None else duration(base_ms * NS_PER_MS), style="dim"),
+            Text(UNKNOWN if base_ms is None else milliseconds(base_ms), style="dim"),
             *(Text(text, style=STYLES[text[0] not in (NOTHING, UNKNOWN)]) for text in shown),
         )
     return table
@@ -171,5 +176,5 @@ def ended_line(operation: StudiedOperation) -> str:
     acting = sorted((one for one in operation.switches if one.strength), key=lambda o: -o.strength)
     told = [f"{words(each.switch)} {cell(each)}" for each in acting]
     base_ms = operation.effects.base_ms
-    base = "" if base_ms is None else f" {duration(base_ms * NS_PER_MS)} at base"
+    base = "" if base_ms is None else f" {milliseconds(base_ms)} at base"
     return f"{operation.name}:{base}; {', '.join(told) or 'no switch has an effect'}"
