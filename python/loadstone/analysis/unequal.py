@@ -37,6 +37,11 @@ class Unequal:
     usual: str
 
     @property
+    def of_plan(self) -> bool:
+        """Whether it is no term that was set, but what the engine planned."""
+        return self.key in PLAN
+
+    @property
     def mark(self) -> str:
         """A few letters, for a table's cell."""
         return (COMMON | TOLD | PLAN)[self.key]

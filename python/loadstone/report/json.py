@@ -14,6 +14,7 @@ from loadstone.control_characters import legible_json
 from loadstone.record.model import Run, UsersPoint
 from loadstone.report.base import Report
 from loadstone.report.columns import cells, members, plain
+from loadstone.report.findings_json import findings_members
 from loadstone.report.study_json import study_object
 
 SCHEMA = "loadstone-report-2"
@@ -41,6 +42,7 @@ def encode(whole: Summary) -> bytes:
         "loadstone_version": run.loadstone_version,
         "plan": _plan(run),
         "verdict": _verdict(verdict(whole)),
+        **findings_members(whole),
         "calibration": dataclasses.asdict(calibration(whole)),
         "sessions": [dataclasses.asdict(session) for session in run.sessions],
         "operations": [dataclasses.asdict(text) for text in texts.values()],

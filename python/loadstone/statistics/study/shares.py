@@ -34,9 +34,15 @@ def share(observed: Observations, part: Contrast, whole: Contrast) -> Estimate |
     distance = centre([below for _, below in pairs], CONFIDENCE)
     if abs(distance.value) < WHOLE_LEAST or (distance.low is not None and not side(distance)):
         return None
+    return share_of(pairs, interval=distance.low is not None)
+
+
+def share_of(pairs: Pairs, *, interval: bool) -> Estimate:
+    """The share of a part in a whole whose centre is not 0; `interval`: whether there are enough
+    observations for one."""
     ratios, middle = _crossings(pairs)
     typical = (ratios[middle[0]] + ratios[middle[1]]) / 2
-    if distance.low is None:
+    if not interval:
         return Estimate(typical)
 
     def refused(assumed: float) -> bool:

@@ -1,0 +1,96 @@
+"""The distance that a row's findings are about: its slowest competitor beside its fastest.
+
+Only cells in order count (`ok`: neither failed, disturbed nor invalid), with an interval, and a
+difference that is certain and beyond what counts as equal. A row without such a distance has
+nothing to explain; `why_none` says why.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from loadstone.analysis.cell_summary import CellSummary
+from loadstone.analysis.findings.finding import terms_of
+from loadstone.analysis.standing import NEAR
+from loadstone.analysis.summary import Row, Summary
+from loadstone.plan.role import Role
+from loadstone.statistics.estimate import Estimate
+from loadstone.statistics.paired_part import difference
+from loadstone.text.numbers import times
+
+SAMPLES_MIN = 2
+"""A single sample shows nothing: what is seen once may be chance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Distance:
+    """A row, its slowest and its fastest, the ratio of the two, and their difference in ns."""
+
+    row: Row
+    slow: CellSummary
+    fast: CellSummary
+    ratio: Estimate
+    ns: Estimate
+    names: tuple[str, str]
+    """How the two are called."""
+    terms: tuple[str, ...]
+    """What of their terms is not equal."""
+
+    @property
+    def cells(self) -> tuple[str, str]:
+        """The keys of both cells."""
+        return self.slow.cell.key, self.fast.cell.key
+
+
+def measured(row: Row) -> list[CellSummary]:
+    """The competitors of a row that are in order, with more than one sample."""
+    return [
+        figure
+        for figure in row.figures.values()
+        if figure.role is Role.COMPETITOR
+        and figure.status == "ok"
+        and figure.elapsed_ns is not None
+        and len(figure.samples) >= SAMPLES_MIN
+    ]
+
+
+def usable_rows(whole: Summary) -> Iterator[Row]:
+    """The rows that compare engines, in the paper's order."""
+    for view in whole.views:
+        for row in view.all_rows:
+            if row.operation.storage not in whole.words.harness:
+                yield row
+
+
+def distance(whole: Summary, row: Row) -> Distance | None:
+    """That of a row; None where there is none to explain."""
+    best = next((figure for figure in row.figures.values() if figure.best), None)
+    behind = [
+        (figure.ratio.value, figure, figure.ratio)
+        for figure in measured(row)
+        if figure.ratio is not None and not figure.best and _certain(figure.ratio)
+    ]
+    if best is None or not behind:
+        return None
+    _, slow, ratio = max(behind, key=lambda each: each[0])
+    ns = difference(slow.samples, best.samples)
+    if ns is None or ns.low is None or ns.low <= 0:
+        return None
+    names = whole.labels[slow.cell.variant], whole.labels[best.cell.variant]
+    return Distance(row, slow, best, ratio, ns, names, terms_of(whole.labels, (slow, best)))
+
+
+def _certain(ratio: Estimate) -> bool:
+    return ratio.low is not None and ratio.low > 1 and ratio.value > NEAR
+
+
+def why_none(row: Row) -> str:
+    """Why a row has no distance to explain."""
+    compared = [figure for figure in measured(row) if figure.ratio is not None]
+    if len(compared) < 2:
+        return "nothing to compare: fewer than two figures of competitors are in order"
+    largest = max(compared, key=lambda figure: figure.ratio.value if figure.ratio else 0.0)
+    if largest.ratio and largest.ratio.low is None:
+        return f"too few samples to say why: {len(largest.samples)} give no interval"
+    if largest.ratio and largest.ratio.value > NEAR:
+        return f"undecided: {times(largest.ratio.value)} may be chance"
+    return "no difference to explain"

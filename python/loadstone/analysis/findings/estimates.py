@@ -1,0 +1,83 @@
+"""An optimizer's estimate that is off by a factor of ten: the rows that the topmost operator of a
+plan expects, against the rows of the answer, which the oracle counted.
+
+Of retrievals only: the topmost operator of an update does not deliver what it changes. `consistent
+with` a wrong plan only in so far as the estimate is wrong; that it costs time is not claimed.
+
+False where an engine's text puts another number first.
+"""
+
+from collections.abc import Iterator
+from math import log
+
+from loadstone.analysis.cell_summary import CellSummary
+from loadstone.analysis.findings.distance import measured
+from loadstone.analysis.findings.evidence import Evidence
+from loadstone.analysis.findings.finding import Finding, Grade, Number, terms_of
+from loadstone.analysis.findings.plan_reading import rows_expected
+from loadstone.analysis.summary import Row
+from loadstone.statistics.estimate import Estimate
+from loadstone.text.numbers import number, times
+
+RULE = "estimates"
+FACTOR = 10
+RETRIEVALS = frozenset({"relation", "client"})
+
+
+def find(seen: Evidence) -> Iterator[Finding]:
+    """One for each cell whose plan expects ten times too many or too few rows."""
+    for row in seen.rows:
+        for figure in measured(row) if row.operation.destination in RETRIEVALS else ():
+            found = _off(seen, figure)
+            if found:
+                yield _finding(seen, row, figure, *found)
+
+
+def _off(seen: Evidence, figure: CellSummary) -> tuple[int, int] | None:
+    """(expected, delivered) of the variation that is off least, if all are off."""
+    result = seen.results[figure.cell.key]
+    delivered = {answer.variation: answer.expected_rows for answer in result.answers}
+    pairs = [
+        (expected, delivered[text.variation])
+        for text in result.statements
+        if text.variation in delivered and (expected := rows_expected(text.plan)) is not None
+    ]
+    if not pairs or min(map(_factor, pairs)) < FACTOR:
+        return None
+    return min(pairs, key=_factor)
+
+
+def _factor(pair: tuple[int, int]) -> float:
+    expected, delivered = (max(each, 1) for each in pair)
+    return max(expected / delivered, delivered / expected)
+
+
+def _finding(
+    seen: Evidence, row: Row, figure: CellSummary, expected: int, delivered: int
+) -> Finding:
+    name = seen.whole.labels[figure.cell.variant]
+    factor = _factor((expected, delivered))
+    way = "many" if expected > delivered else "few"
+    told = (
+        f"expects {number(expected)} {seen.whole.words.answer}, the answer has {number(delivered)}"
+    )
+    return Finding(
+        rule=RULE,
+        kind=f"too {way}",
+        grade=Grade.UNEXPLAINED,
+        operation=row.operation.name,
+        rows=row.rows,
+        temperature=row.temperature,
+        variant=figure.cell.variant,
+        against="",
+        brief=f"the plan of {name} {told}",
+        sentence=f"The plan of {name} {told}: {times(factor)} too {way}, in every variation that"
+        " is told. Whether that costs time the record does not say.",
+        numbers=(
+            Number("rows expected", Estimate(float(expected)), "tuples"),
+            Number("rows delivered", Estimate(float(delivered)), "tuples"),
+        ),
+        cells=(figure.cell.key,),
+        terms=terms_of(seen.whole.labels, [figure]),
+        weight=log(factor) / 10,
+    )

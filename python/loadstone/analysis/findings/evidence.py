@@ -1,0 +1,42 @@
+"""What the rules read: a record's summary, its results, and the distance in each row."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from loadstone.analysis.cell_summary import CellSummary
+from loadstone.analysis.findings.distance import Distance, distance, usable_rows
+from loadstone.analysis.summary import Row, Summary
+from loadstone.record.model import CellResult, StatementText
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A record as findings see it; everything is computed once."""
+
+    whole: Summary
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """Those that compare engines, in the paper's order."""
+        return tuple(usable_rows(self.whole))
+
+    @cached_property
+    def distances(self) -> Mapping[tuple[str, int, str], Distance]:
+        """(operation, scale, temperature) -> distance, of the rows that have one."""
+        found = ((row, distance(self.whole, row)) for row in self.rows)
+        return {(row.operation.name, row.rows, row.temperature): far for row, far in found if far}
+
+    @cached_property
+    def results(self) -> Mapping[str, CellResult]:
+        """By the key of the cell."""
+        return {result.cell.key: result for result in self.whole.run.results}
+
+    def statements(self, figure: CellSummary) -> tuple[StatementText, ...]:
+        """Those of a cell; empty for a program's."""
+        result = self.results.get(figure.cell.key)
+        return result.statements if result else ()
+
+    def far(self) -> Iterator[Distance]:
+        """Every distance, in the paper's order."""
+        yield from self.distances.values()

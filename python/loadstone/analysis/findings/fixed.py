@@ -1,0 +1,125 @@
+"""A cost of each statement, not of its tuples: the difference between two engines hardly grows with
+the data.
+
+The same two variants at the smallest and the largest scale of a run, D1 and D2 longer. If the
+difference is a + b n, its fixed part is a = (D1 n2 - D2 n1) / (n2 - n1); named where, with
+certainty, a is more than half of the row's difference.
+
+False where the difference is no straight line between the two scales, as when a cache holds the
+one and not the other. Silent where the operation's own time does not grow either: then every
+difference is a fixed one, and nothing is said by it.
+"""
+
+from collections.abc import Iterator
+from math import log
+
+from loadstone.analysis.cell_summary import CellSummary
+from loadstone.analysis.findings.distance import Distance, measured
+from loadstone.analysis.findings.evidence import Evidence
+from loadstone.analysis.findings.finding import Finding, Grade, Number
+from loadstone.analysis.findings.said import said_ns, said_share
+from loadstone.statistics.arithmetic import less, scaled
+from loadstone.statistics.estimate import Estimate
+from loadstone.statistics.paired_part import difference
+from loadstone.text.numbers import number
+
+RULE = "fixed"
+MOST = 0.5
+GROWS = 1.5
+"""Times as long at the largest scale: the fastest's work is with the data."""
+
+
+def find(seen: Evidence) -> Iterator[Finding]:
+    """At most one for each warm distance of a run with two scales or more."""
+    for far in seen.far():
+        scales = sorted({row.rows for row in seen.rows if row.temperature == far.row.temperature})
+        if len(scales) > 1 and far.row.temperature != "cold":
+            found = _of(seen, far, scales[0], scales[-1])
+            if found:
+                yield found
+
+
+def _of(seen: Evidence, far: Distance, least: int, most: int) -> Finding | None:
+    pairs = [_pair(seen, far, rows) for rows in (least, most)]
+    if pairs[0] is None or pairs[1] is None:
+        return None
+    grown = [pair[1].elapsed_ns.value for pair in pairs if pair and pair[1].elapsed_ns]
+    found = [difference(slow.samples, fast.samples) for slow, fast in (pairs[0], pairs[1])]
+    if len(grown) < 2 or grown[1] < GROWS * grown[0] or not found[0] or not found[1]:
+        return None
+    fixed = scaled(
+        less(scaled(found[0], float(most)), scaled(found[1], float(least))), 1 / (most - least)
+    )
+    share = _share(fixed, far.ns)
+    if share is None or share.low is None or share.low <= MOST:
+        return None
+    return _finding(seen, far, (least, most), (found[0], found[1]), share)
+
+
+def _pair(seen: Evidence, far: Distance, rows: int) -> tuple[CellSummary, CellSummary] | None:
+    """The same two variants at another scale, both in order."""
+    row = next(
+        (
+            row
+            for row in seen.rows
+            if (row.operation.name, row.rows, row.temperature)
+            == (far.row.operation.name, rows, far.row.temperature)
+        ),
+        None,
+    )
+    found = {figure.cell.variant: figure for figure in measured(row)} if row else {}
+    slow, fast = (found.get(figure.cell.variant) for figure in (far.slow, far.fast))
+    return (slow, fast) if slow and fast else None
+
+
+def _share(fixed: Estimate, whole: Estimate) -> Estimate | None:
+    """Of two differences that were not paired: the widest bounds."""
+    if fixed.low is None or fixed.high is None or not whole.low or not whole.high:
+        return None
+    if fixed.low <= 0:
+        return None
+    return Estimate(fixed.value / whole.value, fixed.low / whole.high, fixed.high / whole.low)
+
+
+def _finding(
+    seen: Evidence,
+    far: Distance,
+    scales: tuple[int, int],
+    longer: tuple[Estimate, Estimate],
+    share: Estimate,
+) -> Finding:
+    slow, fast = far.names
+    scale = seen.whole.words.scale
+    at = [f"{said_ns(ns)} at {number(rows)}" for ns, rows in zip(longer, scales, strict=True)]
+    text = far.row.operation
+    keys = [
+        f"{text.name}|{figure.cell.variant}|{rows}|{far.row.temperature}"
+        for rows in scales
+        for figure in (far.slow, far.fast)
+    ]
+    words = f"{said_share(share)} of the difference is a cost of each statement, not of its {scale}"
+    return Finding(
+        rule=RULE,
+        kind="a cost of each statement",
+        grade=Grade.CONSISTENT,
+        operation=text.name,
+        rows=far.row.rows,
+        temperature=far.row.temperature,
+        variant=far.slow.cell.variant,
+        against=far.fast.cell.variant,
+        brief=words,
+        sentence=f"{slow} takes {at[0]} and {at[1]} {scale} longer than {fast}: if that is a"
+        f" straight line, {words}.",
+        numbers=(
+            Number("ratio", far.ratio, "ratio"),
+            *(
+                Number(f"difference at {number(rows)}", ns, "ns")
+                for ns, rows in zip(longer, scales, strict=True)
+            ),
+            Number("share", share, "share"),
+        ),
+        cells=tuple(keys),
+        terms=far.terms,
+        weight=log(far.ratio.value) * min(share.value, 1.0),
+        answers=True,
+    )

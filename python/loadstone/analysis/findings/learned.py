@@ -1,0 +1,123 @@
+"""Everything that a record's findings say: all of them, put together where rule and mechanism are
+the same, and for each row of the summary the one that answers why.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from loadstone.analysis.findings import (
+    cache,
+    calls,
+    cold_reads,
+    estimates,
+    fixed,
+    otherwise,
+    overhead,
+    processors,
+    spent,
+    steep,
+    studied,
+    switched,
+)
+from loadstone.analysis.findings.distance import why_none
+from loadstone.analysis.findings.evidence import Evidence
+from loadstone.analysis.findings.finding import RANK, Finding, Grade
+from loadstone.analysis.summary import Summary
+from loadstone.text.numbers import times
+
+Rule = Callable[[Evidence], Iterator[Finding]]
+RULES: tuple[Rule, ...] = (
+    studied.find,
+    switched.find,
+    otherwise.find,
+    processors.find,
+    calls.find,
+    spent.find,
+    fixed.find,
+    steep.find,
+    cache.find,
+    cold_reads.find,
+    overhead.find,
+    estimates.find,
+)
+"""Of two that answer with the same grade, the earlier one is a row's why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """Findings of one rule, mechanism and variant, the weightiest first."""
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def first(self) -> Finding:
+        """The one that is told."""
+        return self.findings[0]
+
+    @property
+    def grade(self) -> Grade:
+        """Of all."""
+        return self.first.grade
+
+    @property
+    def weight(self) -> float:
+        """The sum."""
+        return sum(each.weight for each in self.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """One row's: the finding that answers it, or why there is none. `words` is the line."""
+
+    finding: Finding | None
+    grade: Grade | None
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """The findings of a record."""
+
+    findings: tuple[Finding, ...]
+    lessons: tuple[Lesson, ...]
+    whys: Mapping[tuple[str, int, str], Why]
+    """(operation, scale, temperature) -> its line. Empty for a study, whose rows are not ranked."""
+
+
+def learned(whole: Summary) -> Learned:
+    """Apply every rule."""
+    seen = Evidence(whole)
+    found = tuple(finding for rule in RULES for finding in rule(seen))
+    whys = _whys(seen, found) if whole.run.plan.study is None else {}
+    return Learned(found, _lessons(found), whys)
+
+
+def _lessons(found: tuple[Finding, ...]) -> tuple[Lesson, ...]:
+    groups: dict[tuple[str, str, str, Grade], list[Finding]] = {}
+    for each in found:
+        key = each.rule, each.kind, each.variant, each.grade
+        groups.setdefault(key, []).append(each)
+    lessons = [Lesson(tuple(sorted(own, key=lambda each: -each.weight))) for own in groups.values()]
+    return tuple(sorted(lessons, key=lambda one: (RANK[one.grade], -one.weight)))
+
+
+def _whys(seen: Evidence, found: tuple[Finding, ...]) -> dict[tuple[str, int, str], Why]:
+    answers: dict[tuple[str, int, str], list[Finding]] = {}
+    for each in found:
+        if each.answers:
+            answers.setdefault(each.place, []).append(each)
+    lines = {}
+    for row in seen.rows:
+        place = row.operation.name, row.rows, row.temperature
+        far = seen.distances.get(place)
+        own = min(answers.get(place, []), key=lambda each: RANK[each.grade], default=None)
+        if far is None:
+            lines[place] = Why(own, own.grade if own else None, own.brief if own else why_none(row))
+            continue
+        head = f"{far.names[0]} {times(far.ratio.value)}: "
+        if own is None:
+            nothing = "no rule finds where its time goes"
+            lines[place] = Why(None, Grade.UNEXPLAINED, head + nothing)
+        else:
+            lines[place] = Why(own, own.grade, head + own.brief)
+    return lines

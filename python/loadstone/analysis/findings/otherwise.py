@@ -1,0 +1,112 @@
+"""A plan that is not the expected one: the structure that a row is about is not used.
+
+Of a row: the slowest's plan reaches its tables by other structures than the one in the row's name,
+while the fastest's uses it. Of a variant: of two or more rows about a structure, none uses it.
+
+False where the plan shown is not the plan executed: a plan is asked for after the last sample.
+Silent where an engine does not report its access, and where the structure cannot be seen in plans.
+"""
+
+from collections.abc import Iterator
+from math import log
+
+from loadstone.analysis.cell_summary import CellSummary
+from loadstone.analysis.findings.distance import Distance, measured
+from loadstone.analysis.findings.evidence import Evidence
+from loadstone.analysis.findings.finding import Finding, Grade, Number, terms_of
+from loadstone.analysis.findings.said import said_ratio
+from loadstone.text.numbers import number, plural
+
+RULE = "otherwise"
+ROWS_MIN = 2
+"""That never use a structure: one alone may be the rare case for which a scan is right."""
+
+
+def find(seen: Evidence) -> Iterator[Finding]:
+    """Of the rows first, then of the variants."""
+    for far in seen.far():
+        found = _row(seen, far)
+        if found:
+            yield found
+    yield from _never(seen)
+
+
+def _reached(seen: Evidence, figure: CellSummary, storage: str) -> bool | None:
+    """Whether every plan that is told uses the structure; None where none is told, or where plans
+    of one cell differ in it."""
+    told = [text for text in seen.statements(figure) if text.paths]
+    otherwise = [text.planned_otherwise(storage) for text in told]
+    if not told or any(otherwise) != all(otherwise):
+        return None
+    return not otherwise[0]
+
+
+def _row(seen: Evidence, far: Distance) -> Finding | None:
+    storage = far.row.operation.storage
+    if _reached(seen, far.slow, storage) is not False or not _reached(seen, far.fast, storage):
+        return None
+    slow, fast = far.names
+    paths = _paths(seen, far.slow)
+    text = far.row.operation
+    return Finding(
+        rule=RULE,
+        kind=storage,
+        grade=Grade.CONSISTENT,
+        operation=text.name,
+        rows=far.row.rows,
+        temperature=far.row.temperature,
+        variant=far.slow.cell.variant,
+        against=far.fast.cell.variant,
+        brief=f"its plan takes {paths}, not the {storage} structure, as {fast} does",
+        sentence=f"{slow} takes {said_ratio(far.ratio)} the time of {fast}: its plan reaches the"
+        f" relation by {paths}, that of {fast} by the {storage} structure.",
+        numbers=(Number("ratio", far.ratio, "ratio"),),
+        cells=far.cells,
+        terms=far.terms,
+        weight=log(far.ratio.value),
+        answers=True,
+    )
+
+
+def _paths(seen: Evidence, figure: CellSummary) -> str:
+    told = next(text for text in seen.statements(figure) if text.paths)
+    return " and ".join(
+        "a scan of all tuples" if path == "heap" else f"the {path} structure" for path in told.paths
+    )
+
+
+def _never(seen: Evidence) -> Iterator[Finding]:
+    whole = seen.whole
+    found: dict[tuple[str, str], list[tuple[CellSummary, bool]]] = {}
+    for row in seen.rows:
+        for figure in measured(row):
+            used = _reached(seen, figure, row.operation.storage)
+            if row.operation.storage != "heap" and used is not None:
+                key = figure.cell.variant, row.operation.storage
+                found.setdefault(key, []).append((figure, used))
+    for (variant, storage), cells in found.items():
+        operations = {figure.cell.operation for figure, _ in cells}
+        if len(operations) < ROWS_MIN or any(used for _, used in cells):
+            continue
+        figures = [figure for figure, _ in cells]
+        best = sum(figure.best for figure in figures)
+        name = whole.labels[variant]
+        fastest = f"; it is the fastest of the row in {number(best)} of them" if best else ""
+        cell = figures[0].cell
+        yield Finding(
+            rule=RULE,
+            kind=f"never {storage}",
+            grade=Grade.UNEXPLAINED,
+            operation=cell.operation,
+            rows=cell.rows,
+            temperature=cell.temperature,
+            variant=variant,
+            against="",
+            brief=f"{name} never uses a {storage} structure",
+            sentence=f"In none of {plural(len(figures), 'row')} about a {storage} structure does"
+            f" the plan of {name} use it{fastest}. The plans do not say why.",
+            numbers=(),
+            cells=tuple(figure.cell.key for figure in figures),
+            terms=terms_of(whole.labels, figures[:1]),
+            weight=0.5,
+        )

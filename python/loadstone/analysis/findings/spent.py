@@ -1,0 +1,137 @@
+"""What the slowest of a row spends its time on that the fastest does not.
+
+Each sample has its elapsed time and the processor time of client and server. What is left is
+*waiting*: no processor worked for it. A component is named where, with certainty, it is more than
+half of the difference; the commit, which a client measures by itself, before the others.
+
+False where the counters miss a process that works for the engine, or add one that works for
+another statement. Client and server may compute at the same time: then waiting is longer than said.
+Silent where an engine uses several processors.
+"""
+
+from collections.abc import Iterator
+from math import log
+
+from loadstone.analysis.cell_summary import CellSummary
+from loadstone.analysis.findings.distance import Distance
+from loadstone.analysis.findings.evidence import Evidence
+from loadstone.analysis.findings.finding import Finding, Grade, Number
+from loadstone.analysis.findings.plan_reading import operators_apart
+from loadstone.analysis.findings.said import said_ns, said_share
+from loadstone.record.model import Sample
+from loadstone.statistics.disturbance import BESIDE, COUNTERS_NS
+from loadstone.statistics.estimate import Estimate
+from loadstone.statistics.paired_part import Component, part_of_difference
+from loadstone.text.numbers import size
+
+RULE = "spent"
+MOST = 0.5
+COUNTED_NS_MIN = 10 * COUNTERS_NS
+"""Of a difference that processor time is held against: reading the counters adds less than a tenth
+of it."""
+
+
+def find(seen: Evidence) -> Iterator[Finding]:
+    """At most one finding of each distance."""
+    for far in seen.far():
+        found = _commit(far) or _waiting(far) or _computing(seen, far)
+        if found:
+            yield found
+
+
+def waiting_ns(sample: Sample) -> float | None:
+    """The time in which neither client nor server computed, at least."""
+    if sample.client_cpu_ns is None:
+        return None
+    worked_ns = sample.client_cpu_ns + (sample.server_cpu_ns or 0)
+    return float(max(0, sample.elapsed_ns - worked_ns))
+
+
+def computing_ns(sample: Sample) -> float | None:
+    """The rest: some processor worked."""
+    waited_ns = waiting_ns(sample)
+    return None if waited_ns is None else sample.elapsed_ns - waited_ns
+
+
+def commit_ns(sample: Sample) -> float | None:
+    """The commit's part, as the client measured it."""
+    return None if sample.commit_ns is None else float(sample.commit_ns)
+
+
+def _most(far: Distance, component: Component) -> Estimate | None:
+    """The share of the difference, if it is certainly most of it."""
+    share = part_of_difference(far.slow.samples, far.fast.samples, component)
+    return share if share and share.low is not None and share.low > MOST else None
+
+
+def _counted(far: Distance) -> bool:
+    """Whether processor time can be held against the difference."""
+    return far.ns.value >= COUNTED_NS_MIN and not any(map(several, (far.slow, far.fast)))
+
+
+def several(figure: CellSummary) -> bool:
+    """Whether it computed on several processors at the same time."""
+    return (figure.client_cpu_share or 0.0) + (figure.server_cpu_share or 0.0) > 1 + BESIDE
+
+
+def _commit(far: Distance) -> Finding | None:
+    share = _most(far, commit_ns)
+    if share is None:
+        return None
+    return _finding(far, "commit", "its commit", share, Grade.CONSISTENT)
+
+
+def _waiting(far: Distance) -> Finding | None:
+    share = _most(far, waiting_ns) if _counted(far) else None
+    if share is None:
+        return None
+    more = ""
+    written, beside = far.slow.written_bytes, far.fast.written_bytes
+    if written and beside is not None:
+        more = f" It writes {size(written)}, {far.names[1]} {size(beside)} (medians)."
+    words = "waiting, with no processor at work for it"
+    return _finding(far, "waiting", words, share, Grade.CONSISTENT, more)
+
+
+def _computing(seen: Evidence, far: Distance) -> Finding | None:
+    """Consistent with a mechanism only where the plans differ in one; else it is only a place."""
+    share = _most(far, computing_ns) if _counted(far) else None
+    if share is None:
+        return None
+    apart = operators_apart(seen.statements(far.slow), seen.statements(far.fast))
+    if not apart:
+        more = " The record has no cause for it: their plans join and group alike, or do not say."
+        return _finding(far, "computing", "computing", share, Grade.UNEXPLAINED, more)
+    name, own, other = apart[0]
+    how = f"it {name} {own}, {far.names[1]} by {other}"
+    words = f"computing; {how}"
+    return _finding(far, f"{name} {own}", words, share, Grade.CONSISTENT)
+
+
+def _finding(
+    far: Distance, kind: str, words: str, share: Estimate, grade: Grade, more: str = ""
+) -> Finding:
+    slow, fast = far.names
+    text = far.row.operation
+    return Finding(
+        rule=RULE,
+        kind=kind,
+        grade=grade,
+        operation=text.name,
+        rows=far.row.rows,
+        temperature=far.row.temperature,
+        variant=far.slow.cell.variant,
+        against=far.fast.cell.variant,
+        brief=f"{said_share(share)} of the difference is {words}",
+        sentence=f"{slow} takes {said_ns(far.ns)} longer than {fast}; {said_share(share)} of that"
+        f" is {words}.{more}",
+        numbers=(
+            Number("ratio", far.ratio, "ratio"),
+            Number("difference", far.ns, "ns"),
+            Number(kind, share, "share"),
+        ),
+        cells=far.cells,
+        terms=far.terms,
+        weight=log(far.ratio.value) * min(share.value, 1.0),
+        answers=True,
+    )

@@ -1,0 +1,98 @@
+"""Which switch moves each operation of a study, as its map has it.
+
+The strongest switch that is called an effect alone: its whole interval, at the study's confidence,
+excludes 1 and it is beyond the study's threshold (the A/A control's reach included). `explained`
+where, besides, both values read back as asked in all combinations, no other term changes but
+settings that follow this switch, the plans are told and the same, and both cells are in order.
+
+False where the state of one combination outlives its turn.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from loadstone.analysis.findings.evidence import Evidence
+from loadstone.analysis.findings.finding import Finding, Grade, Number
+from loadstone.analysis.findings.said import said_ratio
+from loadstone.analysis.study import StudiedOperation, StudyMap, SwitchEffect, study_map
+from loadstone.analysis.study_terms import StudyTerms, study_terms
+from loadstone.plan.study import Study
+from loadstone.record.model import CellResult
+from loadstone.text.numbers import times
+
+RULE = "studied"
+
+
+def find(seen: Evidence) -> Iterator[Finding]:
+    """At most one finding of each operation."""
+    found = study_map(seen.whole.run)
+    if found is None:
+        return
+    told = study_terms(seen.whole.run)
+    for operation in found.operations:
+        acting = [each for each in operation.switches if each.alone and each.acts_alone]
+        if acting:
+            strongest = max(acting, key=lambda each: each.strength)
+            made = _finding(seen.results, found, operation, strongest, told)
+            if made:
+                yield made
+
+
+def _finding(
+    results: Mapping[str, CellResult],
+    found: StudyMap,
+    operation: StudiedOperation,
+    effect: SwitchEffect,
+    told: StudyTerms,
+) -> Finding | None:
+    cells = _cells(found.study, operation, effect)
+    pair = [results[key] for key in cells if key in results]
+    if len(pair) < 2 or any(each.status != "ok" for each in pair) or effect.alone is None:
+        return None
+    doubt = _doubt(effect, told)
+    switch = effect.switch
+    faster = effect.alone.value < 1
+    turned = f"{switch.tactic} from {switch.base} to {switch.other}"
+    way = "faster" if faster else "slower"
+    more = "" if faster else ": the value at base is the better one"
+    last = (
+        f"; with all other switches turned, too, {times(effect.last.value)}" if effect.last else ""
+    )
+    return Finding(
+        rule=RULE,
+        kind=switch.tactic,
+        grade=Grade.CONSISTENT if doubt else Grade.EXPLAINED,
+        operation=operation.name,
+        rows=operation.rows,
+        temperature=pair[0].cell.temperature,
+        variant=found.study.base,
+        against=pair[1].cell.variant,
+        brief=f"{turned} takes {said_ratio(effect.alone)} of its time",
+        sentence=f"Switching {turned} alone takes {said_ratio(effect.alone)} the time of the base:"
+        f" {way}{more}{last}." + (f" Not called explained: {doubt}." if doubt else ""),
+        numbers=(Number(turned, effect.alone, "ratio"),),
+        cells=cells,
+        weight=effect.strength,
+        answers=True,
+    )
+
+
+def _cells(study: Study, operation: StudiedOperation, effect: SwitchEffect) -> tuple[str, str]:
+    alone = next(
+        each.variant for each in study.combinations if each.flipped == (effect.switch.tactic,)
+    )
+    keys = [f"{operation.name}|{name}|{operation.rows}|warm" for name in (study.base, alone)]
+    return keys[0], keys[1]
+
+
+def _doubt(effect: SwitchEffect, told: StudyTerms) -> str:
+    """Why it may not be called explained; empty if it may."""
+    own = next((each for each in told.switches if each.tactic == effect.switch.tactic), None)
+    if own is None or not own.of or own.read < own.of:
+        return "it does not read back as asked in every combination"
+    others = [each.key for each in told.changing if each.follows != effect.switch.tactic
+              and not each.follows]  # fmt: skip
+    if others:
+        return f"{others[0]} changes, too, and with no switch"
+    if effect.same_plan is None:
+        return "the engine shows no plan"
+    return "" if effect.same_plan else "the plan changes with it"

@@ -1,0 +1,143 @@
+"""Which switch moves a time, turned on the engine itself.
+
+In a study each switch is turned alone; in any run two competitors of one engine may differ in
+nothing but one tactic. `explained` needs all of: the tactic reads back as asked on both sides and
+differs; no other term differs but settings that say the same thing; the plans are told and are the
+same; both cells are in order, so every answer was right; the ratio's whole interval excludes 1, and
+the ratio is beyond the threshold. Without the plans, or with other plans, it is `consistent with`.
+
+False where the state that one value leaves behind slows the other, or where the switch changes
+something that no term tells.
+"""
+
+from collections.abc import Iterator
+from math import log
+
+from loadstone.analysis.cell_summary import CellSummary
+from loadstone.analysis.compare.threshold import DEFAULT
+from loadstone.analysis.findings.distance import Distance, measured
+from loadstone.analysis.findings.evidence import Evidence
+from loadstone.analysis.findings.finding import Finding, Grade, Number
+from loadstone.analysis.findings.said import said_ratio, said_share
+from loadstone.analysis.noise import noise_of
+from loadstone.analysis.plan_shape import same_plans
+from loadstone.analysis.terms import MEASURED_KEYS, SETTING, TermValue
+from loadstone.plan.variant import engine_of
+from loadstone.record.model import Term
+from loadstone.statistics.estimate import Estimate
+from loadstone.statistics.paired_ratio import paired_ratio
+
+RULE = "switched"
+
+
+def find(seen: Evidence) -> Iterator[Finding]:
+    """For each row's slowest, the switch that takes most of its distance away. Of a study the map
+    says it: `studied`."""
+    if seen.whole.run.plan.study is not None:
+        return
+    told = _told(seen)
+    for far in seen.far():
+        tried = [_turned(seen, far, other, told) for other in measured(far.row)]
+        found = [each for each in tried if each]
+        if found:
+            yield max(found, key=lambda each: (each.grade is Grade.EXPLAINED, each.weight))
+
+
+def threshold_of(seen: Evidence) -> float:
+    """The ratio beyond which a difference is called one: the threshold, or the certain part of the
+    A/A difference."""
+    noise = noise_of(seen.whole.run)
+    return 1 + max(DEFAULT, noise.certain if noise else 0.0)
+
+
+def _told(seen: Evidence) -> dict[str, dict[str, Term]]:
+    found: dict[str, dict[str, Term]] = {}
+    for term in seen.whole.run.terms:
+        found.setdefault(term.variant, {})[term.key] = term
+    return found
+
+
+def _switch(own: dict[str, Term], other: dict[str, Term]) -> str:
+    """The one term, neither a setting nor a measurement, that was asked for and in which two
+    variants differ; empty if there is none, if there are more, or if one does not obey."""
+    differ = [
+        key
+        for key in own.keys() | other.keys()
+        if key not in MEASURED_KEYS and not key.startswith(SETTING)
+        if _read(own, key) != _read(other, key)
+    ]
+    if len(differ) != 1 or differ[0] not in own or differ[0] not in other:
+        return ""
+    pair = own[differ[0]], other[differ[0]]
+    asked = all(term.asked is not None and term.read_back is not None for term in pair)
+    obeys = not any(TermValue(term.asked, term.read_back).disobeyed for term in pair)
+    return differ[0] if asked and obeys else ""
+
+
+def _read(told: dict[str, Term], key: str) -> str | None:
+    term = told.get(key)
+    return term.read_back if term else None
+
+
+def _turned(
+    seen: Evidence, far: Distance, other: CellSummary, told: dict[str, dict[str, Term]]
+) -> Finding | None:
+    slow, variant = far.slow.cell.variant, other.cell.variant
+    if variant == slow or engine_of(variant) != engine_of(slow):
+        return None
+    own, others = told.get(slow, {}), told.get(variant, {})
+    switch = _switch(own, others)
+    ratio = paired_ratio(far.slow.samples, other.samples)
+    if not switch or ratio is None or ratio.low is None or ratio.high is None:
+        return None
+    if ratio.low <= 1 or ratio.value <= threshold_of(seen):
+        return None
+    same = same_plans(seen.statements(far.slow), seen.statements(other))
+    share = _share(ratio, far.ratio) if variant != far.fast.cell.variant else Estimate(1.0)
+    turned = f"{switch} from {own[switch].read_back} to {others[switch].read_back}"
+    doubt = {None: "the engine shows no plan", False: "the plan changes with it"}
+    return _finding(far, other, switch, turned, ratio, share, "" if same else doubt[same])
+
+
+def _share(part: Estimate, whole: Estimate) -> Estimate:
+    """Of the ratio on its logarithm; its bounds are the widest, since the two were not paired."""
+    low = high = None
+    if part.low and part.high and whole.low and whole.high and whole.low > 1:
+        low, high = log(part.low) / log(whole.high), log(part.high) / log(whole.low)
+    return Estimate(log(part.value) / log(whole.value), low, high)
+
+
+def _finding(
+    far: Distance,
+    other: CellSummary,
+    switch: str,
+    turned: str,
+    ratio: Estimate,
+    share: Estimate,
+    doubt: str,
+) -> Finding:
+    slow, fast = far.names
+    part = "" if other is far.fast else f", {said_share(share)} of its distance to {fast} (on ln)"
+    text = far.row.operation
+    return Finding(
+        rule=RULE,
+        kind=switch,
+        grade=Grade.CONSISTENT if doubt else Grade.EXPLAINED,
+        operation=text.name,
+        rows=far.row.rows,
+        temperature=far.row.temperature,
+        variant=far.slow.cell.variant,
+        against=far.fast.cell.variant,
+        brief=f"{turned} makes it {said_ratio(ratio)} faster{part}",
+        sentence=f"Switching {turned} makes {slow} {said_ratio(ratio)} faster{part}."
+        + (f" Not called explained: {doubt}." if doubt else ""),
+        numbers=(
+            Number("ratio", far.ratio, "ratio"),
+            Number(f"{turned}", ratio, "ratio"),
+            Number("share of ln(ratio)", share, "share"),
+        ),
+        cells=(*far.cells, other.cell.key) if other is not far.fast else far.cells,
+        terms=far.terms,
+        weight=log(ratio.value),
+        answers=True,
+    )

@@ -1,0 +1,188 @@
+"""Each rule of the findings fires on a record that holds its claim, and is silent where the claim
+is false, where a cell cannot carry it, or where an interval is missing."""
+
+from dataclasses import replace
+
+import pytest
+from findings_fixture import MS, Side, found_by, made
+
+from loadstone.analysis.findings import (
+    cache,
+    cold_reads,
+    estimates,
+    fixed,
+    otherwise,
+    overhead,
+    processors,
+    spent,
+    steep,
+)
+from loadstone.analysis.findings.finding import Grade
+from loadstone.record.model import Term
+
+SLOW, FAST = "duckdb", "sqlite"
+HASH, LOOPS = "HASH_JOIN", "SCAN a\nSEARCH b USING INDEX i"
+
+
+def two(slow: Side, fast: Side | None = None, **more):
+    return made({FAST: fast or Side(2.0), SLOW: slow}, **more)
+
+
+WAITING = two(Side(10.0, cpu=0.2))
+COMMIT = two(
+    Side(10.0, counts={"commit_ns": lambda ns: ns * 9 // 10}), Side(2.0, counts={"commit_ns": 0})
+)
+COMPUTING = two(Side(10.0, plan=LOOPS), Side(2.0, plan=HASH))
+OTHERWISE = two(Side(10.0, access="heap"), Side(2.0, access="nonclustered"))
+STEEP = two(Side(10.0, grows=1.6), scales=(10_000, 100_000))
+FIXED = two(Side(2.0, fixed_ms=6.0), scales=(10_000, 100_000))
+READS = two(Side(10.0, counts={"read_bytes": 1 << 24}), temperature="cold")
+CACHE = two(
+    Side(10.0, counts={"read_bytes": 1 << 20}),
+    terms=[Term(SLOW, "cache_bytes", None, "1000000")],
+)
+SEVERAL = two(Side(3.4), Side(2.0, cpu=1.7, counts={"client_threads": 2}))
+ESTIMATE = two(Side(10.0, plan="Seq Scan on t  (cost=0.00..9.00 rows=5000 width=4)"))
+NULL = (("null", "harness overhead"),)
+HARNESS = made({FAST: Side(0.5), SLOW: Side(1.0), "null": Side(0.2)}, roles=NULL)
+CLIENT = two(Side(10.0, cpu=0.8, server_cpu=0.1))
+
+FIRES = [
+    (spent.find, WAITING, "waiting", Grade.CONSISTENT),
+    (spent.find, COMMIT, "commit", Grade.CONSISTENT),
+    (spent.find, COMPUTING, "joins by nested loops", Grade.CONSISTENT),
+    (spent.find, two(Side(10.0)), "computing", Grade.UNEXPLAINED),
+    (otherwise.find, OTHERWISE, "nonclustered", Grade.CONSISTENT),
+    (steep.find, STEEP, "growth", Grade.UNEXPLAINED),
+    (fixed.find, FIXED, "a cost of each statement", Grade.CONSISTENT),
+    (cold_reads.find, READS, "reads more than the data", Grade.UNEXPLAINED),
+    (cache.find, CACHE, "cache too small", Grade.CONSISTENT),
+    (processors.find, SEVERAL, "several processors", Grade.CONSISTENT),
+    (estimates.find, ESTIMATE, "too many", Grade.UNEXPLAINED),
+    (overhead.find, HARNESS, "harness", Grade.CONSISTENT),
+    (overhead.find, CLIENT, "client", Grade.CONSISTENT),
+]
+"""(rule, a record that holds its claim, the mechanism, the grade)."""
+
+
+@pytest.mark.parametrize(("rule", "run", "kind", "grade"), FIRES)
+def test_a_rule_finds_what_a_record_holds(rule, run, kind, grade) -> None:
+    found = found_by(rule, run)
+    assert (kind, grade) in {(each.kind, each.grade) for each in found}
+    for each in found:
+        assert set(each.cells) <= {result.cell.key for result in run.results}
+        assert each.sentence.endswith(".")
+        assert each.brief
+
+
+SILENT = [
+    ("the slow one computes all the time", spent.find, two(Side(10.0)), "waiting"),
+    ("its commit is a small part",
+     spent.find, two(Side(10.0, counts={"commit_ns": 1}), Side(2.0, counts={"commit_ns": 1})),
+     "commit"),
+    ("half waiting, half computing: neither is certainly most",
+     spent.find,
+     two(Side(10.0, counts={"client_cpu_ns": lambda ns: ns * (5 + 2 * (ns % 2)) // 10})),
+     ""),
+    ("counters that are not told", spent.find, two(Side(10.0, counts={"client_cpu_ns": None})), ""),
+    ("a difference too small for the counters", spent.find, two(Side(0.1, cpu=0.1), Side(0.02)),
+     ""),
+    ("several processors at work", spent.find, two(Side(10.0, cpu=1.8)), ""),
+    ("plans that join alike",
+     spent.find, two(Side(10.0, plan=HASH), Side(2.0, plan=HASH)), "joins by a hash join"),
+    ("the plan uses the structure",
+     otherwise.find, two(Side(10.0, access="nonclustered"), Side(2.0, access="nonclustered")), ""),
+    ("the fastest does not use it either",
+     otherwise.find, two(Side(10.0, access="heap"), Side(2.0, access="heap")), "nonclustered"),
+    ("access that is not told", otherwise.find, two(Side(10.0), Side(2.0)), ""),
+    ("linear growth", steep.find, two(Side(10.0), scales=(10_000, 100_000)), ""),
+    ("the difference grows with the data",
+     fixed.find, two(Side(10.0), scales=(10_000, 100_000)), ""),
+    ("the operation itself does not grow", fixed.find,
+     two(Side(10.0, grows=0.0), Side(2.0, grows=0.0), scales=(10_000, 100_000)), ""),
+    ("as much as the data", cold_reads.find,
+     two(Side(10.0, counts={"read_bytes": 1 << 22}), temperature="cold"), ""),
+    ("bytes that are not told", cold_reads.find, two(Side(10.0), temperature="cold"), ""),
+    ("nothing from the device", cache.find, two(Side(10.0, counts={"read_bytes": 0})), ""),
+    ("the data fit the cache", cache.find,
+     two(Side(10.0, counts={"read_bytes": 1 << 20}),
+         terms=[Term(SLOW, "cache_bytes", None, "100000000")]), "cache too small"),
+    ("one processor each", processors.find, two(Side(10.0)), ""),
+    ("both on several", processors.find,
+     two(Side(10.0, cpu=1.9, counts={"client_threads": 8}),
+         Side(2.0, cpu=1.9, counts={"client_threads": 8})), ""),
+    ("an estimate within a factor of ten", estimates.find,
+     two(Side(10.0, plan="Seq Scan on t  (cost=0.00..9.00 rows=500 width=4)")), ""),
+    ("an update, whose plan delivers nothing", estimates.find,
+     two(Side(10.0, plan="Update on t  (cost=0.00..9.00 rows=0 width=0)"), destination="update"),
+     ""),
+    ("a small overhead", overhead.find,
+     made({FAST: Side(5.0), SLOW: Side(10.0), "null": Side(0.1)}, roles=NULL), ""),
+    ("the client sleeps", overhead.find, two(Side(10.0, cpu=0.1, server_cpu=0.8)), ""),
+]  # fmt: skip
+"""(why the claim is false, rule, record, the mechanism that must not be named; empty: none)."""
+
+
+@pytest.mark.parametrize(("rule", "run", "kind"), [each[1:] for each in SILENT],
+                         ids=[each[0] for each in SILENT])  # fmt: skip
+def test_a_rule_is_silent_where_its_claim_is_false(rule, run, kind) -> None:
+    named = {each.kind for each in found_by(rule, run)}
+    assert kind not in named if kind else not named
+
+
+UNFIT = {
+    "invalid": lambda result: replace(result, status="invalid"),
+    "disturbed": lambda result: replace(result, status="disturbed"),
+    "a single sample": lambda result: replace(result, samples=result.samples[:1]),
+    "a wrong answer": lambda result: replace(
+        result, answers=tuple(replace(each, checksum="f") for each in result.answers)
+    ),
+}
+
+
+@pytest.mark.parametrize("spoil", UNFIT.values(), ids=UNFIT.keys())
+@pytest.mark.parametrize(("rule", "run", "kind", "grade"), FIRES)
+def test_no_finding_stands_on_a_cell_that_cannot_carry_it(rule, run, kind, grade, spoil) -> None:
+    spoiled = replace(
+        run,
+        results=tuple(spoil(each) if each.cell.variant == SLOW else each for each in run.results),
+    )
+    assert not [each for each in found_by(rule, spoiled) if each.variant == SLOW]
+
+
+@pytest.mark.parametrize(("rule", "run", "kind", "grade"), FIRES)
+def test_unequal_terms_are_said_with_every_finding(rule, run, kind, grade) -> None:
+    terms = [
+        Term(FAST, "isolation", None, "snapshot"),
+        Term(SLOW, "isolation", None, "serializable"),
+    ]
+    unequal = replace(run, terms=(*run.terms, *terms))
+    told = [each for each in found_by(rule, unequal) if SLOW in (each.variant, each.against)]
+    assert told
+    assert all(any("isolation" in term for term in each.terms) for each in told)
+
+
+def test_a_variant_that_never_uses_a_structure_is_told_once() -> None:
+    side = Side(10.0, access="heap")
+    runs = [made({FAST: Side(2.0, access="nonclustered"), SLOW: side}, operation=name)
+            for name in ("select-1%-nonclustered", "select-10%-nonclustered")]  # fmt: skip
+    both = replace(
+        runs[0],
+        plan=replace(runs[0].plan, cells=tuple(c for run in runs for c in run.plan.cells)),
+        results=tuple(result for run in runs for result in run.results),
+        operations=tuple(text for run in runs for text in run.operations),
+    )
+    never = [each for each in found_by(otherwise.find, both) if each.kind == "never nonclustered"]
+    assert [each.variant for each in never] == [SLOW]
+    assert len(never[0].cells) == 2
+    assert not [each for each in found_by(otherwise.find, runs[0]) if each.kind.startswith("never")]
+
+
+def test_a_share_has_an_interval_that_holds_the_truth() -> None:
+    (found,) = found_by(spent.find, WAITING)
+    share = next(each.figure for each in found.numbers if each.unit == "share")
+    truth = (10 * 0.8) / (10 - 2)
+    assert share.low is not None and share.high is not None
+    assert share.low - 0.02 <= truth <= share.high + 0.02
+    longer = next(each.figure for each in found.numbers if each.unit == "ns")
+    assert longer.value == pytest.approx(8 * MS, rel=0.1)
