@@ -13,6 +13,7 @@ from loadstone.errors import RecordError
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.presentation import Presentation
 from loadstone.record import CellResult, Recorder, Sample, read, writer
+from loadstone.record.budget import Budget, BudgetBlock, BudgetPart, BudgetRung, BudgetThread
 from loadstone.record.model import (
     AnswerCheck,
     ColdEvidence,
@@ -26,6 +27,13 @@ CELLS = tuple(Cell(f"operation-{i}", "sqlite", 1000, "warm", 2) for i in range(5
 PLAN = Plan(edition="1993", variants=("sqlite",), rows=(1000,), rounds=1, cells=CELLS)
 
 AT = "2026-01-01T00:00:00+00:00"
+BUDGET = Budget(
+    "programs", "no kernel", 250_000, 10, 9, 8, 1,
+    threads=(BudgetThread(True, False, "postgres", 7, None),),
+    parts=(BudgetPart(True, "log", "postgres", "XLogInsert", "", 6),),
+    blocks=(BudgetBlock(0, "whole", 3, 5), BudgetBlock(0, "watched", 3, 5)),
+    rungs=(BudgetRung("counted", "SELECT COUNT(*) …", "SCAN t", "unlike"),),
+)  # fmt: skip
 
 
 def result(cell, status="ok"):
@@ -40,6 +48,7 @@ def result(cell, status="ok"):
             ColdEvidence(0, True, "", "cachestat", 1, 4096, 1, 0, True, 1, 0, 4096, 9, 4096),
         ),
         statements=(StatementText(0, "SELECT 1", "a plan"),),
+        budget=BUDGET,
     )
 
 

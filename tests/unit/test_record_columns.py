@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from report_fixture import FEW, make_run, write_record
-from test_record import CELLS, fresh, result
+from test_record import BUDGET, CELLS, fresh, result
 
 from loadstone.errors import RecordError
 from loadstone.record import Recorder, Sample, read, schema
@@ -99,7 +99,7 @@ def whole_record(tmp_path_factory):
     for event in run.events:
         recorder.event(event)
     recorder.inputs([InputText("select-1%-heap", 10_000, 0, "range of t is tenktup1")])
-    recorder.cell(replace(run.results[0], disturbance=Disturbance(0.5, 0.5, 1.5)))
+    recorder.cell(replace(run.results[0], disturbance=Disturbance(0.5, 0.5, 1.5), budget=BUDGET))
     recorder.end("complete", 1)
     return path.read_bytes()
 

@@ -9,7 +9,8 @@ its data lies in its scratch folder or in a schema it created and marked.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -379,6 +380,35 @@ class Engine(System):
     def contents(self, table: str) -> "list[tuple[Any, ...]] | pa.Table":
         """All rows of a table of ours, as by `read`."""
         return self.read(f"SELECT * FROM {self.quote(table)}")  # noqa: S608 - quoted
+
+    def ask_nothing(self) -> None:
+        """An empty request, to the engine and back. Timed, as the next two are. Each raises
+        `UnsupportedError` where the engine or its driver has no such thing."""
+        raise UnsupportedError(f"{self.name} has no empty request")
+
+    def ask_constant(self) -> None:
+        """Execute a statement that gives a constant, and that stays prepared from its first
+        execution on."""
+        raise UnsupportedError(f"{self.name} has no constant to ask for")
+
+    def plan(self, statement: str, query: str) -> None:
+        """Parse a statement and plan it, as `run` does each time; execute nothing. `query` is what
+        a statement that makes a relation retrieves, else the statement."""
+        del statement, query
+        raise UnsupportedError(f"{self.name} cannot plan a statement alone")
+
+    def count(self, query: str, *, planned: bool) -> int:
+        """The number that a query answers with. Timed. `planned`: the query is parsed and planned
+        as if it had never been asked before."""
+        del planned
+        return int(self.fetch(query)[0][0])
+
+    @contextmanager
+    def taken_back(self) -> Iterator[None]:
+        """All statements until its end are one transaction, which is then taken back. Raises
+        `UnsupportedError` if each statement is one by itself."""
+        raise UnsupportedError(f"{self.name} commits each statement by itself")
+        yield  # a context manager is made of what yields
 
     @abstractmethod
     def drop(self, table: str) -> None:

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from loadstone.errors import EngineError
-
-UNCLASSIFIED = "unclassified"
+from loadstone.plan.budget_words import UNCLASSIFIED
 
 _HERE = Path(__file__).parent
 _BETWEEN = re.compile(r"\[between (.*) and (.*)\]")

@@ -225,6 +225,16 @@ class Choices:
             commands=(RUN,),
         ),
     ] = 2.0
+    budget: Annotated[
+        bool,
+        Option(
+            "--budget",
+            "",
+            "Measure where the time of each warm or hot cell goes, too.",
+            seldom=True,
+            commands=(RUN,),
+        ),
+    ] = False
     design: Annotated[
         Design,
         Option("--factorial", "", "Measure every combination of the switches.", commands=(STUDY,)),

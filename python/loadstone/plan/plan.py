@@ -141,13 +141,15 @@ UNTOLD: dict[str, Any] = {
     "repeat_cold": None, "repeat_most": 1, "repeat_s": 0.0, "precision": 0.0, "overhead": False,
     "limits": True, "disable_idle_states": True, "users": (), "rate_per_s": None, "loop_s": 2.0,
     "writers": 0, "aa_control": "", "roles": (), "design": "", "vary": (), "within_s": 60.0,
-    "study": None,
+    "study": None, "budget": False,
 }  # fmt: skip
 """The fields that plans of earlier releases may lack, with the values that they then have."""
 
 
-LATER: dict[str, Any] = {name: UNTOLD[name] for name in ("design", "vary", "within_s", "study")}
-"""Those that plans lack which keep their choices, but are older than studies."""
+LATER: dict[str, Any] = {
+    name: UNTOLD[name] for name in ("design", "vary", "within_s", "study", "budget")
+}
+"""Those that plans lack which keep their choices, but are older than studies, or time budgets."""
 
 
 def _completed(plan: Plan, data: Mapping[str, Any]) -> Plan:

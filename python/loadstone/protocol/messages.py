@@ -181,11 +181,13 @@ class ThreadTime(Part, frozen=True):
 
 
 class Profiled(Reply, frozen=True):
-    """A block's samples, and the functions that their time went to. `reason` says what could not be
-    seen, all functions or the kernel's; empty: nothing. `executing` is the worker's thread that
-    sent the statements."""
+    """A block's samples, and the functions that their time went to. `sampled` is one of
+    `record.budget.SAMPLED`; `reason` says what could not be seen, all functions or the kernel's;
+    empty: nothing. `executing` is the worker's thread that sent the statements; to read its clock
+    took it `reading_ns` of CPU time in all."""
 
     result: BlockResult
+    sampled: str
     reason: str
     period_ns: int
     """CPU time that a count of one stands for."""
@@ -194,8 +196,37 @@ class Profiled(Reply, frozen=True):
     lost: int
     """Ticks that were not noted, at least."""
     executing: int
+    reading_ns: int
     counts: tuple[FunctionCount, ...]
     threads: tuple[ThreadTime, ...]
+
+
+class RungText(Part, frozen=True):
+    """A rung's statement; `plan` is empty where there is nothing to plan."""
+
+    rung: str
+    text: str
+    plan: str = ""
+
+
+class RungTimes(Part, frozen=True):
+    """A rung of the ladder of statements: the times of its samples; or, without any, the reason."""
+
+    rung: str
+    elapsed_ns: tuple[int, ...] = ()
+    reason: str = ""
+
+
+class Climbed(Reply, frozen=True):
+    """The rungs that were climbed, in their order."""
+
+    rungs: tuple[RungTimes, ...]
+
+
+class RungTexts(Reply, frozen=True):
+    """What each rung sends to the engine, with the engine's plan where it has one."""
+
+    rungs: tuple[RungText, ...]
 
 
 class Explained(Reply, frozen=True):
@@ -309,6 +340,21 @@ class Profile(Request[Profiled], frozen=True):
 
     block: Block
     frequency_hz: int = 997
+
+
+class Climb(Request[Climbed], frozen=True):
+    """Take one sample of each of a warm block's variations on each of these rungs of its ladder of
+    statements, rung by rung in this order."""
+
+    block: Block
+    rungs: tuple[str, ...]
+
+
+class TellRungs(Request[RungTexts], frozen=True):
+    """Tell what each of these rungs sends for a block's first variation; execute nothing."""
+
+    block: Block
+    rungs: tuple[str, ...]
 
 
 class Explain(Request[Explained], frozen=True):

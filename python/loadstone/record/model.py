@@ -7,6 +7,7 @@ from typing import Any
 
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.presentation import Presentation
+from loadstone.record.budget import Budget
 
 
 def by_name(row: Any) -> dict[str, Any]:
@@ -245,6 +246,8 @@ class CellResult:
     statements: tuple[StatementText, ...] = ()
     condition: Condition | None = None
     disturbance: Disturbance | None = None
+    budget: Budget | None = None
+    """Where its time went, if the plan asks and it was measured."""
 
     @property
     def read_nothing(self) -> bool:

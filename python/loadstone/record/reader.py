@@ -12,6 +12,7 @@ from loadstone.errors import InputError, RecordError
 from loadstone.plan.plan import SAMPLES_MAX, Cell, Plan
 from loadstone.plan.presentation import Presentation
 from loadstone.record import earlier_names
+from loadstone.record.budget import Budget, BudgetBlock, BudgetPart, BudgetRung, BudgetThread
 from loadstone.record.column import shown
 from loadstone.record.door import opened
 from loadstone.record.earlier_presentations import presentation_then
@@ -204,6 +205,7 @@ def _results(source: _Source, plan: Plan) -> tuple[CellResult, ...]:
             cell_id = row.pop("cell_id")
             grouped[cell_id].append(_evidence(row) if name == "evidence" else kind(**row))
         parts[name] = grouped
+    budgets = _budgets(source)
     planned = {cell.key: cell for cell in plan.cells}
     results: dict[str, CellResult] = {}
     for row in source.rows("cell"):
@@ -226,8 +228,33 @@ def _results(source: _Source, plan: Plan) -> tuple[CellResult, ...]:
             statements=tuple(parts["statement"][cell_id]),
             condition=next(iter(parts["condition"][cell_id]), None),
             disturbance=next(iter(parts["disturbance"][cell_id]), None),
+            budget=budgets.get(cell_id),
         )
     return tuple(results.values())
+
+
+def _budgets(source: _Source) -> dict[int, Budget]:
+    """By cell."""
+    parts: dict[str, dict[int, list[Any]]] = {}
+    for field, name, kind in (
+        ("threads", "budget_thread", BudgetThread),
+        ("parts", "budget_part", BudgetPart),
+        ("blocks", "budget_block", BudgetBlock),
+        ("rungs", "budget_rung", BudgetRung),
+    ):
+        grouped: dict[int, list[Any]] = defaultdict(list)
+        for row in source.rows(name):
+            for truth in ("server", "executing"):
+                if truth in row:
+                    row[truth] = bool(row[truth])
+            grouped[row.pop("cell_id")].append(kind(**row))
+        parts[field] = grouped
+    found = {}
+    for row in source.rows("budget"):
+        cell_id = row.pop("cell_id")
+        row |= {field: tuple(grouped[cell_id]) for field, grouped in parts.items()}
+        found[cell_id] = Budget(**row)
+    return found
 
 
 def _evidence(row: dict[str, Any]) -> ColdEvidence:

@@ -2,6 +2,8 @@
 test compares the two."""
 
 from loadstone.owner import OWNER
+from loadstone.plan.statement_ladder import RUNGS, UNWATCHED, WATCHED
+from loadstone.record.budget import SAMPLED
 from loadstone.record.column import (
     Column,
     Table,
@@ -18,7 +20,7 @@ from loadstone.record.column import (
 )
 
 APPLICATION_ID = 0x4C6F6164  # "Load": tells a record from any other SQLite file
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 
 STATUSES = ("ok", "failed", "gap", "disturbed", "invalid")
 
@@ -257,6 +259,67 @@ TABLES = (
                 "access", matching("[a-z,]{0,200}", "names joined by commas"), null=True, since=4
             ),
         ),
+    ),
+    Table(
+        "budget",
+        (
+            CELL,
+            Column("sampled", one_of(SAMPLED)),
+            Column("reason", MESSAGE),
+            Column("period_ns", MEASURED_NS),
+            Column("statements", COUNT),
+            Column("elapsed_ns", NS),
+            Column("reading_ns", NS),
+            Column("lost", COUNT),
+        ),
+        since=8,
+    ),
+    Table(
+        "budget_thread",
+        (
+            CELL,
+            Column("server", TRUTH),
+            Column("executing", TRUTH),
+            Column("name", WORDS),
+            Column("cpu_ns", NS),
+            Column("waited_ns", NS, null=True),
+        ),
+        since=8,
+    ),
+    Table(
+        "budget_part",
+        (
+            CELL,
+            Column("server", TRUTH),
+            Column("component", WORDS),
+            Column("object", WORDS),
+            Column("function", WORDS),
+            Column("entry", WORDS),
+            Column("samples", COUNT),
+        ),
+        since=8,
+    ),
+    Table(
+        "budget_block",
+        (
+            CELL,
+            Column("block", ORDINAL),
+            Column("rung", one_of((*RUNGS, WATCHED, UNWATCHED))),
+            Column("samples", whole(1, 10**9)),
+            Column("elapsed_ns", MEASURED_NS),
+        ),
+        since=8,
+    ),
+    Table(
+        "budget_rung",
+        (
+            CELL,
+            Column("rung", one_of(RUNGS)),
+            Column("text", TEXT),
+            Column("plan", TEXT),
+            Column("reason", MESSAGE),
+        ),
+        since=8,
     ),
     Table(
         "users",

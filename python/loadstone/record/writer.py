@@ -11,6 +11,7 @@ from typing import Any
 from loadstone.errors import RecordError
 from loadstone.plan.plan import Plan
 from loadstone.plan.presentation import Presentation
+from loadstone.record.budget import Budget
 from loadstone.record.door import check_beside, owned
 from loadstone.record.model import (
     CellResult,
@@ -23,6 +24,14 @@ from loadstone.record.model import (
     by_name,
 )
 from loadstone.record.schema import APPLICATION_ID, SCHEMA_VERSION, definitions, table
+
+BUDGET_TABLES = {
+    "budget_thread": "threads",
+    "budget_part": "parts",
+    "budget_block": "blocks",
+    "budget_rung": "rungs",
+}
+"""Table -> the field of a budget whose items are its rows."""
 
 
 def now() -> str:
@@ -188,6 +197,16 @@ class Recorder:
                 for item in items:
                     row = {"cell_id": cell_id, **by_name(item)}
                     _insert(self._connection, name, row)
+            if result.budget is not None:
+                self._budget(cell_id, result.budget)
+
+    def _budget(self, cell_id: int, budget: Budget) -> None:
+        head = by_name(budget)
+        parts = {name: head.pop(name) for name in BUDGET_TABLES.values()}
+        _insert(self._connection, "budget", {"cell_id": cell_id, **head})
+        for name, field in BUDGET_TABLES.items():
+            for item in parts[field]:
+                _insert(self._connection, name, {"cell_id": cell_id, **by_name(item)})
 
     def end(self, outcome: str, elapsed_ns: int) -> None:
         """End this session: `complete`, `interrupted` or `failed`."""

@@ -13,6 +13,7 @@ from loadstone.analysis.verdict import Verdict, verdict
 from loadstone.control_characters import legible_json
 from loadstone.record.model import Run, UsersPoint
 from loadstone.report.base import Report
+from loadstone.report.budget_json import budget_objects
 from loadstone.report.columns import cells, members, plain
 from loadstone.report.findings_json import findings_members
 from loadstone.report.study_json import study_object
@@ -49,6 +50,7 @@ def encode(whole: Summary) -> bytes:
         "cells": [members(told) for told in cells(whole)],
         "growth": [_growth(line) for line in growth(whole)],
         "ladder": [dataclasses.asdict(ladder) for ladder in ladders(whole)],
+        "budgets": budget_objects(run),
         "study": study_object(run),
         "users": [_users(point) | {"judged": run.plan.limits} for point in run.users],
         "terms": [dataclasses.asdict(term) for term in run.terms],

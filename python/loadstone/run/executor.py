@@ -7,20 +7,33 @@ table, so that the next request finds a working engine. It knows no cell's state
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loadstone import _core
 from loadstone.benchmarks.base import Operation, StoredRelation
 from loadstone.benchmarks.expected import Answers
 from loadstone.errors import LoadstoneError, TimeLimitError, UnsupportedError, WorkerDiedError
 from loadstone.plan.plan import Cell, Plan
+from loadstone.plan.statement_ladder import rungs_of
 from loadstone.protocol import messages
-from loadstone.protocol.messages import Block, LoopFigures, LoopResult, Variation
+from loadstone.protocol.messages import (
+    Block,
+    BlockResult,
+    LoopFigures,
+    LoopResult,
+    Profiled,
+    RungText,
+    RungTimes,
+    Variation,
+)
 from loadstone.record import Recorder
 from loadstone.record.model import AnswerCheck, ColdEvidence, Sample, StatementText
 from loadstone.run.progress_listener import ProgressListener
 from loadstone.run.variant_worker import VariantWorker
 
+FREQUENCY_HZ = 3989
+"""Of the sampler, a prime: statements of 50 µs are to be seen, and a sample costs some microseconds
+of the 250 between two."""
 RESTART_NS_MAX = 50_000_000
 """An engine that takes longer to restart is restarted only if operations are named."""
 
@@ -36,6 +49,9 @@ class Outcome:
     answers: Sequence[AnswerCheck] = ()
     evidence: Sequence[ColdEvidence] = ()
     statements: Sequence[StatementText] = ()
+    profiled: Profiled | None = None
+    rungs: Sequence[RungTimes] = ()
+    rung_texts: Sequence[RungText] = ()
 
 
 class Executor:
@@ -92,6 +108,47 @@ class Executor:
             result = worker.ask(messages.TakeBlock(block))
         except LoadstoneError as error:
             return self._failure(worker, error)
+        return self._taken(worker, result)
+
+    def watch(self, cell: Cell, ordinals: range, number: int, *, warm: bool) -> Outcome:
+        """As `take`, of a warm or hot cell, with the sampler beside it."""
+        worker = self._begin(cell)
+        block = self._block(cell, ordinals, number, warm=warm)
+        try:
+            worker.become(cell.variant)
+            profiled = worker.ask(messages.Profile(block, FREQUENCY_HZ))
+        except LoadstoneError as error:
+            return self._failure(worker, error)
+        return replace(self._taken(worker, profiled.result), profiled=profiled)
+
+    def climb(self, cell: Cell, ordinals: range, number: int, rungs: Sequence[str]) -> Outcome:
+        """Take samples of rungs of a cell's ladder of statements, in this order."""
+        worker = self._begin(cell)
+        try:
+            worker.become(cell.variant)
+            block = self._block(cell, ordinals, number, warm=True)
+            return Outcome(rungs=worker.ask(messages.Climb(block, tuple(rungs))).rungs)
+        except LoadstoneError as error:
+            return self._failure(worker, error)
+
+    def tell_rungs(self, cell: Cell) -> Outcome:
+        """What the rungs of a cell's ladder send to the engine, of its first variation."""
+        worker = self._begin(cell)
+        try:
+            worker.become(cell.variant)
+            request = messages.TellRungs(self._block(cell, range(1), 0), self.rungs(cell))
+            return Outcome(rung_texts=worker.ask(request).rungs)
+        except LoadstoneError as error:
+            return self._failure(worker, error)
+
+    def rungs(self, cell: Cell) -> tuple[str, ...]:
+        """The rungs of a cell's ladder of statements, the lowest first; none where it has no
+        statements."""
+        operation = self._operations[cell.operation]
+        return tuple(each.rung for each in rungs_of(operation.destination))
+
+    def _taken(self, worker: VariantWorker, result: BlockResult) -> Outcome:
+        """A block's result as an outcome: a wrong answer is a failure."""
         wrong = next((answer for answer in result.answers if not answer.right), None)
         if wrong is not None:
             self._mend(worker)

@@ -17,6 +17,7 @@ from loadstone.plan.role import Role
 from loadstone.plan.variant import AA_SUFFIX, is_aa_control, parallelism_of
 from loadstone.planning.planner import NULL_ENGINE
 from loadstone.record import CellResult, Sample
+from loadstone.record.budget import Budget
 from loadstone.record.model import (
     MEASURED,
     AnswerCheck,
@@ -26,6 +27,7 @@ from loadstone.record.model import (
     StatementText,
 )
 from loadstone.record.writer import now
+from loadstone.run.budget_blocks import has_budget, taken_budgets
 from loadstone.run.executor import Executor, Outcome
 from loadstone.statistics import validity
 from loadstone.statistics.disturbance import disturbance
@@ -54,6 +56,7 @@ class OpenCell:
     statements: list[StatementText] = field(default_factory=list)
     condition: Condition | None = None
     disturbance: Disturbance | None = None
+    budget: Budget | None = None
     status: str = "ok"
     reason: str = ""
 
@@ -80,6 +83,7 @@ class OpenCell:
             statements=tuple(self.statements),
             condition=self.condition,
             disturbance=self.disturbance,
+            budget=self.budget if measured else None,
         )
 
     def disturbed(self, reason: str, condition: Condition | None, apart: float) -> None:
@@ -131,6 +135,8 @@ class InterleavedGroup:
         if self._repeats:
             self._repeat(rounds)
         condition = self._conditions.end()
+        if self._plan.budget:
+            self._take_budgets()
         for item in self._right():
             item.add(self._executor.explain(item.cell))
         for item in live:
@@ -139,6 +145,21 @@ class InterleavedGroup:
             self._hold_against_limits(items, condition)
         for item in self.opened:
             yield item.result()
+
+    def _take_budgets(self) -> None:
+        """See where the time of each cell goes that is in order so far."""
+        items = {
+            item.cell: item
+            for item in self._right()
+            if item.samples and has_budget(self._plan, item.cell)
+        }
+        typical_ns = {
+            cell: _core.interval_of_median([float(one.elapsed_ns) for one in item.samples])[0]
+            for cell, item in items.items()
+        }
+        for cell, found in taken_budgets(self._executor, self._seed, typical_ns).items():
+            items[cell].budget = found.budget
+            items[cell].add(found.outcome)
 
     def _right(self) -> Iterator[OpenCell]:
         return (item for item in self.opened if item.status == "ok")

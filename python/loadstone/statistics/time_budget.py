@@ -3,17 +3,22 @@
     elapsed = CPU + off CPU             CPU, as the kernel accounts it, less than elapsed
     CPU     = sum of parts + residual   each part: its samples times the sampler's period
 
-The residual is the check. Every thread's last period before, and first after, a stretch is cut off
-somewhere, each place alike: so of n stretches it is about 0, with a deviation of
-period * sqrt(n / 6). A share of the samples has Wilson's interval.
+The residual is the check. A thread's clock ticks once a period, and a stretch begins anywhere
+between two ticks, each place alike. So a stretch of d periods, f of them beyond whole ones, has f
+more samples or none, with a variance of f (1 - f): in the mean 1/6 for stretches longer than a
+period. Of n stretches the residual is about 0, with a deviation of period * sqrt(n f (1 - f)) for
+each thread. A share of the samples has Wilson's interval.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
 _Z = 1.959964
 """Two-sided 95 % of a normal distribution."""
+_OFTEN = (1 - sqrt(1 / 3)) / 2
+"""At 1 less this, and at this, f (1 - f) is its mean over all f, 1/6: beyond a stretch of nearly a
+period its length varies more than what f tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +49,8 @@ class TimeBudget:
     """What chance allows it to be, either way."""
 
     @property
-    def closes(self) -> bool:
-        """Whether the parts add up to the elapsed time, as far as chance allows."""
+    def is_chance(self) -> bool:
+        """Whether chance alone explains the residual."""
         return abs(self.residual_ns) <= self.residual_ns_max
 
     @property
@@ -58,12 +63,15 @@ def time_budget(
     samples: Mapping[str, int],
     period_ns: int,
     elapsed_ns: int,
-    cpu_ns: int,
+    threads_ns: Sequence[float],
     waited_ns: int | None,
     stretches: int,
 ) -> TimeBudget:
     """The budget of `stretches` samples of one operation, together `elapsed_ns`: `samples` by
-    component, one for every `period_ns` of CPU time, of `cpu_ns` in all; `waited_ns` for a CPU."""
+    component, one for every `period_ns` of CPU time, of which each thread took one of `threads_ns`;
+    `waited_ns` for a CPU."""
+    cpu_ns = sum(threads_ns)
+    variance = sum(_variance(ns / period_ns, stretches) for ns in threads_ns)
     count = sum(samples.values())
     sampled_ns = count * period_ns
     parts = []
@@ -78,8 +86,14 @@ def time_budget(
         waited_ns=waited,
         slept_ns=off_ns - (waited or 0.0),
         residual_ns=cpu_ns - sampled_ns,
-        residual_ns_max=_Z * period_ns * sqrt(max(stretches, 1) / 6),
+        residual_ns_max=_Z * period_ns * sqrt(variance),
     )
+
+
+def _variance(periods: float, stretches: int) -> float:
+    """Of a thread's number of samples, over so many periods in so many stretches of like length."""
+    each = periods / max(stretches, 1)
+    return max(stretches, 1) * (each * (1 - each) if each < 1 - _OFTEN else 1 / 6)
 
 
 def _wilson(number: int, count: int) -> tuple[float, float]:

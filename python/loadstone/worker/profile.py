@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from loadstone._core import Sampler
+from loadstone._core import Sampler, clock_ns
 from loadstone.engines.components import components_of
 from loadstone.errors import InputError
 from loadstone.protocol.messages import (
@@ -16,9 +16,13 @@ from loadstone.protocol.messages import (
     Profiled,
     ThreadTime,
 )
+from loadstone.record.budget import ALL, NOTHING, PROGRAMS
 
 if TYPE_CHECKING:
     from loadstone.engines.base import System
+
+EMPTY_STRETCHES = 32
+"""As many as tell the cost of one to some percent, in about a millisecond."""
 
 
 @contextmanager
@@ -37,17 +41,37 @@ def sampling(system: "System", request: Profile) -> Iterator[Sampler]:
         sampler.close()
 
 
-def profiled(system: "System", sampler: Sampler, result: BlockResult) -> Profiled:
-    """A block's result, with what the sampler saw."""
+def reading_ns(sampler: Sampler) -> float:
+    """CPU time that a stretch adds to this thread's by reading its clock before and after, from
+    stretches with nothing in them."""
+    for _ in range(EMPTY_STRETCHES):
+        sampler.begin()
+        start_ns = clock_ns()
+        sampler.end(start_ns, clock_ns())
+    _, elapsed_ns, _, _, threads = sampler.take()
+    own = threading.get_native_id()
+    cpu_ns = sum(
+        cpu_ns for server, thread, _, cpu_ns, _ in threads if (server, thread) == (False, own)
+    )
+    return max(0.0, (cpu_ns - elapsed_ns) / EMPTY_STRETCHES)
+
+
+def profiled(
+    system: "System", sampler: Sampler, result: BlockResult, reading_ns: float
+) -> Profiled:
+    """A block's result, with what the sampler saw; `reading_ns`: of one stretch."""
     period_ns, elapsed_ns, lost, counts, threads = sampler.take()
     components = components_of(system.name)
+    programs, kernel = sampler.samples_programs, sampler.samples_kernel
     return Profiled(
         result=result,
+        sampled=ALL if kernel else PROGRAMS if programs else NOTHING,
         reason=sampler.reason,
         period_ns=period_ns,
         elapsed_ns=elapsed_ns,
         lost=lost,
         executing=threading.get_native_id(),
+        reading_ns=round(reading_ns * len(result.samples)),
         counts=tuple(
             FunctionCount(
                 server, thread, components.of(object_, function, entry), object_, function, entry, n

@@ -49,6 +49,8 @@ class Requests(ABC):
             messages.LookUp: self.look_up,
             messages.TakeBlock: self.take_block,
             messages.Profile: self.profile,
+            messages.Climb: self.climb,
+            messages.TellRungs: self.tell_rungs,
             messages.Explain: self.explain,
             messages.RunLoop: self.run_loop,
             messages.Remove: lambda _: self.remove(),
@@ -122,12 +124,25 @@ class Requests(ABC):
         """Take the samples of one block, and see where their CPU time goes."""
         system = self._opened()
         with profile.sampling(system, request) as sampler:
+            reading_ns = profile.reading_ns(sampler)
             self._observer = sampler
             try:
                 result = self.take_block(messages.TakeBlock(request.block))
             finally:
                 self._observer = None
-            return profile.profiled(system, sampler, result)
+            return profile.profiled(system, sampler, result, reading_ns)
+
+    def climb(self, request: messages.Climb) -> messages.Climbed:
+        """Take samples of rungs of the ladder of statements; without statements there is none."""
+        reason = f"{self._opened().name} is asked without statements"
+        return messages.Climbed(
+            tuple(messages.RungTimes(rung, reason=reason) for rung in request.rungs)
+        )
+
+    def tell_rungs(self, request: messages.TellRungs) -> messages.RungTexts:
+        """What each rung sends to the engine."""
+        del request
+        return messages.RungTexts(())
 
     def explain(self, request: messages.Explain) -> messages.Explained:
         """The statements of a block's variations with the plans the engine would use."""

@@ -6,6 +6,8 @@ from loadstone._core import RelationStream, answer_of_rows, answer_of_stream, at
 from loadstone.engines.base import Attribute, Engine, Table
 from loadstone.protocol import messages
 from loadstone.protocol.messages import Done, StoredAt
+from loadstone.worker.affinity import placed
+from loadstone.worker.ladder_timer import LadderTimer
 from loadstone.worker.requests import Requests, not_open
 from loadstone.worker.statement_timer import StatementTimer
 from loadstone.worker.user_loop import Request, Users
@@ -54,6 +56,19 @@ class StatementRequests(Requests):
         if stored not in self.engine.tables():
             return messages.Found(None)
         return messages.Found(contents_of(self.engine, stored))
+
+    def climb(self, request: messages.Climb) -> messages.Climbed:
+        """Samples of rungs of the ladder of statements."""
+        with placed(self.engine):
+            return messages.Climbed(self._ladder_timer().climb(request.block, request.rungs))
+
+    def tell_rungs(self, request: messages.TellRungs) -> messages.RungTexts:
+        """The rungs' statements, with the engine's plans."""
+        return messages.RungTexts(self._ladder_timer().texts(request.block, request.rungs))
+
+    def _ladder_timer(self) -> LadderTimer:
+        timer = self._timer()
+        return LadderTimer(self.engine, self._mark, timer.translate, timer.whole)
 
     def run_loop(self, request: messages.RunLoop) -> messages.LoopResult:
         """Concurrent users on a block's variations."""

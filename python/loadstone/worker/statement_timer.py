@@ -14,6 +14,7 @@ from typing import Any
 from loadstone._core import answer_of_rows, answer_of_stream, attributes, clock_ns
 from loadstone.benchmarks.base import table_of
 from loadstone.engines.base import Attribute, Engine
+from loadstone.errors import EngineError
 from loadstone.machine.counters import Meter
 from loadstone.protocol.messages import Block, Variation
 from loadstone.quel.statement import Statement
@@ -38,7 +39,7 @@ class StatementTimer(Timer):
         # What stands in a heap is only scanned: there is no structure to be used or not.
         shown = block.storage != "heap" and structure is not None and structure.in_plans
         for variation in block.variations:
-            statement = self._translated(block, variation.text)
+            statement = self.translate(block, variation.text)
             plan = self.engine.explain(statement.text)
             paths = self.engine.access_paths(statement.text, plan) if shown else None
             access = None if paths is None else ",".join(paths)
@@ -47,7 +48,18 @@ class StatementTimer(Timer):
 
     def statements(self, block: Block) -> Sequence[str]:
         """Each variation as the engine gets it."""
-        return [self._translated(block, each.text).text for each in block.variations]
+        return [self.translate(block, each.text).text for each in block.variations]
+
+    def whole(self, block: Block, variation: Variation) -> int:
+        """The time of one sample, as the rung of a ladder. Raises `EngineError` where the answer is
+        wrong."""
+        self._clear(block, variation)
+        sample, answer = self._sample(block, variation, -1)
+        if answer is not None and not answer.right:
+            raise EngineError(
+                f"{self.engine.name} gives {answer.rows:,} tuples, not the right ones"
+            )
+        return sample.elapsed_ns
 
     def _sample(
         self,
@@ -58,7 +70,7 @@ class StatementTimer(Timer):
         check: bool = True,
     ) -> tuple[Sample, AnswerCheck | None]:
         number, expected = variation.number, (variation.rows, variation.checksum)
-        statement = self._translated(block, variation.text)
+        statement = self.translate(block, variation.text)
         client = block.destination == "client"
         execute: Callable[[str], Any] = self.engine.fetch if client else self.engine.run
         before = self.engine.work()
@@ -89,13 +101,13 @@ class StatementTimer(Timer):
             found = self._answer(block, statement, outcome, variation.rows)
             answer = AnswerCheck(ordinal, number, *expected, *found)
         if variation.undo:
-            self.engine.run(self._translated(block, variation.undo).text)
+            self.engine.run(self.translate(block, variation.undo).text)
         self._clear(block, variation)
         return sample, answer
 
     def _clear(self, block: Block, variation: Variation) -> None:
         """Drop a result, also one that a killed worker left."""
-        statement = self._translated(block, variation.text)
+        statement = self.translate(block, variation.text)
         if statement.result is not None:
             self.engine.drop(statement.result)
 
@@ -112,7 +124,8 @@ class StatementTimer(Timer):
         # An engine that does not say how many tuples it changed still shows them all.
         return (expected_rows if outcome < 0 else outcome), checksum
 
-    def _translated(self, block: Block, text: str) -> Statement:
+    def translate(self, block: Block, text: str) -> Statement:
+        """A text of a block as the engine gets it."""
         key = f"{block.rows}/{block.design}/{text}"
         if key not in self.translated:
             from loadstone.quel.translate import translate

@@ -61,6 +61,8 @@ class DuckdbEngine(Engine):
     settings_of_data: ClassVar[Collection[str]] = own_settings.OF_LOADED
 
     _connection: duckdb.DuckDBPyConnection | None = None
+    _prepared = False
+    """Whether the connection has the constant's statement."""
 
     @classmethod
     def check_setting(cls, variant: "Variant", name: str, value: str) -> None:
@@ -100,6 +102,7 @@ class DuckdbEngine(Engine):
     def stop(self) -> Sequence[int]:
         """Close: DuckDB writes a checkpoint and frees its buffers."""
         connection, self._connection = self._connection, None
+        self._prepared = False
         if connection is not None:
             with _errors():
                 connection.close()
@@ -218,6 +221,38 @@ class DuckdbEngine(Engine):
         """As an Arrow table."""
         with _errors():
             return self._open().sql(statement).to_arrow_table()
+
+    def ask_nothing(self) -> None:
+        """A text without a statement."""
+        with _errors():
+            self._open().execute("")
+
+    def ask_constant(self) -> None:
+        """By a prepared statement; of the text that executes it only the name is parsed."""
+        db = self._open()
+        with _errors():
+            if not self._prepared:
+                db.execute("PREPARE loadstone_constant AS SELECT 1")
+                self._prepared = True
+            db.execute("EXECUTE loadstone_constant").fetchall()
+
+    def plan(self, statement: str, query: str) -> None:
+        """PREPARE, which takes the place of the one before; of the query, since what makes a table
+        cannot be prepared."""
+        del statement
+        with _errors():
+            self._open().execute(f"PREPARE loadstone_planned AS {query}")
+
+    @contextmanager
+    def taken_back(self) -> Iterator[None]:
+        """BEGIN … ROLLBACK."""
+        db = self._open()
+        with _errors():
+            db.execute("BEGIN")
+            try:
+                yield
+            finally:
+                db.execute("ROLLBACK")
 
     def drop(self, table: str) -> None:
         """Drop the table; its indexes go with it."""

@@ -120,6 +120,8 @@ class LodeEngine(Engine):
     )
 
     _database: lode.Database | None = None
+    _constant: lode.Statement | None = None
+    """The constant's statement, once it was asked for."""
     _is_session = False
     """Whether the database is another engine's, which closes it."""
 
@@ -153,6 +155,7 @@ class LodeEngine(Engine):
     def stop(self) -> Sequence[int]:
         """Write everything to its place, and close."""
         database, self._database = self._database, None
+        self._constant = None
         if database is not None and not self._is_session:
             database.close()
         return ()
@@ -209,6 +212,21 @@ class LodeEngine(Engine):
         """All rows of a relation."""
         return self.read(f"range of t is {table} retrieve (t.all)")
 
+    def ask_nothing(self) -> None:
+        """A text without a statement."""
+        self._open().execute("")
+
+    def ask_constant(self) -> None:
+        """By a text that is read once, and planned each time."""
+        if self._constant is None:
+            self._constant = self._open().prepare("retrieve (one = 1)")
+        self._constant.query().fetch()
+
+    def plan(self, statement: str, query: str) -> None:
+        """As `explain`, which writes the plan down, too."""
+        del query
+        self._open().explain(statement)
+
     def drop(self, table: str) -> None:
         """Destroy the relation; its indexes go with it."""
         self._open().destroy(table)
@@ -253,6 +271,7 @@ class LodeEngine(Engine):
     def remove(self) -> None:
         """Let go of the database, and delete it."""
         database, self._database = self._database, None
+        self._constant = None
         if database is not None and not self._is_session:
             database.abandon()
         for path in self._family():

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone.engines.base import Capabilities, Engine, Structure, Table
 from loadstone.engines.postgresql import own_settings
+from loadstone.engines.postgresql.instance import Connection
 from loadstone.engines.postgresql.load import fill, organise, read_rows
 from loadstone.engines.postgresql.system import PostgresqlSystem
 from loadstone.engines.postgresql.terms import TACTICS
 from loadstone.engines.setting import settings_of
+from loadstone.errors import UnsupportedError
 from loadstone.plan.variant import SETTING
 
 if TYPE_CHECKING:
@@ -45,6 +47,9 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
     )
     of_instance: ClassVar[Collection[str]] = TACTICS
     settings_of_data: ClassVar[Collection[str]] = own_settings.OF_DATA
+
+    _constant_of: Connection | None = None
+    """The session in which the constant's statement is prepared."""
 
     @classmethod
     def check_setting(cls, variant: "Variant", name: str, value: str) -> None:
@@ -120,6 +125,37 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
         """By COPY into Arrow where every type of the answer allows it."""
         with self.instance.errors():
             return read_rows(self.instance.connection, statement)
+
+    def ask_nothing(self) -> None:
+        """A text without a statement, which the server answers."""
+        with self.instance.errors():
+            self.instance.execute("")
+
+    def ask_constant(self) -> None:
+        """EXECUTE, of which only the name is parsed."""
+        with self.instance.errors():
+            if self._constant_of is not self.instance.connection:
+                self.instance.execute("PREPARE loadstone_constant AS SELECT 1")
+                self._constant_of = self.instance.connection
+            self.instance.execute("EXECUTE loadstone_constant").fetchall()
+
+    def plan(self, statement: str, query: str) -> None:
+        """EXPLAIN, which writes the plan down, too; not of what stays prepared."""
+        del query
+        if self.tactic("statement") == "prepared":
+            raise UnsupportedError("a prepared statement is not planned anew")
+        with self.instance.errors():
+            self.instance.execute(f"EXPLAIN (COSTS OFF) {statement}").fetchall()
+
+    @contextmanager
+    def taken_back(self) -> Iterator[None]:
+        """BEGIN … ROLLBACK."""
+        with self.instance.errors():
+            self.instance.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self.instance.execute("ROLLBACK")
 
     def drop(self, table: str) -> None:
         """Drop the table; its indexes go with it."""

@@ -236,6 +236,44 @@ class SqliteEngine(Engine):
         """As `fetch`: there is no quicker way."""
         return self.fetch(statement)
 
+    def ask_nothing(self) -> None:
+        """A text without a statement."""
+        with errors():
+            self._open().execute("")
+
+    def ask_constant(self) -> None:
+        """From APSW's cache of prepared statements."""
+        with errors():
+            self._open().execute("SELECT 1").fetchall()
+
+    def plan(self, statement: str, query: str) -> None:
+        """Compile it past APSW's cache, as EXPLAIN, of which the first line is made, too. Only what
+        makes a table is compiled each time: it changes the schema."""
+        del query
+        if not statement.lstrip()[:6].upper().startswith("CREATE"):
+            raise UnsupportedError("the statement stays prepared in APSW's cache")
+        with errors():
+            cursor = self._open().cursor()
+            cursor.execute(statement, can_cache=False, explain=1)
+            cursor.close()
+
+    def count(self, query: str, *, planned: bool) -> int:
+        """From APSW's cache of prepared statements, or past it."""
+        with errors():
+            rows = self._open().cursor().execute(query, can_cache=not planned).fetchall()
+        return int(str(rows[0][0]))
+
+    @contextmanager
+    def taken_back(self) -> Iterator[None]:
+        """BEGIN … ROLLBACK."""
+        db = self._open()
+        with errors():
+            db.execute("BEGIN")
+            try:
+                yield
+            finally:
+                db.execute("ROLLBACK")
+
     def drop(self, table: str) -> None:
         """Drop the table; its indexes go with it."""
         with errors():

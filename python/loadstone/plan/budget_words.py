@@ -1,0 +1,6 @@
+"""The words of a time budget that its parts are told apart by, in code and in records."""
+
+UNCLASSIFIED = "unclassified"
+"""The component of functions that no rule claims."""
+KERNEL_PREFIX = "kernel: "
+"""How the names of the kernel's components begin."""

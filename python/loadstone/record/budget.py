@@ -1,0 +1,78 @@
+"""What a record holds of the time budget of a cell: where its time went, as it was measured."""
+
+from dataclasses import dataclass
+
+ALL, PROGRAMS, NOTHING = "all", "programs", "nothing"
+SAMPLED = (ALL, PROGRAMS, NOTHING)
+"""What the sampler saw: programs and the kernel, programs alone, or nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetThread:
+    """The time that threads of the worker, or processes of a server, spent in the statements that
+    were watched: on a CPU, and waiting for one (None: the kernel does not tell). `executing`: the
+    thread that sent the statements."""
+
+    server: bool
+    executing: bool
+    name: str
+    cpu_ns: int
+    waited_ns: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetPart:
+    """How often the sampler found a function at work. `object` is the file that it is in, `entry`,
+    in the kernel, the system call or exception that led there. Functions that were seldom seen are
+    one part of each component, with an empty name."""
+
+    server: bool
+    component: str
+    object: str
+    function: str
+    entry: str
+    samples: int
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetBlock:
+    """A rung of the ladder of statements in one block: the median of its samples. `rung` is one of
+    `statement_ladder.RUNGS`; or `WATCHED` or `UNWATCHED`, the statement itself with the sampler and
+    without."""
+
+    block: int
+    rung: str
+    samples: int
+    elapsed_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetRung:
+    """What a rung sent to the engine, and the engine's plan for it; `reason`: why it was not
+    measured, else empty."""
+
+    rung: str
+    text: str
+    plan: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Where the time of a cell's statements went. `reason` says what the sampler could not see;
+    empty: nothing. All is of the `statements` that were watched, `elapsed_ns` together."""
+
+    sampled: str
+    reason: str
+    period_ns: int
+    """CPU time that a sample stands for."""
+    statements: int
+    elapsed_ns: int
+    reading_ns: int
+    """CPU time of the executing thread that reading its own clock took, in all."""
+    lost: int
+    """Samples that were not noted, at least."""
+    threads: tuple[BudgetThread, ...] = ()
+    parts: tuple[BudgetPart, ...] = ()
+    blocks: tuple[BudgetBlock, ...] = ()
+    rungs: tuple[BudgetRung, ...] = ()

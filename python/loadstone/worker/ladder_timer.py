@@ -1,0 +1,110 @@
+"""Timing the rungs of the ladder of statements: each asks the engine for a little more.
+
+    each rung once, uncounted; then, for each variation, each rung:
+    counters -> CLOCK rung CLOCK -> counters -> take back what it did
+
+The rung that is the statement itself is a sample like any other (`statement_timer.py`), and what
+goes before it is another rung: so a rung finds the caches as the others do.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from loadstone._core import clock_ns
+from loadstone.engines.base import Engine
+from loadstone.errors import EngineError, UnsupportedError
+from loadstone.machine.counters import Meter
+from loadstone.plan import statement_ladder as ladder
+from loadstone.protocol.messages import Block, RungText, RungTimes, Variation
+from loadstone.quel import counting
+from loadstone.quel.statement import Statement
+
+Translate = Callable[[Block, str], Statement]
+Whole = Callable[[Block, Variation], int]
+
+
+class LadderTimer:
+    """Climbs the ladders of statements on an engine."""
+
+    def __init__(
+        self, engine: Engine, mark: Callable[[str], None], translate: Translate, whole: Whole
+    ) -> None:
+        """`whole` takes a sample of the statement itself, and gives its time."""
+        self._engine = engine
+        self._mark = mark
+        self._translate = translate
+        self._whole = whole
+
+    def climb(self, block: Block, rungs: Sequence[str]) -> tuple[RungTimes, ...]:
+        """One sample of each variation on each rung. A rung that the engine lacks has the reason.
+        Raises `EngineError` for a wrong count."""
+        times: dict[str, list[int]] = {rung: [] for rung in rungs}
+        reasons: dict[str, str] = {}
+        first, *others = block.variations
+        # The first of its kind finds cold caches, and prepares what stays prepared.
+        for number, variation in enumerate((first, first, *others)):
+            for rung in rungs:
+                if rung in reasons:
+                    continue
+                try:
+                    elapsed_ns = self._timed(block, rung, variation)
+                except UnsupportedError as error:
+                    reasons[rung] = error.message
+                    continue
+                if number:
+                    times[rung].append(elapsed_ns)
+        return tuple(RungTimes(rung, tuple(times[rung]), reasons.get(rung, "")) for rung in rungs)
+
+    def texts(self, block: Block, rungs: Sequence[str]) -> tuple[RungText, ...]:
+        """The statement of each rung that has one of its own, with its plan."""
+        if ladder.COUNTED not in rungs:
+            return ()
+        statement = self._translate(block, block.variations[0].text)
+        try:
+            text = counting.counting(statement.text, self._engine.dialect)
+        except UnsupportedError:
+            return ()
+        return (RungText(ladder.COUNTED, text, self._engine.explain(text)),)
+
+    def _timed(self, block: Block, rung: str, variation: Variation) -> int:
+        statement = self._translate(block, variation.text)
+        engine = self._engine
+        match rung:
+            case ladder.EMPTY:
+                return self._clocked(engine.ask_nothing)
+            case ladder.CONSTANT:
+                return self._clocked(engine.ask_constant)
+            case ladder.PLANNED:
+                query = counting.query_of(statement.text, engine.dialect)
+                return self._clocked(lambda: engine.plan(statement.text, query))
+            case ladder.COUNTED:
+                return self._counted(block, statement, variation)
+            case ladder.UNCOMMITTED:
+                with engine.taken_back():
+                    return self._clocked(lambda: engine.run(statement.text))
+            case ladder.WHOLE:
+                return self._whole(block, variation)
+        raise UnsupportedError(f"there is no rung {rung}")
+
+    def _counted(self, block: Block, statement: Statement, variation: Variation) -> int:
+        text = counting.counting(statement.text, self._engine.dialect)
+        found: list[int] = []
+        planned = block.destination != "client"
+
+        def ask() -> None:
+            found.append(self._engine.count(text, planned=planned))
+
+        elapsed_ns = self._clocked(ask)
+        if found != [variation.rows]:
+            raise EngineError(f"{self._engine.name} counts {found[0]}, not {variation.rows} rows")
+        return elapsed_ns
+
+    def _clocked(self, ask: Callable[[], Any]) -> int:
+        meter = Meter(self._engine.processes())
+        self._mark("start")
+        start = clock_ns()
+        ask()
+        elapsed_ns = clock_ns() - start
+        self._mark("end")
+        meter.read()
+        return max(elapsed_ns, 1)

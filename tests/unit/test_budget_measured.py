@@ -1,0 +1,130 @@
+"""What is planted in an artificial engine the sampler finds, with the right share; and the rungs of
+a real engine's ladder are what they are called."""
+
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import zlib
+from pathlib import Path
+from time import thread_time_ns
+
+import msgspec
+import pytest
+from test_profile import ROWS, block
+
+from loadstone.benchmarks.wisconsin.benchmark import WisconsinBenchmark
+from loadstone.engines.calibration.artificial import ArtificialEngine
+from loadstone.engines.components import Components, Rule
+from loadstone.errors import EngineError
+from loadstone.plan.statement_ladder import rungs_of
+from loadstone.plan.variant import Variant
+from loadstone.protocol.messages import Climb, Load, Open, Profile, StoredAt, TellRungs
+from loadstone.worker import profile
+from loadstone.worker.statement_requests import StatementRequests
+
+DATA = os.urandom(1 << 16)
+PLANTED = {"checksums": zlib.crc32, "digests": lambda data: hashlib.sha256(data).digest()}
+OBJECTS = {"checksums": "zlib|libz", "digests": "libcrypto|_hashlib|_sha"}
+SHARE = 0.3
+"""Of a statement's time, spent on checksums; the rest is spent on digests."""
+
+
+class TwoParts(ArtificialEngine):
+    """Every statement takes 4 ms, in two libraries, and counts the time that each took."""
+
+    name = "two-parts"
+    spent_ns = dict.fromkeys(PLANTED, 0)
+
+    def run(self, statement: str) -> int:
+        for part, share in (("checksums", SHARE), ("digests", 1 - SHARE)):
+            # CPU time: by the clock the shares would be those of a busy machine's others, too.
+            begun_ns = now_ns = thread_time_ns()
+            while now_ns - begun_ns < 4_000_000 * share:
+                PLANTED[part](DATA)
+                now_ns = thread_time_ns()
+            self.spent_ns[part] += now_ns - begun_ns
+        return -1
+
+    def fetch(self, statement: str) -> list:
+        raise NotImplementedError(statement)
+
+
+def test_planted_components_are_found_with_their_shares(tmp_path, monkeypatch):
+    rules = tuple(
+        Rule(part, re.compile(objects), re.compile(""), None) for part, objects in OBJECTS.items()
+    )
+    monkeypatch.setattr(profile, "components_of", lambda engine: Components(rules))
+    worker = StatementRequests(lambda kind: None)
+    worker._system = engine = TwoParts(Variant("two-parts"), tmp_path, "owner")
+    found = worker.answer(Profile(block(times=100), frequency_hz=3989))
+    if found.sampled == "nothing":
+        pytest.skip(found.reason)
+    seen = dict.fromkeys(PLANTED, 0)
+    for count in found.counts:
+        if count.component in seen:
+            seen[count.component] += count.samples
+    total = sum(seen.values())
+    spent_ns = sum(engine.spent_ns.values())
+    for part in PLANTED:
+        # Four times what chance does to 1,600 samples.
+        assert seen[part] / total == pytest.approx(engine.spent_ns[part] / spent_ns, abs=0.05), seen
+
+
+@pytest.fixture
+def worker(tmp_path):
+    worker = StatementRequests(lambda kind: None)
+    worker.open(Open(Variant("sqlite"), str(tmp_path), "owner"))
+    for item in WisconsinBenchmark().stored_relations("1993"):
+        if (item.relation, item.design) == ("tenktup1", "heap"):
+            worker.load(Load(StoredAt("wisconsin", "1993", ROWS, item)))
+    yield worker
+    worker.remove()
+
+
+RUNGS = tuple(each.rung for each in rungs_of("relation"))
+
+
+def test_every_rung_is_climbed_once_for_each_variation_and_leaves_nothing(worker):
+    climbed = worker.answer(Climb(block(times=3), tuple(reversed(RUNGS))))
+    assert [each.rung for each in climbed.rungs] == list(reversed(RUNGS))
+    assert all(len(each.elapsed_ns) == 3 and min(each.elapsed_ns) > 0 for each in climbed.rungs)
+    assert worker.engine.tables() == ["tenktup1_heap_1000"]
+
+
+def test_a_count_that_is_wrong_is_an_error(worker):
+    right = block(times=1)
+    wrong = type(right.variations[0])(0, right.variations[0].text, "", 899, "")
+    with pytest.raises(EngineError, match="counts 900, not 899 rows"):
+        worker.answer(Climb(msgspec.structs.replace(right, variations=(wrong,)), ("counted",)))
+
+
+def test_the_counting_rung_tells_its_statement_and_plan(worker):
+    (told,) = worker.answer(TellRungs(block(times=1), RUNGS)).rungs
+    assert (told.rung, told.plan) == ("counted", "SCAN t")
+    assert told.text.startswith("SELECT COUNT(*) FROM (SELECT")
+
+
+UNPRIVILEGED = """
+import os, sys
+os.setgid(65534); os.setuid(65534)
+from loadstone._core import Sampler
+sampler = Sampler([], 1009)
+print(sampler.samples_programs, sampler.samples_kernel, sampler.reason)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become nobody")
+def test_who_may_not_sample_the_kernel_is_told_so():
+    paranoid = int(Path("/proc/sys/kernel/perf_event_paranoid").read_text())
+    done = subprocess.run(
+        [sys.executable, "-c", UNPRIVILEGED], capture_output=True, text=True, check=False
+    )
+    if "ModuleNotFoundError" in done.stderr or "Permission" in done.stderr:
+        pytest.skip("nobody cannot read this checkout")
+    programs, kernel, reason = done.stdout.strip().split(" ", 2)
+    if programs == "True":
+        assert kernel == str(paranoid <= 1)
+    if kernel == "False":
+        assert "perf_event_paranoid" in reason
