@@ -9,7 +9,8 @@ pub enum Column {
     Int32(Vec<i32>),
     /// Eight-byte integers.
     Int64(Vec<i64>),
-    /// Texts of `width` ASCII bytes each, one after another, without comma, quote or line end.
+    /// Texts of `width` ASCII bytes each, one after another, without comma, quote or line end. A
+    /// shorter one is followed by blanks, which files and Arrow leave out.
     Text {
         /// Bytes of one value.
         width: usize,

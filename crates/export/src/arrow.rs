@@ -44,6 +44,12 @@ fn array(column: Column, kind: &DataType) -> Result<ArrayRef, ArrowError> {
         Column::Int32(values) => Arc::new(Int32Array::new(values.into(), None)),
         Column::Int64(values) => Arc::new(Int64Array::new(values.into(), None)),
         Column::Text { width, bytes } => {
+            if bytes.chunks_exact(width).any(|text| text.ends_with(b" ")) {
+                let texts = bytes.chunks_exact(width).map(|text| str::from_utf8(trimmed(text)));
+                let texts = texts.collect::<Result<Vec<_>, _>>();
+                let texts = texts.map_err(|error| ArrowError::ParseError(error.to_string()))?;
+                return Ok(Arc::new(StringArray::from_iter_values(texts)));
+            }
             let ends: Vec<i32> = (0..=bytes.len()).step_by(width).map(|end| end as i32).collect();
             let offsets = OffsetBuffer::new(ScalarBuffer::from(ends));
             Arc::new(StringArray::try_new(offsets, Buffer::from_vec(bytes), None)?)
@@ -59,6 +65,12 @@ fn array(column: Column, kind: &DataType) -> Result<ArrayRef, ArrowError> {
             }
         }
     })
+}
+
+/// A text without the blanks that follow it.
+pub(crate) fn trimmed(text: &[u8]) -> &[u8] {
+    let blanks = text.iter().rev().take_while(|byte| **byte == b' ').count();
+    &text[..text.len() - blanks]
 }
 
 /// Rows of a relation as batches, each made when it is asked for.

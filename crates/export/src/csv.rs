@@ -4,6 +4,7 @@ use std::io::Write;
 
 use loadstone_datasets::{Column, Cursor, Relation, source};
 
+use crate::arrow::trimmed;
 use crate::error::ExportError;
 use crate::pieces::{Job, Maker};
 use crate::target::Target;
@@ -80,9 +81,9 @@ fn format_rows(batch: &Relation, text: &mut Text) {
                 Column::Int32(values) => format_integer(line, end, i64::from(values[row])),
                 Column::Int64(values) => format_integer(line, end, values[row]),
                 Column::Text { width, bytes } => {
-                    let value = &bytes[row * width..][..*width];
-                    line[end..end + width].copy_from_slice(value);
-                    end + width
+                    let value = trimmed(&bytes[row * width..][..*width]);
+                    line[end..end + value.len()].copy_from_slice(value);
+                    end + value.len()
                 }
                 Column::Timestamp(values) => {
                     let text = line[end..].first_chunk_mut().expect("counted in field_bytes_max");

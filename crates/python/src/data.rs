@@ -24,6 +24,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<RelationStream>()?;
     module.add_function(wrap_pyfunction!(relations, module)?)?;
     module.add_function(wrap_pyfunction!(attributes, module)?)?;
+    module.add_function(wrap_pyfunction!(built_and_late, module)?)?;
     module.add_function(wrap_pyfunction!(export, module)?)
 }
 
@@ -42,6 +43,22 @@ fn attributes(benchmark: &str, edition: &str, relation: &str) -> PyResult<Vec<(S
         .and_then(|edition| edition.attributes(relation))
         .map_err(|error| dataset_error(&error))?;
     Ok(attributes.into_iter().map(|each| (each.name, each.kind.to_string())).collect())
+}
+
+/// How many rows of a relation it is built of, and how many, its last ones, the paper inserts
+/// afterwards.
+#[pyfunction]
+fn built_and_late(
+    benchmark: &str,
+    edition: &str,
+    relation: &str,
+    rows: u64,
+) -> PyResult<(u64, u64)> {
+    let edition =
+        loadstone_datasets::edition(benchmark, edition).map_err(|error| dataset_error(&error))?;
+    let source = edition.open(relation, rows, 0).map_err(|error| dataset_error(&error))?;
+    let late = edition.late_rows(relation, rows);
+    Ok((source.rows() - late, late))
 }
 
 /// Rows `first .. first + count` of a relation as Arrow record batches, made on demand.
