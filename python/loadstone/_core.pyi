@@ -82,6 +82,9 @@ def attributes(benchmark: str, edition: str, relation: str) -> list[tuple[str, s
     """(name, type) of a relation in order; a type is `int2`, `int4`, `int8`, `char(N)`
     or `timestamp` (seconds, UTC)."""
 
+def built_and_late(benchmark: str, edition: str, relation: str, rows: int) -> tuple[int, int]:
+    """How many rows a relation is built of, and how many, its last ones, are inserted later."""
+
 @final
 class RelationStream:
     """Rows `first .. first + count` of a relation as Arrow record batches, made on demand.

@@ -47,7 +47,8 @@ class Operation:
     `texts` are the variations (the first is the published one): complete QUEL programs ending in
     the one statement that is timed. `undo[i]`, empty for a retrieve, reverses `texts[i]` outside
     the clock. `storage` names the structure that the operation exercises; an engine without it has
-    a declared gap here. `destination` is `relation` (retrieve into), `client`, or `update`.
+    a declared gap here. `destination` is `relation` (retrieve into), `client`, `file` (its rows
+    fetched and written), or `update`.
     """
 
     name: str

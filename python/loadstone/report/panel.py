@@ -110,7 +110,8 @@ class Panel:
         text = self.operation
         if self.asked:
             return tuple(words for words in (text.query,) if words)
-        into = f"into {text.destination}" if text.destination in ("relation", "client") else ""
+        written = text.destination in ("relation", "client", "file")
+        into = f"into {text.destination}" if written else ""
         return tuple(words for words in (text.storage, into, text.query) if words)
 
 

@@ -1,8 +1,16 @@
 """The requests to a worker whose engine executes statements."""
 
-from typing import ClassVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
 
-from loadstone._core import RelationStream, answer_of_rows, answer_of_stream, attributes, clock_ns
+from loadstone._core import (
+    RelationStream,
+    answer_of_rows,
+    answer_of_stream,
+    attributes,
+    built_and_late,
+    clock_ns,
+)
 from loadstone.engines.base import Attribute, Engine, Table
 from loadstone.protocol import messages
 from loadstone.protocol.messages import Done, StoredAt
@@ -11,6 +19,12 @@ from loadstone.worker.ladder_timer import LadderTimer
 from loadstone.worker.requests import Requests, not_open
 from loadstone.worker.statement_timer import StatementTimer
 from loadstone.worker.user_loop import Request, Users
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_LATE = "late"
+"""The relation that holds the rows to be inserted while they are."""
 
 
 class StatementRequests(Requests):
@@ -38,12 +52,43 @@ class StatementRequests(Requests):
 
         stored = request.stored
         table = _table(stored, self.engine.stored_name(stored.table))
-        stream = RelationStream(stored.benchmark, stored.edition, stored.item.relation, stored.rows)
-        reader = pa.RecordBatchReader.from_stream(stream)
+        relation = (stored.benchmark, stored.edition, stored.item.relation, stored.rows)
+        built, late = built_and_late(*relation)
+        first = RelationStream(*relation, count=built)
         start = clock_ns()
-        tuples = self.engine.load(table, reader)
+        tuples = self.engine.load(table, pa.RecordBatchReader.from_stream(first))
+        if late:
+            rest = RelationStream(*relation, first=built)
+            tuples += self._insert(table, pa.RecordBatchReader.from_stream(rest))
         elapsed_ns = clock_ns() - start
         return messages.Loaded(tuples, elapsed_ns)
+
+    def _insert(self, table: Table, rows: "pa.RecordBatchReader") -> int:
+        """Insert rows into a relation that is built already, by one statement, so that they come to
+        lie where the engine has room for them. Returns how many."""
+        from loadstone.quel.translate import translate
+
+        late = replace(
+            table,
+            name=self.engine.stored_name(f"{_LATE}_rows"),
+            organisation="heap",
+            key=None,
+            tiebreaker=None,
+            indexes=(),
+        )
+        statement = translate(
+            f"range of l is {_LATE} append to built (l.all)",
+            self.engine.dialect,
+            lambda relation: (late if relation == _LATE else table).name,
+            lambda _: table.attributes,
+            self.engine.schema,
+        )
+        try:
+            tuples = self.engine.load(late, rows)
+            self.engine.run(statement.text)
+        finally:
+            self.engine.drop(late.name)
+        return tuples
 
     def settle(self, request: messages.Settle) -> messages.Settled:
         """Statistics and checkpoint."""

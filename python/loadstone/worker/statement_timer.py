@@ -4,7 +4,8 @@
 
 A sample that is observed has the observer next to the clock, and its work in the counters.
 
-Inside the clock is one statement, its commit, and for `client` operations the transfer of its rows.
+Inside the clock is one statement, its commit, for `client` operations the transfer of its rows, and
+for `file` operations the writing of them.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,6 +21,9 @@ from loadstone.protocol.messages import Block, Variation
 from loadstone.quel.statement import Statement
 from loadstone.record.model import AnswerCheck, Sample, StatementText
 from loadstone.worker.block import Timer
+
+_RESULT = "result.txt"
+"""The file of a `file` operation's rows, in the scratch folder; each replaces the one before."""
 
 
 class StatementTimer(Timer):
@@ -71,8 +75,7 @@ class StatementTimer(Timer):
     ) -> tuple[Sample, AnswerCheck | None]:
         number, expected = variation.number, (variation.rows, variation.checksum)
         statement = self.translate(block, variation.text)
-        client = block.destination == "client"
-        execute: Callable[[str], Any] = self.engine.fetch if client else self.engine.run
+        execute = self._execution(block.destination)
         before = self.engine.work()
         meter = Meter(self.engine.processes())
         observer = self._watched(ordinal)
@@ -105,6 +108,20 @@ class StatementTimer(Timer):
         self._clear(block, variation)
         return sample, answer
 
+    def _execution(self, destination: str) -> Callable[[str], Any]:
+        """What is timed: the statement, and where its rows go."""
+        if destination == "client":
+            return self.engine.fetch
+        return self._to_file if destination == "file" else self.engine.run
+
+    def _to_file(self, statement: str) -> Sequence[tuple[Any, ...]]:
+        """Fetch the rows of a query, and write each as a line of a file: into memory of the
+        operating system, as the papers' programs did."""
+        rows = self.engine.fetch(statement)
+        with (self.engine.scratch / _RESULT).open("w", encoding="utf-8") as file:
+            file.writelines("\t".join(map(str, row)) + "\n" for row in rows)
+        return rows
+
     def _clear(self, block: Block, variation: Variation) -> None:
         """Drop a result, also one that a killed worker left."""
         statement = self.translate(block, variation.text)
@@ -114,7 +131,7 @@ class StatementTimer(Timer):
     def _answer(
         self, block: Block, statement: Statement, outcome: Any, expected_rows: int
     ) -> tuple[int, str]:
-        if block.destination == "client":
+        if block.destination in ("client", "file"):
             return answer_of_rows(outcome)
         table = statement.result or statement.target or ""
         rows = self.engine.contents(table)
