@@ -4,10 +4,8 @@ The operations stand in `queries-1983.quel` and `queries-1993.quel`, the papers'
 `published.toml`; `variations` makes the ten programs of each operation at a scale.
 """
 
-import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -21,6 +19,7 @@ from loadstone.benchmarks.base import (
     PublishedTable,
     StoredRelation,
 )
+from loadstone.benchmarks.programs import Entry, entries_of
 from loadstone.benchmarks.wisconsin.presentation import PRESENTATION
 from loadstone.benchmarks.wisconsin.variations import COUNT, PUBLISHED_ROWS, Database, Variation
 from loadstone.errors import InputError
@@ -32,22 +31,6 @@ _SMALL = {"1983": ("thoustup", "tempbprime"), "1993": ("onektup", "bprime")}
 _FIXED_ROWS = {"twothoustup": 2_000}
 _PREFIXES = {"thoustup": "one", "tenthoustup2": "two", "tempbprime": "two"}
 _THIRD_INDEX = {"1983": "hundred", "1993": "onepercent"}
-_COMMENT = re.compile(r"/\*(.*?)\*/", re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """One operation as the file has it."""
-
-    name: str
-    query: str
-    design: str
-    storage: str
-    presets: frozenset[str]
-    title: str
-    group: str
-    text: str
-    undo: str
 
 
 class WisconsinBenchmark(Benchmark):
@@ -124,29 +107,9 @@ def _check_edition(edition: str) -> None:
 
 
 @lru_cache(maxsize=2)
-def _entries(edition: str) -> tuple[_Entry, ...]:
+def _entries(edition: str) -> tuple[Entry, ...]:
     """The operations of an edition's file."""
-    pieces = _COMMENT.split(_FOLDER.joinpath(f"queries-{edition}.quel").read_text("utf-8"))
-    entries: list[_Entry] = []
-    group = ""
-    # Comment and program alternate; the first two pieces are the start and the preamble.
-    for comment, text in zip(pieces[3::2], pieces[4::2], strict=True):
-        heading = comment.strip()
-        if heading.startswith("group:"):
-            group = heading.removeprefix("group:").strip()
-        elif heading.startswith("undo"):
-            entries.append(replace(entries.pop(), undo=text.strip()))
-        else:
-            entries.append(_heading(heading, group, text.strip()))
-    return tuple(entries)
-
-
-def _heading(heading: str, group: str, text: str) -> _Entry:
-    first, _, title = heading.partition("\n")
-    name, query, place, presets = (part.strip() for part in first.split("|"))
-    design, _, storage = place.partition(", ")
-    words = " ".join(title.split())
-    return _Entry(name, query, design, storage, frozenset(presets.split()), words, group, text, "")
+    return entries_of(_FOLDER / f"queries-{edition}.quel")
 
 
 @lru_cache(maxsize=4)
@@ -155,7 +118,7 @@ def _operations(edition: str, rows: int) -> tuple[Operation, ...]:
     return tuple(_operation(entry, database) for entry in _entries(edition))
 
 
-def _operation(entry: _Entry, database: Database) -> Operation:
+def _operation(entry: Entry, database: Database) -> Operation:
     program, undo = tree.parse(entry.text), tree.parse(entry.undo)
     kind = program[-1]["kind"]
     variations = [Variation(database, number) for number in range(COUNT)]
