@@ -24,11 +24,13 @@ class InMemory:
 
     dialect: str
 
-    def __init__(self, edition: str, relations: Iterable[str], rows: int) -> None:
-        self.edition = edition
+    def __init__(
+        self, edition: str, relations: Iterable[str], rows: int, benchmark: str = "wisconsin"
+    ) -> None:
+        self.benchmark, self.edition = benchmark, edition
         self.relations = tuple(relations)
         for relation in self.relations:
-            stream = _core.RelationStream("wisconsin", edition, relation, rows)
+            stream = _core.RelationStream(benchmark, edition, relation, rows)
             self.load(relation, pa.RecordBatchReader.from_stream(stream))
 
     def load(self, relation: str, rows: pa.RecordBatchReader) -> None:
@@ -42,7 +44,8 @@ class InMemory:
         raise NotImplementedError
 
     def attributes(self, relation: str) -> Sequence[Attribute]:
-        return [Attribute(*pair) for pair in _core.attributes("wisconsin", self.edition, relation)]
+        pairs = _core.attributes(self.benchmark, self.edition, relation)
+        return [Attribute(*pair) for pair in pairs]
 
     def translated(self, text: str) -> Statement:
         return translate(text, self.dialect, lambda name: name, self.attributes)
@@ -79,9 +82,9 @@ def updated(text: str) -> str:
 class Sqlite(InMemory):
     dialect = "sqlite"
 
-    def __init__(self, edition: str, relations: Iterable[str], rows: int) -> None:
+    def __init__(self, *relations: Any, **options: str) -> None:
         self.connection = apsw.Connection(":memory:")
-        super().__init__(edition, relations, rows)
+        super().__init__(*relations, **options)
 
     def load(self, relation: str, rows: pa.RecordBatchReader) -> None:
         columns = [f'"{a.name}" {_sqlite_type(a)}' for a in self.attributes(relation)]
@@ -103,9 +106,9 @@ class Sqlite(InMemory):
 class Duckdb(InMemory):
     dialect = "duckdb"
 
-    def __init__(self, edition: str, relations: Iterable[str], rows: int) -> None:
+    def __init__(self, *relations: Any, **options: str) -> None:
         self.connection = duckdb.connect(config={"threads": 1})
-        super().__init__(edition, relations, rows)
+        super().__init__(*relations, **options)
 
     def load(self, relation: str, rows: pa.RecordBatchReader) -> None:
         columns = [

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 # The edition and scale that a benchmark's name alone stands for.
-_DEFAULTS = {"wisconsin": ("1993", "10000"), "oo1": ("1992", "20000")}
+_DEFAULTS = {"wisconsin": ("1993", "10000"), "oo1": ("1992", "20000"), "ingres": ("1981", "3360")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,8 @@ def _refused() -> Iterator[None]:
 
 def data(
     benchmark: Annotated[
-        str, typer.Argument(metavar="BENCHMARK", help="Write the database of wisconsin or oo1.")
+        str,
+        typer.Argument(metavar="BENCHMARK", help="Write the database of wisconsin, oo1 or ingres."),
     ],
     out: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Write into this folder; create it if missing.")
@@ -124,7 +125,7 @@ def data(
         typer.Option(
             metavar="NAME",
             help="Choose the edition. wisconsin: 1983 or 1993 (default); oo1: 1992 (default) or"
-            " 1992-no-locality.",
+            " 1992-no-locality; ingres: 1981 (default) or large.",
         ),
     ] = None,
     rows: Annotated[
@@ -132,7 +133,7 @@ def data(
         typer.Option(
             metavar="N",
             help="Choose the scale, as 10000, 1e7 or 10k, of oo1 in parts; by default 10000, of oo1"
-            " 20000. The sizes of 1983 are fixed.",
+            " 20000, of ingres 3360. The sizes of 1983 are fixed.",
         ),
     ] = None,
     format_: Annotated[

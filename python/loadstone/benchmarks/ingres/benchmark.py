@@ -1,0 +1,147 @@
+"""The nine INGRES queries of 1981 (UCB/ERL M81/62), at the paper's sizes and any other.
+
+The operations stand in `queries.quel`, the papers' own numbers in `published.toml`.
+"""
+
+import tomllib
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from loadstone.benchmarks.base import (
+    Benchmark,
+    Operation,
+    Presentation,
+    Published,
+    PublishedTable,
+    StoredRelation,
+)
+from loadstone.benchmarks.ingres.presentation import PRESENTATION
+from loadstone.benchmarks.programs import Entry, entries_of
+from loadstone.errors import InputError
+from loadstone.quel import tree
+
+_FOLDER = Path(__file__).parent
+PUBLISHED_ROWS = 3_360
+_ROWS_MAX = {"1981": 32_767, "large": 1_000_000_000}
+"""As far as part numbers of two and of four bytes go."""
+
+
+class IngresBenchmark(Benchmark):
+    """Scans and keyed joins of PARTS, on which four enhancements of INGRES were tried."""
+
+    name = "ingres"
+    title = "INGRES queries a to i (Hawthorn, Stonebraker et al. 1981)"
+    editions = tuple(_ROWS_MAX)
+    default_edition = "1981"
+    default_scales = (PUBLISHED_ROWS, 210, 1)
+
+    def check_scale(self, edition: str, rows: int) -> None:
+        """1981 has part numbers of two bytes, so up to 32,767 tuples; large up to 10^9."""
+        _check_edition(edition)
+        if not 1 <= rows <= _ROWS_MAX[edition]:
+            hint = "use --edition large" if edition == "1981" else ""
+            raise InputError(
+                f"edition {edition} cannot have {rows:,} parts",
+                hint=hint or f"choose from 1 to {_ROWS_MAX[edition]:,}",
+            )
+
+    def stored_relations(self, edition: str) -> Sequence[StoredRelation]:
+        """The narrow relation as a heap, the wide one by part number: in order, and hashed."""
+        _check_edition(edition)
+        return [
+            StoredRelation("parts", "heap"),
+            StoredRelation("wideparts", "keyed", organisation="clustered", key="pnum"),
+            StoredRelation("wideparts", "hash", organisation="hash", key="pnum"),
+        ]
+
+    def operations(self, edition: str, rows: int) -> Sequence[Operation]:
+        """All operations in the order of the file, each as printed but for its scale."""
+        self.check_scale(edition, rows)
+        return tuple(_operation(entry, rows) for entry in _entries())
+
+    def presentation(self) -> Presentation:
+        """Its words."""
+        return PRESENTATION
+
+    def published(self) -> Published:
+        """Tables 1, 2, 5, 6 and 9 of the paper."""
+        return _published()
+
+
+def _check_edition(edition: str) -> None:
+    if edition not in _ROWS_MAX:
+        raise InputError(
+            f"the INGRES queries have no edition {edition!r}",
+            hint=f"they have {' and '.join(_ROWS_MAX)}",
+        )
+
+
+@lru_cache(maxsize=1)
+def _entries() -> tuple[Entry, ...]:
+    return entries_of(_FOLDER / "queries.quel")
+
+
+def _operation(entry: Entry, rows: int) -> Operation:
+    return Operation(
+        name=entry.name,
+        title=entry.title,
+        group=entry.group,
+        query=entry.query,
+        design=entry.design,
+        storage=entry.storage,
+        destination="file",
+        texts=(entry.text if rows == PUBLISHED_ROWS else _scaled(entry.text, rows),),
+        presets=entry.presets,
+    )
+
+
+def _scaled(text: str, rows: int) -> str:
+    """The program for another scale: the bound 2500 of a range of part numbers follows it."""
+    program: Any = tree.parse(text)
+    _scale(program, rows)
+    return tree.render(program)
+
+
+def _scale(node: Any, rows: int) -> None:
+    """Scale each comparison with the published bound, wherever in a tree it stands."""
+    if isinstance(node, list):
+        for part in node:
+            _scale(part, rows)
+    elif isinstance(node, dict):
+        if node.get("kind") == "integer" and node.get("value") == 2_500:
+            node["value"] = 2_500 * rows // PUBLISHED_ROWS
+        for part in node.values():
+            _scale(part, rows)
+
+
+@lru_cache(maxsize=1)
+def _published() -> Published:
+    data = tomllib.loads(_FOLDER.joinpath("published.toml").read_text("utf-8"))
+    tables = [
+        PublishedTable(
+            number=table["number"],
+            title=f"{table['title']}, {_tuples(scale)}",
+            unit=data["unit"],
+            systems=tuple(table["systems"]),
+            rows=tuple(
+                (
+                    f"{row['query']}) {data['queries'][row['query']]}",
+                    data["operations"][row["query"]],
+                    dict(zip(table["systems"], row["values"], strict=True)),
+                )
+                for row in table["rows"]
+                if row["tuples"] == scale
+            ),
+            note=table.get("note", ""),
+            scale=scale,
+        )
+        for table in data["table"]
+        for scale in sorted({row["tuples"] for row in table["rows"]}, reverse=True)
+    ]
+    return Published(data["citation"], tuple(tables), data["systems"])
+
+
+def _tuples(scale: int) -> str:
+    return "one tuple" if scale == 1 else f"{scale:,} tuples"
