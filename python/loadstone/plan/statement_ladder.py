@@ -3,8 +3,8 @@
     an empty request -> a constant -> planned -> counted -> uncommitted -> the statement itself
 
 Each rung does what the one below does, and one thing more, so that the differences add up to the
-statement's time. Which rungs there are follows from where the rows go: to the client, into a
-relation, or, of an update, nowhere.
+statement's time. Which rungs there are follows from where the rows go: to the client, to a file,
+into a relation, or, of an update, nowhere.
 """
 
 from dataclasses import dataclass
@@ -20,6 +20,7 @@ WATCHED, UNWATCHED = "watched", "unwatched"
 
 _ABOVE_THE_PLAN = {
     "client": (COUNTED, WHOLE),
+    "file": (COUNTED, WHOLE),
     "relation": (COUNTED, UNCOMMITTED, WHOLE),
     "update": (UNCOMMITTED, WHOLE),
 }
@@ -35,6 +36,7 @@ _UNCOMMITTED = {
 }
 _WHOLE = {
     "client": ("its rows to the client", "making the rows, and their way to the client"),
+    "file": ("its rows to a file", "making the rows, their way to the client, and writing them"),
     "relation": ("into a relation, committed", "the durable commit"),
     "update": ("the change, committed", "the durable commit"),
 }

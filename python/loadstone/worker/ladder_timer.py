@@ -89,7 +89,7 @@ class LadderTimer:
     def _counted(self, block: Block, statement: Statement, variation: Variation) -> int:
         text = counting.counting(statement.text, self._engine.dialect)
         found: list[int] = []
-        planned = block.destination != "client"
+        planned = block.destination not in ("client", "file")
 
         def ask() -> None:
             found.append(self._engine.count(text, planned=planned))

@@ -21,7 +21,7 @@ from loadstone.text.numbers import number, times
 
 RULE = "estimates"
 FACTOR = 10
-RETRIEVALS = frozenset({"relation", "client"})
+RETRIEVALS = frozenset({"relation", "client", "file"})
 
 
 def find(seen: Evidence) -> Iterator[Finding]:
