@@ -1,5 +1,9 @@
 """Made-up time budgets of which all figures are known. Deterministic."""
 
+import dataclasses
+
+from report_fixture import COMPETITORS, HOSTILE, POSTGRESQL
+
 from loadstone.plan.statement_ladder import UNWATCHED, WATCHED
 from loadstone.record.budget import (
     ALL,
@@ -11,6 +15,7 @@ from loadstone.record.budget import (
     BudgetRung,
     BudgetThread,
 )
+from loadstone.record.model import Run
 
 PERIOD_NS = 250_000
 STATEMENTS = 100
@@ -57,3 +62,29 @@ def budget(
             BudgetRung("counted", "SELECT COUNT(*) FROM t", PLAN, ""),
         ),
     )
+
+
+def with_budgets(run: Run) -> Run:
+    """A record of `report_fixture`, its warm cells with budgets: of SQLite whole, of DuckDB without
+    the kernel, of PostgreSQL one that does not add up, and one that says why there is none."""
+    found = {
+        "sqlite": budget(),
+        "duckdb": budget(PROGRAMS, HOSTILE),
+        POSTGRESQL: budget(cpu_ns=240_000_000, lost=3),
+    }
+    none = Budget(NOTHING, "while its time was taken apart: > 60 s", 1, 0, 0, 0, 0)
+    return dataclasses.replace(
+        run,
+        plan=dataclasses.replace(run.plan, budget=True),
+        results=tuple(
+            dataclasses.replace(
+                result,
+                budget=none if result.cell.operation == "joinAselB-heap"
+                else found.get(result.cell.variant),
+            )
+            if result.samples and result.cell.temperature == "warm"
+            and result.cell.variant in COMPETITORS
+            else result
+            for result in run.results
+        ),
+    )  # fmt: skip

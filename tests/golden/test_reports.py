@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from budget_fixture import with_budgets
 from oo1_report_fixture import make_oo1_run
 from report_fixture import FEW, make_run
 from study_fixture import record as study_record
@@ -102,6 +103,15 @@ def test_bytes_of_a_program(name: str, file: str, normal, request: pytest.Fixtur
 def test_bytes_of_a_study(name: str, file: str, normal, request: pytest.FixtureRequest) -> None:
     data = normal(registry.load_report(name)().render(study_record()))
     check(file, data, request)
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "normal"),
+    [("html", "budget.html.golden", page_text), ("md", "budget.md.golden", bytes)],
+)
+def test_bytes_of_budgets(name: str, file: str, normal, request: pytest.FixtureRequest) -> None:
+    run = with_budgets(make_run(FEW[:3], repeat=6, scales=(10_000,)))
+    check(file, normal(registry.load_report(name)().render(run)), request)
 
 
 @pytest.mark.parametrize("benchmark", ["wisconsin", "oo1"])

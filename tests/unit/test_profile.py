@@ -68,3 +68,20 @@ def test_what_cannot_be_profiled_is_refused_before_anything_runs(worker):
     for frequency in (0, 10_001):
         with pytest.raises(InputError, match="samples a second"):
             worker.answer(Profile(block(), frequency_hz=frequency))
+
+
+def test_lode_s_functions_have_their_names(tmp_path):
+    """The package's library keeps its table of symbols: without it all of lode is one function."""
+    worker = StatementRequests(lambda kind: None)
+    worker.open(Open(Variant("lode"), str(tmp_path), "owner"))
+    try:
+        for item in WisconsinBenchmark().stored_relations("1993"):
+            if (item.relation, item.design) == ("tenktup1", "heap"):
+                worker.load(Load(StoredAt("wisconsin", "1993", ROWS, item)))
+        found = worker.answer(Profile(block(times=50), frequency_hz=5000))
+    finally:
+        worker.remove()
+    if found.reason and not found.counts:
+        pytest.skip(found.reason)
+    named = {count.function for count in found.counts if count.object.startswith("_core")}
+    assert any("lode" in name for name in named), named

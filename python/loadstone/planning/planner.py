@@ -32,6 +32,10 @@ together: where the user names operations, and in a preset."""
 AA_OPERATIONS = 8
 """The number of a plan's operations that are measured on a variant and on its A/A control."""
 
+BUDGET_S = 2.5
+"""A cell's time budget takes this long, with the checks of its answers: half the runs on two idle
+cores took less."""
+
 PRESETS = ("default", "quick", "full", "study")
 
 
@@ -200,6 +204,11 @@ def seconds_estimated(plan: Plan) -> float:
     warm = {cell.operation for cell in plan.cells if cell.temperature != "cold"}
     if plan.repeat_most > max(cell.samples for cell in plan.cells):
         total_s += 0.5 * plan.repeat_s * len(warm)
+    if plan.budget:
+        total_s += BUDGET_S * sum(
+            not cell.gap and cell.temperature != "cold" and cell.variant != NULL_ENGINE
+            for cell in plan.cells
+        )
     loops = sum(len(plan.variants) for _ in plan.users) * 2 * plan.loop_s
     return total_s + loops
 

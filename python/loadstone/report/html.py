@@ -31,6 +31,7 @@ from loadstone.plan.role import Role
 from loadstone.record.model import Run
 from loadstone.report import charts, reproduce
 from loadstone.report.base import Report
+from loadstone.report.budget_page import budget_context
 from loadstone.report.calibration_table import calibration_table
 from loadstone.report.drawing import svg_of
 from loadstone.report.json import encode
@@ -52,6 +53,7 @@ SHADE_RATIO_MAX = 100.0
 """A ratio that gets the darkest shade."""
 SECTIONS = {
     "summary": "The summary",
+    "budget": "Where the time goes",
     "paper": "The paper\N{RIGHT SINGLE QUOTATION MARK}s tables",
     "ladder": "The cost ladder",
     "growth": "Growth",
@@ -211,6 +213,7 @@ def _of_run(whole: Summary) -> dict[str, Any]:
         "sections": tuple(SECTIONS),
         "scaled_to": numbers.listing(map(numbers.number, dict.fromkeys(nominal))),
         "users": users_tables(run),
+        **budget_context(whole),
         "terms": terms(whole),
     }
 
@@ -258,7 +261,7 @@ def _contents(context: Mapping[str, Any]) -> list[tuple[str, str]]:
     there = {
         "paper": context["compared"], "ladder": context["ladder"], "growth": context["growths"],
         "temperatures": context["temperature_charts"], "users": context["users"],
-        "terms": terms_told,
+        "terms": terms_told, "budget": context["budget_views"],
     }  # fmt: skip
     return [(name, title) for name, title in SECTIONS.items() if there.get(name, True)]
 

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import ClassVar
 
+from loadstone.analysis.budget import budgets
+from loadstone.analysis.budget_overview import overviews
 from loadstone.analysis.calibration import calibration
 from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.growth import growth
@@ -17,6 +19,7 @@ from loadstone.analysis.verdict import circumstances, headline, verdict
 from loadstone.record.model import Run
 from loadstone.report import reproduce, study_words
 from loadstone.report.base import Report
+from loadstone.report.budget_words import overview_rows, quality_line
 from loadstone.report.calibration_table import CalibrationRow, calibration_table
 from loadstone.report.ladder_words import (
     LadderCell,
@@ -79,6 +82,7 @@ def _body(whole: Summary) -> Iterable[str]:
         yield ""
         yield from _view(whole, view)
     yield from _marks(whole)
+    yield from _budget(whole)
     yield from _paper(whole)
     yield from _ladder(whole)
     yield from _growth(whole)
@@ -242,6 +246,22 @@ def _ladder_table(table: LadderTable) -> Iterable[str]:
 
 def _ladder_cell(cell: LadderCell) -> str:
     return plain(f"{cell.text} ({cell.beyond})" if cell.beyond else cell.text)
+
+
+def _budget(whole: Summary) -> Iterable[str]:
+    """Where each engine's time goes, over all operations of a scale."""
+    found = budgets(whole.run)
+    for view in overviews(found):
+        at = f"{numbers.number(view.rows)} {whole.words.scale}, {view.temperature}"
+        counted = numbers.plural(view.operations, "operation")
+        yield from ("", plain(f"Where the time goes, mean of {counted}; {at}"), "")
+        names = " | ".join(plain(whole.labels[variant]) for variant in view.variants)
+        yield f"| share of the time | {names} |"
+        yield f"|---|{'--:|' * len(view.variants)}"
+        for name, shares in overview_rows(view):
+            yield f"| {plain(name)} | {' | '.join(map(plain, shares))} |"
+    if found:
+        yield from ("", plain(f"{quality_line(found)}."))
 
 
 def _growth(whole: Summary) -> Iterable[str]:

@@ -27,6 +27,7 @@ from loadstone.report.ladder_words import brief, clients_line, round_trips_line
 from loadstone.report.legible import legible_run
 from loadstone.report.paper_words import paper_line
 from loadstone.report.terminal import bar_of, folded, one_line
+from loadstone.report.terminal_budget import time_budgets
 from loadstone.report.terminal_users import concurrent_users
 from loadstone.report.unequal_words import unequal_lines
 from loadstone.text.numbers import listing, number, plural, times
@@ -60,6 +61,7 @@ def summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | Table]
         # One client for all stands in the headline.
         if len(set(whole.clients.values())) > 1:
             yield Text(clients_line(whole), style="dim")
+    yield from time_budgets(whole)
     yield from _block("Calls, times the cost of a call", _calls(whole), "")
     way = round_trips_line(whole)
     yield from [Text(way, style="dim")] if way else []

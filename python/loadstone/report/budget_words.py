@@ -1,0 +1,149 @@
+"""The time budgets in words and tables, the same for every format that people read."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from loadstone.analysis.budget import BudgetRow, CellBudget, OperationBudget
+from loadstone.analysis.budget_overview import Overview, budget_quality
+from loadstone.analysis.statement_ladder import RungFigure
+from loadstone.report.ladder_words import ABSENT, LadderCell, LadderTable, difference
+from loadstone.text.numbers import duration, interval, listing, percent, plural, signed, unit_for
+
+SHOWN_SHARE_MIN = 0.01
+"""Rows that are smaller for every engine are told together."""
+OTHER = "all others"
+NOT_MEASURABLE = "not measurable"
+OTHER_PLAN = "another plan"
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetTables:
+    """One operation's budgets, the engines side by side: where the time goes, and the ladder of
+    its statement (None where no engine has one); `notes` say what does not hold."""
+
+    operation: OperationBudget
+    parts: LadderTable
+    ladder: LadderTable | None
+    notes: tuple[str, ...]
+
+
+def budget_tables(found: OperationBudget, names: Mapping[str, str]) -> BudgetTables:
+    """`names`: each variant's short name."""
+    cells = [cell for cell in found.cells if cell.rows]
+    headings = tuple(names.get(cell.cell.variant, cell.cell.variant) for cell in cells)
+    return BudgetTables(
+        found,
+        LadderTable("Where the time goes", ("share of the time", *headings), _parts(found, cells)),
+        _ladder(cells, headings),
+        tuple(note for cell in found.cells for note in _notes(cell, names)),
+    )
+
+
+def _parts(
+    found: OperationBudget, cells: Sequence[CellBudget]
+) -> tuple[tuple[str, tuple[LadderCell, ...]], ...]:
+    by_name = [{(row.kind, row.name): row for row in cell.rows} for cell in cells]
+    large = [
+        key
+        for key in found.names
+        if any(key in rows and abs(rows[key].share) >= SHOWN_SHARE_MIN for rows in by_name)
+    ]
+    told = [
+        (name, tuple(_cell(rows.get((kind, name))) for rows in by_name)) for kind, name in large
+    ]
+    small = [[row for key, row in rows.items() if key not in large] for rows in by_name]
+    if any(small):
+        told.append((OTHER, tuple(_together(rows) for rows in small)))
+    told.append(("one statement", tuple(LadderCell(duration(c.elapsed_ns)) for c in cells)))
+    return tuple(told)
+
+
+def _cell(row: BudgetRow | None) -> LadderCell:
+    if row is None:
+        return LadderCell(ABSENT, status="gap")
+    title = duration(abs(row.elapsed_ns))
+    if row.share_low is not None and row.share_high is not None:
+        title += f", 95 % within {percent(row.share_low)} to {percent(row.share_high)}"
+    functions = (f"{name} {percent(share)}" for name, share in row.functions)
+    return LadderCell(share_words(row.share), title="; ".join((title, *functions)))
+
+
+def _together(rows: Sequence[BudgetRow]) -> LadderCell:
+    names = listing(row.name for row in rows)
+    return LadderCell(share_words(sum(row.share for row in rows)), title=names)
+
+
+def share_words(share: float) -> str:
+    """A share, with a sign where it is negative."""
+    return signed(share) if share < 0 else percent(share)
+
+
+def _notes(cell: CellBudget, names: Mapping[str, str]) -> Sequence[str]:
+    """What of a cell's budget does not hold, and what was not seen."""
+    name = names.get(cell.cell.variant, cell.cell.variant)
+    told = []
+    if cell.closes is False:
+        told.append(f"{name} does not add up: {signed(cell.residual_share)} beyond the samples")
+    if cell.reason:
+        told.append(f"{name}: {cell.reason}")
+    if cell.lost:
+        told.append(f"{name}: at least {plural(cell.lost, 'sample')} lost")
+    if cell.rows and any(row.elapsed_ns < 0 and row.kind == "asleep" for row in cell.rows):
+        told.append(f"{name}: negative time off the CPU is that of threads at work together")
+    return told
+
+
+def _ladder(cells: Sequence[CellBudget], headings: Sequence[str]) -> LadderTable | None:
+    ladders = [cell.ladder for cell in cells]
+    if not any(ladders):
+        return None
+    first = next(ladder for ladder in ladders if ladder)
+    rows = [
+        (rung.name, tuple(_rung(ladder[place] if ladder else None) for ladder in ladders))
+        for place, rung in enumerate(first)
+    ]
+    return LadderTable("The ladder of its statement", ("each", *headings), tuple(rows))
+
+
+def _rung(rung: RungFigure | None) -> LadderCell:
+    if rung is None:
+        return LadderCell(ABSENT, title="it is asked without statements", status="gap")
+    if rung.each_ns is None or rung.beyond_ns is None:
+        return LadderCell(ABSENT, title=rung.reason, status="gap")
+    unit = unit_for([abs(rung.beyond_ns.value)])
+    within = interval(rung.beyond_ns, unit)
+    title = f"{rung.attributed}: {difference(rung.beyond_ns.value)}"
+    title += f" beyond {rung.below}" if rung.below else ""
+    title += f", 95 % within {within} {unit.symbol}" if within else ""
+    beyond = difference(rung.beyond_ns.value) if rung.is_measurable else NOT_MEASURABLE
+    if rung.same_plan is False:
+        beyond, title = f"{beyond}, {OTHER_PLAN}", f"{title}; the engine plans it otherwise"
+    return LadderCell(duration(rung.each_ns.value), beyond if rung.below else "", title)
+
+
+def quality_line(found: Sequence[OperationBudget]) -> str:
+    """One sentence on how well the budgets of a run hold; empty without any."""
+    quality = budget_quality(found)
+    if not quality.cells:
+        return ""
+    said = [plural(quality.cells, "time budget")]
+    if quality.judged:
+        said.append(f"{quality.closed} of {quality.judged} add up within 5 %")
+    if quality.unclassified_median is not None:
+        said.append(f"unclassified {percent(quality.unclassified_median)} (median)")
+    if quality.observer_median is not None:
+        said.append(f"the sampler cost {signed(quality.observer_median - 1)} (median)")
+    return "; ".join((*said, *quality.reasons))
+
+
+def overview_rows(overview: Overview) -> list[tuple[str, list[str]]]:
+    """(row, each variant's share): the rows of at least 1 % for some variant, then the others."""
+    large = [row for row in overview.parts if max(map(abs, row.shares.values())) >= SHOWN_SHARE_MIN]
+    told = [
+        (row.name, [share_words(row.shares[name]) for name in overview.variants]) for row in large
+    ]
+    small = [row for row in overview.parts if row not in large]
+    if small:
+        sums = [sum(row.shares[name] for row in small) for name in overview.variants]
+        told.append((OTHER, [share_words(one) for one in sums]))
+    return told

@@ -1,0 +1,45 @@
+"""Time budgets on the terminal: where each engine's time goes, over all operations."""
+
+from collections.abc import Iterable
+
+from rich.table import Table
+from rich.text import Text
+
+from loadstone.analysis.budget import budgets
+from loadstone.analysis.budget_overview import overviews
+from loadstone.analysis.summary import Summary
+from loadstone.report.budget_words import overview_rows, quality_line
+from loadstone.report.terminal import folded
+from loadstone.text.numbers import number, plural
+
+ROWS_MAX = 14
+"""A screen has more to show: the page has them all."""
+
+
+def time_budgets(whole: Summary) -> Iterable[Text | Table]:
+    """The largest scale's, warm if there is any; nothing for a run without budgets."""
+    found = budgets(whole.run)
+    views = overviews(found)
+    if not views:
+        return
+    shown = max(views, key=lambda view: (view.temperature == "warm", view.rows))
+    rows = overview_rows(shown)
+    table = Table(
+        box=None,
+        pad_edge=False,
+        padding=(0, 2, 0, 0),
+        title=f"Where the time goes, mean of {plural(shown.operations, 'operation')}: "
+        f"{number(shown.rows)} {whole.words.scale}, {shown.temperature}",
+        title_justify="left",
+        title_style="dim",
+    )
+    table.add_column("")
+    for variant in shown.variants:
+        table.add_column(folded(whole.labels[variant], 14), justify="right", no_wrap=True)
+    for name, shares in rows[:ROWS_MAX]:
+        table.add_row(name, *shares)
+    yield Text("")
+    yield table
+    if len(rows) > ROWS_MAX:
+        yield Text(f"… and {plural(len(rows) - ROWS_MAX, 'row')} more, in the report", style="dim")
+    yield Text(quality_line(found), style="dim")
