@@ -6,6 +6,7 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from functools import cache
 
 import pytest
 from test_imports import PACKAGE
@@ -38,8 +39,13 @@ def held(texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             yield short, text
 
 
-def said(path: str, text: str) -> Iterator[tuple[int, str]]:
+@cache
+def said(path: str, text: str) -> tuple[tuple[int, str], ...]:
     """(Line, word or text) of a file's code and strings."""
+    return tuple(_said(path, text))
+
+
+def _said(path: str, text: str) -> Iterator[tuple[int, str]]:
     if not path.endswith(".py"):
         plain = re.sub(r"{#.*?#}|/\*.*?\*/|<!--.*?-->", "", text, flags=re.DOTALL)
         yield from enumerate(plain.splitlines(), start=1)

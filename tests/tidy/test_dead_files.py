@@ -118,7 +118,9 @@ def dead_scripts(texts: Mapping[str, str]) -> list[str]:
         if not is_script or re.match(r"test_\w+|conftest|__init__", name.stem):
             continue
         word = re.compile(rf"(?<![\w-]){re.escape(name.stem)}\b")
-        if not any(word.search(text) for other, text in texts.items() if other != path):
+        # A plain search comes first: it is the quicker by far.
+        others = (text for other, text in texts.items() if other != path and name.stem in text)
+        if not any(map(word.search, others)):
             complaints.append(f"{path}: no Makefile, document or test names it")
     return complaints
 

@@ -8,6 +8,7 @@ import fnmatch
 import re
 import shlex
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import PurePosixPath
 
 import pytest
@@ -36,8 +37,13 @@ def spans(texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
             yield from ((path, span) for hint in hints(text) for span in hint_spans(hint))
 
 
-def hints(text: str) -> Iterator[str]:
+@cache
+def hints(text: str) -> tuple[str, ...]:
     """The constant texts of all `hint=` arguments of a Python file."""
+    return tuple(_hints(text)) if "hint" in text else ()
+
+
+def _hints(text: str) -> Iterator[str]:
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.keyword) and node.arg == "hint":
             for part in ast.walk(node.value):

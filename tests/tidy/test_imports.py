@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 
 import pytest
 
@@ -30,8 +31,13 @@ OWNERS = {
 PACKAGE = "python/loadstone/"
 
 
-def imports(text: str) -> Iterator[tuple[int, str]]:
+@cache
+def imports(text: str) -> tuple[tuple[int, str], ...]:
     """(line, module or name in a module) of every import, wherever it stands in the file."""
+    return tuple(_imports(text))
+
+
+def _imports(text: str) -> Iterator[tuple[int, str]]:
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)

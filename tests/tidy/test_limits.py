@@ -33,6 +33,8 @@ RUST_LITERAL = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
+RUST_BRACKET = re.compile(r"[][(){};]")
+
 
 def wide_lines(texts: Mapping[str, str]) -> list[str]:
     """A line that holds a link may be as long as the link; a remark to a tool takes no room; a
@@ -79,8 +81,8 @@ def rust_functions(text: str) -> Iterator[tuple[str, int, int]]:
 def rust_body_end(code: str, start: int) -> int | None:
     """Where the body of the function whose signature goes on at `start` closes, if it has one."""
     depth = {"(": 0, "{": 0}
-    for position in range(start, len(code)):
-        character = code[position]
+    for found in RUST_BRACKET.finditer(code, start):
+        character = found[0]
         if character in "([":
             depth["("] += 1
         elif character in ")]":
@@ -90,7 +92,7 @@ def rust_body_end(code: str, start: int) -> int | None:
         elif character == "}":
             depth["{"] -= 1
             if depth["{"] == 0:
-                return position
+                return found.start()
         elif character == ";" and depth == {"(": 0, "{": 0}:
             return None
     return None

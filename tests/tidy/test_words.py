@@ -121,6 +121,9 @@ OLD = {
     now: re.compile(rf"(?<![a-z])(?:{old})(?![a-z])", re.IGNORECASE)
     for now, old in REPLACED.items()
 }
+MAYBE = {now: re.compile(old) for now, old in REPLACED.items()}
+"""What a text in lower case must hold before it is looked at line by line: without the look around
+a word, most patterns begin with letters, which `re` finds ten times as fast."""
 CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 HOST = "a host on a network"
@@ -161,11 +164,16 @@ def replaced_words(texts: Mapping[str, str]) -> list[str]:
         if path.startswith(UNREAD) or path.endswith((".lock", ".golden")):
             continue
         allowed = {now for now, files in ALLOWED if fnmatch(path, files)}
-        patterns = [(now, pattern) for now, pattern in OLD.items() if now not in allowed]
-        lines = CAMEL.sub("_", text).splitlines()
+        spaced = CAMEL.sub("_", text)
+        lower = spaced.lower()
+        patterns = [
+            (now, pattern)
+            for now, pattern in OLD.items()
+            if now not in allowed and MAYBE[now].search(lower)
+        ]
         complaints += [
             f"{path}:{number}: {match[0]!r} is called {now} now"
-            for number, line in enumerate(lines, start=1)
+            for number, line in enumerate(spaced.splitlines() if patterns else (), start=1)
             for now, pattern in patterns
             if (match := pattern.search(line))
         ]
