@@ -4,6 +4,7 @@ to be read, and its cost ladder. A record keeps it, and a report knows a benchma
 
 import dataclasses
 import json
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
@@ -108,6 +109,17 @@ class CostLadder:
 
 
 @dataclass(frozen=True, slots=True)
+class Lesson:
+    """For learners, of operations alike: the mechanism that they isolate, what the paper said of
+    it or predicted, and what would refute that."""
+
+    operations: Annotated[tuple[Word, ...], Most(1_000)]
+    isolates: Sentence
+    paper: Sentence
+    refuted: Sentence
+
+
+@dataclass(frozen=True, slots=True)
 class Presentation:
     """The declaration of one benchmark.
 
@@ -115,7 +127,7 @@ class Presentation:
     note on today's figures beside the paper's; `reimplemented` maps a system of the paper to a
     variant. `apart` are the designs that replace the database of which sizes and loads are
     reported; `writes` are the client's measures that commit, `harness` those that call no engine:
-    their rows are not ranked.
+    their rows are not ranked. `lessons` are for whoever learns or teaches with a row.
     """
 
     title: Word
@@ -129,6 +141,11 @@ class Presentation:
     harness: Words = ()
     varying: Varying = field(default_factory=Varying)
     ladder: CostLadder = field(default_factory=CostLadder)
+    lessons: Annotated[tuple[Lesson, ...], Most(1_000)] = ()
+
+    def lesson_of(self, operation: str) -> Lesson | None:
+        """The lesson of an operation, if there is one."""
+        return next((one for one in self.lessons if operation in one.operations), None)
 
     def to_json(self) -> str:
         """As a record keeps it. Raises `InputError` for what `from_json` would refuse."""
@@ -142,3 +159,12 @@ class Presentation:
         found: Presentation = shaped(strict_json(text), cls, "presentation")
         found.ladder.check()
         return found
+
+
+def lessons_from(text: str) -> tuple[Lesson, ...]:
+    """The lessons of a TOML file: tables called `lesson`. Raises `InputError` naming the value that
+    it may not have."""
+    found: tuple[Lesson, ...] = shaped(
+        tomllib.loads(text).get("lesson", []), tuple[Lesson, ...], "lesson"
+    )
+    return found

@@ -13,7 +13,7 @@ def findings_members(whole: Summary) -> dict[str, Any]:
     """`findings`, the weightiest of a grade first, and `whys`, in the order of the rows."""
     found = learned(whole)
     return {
-        "findings": [_finding(each) for lesson in found.lessons for each in lesson.findings],
+        "findings": [_finding(each) for theme in found.themes for each in theme.findings],
         "whys": [
             {
                 "operation": operation,

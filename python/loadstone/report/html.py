@@ -15,6 +15,7 @@ from loadstone.analysis.busy import busy_variants
 from loadstone.analysis.calibration import calibration
 from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.cold_warm import cold_and_warm_views, cold_warm
+from loadstone.analysis.findings.learned import learned
 from loadstone.analysis.growth import Growth, growth
 from loadstone.analysis.published import Comparison, Comparisons, comparisons
 from loadstone.analysis.standing import behind, unjudged
@@ -34,6 +35,7 @@ from loadstone.report.base import Report
 from loadstone.report.budget_page import budget_context
 from loadstone.report.calibration_table import calibration_table
 from loadstone.report.drawing import svg_of
+from loadstone.report.findings_words import GRADES, NONE, OPEN_MOST, theme_words, why_words
 from loadstone.report.json import encode
 from loadstone.report.ladder_words import clients_line, ladder_sections, round_trips_line
 from loadstone.report.legible import legible_run
@@ -52,6 +54,7 @@ SHADES = 8
 SHADE_RATIO_MAX = 100.0
 """A ratio that gets the darkest shade."""
 SECTIONS = {
+    "findings": "What was learned",
     "summary": "The summary",
     "budget": "Where the time goes",
     "paper": "The paper\N{RIGHT SINGLE QUOTATION MARK}s tables",
@@ -65,6 +68,7 @@ SECTIONS = {
 }
 """The page's sections, with their headings. An empty section is left out."""
 SECTIONS_OF_STUDY = {
+    "findings": "What was learned",
     "study": "What each switch changes",
     "waterfall": "From base to the other end",
     "study_terms": "The terms",
@@ -143,27 +147,44 @@ def _context(record: Run) -> dict[str, Any]:
     whole = summarise(legible_run(record))
     run = whole.run
     own = _of_run(whole) if run.plan.study is None else _study(whole)
-    return own | {
-        "run": run,
-        "summary": whole,
-        "verdict": verdict(whole),
-        "headline": headline(whole),
-        "circumstances": circumstances(run),
-        "left_out": "",
-        "unjudged": unjudged(run),
-        "page_bytes_max": PAGE_BYTES_MAX,
-        "words": whole.words,
-        "sessions": run.sessions,
-        "machine": _machine(run),
-        "busy": busy_variants(whole),
-        "calibration": calibration_table(calibration(whole), whole.labels),
-        "command": reproduce.command(run),
-        "typed": reproduce.typed(run),
-        "plan": reproduce.plan_toml(run),
-        # To go on with: every text as it is.
-        "record_href": _data_url(encode(summarise(record))),
-        "plan_hash": record.plan.hash,
-        "record_name": f"loadstone-{run.run_id}.json.gz",
+    return (
+        _learned(whole)
+        | own
+        | {
+            "run": run,
+            "summary": whole,
+            "verdict": verdict(whole),
+            "headline": headline(whole),
+            "circumstances": circumstances(run),
+            "left_out": "",
+            "unjudged": unjudged(run),
+            "page_bytes_max": PAGE_BYTES_MAX,
+            "words": whole.words,
+            "sessions": run.sessions,
+            "machine": _machine(run),
+            "busy": busy_variants(whole),
+            "calibration": calibration_table(calibration(whole), whole.labels),
+            "command": reproduce.command(run),
+            "typed": reproduce.typed(run),
+            "plan": reproduce.plan_toml(run),
+            # To go on with: every text as it is.
+            "record_href": _data_url(encode(summarise(record))),
+            "plan_hash": record.plan.hash,
+            "record_name": f"loadstone-{run.run_id}.json.gz",
+        }
+    )
+
+
+def _learned(whole: Summary) -> dict[str, Any]:
+    """What the findings say, of all rows and of each."""
+    found = learned(whole)
+    return {
+        "themes": theme_words(whole, found),
+        "open_most": OPEN_MOST,
+        "no_finding": NONE,
+        "grades": GRADES,
+        "whys": {place: why_words(why) for place, why in found.whys.items()},
+        "panel_of": {},
     }
 
 

@@ -8,6 +8,7 @@ from loadstone.analysis.budget import budgets
 from loadstone.analysis.budget_overview import overviews
 from loadstone.analysis.calibration import calibration
 from loadstone.analysis.cell_summary import CellSummary
+from loadstone.analysis.findings.learned import Learned, learned
 from loadstone.analysis.growth import growth
 from loadstone.analysis.published import comparisons
 from loadstone.analysis.standing import unjudged
@@ -21,6 +22,7 @@ from loadstone.report import reproduce, study_words
 from loadstone.report.base import Report
 from loadstone.report.budget_words import overview_rows, quality_line
 from loadstone.report.calibration_table import CalibrationRow, calibration_table
+from loadstone.report.findings_words import NONE, theme_words, why_words
 from loadstone.report.ladder_words import (
     LadderCell,
     LadderTable,
@@ -36,6 +38,7 @@ from loadstone.text import numbers
 NEAR_OVERHEAD = "*"
 STRONGEST = 6
 """Effects of a study that are told with their intervals."""
+FINDINGS_MOST = 12
 HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
@@ -55,11 +58,13 @@ def _lines(whole: Summary, plan_hash: str) -> Iterable[str]:
     yield f"**{plain(headline(whole))}**  "
     yield f"{plain(circumstances(run))}  "
     yield plain(verdict(whole).sentence())
+    found = learned(whole)
+    yield from _learned(whole, found)
     study = study_map(run)
     if study is not None:
         yield from _study(study, whole)
     else:
-        yield from _body(whole)
+        yield from _body(whole, found)
     yield from _reasons(whole, "failed", "Failed:")
     yield from _reasons(
         whole, "disturbed", "Disturbed: on an idle machine the figure lies within its interval:"
@@ -76,11 +81,24 @@ def _lines(whole: Summary, plan_hash: str) -> Iterable[str]:
     yield f"Run again: {code(reproduce.command(run))} · run {plain(run.run_id)}, plan {plan_hash}"
 
 
-def _body(whole: Summary) -> Iterable[str]:
+def _learned(whole: Summary, found: Learned) -> Iterable[str]:
+    """The findings, the weightiest of a grade first."""
+    themes = theme_words(whole, found)
+    yield from ("", "**What was learned**", "")
+    if not themes:
+        yield NONE
+    for theme in themes[:FINDINGS_MOST]:
+        told = (theme.sentence, theme.terms, f"({theme.place.words})", theme.likewise)
+        yield f"- **{theme.grade}**: {plain(' '.join(filter(None, told)))}"
+    if len(themes) > FINDINGS_MOST:
+        yield f"- and {len(themes) - FINDINGS_MOST} more, in the page and in JSON"
+
+
+def _body(whole: Summary, found: Learned) -> Iterable[str]:
     """What a run has that is no study."""
     for view in whole.views:
         yield ""
-        yield from _view(whole, view)
+        yield from _view(whole, view, found)
     yield from _marks(whole)
     yield from _budget(whole)
     yield from _paper(whole)
@@ -133,16 +151,19 @@ def code(text: str) -> str:
     return f"{fence}{space}{line}{space}{fence}"
 
 
-def _view(whole: Summary, view: View) -> Iterable[str]:
+def _view(whole: Summary, view: View, found: Learned) -> Iterable[str]:
     at = plain(f"{numbers.number(view.rows)} {whole.words.scale}, {view.temperature}")
     yield f"{at}; median, and its ratio to the row's best{unjudged(whole.run)}"
     yield ""
-    yield f"| operation | unit | {' | '.join(map(plain, _columns(whole)))} |"
-    yield f"|---|---|{'--:|' * len(whole.columns)}"
+    yield f"| operation | unit | {' | '.join(map(plain, _columns(whole)))} | why |"
+    yield f"|---|---|{'--:|' * len(whole.columns)}---|"
     for group, rows in view.groups:
         for row in rows:
             cells = " | ".join(_cell(row, row.figures.get(v)) for v in whole.columns)
-            yield f"| {plain(group)}: {plain(row.operation.title)} | {row.unit.symbol} | {cells} |"
+            why = found.whys.get((row.operation.name, row.rows, row.temperature))
+            told = plain(why_words(why)) if why else ""
+            name = f"{plain(group)}: {plain(row.operation.title)}"
+            yield f"| {name} | {row.unit.symbol} | {cells} | {told} |"
 
 
 def _marks(whole: Summary) -> Iterable[str]:

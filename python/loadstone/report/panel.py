@@ -13,6 +13,7 @@ from markupsafe import escape
 from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.consistency import answers_words, proof_words, samples_checked
 from loadstone.analysis.summary import Summary
+from loadstone.plan.presentation import Lesson
 from loadstone.plan.role import Role
 from loadstone.plan.variant import AA_SUFFIX, is_aa_control
 from loadstone.record.model import CellResult, OperationText
@@ -95,6 +96,8 @@ class Panel:
     """The number that times are scaled to, if it varies."""
     drawn: str = ""
     """What each iteration of a client's measure draws."""
+    lesson: Lesson | None = None
+    """What the operation isolates, as its benchmark declares it."""
 
     @property
     def asked(self) -> str:
@@ -185,6 +188,7 @@ def _panel(
         expected=_expected(told, words.answer),
         nominal=words.varying.nominal.get(text.name),
         drawn=words.scale,
+        lesson=words.lesson_of(text.name),
     )
 
 

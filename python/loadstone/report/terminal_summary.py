@@ -12,6 +12,7 @@ from rich.text import Text
 from loadstone.analysis.advice import advice
 from loadstone.analysis.calibration import calibration
 from loadstone.analysis.cold_warm import cost_of_cold
+from loadstone.analysis.findings.learned import learned
 from loadstone.analysis.growth import growth
 from loadstone.analysis.ladder import ladders
 from loadstone.analysis.published import comparisons
@@ -23,6 +24,7 @@ from loadstone.control_characters import legible
 from loadstone.plan.plan import join_names
 from loadstone.record.model import Run
 from loadstone.report.calibration_table import calibration_table, short
+from loadstone.report.findings_words import brief_lines
 from loadstone.report.ladder_words import brief, clients_line, round_trips_line
 from loadstone.report.legible import legible_run
 from loadstone.report.paper_words import paper_line
@@ -44,7 +46,9 @@ KEPT = {
     "invalid": ".",
 }
 LINES_MAX = 4
-"""Of failures, and of growth: the page has them all."""
+"""Of failures and remarks: the page has them all."""
+FINDINGS_MAX = 3
+"""The weightiest: the page has them all."""
 
 
 def summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | Table]:
@@ -54,6 +58,7 @@ def summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | Table]
     yield Text(headline(whole), style="bold")
     yield Text(circumstances(run), style="dim")
     yield _verdict(whole)
+    yield from _learned(whole)
     view = whole.largest_with("warm") or next(iter(whole.views), None)
     if view is not None and whole.competitors:
         yield Text("")
@@ -75,11 +80,21 @@ def summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | Table]
         if any(figure.disturbance for figure in whole.figures.values()):
             again = Text("To measure the disturbed cells again: ")
             yield again.append(f"loadstone run --resume {shlex.quote(str(record))}", style="bold")
-    yield from _block("Growing faster than the data", _growth(whole), "")
-    yield from _block("", [*_cold(whole), *_terms(whole), *_calibration(whole)], "")
+    rest = [*_growth(whole), *_cold(whole), *_terms(whole), *_calibration(whole)]
+    yield from _block("", rest, "")
     yield Text("")
     yield from _report(whole, record, page)
     yield Text(f"record  {legible(str(record))}")
+
+
+def _learned(whole: Summary) -> Iterable[Text]:
+    """The weightiest findings, a line each, cut to the screen: the report has them whole."""
+    lines = brief_lines(whole, learned(whole))
+    if not lines:
+        return
+    yield Text("")
+    for line in lines[:FINDINGS_MAX]:
+        yield Text(line, no_wrap=True, overflow="ellipsis")
 
 
 def _report(whole: Summary, record: Path, page: Path | None) -> Iterable[Text]:
@@ -217,12 +232,14 @@ def _calls(whole: Summary) -> list[str]:
 
 
 def _growth(whole: Summary) -> list[str]:
-    steep = [line for line in growth(whole) if line.steep]
-    scale = whole.words.scale
-    return [
-        f"{line.operation.name} on {line.variant}, {line.temperature}: {scale}^{line.told}"
-        for line in sorted(steep, key=lambda line: -line.exponent)
-    ]
+    """The steepest line, and how many more there are."""
+    steep = sorted((line for line in growth(whole) if line.steep), key=lambda one: -one.exponent)
+    if not steep:
+        return []
+    line = steep[0]
+    more = f" (and {plural(len(steep) - 1, 'more line')})" if len(steep) > 1 else ""
+    where = f"{line.operation.name} on {line.variant}, {line.temperature}"
+    return [f"Growing faster than the data: {where}: {whole.words.scale}^{line.told}{more}"]
 
 
 def _cold(whole: Summary) -> list[str]:

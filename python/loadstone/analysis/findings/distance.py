@@ -85,12 +85,16 @@ def _certain(ratio: Estimate) -> bool:
 
 def why_none(row: Row) -> str:
     """Why a row has no distance to explain."""
-    compared = [figure for figure in measured(row) if figure.ratio is not None]
-    if len(compared) < 2:
+    ratios = [
+        (figure.ratio, len(figure.samples))
+        for figure in measured(row)
+        if figure.ratio is not None and not figure.best
+    ]
+    if not ratios:
         return "nothing to compare: fewer than two figures of competitors are in order"
-    largest = max(compared, key=lambda figure: figure.ratio.value if figure.ratio else 0.0)
-    if largest.ratio and largest.ratio.low is None:
-        return f"too few samples to say why: {len(largest.samples)} give no interval"
-    if largest.ratio and largest.ratio.value > NEAR:
-        return f"undecided: {times(largest.ratio.value)} may be chance"
+    largest, samples = max(ratios, key=lambda each: each[0].value)
+    if largest.low is None:
+        return f"too few samples to say why: {samples} give no interval"
+    if largest.value > NEAR:
+        return f"undecided: {times(largest.value)} may be chance"
     return "no difference to explain"

@@ -17,7 +17,7 @@ from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.findings.distance import Distance, measured
 from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.finding import Finding, Grade, Number
-from loadstone.analysis.findings.said import said_ns, said_share
+from loadstone.analysis.findings.said import said_ns, said_ratio, said_share
 from loadstone.statistics.arithmetic import less, scaled
 from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.paired_part import difference
@@ -108,8 +108,8 @@ def _finding(
         variant=far.slow.cell.variant,
         against=far.fast.cell.variant,
         brief=words,
-        sentence=f"{slow} takes {at[0]} and {at[1]} {scale} longer than {fast}: if that is a"
-        f" straight line, {words}.",
+        sentence=f"{slow} takes {said_ratio(far.ratio)} the time of {fast}. It takes {at[0]}, and"
+        f" {at[1]} {scale}, longer: if that is a straight line, {words}.",
         numbers=(
             Number("ratio", far.ratio, "ratio"),
             *(

@@ -44,7 +44,7 @@ RULES: tuple[Rule, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class Theme:
     """Findings of one rule, mechanism and variant, the weightiest first."""
 
     findings: tuple[Finding, ...]
@@ -79,7 +79,7 @@ class Learned:
     """The findings of a record."""
 
     findings: tuple[Finding, ...]
-    lessons: tuple[Lesson, ...]
+    themes: tuple[Theme, ...]
     whys: Mapping[tuple[str, int, str], Why]
     """(operation, scale, temperature) -> its line. Empty for a study, whose rows are not ranked."""
 
@@ -89,16 +89,16 @@ def learned(whole: Summary) -> Learned:
     seen = Evidence(whole)
     found = tuple(finding for rule in RULES for finding in rule(seen))
     whys = _whys(seen, found) if whole.run.plan.study is None else {}
-    return Learned(found, _lessons(found), whys)
+    return Learned(found, _themes(found), whys)
 
 
-def _lessons(found: tuple[Finding, ...]) -> tuple[Lesson, ...]:
+def _themes(found: tuple[Finding, ...]) -> tuple[Theme, ...]:
     groups: dict[tuple[str, str, str, Grade], list[Finding]] = {}
     for each in found:
         key = each.rule, each.kind, each.variant, each.grade
         groups.setdefault(key, []).append(each)
-    lessons = [Lesson(tuple(sorted(own, key=lambda each: -each.weight))) for own in groups.values()]
-    return tuple(sorted(lessons, key=lambda one: (RANK[one.grade], -one.weight)))
+    themes = [Theme(tuple(sorted(own, key=lambda each: -each.weight))) for own in groups.values()]
+    return tuple(sorted(themes, key=lambda one: (RANK[one.grade], -one.weight)))
 
 
 def _whys(seen: Evidence, found: tuple[Finding, ...]) -> dict[tuple[str, int, str], Why]:

@@ -20,8 +20,8 @@ _JOIN = (
 )
 _GROUP = (
     (r"use temp b-tree for (?:group by|distinct)", "a temporary B-tree"),
-    (r"perfect_hash_group_by", "an array over the values"),
-    (r"hash_?group_?by|hashaggregate|hash aggregate", "a hash table"),
+    (r"perfect[ _]hash[ _]group[ _]by", "an array over the values"),
+    (r"hash[ _]group[ _]by|hash ?aggregate", "a hash table"),
     (r"groupaggregate|\bunique\b", "sorted rows"),
 )
 _CLASSES: Mapping[str, tuple[tuple[re.Pattern[str], str], ...]] = {

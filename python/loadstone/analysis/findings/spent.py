@@ -17,7 +17,7 @@ from loadstone.analysis.findings.distance import Distance
 from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.finding import Finding, Grade, Number
 from loadstone.analysis.findings.plan_reading import operators_apart
-from loadstone.analysis.findings.said import said_ns, said_share
+from loadstone.analysis.findings.said import said_ns, said_ratio, said_share
 from loadstone.record.model import Sample
 from loadstone.statistics.disturbance import BESIDE, COUNTERS_NS
 from loadstone.statistics.estimate import Estimate
@@ -100,7 +100,7 @@ def _computing(seen: Evidence, far: Distance) -> Finding | None:
         return None
     apart = operators_apart(seen.statements(far.slow), seen.statements(far.fast))
     if not apart:
-        more = " The record has no cause for it: their plans join and group alike, or do not say."
+        more = " The record does not say what is computed; their plans name no difference."
         return _finding(far, "computing", "computing", share, Grade.UNEXPLAINED, more)
     name, own, other = apart[0]
     how = f"it {name} {own}, {far.names[1]} by {other}"
@@ -123,8 +123,8 @@ def _finding(
         variant=far.slow.cell.variant,
         against=far.fast.cell.variant,
         brief=f"{said_share(share)} of the difference is {words}",
-        sentence=f"{slow} takes {said_ns(far.ns)} longer than {fast}; {said_share(share)} of that"
-        f" is {words}.{more}",
+        sentence=f"{slow} takes {said_ratio(far.ratio)} the time of {fast}, {said_ns(far.ns)}"
+        f" longer: {said_share(share)} of that is {words}.{more}",
         numbers=(
             Number("ratio", far.ratio, "ratio"),
             Number("difference", far.ns, "ns"),

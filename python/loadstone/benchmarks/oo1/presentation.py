@@ -1,6 +1,8 @@
 """OO1 to its readers: the words, the visits that a time is scaled to, and the cost ladder of
 section 8, from a call that does nothing to a part inserted."""
 
+from pathlib import Path
+
 from loadstone.benchmarks.oo1.database import NO_LOCALITY
 from loadstone.plan.presentation import (
     CALLS,
@@ -12,6 +14,7 @@ from loadstone.plan.presentation import (
     Total,
     Varying,
     Whole,
+    lessons_from,
 )
 
 LOOKUPS = 1000
@@ -77,4 +80,5 @@ PRESENTATION = Presentation(
         own="the parts it visited",
     ),
     ladder=LADDER,
+    lessons=lessons_from(Path(__file__).with_name("lessons.toml").read_text("utf-8")),
 )

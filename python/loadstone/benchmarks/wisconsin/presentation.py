@@ -1,6 +1,8 @@
 """The Wisconsin benchmark to its readers: tuples, and what today's figures are of."""
 
-from loadstone.plan.presentation import Presentation
+from pathlib import Path
+
+from loadstone.plan.presentation import Presentation, lessons_from
 
 PRESENTATION = Presentation(
     title="Wisconsin",
@@ -10,4 +12,5 @@ PRESENTATION = Presentation(
     "caches that hold the relations whole, unless a variant says otherwise, as sqlite?cache=364000 "
     "does for a fifth of 10,000 tuples. The paper's tuples had 182 bytes; those of the edition of "
     "1993 have 208.",
+    lessons=lessons_from(Path(__file__).with_name("lessons.toml").read_text("utf-8")),
 )

@@ -1,0 +1,99 @@
+"""The findings in words, the same for every format."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from loadstone.analysis.findings.finding import Finding, Grade
+from loadstone.analysis.findings.learned import Learned, Theme, Why
+from loadstone.analysis.summary import Summary
+from loadstone.text.numbers import number, plural
+
+GRADES = {
+    Grade.EXPLAINED: "a switch of the engine was turned, read back, and took the stated part away",
+    Grade.CONSISTENT: "the record shows the mechanism at work where the time goes; no switch was"
+    " turned",
+    Grade.UNEXPLAINED: "seen, and the record has no cause for it",
+}
+"""What each grade claims."""
+NONE = "No rule found anything that the record can carry."
+OPEN_MOST = 4
+"""Themes that stand open on a page."""
+NAMED_MOST = 12
+"""Rows of a theme that are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A row that a finding is about: its words, and the row's scale and operation."""
+
+    words: str
+    rows: int
+    operation: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThemeWords:
+    """A theme: its weightiest finding, where it holds, and where else."""
+
+    grade: Grade
+    sentence: str
+    place: Place
+    others: tuple[Place, ...]
+    more: int
+    """Rows beyond `others`, which are not named."""
+    terms: str
+    """What of the first is not on equal terms; empty if nothing."""
+
+    @property
+    def likewise(self) -> str:
+        """`Likewise in 4 more rows`; empty for one row alone."""
+        count = len(self.others) + self.more
+        return f"Likewise in {plural(count, 'more row')}" if count else ""
+
+
+def theme_words(whole: Summary, found: Learned) -> list[ThemeWords]:
+    """All of them, in their order."""
+    titles = {text.name: text.title for text in whole.run.operations}
+    return [_theme(whole, titles, theme) for theme in found.themes]
+
+
+def _theme(whole: Summary, titles: Mapping[str, str], theme: Theme) -> ThemeWords:
+    first = theme.first
+    others = [_place(whole, titles, each) for each in theme.findings[1:]]
+    return ThemeWords(
+        theme.grade,
+        first.sentence,
+        _place(whole, titles, first),
+        tuple(others[:NAMED_MOST]),
+        max(0, len(others) - NAMED_MOST),
+        terms_words(first),
+    )
+
+
+def _place(whole: Summary, titles: Mapping[str, str], found: Finding) -> Place:
+    title = titles.get(found.operation, found.operation)
+    at = f"{number(found.rows)} {whole.words.scale}, {found.temperature}"
+    return Place(f"{title}; {at}", found.rows, found.operation)
+
+
+def terms_words(found: Finding) -> str:
+    """`Not on equal terms: …`; empty where they are equal."""
+    return f"Not on equal terms: {'; '.join(found.terms)}." if found.terms else ""
+
+
+def why_words(why: Why) -> str:
+    """A row's line, with the grade behind it, and a mark if the terms are not equal."""
+    unequal = " ≠" if why.finding and why.finding.terms else ""
+    return f"{why.words}{unequal} · {why.grade}" if why.grade else why.words
+
+
+def brief_lines(whole: Summary, found: Learned) -> list[str]:
+    """A line for each theme, for a terminal: what matters first, since its end may be cut."""
+    said = []
+    for theme in found.themes:
+        first = theme.first
+        name = whole.labels.get(first.variant, first.variant)
+        own = first.brief if first.brief.startswith(name) else f"{name}: {first.brief}"
+        more = f" and {len(theme.findings) - 1} more" if len(theme.findings) > 1 else ""
+        said.append(f"{theme.grade}: {first.operation}{more}: {own}")
+    return said

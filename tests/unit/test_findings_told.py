@@ -1,0 +1,162 @@
+"""Every row of the summary has its line, every format its findings; and each operation of ours has
+what a learner needs."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from findings_fixture import Side, found_by, made
+from oo1_report_fixture import make_oo1_run
+from report_fixture import FEW, make_run
+from study_fixture import record as study_record
+
+from loadstone import registry
+from loadstone.analysis.findings import calls
+from loadstone.analysis.findings.finding import Grade
+from loadstone.analysis.findings.learned import learned
+from loadstone.analysis.summary import summarise
+from loadstone.plan.presentation import Lesson, Presentation
+from loadstone.record.model import Run, Term
+from loadstone.report.findings_words import NONE, OPEN_MOST
+
+RUNS = {"statements": make_run(FEW), "a program": make_oo1_run()}
+
+
+@pytest.mark.parametrize("run", RUNS.values(), ids=RUNS.keys())
+def test_every_row_that_compares_engines_has_a_line(run: Run) -> None:
+    whole = summarise(run)
+    found = learned(whole)
+    rows = {
+        (row.operation.name, row.rows, row.temperature)
+        for view in whole.views
+        for row in view.all_rows
+        if row.operation.storage not in whole.words.harness
+    }
+    assert found.whys.keys() == rows
+    assert all(why.words for why in found.whys.values())
+
+
+def test_a_row_with_a_difference_and_no_cause_says_unexplained() -> None:
+    run = made({"sqlite": Side(0.02), "duckdb": Side(0.1)})  # too short for the counters
+    (why,) = learned(summarise(run)).whys.values()
+    assert (why.grade, why.finding) == (Grade.UNEXPLAINED, None)
+
+
+@pytest.mark.parametrize(
+    ("sides", "words"),
+    [
+        ({"sqlite": Side(1.0), "duckdb": Side(1.0)}, "no difference to explain"),
+        ({"sqlite": Side(1.0), "duckdb": Side(3.0, samples=3)}, "too few samples"),
+        ({"sqlite": Side(1.0), "duckdb": Side(3.0, status="invalid")}, "nothing to compare"),
+        ({"sqlite": Side(1.0), "duckdb": Side(3.0, samples=1)}, "nothing to compare"),
+    ],
+)
+def test_a_row_without_a_certain_difference_claims_no_cause(sides, words: str) -> None:
+    (why,) = learned(summarise(made(sides))).whys.values()
+    assert why.grade is None
+    assert why.words.startswith(words)
+
+
+def test_of_two_answers_the_better_grade_is_the_rows() -> None:
+    terms = [Term("sqlite", "durability", "full", "full"),
+             Term("sqlite?durability=none", "durability", "none", "none")]  # fmt: skip
+    sides = {"sqlite": Side(10.0, cpu=0.1), "sqlite?durability=none": Side(4.0),
+             "duckdb": Side(2.0)}  # fmt: skip
+    (why,) = learned(summarise(made(sides, terms=terms))).whys.values()
+    assert why.grade is Grade.EXPLAINED
+    alone = {name: side for name, side in sides.items() if "?" not in name}
+    (why,) = learned(summarise(made(alone))).whys.values()
+    assert why.grade is Grade.CONSISTENT
+
+
+def rendered(name: str, run: Run) -> str:
+    return registry.load_report(name)().render(run).decode()
+
+
+def test_every_format_leads_with_what_was_learned() -> None:
+    run = made({"sqlite": Side(2.0), "duckdb": Side(10.0, cpu=0.1)})
+    page, text = rendered("html", run), rendered("md", run)
+    assert page.index('id="findings"') < page.index('id="summary"')
+    assert text.index("What was learned") < text.index("| operation |")
+    told = json.loads(rendered("json", run))
+    assert [one["kind"] for one in told["findings"]] == ["waiting"]
+    assert [one["grade"] for one in told["whys"]] == ["consistent with"]
+    for words in (told["findings"][0]["sentence"], "consistent with"):
+        assert words in page
+        assert words in text
+
+
+def test_a_record_without_findings_says_so() -> None:
+    run = made({"sqlite": Side(2.0)})
+    assert NONE in rendered("html", run)
+    assert NONE in rendered("md", run)
+
+
+def test_a_study_leads_with_its_findings_and_has_no_rows() -> None:
+    run = study_record()
+    page = rendered("html", run)
+    assert page.index('id="findings"') < page.index('id="study"')
+    assert not learned(summarise(run)).whys
+
+
+def test_further_findings_open() -> None:
+    page = rendered("html", make_run())
+    count = len(learned(summarise(make_run())).themes)
+    assert count > OPEN_MOST
+    assert f"{count - OPEN_MOST} more finding" in page
+
+
+COUNTED = ("lookup", "traversal", "reverse")
+
+
+def test_calls_answer_where_their_price_is_most_of_the_time() -> None:
+    found = {each.operation: each for each in found_by(calls.find, make_oo1_run())}
+    assert {name: found[name].kind for name in COUNTED if name in found}["lookup"] == "statements"
+    assert found["lookup"].variant == "postgresql"
+
+
+def test_calls_are_silent_where_they_are_cheap_or_uncounted() -> None:
+    run = make_oo1_run()
+    cheap = tuple(
+        replace(each, samples=tuple(replace(s, elapsed_ns=s.elapsed_ns // 50 + 1)
+                                    for s in each.samples))
+        if each.cell.operation in ("empty", "constant") else each
+        for each in run.results
+    )  # fmt: skip
+    uncounted = tuple(
+        replace(each, samples=tuple(
+            replace(s, calls=None, statements=None, round_trips=None) for s in each.samples))
+        for each in run.results
+    )  # fmt: skip
+    for results in (cheap, uncounted):
+        kinds = {each.kind for each in found_by(calls.find, replace(run, results=results))}
+        assert "statements" not in kinds
+
+
+@pytest.mark.parametrize("name", ["wisconsin", "oo1"])
+def test_every_operation_has_its_lesson(name: str) -> None:
+    benchmark = registry.load_benchmark(name)()
+    rows = 10_000
+    operations = {
+        each.name for edition in benchmark.editions for each in benchmark.operations(edition, rows)
+    }
+    told = [each for one in benchmark.presentation().lessons for each in one.operations]
+    assert operations == set(told)
+    assert len(told) == len(set(told))
+    for one in benchmark.presentation().lessons:
+        assert all(text.endswith(".") for text in (one.isolates, one.paper, one.refuted))
+
+
+def test_a_lesson_opens_from_its_row() -> None:
+    lesson = Lesson(("select-10%-nonclustered",), "Kegs <in> rows.", "Half of them.", "A full one.")
+    run = replace(
+        made({"sqlite": Side(2.0), "duckdb": Side(10.0)}),
+        presentation=Presentation("Thirds", lessons=(lesson,)),
+    )
+    page = rendered("html", run)
+    panel = page[page.index('<aside popover class="panel" id="p0"') :]
+    for words in ("Kegs &lt;in&gt; rows.", "Half of them.", "A full one."):
+        assert words in panel
+    assert '<th scope="row"><button type="button" class="to" popovertarget="p0">' in page
+    none = replace(run, presentation=Presentation("Thirds"))
+    assert 'class="lesson"' not in rendered("html", none)
