@@ -9,15 +9,18 @@ from findings_fixture import MS, Side, found_by, made
 from loadstone.analysis.findings import (
     cache,
     cold_reads,
+    components,
     estimates,
     fixed,
     otherwise,
     overhead,
     processors,
+    rungs,
     spent,
     steep,
 )
 from loadstone.analysis.findings.finding import Grade
+from loadstone.record.budget import ALL, Budget, BudgetBlock, BudgetPart, BudgetThread
 from loadstone.record.model import Term
 
 SLOW, FAST = "duckdb", "sqlite"
@@ -98,8 +101,8 @@ SILENT = [
     ("linear growth", steep.find, two(Side(10.0), scales=(10_000, 100_000)), ""),
     ("the difference grows with the data",
      fixed.find, two(Side(10.0), scales=(10_000, 100_000)), ""),
-    ("the operation itself does not grow", fixed.find,
-     two(Side(10.0, grows=0.0), Side(2.0, grows=0.0), scales=(10_000, 100_000)), ""),
+    ("times too scattered for the straight line", fixed.find,
+     two(Side(6.0, fixed_ms=3.0), scales=(10_000, 12_000)), ""),
     ("as much as the data", cold_reads.find,
      two(Side(10.0, counts={"read_bytes": 1 << 22}), temperature="cold"), ""),
     ("bytes that are not told", cold_reads.find, two(Side(10.0), temperature="cold"), ""),
@@ -186,3 +189,68 @@ def test_a_share_has_an_interval_that_holds_the_truth() -> None:
     assert share.low - 0.02 <= truth <= share.high + 0.02
     longer = next(each.figure for each in found.numbers if each.unit == "ns")
     assert longer.value == pytest.approx(8 * MS, rel=0.1)
+
+
+def budgeted(slow_parts: dict[str, int], rungs: dict[str, float], **more):
+    """Both sides with a budget: the fast one's executor takes 1 ms of 1.1, the slow one's what is
+    told, in samples of 0.1 ms over 100 statements."""
+
+    def of(elapsed_ms: float, parts: dict[str, int], rungs: dict[str, float]) -> Budget:
+        sampled_ns = sum(parts.values()) * 100_000
+        return Budget(
+            sampled=more.get("sampled", ALL), reason="", period_ns=100_000, statements=100,
+            elapsed_ns=round(elapsed_ms * MS * 100), reading_ns=0, lost=0,
+            threads=(BudgetThread(False, True, "python", sampled_ns, 0),),
+            parts=tuple(BudgetPart(False, name, "so", "f", "", count)
+                        for name, count in parts.items()),
+            blocks=tuple(BudgetBlock(block, rung, 10, round(ms * MS) + block * 10)
+                         for block in range(8) for rung, ms in rungs.items()),
+        )  # fmt: skip
+
+    small = {"empty": 0.1, "constant": 0.2, "planned": 0.3, "counted": 1.0, "uncommitted": 1.5,
+             "whole": 2.0}  # fmt: skip
+    run = two(Side(10.0))
+    made_budgets = {SLOW: of(10.4, slow_parts, rungs), FAST: of(2.08, {"executor": 2080}, small)}
+    return replace(run, results=tuple(
+        replace(each, budget=made_budgets[each.cell.variant]) for each in run.results
+    ))  # fmt: skip
+
+
+PLANNER = {"executor": 2400, "planner": 8000}
+LADDER = {"empty": 0.1, "constant": 0.2, "planned": 8.0, "counted": 8.9, "uncommitted": 9.4,
+          "whole": 10.0}  # fmt: skip
+
+
+def test_a_budget_names_the_component_and_the_rung() -> None:
+    run = budgeted(PLANNER, LADDER)
+    (component,) = found_by(components.find, run)
+    assert (component.kind, component.grade) == ("planner", Grade.CONSISTENT)
+    (rung,) = found_by(rungs.find, run)
+    assert rung.kind == "parsing and planning"
+    share = next(each.figure for each in rung.numbers if each.unit == "share")
+    assert share.value == pytest.approx((7.8 - 0.1) / 8.3, abs=0.05)
+
+
+EVEN = {"empty": 0.1, "constant": 2.0, "planned": 4.0, "counted": 6.0, "uncommitted": 8.0,
+        "whole": 10.0}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("parts", "more"),
+    [
+        ({"executor": 4400, "planner": 3000, "access method": 3000}, {}),
+        ({"executor": 2400, "unclassified": 8000}, {}),
+        (PLANNER, {"sampled": "programs"}),
+        ({"executor": 2400, "planner": 1000}, {}),  # the rest is off the CPU
+    ],
+)
+def test_a_budget_that_cannot_carry_it_names_no_component(parts, more) -> None:
+    kinds = {each.kind for each in found_by(components.find, budgeted(parts, EVEN, **more))}
+    assert "planner" not in kinds
+    assert "unclassified" not in kinds
+
+
+def test_rungs_that_share_a_difference_name_none() -> None:
+    assert not found_by(rungs.find, budgeted(PLANNER, EVEN))
+    assert not found_by(rungs.find, two(Side(10.0)))
+    assert not found_by(components.find, two(Side(10.0)))

@@ -127,7 +127,7 @@ class Presentation:
     note on today's figures beside the paper's; `reimplemented` maps a system of the paper to a
     variant. `apart` are the designs that replace the database of which sizes and loads are
     reported; `writes` are the client's measures that commit, `harness` those that call no engine:
-    their rows are not ranked. `lessons` are for whoever learns or teaches with a row.
+    their rows are not ranked. `lessons` are for those who learn or teach with a row.
     """
 
     title: Word

@@ -5,6 +5,7 @@ difference that is certain and beyond what counts as equal. A row without such a
 nothing to explain; `why_none` says why.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -15,7 +16,7 @@ from loadstone.analysis.summary import Row, Summary
 from loadstone.plan.role import Role
 from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.paired_part import difference
-from loadstone.text.numbers import times
+from loadstone.text.numbers import listing, times
 
 SAMPLES_MIN = 2
 """A single sample shows nothing: what is seen once may be chance."""
@@ -83,6 +84,16 @@ def _certain(ratio: Estimate) -> bool:
     return ratio.low is not None and ratio.low > 1 and ratio.value > NEAR
 
 
+def _kept_out(row: Row) -> str:
+    """What the competitors are that are not compared, as `2 disturbed and 1 gap`."""
+    own = [figure for figure in row.figures.values() if figure.role is Role.COMPETITOR]
+    counts = Counter(
+        "unproved" if figure.status == "ok" and figure.unproved else figure.status for figure in own
+    )
+    others = [f"{count} {status}" for status, count in counts.items() if status != "ok"]
+    return listing(others) if others else "no second figure in order"
+
+
 def why_none(row: Row) -> str:
     """Why a row has no distance to explain."""
     ratios = [
@@ -91,7 +102,7 @@ def why_none(row: Row) -> str:
         if figure.ratio is not None and not figure.best
     ]
     if not ratios:
-        return "nothing to compare: fewer than two figures of competitors are in order"
+        return f"nothing to compare: {_kept_out(row)}"
     largest, samples = max(ratios, key=lambda each: each[0].value)
     if largest.low is None:
         return f"too few samples to say why: {samples} give no interval"

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from loadstone.analysis.budget import CellBudget, budgets
 from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.findings.distance import Distance, distance, usable_rows
 from loadstone.analysis.summary import Row, Summary
@@ -36,6 +37,15 @@ class Evidence:
         """Those of a cell; empty for a program's."""
         result = self.results.get(figure.cell.key)
         return result.statements if result else ()
+
+    def budget(self, figure: CellSummary) -> CellBudget | None:
+        """The time budget of a cell; None without one."""
+        return self.budgets.get(figure.cell.key)
+
+    @cached_property
+    def budgets(self) -> Mapping[str, CellBudget]:
+        """By the key of the cell, of those that have one."""
+        return {cell.cell.key: cell for one in budgets(self.whole.run) for cell in one.cells}
 
     def far(self) -> Iterator[Distance]:
         """Every distance, in the paper's order."""
