@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from loadstone.analysis.budget import ASLEEP, KERNEL, WAITING, CellBudget, budget_of
 from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.summary import Row, Summary
 from loadstone.record.model import WORK, CellResult, Condition, Run, by_name
@@ -16,12 +17,14 @@ from loadstone.statistics.estimate import Estimate
 
 @dataclass(frozen=True, slots=True)
 class CellContext:
-    """A planned cell with what stands around it; `result` is None while it is pending."""
+    """A planned cell with what stands around it; `result` is None while it is pending, `budget`
+    without one."""
 
     run: Run
     row: Row
     figure: CellSummary
     result: CellResult | None
+    budget: CellBudget | None = None
 
 
 Value = Callable[[CellContext], Any]
@@ -79,6 +82,25 @@ def _condition(name: str, value: Callable[[Condition], float | None]) -> Field:
         return value(told.figure.condition) if told.figure.condition else None
 
     return Field(name, (Column(name, float, column, null=True),))
+
+
+def _budget(name: str, value: Callable[[CellBudget], float | None]) -> Field:
+    """A column: JSON has the time budgets as a whole. None where nothing was measured."""
+
+    def column(told: CellContext) -> float | None:
+        return value(told.budget) if told.budget and told.budget.rows else None
+
+    return Field(name, (Column(name, float, column, null=True),))
+
+
+def _share(kind: str) -> Callable[[CellBudget], float | None]:
+    """Of the rows of a kind together; None where the budget has none."""
+
+    def share(budget: CellBudget) -> float | None:
+        found = [row.share for row in budget.rows if row.kind == kind]
+        return sum(found) if found else None
+
+    return share
 
 
 def _work(name: str) -> Field:
@@ -141,6 +163,12 @@ FIELDS: tuple[Field, ...] = (
     _condition("foreign_share", lambda condition: condition.foreign_share),
     _condition("speed_drift", lambda condition: condition.speed_drift),
     _condition("speed_probe_ns", lambda condition: condition.speed_probe_ns),
+    _budget("budget_kernel_share", _share(KERNEL)),
+    _budget("budget_waiting_share", _share(WAITING)),
+    _budget("budget_asleep_share", _share(ASLEEP)),
+    _budget("budget_unclassified_share", lambda budget: budget.unclassified_share),
+    _budget("budget_residual_share", lambda budget: budget.residual_share),
+    _budget("observer_ratio", lambda budget: budget.observer.value if budget.observer else None),
     Field("condition", member=lambda told: plain(told.figure.condition)),
     Field("disturbance", member=lambda told: plain(told.figure.disturbance)),
     Field("samples", member=lambda told: [plain(sample) for sample in told.figure.samples]),
@@ -159,7 +187,9 @@ def cells(whole: Summary) -> Iterator[CellContext]:
     for view in whole.views:
         for row in view.all_rows:
             for key, figure in ((figure.cell.key, figure) for figure in row.figures.values()):
-                yield CellContext(whole.run, row, figure, results.get(key))
+                result = results.get(key)
+                budget = budget_of(result, row.operation.destination) if result else None
+                yield CellContext(whole.run, row, figure, result, budget)
 
 
 def flat(told: CellContext) -> dict[str, Any]:

@@ -31,9 +31,6 @@ from loadstone.record.model import AnswerCheck, ColdEvidence, Sample, StatementT
 from loadstone.run.progress_listener import ProgressListener
 from loadstone.run.variant_worker import VariantWorker
 
-FREQUENCY_HZ = 3989
-"""Of the sampler, a prime: statements of 50 µs are to be seen, and a sample costs some microseconds
-of the 250 between two."""
 RESTART_NS_MAX = 50_000_000
 """An engine that takes longer to restart is restarted only if operations are named."""
 
@@ -110,13 +107,15 @@ class Executor:
             return self._failure(worker, error)
         return self._taken(worker, result)
 
-    def watch(self, cell: Cell, ordinals: range, number: int, *, warm: bool) -> Outcome:
+    def watch(
+        self, cell: Cell, ordinals: range, number: int, frequency_hz: int, *, warm: bool
+    ) -> Outcome:
         """As `take`, of a warm or hot cell, with the sampler beside it."""
         worker = self._begin(cell)
         block = self._block(cell, ordinals, number, warm=warm)
         try:
             worker.become(cell.variant)
-            profiled = worker.ask(messages.Profile(block, FREQUENCY_HZ))
+            profiled = worker.ask(messages.Profile(block, frequency_hz))
         except LoadstoneError as error:
             return self._failure(worker, error)
         return replace(self._taken(worker, profiled.result), profiled=profiled)
