@@ -54,6 +54,8 @@ class Instance:
         self._connection: Connection | None = None
         self._address: Address | None = None
         self._entered = False
+        self._folder = "base"
+        """Of the private server's databases; once it is known, that of ours."""
         self._tactics: Mapping[str, str] = {}
         self._settings: Mapping[str, str] = {}
         self._of_start: dict[str, str] = {}
@@ -78,6 +80,7 @@ class Instance:
             self._settings, self._of_start = settings, {}
         if self.server is not None:
             self._connection = self._start_private(tactics["place"])
+            self._learn_folder(self._connection)
         else:
             refuse_settings_of_start(asked)
             self._connection = self._where().connect()
@@ -232,11 +235,13 @@ class Instance:
         return int(row[0]) if row else 0
 
     def files(self) -> Sequence[Path]:
-        """Relations, catalogs and commit states in the private server's data folder."""
+        """Relations, catalogs and commit states in the private server's data folder. Not those of
+        its template databases, two thirds of all: there is nothing of ours, and no session of ours
+        reads them."""
         if self.server is None:
             return ()
         data = self.server.data
-        walks = (os.walk(data / folder) for folder in ("base", "global", "pg_xact"))
+        walks = (os.walk(data / folder) for folder in (self._folder, "global", "pg_xact"))
         found = (f"{at}/{name}" for walk in walks for at, _, names in walk for name in names)
         return [Path(path) for path in sorted(found)]
 
@@ -352,6 +357,16 @@ class Instance:
             found = own_settings.of_start(connection, self._settings, ours=ours)
         found, self._of_start = self._of_start, found
         return found != self._of_start
+
+    def _learn_folder(self, connection: Connection) -> None:
+        if self._folder != "base":
+            return
+        query = (
+            "SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()"
+        )
+        with self.errors("cannot read the catalog"):
+            (oid,) = connection.execute(query).fetchone() or ("",)
+        self._folder = str(Path("base", str(oid)))
 
     def _launched(self, server: PrivateServer) -> Connection:
         error = EngineError("never tried")

@@ -92,7 +92,7 @@ class PostgresqlSystem(System):
         return self.instance.size_bytes()
 
     def files(self) -> Sequence[Path]:
-        """Relations, catalogs and commit states in the private server's data folder."""
+        """Relations, catalogs and commit states of our database on the private server."""
         return self.instance.files()
 
     def relation_files(self) -> Sequence[Path]:
