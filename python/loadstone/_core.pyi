@@ -165,7 +165,7 @@ class Oracle:
 def answer_of_stream(stream: Any) -> tuple[int, str]:
     """(rows, checksum) of anything with `__arrow_c_stream__`; order does not matter."""
 
-def answer_of_rows(rows: Sequence[Sequence[Any]]) -> tuple[int, str]:
+def answer_of_rows(rows: Iterable[Sequence[Any]]) -> tuple[int, str]:
     """(rows, checksum) of Python rows (int, float, str, Decimal, bool, None)."""
 
 # --- clients ------------------------------------------------------------------------------

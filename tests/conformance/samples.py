@@ -1,5 +1,7 @@
 """Small relations that exercise every type, quoting and order."""
 
+from collections.abc import Iterable
+
 import pyarrow as pa
 
 from loadstone.engines.base import Attribute, Engine, Table
@@ -57,13 +59,13 @@ def said(engine: Engine, text: str) -> str:
 
 
 def as_rows(answer: object) -> list[tuple[object, ...]]:
-    """What `read` gave, as Python rows."""
+    """What `read` gave, as Python rows; as to blanks see `trimmed`."""
     if isinstance(answer, pa.Table):
         return list(zip(*(c.to_pylist() for c in answer.columns), strict=True))
-    assert isinstance(answer, list)
-    return answer
+    assert isinstance(answer, Iterable)
+    return trimmed(answer)
 
 
-def trimmed(answer: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
-    """What `fetch` gave, without the blanks that pad a char(n) on some engines."""
+def trimmed(answer: Iterable[tuple[object, ...]]) -> list[tuple[object, ...]]:
+    """Rows as an engine gave them, without the blanks that pad a char(n) on some."""
     return [tuple(v.rstrip(" ") if isinstance(v, str) else v for v in row) for row in answer]

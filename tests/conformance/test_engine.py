@@ -8,9 +8,9 @@ import pytest
 from engine_kinds import ENGINES, MakeEngine
 from samples import ROWS, as_rows, rows, said, stream, table, trimmed
 
-from loadstone._core import answer_of_rows, answer_of_stream
 from loadstone.engines.base import STORAGES, Engine
 from loadstone.errors import EngineError, InputError, UnsupportedError
+from loadstone.worker.statement_timer import contents_of
 
 T = "range of t is t "
 HOSTILE = ('a "quoted" name', "select", "Überschrift", "semi;colon -- %s", "UPPER")
@@ -88,8 +88,7 @@ def access(engine: Engine, text: str) -> Sequence[str] | None:
 
 def sums(engine: Engine, name: str) -> tuple[int, str]:
     """The number of a table's rows and their checksum, in any order."""
-    found = engine.contents(name)
-    return answer_of_rows(found) if isinstance(found, list) else answer_of_stream(found)
+    return contents_of(engine, name)
 
 
 def test_a_plan_shows_the_structure_in_use_and_its_absence(engine: Engine) -> None:
@@ -261,7 +260,7 @@ def test_an_error_is_ours_and_leaves_the_engine_usable(engine: Engine) -> None:
     nowhere = "range of t is nowhere "
     with pytest.raises(EngineError, match="nowhere"):
         engine.run(said(engine, nowhere + "delete t"))
-    for act in (engine.fetch, engine.read, engine.explain):
+    for act in (engine.fetch, lambda text: as_rows(engine.read(text)), engine.explain):
         with pytest.raises(EngineError, match="nowhere"):
             act(said(engine, nowhere + "retrieve (t.all)"))
     with pytest.raises(EngineError):
@@ -283,6 +282,18 @@ def test_files_hold_the_data_once_settled(engine: Engine) -> None:
     assert any(b"findme" in path.read_bytes() for path in files)
     engine.stop()
     assert any(b"findme" in path.read_bytes() for path in engine.files())
+
+
+def test_a_private_server_names_the_files_of_our_database_and_no_other(make: MakeEngine) -> None:
+    engine = make("postgresql")
+    engine.start()
+    engine.load(table(), stream(rows()))
+    ((place,),) = engine.fetch(f"SELECT pg_relation_filepath('{engine.quote('t')}')")
+    found = [path for path in engine.files() if path.parent.parent.name == "base"]
+    assert len({path.parent for path in found}) == 1
+    assert place in {"/".join(path.parts[-3:]) for path in found}
+    engine.stop()
+    assert found == [path for path in engine.files() if path.parent.parent.name == "base"]
 
 
 def test_size_grows_with_the_data(engine: Engine) -> None:

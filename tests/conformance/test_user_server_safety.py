@@ -27,7 +27,7 @@ def test_what_others_put_in_public_is_never_called(connect: Connect) -> None:
     engine.load(table(indexes=("unique1",)), stream(rows()))
     engine.load(table("c", organisation="clustered", key="unique1"), stream(rows()))
     engine.settle(["t", "c"])
-    engine.read('SELECT * FROM "t" WHERE "unique1" = 3')
+    assert len(list(engine.read('SELECT * FROM "t" WHERE "unique1" = 3'))) == 1
     engine.fetch('SELECT min("unique1") FROM "t"')
     engine.run('DELETE FROM "t"')
     assert engine.size_bytes() > 0

@@ -9,7 +9,7 @@ its data lies in its scratch folder or in a schema it created and marked.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -373,11 +373,12 @@ class Engine(System):
         """Execute one query and fetch every row to the client as Python values. Timed."""
 
     @abstractmethod
-    def read(self, statement: str) -> "list[tuple[Any, ...]] | pa.Table":
-        """The same rows by the quickest way, for checking an answer. Never timed. Trailing blanks
-        of a char(n) are gone here, while `fetch` gives it as the engine does."""
+    def read(self, statement: str) -> "Iterable[tuple[Any, ...]] | pa.Table":
+        """The same rows by the quickest way, for checking an answer. Never timed. Rows may come
+        only as they are asked for, so that a large relation takes little memory: then the statement
+        begins with the first, and no other may be executed before the last."""
 
-    def contents(self, table: str) -> "list[tuple[Any, ...]] | pa.Table":
+    def contents(self, table: str) -> "Iterable[tuple[Any, ...]] | pa.Table":
         """All rows of a table of ours, as by `read`."""
         return self.read(f"SELECT * FROM {self.quote(table)}")  # noqa: S608 - quoted
 

@@ -3,21 +3,14 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from loadstone._core import (
-    RelationStream,
-    answer_of_rows,
-    answer_of_stream,
-    attributes,
-    built_and_late,
-    clock_ns,
-)
+from loadstone._core import RelationStream, attributes, built_and_late, clock_ns
 from loadstone.engines.base import Attribute, Engine, Table
 from loadstone.protocol import messages
 from loadstone.protocol.messages import Done, StoredAt
 from loadstone.worker.affinity import placed
 from loadstone.worker.ladder_timer import LadderTimer
 from loadstone.worker.requests import Requests, not_open
-from loadstone.worker.statement_timer import StatementTimer
+from loadstone.worker.statement_timer import StatementTimer, contents_of
 from loadstone.worker.user_loop import Request, Users
 
 if TYPE_CHECKING:
@@ -132,12 +125,6 @@ class StatementRequests(Requests):
         if self._statement_timer is None or self._statement_timer.engine is not self.engine:
             self._statement_timer = StatementTimer(self.engine, self._mark)
         return self._statement_timer
-
-
-def contents_of(engine: Engine, table: str) -> tuple[int, str]:
-    """(rows, checksum) of a whole table."""
-    rows = engine.contents(table)
-    return answer_of_rows(rows) if isinstance(rows, list) else answer_of_stream(rows)
 
 
 def _table(stored: StoredAt, name: str) -> Table:

@@ -134,8 +134,7 @@ class StatementTimer(Timer):
         if block.destination in ("client", "file"):
             return answer_of_rows(outcome)
         table = statement.result or statement.target or ""
-        rows = self.engine.contents(table)
-        count, checksum = answer_of_rows(rows) if isinstance(rows, list) else answer_of_stream(rows)
+        count, checksum = contents_of(self.engine, table)
         if block.destination == "relation":
             return count, checksum
         # An engine that does not say how many tuples it changed still shows them all.
@@ -155,6 +154,12 @@ class StatementTimer(Timer):
                 self.engine.schema,
             )
         return self.translated[key]
+
+
+def contents_of(engine: Engine, table: str) -> tuple[int, str]:
+    """(rows, checksum) of a whole table."""
+    rows = engine.contents(table)
+    return answer_of_stream(rows) if hasattr(rows, "__arrow_c_stream__") else answer_of_rows(rows)
 
 
 def table_name(block: Block, relation: str) -> str:

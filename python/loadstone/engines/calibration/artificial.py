@@ -51,7 +51,7 @@ class ArtificialEngine(Engine):
     def settle(self, tables: Sequence[str]) -> None:
         """Nothing to settle."""
 
-    def read(self, statement: str) -> "list[tuple[Any, ...]] | pa.Table":
+    def read(self, statement: str) -> list[tuple[Any, ...]]:
         """No rows, at once: what is not timed is not part of the calibration."""
         del statement
         return []

@@ -217,7 +217,7 @@ class DuckdbEngine(Engine):
         with _errors():
             return self._open().execute(statement).fetchall()
 
-    def read(self, statement: str) -> "list[tuple[Any, ...]] | pa.Table":
+    def read(self, statement: str) -> "pa.Table":
         """As an Arrow table."""
         with _errors():
             return self._open().sql(statement).to_arrow_table()

@@ -202,13 +202,13 @@ class LodeEngine(Engine):
         """Every row as a tuple."""
         return self._open().query(statement).fetch()
 
-    def read(self, statement: str) -> "list[tuple[Any, ...]] | pa.Table":
+    def read(self, statement: str) -> "pa.Table":
         """As an Arrow table."""
         import pyarrow as pa  # slow to import, and a timed statement needs it not
 
         return pa.RecordBatchReader.from_stream(self._open().query(statement)).read_all()
 
-    def contents(self, table: str) -> "list[tuple[Any, ...]] | pa.Table":
+    def contents(self, table: str) -> "pa.Table":
         """All rows of a relation."""
         return self.read(f"range of t is {table} retrieve (t.all)")
 

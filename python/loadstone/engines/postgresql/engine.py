@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from loadstone.engines.base import Capabilities, Engine, Structure, Table
 from loadstone.engines.postgresql import own_settings
 from loadstone.engines.postgresql.instance import Connection
-from loadstone.engines.postgresql.load import fill, organise, read_rows
+from loadstone.engines.postgresql.load import fill, organise, streamed
 from loadstone.engines.postgresql.system import PostgresqlSystem
 from loadstone.engines.postgresql.terms import TACTICS
 from loadstone.engines.setting import settings_of
@@ -121,10 +121,10 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
         with self.instance.errors():
             return self.instance.ask(statement).fetchall()
 
-    def read(self, statement: str) -> "list[tuple[Any, ...]] | pa.Table":
-        """By COPY into Arrow where every type of the answer allows it."""
+    def read(self, statement: str) -> Iterator[tuple[Any, ...]]:
+        """In the server's binary form, some thousand rows at a time."""
         with self.instance.errors():
-            return read_rows(self.instance.connection, statement)
+            yield from streamed(self.instance.connection, statement)
 
     def ask_nothing(self) -> None:
         """A text without a statement, which the server answers."""

@@ -232,9 +232,10 @@ class SqliteEngine(Engine):
         with errors():
             return self._open().execute(statement).fetchall()
 
-    def read(self, statement: str) -> "list[tuple[Any, ...]] | pa.Table":
-        """As `fetch`: there is no quicker way."""
-        return self.fetch(statement)
+    def read(self, statement: str) -> Iterator[tuple[Any, ...]]:
+        """One row after another: a list of them all takes a third longer."""
+        with errors():
+            yield from self._open().execute(statement)
 
     def ask_nothing(self) -> None:
         """A text without a statement."""
