@@ -104,7 +104,7 @@ def _studies(
     with tempfile.TemporaryDirectory() as folder:
         record = Path(folder) / "study.loadstone"
         subprocess.run(
-            [LOADSTONE, "study", "wisconsin", "--on", base, *vary, "--factorial", *named,
+            [LOADSTONE, "study", "wisconsin", "--on", base, *vary, "--design", "factorial", *named,
              "--rows", "1000", "--seconds", seconds, "--seed", str(seed), "--no-limits",
              "--no-report", "--record", str(record)],
             check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

@@ -25,6 +25,10 @@ class NotInstalledError(EngineError):
     """A dependency of an engine is not installed; the hint says how to install it."""
 
 
+class StatementEndedError(EngineError):
+    """A statement took longer than its block allows and was ended; nothing of it is kept."""
+
+
 class LodeError(EngineError):
     """An operation of lode, the reference engine, failed; committed data is still there."""
 

@@ -15,12 +15,14 @@ from typer.testing import CliRunner
 from loadstone import registry
 from loadstone.cli import app
 from loadstone.plan.choices import (
+    BOTH,
     COMMAND_LINE,
     DEFINED,
     FACTORIAL,
     RUN,
     STUDY,
     TWO_ENDED,
+    WALK,
     Choices,
     choices_from,
 )
@@ -41,6 +43,7 @@ NAMED = {
 }
 EDITIONS = {"wisconsin": ("1983", "1993"), "oo1": ("1992", "1992-no-locality")}
 VALUES = {
+    "budget": st.booleans(),
     "temperature": st.lists(st.sampled_from(("warm", "cold", "hot")), min_size=1, max_size=4),
     "preset": st.sampled_from(("default", "quick", "full")),
     "repeat": st.integers(1, 12), "repeat_cold": st.integers(1, 4),
@@ -95,7 +98,7 @@ def studied(draw: st.DrawFn) -> dict:
         "disable_idle_states": st.booleans(), "edition": st.sampled_from(EDITIONS["wisconsin"]),
     }  # fmt: skip
     kept = draw(st.lists(st.sampled_from(sorted(fields)), unique=True))
-    design = draw(st.sampled_from((TWO_ENDED, FACTORIAL)))
+    design = draw(st.sampled_from((TWO_ENDED, WALK, BOTH, FACTORIAL)))
     chosen = {"benchmark": "wisconsin", "on": [variant], "vary": vary, "design": design}
     chosen |= {field: draw(fields[field]) for field in kept}
     if chosen.get("edition") == "1983":

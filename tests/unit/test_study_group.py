@@ -2,15 +2,31 @@
 
 import random
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import log
 from types import SimpleNamespace
 
+import pytest
+
+from loadstone.analysis.study import operation_effects
+from loadstone.analysis.study_design import design_after, first_design
 from loadstone.plan.plan import Cell, Plan
+from loadstone.plan.study import HELD, OPENED, TAKEN_APART, Decision
 from loadstone.record.model import CellResult, Condition, Sample
 from loadstone.run import session
 from loadstone.run.executor import Outcome
 from loadstone.run.interleaved_group import OpenCell
-from loadstone.run.study_group import BLOCKS_MAX, SLOW_NS, TURN_SAMPLES_MAX, StudyGroup
+from loadstone.run.study_group import (
+    BLOCKS_MAX,
+    LONG_RATIO,
+    SLOW_NS,
+    TURN_SAMPLES_MAX,
+    StudyDoors,
+    StudyGroup,
+    StudyTime,
+)
+from loadstone.statistics.study import to_hold
 
 CALM = SimpleNamespace(
     begin=lambda: None, probe_speed=lambda: None, end=lambda: Condition(0.0, 0.01, 0.0)
@@ -19,20 +35,29 @@ BLOCKS_MIN = 8
 
 
 class Script:
-    """Executes nothing: each sample takes the base time, with noise, twice that without sync."""
+    """Executes nothing: each sample takes the base time, with noise, twice that without sync, or
+    what `factor` says of a variant."""
 
-    def __init__(self, base_ns: float, noise: float, fails: str = "") -> None:
-        self.base_ns, self.noise, self.fails = base_ns, noise, fails
+    def __init__(
+        self, base_ns: float, noise: float, fails: str = "",
+        factor: Callable[[str], float] = lambda variant: 2.0 if "durability" in variant else 1.0,
+    ) -> None:  # fmt: skip
+        self.base_ns, self.noise, self.fails, self.factor = base_ns, noise, fails, factor
+        self.ended: list[tuple[str, int]] = []
         self.blocks: dict[int, list[tuple[str, range, bool]]] = defaultdict(list)
         self.forks: list[list[str]] = []
         self._dice = random.Random(7)
 
-    def take(self, cell: Cell, block: range, number: int, *, warm: bool) -> Outcome:
+    def take(
+        self, cell: Cell, block: range, number: int, *, warm: bool, limit_ns: int = 0
+    ) -> Outcome:
         self.blocks[number].append((cell.variant, block, warm))
         if cell.variant == self.fails and number == 1:
             return Outcome("failed", "wrong answer")
-        factor = 2.0 if "durability" in cell.variant else 1.0
-        ns = self.base_ns * factor
+        ns = self.base_ns * self.factor(cell.variant)
+        if 0 < limit_ns < ns:
+            self.ended.append((cell.variant, limit_ns))
+            return Outcome("censored", "too long", longer_than_ns=limit_ns)
         samples = [Sample(n, number, n, n, round(ns * self._dice.lognormvariate(0, self.noise)))
                    for n in block]  # fmt: skip
         return Outcome(samples=samples)
@@ -41,26 +66,43 @@ class Script:
         self.forks.append([cell.variant for cell in cells])
         return [Outcome() for _ in cells]
 
-    def explain(self, cell: Cell) -> Outcome:
+    def explain(self, cell: Cell, *, briefly: bool = False) -> Outcome:
+        del briefly
         return Outcome()
+
+    def admit(self, like: Cell, flipped: tuple[str, ...]) -> Cell:
+        return replace(like, variant=f"duckdb?{'&'.join(flipped)}")
+
+
+VARY = ("durability", "parallelism=1,2")
 
 
 def measured(
-    *, base_ns: float = 3e6, noise: float = 0.001, seconds: float = 0.0, fails: str = ""
-) -> tuple[Plan, Script, list[CellResult]]:
+    *, base_ns: float = 3e6, noise: float = 0.001, seconds: float = 0.0, fails: str = "",
+    vary: Sequence[str] = VARY, decided: list[Decision] | None = None,
+    design: str = "two-ended", **script_like: Callable[[str], float],
+) -> tuple[Plan, Script, list[CellResult]]:  # fmt: skip
     plan = session.plan_from(
-        {"benchmark": "wisconsin", "on": ["duckdb"], "design": "two-ended",
-         "vary": ["durability", "parallelism=1,2"], "operations": ["min-heap"],
+        {"benchmark": "wisconsin", "on": ["duckdb"], "design": design,
+         "vary": vary, "operations": ["min-heap"],
          "within_s": seconds, "limits": False}, None).plan  # fmt: skip
-    script = Script(base_ns, noise, fails)
-    group = StudyGroup(plan, plan.cells, 1, script, CALM, 50.0)  # type: ignore[arg-type]
+    script = Script(base_ns, noise, fails, **script_like)
+    kept: list[Decision] = [] if decided is None else decided
+    doors = StudyDoors(StudyTime(seconds, 1), script.admit, lambda _: None, kept.extend)
+    group = StudyGroup(plan, plan.cells, 1, script, CALM, 50.0, doors=doors)
     return plan, script, list(group.measure())
+
+
+def taken_of(script: Script, number: int) -> list[tuple[str, range, bool]]:
+    """Of a block, without the first samples of the first, by which each combination is scouted."""
+    return [one for one in script.blocks[number] if number or one[1] != range(1)]
 
 
 def test_every_block_has_every_combination_once_with_the_same_work_in_another_order() -> None:
     plan, script, _ = measured()
     orders = set()
-    for blocks in script.blocks.values():
+    for number in script.blocks:
+        blocks = taken_of(script, number)
         assert sorted(variant for variant, _, _ in blocks) == sorted(plan.variants)
         assert len({block for _, block, _ in blocks}) == 1
         orders.add(tuple(variant for variant, _, _ in blocks))
@@ -90,7 +132,7 @@ def turn_after(*taken: list[Sample]) -> int:
 
 def test_a_turn_is_short_and_a_slow_statement_is_not_warmed_up_again() -> None:
     _, script, _ = measured(base_ns=1e4)
-    assert {len(block) for _, block, _ in script.blocks[0]} == {1}
+    assert {len(block) for _, block, _ in taken_of(script, 0)} == {TURN_SAMPLES_MAX - 1}
     assert {len(block) for _, block, _ in script.blocks[3]} == {TURN_SAMPLES_MAX}
     _, script, _ = measured(base_ns=0.7 * SLOW_NS)
     for number, blocks in script.blocks.items():
@@ -116,3 +158,138 @@ def test_a_combination_that_fails_leaves_the_others_whole() -> None:
     assert set(status.values()) == {"ok"}
     later = {variant for number in range(2, BLOCKS_MIN) for variant, _, _ in script.blocks[number]}
     assert later == set(plan.variants) - {broken}
+
+
+THREE = ("durability", "parallelism=1,2", "preserve_insertion_order")
+
+
+def flipped_by(plan: Plan) -> dict[str, tuple[str, ...]]:
+    assert plan.study is not None
+    return {each.variant: each.flipped for each in plan.study.combinations}
+
+
+def test_a_switch_that_takes_too_long_is_held_at_base_at_the_other_end() -> None:
+    """Its own time is a lower bound, and the others are known as if it were not there."""
+
+    def factor(variant: str) -> float:
+        return 1e4 if "durability" in variant else 1.5 if "parallelism" in variant else 1.0
+
+    decided: list[Decision] = []
+    plan, script, results = measured(vary=THREE, decided=decided, factor=factor)
+    assert [(one.kind, one.tactics) for one in decided] == [(HELD, ("durability",))]
+    assert [variant for variant, _ in script.ended] == ["duckdb?durability=none"], "tried once"
+    assert script.ended[0][1] >= LONG_RATIO * 3e6 * 0.99
+    by_variant = {result.cell.variant: result for result in results}
+    assert by_variant["duckdb?durability=none"].longer_than_ns == script.ended[0][1]
+    spared = {one for one, result in by_variant.items() if result.status == "spared"}
+    assert spared == {v for v, own in flipped_by(plan).items() if "durability" in own} - {
+        "duckdb?durability=none"
+    }
+    found = operation_effects(plan, plan.study, by_variant, decided)
+    switches = {each.switch.tactic: each for each in found.switches}
+    assert switches["durability"].alone is None
+    assert switches["durability"].alone_beyond == pytest.approx(LONG_RATIO, rel=0.02)
+    assert switches["parallelism"].last.value == pytest.approx(1.5, rel=0.01)
+    assert found.effects.whole is not None
+
+
+def test_a_long_base_ends_nothing_and_no_time_is_no_limit() -> None:
+    """The base is what the others are held against: it is never ended, and ten times as long is
+    allowed whatever time there is."""
+    decided: list[Decision] = []
+    _, script, results = measured(base_ns=3e9, vary=THREE, decided=decided)
+    assert (decided, script.ended) == ([], [])
+    assert {result.status for result in results} == {"ok"}
+
+
+def test_two_that_are_long_only_together_leave_one_flipped() -> None:
+    def factor(variant: str) -> float:
+        long = "durability" in variant and "parallelism" in variant
+        return 1e4 if long else 1.5 if "parallelism" in variant else 1.0
+
+    decided: list[Decision] = []
+    _, _, results = measured(vary=THREE, decided=decided, factor=factor)
+    assert [(one.kind, one.tactics) for one in decided] == [(HELD, ("parallelism",))]
+    assert "ok" in {one.status for one in results if one.cell.variant == "duckdb?parallelism=2"}
+
+
+OPTIMIZERS = ("filter_pushdown", "join_order", "statistics_propagation", "in_clause", "top_n",
+              "regex_range")  # fmt: skip
+MANY = (*(f"optimizer.{name}" for name in OPTIMIZERS), "cache=268435456,1048576", "index",
+        "durability")  # fmt: skip
+
+
+def test_many_switches_are_flipped_in_groups_and_opened_where_they_matter() -> None:
+    def factor(variant: str) -> float:
+        return 2.0 if "join_order" in variant else 1.0
+
+    decided: list[Decision] = []
+    plan, _, results = measured(vary=MANY, decided=decided, factor=factor)
+    assert plan.study is not None and plan.study.screened
+    assert len(plan.study.combinations) == 8, "both ends, three groups alone and last"
+    assert [(one.kind, one.tactics) for one in decided] == [(OPENED, ("execution switches",))]
+    by_variant = {result.cell.variant: result for result in results}
+    found = operation_effects(plan, plan.study, by_variant, decided)
+    switches = {each.switch.tactic: each for each in found.switches}
+    assert switches["optimizer.join_order"].alone.value == pytest.approx(2.0, rel=0.01)
+    assert not switches["optimizer.top_n"].effect.acts
+    assert switches["cache"].group == "storage switches"
+    assert {one for one in switches if switches[one].strength} == {"optimizer.join_order"}
+
+
+def test_three_that_act_together_are_taken_apart_in_the_same_run() -> None:
+    names = ("durability", "parallelism=1,2", "preserve_insertion_order", "optimizer.top_n")
+
+    def factor(variant: str) -> float:
+        three = ("durability", "parallelism", "preserve_insertion_order")
+        return 3.0 if all(name in variant for name in three) else 1.1
+
+    decided: list[Decision] = []
+    plan, _, results = measured(vary=names, decided=decided, factor=factor, seconds=600.0)
+    assert [one.kind for one in decided] == [TAKEN_APART]
+    assert set(decided[0].tactics) == {"durability", "parallelism", "preserve_insertion_order"}
+    assert len(decided[0].combinations) == 3, "three pairs: the three together are planned"
+    by_variant = {result.cell.variant: result for result in results}
+    found = operation_effects(plan, plan.study, by_variant, decided)
+    assert found.further is not None and found.further.whole is not None
+    assert found.further.whole.value == pytest.approx(log(3.0 / 1.1), rel=0.02)
+    assert found.escalate == ()
+
+
+def test_without_time_what_is_called_for_is_said_and_not_done() -> None:
+    names = ("durability", "parallelism=1,2", "preserve_insertion_order", "optimizer.top_n")
+
+    def factor(variant: str) -> float:
+        three = ("durability", "parallelism", "preserve_insertion_order")
+        return 3.0 if all(name in variant for name in three) else 1.1
+
+    decided: list[Decision] = []
+    plan, _, results = measured(vary=names, decided=decided, factor=factor, seconds=0.0)
+    assert [(one.kind, one.undone, one.combinations) for one in decided] == [
+        (TAKEN_APART, True, ())
+    ]
+    by_variant = {result.cell.variant: result for result in results}
+    found = operation_effects(plan, plan.study, by_variant, decided)
+    assert (found.further, len(found.escalate)) == (None, 3)
+
+
+def test_what_was_decided_follows_from_what_is_recorded() -> None:
+    """Each decision is a pure function of what was measured before it."""
+
+    def factor(variant: str) -> float:
+        return 1e4 if "durability" in variant else 1.5 if "parallelism" in variant else 1.0
+
+    decided: list[Decision] = []
+    plan, _, results = measured(vary=THREE, decided=decided, factor=factor)
+    assert plan.study is not None
+    flipped = flipped_by(plan)
+    ended = {frozenset(flipped[one.cell.variant]) for one in results if one.status == "censored"}
+    times = {frozenset(flipped[one.cell.variant]): one.samples[0].elapsed_ns for one in results
+             if one.samples and one.cell.variant in flipped}  # fmt: skip
+    design = first_design(plan.study, plan.design)
+    again = []
+    while (name := to_hold(design, times, ended)) is not None:
+        again.append(name)
+        design = design.holding([name])
+    assert again == [name for one in decided for name in one.tactics]
+    assert design == design_after(plan, plan.study, decided)

@@ -86,7 +86,9 @@ def test_what_three_switches_do_together_calls_for_a_factorial_study(
 ) -> None:
     assert not any(operation.escalate for operation in found(record()).operations)
     monkeypatch.setitem(TOGETHER, "min-heap", 3.0)
+    unsteered = replace(record().plan.study, steered=False)
     run = record()
+    run = replace(run, plan=replace(run.plan, study=unsteered))
     text = "\n".join(str(part) for part in study_summary(run, Path("r.loadstone"), None))
     (told,) = re.findall(r"To take them apart: loadstone (study .*)", text)
     again = CliRunner().invoke(app, [*shlex.split(told), "--dry-run"])

@@ -12,22 +12,35 @@ from dataclasses import dataclass
 from math import log
 from statistics import median
 
+from loadstone import _core
 from loadstone.analysis.plan_shape import same_plans
+from loadstone.analysis.study_design import (
+    all_combinations,
+    design_after,
+    of_operation,
+    taken_apart,
+)
 from loadstone.plan.plan import Plan
-from loadstone.plan.study import Combination, Study, Switch
+from loadstone.plan.study import Combination, Decision, Study, Switch
 from loadstone.record.model import BELIEVED, CellResult, Run
 from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.study import (
+    BASE,
+    Design,
     PartEffect,
     StudyEffects,
     as_ratio,
     escalation,
+    every,
+    factorial,
     is_beyond,
-    parts_of,
     study_effects,
 )
 
 NS_PER_MS = 1e6
+NO_FIGURE = ("failed", "gap", "invalid")
+"""The statuses of a cell that tells nothing: one that was ended tells a bound, and one that was
+spared was not needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +60,26 @@ class SwitchEffect:
     """Whether base and the switch alone have the same plan; None where the engine shows none."""
     failure: str
     """Why there is no figure for it alone; empty where there is one."""
+    alone_beyond: float | None = None
+    """The ratio that it is beyond alone, where its statement was ended: no figure."""
+    last_beyond: float | None = None
+    """As `alone_beyond`, of the other end."""
+    last_below: float | None = None
+    """The ratio that it is below last: the statement with this switch still at base was ended."""
+    group: str = ""
+    """The group with which it was flipped, which did nothing; empty where it was flipped alone."""
+    pruned: bool = False
+    """Whether it has no work to change at either end, by its counters."""
+    held: bool = False
+    """Whether it is at base at the other end, too: with it alone a statement took too long."""
 
     @property
     def strength(self) -> float:
         """For sorting: how far its larger effect, alone or last, is from none, on ln; 0 unless it
         is called an effect."""
-        if not self.effect.acts:
-            return 0.0
-        return max(abs(log(one.value)) for one in (self.alone, self.last) if one)
+        bounds = [abs(log(one)) for one in (self.alone_beyond, self.last_beyond) if one]
+        known = [abs(log(one.value)) for one in (self.alone, self.last) if one]
+        return max([*bounds, *(known if self.effect.acts else ())], default=0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +95,11 @@ class StudiedOperation:
     reason: str
     escalate: tuple[str, ...]
     """The tactics that a factorial study should take apart, because interactions of three and more
-    are seen; empty where none are."""
+    are seen, and the study itself had no time for it; empty where none are."""
+    decisions: tuple[Decision, ...] = ()
+    """What its blocks decided, in order."""
+    further: StudyEffects | None = None
+    """Three of its switches taken apart, all others at base."""
 
     @property
     def strength(self) -> float:
@@ -109,32 +138,64 @@ def _operations(run: Run, study: Study) -> Iterator[StudiedOperation]:
     for text in run.operations:
         results = cells.get((text.rows, text.name), {})
         if study.base in results:
-            yield operation_effects(run.plan, study, results)
+            decided = of_operation(run.decisions, text.name, text.rows)
+            yield operation_effects(run.plan, study, results, decided)
 
 
 def operation_effects(
-    plan: Plan, study: Study, results: Mapping[str, CellResult]
+    plan: Plan,
+    study: Study,
+    results: Mapping[str, CellResult],
+    decisions: Sequence[Decision] = (),
 ) -> StudiedOperation:
-    """One operation, from the results of its cells by variant, that of the base among them."""
+    """One operation, from the results of its cells by variant, that of the base among them, and the
+    decisions about it."""
     ran = {name: one for name, one in results.items() if one.status in BELIEVED and one.samples}
-    parts = parts_of(switch.tactic for switch in study.switches)
-    effects = study_effects(
-        parts,
-        blocks(study.combinations, ran),
-        _control(study.base, plan.aa_control, ran),
-    )
-    own = [results[c.variant] for c in study.combinations if c.variant in results]
+    design = design_after(plan, study, decisions)
+    combinations = all_combinations(study, decisions)
+    observed = blocks(combinations, ran)
+    control = _control(study.base, plan.aa_control, ran)
+    effects = study_effects(design.parts, observed, control, {**design.pruned, **design.held})
+    own = [results[c.variant] for c in combinations if c.variant in results]
     worst = next((r for status in ("failed", "invalid", "gap", "disturbed")
                   for r in own if r.status == status), None)  # fmt: skip
     return StudiedOperation(
         name=results[study.base].cell.operation,
         rows=results[study.base].cell.rows,
         effects=effects,
-        switches=tuple(_switches(study, effects, results)),
+        switches=tuple(_switches(study, design, effects, results, combinations)),
         status=worst.status if worst else "ok",
         reason=worst.reason if worst else "",
-        escalate=tuple(further.parts) if (further := escalation(parts, effects)) else (),
+        escalate=_called_for(study, design, effects, decisions),
+        decisions=tuple(decisions),
+        further=_taken_apart(design, observed, control, decisions),
     )
+
+
+def _called_for(
+    study: Study, design: Design, effects: StudyEffects, decisions: Sequence[Decision]
+) -> tuple[str, ...]:
+    """What is left to take apart."""
+    if study.steered:
+        decided = taken_apart(decisions)
+        return decided.tactics if decided and decided.undone else ()
+    further = escalation(design.parts, effects)
+    return tuple(further.parts) if further else ()
+
+
+def _taken_apart(
+    design: Design,
+    observed: Sequence[Mapping[frozenset[str], float]],
+    control: Sequence[float],
+    decisions: Sequence[Decision],
+) -> StudyEffects | None:
+    decided = taken_apart(decisions)
+    if decided is None or decided.undone:
+        return None
+    parts = {name: design.parts[name] for name in decided.tactics if name in design.parts}
+    wanted = set(factorial(parts))
+    whole = [block for block in observed if wanted <= block.keys()]
+    return study_effects(parts, whole, control) if whole else None
 
 
 def blocks(
@@ -165,14 +226,22 @@ def _control(base: str, control: str, results: Mapping[str, CellResult]) -> list
 
 
 def _switches(
-    study: Study, effects: StudyEffects, results: Mapping[str, CellResult]
+    study: Study,
+    design: Design,
+    effects: StudyEffects,
+    results: Mapping[str, CellResult],
+    combinations: Sequence[Combination],
 ) -> Iterator[SwitchEffect]:
-    alone = {c.flipped: results.get(c.variant) for c in study.combinations}
-    base = results[study.base]
+    cells = {frozenset(c.flipped): results[c.variant] for c in combinations if c.variant in results}
+    base, end = cells[BASE], every(design.parts)
+    known = {**effects.parts, **effects.pruned}
+    group_of = {tactic: name for name, own in design.parts.items() for tactic in own}
     for switch in study.switches:
-        result = alone.get((switch.tactic,))
-        bad = [one for one in (base, result) if one and one.status not in BELIEVED]
-        effect = effects.parts[switch.tactic]
+        own = frozenset({switch.tactic})
+        result = cells.get(own)
+        bad = [one for one in (base, result) if one and one.status in NO_FIGURE]
+        group = "" if switch.tactic in known else group_of.get(switch.tactic, "")
+        effect = known.get(switch.tactic) or PartEffect(switch.tactic, acts=False)
         yield SwitchEffect(
             switch=switch,
             effect=effect,
@@ -181,4 +250,27 @@ def _switches(
             acts_alone=is_beyond(effect.alone, effects.threshold),
             same_plan=same_plans(base.statements, result.statements) if result else None,
             failure=f"{bad[0].status}: {bad[0].reason}" if bad else "",
+            alone_beyond=_beyond(result, base),
+            last_beyond=_beyond(cells.get(end), cells.get(end - own)),
+            last_below=_inverse(_beyond(cells.get(end - own), cells.get(end))),
+            group=group,
+            pruned=switch.tactic in design.pruned,
+            held=switch.tactic in design.held,
         )
+
+
+def _beyond(ended: CellResult | None, other: CellResult | None) -> float | None:
+    """The ratio that the time of a combination whose statement was ended is beyond, over another's,
+    by the slowest that this can be; None where that is not so, or no ratio above 1 follows."""
+    if ended is None or other is None or ended.longer_than_ns is None or not other.samples:
+        return None
+    if other.status not in BELIEVED:
+        return None
+    times_ns = [float(sample.elapsed_ns) for sample in other.samples]
+    _, _, high_ns = _core.interval_of_median(times_ns)
+    ratio = ended.longer_than_ns / (max(times_ns) if high_ns is None else high_ns)
+    return ratio if ratio > 1 else None
+
+
+def _inverse(ratio: float | None) -> float | None:
+    return None if ratio is None else 1 / ratio

@@ -79,6 +79,8 @@ def _descent(operation: StudiedOperation, found: StudyMap) -> Descent | None:
     if steps is None or effects.whole is None:
         return None
     switches = {switch.tactic: switch for switch in found.study.switches}
+    # A group that was not opened is one step.
+    switches |= {name: Switch(name, "", "") for name in effects.parts if name not in switches}
     made: list[Contribution] = []
     before_ms = steps.base_ms
     for step in steps.steps:

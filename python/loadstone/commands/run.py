@@ -62,9 +62,8 @@ def _parameters(function: Callable[..., Any], command: str) -> Iterator[inspect.
 def _annotation(choice: Choice) -> Any:
     """A choice as Typer declares it; None says that it was not made."""
     option = choice.option
-    # A scale may be written as 1e5, which is text to a parser of whole numbers. A design is one of
-    # two: the option names the second.
-    item: Any = {"rows": str, "design": bool}.get(choice.name, choice.item)
+    # A scale may be written as 1e5, which is text to a parser of whole numbers.
+    item: Any = {"rows": str}.get(choice.name, choice.item)
     kind = list[item] | None if choice.many else item | None
     if not option.flag:
         return Annotated[kind, typer.Argument(metavar=option.metavar, help=option.help)]

@@ -3,7 +3,7 @@
 from typing import Any
 
 from loadstone.commands.run import DryRun, Page, PlanFile, Record, Resume, made, started, taking
-from loadstone.plan.choices import FACTORIAL, STUDY, TWO_ENDED
+from loadstone.plan.choices import STUDY, TWO_ENDED
 
 
 @taking(STUDY)
@@ -19,14 +19,15 @@ def study(
     """Measure what each switch of an engine changes.
 
     Every tactic of the engine, or each one that --vary names, has a base and another value. The
-    study measures both ends, and each switch alone and last, in blocks of new processes. Every
-    answer is checked, and every setting is read back. Without --vary: the tactics that the engine
-    declares for studies.
+    study measures both ends, and each switch alone and last, in blocks of new processes. A
+    combination that takes too long is ended, and told as a lower bound; with more than eight
+    switches, groups of them come first; where three act together, all their combinations follow.
+    Every answer is checked, and every setting is read back. Without --vary: the six tactics that
+    the engine declares for studies; with --vary all, every one.
 
     Exit codes: as those of `loadstone run`.
     """
-    factorial = given.pop("design")
     chosen = made(given)
-    if resume is None and (plan is None or factorial is not None):
-        chosen["design"] = FACTORIAL if factorial else TWO_ENDED
+    if resume is None and plan is None:
+        chosen = {"design": TWO_ENDED, **chosen}
     return started(chosen, plan, record, resume, dry_run=dry_run, page=page)

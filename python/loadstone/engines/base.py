@@ -372,6 +372,11 @@ class Engine(System):
     def fetch(self, statement: str) -> list[tuple[Any, ...]]:
         """Execute one query and fetch every row to the client as Python values. Timed."""
 
+    def interrupt(self) -> None:
+        """End the statement that another thread is in: it raises there, and nothing of it is kept.
+        Called again until that has happened, since the statement may not have begun. An engine that
+        cannot lets it come to its end."""
+
     @abstractmethod
     def read(self, statement: str) -> "Iterable[tuple[Any, ...]] | pa.Table":
         """The same rows by the quickest way, for checking an answer. Never timed. Rows may come

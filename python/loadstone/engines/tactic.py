@@ -21,6 +21,10 @@ FILE = "tactics.toml"
 """The name of an engine's file, beside its code."""
 SENTENCES = ("does", "buys", "costs", "loses", "excludes", "source")
 """The parts of a tactic's text."""
+GROUPS = ("storage", "execution", "log", "communication")
+"""The groups that a tactic may belong to."""
+OF_STUDIES = ("studied", "group", "counters")
+"""The keys of a tactic that only studies read."""
 SHOWN_LETTERS = 40
 """Of a value that is refused."""
 
@@ -58,6 +62,12 @@ class Tactic:
     studied: str = ""
     """The value to which a study switches it where nobody says what to vary; empty: such a study
     leaves it alone."""
+    group: str = ""
+    """The mechanisms that it belongs to, one of `GROUPS`: flipped together where a study has many
+    switches."""
+    counters: tuple[str, ...] = ()
+    """The fields of a sample that count its work (`record.model.Sample`): where all are 0 it has
+    nothing to change. Empty: no counter tells."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -129,7 +139,15 @@ def _tactic(name: str, told: Mapping[str, Any]) -> Tactic:
     values = tuple((value, _sentence(about)) for value, about in told["values"].items())
     sentences = {key: _sentence(told[key]) for key in SENTENCES}
     found = described(name, Level(told["level"]), values, sentences)
-    return replace(found, most=told.get("most"), studied=told.get("studied", ""))
+    return for_studies(replace(found, most=told.get("most")), told)
+
+
+def for_studies(found: Tactic, told: Mapping[str, Any]) -> Tactic:
+    """The tactic with what its table says for studies."""
+    own = {key: told[key] for key in OF_STUDIES if key in told}
+    if "counters" in own:
+        own["counters"] = tuple(own["counters"])
+    return replace(found, **own)
 
 
 def _sentence(text: str) -> str:

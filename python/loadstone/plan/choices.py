@@ -21,8 +21,9 @@ from loadstone.text.files import read_text
 from loadstone.text.shape import OneOf, Within, fields_of, shaped
 
 TEMPERATURES = ("warm", "cold", "hot")
-TWO_ENDED, FACTORIAL = "two-ended", "factorial"
-"""The designs of a study: each switch alone and last, or every combination."""
+TWO_ENDED, WALK, BOTH, FACTORIAL = "two-ended", "walk", "both", "factorial"
+"""The designs of a study: each switch alone and last; one after the other, in an order and its
+reverse; both; every combination."""
 RUN, STUDY = "run", "study"
 """The commands that take choices."""
 
@@ -50,7 +51,7 @@ Users = Annotated[int, Within(1, USERS_MAX)]
 Writers = Annotated[int, Within(0, USERS_MAX)]
 Rate = Annotated[float, Within(0, RATE_PER_S_MAX, above=True)]
 LoopSeconds = Annotated[float, Within(0, LOOP_S_MAX, above=True)]
-Design = Annotated[str, OneOf(("", TWO_ENDED, FACTORIAL))]
+Design = Annotated[str, OneOf(("", TWO_ENDED, WALK, BOTH, FACTORIAL))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,10 @@ class Choices:
         Option("--rows", "N", "Choose a scale, as 10000 or 1e5; repeatable."),
     ] = None
     operations: Annotated[
-        tuple[str, ...], Option("--operation", "NAME", "Measure only this operation; repeatable.")
+        tuple[str, ...],
+        Option(
+            "--operation", "NAME", "Measure only this operation, or all like 'join-*'; repeatable."
+        ),
     ] = ()
     temperature: Annotated[
         tuple[Temperature, ...],
@@ -237,15 +241,21 @@ class Choices:
     ] = False
     design: Annotated[
         Design,
-        Option("--factorial", "", "Measure every combination of the switches.", commands=(STUDY,)),
+        Option(
+            "--design",
+            "NAME",
+            "Measure each switch alone and last (two-ended), one after the other there and back"
+            " (walk), both, or every combination (factorial).",
+            commands=(STUDY,),
+        ),
     ] = ""
-    """Of a study: two-ended, or factorial. Empty in a run that is none."""
+    """Of a study: two-ended, walk, both or factorial. Empty in a run that is none."""
     vary: Annotated[
         tuple[str, ...],
         Option(
             "--vary",
             "TACTIC=A,B",
-            "Turn this tactic from A to B, or only TACTIC; repeatable.",
+            "Turn this tactic from A to B, or only TACTIC, or all; repeatable.",
             commands=(STUDY,),
         ),
     ] = ()
@@ -364,9 +374,9 @@ def as_command(choices: Choices) -> str:
         option = choice.option
         if option.seldom and value == choice.default:
             continue
-        if choice.name == "design":
-            words += [option.flag] if value == FACTORIAL else []
-        elif isinstance(value, bool):
+        if choice.name == "design" and value == TWO_ENDED:
+            continue
+        if isinstance(value, bool):
             words.append(option.flag if value else f"--no-{option.flag.removeprefix('--')}")
         else:
             for item in value if choice.many else (value,):

@@ -15,6 +15,10 @@ class Switch:
     tactic: str
     base: str
     other: str
+    group: str = ""
+    """The mechanisms that it belongs to, as its engine declares it: `storage`, `execution`."""
+    counters: tuple[str, ...] = ()
+    """Fields of a sample that count its work: where all are 0, it has nothing to change."""
 
     @property
     def name(self) -> str:
@@ -33,13 +37,45 @@ class Combination:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """What a plan switches, and its combinations, the base first. An A/A control of the base is
-    not among them."""
+    """What a plan switches, and the combinations with which each operation begins, the base first.
+    An A/A control of the base is not among them."""
 
     switches: tuple[Switch, ...]
     combinations: tuple[Combination, ...]
+    screened: bool = False
+    """Whether the switches of a group are flipped together at first, since there are many."""
+    steered: bool = False
+    """Whether an operation's own blocks decide what else is measured, and what is not
+    (`statistics/study/steering.py`). The rule is the plan's, the decisions are in the record."""
 
     @property
     def base(self) -> str:
         """The variant that has every switch at its base value."""
         return self.combinations[0].variant
+
+
+HELD, PRUNED, OPENED, TAKEN_APART = "held", "pruned", "opened", "taken apart"
+DECISIONS = (HELD, PRUNED, OPENED, TAKEN_APART)
+"""What can be decided of an operation's tactics: they are left at base at the other end, because
+with them a statement takes too long (held), or because they have no work to change (pruned); the
+switches of a group are flipped one by one (opened); all combinations of three are measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A decision about one operation at one scale, as its blocks called for it."""
+
+    operation: str
+    rows: int
+    kind: str
+    tactics: tuple[str, ...]
+    """What it is about: tactics, or the groups that are opened."""
+    blocks: int
+    """The blocks that it follows from: all that were complete then. The first combinations of the
+    first block, each once, decide what is held and pruned: 0."""
+    reason: str
+    combinations: tuple[Combination, ...] = ()
+    """What is measured from then on that the plan does not list. Of `TAKEN_APART`, none where time
+    was short."""
+    undone: bool = False
+    """Whether it was called for, and not carried out."""

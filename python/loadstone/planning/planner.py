@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from typing import Any
 
 from loadstone.benchmarks.base import Benchmark, Operation
@@ -229,6 +230,11 @@ def _scales(choices: Choices, benchmark: Benchmark, edition: str) -> tuple[int, 
     return benchmark.default_scales
 
 
+def _like(name: str, known: Collection[str]) -> list[str]:
+    """The operations of this name, or of this pattern: `join-*`."""
+    return [name] if name in known else [one for one in known if fnmatchcase(one, name)]
+
+
 def _meant(name: str, known: Collection[str]) -> str:
     """What an unknown operation is called now, or names like it; empty without any."""
     if now := operation_now(name, known):
@@ -247,13 +253,14 @@ def _chosen(
         )
     if choices.operations:
         known = {operation.name: operation for operation in operations}
-        unknown = [name for name in choices.operations if name not in known]
+        named = {name: _like(name, known) for name in choices.operations}
+        unknown = [name for name, found in named.items() if not found]
         if unknown:
             listed = f"loadstone benchmarks {benchmark} lists all {len(known)}"
             raise InputError(
                 f"there is no operation {unknown[0]!r}", hint=_meant(unknown[0], known) + listed
             )
-        return [known[name] for name in choices.operations]
+        return [known[name] for name in dict.fromkeys(one for own in named.values() for one in own)]
     if choices.preset != "full":
         operations = [item for item in operations if "full" not in item.presets]
     if choices.preset in ("quick", "study"):

@@ -3,16 +3,19 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from loadstone.analysis.study_design import first_design
 from loadstone.engines.base import System
 from loadstone.errors import InputError
 from loadstone.plan.choices import FACTORIAL
 from loadstone.plan.study import Combination, Study, Switch
 from loadstone.plan.variant import Variant
-from loadstone.statistics.study import factorial, parts_of, two_ended
+from loadstone.statistics.study import PARTS_MAX
 
-SWITCHES_MAX = 24
+SWITCHES_MAX = 64
 FACTORIAL_MAX = 6
 """Switches of a full factorial: 64 combinations."""
+ALL = "all"
+"""What `--vary` takes for every tactic that has another value."""
 
 
 def study_of(
@@ -27,17 +30,29 @@ def study_of(
             hint=f"loadstone tactics {base.engine} lists what it can switch; name it with --vary",
         )
     _check_count(switches, design)
-    start = _with(base, {switch.tactic: switch.base for switch in switches}, engine)
-    other = {switch.tactic: switch.other for switch in switches}
+    study = Study(
+        switches,
+        (),
+        screened=design != FACTORIAL and len(switches) > PARTS_MAX,
+        steered=True,
+    )
     made = []
-    for flipped in _flipped(switches, design):
-        variant = _with(start, {name: other[name] for name in flipped}, engine)
+    for flipped in _flipped(study, design):
+        variant = combined(base, engine, study, flipped)
         engine.check(variant)
         made.append((Combination(variant.name, flipped), variant))
     return (
-        Study(switches, tuple(combination for combination, _ in made)),
+        replace(study, combinations=tuple(combination for combination, _ in made)),
         tuple(variant for _, variant in made),
     )
+
+
+def combined(base: Variant, engine: type[System], study: Study, flipped: Sequence[str]) -> Variant:
+    """The variant of a study's engine with these tactics at their other value, all others at
+    base."""
+    start = _with(base, {switch.tactic: switch.base for switch in study.switches}, engine)
+    others = {one.tactic: one.other for one in study.switches if one.tactic in flipped}
+    return _with(start, others, engine)
 
 
 def _check_count(switches: Sequence[Switch], design: str) -> None:
@@ -52,11 +67,11 @@ def _check_count(switches: Sequence[Switch], design: str) -> None:
         )
 
 
-def _flipped(switches: Sequence[Switch], design: str) -> list[tuple[str, ...]]:
+def _flipped(study: Study, design: str) -> list[tuple[str, ...]]:
     """The tactics at their other value, in each combination of a design."""
-    parts = parts_of(switch.tactic for switch in switches)
-    chosen = factorial(parts) if design == FACTORIAL else two_ended(parts)
-    return [tuple(name for name in parts if name in combination) for combination in chosen]
+    chosen = first_design(study, design).combinations
+    names = [switch.tactic for switch in study.switches]
+    return [tuple(name for name in names if name in combination) for combination in chosen]
 
 
 def _switches(base: Variant, engine: type[System], vary: Sequence[str]) -> Iterator[Switch]:
@@ -65,6 +80,9 @@ def _switches(base: Variant, engine: type[System], vary: Sequence[str]) -> Itera
             # The base may be at the value that a study would switch to.
             if tactic.studied not in ("", engine.tactic_of(base, name)):
                 yield _switch(base, engine, name, ())
+    if tuple(vary) == (ALL,):
+        yield from _every(base, engine)
+        return
     for text in vary:
         name, equals, values = text.partition("=")
         given = tuple(value.strip() for value in values.split(",")) if equals else ()
@@ -81,6 +99,19 @@ def _switches(base: Variant, engine: type[System], vary: Sequence[str]) -> Itera
         yield _switch(base, engine, name.strip(), given)
 
 
+def _every(base: Variant, engine: type[System]) -> Iterator[Switch]:
+    """Each tactic that belongs to a group and has another value that the engine takes here."""
+    for name, tactic in engine.capabilities.tactics.items():
+        if not tactic.group:
+            continue
+        try:
+            switch = _switch(base, engine, name, ())
+            engine.check(_with(base, {name: switch.other}, engine))
+        except InputError:
+            continue  # a number without another value, or one that this machine is too small for
+        yield switch
+
+
 def _switch(base: Variant, engine: type[System], name: str, given: Sequence[str]) -> Switch:
     """A switch from the values given, or from the base's own to the first other one declared."""
     for value in given:
@@ -95,7 +126,8 @@ def _switch(base: Variant, engine: type[System], name: str, given: Sequence[str]
             f"--vary {name} has the same value twice: {first}",
             hint=f"loadstone tactics {base.engine} {name} lists its values",
         )
-    return Switch(name, first, other)
+    declared = engine.tactic_named(name)
+    return Switch(name, first, other, declared.group, declared.counters)
 
 
 def _other(engine: type[System], name: str, first: str) -> str:

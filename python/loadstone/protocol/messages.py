@@ -58,6 +58,8 @@ class Block(Part, frozen=True):
     """The storage structure that the operation exercises."""
     warming: tuple[Variation, ...] = ()
     """Inputs that no sample has, for the warm-up; none: it runs the block's variations."""
+    limit_ns: int = 0
+    """A statement that takes longer is ended, and with it the block; 0: none is."""
 
 
 class Loop(Part, frozen=True):
@@ -148,11 +150,13 @@ class Found(Reply, frozen=True):
 
 
 class BlockResult(Reply, frozen=True):
-    """The samples of one block. It ends with the first wrong answer."""
+    """The samples of one block. It ends with the first wrong answer, and where a statement was
+    ended (`ended`) because it took longer than the block's limit."""
 
     samples: tuple[Sample, ...]
     answers: tuple[AnswerCheck, ...]
     evidence: tuple[ColdEvidence, ...]
+    ended: bool = False
 
 
 class FunctionCount(Part, frozen=True):

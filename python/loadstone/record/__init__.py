@@ -1,7 +1,21 @@
-"""The record: one append-only SQLite file of everything a run learned. See docs/record.md."""
+"""The record: one append-only SQLite file of everything a run learned. See docs/record.md.
 
-from loadstone.record.model import CellResult, Load, Run, Sample, Session
-from loadstone.record.reader import read
-from loadstone.record.writer import Recorder
+What is asked for is imported then: a worker has no record, and names only types of its rows.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from loadstone.record.model import CellResult, Load, Run, Sample, Session
+    from loadstone.record.reader import read
+    from loadstone.record.writer import Recorder
 
 __all__ = ["CellResult", "Load", "Recorder", "Run", "Sample", "Session", "read"]
+_PLACES = {"read": "reader", "Recorder": "writer"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_PLACES.get(name, 'model')}"), name)

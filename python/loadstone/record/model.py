@@ -7,6 +7,7 @@ from typing import Any
 
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.presentation import Presentation
+from loadstone.plan.study import Decision
 from loadstone.record.budget import Budget
 
 
@@ -232,8 +233,10 @@ class CellResult:
 
     `status`: ok; failed (`reason` says how: `> 60 s`, `wrong answer …`, `engine crashed …`); gap
     (declared); disturbed (others took part of the machine: a figure within the wider interval that
-    `disturbance` gives); invalid (measured, but beyond a limit of the instrument). A cold cell
-    whose evidence is incomplete has `temperature_shown` = `unproved`.
+    `disturbance` gives); invalid (measured, but beyond a limit of the instrument); and in a study
+    censored (its statement was ended after `longer_than_ns`: no figure, but a lower bound) and
+    spared (a decision made it superfluous). A cold cell whose evidence is incomplete has
+    `temperature_shown` = `unproved`.
     """
 
     cell: Cell
@@ -248,6 +251,7 @@ class CellResult:
     disturbance: Disturbance | None = None
     budget: Budget | None = None
     """Where its time went, if the plan asks and it was measured."""
+    longer_than_ns: int | None = None
 
     @property
     def read_nothing(self) -> bool:
@@ -390,6 +394,8 @@ class Run:
     users: tuple[UsersPoint, ...] = ()
     inputs: tuple[InputText, ...] = ()
     """Of the first variations of each operation; empty in a record of before there were any."""
+    decisions: tuple[Decision, ...] = ()
+    """Of a study: the latest session's of each operation and scale."""
 
     @property
     def pending(self) -> tuple[Cell, ...]:

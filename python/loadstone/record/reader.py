@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from loadstone.errors import InputError, RecordError
 from loadstone.plan.plan import SAMPLES_MAX, Cell, Plan
 from loadstone.plan.presentation import Presentation
+from loadstone.plan.study import Combination, Decision
 from loadstone.record import earlier_names
 from loadstone.record.budget import Budget, BudgetBlock, BudgetPart, BudgetRung, BudgetThread
 from loadstone.record.column import shown
@@ -60,6 +61,8 @@ def read(path: Path) -> Run:
         connection.close()
 
 
+Flipped = tuple[str, tuple[str, ...]]
+"""A combination: its variant, and the tactics at their other value."""
 Percentile = Annotated[str, OneOf((*(f"{p:g}" for p in PERCENTILES), "max"))]
 Nanoseconds = Annotated[int, Within(0, 10**18)]
 
@@ -101,6 +104,7 @@ def _run(source: _Source) -> Run:
         raise RecordError("its plan does not match run.plan_hash")
     plan = Plan.from_json(earlier_names.plan_now(plan_text, source.version))
     numbers = earlier_names.published_now(strict_json(head["published"]), source.version)
+    decided = [(row.pop("session_id"), _decision(row)) for row in source.rows("decision")]
     return Run(
         run_id=head["run_id"],
         created_at=head["created_at"],
@@ -110,7 +114,7 @@ def _run(source: _Source) -> Run:
         presentation=_presentation(head, plan),
         sessions=_sessions(source),
         operations=_unique(sorted(map(_operation, source.rows("operation")), key=_place)),
-        results=_results(source, plan),
+        results=_results(source, plan, [decision for _, decision in decided]),
         loads=tuple(map(_load, _in_session(source.rows("load")))),
         terms=tuple(Term(**row) for row in _in_session(source.rows("term"))),
         structure_notes=_unique(
@@ -120,6 +124,7 @@ def _run(source: _Source) -> Run:
         events=tuple(Event(**row) for row in _in_session(source.rows("event"))),
         users=tuple(map(_users_point, _in_session(source.rows("users")))),
         inputs=_unique(InputText(**row) for row in source.rows("input")),
+        decisions=_standing(source, plan, decided),
     )
 
 
@@ -190,7 +195,51 @@ def _sessions(source: _Source) -> tuple[Session, ...]:
     )
 
 
-def _results(source: _Source, plan: Plan) -> tuple[CellResult, ...]:
+def _decision(row: dict[str, Any]) -> Decision:
+    where = "decision.combinations"
+    listed = shaped(strict_json(row["combinations"]), tuple[Flipped, ...], where)
+    own = {
+        "tactics": shaped(strict_json(row["tactics"]), tuple[str, ...], "decision.tactics"),
+        "combinations": tuple(Combination(*one) for one in listed),
+        "undone": bool(row["undone"]),
+    }
+    return Decision(**row | own)
+
+
+def _standing(
+    source: _Source, plan: Plan, decided: Iterable[tuple[int, Decision]]
+) -> tuple[Decision, ...]:
+    """The decisions of the session that recorded the operation's base: one that was interrupted may
+    have decided, too, and its blocks were taken again."""
+    if plan.study is None:
+        return ()
+    recorded = {
+        (row["rows"], row["operation"]): row["session_id"]
+        for row in source.rows("cell")
+        if row["variant"] == plan.study.base
+    }
+    return tuple(one for by, one in decided if recorded.get((one.rows, one.operation)) == by)
+
+
+def _planned(plan: Plan, decided: Iterable[Decision]) -> dict[str, Cell]:
+    """The plan's cells by key, and those that decisions added; each as its base's."""
+    cells = {cell.key: cell for cell in plan.cells}
+    bases = {
+        (cell.operation, cell.rows): cell
+        for cell in plan.cells
+        if plan.study is not None and cell.variant == plan.study.base
+    }
+    for one in decided:
+        base = bases.get((one.operation, one.rows))
+        if base is None:
+            raise RecordError(f"it decides on {shown(one.operation)}, which its plan lacks")
+        for each in one.combinations:
+            added = dataclasses.replace(base, variant=each.variant, gap="")
+            cells.setdefault(added.key, added)
+    return cells
+
+
+def _results(source: _Source, plan: Plan, decided: Iterable[Decision]) -> tuple[CellResult, ...]:
     parts: dict[str, dict[int, list[Any]]] = {}
     for name, kind in (
         ("sample", Sample),
@@ -206,7 +255,8 @@ def _results(source: _Source, plan: Plan) -> tuple[CellResult, ...]:
             grouped[cell_id].append(_evidence(row) if name == "evidence" else kind(**row))
         parts[name] = grouped
     budgets = _budgets(source)
-    planned = {cell.key: cell for cell in plan.cells}
+    planned = _planned(plan, decided)
+    bounds = {row["cell_id"]: row["longer_than_ns"] for row in source.rows("bound")}
     results: dict[str, CellResult] = {}
     for row in source.rows("cell"):
         cell_id, status = row["cell_id"], row["status"]
@@ -217,6 +267,8 @@ def _results(source: _Source, plan: Plan) -> tuple[CellResult, ...]:
             raise RecordError(
                 f"its cell {shown(cell.key)} is disturbed, but has no row in disturbance"
             )
+        if (status == "censored") is not (cell_id in bounds):
+            raise RecordError(f"its cell {shown(cell.key)} is {status}, which its bound belies")
         results[cell.key] = CellResult(
             cell=planned[cell.key],
             status=status,
@@ -229,6 +281,7 @@ def _results(source: _Source, plan: Plan) -> tuple[CellResult, ...]:
             condition=next(iter(parts["condition"][cell_id]), None),
             disturbance=next(iter(parts["disturbance"][cell_id]), None),
             budget=budgets.get(cell_id),
+            longer_than_ns=bounds.get(cell_id),
         )
     return tuple(results.values())
 

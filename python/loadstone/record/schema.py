@@ -3,6 +3,7 @@ test compares the two."""
 
 from loadstone.owner import OWNER
 from loadstone.plan.statement_ladder import RUNGS, UNWATCHED, WATCHED
+from loadstone.plan.study import DECISIONS
 from loadstone.record.budget import SAMPLED
 from loadstone.record.column import (
     Column,
@@ -22,7 +23,7 @@ from loadstone.record.column import (
 APPLICATION_ID = 0x4C6F6164  # "Load": tells a record from any other SQLite file
 SCHEMA_VERSION = 8
 
-STATUSES = ("ok", "failed", "gap", "disturbed", "invalid")
+STATUSES = ("ok", "failed", "gap", "disturbed", "invalid", "censored", "spared")
 
 ID = whole(1, 2**53)
 ORDINAL = whole(0, 10**9)
@@ -247,6 +248,22 @@ TABLES = (
             Column("high_factor", real(1, 1e12)),
         ),
         since=4,
+    ),
+    Table("bound", (CELL, Column("longer_than_ns", MEASURED_NS)), since=8),
+    Table(
+        "decision",
+        (
+            SESSION,
+            Column("operation", NAME),
+            Column("rows", SCALE),
+            Column("kind", one_of(DECISIONS)),
+            Column("tactics", json_text(1 << 16)),
+            Column("blocks", ORDINAL),
+            Column("reason", WORDS),
+            Column("combinations", json_text(1 << 20)),
+            Column("undone", TRUTH),
+        ),
+        since=8,
     ),
     Table(
         "statement",

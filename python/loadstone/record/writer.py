@@ -11,6 +11,7 @@ from typing import Any
 from loadstone.errors import RecordError
 from loadstone.plan.plan import Plan
 from loadstone.plan.presentation import Presentation
+from loadstone.plan.study import Decision
 from loadstone.record.budget import Budget
 from loadstone.record.door import check_beside, owned
 from loadstone.record.model import (
@@ -172,6 +173,24 @@ class Recorder:
         """Something happened outside a cell."""
         self._many("event", [self._mine(**by_name(event))])
 
+    def decisions(self, decisions: Sequence[Decision]) -> None:
+        """What was decided of an operation of a study, before its cells."""
+        self._many(
+            "decision",
+            [
+                self._mine(
+                    **by_name(one)
+                    | {
+                        "tactics": json.dumps(one.tactics),
+                        "combinations": json.dumps(
+                            [[each.variant, each.flipped] for each in one.combinations]
+                        ),
+                    }
+                )
+                for one in decisions
+            ],
+        )
+
     def cell(self, result: CellResult) -> None:
         """A cell has ended: all of it in one transaction."""
         cell = result.cell
@@ -199,6 +218,9 @@ class Recorder:
                     _insert(self._connection, name, row)
             if result.budget is not None:
                 self._budget(cell_id, result.budget)
+            if result.longer_than_ns is not None:
+                bound = {"cell_id": cell_id, "longer_than_ns": result.longer_than_ns}
+                _insert(self._connection, "bound", bound)
 
     def _budget(self, cell_id: int, budget: Budget) -> None:
         head = by_name(budget)

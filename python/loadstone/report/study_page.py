@@ -109,10 +109,13 @@ class Fall:
 
 def side_of(each: SwitchEffect) -> tuple[str, int]:
     """The side and the depth of a cell's shade; none unless it is called an effect."""
-    if each.failure or each.alone is None or not each.acts_alone:
+    ratio = each.alone_beyond
+    if ratio is None and each.alone is not None and each.acts_alone:
+        ratio = each.alone.value
+    if each.failure or ratio is None:
         return "", 0
-    reach = abs(math.log(each.alone.value)) / math.log(SHADE_RATIO_MAX)
-    return _side(each.alone.value), min(SHADES, max(1, round(reach * SHADES)))
+    reach = abs(math.log(ratio)) / math.log(SHADE_RATIO_MAX)
+    return _side(ratio), min(SHADES, max(1, round(reach * SHADES)))
 
 
 def _side(ratio: float) -> str:

@@ -18,21 +18,39 @@ SIZES = ("cache", "cache_bytes")
 
 def cell(each: SwitchEffect) -> str:
     """A cell of the map: the effect of the switch alone."""
+    mark = OTHER_PLAN if each.same_plan is False else ""
+    if each.alone_beyond is not None:
+        return f"> {times(each.alone_beyond)}{mark}"
+    if each.group:
+        return NOTHING
     if each.failure or each.alone is None:
         return UNKNOWN
-    mark = OTHER_PLAN if each.same_plan is False else ""
     return (times(each.alone.value) if each.acts_alone else NOTHING) + mark
 
 
 def line(operation: str, each: SwitchEffect) -> str:
     """An effect in a sentence."""
     found = [
-        f"{when} {_with_interval(ratio)}"
-        for when, ratio in (("alone", each.alone), ("last", each.last))
-        if ratio is not None
+        f"{when} {told_by}"
+        for when, told_by in (("alone", _alone_words(each)), ("last", _last_words(each)))
+        if told_by
     ]
     plan = {True: "same plan", False: "another plan", None: "plan not shown"}[each.same_plan]
     return f"{operation}, {words(each.switch)}: {', '.join(found)}; {plan}"
+
+
+def _alone_words(each: SwitchEffect) -> str:
+    if each.alone_beyond is not None:
+        return f"more than {times(each.alone_beyond)}, where it was ended"
+    return _with_interval(each.alone) if each.alone is not None else ""
+
+
+def _last_words(each: SwitchEffect) -> str:
+    if each.last_beyond is not None:
+        return f"more than {times(each.last_beyond)}, where it was ended"
+    if each.last_below is not None:
+        return f"less than {digits(each.last_below, 2)}{TIMES}: without it a statement was ended"
+    return _with_interval(each.last) if each.last is not None else ""
 
 
 def _with_interval(ratio: Estimate) -> str:
@@ -42,7 +60,9 @@ def _with_interval(ratio: Estimate) -> str:
 
 
 def words(switch: Switch) -> str:
-    """A switch as it is turned: `join hash → merge`."""
+    """A switch as it is turned: `join hash → merge`; a group by its name."""
+    if not switch.other:
+        return switch.tactic
     return f"{switch.tactic} {switch.base} → {switch.other}"
 
 
@@ -51,7 +71,7 @@ def legend(confidence: float) -> str:
     return (
         f"Time with one switch at its other value over the time at base. {NOTHING} no effect beyond"
         f" 3 %, the A/A noise and its {confidence:.1%} interval; {OTHER_PLAN} another plan;"
-        f" {UNKNOWN} not measured."
+        f" > ended there, a lower bound; {UNKNOWN} not measured."
     )
 
 
@@ -74,6 +94,10 @@ def failure_words(each: SwitchEffect) -> str:
     """Why there is no figure; empty where there is one."""
     if each.failure:
         return each.failure
+    if each.alone_beyond is not None:
+        return f"more than {times(each.alone_beyond)}: its statement was ended, a lower bound"
+    if each.group:
+        return f"flipped only with the other {each.group}, which together do nothing beyond 5 %"
     return "" if each.alone else "no block measured both the base and this switch alone"
 
 

@@ -2,9 +2,11 @@
 
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from math import log
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
@@ -12,6 +14,7 @@ from rich.text import Text
 from loadstone.analysis.study import (
     StudiedOperation,
     StudyMap,
+    SwitchEffect,
     operation_effects,
     study_map,
 )
@@ -24,8 +27,13 @@ from loadstone.record.model import CellResult, Run
 from loadstone.report.legible import legible_run
 from loadstone.report.study_words import NOTHING, UNKNOWN, cell, legend, line, milliseconds, words
 from loadstone.report.terminal import Progress, Unit, folded, one_line, unit_of
-from loadstone.text.numbers import listing, number, plural
+from loadstone.text.numbers import listing, number, plural, times
 
+if TYPE_CHECKING:
+    from loadstone.plan.study import Decision
+
+WARM = "warm"
+"""The temperature of every cell of a study."""
 STRONGEST = 6
 """Effects that are told with their intervals below the map."""
 COLUMN = 12
@@ -40,20 +48,36 @@ class StudyProgress(Progress):
         super().__init__(plan, words, total)
         self._results: dict[Unit, dict[str, CellResult]] = defaultdict(dict)
         self._lines: dict[Unit, Text] = {}
-        """Of operations that have ended. Each is computed once: while others are measured, the
-        screen is drawn many times."""
+        """Each is computed once: while others are measured, the screen is drawn many times."""
+        self._decisions: dict[Unit, Sequence[Decision]] = {}
+        self._planned = frozenset(cell.variant for cell in plan.cells)
+        self._has_begun = False
+
+    def on_effects(self, found: StudiedOperation) -> None:
+        """What is known of an operation after a block: shown, and not yet a result."""
+        unit = found.rows, WARM, found.name
+        self._decisions[unit] = found.decisions
+        self._lines[unit] = Text(so_far(found), style="dim")
+        if self._live is None and not self._has_begun:
+            # Elsewhere than on a terminal each line stays: the first says that there are effects.
+            self._console.print(self._lines[unit], soft_wrap=True)
+        self._has_begun = True
+        self._draw()
 
     def on_result(self, result: CellResult) -> None:
-        """A cell has a result."""
+        """A cell has a result; those that the plan does not list come first."""
         unit = unit_of(result.cell)
         self._results[unit][result.cell.variant] = result
-        if len(self._results[unit]) == self._expected[unit]:
+        if result.cell.variant not in self._planned:
+            return
+        planned = self._planned.intersection(self._results[unit])
+        if len(planned) == self._expected[unit]:
             self._lines[unit] = self._line_of(unit)
         super().on_result(result)
 
     def _say(self, unit: Unit, variant: str, *, again: bool) -> None:
-        del variant, again
-        if unit in self._lines:
+        del variant
+        if again or len(self._rows[unit]) == self._expected[unit]:
             self._console.print(self._lines[unit], soft_wrap=True)
 
     def _line_of(self, unit: Unit) -> Text:
@@ -61,13 +85,14 @@ class StudyProgress(Progress):
         results = self._results[unit]
         if study is None or study.base not in results:
             return Text(f"{unit[2]}: …", style="dim")
-        return Text(ended_line(operation_effects(self._plan, study, results)))
+        decided = self._decisions.get(unit, ())
+        return Text(ended_line(operation_effects(self._plan, study, results, decided)))
 
     def _table(self) -> Table:
         table = Table.grid()
         room = max(3, self._console.height - 5)
-        for unit in list(self._results)[-room:]:
-            table.add_row(self._lines.get(unit, Text(f"{unit[2]}: …", style="dim")))
+        for unit in list(self._lines)[-room:]:
+            table.add_row(self._lines[unit])
         return table
 
 
@@ -175,6 +200,30 @@ def ended_line(operation: StudiedOperation) -> str:
     """What an operation showed, as soon as it has ended."""
     acting = sorted((one for one in operation.switches if one.strength), key=lambda o: -o.strength)
     told = [f"{words(each.switch)} {cell(each)}" for each in acting]
+    return f"{_at_base(operation)}; {', '.join(told) or 'no switch has an effect'}"
+
+
+def so_far(operation: StudiedOperation) -> str:
+    """What its blocks show so far: figures without intervals, the largest first."""
+    seen = [
+        (abs(log(ratio)), f"{words(each.switch)} {sign}{times(ratio)}")
+        for each in operation.switches
+        for sign, ratio in _so_far(each)
+        if abs(log(ratio)) > operation.effects.threshold
+    ]
+    told = [text for _, text in sorted(seen, reverse=True)[:STRONGEST]]
+    blocks = plural(operation.effects.blocks, "block")
+    return f"{_at_base(operation)}; after {blocks} {', '.join(told) or 'no switch shows an effect'}"
+
+
+def _so_far(each: SwitchEffect) -> Iterable[tuple[str, float]]:
+    if each.alone_beyond is not None:
+        yield ">", each.alone_beyond
+    elif each.alone is not None:
+        yield "~", each.alone.value
+
+
+def _at_base(operation: StudiedOperation) -> str:
     base_ms = operation.effects.base_ms
     base = "" if base_ms is None else f" {milliseconds(base_ms)} at base"
-    return f"{operation.name}:{base}; {', '.join(told) or 'no switch has an effect'}"
+    return f"{operation.name}:{base}"

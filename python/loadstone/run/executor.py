@@ -12,9 +12,16 @@ from dataclasses import dataclass, replace
 from loadstone import _core
 from loadstone.benchmarks.base import Operation, StoredRelation
 from loadstone.benchmarks.expected import Answers
-from loadstone.errors import LoadstoneError, TimeLimitError, UnsupportedError, WorkerDiedError
+from loadstone.errors import (
+    InputError,
+    LoadstoneError,
+    TimeLimitError,
+    UnsupportedError,
+    WorkerDiedError,
+)
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.statement_ladder import rungs_of
+from loadstone.planning.study import combined
 from loadstone.protocol import messages
 from loadstone.protocol.messages import (
     Block,
@@ -30,6 +37,7 @@ from loadstone.record import Recorder
 from loadstone.record.model import AnswerCheck, ColdEvidence, Sample, StatementText
 from loadstone.run.progress_listener import ProgressListener
 from loadstone.run.variant_worker import VariantWorker
+from loadstone.text.numbers import duration
 
 RESTART_NS_MAX = 50_000_000
 """An engine that takes longer to restart is restarted only if operations are named."""
@@ -37,8 +45,8 @@ RESTART_NS_MAX = 50_000_000
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of a step for one cell: `ok`, `failed` or `gap` with the reason, and what the
-    step returned."""
+    """The outcome of a step for one cell: `ok`, `failed`, `gap` or `censored` with the reason, and
+    what the step returned."""
 
     status: str = "ok"
     reason: str = ""
@@ -49,6 +57,8 @@ class Outcome:
     profiled: Profiled | None = None
     rungs: Sequence[RungTimes] = ()
     rung_texts: Sequence[RungText] = ()
+    longer_than_ns: int | None = None
+    """Of a censored cell: its statement was ended after so long."""
 
 
 class Executor:
@@ -59,13 +69,13 @@ class Executor:
         plan: Plan,
         rows: int,
         operations: Mapping[str, Operation],
-        workers: Mapping[str, VariantWorker],
-        stored: Mapping[str, Sequence[StoredRelation]],
+        workers: dict[str, VariantWorker],
+        stored: dict[str, Sequence[StoredRelation]],
         answers: Answers,
         recorder: Recorder,
         listener: ProgressListener,
     ) -> None:
-        """`stored`: the relations of the stage, by variant."""
+        """`stored`: the relations of the stage, by variant. A study adds to it and to `workers`."""
         self._plan = plan
         self._rows = rows
         self._operations = operations
@@ -93,18 +103,24 @@ class Executor:
         except LoadstoneError as error:
             self._replace(worker, error)
 
-    def take(self, cell: Cell, ordinals: range, number: int, *, warm: bool) -> Outcome:
+    def take(
+        self, cell: Cell, ordinals: range, number: int, *, warm: bool, limit_ns: int = 0
+    ) -> Outcome:
         """Take the samples with these ordinals as one block of round `number`. `warm`: the caches
-        are full, unless the engine was restarted. A wrong answer is a failure."""
+        are full, unless the engine was restarted. A wrong answer is a failure; a statement that
+        takes longer than `limit_ns`, unless that is 0, is ended, and its cell censored."""
         worker = self._begin(cell)
         warm = warm and cell.variant not in self._restarted
         self._restarted.discard(cell.variant)
-        block = self._block(cell, ordinals, number, warm=warm)
+        block = self._block(cell, ordinals, number, warm=warm, limit_ns=limit_ns)
         try:
             worker.become(cell.variant)
             result = worker.ask(messages.TakeBlock(block))
         except LoadstoneError as error:
             return self._failure(worker, error)
+        if result.ended:
+            told = f"> {duration(limit_ns)}"
+            return Outcome("censored", told, answers=result.answers, longer_than_ns=limit_ns)
         return self._taken(worker, result)
 
     def watch(
@@ -197,11 +213,29 @@ class Executor:
             outcomes.append(outcome)
         return outcomes
 
-    def explain(self, cell: Cell) -> Outcome:
-        """The statements of a cell's first variations, with the engine's plans."""
+    def admit(self, like: Cell, flipped: tuple[str, ...]) -> Cell | None:
+        """A cell as this one, of a combination that the plan's study does not list. None where no
+        worker has loaded the data that it needs, or the engine takes no such variant."""
+        worker, study = self._workers[like.variant], self._plan.study
+        if study is None:
+            return None
+        try:
+            variant = combined(worker.variant_named(like.variant), worker.engine, study, flipped)
+            worker.engine.check(variant)
+        except InputError:
+            return None
+        for each in dict.fromkeys(self._workers.values()):
+            if variant.name not in self._workers and each.admit(variant):
+                self._stored[variant.name] = self._stored[each.variant.name]
+                self._workers[variant.name] = each
+        return replace(like, variant=variant.name) if variant.name in self._workers else None
+
+    def explain(self, cell: Cell, *, briefly: bool = False) -> Outcome:
+        """The statements of a cell's first variations, with the engine's plans. `briefly`: nothing
+        that would execute one."""
         worker = self._begin(cell)
         variations = min(cell.samples, len(self._operations[cell.operation].texts))
-        block = self._block(cell, range(min(variations, 2)), 0)
+        block = self._block(cell, range(min(variations, 2)), 0, limit_ns=1 if briefly else 0)
         try:
             worker.become(cell.variant)
             return Outcome(statements=worker.ask(messages.Explain(block)).statements)
@@ -239,7 +273,9 @@ class Executor:
             self._mend(worker)
         return Outcome("failed", error.message)
 
-    def _block(self, cell: Cell, ordinals: range, number: int, *, warm: bool = False) -> Block:
+    def _block(
+        self, cell: Cell, ordinals: range, number: int, *, warm: bool = False, limit_ns: int = 0
+    ) -> Block:
         """The block with these ordinals; `warm`: nothing has to be warmed up before it."""
         operation = self._operations[cell.operation]
         variations = []
@@ -263,6 +299,7 @@ class Executor:
             round=number,
             warming=tuple(Variation(-1, text, "", 0, "") for text in warming),
             storage=operation.storage,
+            limit_ns=limit_ns,
         )
 
     def _mend(self, worker: VariantWorker) -> None:

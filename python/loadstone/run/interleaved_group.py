@@ -59,6 +59,8 @@ class OpenCell:
     budget: Budget | None = None
     status: str = "ok"
     reason: str = ""
+    longer_than_ns: int | None = None
+    """Where its statement was ended."""
 
     def add(self, outcome: Outcome) -> None:
         """Add the outcome of a step. A failure, or a gap that shows only now, ends the cell."""
@@ -68,9 +70,10 @@ class OpenCell:
         self.statements += outcome.statements
         if outcome.status != "ok":
             self.status, self.reason = outcome.status, outcome.reason
+            self.longer_than_ns = outcome.longer_than_ns
 
     def result(self) -> CellResult:
-        """The cell's result. A failed cell's times are not kept."""
+        """The cell's result. The times of a failed or a censored cell are not kept."""
         measured = self.status in MEASURED
         return CellResult(
             cell=self.cell,
@@ -84,6 +87,7 @@ class OpenCell:
             condition=self.condition,
             disturbance=self.disturbance,
             budget=self.budget if measured else None,
+            longer_than_ns=self.longer_than_ns,
         )
 
     def disturbed(self, reason: str, condition: Condition | None, apart: float) -> None:
@@ -129,7 +133,7 @@ class InterleavedGroup:
 
     def measure(self) -> Iterator[CellResult]:
         """Run the planned rounds and those that undecided comparisons ask for."""
-        live = list(self._right())
+        live, listed = list(self._right()), len(self.opened)
         self._conditions.begin()
         rounds = self._planned_rounds(live)
         if self._repeats:
@@ -137,9 +141,8 @@ class InterleavedGroup:
         condition = self._conditions.end()
         if self._plan.budget:
             self._take_budgets()
-        for item in self._right():
-            item.add(self._executor.explain(item.cell))
-        for item in live:
+        self._explain()
+        for item in (*live, *self.opened[listed:]):
             item.condition = condition
         for items in self._operations.values() if self._plan.limits else ():
             self._hold_against_limits(items, condition)
@@ -160,6 +163,11 @@ class InterleavedGroup:
         for cell, found in taken_budgets(self._executor, self._seed, typical_ns).items():
             items[cell].budget = found.budget
             items[cell].add(found.outcome)
+
+    def _explain(self) -> None:
+        """Ask for the plans of the cells that are in order."""
+        for item in self._right():
+            item.add(self._executor.explain(item.cell))
 
     def _right(self) -> Iterator[OpenCell]:
         return (item for item in self.opened if item.status == "ok")

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from loadstone.analysis.study import StudiedOperation
 from loadstone.record import CellResult
 
 
@@ -12,3 +13,5 @@ class ProgressListener:
 
     on_status: Callable[[str], None] = lambda _: None
     on_result: Callable[[CellResult], None] = lambda _: None
+    on_effects: Callable[[StudiedOperation], None] = lambda _: None
+    """Told what is known of a study's operation while it is measured."""

@@ -22,6 +22,7 @@ from loadstone.run import scratch
 from loadstone.run.load_levels import LoadLevel, UserLoops, load_levels
 from loadstone.run.progress_listener import ProgressListener
 from loadstone.run.stage import Stage
+from loadstone.run.study_group import StudyTime
 from loadstone.run.variant_worker import VariantWorker
 from loadstone.statistics.disturbance import is_disturbed
 
@@ -69,6 +70,8 @@ class Runner:
             for variant in shared
         }
         self._each = tuple(dict.fromkeys(self._workers.values()))
+        groups = {(cell.operation, cell.rows) for cell in self._pending}
+        self._time = StudyTime(plan.within_s, len(groups))
         self._terms: dict[str, list[Term]] = {}
         """The terms of each variant, as last recorded."""
 
@@ -163,7 +166,7 @@ class Runner:
             users = [level for level in levels if level.cell.operation in names]
             again = [group for group in disturbed if group[0].cell.operation in names]
             stage = Stage(self._plan, rows, designs, self._benchmark, self._workers, recorder,
-                          self._listener, conditions)  # fmt: skip
+                          self._listener, conditions, self._time)  # fmt: skip
             repeated = [result.cell for group in again for result in group]
             needed = [*own, *repeated, *(level.cell for level in users)]
             stage.load(needed, sized=place == 0)

@@ -269,7 +269,9 @@ def _measure(
     total = len(cells) + sum(map(len, disturbed))
     shown = StudyProgress if planned.plan.study is not None else Progress
     progress = shown(planned.plan, planned.benchmark.presentation(), total)
-    listener = ProgressListener(on_status=progress.on_status, on_result=progress.on_result)
+    listener = ProgressListener(progress.on_status, progress.on_result)
+    if isinstance(progress, StudyProgress):
+        listener.on_effects = progress.on_effects
     users = earlier.users if earlier else ()
     runner = Runner(
         planned.plan, cells, planned.benchmark, planned.variants, claim, listener, users, disturbed

@@ -4,10 +4,11 @@ A group decides on its measurements and their order (`interleaved_group.py`); an
 them on the stage's engines (`executor.py`).
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 
 from loadstone import _core
-from loadstone.benchmarks.base import Benchmark
+from loadstone.benchmarks.base import Benchmark, StoredRelation
 from loadstone.machine.conditions import Conditions
 from loadstone.plan.plan import Cell, Plan
 from loadstone.planning.tables import relations, stored
@@ -18,7 +19,7 @@ from loadstone.record.writer import now
 from loadstone.run.executor import Executor
 from loadstone.run.interleaved_group import InterleavedGroup
 from loadstone.run.progress_listener import ProgressListener
-from loadstone.run.study_group import StudyGroup
+from loadstone.run.study_group import StudyDoors, StudyGroup, StudyTime
 from loadstone.run.variant_worker import VariantWorker
 from loadstone.statistics import validity
 from loadstone.statistics.disturbance import calmer
@@ -34,17 +35,19 @@ class Stage:
         rows: int,
         designs: Collection[str],
         benchmark: Benchmark,
-        workers: Mapping[str, VariantWorker],
+        workers: dict[str, VariantWorker],
         recorder: Recorder,
         listener: ProgressListener,
         conditions: Conditions,
+        time: StudyTime,
     ) -> None:
+        """`time`: a study's, which its stages share."""
         self.operations = {item.name: item for item in benchmark.operations(plan.edition, rows)}
         self._plan = plan
         self._rows = rows
         self._recorder = recorder
         self._listener = listener
-        relations_of = {
+        relations_of: dict[str, Sequence[StoredRelation]] = {
             name: stored(benchmark, plan, rows, designs, name, worker.engine.capabilities)
             for name, worker in workers.items()
         }
@@ -56,6 +59,9 @@ class Stage:
         self._groups = 0
         self._one_session = benchmark.one_session
         self._conditions = conditions
+        self._doors = StudyDoors(
+            time, self._executor.admit, listener.on_effects, recorder.decisions
+        )
         self._clock_ns = _core.clock_resolution_ns() + _core.clock_cost_ns()
 
     def load(self, cells: Sequence[Cell], *, sized: bool) -> None:
@@ -91,7 +97,8 @@ class Stage:
     def _measured(self, cells: Sequence[Cell]) -> Iterator[CellResult]:
         self._groups += 1
         seed = self._plan.seed + self._rows + self._groups
-        kind = StudyGroup if self._plan.study is not None else InterleavedGroup
+        is_study = self._plan.study is not None
+        kind = partial(StudyGroup, doors=self._doors) if is_study else InterleavedGroup
         group = kind(
             self._plan, cells, seed, self._executor, self._conditions, self._clock_ns,
             one_session=self._one_session, first_scale=self._rows == self._plan.rows[0],

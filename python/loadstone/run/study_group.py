@@ -1,25 +1,28 @@
-"""The interleaved group of a study: one operation on all combinations, block after block.
+"""The interleaved group of a study: one operation on combinations of switches, block after block.
 
-    until every figure is known closely, or its time is over:
+    scouting: each combination once, those that take too long ended; what they decide
+    until every figure is known closely, or the time is over:
         a block = new processes; each combination once, in a random order
+    what the blocks decide, and blocks of that
 
 All combinations of a block meet the same processes and nearly the same moment, so a contrast
 within a block has only the noise of the samples; the blocks are the observations.
 """
 
-from collections import defaultdict
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from loadstone import _core
-from loadstone.analysis.study import operation_effects
+from loadstone.analysis.study import StudiedOperation
+from loadstone.plan.plan import Cell
 from loadstone.plan.role import Role
+from loadstone.plan.study import Decision
+from loadstone.record import CellResult
 from loadstone.run.interleaved_group import InterleavedGroup, OpenCell
+from loadstone.run.study_cells import StudyCells
 from loadstone.statistics.paired_ratio import OBSERVATIONS_MIN
-from loadstone.statistics.study import too_wide
-
-if TYPE_CHECKING:
-    from loadstone.record import CellResult
+from loadstone.statistics.study import blocks_least, escalation, every
 
 TURN_NS = 20_000_000
 """A combination takes samples for about this time in a block: a single short one would show the
@@ -29,41 +32,180 @@ SLOW_NS = 250_000_000
 """So long a statement fills by itself what a warm-up would, and eight blocks of it take long."""
 BLOCKS_MAX = 64
 """Beyond these an interval hardly gets narrower, and a record holds every sample."""
+LONG_RATIO = 10
+"""A statement is ended at so many times that at base, if it is beyond `LONG_TURNS`, too."""
+LONG_TURNS = 4
+"""So many times the time that the operation has for one combination in one block."""
+DECISIONS_SHARE = 0.25
+"""The share of a study's time that is kept for what its blocks decide to measure."""
+
+
+class StudyTime:
+    """A study's time, and the operations that it is split over."""
+
+    def __init__(self, within_s: float, operations: int) -> None:
+        self._left_ns = within_s * 1e9 * (1 - DECISIONS_SHARE)
+        self._further_ns = within_s * 1e9 * DECISIONS_SHARE
+        self._operations = operations
+
+    @property
+    def share_ns(self) -> float:
+        """Of the next operation: what those before it did not need is split over the others."""
+        return max(self._left_ns, 0.0) / max(self._operations, 1)
+
+    @property
+    def further_ns(self) -> float:
+        """For what blocks decide, all operations together."""
+        return max(self._further_ns, 0.0)
+
+    def spent(self, operations: int, ns: float, further_ns: float) -> None:
+        """So many operations were measured in this time, and in that what they decided."""
+        self._operations -= operations
+        self._left_ns -= ns
+        self._further_ns -= further_ns
+
+
+@dataclass(frozen=True, slots=True)
+class StudyDoors:
+    """What a study's group needs beside what any group does."""
+
+    time: StudyTime
+    admit: Callable[[Cell, tuple[str, ...]], Cell | None]
+    on_effects: Callable[[StudiedOperation], None]
+    """Told after each block."""
+    on_decisions: Callable[[Sequence[Decision]], None]
+    """Told before the first of an operation's cells has its result."""
 
 
 class StudyGroup(InterleavedGroup):
     """Owns the state of a study's cells of one operation."""
 
-    def _planned_rounds(self, live: Sequence[OpenCell]) -> int:
-        """Take the blocks. There are as many as give an interval, also where that takes longer."""
-        begun_ns = _core.clock_ns()
-        for number in range(BLOCKS_MAX):
-            spent_ns = _core.clock_ns() - begun_ns
-            # The next block takes about as long as those before it.
-            over = spent_ns * (number + 1) > self._plan.repeat_s * 1e9 * max(number, 1)
-            if number >= OBSERVATIONS_MIN and (over or not self._is_open(live)):
-                break
-            self._study_block(live, number)
-        return BLOCKS_MAX
+    _limit_ns = 0
+    """Of a statement that is scouted; 0: none."""
+    _ordinals = 0
+    """Samples that every combination of the blocks so far has taken or passed over: all of a block
+    have the same ordinals, and so the same inputs."""
 
-    def _is_open(self, live: Sequence[OpenCell]) -> bool:
-        """Whether some figure of some operation is known less closely than a study wants. Only the
-        widths of intervals count: to stop at the first effect would find some that are none."""
+    def __init__(self, *arguments: Any, doors: StudyDoors, **others: Any) -> None:
+        super().__init__(*arguments, **others)
         study = self._plan.study
         if study is None:
-            return False
-        by_operation: dict[str, dict[str, CellResult]] = defaultdict(dict)
-        for item in live:
-            by_operation[item.cell.operation][item.cell.variant] = item.result()
-        return any(
-            too_wide(operation_effects(self._plan, study, results).effects)
-            for results in by_operation.values()
-            if study.base in results
-        )
+            raise ValueError("a study's group needs a study")
+        self._doors = doors
+        self._studied = [
+            StudyCells(self._plan, study, items, self._admitted)
+            for items in self._operations.values()
+            if any(item.cell.variant == study.base for item in items)
+        ]
 
-    def _study_block(self, live: Sequence[OpenCell], number: int) -> None:
+    def measure(self) -> Iterator[CellResult]:
+        """As for any group; and before the first result its decisions."""
+        results = list(super().measure())
+        for one in self._studied:
+            self._doors.on_decisions(one.decisions)
+        # Those that the plan does not list come first: its last completes the operation.
+        listed = self._plan.variants
+        yield from sorted(results, key=lambda one: one.cell.variant in listed)
+
+    def _admitted(self, like: OpenCell, flipped: tuple[str, ...]) -> OpenCell | None:
+        cell = self._doors.admit(like.cell, flipped)
+        if cell is None:
+            return None
+        item = OpenCell(cell)
+        self.opened.append(item)
+        self._operations[cell.operation].append(item)
+        return item
+
+    def _planned_rounds(self, live: Sequence[OpenCell]) -> int:
+        """Take the blocks. There are as many as give an interval, also where that takes longer."""
+        del live
+        time, begun_ns = self._doors.time, _core.clock_ns()
+        self._look()
+        share_ns = time.share_ns * len(self._studied)
+        for one in self._studied:
+            self._scout(one, share_ns)
+        number = self._more_blocks(0, begun_ns + share_ns)
+        first_ns = _core.clock_ns()
+        for one in self._studied:
+            number = self._further(one, number, (first_ns - begun_ns) / number)
+            one.spare()
+            one.settle()
+        ended_ns = _core.clock_ns()
+        time.spent(len(self._studied), first_ns - begun_ns, ended_ns - first_ns)
+        return number
+
+    def _scout(self, one: StudyCells, share_ns: float) -> None:
+        """Measure each combination of the design once, the base first. What is ended decides on the
+        others."""
+        if one.base.status != "ok":
+            return
+        self._scouted(one.base)
+        if one.base.status != "ok":
+            return
+        turns = OBSERVATIONS_MIN * len(one.design.combinations)
+        longest = LONG_TURNS * share_ns / turns
+        own_ns = one.base.samples[0].elapsed_ns
+        limit_ns = int(max(LONG_RATIO * own_ns, longest)) if one.steered else 0
+        for item in one.controls():
+            self._scouted(item)
+        ended = True
+        while ended:
+            # Alone first: what is ended there spares the others its end.
+            for flipped in one.design.parts.values():
+                self._scouted(one.cell(flipped), limit_ns)
+            ended = one.steered and one.hold()
+            if not ended and one.design.parts:
+                self._scouted(one.cell(every(one.design.parts)), limit_ns)
+                ended = one.steered and one.hold()
+        if one.steered:
+            one.prune()
+        for flipped in one.design.combinations:
+            self._scouted(one.cell(flipped), limit_ns)
+        self._ordinals = 1
+        self._doors.on_effects(one.effects())
+
+    def _scouted(self, item: OpenCell | None, limit_ns: int = 0) -> None:
+        if item is not None and item.status == "ok" and not item.samples:
+            outcome = self._executor.take(item.cell, range(1), 0, warm=False, limit_ns=limit_ns)
+            item.add(outcome)
+
+    def _more_blocks(self, number: int, end_ns: float) -> int:
+        """Take blocks until all is known closely or the time is over, and as many at least as give
+        intervals. Returns the next block's number."""
+        first, begun_ns = number, _core.clock_ns()
+        least = max((blocks_least(one.count) for one in self._studied), default=OBSERVATIONS_MIN)
+        while number - first < BLOCKS_MAX:
+            taken = number - first
+            now_ns = _core.clock_ns()
+            # The next block takes about as long as those before it.
+            over = now_ns + (now_ns - begun_ns) / max(taken, 1) > end_ns
+            if taken >= least and (over or not any(one.is_open() for one in self._studied)):
+                break
+            self._study_block(number)
+            number += 1
+        return number
+
+    def _further(self, one: StudyCells, number: int, block_ns: float) -> int:
+        """What an operation's blocks call for beyond its design: first its groups opened, then
+        three switches taken apart. Returns the next block's number."""
+        if not one.steered or one.base.status != "ok":
+            return number
+        time = self._doors.time
+        if one.open(number):
+            number = self._more_blocks(number, _core.clock_ns() + time.share_ns)
+        further = escalation(one.design.parts, one.effects().effects)
+        if further is None:
+            return number
+        cells = len(one.design.combinations)
+        expected_ns = block_ns * OBSERVATIONS_MIN * (len(further.combinations) + 2) / (cells + 2)
+        one.take_apart(further, number, undone=expected_ns > time.further_ns)
+        if not one.decisions[-1].undone:
+            number = self._more_blocks(number, _core.clock_ns() + expected_ns)
+        return number
+
+    def _study_block(self, number: int) -> None:
         """Start new processes, and give each combination its turn."""
-        able = [item for item in live if item.status == "ok"]
+        able = [item for one in self._studied for item in one.able()]
         if number:
             # The harness overhead is no combination: it keeps its process.
             studied = [
@@ -72,13 +214,17 @@ class StudyGroup(InterleavedGroup):
             outcomes = self._executor.fork([item.cell for item in studied])
             for item, outcome in zip(studied, outcomes, strict=True):
                 item.add(outcome)
-        self._look()
-        count = self._turn(able)
-        for index in _core.schedule(self._seed + number, len(able), 1)[0]:
-            item = able[index]
-            taken = len(item.samples)
-            if item.status == "ok":
-                self._take(item, range(taken, taken + count), number)
+            self._look()
+        # Scouting took the first sample of the first block.
+        count = self._turn(able) - (0 if number else 1)
+        taken = range(self._ordinals, self._ordinals + count)
+        for index in _core.schedule(self._seed + number, len(able), 1)[0] if count else ():
+            if able[index].status == "ok":
+                self._take(able[index], taken, number)
+        self._ordinals = taken.stop
+        for one in self._studied:
+            if one.base.status == "ok":
+                self._doors.on_effects(one.effects())
 
     @staticmethod
     def _turn(able: Sequence[OpenCell]) -> int:
@@ -93,6 +239,13 @@ class StudyGroup(InterleavedGroup):
         """Take a block of a cell, without a warm-up if its statement is slow."""
         slow = bool(item.samples) and item.samples[-1].elapsed_ns > SLOW_NS
         item.add(self._executor.take(item.cell, block, number, warm=slow))
+
+    def _explain(self) -> None:
+        """Also of what was ended: its plan says why it took so long."""
+        super()._explain()
+        for item in self.opened:
+            if item.status == "censored":
+                item.add(self._executor.explain(item.cell, briefly=True))
 
     def _repeat(self, number: int) -> None:
         """All its blocks are planned rounds."""

@@ -83,6 +83,17 @@ class VariantWorker:
         self._versions, self._terms[self.variant.name] = opened.versions, opened.terms
         self._switched = True
 
+    def variant_named(self, name: str) -> Variant:
+        """One of its variants."""
+        return self._variants[name]
+
+    def admit(self, variant: Variant) -> bool:
+        """Make a variant one of its own, if its data serve that one, too."""
+        if not self.engine.same_data(self.variant, variant):
+            return False
+        self._variants[variant.name] = variant
+        return True
+
     @property
     def _plain(self) -> Variant:
         """Its present variant. An A/A control is the same once more: its worker has no need to know

@@ -8,13 +8,13 @@ from loadstone.engines.base import Attribute, Engine, Table
 from loadstone.protocol import messages
 from loadstone.protocol.messages import Done, StoredAt
 from loadstone.worker.affinity import placed
-from loadstone.worker.ladder_timer import LadderTimer
 from loadstone.worker.requests import Requests, not_open
 from loadstone.worker.statement_timer import StatementTimer, contents_of
-from loadstone.worker.user_loop import Request, Users
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from loadstone.worker.ladder_timer import LadderTimer
 
 _LATE = "late"
 """The relation that holds the rows to be inserted while they are."""
@@ -104,12 +104,17 @@ class StatementRequests(Requests):
         """The rungs' statements, with the engine's plans."""
         return messages.RungTexts(self._ladder_timer().texts(request.block, request.rungs))
 
-    def _ladder_timer(self) -> LadderTimer:
+    def _ladder_timer(self) -> "LadderTimer":
+        # Slow to import, and every block of a study has a new process.
+        from loadstone.worker.ladder_timer import LadderTimer
+
         timer = self._timer()
         return LadderTimer(self.engine, self._mark, timer.translate, timer.whole)
 
     def run_loop(self, request: messages.RunLoop) -> messages.LoopResult:
         """Concurrent users on a block's variations."""
+        from loadstone.worker.user_loop import Request, Users
+
         statements = self._timer().statements(request.block)
         requests = [
             Request(statement, variation.rows, variation.checksum)

@@ -8,19 +8,21 @@ Inside the clock is one statement, its commit, for `client` operations the trans
 for `file` operations the writing of them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
 from loadstone._core import answer_of_rows, answer_of_stream, attributes, clock_ns
 from loadstone.benchmarks.base import table_of
 from loadstone.engines.base import Attribute, Engine
-from loadstone.errors import EngineError
+from loadstone.errors import EngineError, StatementEndedError
 from loadstone.machine.counters import Meter
 from loadstone.protocol.messages import Block, Variation
 from loadstone.quel.statement import Statement
 from loadstone.record.model import AnswerCheck, Sample, StatementText
 from loadstone.worker.block import Timer
+from loadstone.worker.statement_limit import StatementLimit
 
 _RESULT = "result.txt"
 """The file of a `file` operation's rows, in the scratch folder; each replaces the one before."""
@@ -42,6 +44,8 @@ class StatementTimer(Timer):
         structure = self.engine.capabilities.structures.get(block.storage)
         # What stands in a heap is only scanned: there is no structure to be used or not.
         shown = block.storage != "heap" and structure is not None and structure.in_plans
+        # An engine may have to execute the statement to tell, which a limit forbids.
+        shown = shown and not block.limit_ns
         for variation in block.variations:
             statement = self.translate(block, variation.text)
             plan = self.engine.explain(statement.text)
@@ -76,19 +80,21 @@ class StatementTimer(Timer):
         number, expected = variation.number, (variation.rows, variation.checksum)
         statement = self.translate(block, variation.text)
         execute = self._execution(block.destination)
-        before = self.engine.work()
-        meter = Meter(self.engine.processes())
         observer = self._watched(ordinal)
-        self._mark("start")
-        if observer:
-            observer.begin()
-        start = clock_ns()
-        outcome = execute(statement.text)
-        elapsed_ns = clock_ns() - start
-        if observer:
-            observer.end(start, start + elapsed_ns)
-        self._mark("end")
-        used, after = meter.read(), self.engine.work()
+        # Around the counters, too: its thread's own work is none of the statement's.
+        with self._limited(block):
+            before = self.engine.work()
+            meter = Meter(self.engine.processes())
+            self._mark("start")
+            if observer:
+                observer.begin()
+            start = clock_ns()
+            outcome = execute(statement.text)
+            elapsed_ns = clock_ns() - start
+            if observer:
+                observer.end(start, start + elapsed_ns)
+            self._mark("end")
+            used, after = meter.read(), self.engine.work()
         work = after.since(before) if after and before else None
         sample = Sample(
             ordinal=ordinal,
@@ -121,6 +127,19 @@ class StatementTimer(Timer):
         with (self.engine.scratch / _RESULT).open("w", encoding="utf-8") as file:
             file.writelines("\t".join(map(str, row)) + "\n" for row in rows)
         return rows
+
+    @contextmanager
+    def _limited(self, block: Block) -> Iterator[None]:
+        """A statement within it is ended where it takes longer than the block allows."""
+        if not block.limit_ns:
+            yield
+            return
+        try:
+            with StatementLimit(self.engine, block.limit_ns):
+                yield
+        except StatementEndedError:
+            self._mark("end")
+            raise
 
     def _clear(self, block: Block, variation: Variation) -> None:
         """Drop a result, also one that a killed worker left."""

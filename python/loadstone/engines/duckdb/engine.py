@@ -217,6 +217,10 @@ class DuckdbEngine(Engine):
         with _errors():
             return self._open().execute(statement).fetchall()
 
+    def interrupt(self) -> None:
+        """By `duckdb_interrupt`."""
+        self._open().interrupt()
+
     def read(self, statement: str) -> "pa.Table":
         """As an Arrow table."""
         with _errors():

@@ -14,7 +14,11 @@ _VALUES = (("on", "It works on each plan."), ("off", "It is left out."))
 def tactics() -> dict[str, Tactic]:
     """One for each, in the order in which DuckDB lists them."""
     told = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-    return {f"{PREFIX}{name}": _tactic(name, " ".join(does.split())) for name, does in told.items()}
+    studied = frozenset(told.pop("studied"))
+    return {
+        f"{PREFIX}{name}": _tactic(name, " ".join(does.split()), studied=name in studied)
+        for name, does in told.items()
+    }
 
 
 def disabled(values: Mapping[str, str]) -> str:
@@ -33,7 +37,7 @@ def read_back(disabled_optimizers: str, names: Mapping[str, Tactic]) -> dict[str
     }
 
 
-def _tactic(name: str, does: str) -> Tactic:
+def _tactic(name: str, does: str, *, studied: bool) -> Tactic:
     return Tactic(
         PREFIX + name,
         Level.SESSION,
@@ -46,4 +50,6 @@ def _tactic(name: str, does: str) -> Tactic:
         excludes="Others: one optimizer prepares plans for the next, so that two effects together"
         " may be more, or less, than their sum.",
         source="https://duckdb.org/docs/stable/configuration/pragmas (Optimizer)",
+        studied="off" if studied else "",
+        group="execution",
     )

@@ -1,10 +1,11 @@
 """lode, our own engine, asked in QUEL: in the worker's process, over one database."""
 
 import re
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -41,16 +42,10 @@ _RESERVED = frozenset(
 OF_FILES = frozenset({"extent", "layout"})
 """The tactics by which files look otherwise. Contents do not depend on any other."""
 
-
-STUDIED = {
-    "execution": "interpreted",
-    "join": "merge",
-    "aggregate": "sort",
-    "accelerator": "on",
-    "log": "page-grain",
-    "durability": "none",
-}
-"""What a study switches where nobody says what to vary: what the papers did, on files that stay."""
+STUDIES: Mapping[str, Mapping[str, Any]] = tomllib.loads(
+    Path(__file__).with_name(tactic.FILE).read_text(encoding="utf-8")
+)
+"""What a study needs to know of each tactic: beside lode's own code, which tells the rest."""
 
 
 def described(
@@ -92,7 +87,7 @@ def _tactic(row: Mapping[str, Any], values: Sequence[str]) -> Tactic:
     number = next((about for name, about in meanings.items() if name not in values), "")
     told = tuple((value, meanings.get(value, number)) for value in values)
     found = tactic.described(row["name"], level_of(row["name"]), told, row)
-    return replace(found, studied=STUDIED.get(row["name"], ""))
+    return tactic.for_studies(found, STUDIES.get(row["name"], {}))
 
 
 def _sizes(values: str) -> list[str]:
@@ -201,6 +196,10 @@ class LodeEngine(Engine):
     def fetch(self, statement: str) -> list[tuple[Any, ...]]:
         """Every row as a tuple."""
         return self._open().query(statement).fetch()
+
+    def interrupt(self) -> None:
+        """End the statements that are running."""
+        self._open().cancel()
 
     def read(self, statement: str) -> "pa.Table":
         """As an Arrow table."""

@@ -121,6 +121,10 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
         with self.instance.errors():
             return self.instance.ask(statement).fetchall()
 
+    def interrupt(self) -> None:
+        """By a cancel request; one that finds no statement does nothing."""
+        self.instance.interrupt()
+
     def read(self, statement: str) -> Iterator[tuple[Any, ...]]:
         """In the server's binary form, some thousand rows at a time."""
         with self.instance.errors():

@@ -33,6 +33,8 @@ from loadstone.engines.postgresql.terms import (
 )
 from loadstone.errors import EngineError, LoadstoneError, UnsupportedError
 
+CANCEL_S_MAX = 5.0
+"""A server that has not taken a cancel request by then is asked again."""
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 _NEVER = 2**31
@@ -158,6 +160,11 @@ class Instance:
     def ask(self, statement: str) -> psycopg.Cursor[tuple[Any, ...]]:
         """Execute a statement in the form that the tactic `statement` says."""
         return self.connection.execute(statement.encode(), prepare=self._keeps)
+
+    def interrupt(self) -> None:
+        """Ask the server, by a connection of its own, to end the session's statement."""
+        with self.errors("cannot end a statement"):
+            self.connection.cancel_safe(timeout=CANCEL_S_MAX)
 
     def drop(self, table: str) -> None:
         """Drop a table of ours. Not by the driver, which would forget what is prepared."""

@@ -232,6 +232,12 @@ class SqliteEngine(Engine):
         with errors():
             return self._open().execute(statement).fetchall()
 
+    def interrupt(self) -> None:
+        """By `sqlite3_interrupt`."""
+        connection = self._connection
+        if connection is not None:
+            connection.interrupt()
+
     def read(self, statement: str) -> Iterator[tuple[Any, ...]]:
         """One row after another: a list of them all takes a third longer."""
         with errors():

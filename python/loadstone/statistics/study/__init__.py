@@ -9,12 +9,14 @@ ln of its median time in ms; a combination that failed is absent.
     study_effects(parts, blocks, control) what was found, with intervals (effects.py)
     waterfall(found)                      from one end to the other, part by part (waterfall.py)
     too_wide, escalation, to_open, prunable   what to do next (decisions.py)
+    Design, to_hold                       what an operation's blocks measure (steering.py)
 
 Effects are on ln: `as_ratio` makes ratios of them.
 """
 
 from loadstone.statistics.study.decisions import (
     Escalation,
+    blocks_least,
     escalation,
     prunable,
     to_open,
@@ -46,13 +48,16 @@ from loadstone.statistics.study.parts import (
     opened,
     parts_of,
 )
+from loadstone.statistics.study.steering import DESIGNS, Design, to_hold
 from loadstone.statistics.study.waterfall import Step, Waterfall, waterfall
 
 __all__ = [
     "BASE",
+    "DESIGNS",
     "PARTS_MAX",
     "Block",
     "Combination",
+    "Design",
     "Escalation",
     "Interaction",
     "PartEffect",
@@ -61,6 +66,7 @@ __all__ = [
     "StudyEffects",
     "Waterfall",
     "as_ratio",
+    "blocks_least",
     "confirming",
     "escalation",
     "every",
@@ -71,6 +77,7 @@ __all__ = [
     "parts_of",
     "prunable",
     "study_effects",
+    "to_hold",
     "to_open",
     "too_wide",
     "two_ended",

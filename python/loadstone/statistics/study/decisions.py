@@ -6,11 +6,12 @@ interval that excludes 0 would find effects that do not exist.
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import log
+from math import ceil, log, log2
 
 from loadstone.statistics.estimate import Estimate
+from loadstone.statistics.paired_ratio import OBSERVATIONS_MIN
 from loadstone.statistics.study.design import factorial
-from loadstone.statistics.study.effects import PartEffect, StudyEffects, is_beyond
+from loadstone.statistics.study.effects import CHANCE, PartEffect, StudyEffects, is_beyond
 from loadstone.statistics.study.parts import Combination, Parts
 
 SHARE_WITHIN = 0.05
@@ -32,6 +33,12 @@ class Escalation:
     combinations: tuple[Combination, ...]
     because: tuple[str, ...]
     """The parts whose two means disagree; empty where only the closure is beyond 0."""
+
+
+def blocks_least(parts: int) -> int:
+    """The fewest blocks that give intervals of so many parts at all: Wilcoxon's signed ranks can
+    refuse nothing below a chance of 2 in 2^blocks."""
+    return max(OBSERVATIONS_MIN, ceil(1 + log2(max(parts, 1) / CHANCE)))
 
 
 def too_wide(found: StudyEffects) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from statistics import fmean, median
 
 from loadstone import _core
 from loadstone.statistics.estimate import Estimate
+from loadstone.statistics.paired_ratio import OBSERVATIONS_MIN
 from loadstone.statistics.study.contrasts import Contrast, value
 from loadstone.statistics.study.parts import Combination
 
@@ -23,9 +24,11 @@ class Observations:
 
     @property
     def measured(self) -> frozenset[Combination]:
-        """The combinations that at least half of the blocks have."""
+        """The combinations that at least half of the blocks have, or as many as give an interval:
+        some are measured only after others showed that they matter."""
         counts = Counter(combination for block in self.blocks for combination in block)
-        return frozenset(one for one, count in counts.items() if 2 * count >= len(self.blocks))
+        least = min(len(self.blocks) / 2, OBSERVATIONS_MIN)
+        return frozenset(one for one, count in counts.items() if count >= least)
 
     def having(self, chosen: Collection[Combination]) -> list[Block]:
         """The blocks that measured all of these combinations."""

@@ -1,0 +1,47 @@
+"""A statement that takes longer than its block allows is ended on every engine, nothing of it is
+kept, and the engine goes on."""
+
+import pytest
+from samples import rows, said, stream, table
+
+from loadstone._core import clock_ns
+from loadstone.engines.base import Engine
+from loadstone.errors import StatementEndedError
+from loadstone.worker.statement_limit import StatementLimit
+
+MANY = 3000
+LONG = (
+    "range of a is t range of b is t range of c is t range of d is t retrieve into long (n = count"
+    "(a.unique2 where a.big + b.big + c.big + d.big = 1))"
+)
+"""The product of four relations: days."""
+SOON_NS = 30 * 10**9
+
+
+def test_a_statement_over_its_limit_is_ended_and_the_engine_goes_on(engine: Engine) -> None:
+    engine.load(table(), stream([(i % 30000, i, i, "x") for i in range(MANY)], 1000))
+    engine.settle(["t"])
+    before, statement = list(engine.tables()), said(engine, LONG)
+    limit_ns = 100_000_000
+    start_ns = clock_ns()
+    with pytest.raises(StatementEndedError, match=r"> 0\.1 s"), StatementLimit(engine, limit_ns):
+        engine.run(statement)
+    assert limit_ns < clock_ns() - start_ns < SOON_NS
+    assert list(engine.tables()) == before
+    one = said(engine, "range of t is t retrieve (t.unique2) where t.unique2 = 77")
+    for _ in range(3):
+        with StatementLimit(engine, 10 * SOON_NS):
+            assert engine.fetch(one) == [(77,)]
+
+
+def test_one_within_its_limit_is_left_alone(engine: Engine) -> None:
+    engine.load(table(), stream(rows()))
+    one = said(engine, "range of t is t retrieve (t.unique2) where t.unique2 = 7")
+    with StatementLimit(engine, 10 * SOON_NS):
+        assert engine.fetch(one) == [(7,)]
+
+
+def test_an_error_of_the_statement_itself_is_told_as_it_is(engine: Engine) -> None:
+    with pytest.raises(Exception, match=r".") as told, StatementLimit(engine, 10 * SOON_NS):
+        engine.fetch("nonsense")
+    assert not isinstance(told.value, StatementEndedError)
