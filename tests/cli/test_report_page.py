@@ -101,7 +101,7 @@ def test_page(page: str, width_px: int, tmp_path: Path) -> None:
     assert complaints == []
     assert seen["overflow_px"] == 0
     assert seen["sections"] == [
-        "summary", "paper", "growth", "temperatures", "users", "terms", "machine",
+        "findings", "summary", "paper", "growth", "temperatures", "users", "terms", "machine",
         "reproduce",
     ]  # fmt: skip
     assert (seen["summaries"], seen["published"]) == (4, 4)

@@ -21,7 +21,7 @@ from loadstone.analysis.findings import (
 )
 from loadstone.analysis.findings.finding import Grade
 from loadstone.record.budget import ALL, Budget, BudgetBlock, BudgetPart, BudgetThread
-from loadstone.record.model import Term
+from loadstone.record.model import Condition, Term
 
 SLOW, FAST = "duckdb", "sqlite"
 HASH, LOOPS = "HASH_JOIN", "SCAN a\nSEARCH b USING INDEX i"
@@ -136,6 +136,9 @@ def test_a_rule_is_silent_where_its_claim_is_false(rule, run, kind) -> None:
 UNFIT = {
     "invalid": lambda result: replace(result, status="invalid"),
     "disturbed": lambda result: replace(result, status="disturbed"),
+    "beside other programs, unjudged": lambda result: replace(
+        result, condition=Condition(0.0, 0.9, 0.0)
+    ),
     "a single sample": lambda result: replace(result, samples=result.samples[:1]),
     "a wrong answer": lambda result: replace(
         result, answers=tuple(replace(each, checksum="f") for each in result.answers)

@@ -135,7 +135,7 @@ def test_every_format_shows_a_limit_and_says_what_it_is() -> None:
     text = rendered("md", run)
     assert "| zodb (python) | memory (rust, limit) |" in text
     row = next(line for line in text.splitlines() if "The measures: lookup |" in line)
-    assert row.split("|")[-2].strip() == r"0.0600 \*"
+    assert row.split("|")[-3].strip() == r"0.0600 \*"
     assert "not a database: it keeps and commits nothing" in rendered("html", run)
     rows = list(csv.DictReader(io.StringIO(rendered("csv", run))))
     assert {r["role"] for r in rows if r["variant"] == "memory"} == {"limit"}

@@ -1,8 +1,9 @@
 """The distance that a row's findings are about: its slowest competitor beside its fastest.
 
-Only cells in order count (`ok`: neither failed, disturbed nor invalid), with an interval, and a
-difference that is certain and beyond what counts as equal. A row without such a distance has
-nothing to explain; `why_none` says why.
+Only cells in order count (`ok`: neither failed, disturbed nor invalid; of a run without limits,
+those that its machine's condition would not have disturbed), with an interval, and a difference
+that is certain and beyond what counts as equal. A row without such a distance has nothing to
+explain; `why_none` says why.
 """
 
 from collections import Counter
@@ -14,8 +15,10 @@ from loadstone.analysis.findings.finding import terms_of
 from loadstone.analysis.standing import NEAR
 from loadstone.analysis.summary import Row, Summary
 from loadstone.plan.role import Role
+from loadstone.record.model import CellResult
 from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.paired_part import difference
+from loadstone.statistics.validity import of_machine
 from loadstone.text.numbers import listing, times
 
 SAMPLES_MIN = 2
@@ -43,15 +46,19 @@ class Distance:
 
 
 def measured(row: Row) -> list[CellSummary]:
-    """The competitors of a row that are in order, with more than one sample."""
+    """The competitors of a row that can carry a finding."""
     return [
         figure
         for figure in row.figures.values()
-        if figure.role is Role.COMPETITOR
-        and figure.status == "ok"
-        and figure.elapsed_ns is not None
-        and len(figure.samples) >= SAMPLES_MIN
+        if figure.role is Role.COMPETITOR and figure.elapsed_ns is not None and in_order(figure)
     ]
+
+
+def in_order(cell: CellSummary | CellResult) -> bool:
+    """Whether a cell can carry a finding: in order, on a machine within its limits, and sampled
+    more than once."""
+    calm = cell.condition is None or not of_machine(cell.condition)
+    return cell.status == "ok" and calm and len(cell.samples) >= SAMPLES_MIN
 
 
 def usable_rows(whole: Summary) -> Iterator[Row]:
@@ -64,7 +71,7 @@ def usable_rows(whole: Summary) -> Iterator[Row]:
 
 def distance(whole: Summary, row: Row) -> Distance | None:
     """That of a row; None where there is none to explain."""
-    best = next((figure for figure in row.figures.values() if figure.best), None)
+    best = next((figure for figure in measured(row) if figure.best), None)
     behind = [
         (figure.ratio.value, figure, figure.ratio)
         for figure in measured(row)
@@ -87,11 +94,16 @@ def _certain(ratio: Estimate) -> bool:
 def _kept_out(row: Row) -> str:
     """What the competitors are that are not compared, as `2 disturbed and 1 gap`."""
     own = [figure for figure in row.figures.values() if figure.role is Role.COMPETITOR]
-    counts = Counter(
-        "unproved" if figure.status == "ok" and figure.unproved else figure.status for figure in own
-    )
+    counts = Counter(map(_standing, own))
     others = [f"{count} {status}" for status, count in counts.items() if status != "ok"]
     return listing(others) if others else "no second figure in order"
+
+
+def _standing(figure: CellSummary) -> str:
+    if figure.status == "ok" and figure.unproved:
+        return "unproved"
+    beside = figure.status == "ok" and figure.condition and of_machine(figure.condition)
+    return "beyond the limits" if beside else figure.status
 
 
 def why_none(row: Row) -> str:

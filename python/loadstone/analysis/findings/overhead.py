@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from math import log
 
 from loadstone.analysis.cell_summary import OVERHEAD_SHARE_MARKED, CellSummary
-from loadstone.analysis.findings.distance import measured
+from loadstone.analysis.findings.distance import in_order, measured
 from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.finding import Finding, Grade, Number, terms_of
 from loadstone.analysis.findings.said import said_share
@@ -39,7 +39,9 @@ def _harness(seen: Evidence, row: Row, figure: CellSummary) -> Finding | None:
     clients = seen.whole.clients
     own = clients.get(figure.cell.variant)
     empty = next((each for v, each in row.overheads.items() if clients.get(v) == own), None)
-    if empty is None or empty.elapsed_ns is None or figure.elapsed_ns is None:
+    if empty is None or not in_order(empty):
+        return None
+    if empty.elapsed_ns is None or figure.elapsed_ns is None:
         return None
     share = over(empty.elapsed_ns, figure.elapsed_ns)
     if share.low is None or share.low <= OVERHEAD_SHARE_MARKED:

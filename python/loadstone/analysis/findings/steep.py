@@ -9,6 +9,7 @@ False where the scales did not meet the same machine, or caches hold the one and
 from collections.abc import Iterator
 from math import log
 
+from loadstone.analysis.findings.distance import in_order
 from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.finding import Finding, Grade, Number, terms_of
 from loadstone.analysis.findings.plan_reading import operators
@@ -25,7 +26,7 @@ def find(seen: Evidence) -> Iterator[Finding]:
     """One for each line that is steep."""
     for line in growth(seen.whole):
         cells = _cells(seen, line)
-        if line.steep and all(len(cell.samples) > 1 for cell in cells):
+        if line.steep and all(map(in_order, cells)):
             yield _finding(seen, line, cells)
 
 

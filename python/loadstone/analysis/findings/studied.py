@@ -10,6 +10,7 @@ False where the state of one combination outlives its turn.
 
 from collections.abc import Iterator, Mapping
 
+from loadstone.analysis.findings.distance import in_order
 from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.finding import Finding, Grade, Number
 from loadstone.analysis.findings.said import said_ratio
@@ -46,7 +47,7 @@ def _finding(
 ) -> Finding | None:
     cells = _cells(found.study, operation, effect)
     pair = [results[key] for key in cells if key in results]
-    if len(pair) < 2 or any(each.status != "ok" for each in pair) or effect.alone is None:
+    if len(pair) < 2 or not all(map(in_order, pair)) or effect.alone is None:
         return None
     doubt = _doubt(effect, told)
     switch = effect.switch
