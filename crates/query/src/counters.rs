@@ -17,7 +17,8 @@ pub struct Work {
     pub batches_ahead: u64,
     /// Comparisons of two values, or of a value with a pattern.
     pub comparisons: u64,
-    /// Look-ups in hash tables.
+    /// Rows that looked by hash for their partition, a duplicate or a partner, each once: whatever
+    /// the table finds them by, and however often a spilled row is looked at again.
     pub hash_probes: u64,
     /// Bytes written to spill files.
     pub spilled_bytes: u64,

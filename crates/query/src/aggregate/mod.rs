@@ -208,6 +208,12 @@ impl Partitions {
         }
     }
 
+    /// How many of so many rows look for their partitions: none where they are sorted by their
+    /// by-values, or have none.
+    pub fn probes_of(&self, rows: usize) -> u64 {
+        if self.by.fields.is_empty() || self.aggregation.is_sorted { 0 } else { rows as u64 }
+    }
+
     /// Bring the slot of a hash into the processor's caches.
     #[inline]
     pub fn prefetch(&self, hash: u64) {

@@ -117,6 +117,35 @@ fn two_relations_are_joined_in_the_way_that_was_chosen() {
     }
 }
 
+/// A row that looks for its partition, a duplicate or a partner is one probe, whoever runs it.
+#[test]
+fn each_row_that_looks_by_hash_is_one_probe() {
+    let by = |by: &str| format!("retrieve (x = count(t.i by {by}))");
+    for (query, tactics, probes) in [
+        ("retrieve (t.k, u.i) where t.k = u.k".to_owned(), "join=hash", ROWS),
+        ("retrieve (t.k, u.i) where t.i = u.i and t.k = u.k".to_owned(), "join=hash", ROWS),
+        ("retrieve unique (t.k)".to_owned(), "distinct=hash", ROWS),
+        ("retrieve unique (t.k)".to_owned(), "distinct=sort", 0),
+        // For its partition, and for that partition's result.
+        ("retrieve (t.k, x = count(t.i by t.k))".to_owned(), "aggregate=hash", 2 * ROWS),
+        (by("t.k"), "aggregate=hash", ROWS),
+        (by("t.k, t.i"), "aggregate=hash", ROWS),
+        (by("t.pad, t.k"), "aggregate=hash", ROWS),
+        (by("t.k * 1.5"), "aggregate=hash", ROWS),
+        (by("t.k"), "aggregate=sort", 0),
+        (by("t.k, t.i"), "aggregate=sort", 0),
+        (by("t.k * 1.5"), "aggregate=sort", 0),
+    ] {
+        for execution in values_of("execution") {
+            for threads in [1, 2] {
+                let tactics = format!("execution={execution}&parallelism={threads}&{tactics}");
+                let (work, plan) = work(&tactics, &query, ROWS);
+                assert_eq!(work.hash_probes, probes, "{tactics}: {query}\n{work:?}\n{plan}");
+            }
+        }
+    }
+}
+
 #[test]
 fn tuples_are_reached_in_the_way_that_was_chosen() {
     for (chosen, one, half) in [("cost", 1, ROWS), ("rules", 1, ROWS / 2), ("none", ROWS, ROWS)] {

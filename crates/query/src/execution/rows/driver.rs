@@ -12,6 +12,7 @@ use crate::execution::evaluation::Row;
 use crate::execution::merging::Pairs;
 use crate::execution::vectorised::Accelerator;
 use crate::execution::{Receiver, State};
+use crate::plan::Access;
 use crate::relation::{Scan, TupleBatch};
 use crate::temporary::Temporary;
 use crate::tuple::Value;
@@ -56,6 +57,7 @@ pub(super) fn each(
         }
         From::Lookup { relation, access, key } => {
             let key = told(state, key.value(outer))?;
+            state.work.hash_probes += u64::from(matches!(access, Access::Hashed { .. }));
             let scan = state.begin_scan(|pages| relation.lookup(pages, access, key))?;
             through.scan(scan, batch, None, state)
         }
@@ -256,6 +258,7 @@ impl End<'_, '_> {
                 sink.add(state, tuple)
             }
             (Target::Values { by, updates }, Receiver::Aggregation { partitions, .. }) => {
+                state.work.hash_probes += partitions.probes_of(1);
                 let partition = with_values(by, row, |by| partitions.partition(by));
                 let partition = told(state, partition)??;
                 for update in updates {

@@ -88,6 +88,7 @@ impl Feed {
         into: &mut Partitions,
         state: &mut State<'_>,
     ) -> Result<()> {
+        state.work.hash_probes += into.probes_of(rows.selection.len());
         self.find_partitions(rows, into, state)?;
         if into.has_aside() {
             return self.take_some_aside(rows, into, state);
@@ -183,7 +184,6 @@ impl Feed {
                 packer
                     .pack(rows, &rows.selection, tuples)
                     .map_err(|fault| state.evaluation(fault))?;
-                state.work.hash_probes += rows.selection.len() as u64;
                 hashes.clear();
                 hash_tuples(tuples, packer.bytes(), &into.by().fields, hashes);
                 for hash in &*hashes {
@@ -207,7 +207,6 @@ fn find_by_values(
     into: &mut Partitions,
     state: &mut State<'_>,
 ) -> Result<()> {
-    state.work.hash_probes += rows.selection.len() as u64;
     let mut vectors = Vec::with_capacity(by.len());
     for computed in by {
         let values = computed.compute(rows, &rows.selection);

@@ -111,7 +111,8 @@ impl<'r> End<'r> {
                 sink.add_many(state, &tuples[..rows * *bytes], rows)
             }
             Self::Aggregation(feed) => {
-                feed.find_partitions(rows, state)?;
+                state.work.hash_probes += feed.into.probes_of(rows);
+                feed.find_partitions(rows)?;
                 feed.feed(handle, rows)
             }
         }
@@ -119,7 +120,7 @@ impl<'r> End<'r> {
 }
 
 impl Feed<'_> {
-    fn find_partitions(&mut self, rows: usize, state: &mut State<'_>) -> Result<()> {
+    fn find_partitions(&mut self, rows: usize) -> Result<()> {
         match self.key {
             Key::None => {}
             Key::Integer => {
@@ -133,7 +134,6 @@ impl Feed<'_> {
                 }
             }
             Key::Tuple { bytes } => {
-                state.work.hash_probes += rows as u64;
                 let keys = &self.keys[..rows * bytes];
                 self.hashes.clear();
                 for key in keys.chunks_exact(bytes) {
