@@ -90,9 +90,8 @@ impl Feed {
     ) -> Result<()> {
         state.work.hash_probes += into.probes_of(rows.selection.len());
         self.find_partitions(rows, into, state)?;
-        if into.has_aside() {
-            return self.take_some_aside(rows, into, state);
-        }
+        // Values of partitions that are away are told one by one.
+        let some_away = into.has_aside();
         for update in &mut self.updates {
             self.selection.clone_from(&rows.selection);
             if let Some(condition) = &mut update.condition {
@@ -124,40 +123,18 @@ impl Feed {
                     accumulator.add_run(0, values.len(), of_run);
                     continue;
                 }
-                accumulator.add_integers(&self.partitions, &values.integers, &self.selection)?;
-                continue;
+                if !some_away {
+                    let (partitions, integers) = (&self.partitions, &values.integers);
+                    accumulator.add_integers(partitions, integers, &self.selection)?;
+                    continue;
+                }
             }
-            for row in self.selection.iter().map(|row| usize::from(*row)) {
-                accumulator.add(self.partitions[row] as usize, values.value(row))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Count rows in, of which some go to partitions that are away.
-    fn take_some_aside(
-        &mut self,
-        rows: &Rows,
-        into: &mut Partitions,
-        state: &mut State<'_>,
-    ) -> Result<()> {
-        for update in &mut self.updates {
-            self.selection.clone_from(&rows.selection);
-            if let Some(condition) = &mut update.condition {
-                condition
-                    .filter(rows, &mut self.selection, &mut state.work)
-                    .map_err(|fault| state.evaluation(fault))?;
-            }
-            let values = update
-                .argument
-                .compute(rows, &self.selection)
-                .map_err(|fault| state.evaluation(fault))?;
             for row in self.selection.iter().map(|row| usize::from(*row)) {
                 let partition = self.partitions[row] as usize;
                 into.update(partition, update.aggregate, values.value(row))?;
             }
         }
-        into.settle()
+        if some_away { into.settle() } else { Ok(()) }
     }
 
     fn find_partitions(
