@@ -81,6 +81,12 @@ impl Memory {
         self.shared.whole.as_ref().map_or(self.shared.budget, Self::whole_bytes)
     }
 
+    /// What could be used now beside what is: of a share no more than the whole has.
+    fn left_bytes(&self) -> u64 {
+        let own = self.budget_bytes().saturating_sub(self.used_bytes());
+        self.shared.whole.as_ref().map_or(own, |whole| own.min(whole.left_bytes()))
+    }
+
     /// What is used now.
     pub fn used_bytes(&self) -> u64 {
         self.shared.used.load(Ordering::Relaxed)
@@ -104,6 +110,11 @@ impl Reservation {
     /// How much it is.
     pub fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// How much could still be added to it.
+    pub fn left_bytes(&self) -> u64 {
+        self.memory.left_bytes()
     }
 
     /// Add so many bytes to it, if the budget has them.

@@ -14,6 +14,8 @@ const CHUNK_BYTES_MAX: usize = 2 << 20;
 pub struct Tuples {
     tuple_bytes: usize,
     chunks: Vec<Chunk>,
+    /// The chunk that is being filled: those behind it are empty.
+    filling: usize,
     len: usize,
     reservation: Reservation,
     /// Of the chunks that were others' once.
@@ -43,7 +45,8 @@ struct Chunk {
 impl Tuples {
     /// None yet, of that many bytes each.
     pub fn new(tuple_bytes: usize, reservation: Reservation) -> Self {
-        Self { tuple_bytes, chunks: Vec::new(), len: 0, reservation, taken_over: Vec::new() }
+        let (chunks, taken_over) = (Vec::new(), Vec::new());
+        Self { tuple_bytes, chunks, filling: 0, len: 0, reservation, taken_over }
     }
 
     /// How many there are.
@@ -70,12 +73,10 @@ impl Tuples {
     #[inline]
     pub fn try_push(&mut self, tuple: &[u8]) -> Option<*const u8> {
         debug_assert_eq!(tuple.len(), self.tuple_bytes);
-        if self.chunks.last().is_none_or(|chunk| chunk.tuples == chunk.tuples_max)
-            && !self.try_grow()
-        {
+        if !self.try_reserve() {
             return None;
         }
-        let chunk = self.chunks.last_mut()?;
+        let chunk = self.chunks.get_mut(self.filling)?;
         let at = chunk.bytes.len();
         chunk.bytes.extend_from_slice(tuple);
         chunk.tuples += 1;
@@ -108,7 +109,7 @@ impl Tuples {
             if !self.try_reserve() {
                 return Err(self.reservation.refusal());
             }
-            let Some(chunk) = self.chunks.last_mut() else { break };
+            let Some(chunk) = self.chunks.get_mut(self.filling) else { break };
             let count = (chunk.tuples_max - chunk.tuples).min(left.len() / self.tuple_bytes);
             let (now, later) = left.split_at(count * self.tuple_bytes);
             chunk.bytes.extend_from_slice(now);
@@ -127,16 +128,22 @@ impl Tuples {
         self.chunks.append(&mut others.chunks);
         self.taken_over.append(&mut others.taken_over);
         self.taken_over.push(others.reservation);
+        self.filling = self.chunks.len().saturating_sub(1);
     }
 
     /// Make room for one tuple more. False if the budget has no memory for it.
+    #[inline]
     pub fn try_reserve(&mut self) -> bool {
-        let is_full = self.chunks.last().is_none_or(|chunk| chunk.tuples == chunk.tuples_max);
-        !is_full || self.try_grow()
+        let is_full = |chunk: &Chunk| chunk.tuples == chunk.tuples_max;
+        !self.chunks.get(self.filling).is_none_or(is_full) || self.try_grow()
     }
 
     #[cold]
     fn try_grow(&mut self) -> bool {
+        if self.filling + 1 < self.chunks.len() {
+            self.filling += 1;
+            return true;
+        }
         let last = self.chunks.last().map_or(0, |chunk| chunk.bytes.capacity());
         let wanted = (2 * last).clamp(CHUNK_BYTES_MIN, CHUNK_BYTES_MAX);
         let tuples_max = (wanted / self.tuple_bytes.max(1)).max(1);
@@ -144,6 +151,7 @@ impl Tuples {
         if !self.reservation.try_add(bytes as u64) {
             return false;
         }
+        self.filling = self.chunks.len();
         self.chunks.push(Chunk { bytes: Vec::with_capacity(bytes), tuples: 0, tuples_max });
         true
     }
@@ -183,7 +191,20 @@ impl Tuples {
         self.reservation.give_back((bytes * self.tuple_bytes) as u64);
         self.taken_over.clear();
         self.chunks.clear();
-        self.len = 0;
+        (self.filling, self.len) = (0, 0);
+    }
+
+    /// Drop all of them, and keep the room for as many: what is given back and taken again at once
+    /// is there twice for a while. Of what was others' nothing is kept.
+    pub fn empty(&mut self) {
+        if !self.taken_over.is_empty() {
+            return self.clear();
+        }
+        for chunk in &mut self.chunks {
+            chunk.bytes.clear();
+            chunk.tuples = 0;
+        }
+        (self.filling, self.len) = (0, 0);
     }
 }
 
@@ -230,6 +251,26 @@ mod tests {
         let mut tuples = Tuples::new(12, Memory::new(5000).reservation("a test"));
         assert!(tuples.push_many(&[7; 12 * 1000]).is_err());
         assert_eq!(tuples.len(), 341);
+    }
+
+    #[test]
+    fn room_that_was_emptied_is_filled_again() {
+        let memory = Memory::new(1 << 20);
+        let mut tuples = Tuples::new(8, memory.reservation("a test"));
+        let fill = |tuples: &mut Tuples, count: u64| {
+            (0..count).for_each(|number| _ = tuples.push(&number.to_le_bytes()).unwrap());
+            assert!(tuples.iter().zip(0..count).all(|(one, number)| one == number.to_le_bytes()));
+            assert_eq!((tuples.iter().count() as u64, tuples.len() as u64), (count, count));
+        };
+        fill(&mut tuples, 20_000);
+        let taken_bytes = memory.used_bytes();
+        for count in [0, 1, 511, 512, 513, 19_999, 20_000] {
+            tuples.empty();
+            fill(&mut tuples, count);
+            assert_eq!(memory.used_bytes(), taken_bytes);
+        }
+        tuples.push_many(&[7; 8 * 50_000]).unwrap();
+        assert!(tuples.len() == 70_000 && memory.used_bytes() > taken_bytes);
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 mod parts;
 mod runs;
+#[cfg(test)]
+mod tests;
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -43,6 +45,9 @@ struct Item {
     prefix: u64,
     place: Place,
 }
+
+/// Items that a list grows by at least.
+const ITEMS_MIN: usize = 64;
 
 /// What an item takes: itself, and half as much while items are sorted, or their places then.
 const ITEM_BYTES: usize = size_of::<Item>() + size_of::<Place>();
@@ -142,7 +147,9 @@ impl Sorter {
 
     #[cold]
     fn try_grow(&mut self) -> bool {
-        let wanted = [self.items.len().max(64), (self.items.len() / 8).max(64)];
+        // Twice as many, or once for all as many as there is memory for, their tuples included: a
+        // list that grows often is there twice often.
+        let wanted = [self.items.len().max(ITEMS_MIN), self.items_left().max(ITEMS_MIN)];
         let more = wanted.into_iter().find(|more| {
             let bytes = more * ITEM_BYTES;
             self.reservation.try_add(bytes as u64)
@@ -150,6 +157,12 @@ impl Sorter {
         let Some(more) = more else { return false };
         self.items.reserve_exact(more);
         true
+    }
+
+    /// How many items more there is memory for with their tuples.
+    fn items_left(&self) -> usize {
+        let item_bytes = ITEM_BYTES + self.tuples.tuple_bytes();
+        (self.reservation.left_bytes() / item_bytes as u64) as usize
     }
 
     /// What there is becomes a sorted run in the file.
@@ -167,7 +180,7 @@ impl Sorter {
             })?;
         }
         self.items.clear();
-        self.tuples.clear();
+        self.tuples.empty();
         if !self.taken_over.is_empty() {
             // The list has others' room, too.
             self.items = Vec::new();
@@ -186,16 +199,22 @@ impl Sorter {
         let Self { key, items, tuples, unique, cancel, .. } = self;
         let bytes = tuples.tuple_bytes();
         let rest = rest_of(key);
+        let (aside, check) = (&mut Vec::new(), || check(cancel.as_ref()));
+        if rest.is_empty() {
+            let compare = |left: &Item, right: &Item| left.prefix.cmp(&right.prefix);
+            sort_in_parts(items, aside, &compare, &check)?;
+            if *unique {
+                items.dedup_by_key(|item| item.prefix);
+            }
+            return Ok(());
+        }
         let compare = |left: &Item, right: &Item| {
             left.prefix.cmp(&right.prefix).then_with(|| {
-                if rest.is_empty() {
-                    return Ordering::Equal;
-                }
                 let (left, right) = (tuple_at(left.place, bytes), tuple_at(right.place, bytes));
                 compare_keys(left, rest, right, rest)
             })
         };
-        sort_in_parts(items, &mut Vec::new(), &compare, &|| check(cancel.as_ref()))?;
+        sort_in_parts(items, aside, &compare, &check)?;
         if *unique {
             items.dedup_by(|later, earlier| compare(later, earlier).is_eq());
         }
@@ -283,137 +302,6 @@ fn prefix(tuple: &[u8], field: &Field) -> u64 {
             let length = text.len().min(8);
             first[..length].copy_from_slice(&text[..length]);
             u64::from_be_bytes(first)
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::parts::ITEMS_CHECKED;
-    use super::*;
-    use loadstone_quel::tree::Span;
-    use proptest::prelude::*;
-
-    fn layout() -> Layout {
-        Layout::of([
-            ("integer".to_owned(), Kind::Integer { bytes: 2 }, true),
-            ("real".to_owned(), Kind::Real { bytes: 8 }, false),
-            ("text".to_owned(), Kind::Text { width: 12 }, false),
-            ("number".to_owned(), Kind::Integer { bytes: 8 }, false),
-        ])
-    }
-
-    fn row(layout: &Layout, values: &(Option<i64>, i8, String), number: usize) -> Vec<u8> {
-        let mut tuple = vec![0; layout.bytes];
-        let values = [
-            values.0.map_or(Value::Null, Value::Integer),
-            Value::Real(f64::from(values.1) / 4.0),
-            Value::Text(values.2.as_bytes()),
-            Value::Integer(number as i64),
-        ];
-        for (field, value) in layout.fields.iter().zip(values) {
-            tuple::write(&mut tuple, field, value, Span::default()).unwrap();
-        }
-        tuple
-    }
-
-    #[test]
-    fn many_tuples_are_sorted_in_parts_and_equal_ones_stay_in_their_order() {
-        let layout = Layout::of(
-            ["key", "number"].map(|name| (name.to_owned(), Kind::Integer { bytes: 4 }, false)),
-        );
-        let count = 5 * ITEMS_CHECKED / 2;
-        for divisor in [1, 1000] {
-            let mut sorter = Sorter::new(&layout, &[0], false, &Memory::new(1 << 30));
-            for number in 0..count as u32 {
-                let key = number.wrapping_mul(0x9E37_79B1) >> 8;
-                let row = [(key / divisor).to_le_bytes(), number.to_le_bytes()].concat();
-                sorter.add(&row).unwrap();
-            }
-            let whole = sorter.finish(&|| Ok(())).unwrap();
-            let (mut scan, mut before, mut found) = (whole.scan(), (0, 0), 0);
-            while let Some(row) = scan.next_tuple().unwrap() {
-                let word = |at| u32::from_le_bytes(tuple::array(row, at));
-                let now = (word(0), word(4));
-                assert!(found == 0 || before < now, "{before:?} {now:?}");
-                (before, found) = (now, found + 1);
-            }
-            assert_eq!(found, count);
-        }
-    }
-
-    #[test]
-    fn a_cancelled_sort_ends_where_it_is() {
-        let folder = tempfile::tempdir().unwrap();
-        let (layout, memory) = (layout(), Memory::new(64 << 10));
-        let spill = Spill::new(folder.path(), memory.budget_bytes());
-        let cancel = Arc::new(AtomicBool::new(false));
-        let sorter = Sorter::new(&layout, &[0], false, &memory);
-        let mut sorter = sorter.spilling(&spill, &memory).unwrap().cancelled_by(&cancel);
-        let rows = (0..).map(|number| row(&layout, &(None, 0, "t".to_owned()), number));
-        let told = rows.enumerate().find_map(|(number, row)| {
-            cancel.store(number > 3000, AtomicOrdering::Relaxed);
-            sorter.add(&row).err()
-        });
-        assert!(matches!(told, Some(QueryError::Cancelled)), "{told:?}");
-        assert!(spill.written_bytes() > 0, "it had spilled before");
-        let told = sorter.finish(&|| Ok(())).unwrap_err();
-        assert!(matches!(told, QueryError::Cancelled), "{told:?}");
-        assert_eq!(memory.used_bytes(), 0);
-    }
-
-    proptest! {
-        #[test]
-        fn the_order_is_that_of_the_values(
-            rows in prop::collection::vec(
-                (prop::option::weighted(0.8, -9i64..9), -5i8..5, "[ab]{0,2}abcdefg[ab\u{1}]{0,2}"),
-                0..900
-            ),
-            budget in prop_oneof![Just(24_000), Just(1 << 20)],
-            key in prop::sample::select(
-                vec![vec![0], vec![1, 0], vec![2], vec![2, 1], vec![0, 1, 2]]
-            ),
-            unique: bool, beside in 0usize..400,
-        ) {
-            let layout = layout();
-            let folder = tempfile::tempdir().unwrap();
-            let memory = Memory::new(budget);
-            let spill = Spill::new(folder.path(), budget);
-            let sorter = Sorter::new(&layout, &key, unique, &memory);
-            let mut sorter = sorter.spilling(&spill, &memory).unwrap();
-            // Some that another has sorted stand behind all that are equal to them.
-            let (own, others) = rows.split_at(rows.len() - beside.min(rows.len()));
-            for (number, values) in own.iter().enumerate() {
-                sorter.add(&row(&layout, values, number)).unwrap();
-            }
-            let other = Memory::new(1 << 20);
-            let mut part = sorter.part(&other);
-            for (number, values) in others.iter().enumerate() {
-                assert!(part.try_add(&row(&layout, values, own.len() + number)));
-            }
-            part.sort().unwrap();
-            sorter.merge(part).unwrap();
-            let sorted = sorter.finish(&|| Ok(())).unwrap();
-            prop_assert!(memory.peak_bytes() <= budget);
-            prop_assert_eq!(sorted.is_spilled(), spill.written_bytes() > 0);
-            let by_key = |left: &(Option<i64>, i8, String), right: &(Option<i64>, i8, String)| {
-                key.iter().map(|field| match field {
-                    0 => left.0.cmp(&right.0),
-                    1 => left.1.cmp(&right.1),
-                    _ => left.2.cmp(&right.2),
-                }).find(|ordering| ordering.is_ne()).unwrap_or(Ordering::Equal)
-            };
-            let mut expected: Vec<_> = rows.iter().enumerate().collect();
-            expected.sort_by(|left, right| by_key(left.1, right.1));
-            if unique {
-                expected.dedup_by(|later, earlier| by_key(later.1, earlier.1).is_eq());
-            }
-            let mut scan = sorted.scan();
-            for (number, values) in expected {
-                let expected = row(&layout, values, number);
-                prop_assert_eq!(scan.next_tuple().unwrap(), Some(&expected[..]));
-            }
-            prop_assert_eq!(scan.next_tuple().unwrap(), None);
         }
     }
 }
