@@ -9,7 +9,7 @@ use super::WHAT;
 use crate::error::Result;
 use crate::memory::{Memory, Reservation};
 use crate::plan::Aggregation;
-use crate::spill::{FAN_OUT, Partitioned, Run, Spill, partition_of};
+use crate::spill::{Partitioned, Runs, Spill};
 use crate::tuple::{self, Value, trimmed};
 
 /// Numbers of partitions from here on are of records: a row's partition is elsewhere.
@@ -139,8 +139,9 @@ impl Aside {
 
     /// All records have their values.
     pub fn settle(&mut self) -> Result<()> {
+        let fan = self.records.fan();
         for (record, hash) in self.waiting.chunks_exact(self.form.bytes).zip(&self.hashes) {
-            self.records.push(partition_of(*hash, self.level), record)?;
+            self.records.push(fan.partition_of(*hash, self.level), record)?;
         }
         self.waiting.clear();
         self.hashes.clear();
@@ -148,7 +149,7 @@ impl Aside {
     }
 
     /// The records by the next bits of their hashes.
-    pub fn finish(mut self) -> Result<[Option<Run>; FAN_OUT]> {
+    pub fn finish(mut self) -> Result<Runs> {
         self.settle()?;
         self.records.finish()
     }

@@ -17,6 +17,9 @@ use crate::tuple::Layout;
 /// Bytes of tuples that make a batch.
 const BATCH_BYTES: usize = 1 << 20;
 
+/// Room for them and for the rows that come together with the last of them, unless these are long.
+const BATCH_CAPACITY: usize = BATCH_BYTES + (64 << 10);
+
 /// Batches that wait for the reader of the stream.
 const BATCHES_WAITING: usize = 2;
 
@@ -50,7 +53,7 @@ impl Rows {
     ) -> Result<Self> {
         let (sender, batches) = sync_channel(BATCHES_WAITING);
         let work = move || {
-            let mut sink = Sending { sender, tuples: Vec::new() };
+            let mut sink = Sending { sender, tuples: Vec::with_capacity(BATCH_CAPACITY) };
             let outcome = run(&mut sink).and_then(|()| sink.send());
             if let Err(error) = outcome {
                 // A reader that has stopped wants no error either.
@@ -138,7 +141,8 @@ impl Sending {
         if self.tuples.is_empty() {
             return Ok(());
         }
-        let tuples = std::mem::take(&mut self.tuples);
+        let empty = Vec::with_capacity(BATCH_CAPACITY);
+        let tuples = std::mem::replace(&mut self.tuples, empty);
         self.sender.send(Ok(tuples)).map_err(|_| QueryError::Cancelled)
     }
 }

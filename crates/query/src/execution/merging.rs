@@ -7,11 +7,13 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use loadstone_quel::schema::Kind;
+
 use super::State;
 use crate::error::Result;
 use crate::sort::compare_keys;
 use crate::temporary::{Position, Temporary};
-use crate::tuple::{Field, Layout};
+use crate::tuple::{Field, Layout, read_integer};
 
 /// Tuples that are read at a time.
 const BATCH: usize = 1024;
@@ -32,6 +34,8 @@ pub(super) trait Pairs {
 pub(super) struct Merge {
     left: Side,
     right: Side,
+    /// Where each side's key lies, and its bytes, if it is one integer that is never null.
+    integers: Option<[(usize, usize); 2]>,
     run: Run,
 }
 
@@ -60,6 +64,16 @@ impl Side {
     fn new((temporary, key, layout): (Arc<Temporary>, &[usize], &Layout)) -> Self {
         let key = key.iter().map(|at| layout.fields[*at].clone()).collect();
         Self { temporary, key, position: Position::default(), batch: Vec::new(), at: 0 }
+    }
+
+    /// Where its key lies, and its bytes, if it is one integer that is never null.
+    fn integer(&self) -> Option<(usize, usize)> {
+        match &self.key[..] {
+            [Field { kind: Kind::Integer { bytes }, null_at: None, offset, .. }] => {
+                Some((*offset, *bytes))
+            }
+            _ => None,
+        }
     }
 
     /// Whether the tuple at hand is the last one that was read.
@@ -103,7 +117,9 @@ impl Merge {
         left: (Arc<Temporary>, &[usize], &Layout),
         right: (Arc<Temporary>, &[usize], &Layout),
     ) -> Self {
-        Self { left: Side::new(left), right: Side::new(right), run: Run::default() }
+        let (left, right) = (Side::new(left), Side::new(right));
+        let integers = left.integer().zip(right.integer()).map(<[_; 2]>::from);
+        Self { left, right, integers, run: Run::default() }
     }
 
     /// All pairs: for each run of equal keys on the right, each left tuple that has them.
@@ -222,6 +238,10 @@ impl Merge {
 
     fn compare(&self, left: *const u8, right: *const u8) -> Ordering {
         let (left, right) = (self.left.bytes(left), self.right.bytes(right));
+        if let Some([(left_at, left_bytes), (right_at, right_bytes)]) = self.integers {
+            let key = read_integer(left, left_at, left_bytes);
+            return key.cmp(&read_integer(right, right_at, right_bytes));
+        }
         compare_keys(left, &self.left.key, right, &self.right.key)
     }
 }

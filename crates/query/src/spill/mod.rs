@@ -4,6 +4,7 @@
 //! which it is there, so that neither a cancelled statement nor a killed process leaves anything
 //! behind. Room in it is used again as soon as a [`Run`] is gone.
 
+mod fan;
 mod partitioned;
 mod run;
 #[cfg(test)]
@@ -19,7 +20,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{QueryError, Result};
 
-pub use partitioned::{FAN_OUT, LEVELS_MAX, Partitioned, partition_of};
+pub use fan::{Fan, LEVELS_MAX};
+pub use partitioned::{Partitioned, Runs};
 pub use run::{Run, RunReader, RunWriter};
 
 /// The least that is written and read at a time: a page of the file system.
@@ -31,9 +33,9 @@ const SHARE_BLOCK_BYTES_MIN: u64 = 1 << 10;
 /// The most: more makes hardly a disk faster, and merges read fewer runs at a time.
 const BLOCK_BYTES_MAX: u64 = 256 << 10;
 
-/// Into how many blocks a budget is divided at least, so that a partition for each of [`FAN_OUT`]
-/// or a merge of many runs takes only a part of it.
-const BLOCKS_OF_BUDGET: u64 = 128;
+/// How many blocks a budget is for each partition of a [`Fan`] at least, so that the partitions, or
+/// a merge of many runs, take only a part of it.
+const BLOCKS_OF_PARTITION: u64 = 8;
 
 /// Where a statement puts what does not fit into its memory.
 #[derive(Debug, Clone)]
@@ -41,6 +43,7 @@ pub struct Spill {
     shared: Arc<Shared>,
     /// How many bytes are written and read at a time, for tuples that are not longer.
     block_bytes: usize,
+    fan: Fan,
 }
 
 #[derive(Debug)]
@@ -77,15 +80,19 @@ impl Spill {
             written_bytes: AtomicU64::new(0),
             bytes_max,
         };
-        Self { shared: Arc::new(shared), block_bytes: blocks_of(budget_bytes, BLOCK_BYTES_MIN) }
+        let fan = Fan::of(budget_bytes);
+        let block_bytes = block_bytes(budget_bytes, fan, BLOCK_BYTES_MIN);
+        Self { shared: Arc::new(shared), block_bytes, fan }
     }
 
     /// The same file, for a part of the statement with a share of its budget: in blocks as small as
-    /// the share is.
+    /// the share is, and into as few partitions.
     #[must_use]
     pub fn of_share(&self, share_bytes: u64) -> Self {
-        let block_bytes = self.block_bytes.min(blocks_of(share_bytes, SHARE_BLOCK_BYTES_MIN));
-        Self { shared: Arc::clone(&self.shared), block_bytes }
+        let fan = Fan::of(share_bytes);
+        let block_bytes =
+            self.block_bytes.min(block_bytes(share_bytes, fan, SHARE_BLOCK_BYTES_MIN));
+        Self { shared: Arc::clone(&self.shared), block_bytes, fan }
     }
 
     /// A disk that is full after so many bytes.
@@ -97,6 +104,11 @@ impl Spill {
     /// How many bytes are written and read at a time, for tuples that are not longer.
     pub fn block_bytes(&self) -> usize {
         self.block_bytes
+    }
+
+    /// How what does not fit is divided.
+    pub fn fan(&self) -> Fan {
+        self.fan
     }
 
     /// Everything that was ever written.
@@ -164,8 +176,9 @@ impl Spill {
     }
 }
 
-/// The blocks of a budget: powers of two.
-fn blocks_of(budget_bytes: u64, bytes_min: u64) -> usize {
-    let wanted = (budget_bytes / BLOCKS_OF_BUDGET).clamp(bytes_min, BLOCK_BYTES_MAX);
+/// The length of a budget's blocks: a power of two.
+fn block_bytes(budget_bytes: u64, fan: Fan, bytes_min: u64) -> usize {
+    let blocks = BLOCKS_OF_PARTITION * fan.out() as u64;
+    let wanted = (budget_bytes / blocks).clamp(bytes_min, BLOCK_BYTES_MAX);
     1 << wanted.ilog2()
 }

@@ -1,28 +1,8 @@
 //! Tuples in the file by some bits of their hashes.
 
-use super::{Run, RunWriter, Spill};
+use super::{Fan, Run, RunWriter, Spill};
 use crate::error::Result;
 use crate::memory::{Memory, Reservation};
-
-/// Into how many partitions tuples are divided at a time: their buffers take an eighth of a budget.
-pub const FAN_OUT: usize = 1 << FAN_OUT_BITS;
-const FAN_OUT_BITS: u32 = 4;
-
-/// The lowest of the bits that divide first. Hash tables take their places from either end of a
-/// hash, and would be crowded where its bits are the same for all of a partition.
-const BIT_FIRST: u32 = 36;
-
-/// How often partitions can be divided: into so many that a terabyte leaves some megabytes each.
-pub const LEVELS_MAX: u32 = 4;
-
-/// The partition of a hash, when tuples are divided for the first time (level 0), or again.
-#[inline]
-pub const fn partition_of(hash: u64, level: u32) -> usize {
-    if level >= LEVELS_MAX {
-        return 0;
-    }
-    (hash >> (BIT_FIRST - level * FAN_OUT_BITS)) as usize & (FAN_OUT - 1)
-}
 
 /// A run for each partition that has tuples.
 #[derive(Debug)]
@@ -33,8 +13,11 @@ pub struct Partitioned {
     tuple_bytes: usize,
     /// Room for the buffers of the partitions without tuples.
     buffers: Reservation,
-    writers: [Option<RunWriter>; FAN_OUT],
+    writers: Vec<Option<RunWriter>>,
 }
+
+/// What the partitions became: a run for each, none for one without tuples.
+pub type Runs = Vec<Option<Run>>;
 
 impl Partitioned {
     /// Without tuples, of that length. `what` names it in an error of the budget.
@@ -50,9 +33,19 @@ impl Partitioned {
     ) -> Result<Self> {
         let (spill, memory, mut buffers) =
             (spill.clone(), memory.clone(), memory.reservation(what));
-        buffers.add(FAN_OUT as u64 * Run::buffer_bytes(&spill, tuple_bytes))?;
-        let writers = [const { None }; FAN_OUT];
+        buffers.add(Self::buffers_bytes(&spill, tuple_bytes))?;
+        let writers = (0..spill.fan().out()).map(|_| None).collect();
         Ok(Self { spill, memory, what, tuple_bytes, buffers, writers })
+    }
+
+    /// What the buffers of all partitions take.
+    pub fn buffers_bytes(spill: &Spill, tuple_bytes: usize) -> u64 {
+        spill.fan().out() as u64 * Run::buffer_bytes(spill, tuple_bytes)
+    }
+
+    /// How they are divided.
+    pub fn fan(&self) -> Fan {
+        self.spill.fan()
     }
 
     /// Put a tuple into a partition.
@@ -76,18 +69,20 @@ impl Partitioned {
         Ok(self.writers[partition].insert(writer))
     }
 
-    /// The runs, one for each partition; none for one without tuples.
+    /// The runs. Afterwards there are no tuples.
     ///
     /// # Errors
     ///
     /// [`crate::QueryError::Spill`] where the file cannot be written.
-    pub fn finish(&mut self) -> Result<[Option<Run>; FAN_OUT]> {
-        let mut runs = [const { None }; FAN_OUT];
-        for (run, writer) in runs.iter_mut().zip(&mut self.writers) {
-            if let Some(writer) = writer.take() {
-                *run = Some(writer.finish()?);
-                self.buffers.add(Run::buffer_bytes(&self.spill, self.tuple_bytes))?;
-            }
+    pub fn finish(&mut self) -> Result<Runs> {
+        let mut runs = Vec::with_capacity(self.writers.len());
+        for writer in &mut self.writers {
+            let Some(writer) = writer.take() else {
+                runs.push(None);
+                continue;
+            };
+            runs.push(Some(writer.finish()?));
+            self.buffers.add(Run::buffer_bytes(&self.spill, self.tuple_bytes))?;
         }
         Ok(runs)
     }

@@ -3,6 +3,7 @@
 use super::Spill;
 use crate::error::Result;
 use crate::memory::Reservation;
+use crate::tuple::copy_tuple;
 
 /// Tuples in the file. Their room is free again when this is dropped.
 #[derive(Debug)]
@@ -79,7 +80,10 @@ impl Drop for Run {
 #[derive(Debug)]
 pub struct RunWriter {
     run: Run,
+    /// As long as a part.
     buffer: Vec<u8>,
+    /// So much of it waits to be written.
+    filled: usize,
     _reservation: Reservation,
 }
 
@@ -92,7 +96,8 @@ impl RunWriter {
     pub fn new(spill: &Spill, tuple_bytes: usize, mut reservation: Reservation) -> Result<Self> {
         let run = Run::new(spill, tuple_bytes);
         reservation.add(run.part_bytes() as u64)?;
-        Ok(Self { buffer: Vec::with_capacity(run.part_bytes()), run, _reservation: reservation })
+        let buffer = vec![0; run.part_bytes()];
+        Ok(Self { run, buffer, filled: 0, _reservation: reservation })
     }
 
     /// Put a copy of a tuple behind the others.
@@ -103,10 +108,12 @@ impl RunWriter {
     #[inline]
     pub fn push(&mut self, tuple: &[u8]) -> Result<()> {
         debug_assert_eq!(tuple.len(), self.run.tuple_bytes);
-        if self.buffer.len() == self.run.part_bytes() {
+        if self.filled == self.buffer.len() {
             self.write()?;
         }
-        self.buffer.extend_from_slice(tuple);
+        let end = self.filled + tuple.len();
+        copy_tuple(tuple, &mut self.buffer[self.filled..end]);
+        self.filled = end;
         self.run.len += 1;
         Ok(())
     }
@@ -125,8 +132,8 @@ impl RunWriter {
     fn write(&mut self) -> Result<()> {
         let at = self.run.spill.take(self.run.room_bytes());
         self.run.parts.push(at);
-        self.run.spill.write(at, &self.buffer)?;
-        self.buffer.clear();
+        self.run.spill.write(at, &self.buffer[..self.filled])?;
+        self.filled = 0;
         Ok(())
     }
 
@@ -136,7 +143,7 @@ impl RunWriter {
     ///
     /// [`crate::QueryError::Spill`] where the file cannot be written.
     pub fn finish(mut self) -> Result<Run> {
-        if !self.buffer.is_empty() {
+        if self.filled > 0 {
             self.write()?;
         }
         Ok(self.run)
@@ -194,6 +201,24 @@ impl RunReader {
         self.part += 1;
         self.at = self.buffer.len();
         Ok(Some(&self.buffer))
+    }
+
+    /// The next tuples, at most so many, one after another; none at the end. Where tuples are taken
+    /// one by one, too, those that [`RunReader::advance`] went to are not among them.
+    ///
+    /// # Errors
+    ///
+    /// As of [`RunReader::next_part`].
+    pub fn next_tuples(&mut self, tuples_max: usize) -> Result<Option<&[u8]>> {
+        if self.at == self.buffer.len() {
+            if self.next_part()?.is_none() {
+                return Ok(None);
+            }
+            self.at = 0;
+        }
+        let end = self.buffer.len().min(self.at + tuples_max * self.run.tuple_bytes);
+        let begin = std::mem::replace(&mut self.at, end);
+        Ok(Some(&self.buffer[begin..end]))
     }
 
     /// Go to the next tuple; false at the end.

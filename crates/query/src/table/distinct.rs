@@ -149,14 +149,15 @@ impl DistinctTable {
     /// [`crate::QueryError::Memory`] if the budget has no memory for it.
     #[inline]
     pub fn insert_hashed(&mut self, tuple: &[u8], hash: u64) -> Result<Option<*const u8>> {
-        if self.contains(tuple, hash) {
-            return Ok(None);
-        }
         if !self.try_reserve() {
-            return Err(self.slots.refusal());
+            let is_there = self.contains(tuple, hash);
+            return if is_there { Ok(None) } else { Err(self.slots.refusal()) };
         }
+        let Err(slot) = self.slots.find_or_free(hash, |number| self.is_equal(number, tuple)) else {
+            return Ok(None);
+        };
         let start = self.tuples.push(tuple)?;
-        self.slots.insert(hash);
+        self.slots.insert_at(slot, hash);
         self.places.push(Place(start));
         Ok(Some(start))
     }

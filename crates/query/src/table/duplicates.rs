@@ -8,7 +8,7 @@
 use super::DistinctTable;
 use crate::error::{QueryError, Result};
 use crate::memory::Memory;
-use crate::spill::{FAN_OUT, Partitioned, Run, RunReader, Spill, partition_of};
+use crate::spill::{Partitioned, Run, RunReader, Runs, Spill};
 use crate::tuple::Layout;
 
 /// What the budget's error calls it.
@@ -107,7 +107,7 @@ impl Duplicates {
         if let Some(aside) = &mut self.aside
             && !self.table.contains(tuple, hash)
         {
-            aside.push(partition_of(hash, self.level), tuple)?;
+            aside.push(aside.fan().partition_of(hash, self.level), tuple)?;
         }
         Ok(None)
     }
@@ -154,6 +154,6 @@ impl Duplicates {
     }
 }
 
-fn put_aside(open: &mut Vec<(Run, u32)>, runs: [Option<Run>; FAN_OUT], level: u32) {
+fn put_aside(open: &mut Vec<(Run, u32)>, runs: Runs, level: u32) {
     open.extend(runs.into_iter().flatten().map(|run| (run, level)));
 }

@@ -65,21 +65,42 @@ impl Slots {
 
     /// The number of the key with that hash which `is_key` accepts.
     #[inline]
-    pub fn find(&self, hash: u64, mut is_key: impl FnMut(usize) -> bool) -> Option<usize> {
+    pub fn find(&self, hash: u64, is_key: impl FnMut(usize) -> bool) -> Option<usize> {
+        self.find_or_free(hash, is_key).ok()
+    }
+
+    /// The number of the key with that hash which `is_key` accepts, or as an error the free slot
+    /// that [`Slots::insert_at`] takes for it before anything else is put in.
+    #[inline]
+    pub fn find_or_free(
+        &self,
+        hash: u64,
+        mut is_key: impl FnMut(usize) -> bool,
+    ) -> std::result::Result<usize, usize> {
         let mut at = self.place(hash);
         loop {
             let word = self.words[at];
             if word == 0 {
-                return None;
+                return Err(at);
             }
             if word >> NUMBER_BITS == hash >> NUMBER_BITS {
                 let number = (word & NUMBER_MASK) as usize - 1;
                 if is_key(number) {
-                    return Some(number);
+                    return Ok(number);
                 }
             }
             at = (at + 1) & (self.words.len() - 1);
         }
+    }
+
+    /// Give the next number to a key with that hash, at a slot that is free for it. Room was made
+    /// before it was looked for.
+    #[inline]
+    pub fn insert_at(&mut self, slot: usize, hash: u64) -> usize {
+        let number = self.hashes.len();
+        self.hashes.push(hash);
+        self.words[slot] = (hash >> NUMBER_BITS << NUMBER_BITS) | (number as u64 + 1);
+        number
     }
 
     /// Make room for one number more. False if the budget has no memory for it.

@@ -8,10 +8,12 @@
 //! filled with blanks; trailing blanks never count. A value that may be null has a byte of its own
 //! behind all values: 1 for null, and the value's bytes are zero then.
 
+mod copy;
 mod hash;
 mod place;
 mod value;
 
+pub use copy::copy_tuple;
 pub(crate) use hash::hash_integer_by_halves;
 pub use hash::{HASH_SEED, hash_integer, hash_null, hash_real, hash_text};
 pub use place::{array, read, read_integer, read_real, write};

@@ -117,7 +117,7 @@ fn two_relations_are_joined_in_the_way_that_was_chosen() {
     }
 }
 
-/// A row that looks for its partition, a duplicate or a partner is one probe, whoever runs it.
+/// A row that looks for its partition, a duplicate or a partner is one probe in every executor.
 #[test]
 fn each_row_that_looks_by_hash_is_one_probe() {
     let by = |by: &str| format!("retrieve (x = count(t.i by {by}))");

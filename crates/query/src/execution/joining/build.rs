@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::WHAT;
 use crate::error::Result;
 use crate::memory::{Memory, Reservation};
-use crate::spill::{FAN_OUT, Partitioned, Run, Spill, partition_of};
-use crate::table::{JoinBuilder, JoinTable, hash_fields};
+use crate::spill::{Fan, Partitioned, Run, Runs, Spill};
+use crate::table::{JoinBuilder, JoinTable, hash_fields, hash_tuples};
 use crate::tuple::{Field, Layout};
 
 /// Bytes of an entry beside itself: its hash, a word of the directory and maybe half of one that is
@@ -35,7 +35,8 @@ pub(in crate::execution) struct Shape {
 
 impl Shape {
     fn new(layout: &Layout, key: &[usize], memory: &Memory, spill: &Spill) -> Result<Self> {
-        let buffers = (FAN_OUT as u64 + READERS) * Run::buffer_bytes(spill, layout.bytes);
+        let readers = READERS * Run::buffer_bytes(spill, layout.bytes);
+        let buffers = Partitioned::buffers_bytes(spill, layout.bytes) + readers;
         let Some(left) = memory.budget_bytes().checked_sub(buffers) else {
             return Err(memory.reservation(WHAT).refusal());
         };
@@ -49,6 +50,15 @@ impl Shape {
 
     pub fn builder(&self) -> JoinBuilder {
         JoinBuilder::new(&self.layout, &self.key, &self.memory)
+    }
+
+    pub fn fan(&self) -> Fan {
+        self.spill.fan()
+    }
+
+    /// Whether a key of the entries may have a null, which equals nothing.
+    fn may_have_nulls(&self) -> bool {
+        self.fields.iter().any(|field| field.null_at.is_some())
     }
 
     pub fn partitioned(&self, tuple_bytes: usize) -> Result<Partitioned> {
@@ -69,6 +79,7 @@ pub(in crate::execution) struct Building {
     stays: usize,
     /// The entries of the others.
     away: Option<Partitioned>,
+    hashes: Vec<u64>,
 }
 
 /// What they became.
@@ -78,7 +89,7 @@ pub(in crate::execution) struct Built {
     /// The partitions below this number are in the table.
     pub stays: usize,
     /// The entries of the others.
-    pub away: [Option<Run>; FAN_OUT],
+    pub away: Runs,
     /// The rest of the share, for when the others are looked at.
     pub rest: Reservation,
 }
@@ -91,7 +102,8 @@ impl Building {
     /// [`crate::QueryError::Memory`] if the budget has not even the buffers.
     pub fn new(layout: &Layout, key: &[usize], memory: &Memory, spill: &Spill) -> Result<Self> {
         let shape = Shape::new(layout, key, memory, spill)?;
-        Ok(Self { builder: shape.builder(), shape, stays: FAN_OUT, away: None })
+        let (builder, stays) = (shape.builder(), shape.fan().out());
+        Ok(Self { shape, builder, stays, away: None, hashes: Vec::new() })
     }
 
     /// Put a copy of an entry in.
@@ -116,7 +128,17 @@ impl Building {
         if self.builder.len() + count <= self.shape.entries_max && self.away.is_none() {
             return self.builder.add_many(entries);
         }
-        entries.chunks_exact(self.shape.layout.bytes).try_for_each(|entry| self.add(entry))
+        let bytes = self.shape.layout.bytes;
+        if self.shape.may_have_nulls() {
+            return entries.chunks_exact(bytes).try_for_each(|entry| self.add(entry));
+        }
+        let mut hashes = std::mem::take(&mut self.hashes);
+        hashes.clear();
+        hash_tuples(entries, bytes, &self.shape.fields, &mut hashes);
+        let mut pairs = entries.chunks_exact(bytes).zip(&hashes);
+        let outcome = pairs.try_for_each(|(entry, hash)| self.add_hashed(entry, *hash));
+        self.hashes = hashes;
+        outcome
     }
 
     /// A builder for one of some threads, with memory of its own, and how many entries it may take.
@@ -145,10 +167,16 @@ impl Building {
         if self.shape.fields.iter().any(is_null) {
             return Ok(());
         }
+        self.add_hashed(entry, self.shape.hash(entry))
+    }
+
+    /// An entry with that hash, and without a null in its key.
+    #[inline]
+    fn add_hashed(&mut self, entry: &[u8], hash: u64) -> Result<()> {
         while self.stays > 0 && self.builder.len() >= self.shape.entries_max {
             self.send_away()?;
         }
-        let partition = partition_of(self.shape.hash(entry), 0);
+        let partition = self.shape.fan().partition_of(hash, 0);
         match &mut self.away {
             Some(away) if partition >= self.stays => away.push(partition, entry),
             _ => self.builder.add(entry),
@@ -158,16 +186,19 @@ impl Building {
     /// Half of the partitions that are in memory go to the file.
     #[cold]
     fn send_away(&mut self) -> Result<()> {
-        let Self { shape, builder, stays, away } = self;
+        let Self { shape, builder, stays, away, .. } = self;
         *stays /= 2;
         let away = match away {
             Some(away) => away,
             None => away.insert(shape.partitioned(shape.layout.bytes)?),
         };
         let all = std::mem::replace(builder, shape.builder());
+        let (fan, mut hashes) = (shape.fan(), Vec::new());
         all.into_tuples().drain(|entries| {
-            for entry in entries.chunks_exact(shape.layout.bytes) {
-                match partition_of(shape.hash(entry), 0) {
+            hashes.clear();
+            hash_tuples(entries, shape.layout.bytes, &shape.fields, &mut hashes);
+            for (entry, hash) in entries.chunks_exact(shape.layout.bytes).zip(&hashes) {
+                match fan.partition_of(*hash, 0) {
                     partition if partition >= *stays => away.push(partition, entry)?,
                     _ => builder.add(entry)?,
                 }
@@ -183,7 +214,7 @@ impl Building {
     /// [`crate::QueryError::Memory`] where the budget is too small,
     /// [`crate::QueryError::Spill`] where the file cannot be written.
     pub fn finish(self) -> Result<(Arc<JoinTable>, Option<Built>)> {
-        let Self { shape, builder, stays, away } = self;
+        let Self { shape, builder, stays, away, .. } = self;
         let away = away.map(|mut away| away.finish()).transpose()?;
         let table = Arc::new(builder.finish()?);
         let built = away.map(|away| {

@@ -1,11 +1,11 @@
-//! What later steps need of a row, as a tuple: its slots' fields, record ids, and a hash.
+//! What later steps need of a row, as a tuple: its slots' fields, record ids, and maybe a hash.
 
 use std::collections::BTreeSet;
 
 use crate::expression::Expr;
 use crate::plan::{Pack, Pipeline, Sink, Source, Step};
 use crate::relation::Near;
-use crate::tuple::{Layout, width};
+use crate::tuple::{Layout, copy_tuple, width};
 
 /// A row in a tuple.
 #[derive(Debug)]
@@ -16,6 +16,8 @@ pub(in crate::execution) struct RowForm {
     /// The length of a slot's tuples, for each slot that is needed.
     pub slots: Vec<(usize, usize)>,
     bytes: usize,
+    /// Where the hash ends, which stands first: at the beginning where there is none.
+    hash_end: usize,
 }
 
 /// Bytes of a slot's tuple.
@@ -27,7 +29,6 @@ struct Piece {
     at: usize,
 }
 
-/// The hash stands first.
 const HASH_BYTES: usize = 8;
 
 /// Which bytes of which slots are read: from the first up to and without the second.
@@ -79,7 +80,18 @@ impl RowForm {
         let ids: Vec<_> =
             ids.iter().zip(0..).map(|(slot, at)| (*slot, end + at * id_bytes)).collect();
         let bytes = end + ids.len() * id_bytes;
-        Self { pieces, ids, slots, bytes }
+        Self { pieces, ids, slots, bytes, hash_end: HASH_BYTES }
+    }
+
+    /// The same without the hash, unless there is nothing else: for rows not divided again.
+    #[must_use]
+    pub fn without_hash(mut self) -> Self {
+        if self.bytes > self.hash_end {
+            self.pieces.iter_mut().for_each(|piece| piece.at -= self.hash_end);
+            self.ids.iter_mut().for_each(|(_, at)| *at -= self.hash_end);
+            self.bytes -= std::mem::take(&mut self.hash_end);
+        }
+        self
     }
 
     /// The length of such a tuple.
@@ -95,8 +107,8 @@ impl RowForm {
         id: impl Fn(usize) -> u64,
         into: &mut Vec<u8>,
     ) {
-        into.clear();
-        into.extend_from_slice(&hash.to_le_bytes());
+        into.resize(self.bytes, 0);
+        into[..self.hash_end].copy_from_slice(&hash.to_le_bytes()[..self.hash_end]);
         for piece in &self.pieces {
             // SAFETY: the piece lies in fields of the slot's layout, and the pointer leads to a
             // whole tuple of it.
@@ -104,14 +116,14 @@ impl RowForm {
             let bytes = unsafe {
                 std::slice::from_raw_parts(slot(piece.slot).add(piece.from), piece.bytes)
             };
-            into.extend_from_slice(bytes);
+            copy_tuple(bytes, &mut into[piece.at..piece.at + piece.bytes]);
         }
-        for (slot, _) in &self.ids {
-            into.extend_from_slice(&id(*slot).to_le_bytes());
+        for (slot, at) in &self.ids {
+            into[*at..*at + size_of::<u64>()].copy_from_slice(&id(*slot).to_le_bytes());
         }
     }
 
-    /// The hash in such a tuple.
+    /// The hash in such a tuple, of a form that has it.
     pub fn hash(tuple: &[u8]) -> u64 {
         u64::from_le_bytes(crate::tuple::array(tuple, 0))
     }
@@ -119,8 +131,8 @@ impl RowForm {
     /// Put what it has of a slot into a tuple of that slot.
     pub fn unpack(&self, tuple: &[u8], slot: usize, into: &mut [u8]) {
         for piece in self.pieces.iter().filter(|piece| piece.slot == slot) {
-            into[piece.from..piece.from + piece.bytes]
-                .copy_from_slice(&tuple[piece.at..piece.at + piece.bytes]);
+            let bytes = &tuple[piece.at..piece.at + piece.bytes];
+            copy_tuple(bytes, &mut into[piece.from..piece.from + piece.bytes]);
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::form::RowForm;
 use super::{Built, WHAT};
 use crate::error::Result;
-use crate::spill::{FAN_OUT, LEVELS_MAX, Partitioned, Run, RunReader, partition_of};
+use crate::spill::{LEVELS_MAX, Partitioned, Run, RunReader, Runs};
 use crate::table::{JoinTable, hash_of};
 use crate::tuple::Value;
 
@@ -42,6 +42,10 @@ impl Aside {
     /// [`crate::QueryError::Memory`] if the budget has not even the buffers.
     pub fn new(mut built: Built, form: RowForm) -> Result<Self> {
         built.rest.give_back(built.rest.bytes());
+        // No entry comes any more, so that it is known which rows need their hashes again.
+        let is_divided = |entries: &Run| built.shape.divides(entries, 1);
+        let is_divided = built.away.iter().flatten().any(is_divided);
+        let form = if is_divided { form } else { form.without_hash() };
         let rows = built.shape.partitioned(form.bytes())?;
         let left = built.shape.memory.budget_bytes();
         _ = built.rest.try_add(left.saturating_sub(built.shape.memory.used_bytes()));
@@ -52,8 +56,14 @@ impl Aside {
     #[inline]
     pub fn is_away(&self, keys: &[Value<'_>]) -> Option<u64> {
         let hash = hash_of(&self.built.shape.fields, keys)?;
-        let partition = partition_of(hash, 0);
-        (partition >= self.built.stays && self.built.away[partition].is_some()).then_some(hash)
+        self.has(hash).then_some(hash)
+    }
+
+    /// Whether entries with that hash may be away.
+    #[inline]
+    pub fn has(&self, hash: u64) -> bool {
+        let partition = self.built.shape.fan().partition_of(hash, 0);
+        partition >= self.built.stays && self.built.away[partition].is_some()
     }
 
     /// Put a row with that hash aside.
@@ -68,7 +78,7 @@ impl Aside {
         id: impl Fn(usize) -> u64,
     ) -> Result<()> {
         self.form.pack(hash, slot, id, &mut self.row);
-        self.rows.push(partition_of(hash, 0), &self.row)
+        self.rows.push(self.rows.fan().partition_of(hash, 0), &self.row)
     }
 
     /// There are no more rows, and the table of what stayed is gone: `take` gets tables, and with
@@ -84,8 +94,7 @@ impl Aside {
         let mut open = Vec::new();
         put(&mut open, away, rows, 1);
         while let Some(pair) = open.pop() {
-            let entries_max = shape.entries_max;
-            if pair.entries.len() <= BLOCKS_MAX * entries_max || pair.level >= LEVELS_MAX {
+            if !shape.divides(&pair.entries, pair.level) {
                 shape.join(pair, &form, take)?;
                 continue;
             }
@@ -104,12 +113,7 @@ impl Aside {
 pub(in crate::execution) type Take<'t> =
     dyn FnMut(&RowForm, &Arc<JoinTable>, &[u8]) -> Result<()> + 't;
 
-fn put(
-    open: &mut Vec<Pair>,
-    entries: [Option<Run>; FAN_OUT],
-    rows: [Option<Run>; FAN_OUT],
-    level: u32,
-) {
+fn put(open: &mut Vec<Pair>, entries: Runs, rows: Runs, level: u32) {
     for (entries, rows) in entries.into_iter().zip(rows) {
         // Either side alone joins with nothing.
         if let (Some(entries), Some(rows)) = (entries, rows) {
@@ -119,18 +123,18 @@ fn put(
 }
 
 impl super::build::Shape {
+    /// Whether entries that were divided so often are to be divided once more.
+    fn divides(&self, entries: &Run, level: u32) -> bool {
+        entries.len() > BLOCKS_MAX * self.entries_max && level < LEVELS_MAX
+    }
+
     /// A run by the next bits of its hashes.
-    fn divided(
-        &self,
-        run: Run,
-        level: u32,
-        hash: &dyn Fn(&[u8]) -> u64,
-    ) -> Result<[Option<Run>; FAN_OUT]> {
+    fn divided(&self, run: Run, level: u32, hash: &dyn Fn(&[u8]) -> u64) -> Result<Runs> {
         let mut divided = self.partitioned(run.tuple_bytes())?;
         let mut reader = RunReader::new(run, self.memory.reservation(WHAT))?;
         while reader.advance()? {
             let tuple = reader.tuple();
-            divided.push(partition_of(hash(tuple), level), tuple)?;
+            divided.push(self.fan().partition_of(hash(tuple), level), tuple)?;
         }
         divided.finish()
     }
@@ -139,12 +143,15 @@ impl super::build::Shape {
     fn join(&self, pair: Pair, form: &RowForm, take: &mut Take<'_>) -> Result<()> {
         let mut entries = RunReader::new(pair.entries, self.memory.reservation(WHAT))?;
         let mut rows = RunReader::new(pair.rows, self.memory.reservation(WHAT))?;
-        let mut is_more = entries.advance()?;
-        while is_more {
+        loop {
             let mut builder = self.builder();
-            while is_more && builder.len() < self.entries_max {
-                builder.add(entries.tuple())?;
-                is_more = entries.advance()?;
+            while builder.len() < self.entries_max {
+                let left = self.entries_max - builder.len();
+                let Some(some) = entries.next_tuples(left)? else { break };
+                builder.add_many(some)?;
+            }
+            if builder.is_empty() {
+                return Ok(());
             }
             let table = Arc::new(builder.finish()?);
             while let Some(part) = rows.next_part()? {
@@ -154,6 +161,5 @@ impl super::build::Shape {
             }
             rows.rewind();
         }
-        Ok(())
     }
 }

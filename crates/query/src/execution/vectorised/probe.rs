@@ -79,22 +79,39 @@ impl Probe {
         state: &State<'_>,
     ) -> Result<(), QueryError> {
         let mut selection = std::mem::take(&mut batch.selection);
+        let put = |aside: &mut Aside, hash: u64, row: usize| {
+            let tuple = |slot: usize| batch.slots[slot].tuples[row];
+            aside.put(hash, tuple, |slot| batch.slots[slot].ids[row])
+        };
+        let mut outcome = Ok(());
+        if self.integer.is_some() {
+            let keys = self.keys[0].compute(batch, &selection);
+            let keys = &keys.map_err(|fault| state.evaluation(fault))?.integers;
+            selection.retain(|row| {
+                let row = usize::from(*row);
+                let hash = hash_integer(HASH_SEED, keys[row]);
+                let is_away = aside.has(hash);
+                if is_away && outcome.is_ok() {
+                    outcome = put(aside, hash, row);
+                }
+                !is_away
+            });
+            batch.selection = selection;
+            return outcome;
+        }
         let mut vectors = Vec::with_capacity(self.keys.len());
         for key in &mut self.keys {
             let values = key.compute(batch, &selection);
             vectors.push(values.map_err(|fault| state.evaluation(fault))?);
         }
         let mut values = Vec::with_capacity(vectors.len());
-        let mut outcome = Ok(());
         selection.retain(|row| {
             let row = usize::from(*row);
             values.clear();
             values.extend(vectors.iter().map(|vector| vector.value(row)));
             let Some(hash) = aside.is_away(&values) else { return true };
             if outcome.is_ok() {
-                let tuple = |slot: usize| batch.slots[slot].tuples[row];
-                let id = |slot: usize| batch.slots[slot].ids[row];
-                outcome = aside.put(hash, tuple, id);
+                outcome = put(aside, hash, row);
             }
             false
         });
