@@ -4,16 +4,17 @@ use std::sync::Arc;
 
 use crate::edition::{DatasetError, Edition};
 use crate::source::Source;
-use crate::{ingres, oo1, wisconsin};
+use crate::{idm, ingres, oo1, wisconsin};
 
 /// Every edition there is.
-pub const EDITIONS: [&dyn Edition; 6] = [
+pub const EDITIONS: [&dyn Edition; 7] = [
     &wisconsin::edition_1983::Edition1983,
     &wisconsin::edition_1993::Edition1993,
     &oo1::edition_1992::Edition1992 { locality: true },
     &oo1::edition_1992::Edition1992 { locality: false },
     &ingres::edition_1981::Edition1981 { large: false },
     &ingres::edition_1981::Edition1981 { large: true },
+    &idm::edition_1986::Edition1986,
 ];
 
 /// The edition of that benchmark and name.

@@ -9,6 +9,7 @@ pub mod catalogue;
 pub mod columns;
 pub mod edition;
 pub mod generator;
+pub mod idm;
 pub mod ingres;
 pub mod oo1;
 pub mod shuffle;
