@@ -22,6 +22,7 @@ UNITS_NS = {
     "seconds": 1e9,
     "minutes": 60e9,
     "hours": 3600e9,
+    "ticks": 1e9 / 60,
 }
 BYTES_OF_MB = 1e6
 MARKED = re.compile(r"^([\d.]+)\*$")

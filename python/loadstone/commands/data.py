@@ -13,7 +13,12 @@ if TYPE_CHECKING:
 
 
 # The edition and scale that a benchmark's name alone stands for.
-_DEFAULTS = {"wisconsin": ("1993", "10000"), "oo1": ("1992", "20000"), "ingres": ("1981", "3360")}
+_DEFAULTS = {
+    "wisconsin": ("1993", "10000"),
+    "oo1": ("1992", "20000"),
+    "ingres": ("1981", "3360"),
+    "idm": ("1986", "10000"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +120,9 @@ def _refused() -> Iterator[None]:
 def data(
     benchmark: Annotated[
         str,
-        typer.Argument(metavar="BENCHMARK", help="Write the database of wisconsin, oo1 or ingres."),
+        typer.Argument(
+            metavar="BENCHMARK", help="Write the database of wisconsin, oo1, ingres or idm."
+        ),
     ],
     out: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Write into this folder; create it if missing.")
@@ -124,8 +131,8 @@ def data(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Choose the edition. wisconsin: 1983 or 1993 (default); oo1: 1992 (default) or"
-            " 1992-no-locality; ingres: 1981 (default) or large.",
+            help="Choose the edition. wisconsin: 1983, 1993 (default); oo1: 1992 (default),"
+            " 1992-no-locality; ingres: 1981 (default), large; idm: 1986.",
         ),
     ] = None,
     rows: Annotated[

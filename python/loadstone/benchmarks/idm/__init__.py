@@ -1,0 +1,1 @@
+"""The Britton Lee IDM tests of 1983 to 1986."""

@@ -1,0 +1,131 @@
+"""The IDM tests: they give the counts that follow from the papers, SQL and the oracle answer alike,
+updates are taken back, and the published tables are whole."""
+
+import hashlib
+import re
+from pathlib import Path
+
+import pytest
+from quel_engines import ENGINES
+
+from loadstone import _core
+from loadstone.benchmarks.idm.benchmark import VARIATIONS, IdmBenchmark
+from loadstone.errors import InputError
+from loadstone.quel import tree
+
+BENCHMARK = IdmBenchmark()
+RELATIONS = ("simple", "dictionary", "onektup", "tenktup")
+DOCUMENT = Path(__file__).parents[2] / "docs" / "data.md"
+UPDATED = {"append-word": 1, "replace-word": 1, "replace-all-with-s": 2_210, "replace-all": 10_000}
+ROWS = {"retrieve-all-into": 10_000, "average-integers": 10, "average-decimals": 10, **UPDATED}
+"""Rows of the answers that are not of one row."""
+
+
+def oracle(rows):
+    made = _core.Oracle()
+    for relation in RELATIONS:
+        made.add("idm", "1986", relation, rows)
+    return made
+
+
+def operations(rows=10_000):
+    return {operation.name: operation for operation in BENCHMARK.operations("1986", rows)}
+
+
+def test_every_operation_gives_the_count_that_follows_from_the_paper():
+    truth = oracle(10_000)
+    for operation in operations().values():
+        counts = {truth.answer(text)[0] for text in operation.texts}
+        assert counts == {ROWS.get(operation.name, 1)}, operation.name
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("rows", [100, 5_000])
+def test_sql_and_oracle_agree_and_updates_are_taken_back(engine, rows):
+    sql = ENGINES[engine]("1986", RELATIONS, rows, benchmark="idm")
+    truth = oracle(rows)
+    for operation in operations(rows).values():
+        for text in operation.texts:
+            assert sql.answer(text) == truth.answer(text), (operation.name, text)
+            if operation.undo:
+                assert sql.changed(sql.translated(operation.undo[0]).text) == 1
+    for relation in RELATIONS:
+        assert sql.contents(relation) == truth.contents(relation), relation
+
+
+def test_a_retrieve_asks_for_ten_numbers_that_scale():
+    texts = operations(150_000)["retrieve-clustered"].texts
+    assert len(set(texts)) == VARIATIONS
+    assert "t.ordered = 7500" in texts[0]
+    assert "t.ordered = 142500" in texts[9]
+    assert "t.ordered = 5" in operations(100)["retrieve-clustered"].texts[0].splitlines()[-1]
+
+
+def test_two_of_three_retrieves_of_a_script_go_by_the_nonclustered_index():
+    texts = operations()["script"].texts
+    assert ["ordered" in text for text in texts] == [False, False, True] * 3 + [False]
+    assert operations()["script"].concurrent_users
+
+
+def test_operations_are_well_formed():
+    stored = {(item.relation, item.design): item for item in BENCHMARK.stored_relations("1986")}
+    for op in operations().values():
+        assert op.storage in ("heap", "clustered", "nonclustered")
+        assert not op.undo or op.destination == "update"
+        for statement in tree.parse(op.texts[0]):
+            if statement["kind"] == "range":
+                assert (statement["relation"], op.design) in stored, op.name
+    for (relation, _), item in stored.items():
+        known = {name for name, _ in _core.attributes("idm", "1986", relation)}
+        assert {item.key, item.tiebreaker, *item.indexes} - {None} <= known
+
+
+@pytest.mark.parametrize(("edition", "rows"), [("1986", 9), ("1986", 10**9 + 1), ("1985", 100)])
+def test_a_scale_or_edition_that_is_not_defined(edition, rows):
+    with pytest.raises(InputError) as raised:
+        BENCHMARK.operations(edition, rows)
+    assert raised.value.hint
+
+
+def test_the_documents_checksums(tmp_path):
+    known = re.findall(
+        r"\| idm 1986 \| 10,000 \| (\w+) \| [\d,]+ \| `(\w{64})`", DOCUMENT.read_text()
+    )
+    assert sorted(relation for relation, _ in known) == sorted(RELATIONS)
+    for relation, digest in known:
+        path = tmp_path / f"{relation}.csv"
+        _core.export("idm", "1986", relation, 10_000, str(path), "csv")
+        assert hashlib.sha256(path.read_bytes()).hexdigest() == digest
+
+
+def test_published_tables():
+    published = BENCHMARK.published()
+    sizes = [100, 1_000, 5_000, 10_000, 25_000, 50_000, 100_000, 150_000]
+    assert [table.scale for table in published.tables[:8]] == sizes
+    assert [len(table.rows) for table in published.tables] == [3] * 8 + [9, 6]
+    for table in published.tables:
+        assert {row[1].partition("@")[0] for row in table.rows} <= set(operations())
+        assert set(table.systems) <= set(published.systems)
+
+
+def test_the_ratios_that_the_papers_print_follow_from_their_times():
+    """A slip in the transcription would show here: Table 10 of test 2, and the gains of test 11."""
+    tables = {(table.number, table.scale): table for table in BENCHMARK.published().tables}
+    table_10 = {100: (1.12256, 1.13204), 5_000: (1.13314, 1.02493), 50_000: (1.14203, 1.15847),
+                150_000: (1.25018, 1.0)}  # fmt: skip
+    for scale, (without, with_) in table_10.items():
+        clustered, other, _ = (row[2] for row in tables["1 to 6", scale].rows)
+        assert other["IDM 500/1"] / clustered["IDM 500/1"] == pytest.approx(without, abs=1e-5)
+        assert other["IDM 500/2"] / clustered["IDM 500/2"] == pytest.approx(with_, abs=1e-5)
+    slopes = [
+        tables["1 to 6", 150_000].rows[2][2][system] / 150_000
+        for system in ("IDM 500/2", "IDM 500/1")
+    ]
+    assert slopes == pytest.approx([1.788, 2.125], abs=1e-3)
+    gains = [
+        row[2]["IDM 500/1"] / row[2]["10 MHz, 500/2"]
+        for number, table in tables.items()
+        if number[0] == "of test 11"
+        for row in table.rows
+    ]
+    assert gains == pytest.approx([5.0, 5.25, 2.62, 2.02, 1.98, 2.17], abs=0.01)
