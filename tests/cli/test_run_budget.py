@@ -29,6 +29,7 @@ def taken_apart(run):
 def test_every_warm_cell_has_a_budget_and_no_cold_one(desk: Desk):
     done = desk.run(*TINY, "--on", "lode", "--budget", "--record", "r.loadstone")
     assert done.returncode == 0, done.stderr
+    assert "s of them for time budgets" in done.stderr
     run = desk.read()
     assert run.plan.budget
     warm = [result for result in run.results if result.cell.temperature == "warm"]

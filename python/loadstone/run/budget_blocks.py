@@ -30,18 +30,18 @@ from loadstone.run.executor import Executor, Outcome
 BLOCKS = 8
 """The observations of a contrast: they give an interval, and one is left if two are odd."""
 TURN_NS = 40_000_000
-"""A statement is watched for about this time in a block: some 1,300 samples in all."""
+"""A statement is watched for about this time in a block: some 640 samples in all."""
 TURN_SAMPLES_MAX = 600
 """Of a short statement, of which a sample costs more time than it takes."""
-FREQUENCY_HZ = 3989
-"""Of the sampler, a prime: a sample costs some microseconds of the 250 between two."""
+FREQUENCY_HZ = 1997
+"""Of the sampler, a prime: a sample costs some microseconds of the 500 between two."""
 FREQUENCY_SHORT_HZ = 9973
 SHORT_NS = 200_000
 """A statement that takes less is seen more often: else most would not be seen at all."""
 RUNG_SAMPLES_MAX = 16
 """Of a rung in a block, whose median counts."""
 RUNGS = "rungs"
-FUNCTIONS_MAX = 60
+FUNCTIONS_MAX = 100
 """Those of a cell that keep their names in the record: further ones were seen once or twice."""
 
 

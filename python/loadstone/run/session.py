@@ -21,7 +21,13 @@ from loadstone.plan.choices import COMMAND_LINE, Choices, choices_from, read_giv
 from loadstone.plan.plan import Cell, Plan, join_names
 from loadstone.plan.role import Role
 from loadstone.plan.variant import Variant, parse_variant
-from loadstone.planning.planner import NULL_ENGINE, check_plan, make_plan, seconds_estimated
+from loadstone.planning.planner import (
+    NULL_ENGINE,
+    budget_seconds,
+    check_plan,
+    make_plan,
+    seconds_estimated,
+)
 from loadstone.planning.study import study_of
 from loadstone.record import Recorder, Run, read
 from loadstone.record.model import LEFT_BEHIND, Event
@@ -201,7 +207,9 @@ def _announced(plan: Plan, path: Path) -> str:
         switches = plural(len(plan.study.switches), "switch", "switches")
         about = f"study of {plan.study.base}, {plan.benchmark} {plan.edition}: {switches}, {cells}"
     lapse_s = max(round(seconds_estimated(plan), -1), 10)
-    return f"{about}, about {lapse_s:.0f} s; the record: {path}"
+    budget_s = round(budget_seconds(plan), -1)
+    of_it = f", {budget_s:.0f} s of them for time budgets" if budget_s else ""
+    return f"{about}, about {lapse_s:.0f} s{of_it}; the record: {path}"
 
 
 def resume(path: Path, chosen: Mapping[str, Any], *, page: bool) -> int:

@@ -1,0 +1,81 @@
+"""The rungs of the ladder of statements, on every engine: each does what it says, or says why the
+engine has none, and none leaves anything behind."""
+
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+from samples import said, stream, table
+
+from loadstone.engines.base import Engine
+from loadstone.errors import UnsupportedError
+from loadstone.quel.counting import counting, query_of
+
+ROWS = [(i, i, i, "x") for i in range(1000)]
+RETRIEVE = "range of t is t retrieve (t.all) where t.unique2 < 77"
+INTO = "range of t is t retrieve into made (t.all) where t.unique2 < 77"
+UPDATE = "range of t is t replace t (big = 5) where t.unique2 < 77"
+
+
+@pytest.fixture
+def loaded(engine: Engine) -> Engine:
+    engine.load(table("t"), stream(ROWS))
+    return engine
+
+
+def stay_unless_unsupported(engine: Engine, ask: Callable[[], None]) -> None:
+    before = engine.tables(), engine.fetch(said(engine, RETRIEVE))
+    with suppress(UnsupportedError):
+        for _ in range(3):
+            ask()
+    assert (engine.tables(), engine.fetch(said(engine, RETRIEVE))) == before
+
+
+def test_requests_that_ask_for_no_data_change_nothing(loaded: Engine) -> None:
+    stay_unless_unsupported(loaded, loaded.ask_nothing)
+    stay_unless_unsupported(loaded, loaded.ask_constant)
+
+
+def test_a_constant_can_be_asked_for_after_a_restart(loaded: Engine) -> None:
+    """What was prepared belonged to the session before."""
+    with suppress(UnsupportedError):
+        loaded.ask_constant()
+        loaded.stop()
+        loaded.start()
+        loaded.ask_constant()
+
+
+@pytest.mark.parametrize("text", [RETRIEVE, INTO, UPDATE])
+def test_planning_executes_nothing(loaded: Engine, text: str) -> None:
+    statement = said(loaded, text)
+    query = query_of(statement, loaded.dialect)
+    stay_unless_unsupported(loaded, lambda: loaded.plan(statement, query))
+
+
+@pytest.mark.parametrize("text", [RETRIEVE, INTO])
+@pytest.mark.parametrize("planned", [True, False])
+def test_a_count_is_of_the_rows_that_the_statement_retrieves(
+    loaded: Engine, text: str, planned: bool
+) -> None:
+    count = counting(said(loaded, text), loaded.dialect)
+    assert loaded.count(count, planned=planned) == 77
+    assert loaded.tables() == ["t"]
+
+
+@pytest.mark.parametrize("text", [INTO, UPDATE])
+def test_what_is_taken_back_was_done_and_is_gone(loaded: Engine, text: str) -> None:
+    def ask() -> None:
+        with loaded.taken_back():
+            loaded.run(said(loaded, text))
+            if text == INTO:
+                assert "made" in loaded.tables()
+
+    stay_unless_unsupported(loaded, ask)
+
+
+def test_a_failure_within_is_taken_back_too(loaded: Engine) -> None:
+    with suppress(UnsupportedError):
+        with pytest.raises(ZeroDivisionError), loaded.taken_back():
+            loaded.run(said(loaded, INTO))
+            raise ZeroDivisionError
+        assert loaded.tables() == ["t"]
