@@ -26,7 +26,7 @@ from loadstone.run.study_group import (
     StudyGroup,
     StudyTime,
 )
-from loadstone.statistics.study import to_hold
+from loadstone.statistics.study import TOGETHER_BLOCKS, to_hold
 
 CALM = SimpleNamespace(
     begin=lambda: None, probe_speed=lambda: None, end=lambda: Condition(0.0, 0.01, 0.0)
@@ -293,3 +293,30 @@ def test_what_was_decided_follows_from_what_is_recorded() -> None:
         design = design.holding([name])
     assert again == [name for one in decided for name in one.tactics]
     assert design == design_after(plan, plan.study, decided)
+
+
+def test_a_walk_measures_its_steps_and_nothing_beside_them() -> None:
+    decided: list[Decision] = []
+    plan, script, results = measured(
+        vary=THREE, design="walk", decided=decided,
+        factor=lambda variant: 1.5 if "parallelism" in variant else 1.0,
+    )  # fmt: skip
+    assert decided == []
+    assert {variant for block in script.blocks.values() for variant, _, _ in block} == set(
+        plan.variants
+    )
+    assert plan.study is not None and len(plan.study.combinations) == 6, "2k"
+    by_variant = {result.cell.variant: result for result in results}
+    found = operation_effects(plan, plan.study, by_variant, decided)
+    walked = {each.switch.tactic: each for each in found.switches}
+    assert walked["parallelism"].walked.value == pytest.approx(1.5, rel=0.01)
+    assert {name for name, one in walked.items() if one.acts_walked} == {"parallelism"}
+
+
+def test_a_factorial_has_the_blocks_that_an_interaction_takes() -> None:
+    _, script, _ = measured(design="factorial", noise=0.001)
+    assert len(script.blocks) == TOGETHER_BLOCKS
+    _, script, _ = measured(design="factorial", noise=0.3, seconds=0.0)
+    assert len(script.blocks) == TOGETHER_BLOCKS, "out of time"
+    _, script, _ = measured(design="factorial", noise=0.15, seconds=86_400.0)
+    assert len(script.blocks) > TOGETHER_BLOCKS

@@ -11,6 +11,7 @@ from report_fixture import make_run
 from study_fixture import FACTORS, OPERATIONS, TOGETHER, plan, record, result
 from typer.testing import CliRunner
 
+from loadstone import registry
 from loadstone.analysis.plan_shape import beside, same_plans, shape
 from loadstone.analysis.study import StudyMap, operation_effects, study_map
 from loadstone.cli import app
@@ -103,9 +104,39 @@ def test_a_run_that_is_no_study_has_no_map() -> None:
 
 def test_an_operation_tells_its_effects_as_it_ends() -> None:
     first, last = found(record()).operations
-    told = f"parallelism 1 → 2 {times(4)}{OTHER_PLAN}, cache 268435456 → 1048576 {times(1.25)}"
+    told = f"parallelism 1 → 2 {times(4)}{OTHER_PLAN}, cache 256 MiB → 1.00 MiB {times(1.25)}"
     assert told in ended_line(first)
     assert f"durability full → none {times(0.5)}" in ended_line(last)
+
+
+def test_the_strongest_effects_tell_the_work_behind_them() -> None:
+    run = record()
+    text = "\n".join(str(part) for part in study_summary(run, Path("r.loadstone"), None))
+    (told,) = re.findall(r"min-heap, durability full → none: .*", text)
+    assert told.endswith("; same plan; written to storage 8.00 KiB → 0 B")
+    (other,) = re.findall(r"select-1%-heap, cache 256 MiB → 1.00 MiB: .*", text)
+    assert other.endswith("plan"), "what is counted alike is not told"
+
+
+def test_a_bound_is_told_as_one_and_never_as_a_figure() -> None:
+    run = record()
+    ended = next(r for r in run.results if r.cell.operation == "min-heap"
+                 and r.cell.variant == "postgresql?durability=none")  # fmt: skip
+    ended = replace(ended, status="censored", reason="> 100 ms", samples=(), answers=(),
+                    longer_than_ns=100_000_000)  # fmt: skip
+    run = record({("min-heap", ended.cell.variant): ended})
+    told = cells(run)["min-heap", "durability"]
+    assert told == f"> {times(25)}", "50 by the median of the base, 25 by the slowest it can be"
+    operation = next(one for one in found(run).operations if one.name == "min-heap")
+    each = next(one for one in operation.switches if one.switch.tactic == "durability")
+    assert (each.alone, each.failure) == (None, "")
+    assert each.alone_beyond is not None and 20 < each.alone_beyond < 50
+    assert "durability" in ended_line(operation)
+    assert operation.status == "ok"
+    text = "\n".join(str(part) for part in study_summary(run, Path("r.loadstone"), None))
+    assert "alone more than" in text
+    page = registry.load_report("html")().render(run).decode()
+    assert "its statement was ended, a lower bound" in page
 
 
 def test_costs_and_counts_do_not_make_another_plan() -> None:

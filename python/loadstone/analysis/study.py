@@ -20,6 +20,7 @@ from loadstone.analysis.study_design import (
     of_operation,
     taken_apart,
 )
+from loadstone.plan.choices import WALK
 from loadstone.plan.plan import Plan
 from loadstone.plan.study import Combination, Decision, Study, Switch
 from loadstone.record.model import BELIEVED, CellResult, Run
@@ -72,6 +73,9 @@ class SwitchEffect:
     """Whether it has no work to change at either end, by its counters."""
     held: bool = False
     """Whether it is at base at the other end, too: with it alone a statement took too long."""
+    walked: Estimate | None = None
+    """In a walk, which has hardly a switch alone: the mean ratio of its steps there and back."""
+    acts_walked: bool = False
 
     @property
     def strength(self) -> float:
@@ -79,7 +83,8 @@ class SwitchEffect:
         is called an effect."""
         bounds = [abs(log(one)) for one in (self.alone_beyond, self.last_beyond) if one]
         known = [abs(log(one.value)) for one in (self.alone, self.last) if one]
-        return max([*bounds, *(known if self.effect.acts else ())], default=0.0)
+        steps = [abs(log(self.walked.value))] if self.walked and self.acts_walked else []
+        return max([*bounds, *steps, *(known if self.effect.acts else ())], default=0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +261,8 @@ def _switches(
             group=group,
             pruned=switch.tactic in design.pruned,
             held=switch.tactic in design.held,
+            walked=effect.walked and as_ratio(effect.walked) if design.name == WALK else None,
+            acts_walked=is_beyond(effect.walked, effects.threshold),
         )
 
 

@@ -3,7 +3,7 @@ values, and the work at base, with the switch alone, and at the other end."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from math import exp
+from math import exp, inf
 from statistics import median
 
 from loadstone.analysis.plan_shape import PlanLine, beside, shape
@@ -22,6 +22,9 @@ COUNTS = (
     *WORK,
 )
 """The fields of a sample that say what it did in its time."""
+
+CHANGED = 1.5
+"""The least factor by which a count must differ to be told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,33 @@ def _detail(
         statement=base.statements[0].text if base.statements else "",
         plan=_plans(base, alone),
     )
+
+
+def work_changed(
+    run: Run, found: StudyMap, operation: StudiedOperation, tactic: str
+) -> list[Count]:
+    """What is counted otherwise with a switch alone than at base, by a factor of `CHANGED` at
+    least, the most changed first; without the processor time, which follows the elapsed one."""
+    study = found.study
+    cells = {
+        result.cell.variant: result
+        for result in run.results
+        if (result.cell.rows, result.cell.operation) == (operation.rows, operation.name)
+        and result.status in BELIEVED
+    }
+    variants = {each.flipped: each.variant for each in study.combinations}
+    base, alone = cells.get(study.base), cells.get(variants.get((tactic,), ""))
+    if base is None or alone is None:
+        return []
+    counts = [one for one in _counts(base, alone, None) if not one.name.endswith("_cpu_ns")]
+    return sorted((one for one in counts if _factor(one) >= CHANGED), key=lambda one: -_factor(one))
+
+
+def _factor(one: Count) -> float:
+    if one.base is None or one.alone is None:
+        return 1.0
+    low, high = sorted((one.base, one.alone))
+    return high / low if low else (inf if high else 1.0)
 
 
 def _ratios(

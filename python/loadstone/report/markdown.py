@@ -129,7 +129,7 @@ def _study(found: StudyMap, whole: Summary) -> Iterable[str]:
                 base = study_words.UNKNOWN if base_ms is None else study_words.milliseconds(base_ms)
                 yield f"| {plain(one.name)} | {base} | {cells} |"
     if found.operations:
-        yield from ("", plain(study_words.legend(found.operations[0].effects.confidence)))
+        yield from ("", plain(study_words.legend(found.operations[0])))
     acting = [(one, each) for one in found.operations for each in one.switches if each.strength]
     if acting:
         yield from ("", "Strongest effects:", "")

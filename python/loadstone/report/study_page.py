@@ -144,9 +144,7 @@ def study_context(
             )
             for rows in scales
         ],
-        "map_legend": (
-            study_words.legend(found.operations[0].effects.confidence) if found.operations else ""
-        ),
+        "map_legend": (study_words.legend(found.operations[0]) if found.operations else ""),
         "unfit": [one for one in found.operations if one.status != "ok"],
         "falls": [_fall(one, titles) for one in falls],
         "study_words": study_words,

@@ -1,6 +1,9 @@
 """The words of a study: a cell of the map, a line for an effect, the legend, the waterfall."""
 
-from loadstone.analysis.study import NS_PER_MS, SwitchEffect
+from collections.abc import Sequence
+
+from loadstone.analysis.study import NS_PER_MS, StudiedOperation, SwitchEffect
+from loadstone.analysis.study_details import Count
 from loadstone.analysis.study_waterfall import Descent, Together
 from loadstone.plan.study import Switch
 from loadstone.statistics.estimate import Estimate
@@ -12,7 +15,7 @@ OTHER_PLAN = "≠"
 """The mark of an effect through another plan."""
 UNKNOWN = "?"
 """A cell without a figure."""
-SIZES = ("cache", "cache_bytes")
+SIZES = ("cache", "cache_bytes", "checkpoint", "memory", "mmap", "page_size", "work_mem")
 """Tactics whose values are bytes."""
 
 
@@ -23,6 +26,8 @@ def cell(each: SwitchEffect) -> str:
         return f"> {times(each.alone_beyond)}{mark}"
     if each.group:
         return NOTHING
+    if each.walked is not None:
+        return (times(each.walked.value) if each.acts_walked else NOTHING) + mark
     if each.failure or each.alone is None:
         return UNKNOWN
     return (times(each.alone.value) if each.acts_alone else NOTHING) + mark
@@ -32,7 +37,11 @@ def line(operation: str, each: SwitchEffect) -> str:
     """An effect in a sentence."""
     found = [
         f"{when} {told_by}"
-        for when, told_by in (("alone", _alone_words(each)), ("last", _last_words(each)))
+        for when, told_by in (
+            ("alone", _alone_words(each)),
+            ("last", _last_words(each)),
+            ("on the walk", _with_interval(each.walked) if each.walked else ""),
+        )
         if told_by
     ]
     plan = {True: "same plan", False: "another plan", None: "plan not shown"}[each.same_plan]
@@ -63,13 +72,18 @@ def words(switch: Switch) -> str:
     """A switch as it is turned: `join hash → merge`; a group by its name."""
     if not switch.other:
         return switch.tactic
-    return f"{switch.tactic} {switch.base} → {switch.other}"
+    base, other = (value_words(switch.tactic, one) for one in (switch.base, switch.other))
+    return f"{switch.tactic} {base} → {other}"
 
 
-def legend(confidence: float) -> str:
-    """What the map shows."""
+def legend(operation: StudiedOperation) -> str:
+    """What the map shows, of which this is one."""
+    confidence = operation.effects.confidence
+    shown = "Time with one switch at its other value over the time at base."
+    if any(each.walked for each in operation.switches):
+        shown = "What a switch multiplies the time by, in the mean of the walk there and back."
     return (
-        f"Time with one switch at its other value over the time at base. {NOTHING} no effect beyond"
+        f"{shown} {NOTHING} no effect beyond"
         f" 3 %, the A/A noise and its {confidence:.1%} interval; {OTHER_PLAN} another plan;"
         f" > ended there, a lower bound; {UNKNOWN} not measured."
     )
@@ -164,6 +178,16 @@ def share_words(share: Estimate | None) -> str:
 def _hundredths(value: float) -> str:
     text = f"{value * 100:.0f}"
     return "0" if text == "-0" else text.replace("-", "\N{MINUS SIGN}")
+
+
+def work_words(counts: Sequence[Count]) -> str:
+    """What an engine did otherwise with a switch alone: `written to storage 40 KiB → 0`."""
+    told = [
+        f"{count_name(one.name)} {count_words(one.name, one.base)} → "
+        f"{count_words(one.name, one.alone)}"
+        for one in counts
+    ]
+    return ", ".join(told)
 
 
 def count_words(name: str, value: float | None) -> str:

@@ -18,6 +18,7 @@ from loadstone.analysis.study import (
     operation_effects,
     study_map,
 )
+from loadstone.analysis.study_details import work_changed
 from loadstone.analysis.verdict import circumstances
 from loadstone.control_characters import legible
 from loadstone.plan.choices import FACTORIAL, as_command
@@ -25,7 +26,17 @@ from loadstone.plan.plan import Plan
 from loadstone.plan.presentation import Presentation
 from loadstone.record.model import CellResult, Run
 from loadstone.report.legible import legible_run
-from loadstone.report.study_words import NOTHING, UNKNOWN, cell, legend, line, milliseconds, words
+from loadstone.report.study_words import (
+    NOTHING,
+    UNKNOWN,
+    cell,
+    legend,
+    line,
+    milliseconds,
+    value_words,
+    words,
+    work_words,
+)
 from loadstone.report.terminal import Progress, Unit, folded, one_line, unit_of
 from loadstone.text.numbers import listing, number, plural, times
 
@@ -36,6 +47,8 @@ WARM = "warm"
 """The temperature of every cell of a study."""
 STRONGEST = 6
 """Effects that are told with their intervals below the map."""
+WORK_MOST = 3
+"""Counts that are told of an effect."""
 COLUMN = 12
 """Characters of a switch's column."""
 STYLES: Mapping[bool, str] = {True: "bold", False: "dim"}
@@ -111,8 +124,8 @@ def study_summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | 
         yield Text("")
         yield _map(found, rows)
     if found.operations:
-        yield Text(legend(found.operations[0].effects.confidence), style="dim")
-    yield from _strongest(found)
+        yield Text(legend(found.operations[0]), style="dim")
+    yield from _strongest(run, found)
     yield from _further(run, found)
     yield from _problems(found, record)
     yield Text("")
@@ -134,7 +147,8 @@ def _map(found: StudyMap, rows: int) -> Table:
     table.add_column("", no_wrap=True)
     table.add_column("base", justify="right", no_wrap=True)
     for switch in found.order:
-        table.add_column(folded(f"{switch.tactic}?{switch.other}", COLUMN), justify="right")
+        other = value_words(switch.tactic, switch.other)
+        table.add_column(folded(f"{switch.tactic}?{other}", COLUMN), justify="right")
     for operation in found.operations:
         if operation.rows != rows:
             continue
@@ -149,8 +163,8 @@ def _map(found: StudyMap, rows: int) -> Table:
     return table
 
 
-def _strongest(found: StudyMap) -> Iterable[Text]:
-    """The strongest effects, each with its intervals."""
+def _strongest(run: Run, found: StudyMap) -> Iterable[Text]:
+    """The strongest effects, each with its intervals, and what the engine did otherwise."""
     effects = sorted(
         ((each.strength, operation, each) for operation in found.operations
          for each in operation.switches if each.strength),
@@ -160,7 +174,8 @@ def _strongest(found: StudyMap) -> Iterable[Text]:
         yield Text("")
         yield Text("Strongest effects", style="bold")
     for _, operation, each in effects[:STRONGEST]:
-        yield Text(line(operation.name, each))
+        work = work_words(work_changed(run, found, operation, each.switch.tactic)[:WORK_MOST])
+        yield Text("; ".join(filter(None, (line(operation.name, each), work))))
 
 
 def _further(run: Run, found: StudyMap) -> Iterable[Text]:

@@ -22,13 +22,16 @@ from loadstone.record.model import CellResult
 from loadstone.run.interleaved_group import OpenCell
 from loadstone.statistics.study import (
     BASE,
+    TOGETHER_BLOCKS,
     Design,
     Escalation,
+    blocks_least,
     every,
     prunable,
     to_hold,
     to_open,
     too_wide,
+    too_wide_together,
 )
 from loadstone.statistics.study import Combination as Flipped
 
@@ -60,9 +63,16 @@ class StudyCells:
         return design_after(self._plan, self._study, self.decisions)
 
     @property
-    def count(self) -> int:
-        """The parts of which there are figures: the more, the less each may err."""
-        return len(self.design.parts) + len(self.design.pruned) + len(self.design.held)
+    def least(self) -> int:
+        """The fewest blocks that its figures need: the more there are, the less each may err."""
+        design = self.design
+        least = blocks_least(len(design.parts) + len(design.pruned) + len(design.held))
+        return max(least, TOGETHER_BLOCKS) if design.name == FACTORIAL else least
+
+    @property
+    def is_loose(self) -> bool:
+        """Whether every pair is asked about, and some interaction of 10 % may still be missed."""
+        return self.design.name == FACTORIAL and too_wide_together(self.effects().effects)
 
     @property
     def base(self) -> OpenCell:

@@ -22,7 +22,7 @@ from loadstone.record import CellResult
 from loadstone.run.interleaved_group import InterleavedGroup, OpenCell
 from loadstone.run.study_cells import StudyCells
 from loadstone.statistics.paired_ratio import OBSERVATIONS_MIN
-from loadstone.statistics.study import blocks_least, escalation, every
+from loadstone.statistics.study import escalation, every
 
 TURN_NS = 20_000_000
 """A combination takes samples for about this time in a block: a single short one would show the
@@ -152,7 +152,8 @@ class StudyGroup(InterleavedGroup):
         while ended:
             # Alone first: what is ended there spares the others its end.
             for flipped in one.design.parts.values():
-                self._scouted(one.cell(flipped), limit_ns)
+                if flipped in one.design.combinations:
+                    self._scouted(one.cell(flipped), limit_ns)
             ended = one.steered and one.hold()
             if not ended and one.design.parts:
                 self._scouted(one.cell(every(one.design.parts)), limit_ns)
@@ -173,7 +174,7 @@ class StudyGroup(InterleavedGroup):
         """Take blocks until all is known closely or the time is over, and as many at least as give
         intervals. Returns the next block's number."""
         first, begun_ns = number, _core.clock_ns()
-        least = max((blocks_least(one.count) for one in self._studied), default=OBSERVATIONS_MIN)
+        least = max((one.least for one in self._studied), default=OBSERVATIONS_MIN)
         while number - first < BLOCKS_MAX:
             taken = number - first
             now_ns = _core.clock_ns()
@@ -186,11 +187,16 @@ class StudyGroup(InterleavedGroup):
         return number
 
     def _further(self, one: StudyCells, number: int, block_ns: float) -> int:
-        """What an operation's blocks call for beyond its design: first its groups opened, then
-        three switches taken apart. Returns the next block's number."""
+        """What an operation's blocks call for beyond their time or their design: more of them where
+        every pair is asked about, then its groups opened, then three switches taken apart. Returns
+        the next block's number."""
         if not one.steered or one.base.status != "ok":
             return number
         time = self._doors.time
+        end_ns = _core.clock_ns() + time.further_ns
+        while one.is_loose and number < BLOCKS_MAX and _core.clock_ns() + block_ns < end_ns:
+            self._study_block(number)
+            number += 1
         if one.open(number):
             number = self._more_blocks(number, _core.clock_ns() + time.share_ns)
         further = escalation(one.design.parts, one.effects().effects)

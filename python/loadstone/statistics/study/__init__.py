@@ -15,12 +15,14 @@ Effects are on ln: `as_ratio` makes ratios of them.
 """
 
 from loadstone.statistics.study.decisions import (
+    TOGETHER_BLOCKS,
     Escalation,
     blocks_least,
     escalation,
     prunable,
     to_open,
     too_wide,
+    too_wide_together,
 )
 from loadstone.statistics.study.design import (
     PARTS_MAX,
@@ -55,6 +57,7 @@ __all__ = [
     "BASE",
     "DESIGNS",
     "PARTS_MAX",
+    "TOGETHER_BLOCKS",
     "Block",
     "Combination",
     "Design",
@@ -80,6 +83,7 @@ __all__ = [
     "to_hold",
     "to_open",
     "too_wide",
+    "too_wide_together",
     "two_ended",
     "two_ended_and_walk",
     "walk",

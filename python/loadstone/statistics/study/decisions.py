@@ -18,6 +18,13 @@ SHARE_WITHIN = 0.05
 """Half the width of a share's interval: 5 points."""
 RATIO_WITHIN = log(1.03)
 """Half the width of a ratio's interval, on ln: 3 %."""
+TOGETHER_WITHIN = log(1.05)
+"""Half the width of an interaction's interval, on ln, at which one of 10 % is found in nine of ten
+studies: of simulated ones, at noise of 3 to 10 %."""
+TOGETHER_BLOCKS = 16
+"""The fewest blocks where every pair is asked about. An interval of 8 blocks at 98.75 % reaches
+from the least to the greatest: one sample in twenty that is up to twice as long hides three of four
+interactions of 10 %, with 16 blocks one of five."""
 GROUP_LEAST = log(1.05)
 """A group of parts within this is not opened."""
 LARGEST = 3
@@ -58,6 +65,11 @@ def too_wide(found: StudyEffects) -> tuple[str, ...]:
         or name in open_pairs
         or not all(_is_within(one, within) for one, within in _figures(part))
     )
+
+
+def too_wide_together(found: StudyEffects) -> bool:
+    """Whether some interaction of two is known too loosely for one of 10 % to be found."""
+    return not all(_is_within(pair.ln, TOGETHER_WITHIN) for pair in found.interactions)
 
 
 def escalation(parts: Parts, found: StudyEffects) -> Escalation | None:
