@@ -15,6 +15,7 @@ import stat
 import struct
 import time
 from contextlib import closing
+from functools import lru_cache
 from pathlib import Path
 
 from loadstone.errors import RecordError
@@ -25,6 +26,7 @@ STEPS_MAX = 1_000_000
 """Thousands of steps of SQLite's programs before a statement is given up as endless."""
 LOCK_TRIES, LOCK_PAUSE_S = 500, 0.01
 _SQLITE = b"SQLite format 3\0"
+_DEFINED = "SELECT type, name, tbl_name, sql FROM sqlite_schema LIMIT ?"
 _RESERVED_BYTE, _SHARED_FIRST, _SHARED_BYTES = 0x40000001, 0x40000002, 510
 """The bytes by which SQLite locks a file (os.h): a writer at work, and readers."""
 _FLOCK = struct.Struct("@hhqqi")
@@ -133,16 +135,20 @@ def content(path: Path) -> bytes:
 
 def check_definitions(connection: sqlite3.Connection, version: int, path: Path) -> None:
     """Refuse a file that defines anything but the tables of its schema. Raises `RecordError`."""
-    query = "SELECT type, name, tbl_name, sql FROM sqlite_schema LIMIT ?"
-    found = connection.execute(query, (len(tables_of(version)) + 1,)).fetchall()
-    with closing(sqlite3.connect(":memory:")) as ours:
-        ours.executescript(definitions(version))
-        wanted = ours.execute(query, (-1,)).fetchall()
-    if sorted(map(_normal, found)) != sorted(map(_normal, wanted)):
+    found = connection.execute(_DEFINED, (len(tables_of(version)) + 1,)).fetchall()
+    if sorted(map(_normal, found)) != _defined_by(definitions(version)):
         raise RecordError(
             f"{path} does not have the tables of a record of schema {version}",
             hint="it is damaged, or was made by another program",
         )
+
+
+@lru_cache(maxsize=8)
+def _defined_by(script: str) -> list[tuple[str, ...]]:
+    """The definitions that SQLite makes of a schema's."""
+    with closing(sqlite3.connect(":memory:")) as ours:
+        ours.executescript(script)
+        return sorted(map(_normal, ours.execute(_DEFINED, (-1,))))
 
 
 def _normal(row: tuple[object, ...]) -> tuple[str, ...]:

@@ -7,7 +7,8 @@ import dataclasses
 import json
 import math
 from collections.abc import Mapping
-from types import NoneType, UnionType
+from functools import cache
+from types import MappingProxyType, NoneType, UnionType
 from typing import (
     Annotated,
     Any,
@@ -100,10 +101,12 @@ def shaped(value: Any, wanted: Any, where: str) -> Any:
     return value
 
 
-def fields_of(kind: Any) -> dict[str, Any]:
-    """Name -> annotation."""
+@cache
+def fields_of(kind: Any) -> Mapping[str, Any]:
+    """Name -> annotation. Kept: a record's plan asks for those of a cell once for each cell."""
     hints = get_type_hints(kind, include_extras=True)
-    return {n: get_args(h)[0] if get_origin(h) is Required else h for n, h in hints.items()}
+    fields = {n: get_args(h)[0] if get_origin(h) is Required else h for n, h in hints.items()}
+    return MappingProxyType(fields)
 
 
 def _record(value: Any, kind: Any, where: str) -> Any:
