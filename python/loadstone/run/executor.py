@@ -116,6 +116,12 @@ class Executor:
         try:
             worker.become(cell.variant)
             result = worker.ask(messages.TakeBlock(block))
+            if result.ended and self._operations[cell.operation].undo:
+                # A change that was ended may be there or not; and it had no second try.
+                self._mend(worker)
+                result = worker.ask(messages.TakeBlock(block))
+                if result.ended:
+                    self._mend(worker)
         except LoadstoneError as error:
             return self._failure(worker, error)
         if result.ended:
@@ -200,7 +206,9 @@ class Executor:
         if not able:
             return [Outcome() for _ in cells]
         with ThreadPoolExecutor(len(able)) as pool:
-            forked = {worker: pool.submit(worker.refork) for worker in able}
+            # Several of them have no idle processor beside them.
+            ahead = len(able) == 1 and self._plan.study is not None
+            forked = {worker: pool.submit(worker.refork, ahead=ahead) for worker in able}
         outcomes = []
         for cell in cells:
             outcome = Outcome()

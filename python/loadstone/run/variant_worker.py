@@ -56,6 +56,8 @@ class VariantWorker:
         self._plan = plan
         self._benchmark = benchmark
         self._worker: Worker | None = None
+        self._spare: Worker | None = None
+        """A process without an engine yet: the next one."""
         self._replacements = 0
         self._versions: dict[str, str] = {}
         self._terms: dict[str, dict[str, str]] = {}
@@ -76,8 +78,9 @@ class VariantWorker:
         # Anew each time: a server that came back has forgotten who held what.
         self._hold, before = self.engine.hold(self.variant, owner), self._hold
         before.close()
-        held = (self._claim.lock, *self._hold.descriptors)
-        self._worker = Worker(self.variant.name, self._benchmark.seam, self._log, held)
+        held = self._held
+        spare, self._spare = self._spare, None
+        self._worker = spare or Worker(self.variant.name, self._benchmark.seam, self._log, held)
         heir, self._heir = self._heir, True
         opened = self._worker.ask(messages.Open(self._plain, str(self._scratch), owner, heir))
         self._versions, self._terms[self.variant.name] = opened.versions, opened.terms
@@ -93,6 +96,11 @@ class VariantWorker:
             return False
         self._variants[variant.name] = variant
         return True
+
+    @property
+    def _held(self) -> tuple[int, ...]:
+        """The descriptors that a worker inherits."""
+        return (self._claim.lock, *self._hold.descriptors)
 
     @property
     def _plain(self) -> Variant:
@@ -113,15 +121,27 @@ class VariantWorker:
         """Whether the engine is ours to stop, and keeps its data over a stop."""
         return self.engine.capabilities.stoppable and self.variant.url is None
 
-    def refork(self) -> None:
+    def refork(self, *, ahead: bool = False) -> None:
         """Replace the process of the engine and keep its data: two processes of the same program
-        differ by some percent for as long as they live."""
+        differ by some percent for as long as they live. `ahead`: where that takes a process to be
+        started, start the next one, too, on the processor that has nothing to do meanwhile."""
         state = self.ask(messages.ExportState())
         if self._worker is not None:
             self._worker.kill()
             self._worker = None
-        self.open()
-        self.ask(messages.ImportState(state))
+        spare = None
+        if ahead and self._spare is None:
+            spare = Worker(self.variant.name, self._benchmark.seam, self._log, self._held)
+        try:
+            self.open()
+            self.ask(messages.ImportState(state))
+        finally:
+            self._spare = spare
+        if spare is not None:
+            # It has no terms to tell; that it says so shows that it sleeps before anything is
+            # measured.
+            with suppress(LoadstoneError):
+                spare.ask(messages.TellTerms())
 
     def terms(self, name: str) -> list[Term]:
         """Every tactic of a variant as asked, and as the engine read it back: when it was last
@@ -223,6 +243,7 @@ class VariantWorker:
 
     def abandon(self) -> None:
         """End the worker at once, and any server it left behind."""
+        self._drop_spare()
         if self._worker is not None:
             self._remain += self._worker.kill()
             self._worker = None
@@ -243,6 +264,7 @@ class VariantWorker:
     def kill(self) -> str:
         """End the worker at once, and any server it left behind; its tables in a user's database
         stay there. Returns as `close`."""
+        self._drop_spare()
         if self._gone:
             return ""
         if self._worker is not None:
@@ -258,6 +280,7 @@ class VariantWorker:
         """Let the engine remove its data and the worker end. Returns a message for the user: empty,
         or that something of ours may be left in their database."""
         removed = False
+        self._drop_spare()
         if self._worker is not None:
             try:
                 # Behind a statement in flight, where the run was interrupted.
@@ -274,6 +297,11 @@ class VariantWorker:
             told += self._removed_from_here(hold.name)
         self._gone = True
         return "; ".join(told)
+
+    def _drop_spare(self) -> None:
+        spare, self._spare = self._spare, None
+        if spare is not None:
+            self._remain += spare.kill()
 
     def _swept(self) -> list[str]:
         """End processes that the worker left running, and remove its files. Returns those that did

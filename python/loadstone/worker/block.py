@@ -6,7 +6,6 @@ for each sample:  clear leftovers -> [cold: stop, wait until dead, evict, prove,
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Protocol
 
 from loadstone.engines.base import System
@@ -51,9 +50,12 @@ class Timer(ABC):
         for _ in range(block.warm_up):
             for variation in self._warming(block):
                 self._clear(block, variation)
-                # What the caches lacked may have made it long: the sample tells.
-                with suppress(StatementEndedError):
+                try:
                     self._sample(block, variation, -1, check=False)
+                except StatementEndedError:
+                    if variation.undo:  # it may have changed its relation, or not
+                        return BlockResult((), (), (), ended=True)
+                    # What the caches lacked may have made it long: the sample tells.
         cold = block.temperature == "cold"
         data_bytes = self.system.size_bytes() if cold else 0
         for offset, variation in enumerate(block.variations):
