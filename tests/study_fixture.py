@@ -27,6 +27,8 @@ FACTORS = {
 """What each switch multiplies an operation's time by."""
 TOGETHER: dict[str, float] = {"min-heap": 1.0, "select-1%-heap": 1.0}
 """And all of them, besides."""
+NOISE: dict[str, float] = {"min-heap": 0.003, "select-1%-heap": 0.003}
+"""By how much each sample differs, besides what is common to its block."""
 BLOCKS = 12
 
 
@@ -40,14 +42,14 @@ def plan() -> Plan:
 def result(plan: Plan, operation: str, variant: str, flipped: tuple[str, ...]) -> CellResult:
     """Samples with a factor common to each block, and a little noise of their own."""
     found = next(c for c in plan.cells if (c.operation, c.variant) == (operation, variant))
-    chance = random.Random(f"{operation} {variant}")
+    chance, noise = random.Random(f"{operation} {variant}"), NOISE[operation]
     factor = 1.0
     for tactic in flipped:
         factor *= FACTORS[operation][tactic]
     factor *= TOGETHER[operation] if len(flipped) == len(FACTORS[operation]) else 1.0
     samples = [
         Sample(block * 2 + turn, block, 0, block, round(
-            2e6 * factor * exp(random.Random(block).gauss(0, 0.3) + chance.gauss(0, 0.003))),
+            2e6 * factor * exp(random.Random(block).gauss(0, 0.3) + chance.gauss(0, noise))),
             client_cpu_ns=round(1e6 * factor), tuples=10_000,
             written_bytes=0 if "durability" in flipped else 8192)
         for block in range(BLOCKS) for turn in range(2)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from report_fixture import make_run
-from study_fixture import FACTORS, OPERATIONS, TOGETHER, plan, record, result
+from study_fixture import FACTORS, NOISE, OPERATIONS, TOGETHER, plan, record, result
 from typer.testing import CliRunner
 
 from loadstone import registry
@@ -107,6 +107,23 @@ def test_an_operation_tells_its_effects_as_it_ends() -> None:
     told = f"parallelism 1 → 2 {times(4)}{OTHER_PLAN}, cache 256 MiB → 1.00 MiB {times(1.25)}"
     assert told in ended_line(first)
     assert f"durability full → none {times(0.5)}" in ended_line(last)
+
+
+@pytest.mark.parametrize(
+    ("noise", "told"),
+    [(0.003, "no switch changes it by more than 3.0 %"), (0.5, "no effect found; one of ")],
+)
+def test_that_nothing_is_found_is_not_that_nothing_is_there(
+    monkeypatch: pytest.MonkeyPatch, noise: float, told: str
+) -> None:
+    monkeypatch.setitem(FACTORS, "min-heap", dict.fromkeys(FACTORS["min-heap"], 1.0))
+    monkeypatch.setitem(NOISE, "min-heap", noise)
+    operation = next(one for one in found(record()).operations if one.name == "min-heap")
+    assert operation.strength == 0
+    assert told in ended_line(operation)
+    few = replace(operation, switches=tuple(replace(one, last=None, alone=replace(
+        one.alone, low=None)) for one in operation.switches))  # fmt: skip
+    assert "too few blocks to find an effect" in ended_line(few)
 
 
 def test_the_strongest_effects_tell_the_work_behind_them() -> None:

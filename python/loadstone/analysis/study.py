@@ -9,7 +9,7 @@ no observations: what needs it is None.
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import log
+from math import exp, log
 from statistics import median
 
 from loadstone import _core
@@ -110,6 +110,16 @@ class StudiedOperation:
     def strength(self) -> float:
         """That of its strongest switch."""
         return max((each.strength for each in self.switches), default=0.0)
+
+    @property
+    def unseen(self) -> float | None:
+        """The largest ratio, up or down, that an effect may have without being seen: as far as the
+        intervals reach. None where some effect has no interval."""
+        ratios = [each.alone for each in self.switches if not each.group]
+        ratios += [each.last for each in self.switches if each.last is not None]
+        bounds = [bound for one in ratios for bound in ((one.low, one.high) if one else (None,))]
+        known = [abs(log(bound)) for bound in bounds if bound]
+        return exp(max(known)) if known and len(known) == len(bounds) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,8 +83,8 @@ def legend(operation: StudiedOperation) -> str:
     if any(each.walked for each in operation.switches):
         shown = "What a switch multiplies the time by, in the mean of the walk there and back."
     return (
-        f"{shown} {NOTHING} no effect beyond"
-        f" 3 %, the A/A noise and its {confidence:.1%} interval; {OTHER_PLAN} another plan;"
+        f"{shown} {NOTHING} none found beyond 3 %, the A/A noise and its {confidence:.1%} interval,"
+        f" however wide that is; {OTHER_PLAN} another plan;"
         f" > ended there, a lower bound; {UNKNOWN} not measured."
     )
 

@@ -4,7 +4,7 @@ import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from math import log
+from math import expm1, log
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,7 +38,7 @@ from loadstone.report.study_words import (
     work_words,
 )
 from loadstone.report.terminal import Progress, Unit, folded, one_line, unit_of
-from loadstone.text.numbers import listing, number, plural, times
+from loadstone.text.numbers import listing, number, percent, plural, times
 
 if TYPE_CHECKING:
     from loadstone.plan.study import Decision
@@ -215,7 +215,16 @@ def ended_line(operation: StudiedOperation) -> str:
     """What an operation showed, as soon as it has ended."""
     acting = sorted((one for one in operation.switches if one.strength), key=lambda o: -o.strength)
     told = [f"{words(each.switch)} {cell(each)}" for each in acting]
-    return f"{_at_base(operation)}; {', '.join(told) or 'no switch has an effect'}"
+    return f"{_at_base(operation)}; {', '.join(told) or none_found(operation)}"
+
+
+def none_found(operation: StudiedOperation) -> str:
+    """That no switch is seen to act, and how large an effect may be there all the same."""
+    if operation.unseen is None:
+        return "too few blocks to find an effect"
+    if log(operation.unseen) <= operation.effects.threshold:
+        return f"no switch changes it by more than {percent(expm1(operation.effects.threshold))}"
+    return f"no effect found; one of {times(operation.unseen)} might be missed"
 
 
 def so_far(operation: StudiedOperation) -> str:
@@ -228,7 +237,7 @@ def so_far(operation: StudiedOperation) -> str:
     ]
     told = [text for _, text in sorted(seen, reverse=True)[:STRONGEST]]
     blocks = plural(operation.effects.blocks, "block")
-    return f"{_at_base(operation)}; after {blocks} {', '.join(told) or 'no switch shows an effect'}"
+    return f"{_at_base(operation)}; after {blocks} {', '.join(told) or 'none is seen yet'}"
 
 
 def _so_far(each: SwitchEffect) -> Iterable[tuple[str, float]]:
