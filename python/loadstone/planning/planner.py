@@ -34,8 +34,8 @@ AA_OPERATIONS = 8
 """The number of a plan's operations that are measured on a variant and on its A/A control."""
 
 BUDGET_S = 2.5
-"""A cell's time budget takes this long, with the checks of its answers: half the runs on two idle
-cores took less."""
+"""A rough estimate of a cell's time budget: eight blocks of its statement with the sampler and
+without, of its rungs, of the warm-ups, and of the checks of all answers."""
 
 PRESETS = ("default", "quick", "full", "study")
 
