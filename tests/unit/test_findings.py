@@ -110,6 +110,8 @@ SILENT = [
     ("the data fit the cache", cache.find,
      two(Side(10.0, counts={"read_bytes": 1 << 20}),
          terms=[Term(SLOW, "cache_bytes", None, "100000000")]), "cache too small"),
+    ("a small part of the ratio", processors.find,
+     two(Side(10.0), Side(2.0, cpu=1.5, counts={"client_threads": 2})), ""),
     ("one processor each", processors.find, two(Side(10.0)), ""),
     ("both on several", processors.find,
      two(Side(10.0, cpu=1.9, counts={"client_threads": 8}),
@@ -234,6 +236,11 @@ def test_a_budget_names_the_component_and_the_rung() -> None:
     assert share.value == pytest.approx((7.8 - 0.1) / 8.3, abs=0.05)
 
 
+def test_a_budget_names_time_off_the_processor() -> None:
+    (found,) = found_by(components.find, budgeted({"executor": 2400, "planner": 1000}, EVEN))
+    assert found.kind.startswith("asleep")
+
+
 EVEN = {"empty": 0.1, "constant": 2.0, "planned": 4.0, "counted": 6.0, "uncommitted": 8.0,
         "whole": 10.0}  # fmt: skip
 
@@ -244,13 +251,10 @@ EVEN = {"empty": 0.1, "constant": 2.0, "planned": 4.0, "counted": 6.0, "uncommit
         ({"executor": 4400, "planner": 3000, "access method": 3000}, {}),
         ({"executor": 2400, "unclassified": 8000}, {}),
         (PLANNER, {"sampled": "programs"}),
-        ({"executor": 2400, "planner": 1000}, {}),  # the rest is off the CPU
     ],
 )
 def test_a_budget_that_cannot_carry_it_names_no_component(parts, more) -> None:
-    kinds = {each.kind for each in found_by(components.find, budgeted(parts, EVEN, **more))}
-    assert "planner" not in kinds
-    assert "unclassified" not in kinds
+    assert not found_by(components.find, budgeted(parts, EVEN, **more))
 
 
 def test_rungs_that_share_a_difference_name_none() -> None:

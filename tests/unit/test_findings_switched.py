@@ -59,6 +59,10 @@ SILENT = {
     "a second term differs": replace(
         pair(), terms=(*pair().terms, Term(OTHER, "isolation", None, "snapshot"))
     ),
+    "two switches were turned": replace(
+        pair(),
+        terms=(*pair().terms, Term(BASE, "cache", "1", "1"), Term(OTHER, "cache", "2", "2")),
+    ),
 }
 
 
