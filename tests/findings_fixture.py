@@ -42,6 +42,7 @@ class Side:
     right: bool = True
     delivers: int = 100
     data_bytes: int = 1 << 22
+    scatter: tuple[float, ...] = (1.0,)
     counts: dict[str, Any] = field(default_factory=dict)
 
 
@@ -88,7 +89,10 @@ def made(
 def _result(cell: Cell, side: Side) -> CellResult:
     each_ms = side.fixed_ms + side.elapsed_ms * (cell.rows / ROWS) ** side.grows
     # Repetitions are equally slow on all variants, and differ a little besides.
-    times = [round(each_ms * MS * (1 + 0.02 * (at % 5)) + at * 7) for at in range(side.samples)]
+    own = [
+        side.scatter[at % len(side.scatter)] * (1 + 0.02 * (at % 5)) for at in range(side.samples)
+    ]
+    times = [round(each_ms * MS * factor + at * 7) for at, factor in enumerate(own)]
     samples = tuple(
         Sample(
             at,

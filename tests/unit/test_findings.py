@@ -37,6 +37,7 @@ COMMIT = two(
 )
 COMPUTING = two(Side(10.0, plan=LOOPS), Side(2.0, plan=HASH))
 OTHERWISE = two(Side(10.0, access="heap"), Side(2.0, access="nonclustered"))
+TOO_MUCH = two(Side(10.0, access="nonclustered"), Side(2.0, access="heap"))
 STEEP = two(Side(10.0, grows=1.6), scales=(10_000, 100_000))
 FIXED = two(Side(2.0, fixed_ms=6.0), scales=(10_000, 100_000))
 READS = two(Side(10.0, counts={"read_bytes": 1 << 24}), temperature="cold")
@@ -55,7 +56,8 @@ FIRES = [
     (spent.find, COMMIT, "commit", Grade.CONSISTENT),
     (spent.find, COMPUTING, "joins by nested loops", Grade.CONSISTENT),
     (spent.find, two(Side(10.0)), "computing", Grade.UNEXPLAINED),
-    (otherwise.find, OTHERWISE, "nonclustered", Grade.CONSISTENT),
+    (otherwise.find, OTHERWISE, "nonclustered not used", Grade.CONSISTENT),
+    (otherwise.find, TOO_MUCH, "nonclustered used", Grade.CONSISTENT),
     (steep.find, STEEP, "growth", Grade.UNEXPLAINED),
     (fixed.find, FIXED, "a cost of each statement", Grade.CONSISTENT),
     (cold_reads.find, READS, "reads more than the data", Grade.UNEXPLAINED),
@@ -96,7 +98,7 @@ SILENT = [
     ("the plan uses the structure",
      otherwise.find, two(Side(10.0, access="nonclustered"), Side(2.0, access="nonclustered")), ""),
     ("the fastest does not use it either",
-     otherwise.find, two(Side(10.0, access="heap"), Side(2.0, access="heap")), "nonclustered"),
+     otherwise.find, two(Side(10.0, access="heap"), Side(2.0, access="heap")), ""),
     ("access that is not told", otherwise.find, two(Side(10.0), Side(2.0)), ""),
     ("linear growth", steep.find, two(Side(10.0), scales=(10_000, 100_000)), ""),
     ("the difference grows with the data",

@@ -19,6 +19,7 @@ from loadstone.plan.presentation import Lesson, Presentation
 from loadstone.record.model import Run, Term
 from loadstone.report.findings_words import NONE, OPEN_MOST
 
+SCATTERED = Side(1.0, scatter=(0.5, 2.0))
 RUNS = {"statements": make_run(FEW), "a program": make_oo1_run()}
 
 
@@ -46,6 +47,7 @@ def test_a_row_with_a_difference_and_no_cause_says_unexplained() -> None:
     ("sides", "words"),
     [
         ({"sqlite": Side(1.0), "duckdb": Side(1.0)}, "no difference to explain"),
+        ({"sqlite": Side(1.0), "duckdb": SCATTERED}, "undecided"),
         ({"sqlite": Side(1.0), "duckdb": Side(3.0, samples=3)}, "too few samples"),
         ({"sqlite": Side(1.0), "duckdb": Side(3.0, status="invalid")}, "nothing to compare"),
         ({"sqlite": Side(1.0), "duckdb": Side(3.0, samples=1)}, "nothing to compare"),
@@ -67,6 +69,15 @@ def test_of_two_answers_the_better_grade_is_the_rows() -> None:
     alone = {name: side for name, side in sides.items() if "?" not in name}
     (why,) = learned(summarise(made(alone))).whys.values()
     assert why.grade is Grade.CONSISTENT
+
+
+def test_a_row_that_is_answered_is_not_told_as_unexplained_besides() -> None:
+    sides = {"sqlite": Side(2.0, access="nonclustered"), "duckdb": Side(10.0, access="heap")}
+    found = learned(summarise(made(sides))).findings
+    assert [each.grade for each in found] == [Grade.CONSISTENT]
+    bare = {name: replace(side, access=None) for name, side in sides.items()}
+    found = learned(summarise(made(bare))).findings
+    assert [each.grade for each in found] == [Grade.UNEXPLAINED]
 
 
 def rendered(name: str, run: Run) -> str:

@@ -118,6 +118,6 @@ def why_none(row: Row) -> str:
     largest, samples = max(ratios, key=lambda each: each[0].value)
     if largest.low is None:
         return f"too few samples to say why: {samples} give no interval"
-    if largest.value > NEAR:
-        return f"undecided: {times(largest.value)} may be chance"
+    if any(ratio.high is None or ratio.high > NEAR for ratio, _ in ratios):
+        return f"undecided: {times(max(largest.value, 1.0))} may be chance"
     return "no difference to explain"

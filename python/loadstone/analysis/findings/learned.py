@@ -91,9 +91,21 @@ class Learned:
 def learned(whole: Summary) -> Learned:
     """Apply every rule."""
     seen = Evidence(whole)
-    found = tuple(finding for rule in RULES for finding in rule(seen))
+    found = _told_once([finding for rule in RULES for finding in rule(seen)])
     whys = _whys(seen, found) if whole.run.plan.study is None else {}
     return Learned(found, _themes(found), whys)
+
+
+def _told_once(found: list[Finding]) -> tuple[Finding, ...]:
+    """Without the unexplained answers of rows that have a better one."""
+    answered = {
+        each.place for each in found if each.answers and each.grade is not Grade.UNEXPLAINED
+    }
+    return tuple(
+        each
+        for each in found
+        if not (each.answers and each.grade is Grade.UNEXPLAINED and each.place in answered)
+    )
 
 
 def _themes(found: tuple[Finding, ...]) -> tuple[Theme, ...]:

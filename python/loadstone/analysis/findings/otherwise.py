@@ -1,7 +1,9 @@
-"""A plan that is not the expected one: the structure that a row is about is not used.
+"""A plan that is not the expected one: the structure that a row is about is not used, or does not
+pay.
 
-Of a row: the slowest's plan reaches its tables by other structures than the one in the row's name,
-while the fastest's uses it. Of a variant: of two or more rows about a structure, none uses it.
+Of a row: the plans of the slowest and the fastest differ in whether they reach the relation by the
+structure in the row's name; the slowest is either of the two. Of a variant: of two or more rows
+about a structure, none uses it.
 
 False where the plan shown is not the plan executed: a plan is asked for after the last sample.
 Silent where an engine does not report its access, and where the structure cannot be seen in plans.
@@ -42,24 +44,24 @@ def _reached(seen: Evidence, figure: CellSummary, storage: str) -> bool | None:
 
 
 def _row(seen: Evidence, far: Distance) -> Finding | None:
-    storage = far.row.operation.storage
-    if _reached(seen, far.slow, storage) is not False or not _reached(seen, far.fast, storage):
+    text = far.row.operation
+    used = _reached(seen, far.slow, text.storage), _reached(seen, far.fast, text.storage)
+    if None in used or used[0] == used[1]:
         return None
     slow, fast = far.names
-    paths = _paths(seen, far.slow)
-    text = far.row.operation
+    own, other = _paths(seen, far.slow), _paths(seen, far.fast)
     return Finding(
         rule=RULE,
-        kind=storage,
+        kind=f"{text.storage} used" if used[0] else f"{text.storage} not used",
         grade=Grade.CONSISTENT,
         operation=text.name,
         rows=far.row.rows,
         temperature=far.row.temperature,
         variant=far.slow.cell.variant,
         against=far.fast.cell.variant,
-        brief=f"its plan takes {paths}, not the {storage} structure, as {fast} does",
+        brief=f"its plan takes {own}, that of {fast} {other}",
         sentence=f"{slow} takes {said_ratio(far.ratio)} the time of {fast}: its plan reaches the"
-        f" relation by {paths}, that of {fast} by the {storage} structure.",
+        f" relation by {own}, that of {fast} by {other}.",
         numbers=(Number("ratio", far.ratio, "ratio"),),
         cells=far.cells,
         terms=far.terms,
