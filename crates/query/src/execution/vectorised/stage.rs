@@ -18,6 +18,10 @@ use crate::execution::{Packed, State};
 use crate::plan::{Pipeline, Source, Step};
 use crate::table::Duplicates;
 
+/// Rows whose duplicates are sought together: so few that their tuples are in the first cache when
+/// they are hashed and compared, so many that memory is asked for their slots in time.
+const DISTINCT_ROWS: usize = 128;
+
 /// A step with what it needs for a batch.
 pub(super) enum Stage {
     Filter(Condition),
@@ -141,10 +145,16 @@ pub(super) fn push(
         }
         Stage::Distinct { packer, seen, tuples, slot, out } => {
             let Some(seen) = seen else { return Ok(()) };
-            packer.pack(rows, &rows.selection, tuples).map_err(|fault| state.evaluation(fault))?;
             state.work.hash_probes += rows.selection.len() as u64;
             out.clear();
-            seen.insert_many(tuples, &mut out.slots[*slot].tuples)?;
+            let mut left = &rows.selection[..];
+            while !left.is_empty() {
+                let count = left.len().min(DISTINCT_ROWS);
+                let packed = packer.pack_first(rows, left, count, tuples);
+                packed.map_err(|fault| state.evaluation(fault))?;
+                seen.insert_many(tuples, &mut out.slots[*slot].tuples)?;
+                left = &left[count..];
+            }
             out.select_all(out.slots[*slot].tuples.len());
             push(rest, out, target, state)
         }
