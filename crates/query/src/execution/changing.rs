@@ -81,7 +81,8 @@ impl Sink for Storing {
     fn finish(&mut self, state: &mut State<'_>) -> Result<()> {
         if let Some(loader) = self.loader.take() {
             state.changed += loader.rows();
-            loader.finish(state.transaction.writing()?)?;
+            // Nothing was defined since the command began, or it would have a newer catalog.
+            loader.finish_in(state.transaction.writing()?, &state.catalog)?;
         }
         Ok(())
     }

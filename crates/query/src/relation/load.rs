@@ -131,7 +131,17 @@ impl Loader {
     }
 
     /// Give it its name and its indexes. A relation that had the name is gone.
-    pub fn finish(mut self, pages: &mut impl PageWrite) -> Result<RelationInfo> {
+    pub fn finish(self, pages: &mut impl PageWrite) -> Result<RelationInfo> {
+        let catalog = Catalog::read(pages)?;
+        self.finish_in(pages, &catalog)
+    }
+
+    /// As [`Loader::finish`], where the catalog is known as the transaction sees it.
+    pub fn finish_in(
+        mut self,
+        pages: &mut impl PageWrite,
+        catalog: &Catalog,
+    ) -> Result<RelationInfo> {
         if let Some(sorter) = self.sorter.take() {
             let sorted = sorter.finish(&|| self.workspace.check())?;
             let mut scan = sorted.scan();
@@ -140,7 +150,7 @@ impl Loader {
             }
         }
         self.appender.finish(pages)?;
-        if let Some(before) = Catalog::read(pages)?.relation(&self.name) {
+        if let Some(before) = catalog.relation(&self.name) {
             catalog::remove(pages, before)?;
         }
         let mut info = catalog::define(pages, self.unnamed, &self.name, &self.layout, self.rows)?;
