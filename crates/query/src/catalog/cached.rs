@@ -45,10 +45,10 @@ impl CatalogCache {
             return Ok(Arc::clone(&known.catalog));
         }
         let noting = Noting { pages, seen: RefCell::default() };
-        let read = Catalog::read(&noting)?;
+        let mut read = Catalog::read(&noting)?;
         // A page may have come back from disk, or hold other things that changed.
         let catalog = match known {
-            Some(known) if *known.catalog == read => Arc::clone(&known.catalog),
+            Some(known) if read.take_over(&known.catalog) => Arc::clone(&known.catalog),
             _ => Arc::new(read),
         };
         let pages = noting.seen.into_inner().into_iter().collect();

@@ -217,6 +217,19 @@ impl Catalog {
         self.relations.get(name)
     }
 
+    /// Have the relations of which another says the same as it has them, so that they are known by
+    /// their addresses; whether it says the same of all.
+    fn take_over(&mut self, other: &Self) -> bool {
+        let mut is_same = self.relations.len() == other.relations.len();
+        for (name, own) in &mut self.relations {
+            match other.relations.get(name) {
+                Some(known) if known == own => *own = Arc::clone(known),
+                _ => is_same = false,
+            }
+        }
+        is_same
+    }
+
     /// The same for [`loadstone_quel::check::Checker`].
     pub fn quel_catalogue(&self) -> Catalogue {
         let entry = |(name, info): (&String, &Arc<RelationInfo>)| (name.clone(), info.attributes());

@@ -63,6 +63,7 @@ pub struct Database {
     catalog: CatalogCache,
     /// The texts that it was given last.
     texts: texts::Texts,
+    opened: planned::Opened,
 }
 
 /// How a relation that is loaded is to be stored.
@@ -112,6 +113,7 @@ impl Database {
             done: running::Done::default(),
             catalog: CatalogCache::default(),
             texts: texts::Texts::default(),
+            opened: planned::Opened::new(),
         }
     }
 

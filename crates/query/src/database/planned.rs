@@ -1,12 +1,14 @@
 //! The plans that were made of a text: kept, so that running it again makes none.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_schema::SchemaRef;
 use loadstone_quel::check::resolved::Type;
 
 use super::arrow::schema_of;
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, RelationInfo};
 use crate::execution::Parameter;
 use crate::plan::{Plan, Sink};
 use crate::tuple::Layout;
@@ -39,43 +41,91 @@ impl Planned {
     }
 }
 
+/// An open database, among all of the process: its tactics never change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Opened(u64);
+
+impl Opened {
+    /// One more.
+    pub fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// The names that a text may mean a relation by: all of its words, and what its range variables
+/// were declared to be before.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Names(BTreeSet<String>);
+
+impl Names {
+    /// The words of a text, and these.
+    pub fn of<'r>(text: &str, ranges: impl Iterator<Item = &'r String>) -> Self {
+        let words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        let words = words.filter(|word| !word.is_empty()).map(str::to_lowercase);
+        Self(words.chain(ranges.cloned()).collect())
+    }
+
+    /// What a catalog says of each: structures, indexes, statistics, numbers of tuples. Of other
+    /// relations a plan does not know, and they may come and go.
+    fn meant(&self, catalog: &Catalog) -> Meant {
+        self.0.iter().map(|name| catalog.relation(name).cloned()).collect()
+    }
+}
+
+/// Relations by their names' order, None where there is none of a name.
+type Meant = Arc<[Option<Arc<RelationInfo>>]>;
+
+/// Whether the same is said of each relation.
+fn are_same(one: &Meant, other: &Meant) -> bool {
+    let is_same = |one: &Arc<RelationInfo>, other: &Arc<RelationInfo>| {
+        Arc::ptr_eq(one, other) || one == other
+    };
+    one.len() == other.len()
+        && one.iter().zip(other.iter()).all(|pair| match pair {
+            (Some(one), Some(other)) => is_same(one, other),
+            (one, other) => one.is_none() && other.is_none(),
+        })
+}
+
 /// What the plan of a text's command follows from, beside the text.
-///
-/// A catalog that is the same `Arc` says the same (relations, structures, indexes and statistics)
-/// and belongs to the same open database, whose tactics never change.
 #[derive(Debug, Clone)]
 pub(super) struct Ground {
     /// The command's number in the text.
     pub command: usize,
     /// The types of the parameters.
     pub types: Vec<Type>,
-    /// The catalog at the text's beginning, against which it was checked.
-    begun: Weak<Catalog>,
-    /// The catalog when the command's turn came.
-    planned: Weak<Catalog>,
+    database: Opened,
+    /// What the catalog said at the text's beginning, against which it was checked.
+    begun: Meant,
+    /// What it said when the command's turn came.
+    planned: Meant,
 }
 
 impl Ground {
     pub fn new(
         command: usize,
         parameters: &[Parameter],
-        begun: &Arc<Catalog>,
-        planned: &Arc<Catalog>,
+        (database, names): (Opened, &Names),
+        (at_begin, now): (&Arc<Catalog>, &Arc<Catalog>),
     ) -> Self {
         let types = parameters.iter().map(Parameter::kind).collect();
-        Self { command, types, begun: Arc::downgrade(begun), planned: Arc::downgrade(planned) }
+        let begun = names.meant(at_begin);
+        let is_same = Arc::ptr_eq(at_begin, now);
+        let planned = if is_same { Arc::clone(&begun) } else { names.meant(now) };
+        Self { command, types, database, begun, planned }
+    }
+
+    /// Whether the same is asked of the same database, whatever its catalog says.
+    fn is_of_same(&self, other: &Self) -> bool {
+        (self.command, self.database) == (other.command, other.database)
+            && self.types == other.types
     }
 
     fn is_same(&self, other: &Self) -> bool {
-        self.command == other.command
-            && self.types == other.types
-            && Weak::ptr_eq(&self.begun, &other.begun)
-            && Weak::ptr_eq(&self.planned, &other.planned)
-    }
-
-    /// Whether nothing can have it any more.
-    fn is_gone(&self) -> bool {
-        self.begun.strong_count() == 0 || self.planned.strong_count() == 0
+        self.is_of_same(other)
+            && are_same(&self.begun, &other.begun)
+            && are_same(&self.planned, &other.planned)
     }
 }
 
@@ -91,13 +141,14 @@ impl Plans {
         Some(Arc::clone(&found.1))
     }
 
-    /// Keep plans of a text of which every command was found right.
+    /// Keep plans of a text of which every command was found right, in the place of those that
+    /// were made of the same before.
     pub fn keep(&self, made: Vec<(Ground, Arc<Planned>)>) {
         if made.is_empty() {
             return;
         }
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.retain(|(known, _)| !known.is_gone());
+        kept.retain(|(known, _)| !made.iter().any(|(ground, _)| ground.is_of_same(known)));
         kept.extend(made);
         let beyond = kept.len().saturating_sub(PLANS_MAX);
         kept.drain(..beyond);

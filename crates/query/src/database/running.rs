@@ -136,7 +136,8 @@ impl Database {
     ) -> Result<Arc<Planned>> {
         let asked = statement.program.iter().position(|command| !is_silent(command));
         let asked = asked.expect("the statement gives rows");
-        let ground = Ground::new(asked, parameters, catalog, catalog);
+        let ground =
+            Ground::new(asked, parameters, (self.opened, &statement.names), (catalog, catalog));
         if let Some(found) = statement.plans.find(&ground) {
             return Ok(found);
         }
@@ -219,7 +220,12 @@ impl Database {
                 catalog = self.catalog.read(transaction)?;
             }
             (last, is_stale) = (None, true);
-            let ground = Ground::new(number, parameters, &begun, &catalog);
+            let ground = Ground::new(
+                number,
+                parameters,
+                (self.opened, &statement.names),
+                (&begun, &catalog),
+            );
             if let Some(planned) = statement.plans.find(&ground) {
                 let prepared = self.prepared(planned, Arc::clone(&catalog), statement);
                 last = Some(run(transaction, prepared)?);

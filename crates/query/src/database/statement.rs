@@ -8,7 +8,7 @@ use loadstone_quel::error::Fault;
 use loadstone_quel::parse;
 use loadstone_quel::tree::{self, Span, Target};
 
-use super::planned::Plans;
+use super::planned::{Names, Plans};
 use crate::catalog::Catalog;
 use crate::error::{QueryError, Result};
 use crate::execution::Parameter;
@@ -28,6 +28,8 @@ pub struct Statement {
     pub(super) code: Arc<CodeCache>,
     /// The plans that were made of it, for as long.
     pub(super) plans: Arc<Plans>,
+    /// What they follow from of a catalog.
+    pub(super) names: Arc<Names>,
 }
 
 impl Statement {
@@ -66,7 +68,9 @@ impl Statement {
     fn of(text: Arc<str>, program: Vec<tree::Statement>) -> Self {
         let ranges = BTreeMap::new();
         let parameters = program.iter().map(tree::Statement::parameters).max().unwrap_or(0);
-        Self { text, program, ranges, parameters, code: Arc::default(), plans: Arc::default() }
+        let names = Arc::new(Names::of(&text, [].into_iter()));
+        let (code, plans) = (Arc::default(), Arc::default());
+        Self { text, program, ranges, parameters, code, plans, names }
     }
 
     /// The range variables that it declares, with their relations.
@@ -86,6 +90,7 @@ impl Statement {
     pub fn with_ranges(mut self, ranges: BTreeMap<String, String>) -> Self {
         if self.ranges != ranges {
             self.ranges = ranges;
+            self.names = Arc::new(Names::of(&self.text, self.ranges.values()));
             // Its names may mean other relations now.
             self.plans = Arc::default();
         }

@@ -151,6 +151,35 @@ fn what_does_not_change_the_catalog_leaves_plans() {
 }
 
 #[test]
+fn relations_that_a_text_does_not_name_come_and_go_and_leave_its_plan() {
+    let (_folder, database) = parts();
+    let text = Statement::new(TEXTS[0]).unwrap();
+    let first = kept(&database, &text).unwrap();
+    for change in [
+        "create orders (part = i4)",
+        "append to orders (part = 7) index on orders is x (part)",
+        "range of p is PARTS retrieve into copied (p.all)",
+        "destroy orders, copied",
+    ] {
+        database.execute(change, &[]).unwrap();
+        assert!(Arc::ptr_eq(&first, &kept(&database, &text).unwrap()), "{change}");
+    }
+    database.execute("index on parts is partname (name)", &[]).unwrap();
+    assert!(!Arc::ptr_eq(&first, &kept(&database, &text).unwrap()));
+    // One that a text makes is one that it names.
+    let into = Statement::new("range of p is parts retrieve into made (p.all)").unwrap();
+    let again = Statement::new("range of m is made append to made (m.all)").unwrap();
+    for names in ["", "number = i4", "number = i4, other = i4"] {
+        assert_eq!(database.run(&again, &[]).is_ok(), !names.is_empty());
+        if !names.is_empty() {
+            database.execute(&format!("destroy made create made ({names})"), &[]).unwrap();
+            database.run(&again, &[]).unwrap();
+        }
+        database.run(&into, &[]).unwrap();
+    }
+}
+
+#[test]
 fn range_variables_declared_before_are_part_of_a_text() {
     let (_folder, database) = parts();
     database.execute("create orders (count = i4) append to orders (count = 8)", &[]).unwrap();
