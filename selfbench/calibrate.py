@@ -1,13 +1,14 @@
 """Testing the instrument: differences that are there are found, others are not invented.
 
     make calibrate                          everything, about an hour
-    python selfbench/calibrate.py planted   one part: planted, studies, agree, observer
+    python selfbench/calibrate.py planted   one part: planted, studies, shares, …
 
 planted   on the engine whose truth is known, and on a real one, interleaved: the same variant twice
           (A/A) and the variant with every statement made 5 % longer, 100 comparisons of each at the
           defaults; 20 with every statement made 1 % longer; fewer on two more engines
 studies   on the engine whose time follows from switches by a known rule: 100 studies of four of
           them, whose effects, interactions and shares are held against the rule
+shares    on real engines: shares by both ends beside those of all combinations of four switches
 agree     two complete default runs, one after the other: whose intervals overlap
 observer  what the counters around each sample do to a short statement
 
@@ -26,6 +27,7 @@ from typing import Any
 
 import planted_studies
 import slowed
+import two_ended_shares
 
 from loadstone._core import clock_ns, interval_of_median, interval_of_paired_ratio
 from loadstone.analysis.cell_summary import cell_summary
@@ -131,6 +133,11 @@ def studies() -> None:
     planted_studies.count(OPERATIONS, RUNS).show()
 
 
+def shares() -> None:
+    """Shares by both ends lie within 5 points of those of all combinations, or are taken apart."""
+    two_ended_shares.count(tuple(two_ended_shares.SWITCHES))
+
+
 def agree() -> None:
     """Two complete default runs agree within their printed intervals on at least 90 % of cells."""
     with tempfile.TemporaryDirectory() as folder:
@@ -202,6 +209,7 @@ def _elapsed_ns(call: Callable[[], object]) -> float:
 PARTS: dict[str, Callable[[], None]] = {
     "planted": planted,
     "studies": studies,
+    "shares": shares,
     "agree": agree,
     "observer": observer,
 }

@@ -126,7 +126,7 @@ def _judge(made: list[Block], overhead: float, counts: Counts) -> None:
     truth = {one: log(planted(one) + overhead) for one in factorial(parts)}
     whole = contrasts.value(contrasts.whole(parts), truth)
     full = study_effects(parts, made)
-    ends = study_effects(parts, _only(made, two_ended(parts)))
+    ends = study_effects(parts, only(made, two_ended(parts)))
     for name, part in ends.parts.items():
         alone, last, by_ends, by_orders = (
             contrasts.value(contrast(parts, name), truth)
@@ -150,13 +150,14 @@ def _judge(made: list[Block], overhead: float, counts: Counts) -> None:
 def _judge_group(made: list[Block], counts: Counts) -> None:
     """Two switches that cancel, flipped together as a group is, and apart."""
     group = grouped(CANCELLING, {"both": CANCELLING})
-    together = study_effects(group, _only(made, two_ended(group)))
+    together = study_effects(group, only(made, two_ended(group)))
     counts.add(OPENED, "both" in to_open(["both"], together))
     for part in study_effects(parts_of(CANCELLING), made).parts.values():
         counts.add(APART, part.acts)
 
 
-def _only(made: list[Block], design: Sequence[frozenset[str]]) -> list[Block]:
+def only(made: list[Block], design: Sequence[frozenset[str]]) -> list[Block]:
+    """The blocks as a study of these combinations alone would have them."""
     return [{one: block[one] for one in design if one in block} for block in made]
 
 

@@ -52,7 +52,7 @@ class ScriptedWorker:
     def become(self, name):
         self.variant = SimpleNamespace(name=name)
 
-    def refork(self):
+    def refork(self, *, ahead=False):
         self.done.append("fork")
         self._told(None)
 
