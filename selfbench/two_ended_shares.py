@@ -76,6 +76,8 @@ def _operations(engine: str, named: Sequence[str]) -> Iterator[tuple[str, list[f
         made: list[Block] = [*blocks(study.combinations, results)]
         full = study_effects(parts, made)
         ends = study_effects(parts, only(made, two_ended(parts)))
+        if any(one.shapley is None for one in full.parts.values()):
+            continue  # some combination took too long, or failed
         both = [(ends.parts[part].share, full.parts[part].share) for part in parts]
         points = [abs(one.value - other.value) for one, other in both if one and other]
         if points:
