@@ -56,6 +56,7 @@ FIRES = [
     (spent.find, COMMIT, "commit", Grade.CONSISTENT),
     (spent.find, COMPUTING, "joins by nested loops", Grade.CONSISTENT),
     (spent.find, two(Side(10.0)), "computing", Grade.UNEXPLAINED),
+    (spent.find, two(Side(10.0), Side(0.03, cpu=1.4)), "computing", Grade.UNEXPLAINED),
     (otherwise.find, OTHERWISE, "nonclustered not used", Grade.CONSISTENT),
     (otherwise.find, TOO_MUCH, "nonclustered used", Grade.CONSISTENT),
     (steep.find, STEEP, "growth", Grade.UNEXPLAINED),

@@ -19,7 +19,7 @@ from loadstone.analysis.findings.finding import Finding, Grade, Number
 from loadstone.analysis.findings.plan_reading import operators_apart
 from loadstone.analysis.findings.said import said_ns, said_ratio, said_share
 from loadstone.record.model import Sample
-from loadstone.statistics.disturbance import BESIDE, COUNTERS_NS
+from loadstone.statistics.disturbance import BESIDE, COUNTERS_NS, SHORT_NS
 from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.paired_part import Component, part_of_difference
 from loadstone.text.numbers import size
@@ -70,7 +70,10 @@ def _counted(far: Distance) -> bool:
 
 
 def several(figure: CellSummary) -> bool:
-    """Whether it computed on several processors at the same time."""
+    """Whether it computed on several processors at the same time; of a short statement, which
+    counts mostly the reading of its counters, no."""
+    if figure.elapsed_ns is None or figure.elapsed_ns.value < SHORT_NS:
+        return False
     return (figure.client_cpu_share or 0.0) + (figure.server_cpu_share or 0.0) > 1 + BESIDE
 
 
