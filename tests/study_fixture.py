@@ -59,7 +59,7 @@ def result(plan: Plan, operation: str, variant: str, flipped: tuple[str, ...]) -
     text = replace(text, plan=text.plan.splitlines()[0])
     answers = tuple(AnswerCheck(s.ordinal, 0, 100, "1f", 100, "1f") for s in samples)
     return CellResult(
-        found, "ok", "", "2026-11-23", tuple(samples), answers=answers, statements=(text,)
+        found, "ok", "", "2026-11-23T00:00:00Z", tuple(samples), answers=answers, statements=(text,)
     )
 
 

@@ -5,10 +5,12 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
+import study_fixture
 from report_fixture import FEW, make_run, write_record
 from test_record import BUDGET, CELLS, fresh, result
 
 from loadstone.errors import RecordError
+from loadstone.plan.study import PRUNED, Decision
 from loadstone.record import Recorder, Sample, read, schema
 from loadstone.record.model import Condition, Disturbance, InputText
 from loadstone.record.schema import APPLICATION_ID, TABLES, definitions, table, tables_of
@@ -100,18 +102,31 @@ def whole_record(tmp_path_factory):
         recorder.event(event)
     recorder.inputs([InputText("select-1%-heap", 10_000, 0, "range of t is tenktup1")])
     recorder.cell(replace(run.results[0], disturbance=Disturbance(0.5, 0.5, 1.5), budget=BUDGET))
+    ended = replace(run.results[1], status="censored", samples=(), longer_than_ns=10**9)
+    recorder.cell(ended)
+    recorder.end("complete", 1)
+    return path.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def whole_study(tmp_path_factory):
+    """A record with a decision, which only a study's may hold."""
+    path = tmp_path_factory.mktemp("study") / "r.loadstone"
+    write_record(study_fixture.record(), path)
+    recorder = Recorder.resume(path)
+    recorder.decisions([Decision("min-heap", 10_000, PRUNED, ("cache",), 0, "no work")])
     recorder.end("complete", 1)
     return path.read_bytes()
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
-def test_every_column_refuses_what_it_does_not_declare(tmp_path, whole_record, table):
+def test_every_column_refuses_what_it_does_not_declare(tmp_path, whole_record, whole_study, table):
     """Each in turn is given what SQLite would keep there; the others stay as they were."""
     path = tmp_path / "r.loadstone"
     tried = 0
     for column in table.columns:
         for value in HOSTILE_VALUES[column.kind.sql]:
-            path.write_bytes(whole_record)
+            path.write_bytes(whole_study if table.name == "decision" else whole_record)
             with closing(sqlite3.connect(path)) as connection:
                 connection.execute("PRAGMA synchronous = OFF")
                 assert connection.execute(f"SELECT count(*) FROM {table.name}").fetchone()[0]
