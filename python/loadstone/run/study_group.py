@@ -24,7 +24,7 @@ from loadstone.run.study_cells import StudyCells
 from loadstone.statistics.paired_ratio import OBSERVATIONS_MIN
 from loadstone.statistics.study import escalation, every
 
-TURN_NS = 20_000_000
+TURN_NS = 10_000_000
 """A combination takes samples for about this time in a block: a single short one would show the
 state of the caches, more only this block's processes again."""
 TURN_SAMPLES_MAX = 8
