@@ -34,13 +34,13 @@ mod offset {
     pub(super) const FILE: usize = 16;
     pub(super) const KIND: usize = 20;
     pub(super) const ROOT: usize = 24;
-    pub(super) const LAST: usize = 28;
+    pub(super) const UNUSED: usize = 28;
     pub(super) const WORDS: usize = 32;
     pub(super) const ENTRY_BYTES: usize = 48;
 }
 
 const _: () = assert!(offset::NAME + NAME_BYTES_MAX == offset::FILE);
-const _: () = assert!(offset::LAST + size_of::<PageNumber>() == offset::WORDS);
+const _: () = assert!(offset::UNUSED + size_of::<u32>() == offset::WORDS);
 const _: () = assert!(offset::WORDS + 2 * size_of::<u64>() == offset::ENTRY_BYTES);
 const _: () = assert!(offset::ENTRY_BYTES.is_multiple_of(8) && ENTRIES_MAX == 84);
 
@@ -85,8 +85,6 @@ pub struct Entry {
     pub kind: FileKind,
     /// Its root or first page, 0 as long as it has none.
     pub root: PageNumber,
-    /// The page that was allocated last, where the search for the next begins; 0 for none.
-    pub last: PageNumber,
     /// Two words of the access method's own.
     pub words: [u64; 2],
 }
@@ -119,7 +117,6 @@ pub(crate) fn create_beside(
         file: free_number(files),
         kind,
         root: NO_PAGE,
-        last: NO_PAGE,
         words: [0; 2],
     };
     let (page, position) = place_behind(pages, files.len())?;
@@ -163,19 +160,6 @@ pub fn find(pages: &impl PageRead, name: &str) -> Result<Entry> {
         found.is_none()
     })?;
     found.ok_or_else(|| missing(name))
-}
-
-/// The page that a file of that number was given last, 0 for none.
-pub fn last(pages: &impl PageRead, file: FileNumber) -> Result<PageNumber> {
-    let (page, position) = place_of(pages, file)?;
-    pages.read(page, |view| view.u32(entry_at(position) + offset::LAST))
-}
-
-/// Note the page that a file of that number was given last.
-pub fn put_last(pages: &mut impl PageWrite, file: FileNumber, last: PageNumber) -> Result<()> {
-    let (page, position) = place_of(pages, file)?;
-    let at = entry_at(position) + offset::LAST;
-    pages.write(page, |bytes| page::put_u32(bytes, at, last))
 }
 
 /// Note the root of the file of that number.
@@ -313,8 +297,8 @@ fn entry(view: View<'_>, position: usize) -> Result<Entry, &'static str> {
     }
     let kind = FileKind::of(view.u32(at + offset::KIND)).ok_or("a file is of no known kind")?;
     let words = [view.u64(at + offset::WORDS), view.u64(at + offset::WORDS + 8)];
-    let (root, last) = (view.u32(at + offset::ROOT), view.u32(at + offset::LAST));
-    Ok(Entry { name, file, kind, root, last, words })
+    let root = view.u32(at + offset::ROOT);
+    Ok(Entry { name, file, kind, root, words })
 }
 
 /// The name was checked.
@@ -326,7 +310,7 @@ fn put_entry(bytes: &mut PageBytes, position: usize, entry: &Entry) {
     page::put_u32(bytes, at + offset::FILE, entry.file);
     page::put_u32(bytes, at + offset::KIND, entry.kind as u32);
     page::put_u32(bytes, at + offset::ROOT, entry.root);
-    page::put_u32(bytes, at + offset::LAST, entry.last);
+    page::put_u32(bytes, at + offset::UNUSED, 0);
     page::put_u64(bytes, at + offset::WORDS, entry.words[0]);
     page::put_u64(bytes, at + offset::WORDS + 8, entry.words[1]);
 }

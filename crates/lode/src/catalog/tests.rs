@@ -28,18 +28,11 @@ fn every_field_is_kept() {
     let mut pages = empty();
     create(&mut pages, "first", FileKind::Hash).unwrap();
     let created = create(&mut pages, "grüße", FileKind::Objects).unwrap();
-    let entry = Entry {
-        root: 0x0102_0304,
-        last: 0xF1F2_F3F4,
-        words: [u64::MAX - 1, 0x0123_4567_89AB_CDEF],
-        ..created
-    };
+    let entry =
+        Entry { root: 0x0102_0304, words: [u64::MAX - 1, 0x0123_4567_89AB_CDEF], ..created };
     put(&mut pages, &entry).unwrap();
     assert_eq!(find(&pages, "grüße").unwrap(), entry);
-    assert_eq!(last(&pages, entry.file).unwrap(), entry.last);
-    put_last(&mut pages, entry.file, 77).unwrap();
-    assert_eq!(find(&pages, "grüße").unwrap(), Entry { last: 77, ..entry });
-    assert_eq!(find(&pages, "first").unwrap().last, 0);
+    assert_eq!(find(&pages, "first").unwrap().words, [0; 2]);
 }
 
 #[test]
@@ -92,9 +85,8 @@ fn what_is_not_there_is_said() {
     remove(&mut pages, "one").unwrap();
     assert!(matches!(remove(&mut pages, "one"), Err(LodeError::Missing { .. })));
     assert!(matches!(put(&mut pages, &entry), Err(LodeError::Missing { .. })));
-    assert!(matches!(last(&pages, 1), Err(LodeError::Missing { .. })));
-    assert!(matches!(last(&pages, 0), Err(LodeError::Missing { .. })));
-    assert!(matches!(put_last(&mut pages, 1, 5), Err(LodeError::Missing { .. })));
+    assert!(matches!(put_root(&mut pages, 1, 5), Err(LodeError::Missing { .. })));
+    assert!(matches!(put_root(&mut pages, 0, 5), Err(LodeError::Missing { .. })));
 }
 
 #[test]
