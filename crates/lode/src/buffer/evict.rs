@@ -14,6 +14,10 @@ use crate::page::PageNumber;
 /// Dirty pages written together by one eviction are at most this part of the cache.
 const BATCH_DIVISOR: usize = 8;
 
+/// Clean pages evicted together at most, and the part of the cache that they are at most.
+const TOGETHER_MAX: usize = 16;
+const TOGETHER_DIVISOR: usize = 64;
+
 /// Candidates examined for each page that a batch may have, before it is written as it is.
 const CANDIDATES_FOR_EACH: usize = 4;
 
@@ -63,7 +67,8 @@ impl Buffer {
             if let Some(permit) = self.budget.acquire() {
                 return Ok(permit);
             }
-            let evicted = self.evict(1)?;
+            // The frames of the others are free for who comes next.
+            let evicted = self.evict(self.pages_together())?;
             if evicted.pages() > 0 {
                 return Ok(evicted);
             }
@@ -81,6 +86,12 @@ impl Buffer {
             }
             wait.once();
         }
+    }
+
+    /// How many clean pages go at a time. Those that a scan brought one after another leave as
+    /// neighbours, by one call of the system for all.
+    fn pages_together(&self) -> usize {
+        (self.budget.pages_max() / TOGETHER_DIVISOR).clamp(1, TOGETHER_MAX)
     }
 
     /// A page that stays in memory although it was evicted breaks the cap: no more come then.
