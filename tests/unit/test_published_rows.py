@@ -186,6 +186,17 @@ def test_another_number_of_tuples_fills_no_row_of_the_paper(scale: int) -> None:
     }
 
 
+def test_a_table_of_relations_of_one_size_stands_beside_any_scale() -> None:
+    run = make_run(("select-1%-heap",), scales=(50_000,))
+    published = dict(run.published)
+    (first, *_) = published["tables"]
+    for fixed in (False, True):
+        published["tables"] = ({**first, "fixed": fixed},)
+        (table,) = comparisons(summarise(replace(run, published=published))).tables
+        assert table.measured is fixed
+        assert bool(table.missing) is not fixed
+
+
 def test_best_over_best_names_both() -> None:
     run = with_published(make_oo1_run(), Oo1Benchmark())
     whole = summarise(run)

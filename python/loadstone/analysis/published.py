@@ -128,7 +128,7 @@ def comparisons(summary: Summary) -> Comparisons | None:
     tables = published.get("tables")
     if not tables or not summary.views:
         return None
-    scales = {table["scale"] for table in tables}
+    scales = {_scale(table, summary) for table in tables}
     own = len(scales) > 1 or any("@" in (row[1] or "") for t in tables for row in t["rows"])
     view = _view(summary, min(scales))
     editions = {table.get("edition") or "" for table in tables}
@@ -140,6 +140,14 @@ def comparisons(summary: Summary) -> Comparisons | None:
         tables=tuple(_table(table, summary, editions) for table in tables),
         reimplemented=_reimplemented(summary),
     )
+
+
+def _scale(table: Mapping[str, Any], summary: Summary) -> int:
+    """The scale that a table stands beside: its own, or, where its relations have one size, any
+    that was run."""
+    scale = int(table["scale"])
+    run = [view.rows for view in summary.views]
+    return min(run) if table.get("fixed") and scale not in run else scale
 
 
 def _view(summary: Summary, rows: int) -> View | None:
@@ -160,7 +168,7 @@ def _reimplemented(summary: Summary) -> str:
 
 def _table(table: Mapping[str, Any], summary: Summary, editions: set[str]) -> Comparison:
     unit_ns = UNITS_NS.get(str(table["unit"]).lower())
-    view = _view(summary, table["scale"])
+    view = _view(summary, _scale(table, summary))
     absent = _absent(table, summary)
     designs = _designs(table, summary, absent)
     variants = _variants(table, summary)
@@ -227,7 +235,7 @@ def _designs(
     table: Mapping[str, Any], summary: Summary, absent: Mapping[str, str]
 ) -> frozenset[str] | None:
     """The designs of a table's operations; None where none of them was planned at its scale."""
-    rows = table["scale"]
+    rows = _scale(table, summary)
     rated = [
         operation
         for label, operation, _ in table["rows"]
@@ -251,7 +259,7 @@ def _missing(
     """Why a table has no comparable figure, and which options to add to the command; empty if it
     may have one. `asked`: some operation of it was planned at its scale; `variants`: those of its
     design."""
-    scale, edition = table["scale"], table.get("edition") or ""
+    scale, edition = _scale(table, summary), table.get("edition") or ""
     # Tables without an edition are of the one that no table names.
     run_edition = summary.run.plan.edition
     run_edition = run_edition if run_edition in editions else ""

@@ -94,6 +94,8 @@ class PublishedTable:
     stands beside the row."""
     only: Mapping[str, str] = field(default_factory=dict)
     """Term -> value that a variant must read back to be comparable with the table's one design."""
+    fixed: bool = False
+    """Whether its relations have one size, whatever the scale: it stands beside any."""
     place: str = ""
     """Where the paper's database was, `remote` or `local`; empty where it makes no difference."""
 

@@ -130,7 +130,7 @@ def _published() -> Published:
 
 
 def _tables(table: dict[str, Any]) -> Sequence[PublishedTable]:
-    """A table for each of its sizes; for the first scale of the benchmark where sizes are fixed."""
+    """A table for each of its sizes, or one where the paper fixes the relations' sizes."""
     found = []
     for scale in sorted({row.get("tuples", 0) for row in table["rows"]}):
         title = f"{table['title']}, {scale:,} tuples" if scale else table["title"]
@@ -151,6 +151,7 @@ def _tables(table: dict[str, Any]) -> Sequence[PublishedTable]:
                 ),
                 note=table.get("note", ""),
                 scale=scale or IdmBenchmark.default_scales[0],
+                fixed=not scale,
             )
         )
     return found
