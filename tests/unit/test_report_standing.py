@@ -10,7 +10,7 @@ from report_fixture import POSTGRESQL, make_run
 
 from loadstone import registry
 from loadstone.analysis.growth import growth
-from loadstone.analysis.standing import behind, standing
+from loadstone.analysis.standing import behind, standing, typically_behind
 from loadstone.analysis.summary import summarise
 from loadstone.record.model import Run, Sample
 from loadstone.statistics.estimate import Estimate
@@ -67,6 +67,16 @@ def test_no_ratio_whose_interval_holds_1_looks_like_one(bounds: list[float]) -> 
         assert TIMES not in standing(ratio)
         assert behind(ratio) == 1
     assert (behind(ratio) or 0) >= 1
+
+
+def test_undecided_is_not_as_fast_as_the_best() -> None:
+    best, same, slow = Estimate(1.0), Estimate(1.02, 0.97, 1.06), Estimate(3.0, 2.5, 3.5)
+    wide = Estimate(2.1, 0.8, 4.0)
+    assert typically_behind([best, same, slow]) == 1
+    assert typically_behind([slow, wide, None]) == 3
+    assert typically_behind([slow, wide, wide]) is None
+    assert typically_behind([wide, Estimate(0.95)]) is None
+    assert typically_behind([None]) is None
 
 
 def test_what_is_certainly_faster_in_pairs_is_the_best() -> None:

@@ -58,9 +58,17 @@ def comparable(figures: Iterable[Ranked]) -> list[Ranked]:
 
 
 def typically_behind(ratios: Iterable[Estimate | None]) -> float | None:
-    """The median of `behind`; None without a ratio."""
-    known = [found for ratio in ratios if (found := behind(ratio)) is not None]
-    return median(known) if known else None
+    """The median of `behind`, undecided ones left out; None without a ratio, or where most of them
+    are undecided: they do not tell that it is as fast as the best."""
+    known = [ratio for ratio in ratios if ratio is not None]
+    decided = [found for ratio in known if not undecided(ratio) and (found := behind(ratio))]
+    return median(decided) if 2 * len(decided) >= len(known) and decided else None
+
+
+def undecided(ratio: Estimate) -> bool:
+    """Whether a ratio shows neither a difference nor that there is none. (A row's best has ratio 1,
+    exactly.)"""
+    return ratio.value != 1 and standing(ratio) == UNDECIDED
 
 
 def behind(ratio: Estimate | None) -> float | None:

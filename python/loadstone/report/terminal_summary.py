@@ -16,7 +16,7 @@ from loadstone.analysis.findings.learned import learned
 from loadstone.analysis.growth import growth
 from loadstone.analysis.ladder import ladders
 from loadstone.analysis.published import comparisons
-from loadstone.analysis.standing import typically_behind, unjudged
+from loadstone.analysis.standing import UNDECIDED, typically_behind, unjudged
 from loadstone.analysis.summary import Row, Summary, View, summarise
 from loadstone.analysis.terms import terms
 from loadstone.analysis.verdict import OWN, circumstances, headline, verdict
@@ -152,6 +152,8 @@ def _ratio(rows: Sequence[Row], variant: str, *, bar: bool) -> Text:
         share = math.log(typical) / math.log(BAR_RATIO_MAX) if typical > 1 else 0.0
         text.append(f"{times(typical) + mark:>6} ", style="")
         text.append(bar_of(share, BAR_WIDTH) if bar else "", style="blue")
+    elif any(figure.ratio for figure in figures):
+        text.append(f"{UNDECIDED + mark:>6} ")
     elif not any(counts.values()):
         text.append(figures[0].status if figures else "", style="dim")
     for status, count in counts.items():
