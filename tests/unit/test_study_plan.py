@@ -1,10 +1,16 @@
 """A study's plan: its combinations, what is refused, and what a record may not claim."""
 
 import json
+from dataclasses import replace
 from math import comb
+from pathlib import Path
 
 import pytest
+from report_fixture import make_run
+from typer.testing import CliRunner
 
+from loadstone import registry
+from loadstone.cli import app
 from loadstone.errors import InputError
 from loadstone.plan.choices import FACTORIAL, TWO_ENDED
 from loadstone.plan.plan import Plan
@@ -107,3 +113,54 @@ def test_a_plan_of_before_studies_is_none() -> None:
     for name in ("design", "vary", "within_s", "study"):
         del older[name]
     assert Plan.from_json(json.dumps(older)) == plan
+
+
+PLAIN = 'benchmark = "wisconsin"\nrows = [1000]\noperations = ["min-heap"]\n'
+
+
+@pytest.mark.parametrize(("own", "named", "combination"), [
+    ('on = ["planted"]\nvary = "a"', "vary", "planted?a=on "),
+    ('on = ["planted"]\nvary = ["a", "b"]', "vary", "planted?a=on&b=on "),
+    ('on = ["sqlite"]\nwithin_s = 5.0', "within_s", "sqlite?durability=none "),
+])  # fmt: skip
+def test_a_plan_file_is_a_study_for_the_command_study_alone(
+    tmp_path: Path, own: str, named: str, combination: str
+) -> None:
+    file = tmp_path / "a.toml"
+    file.write_text(f"{PLAIN}{own}\n", encoding="utf-8")
+    studied = CliRunner().invoke(app, ["study", "--plan", str(file), "--dry-run"])
+    assert studied.exit_code == 0, studied.output
+    assert combination in studied.output
+    refused = CliRunner().invoke(app, ["run", "--plan", str(file), "--dry-run"])
+    assert isinstance(refused.exception, InputError), refused.output
+    assert f": {named} is a choice of a study" in refused.exception.message
+    assert refused.exception.hint == f"loadstone study --plan {file}"
+
+
+def test_a_plan_file_keeps_its_own_design(tmp_path: Path) -> None:
+    file = tmp_path / "a.toml"
+    switches = 'on = ["planted"]\nvary = ["a", "b", "c", "d"]'
+    for design, has_pairs in (("", False), (f'design = "{FACTORIAL}"', True)):
+        file.write_text(f"{PLAIN}{switches}\n{design}\n", encoding="utf-8")
+        told = CliRunner().invoke(app, ["study", "--plan", str(file), "--dry-run"]).output
+        assert "planted?a=on " in told
+        assert ("planted?a=on&b=on " in told) == has_pairs
+
+
+def test_no_empty_name_stands_among_those_to_choose_from() -> None:
+    with pytest.raises(InputError) as error:
+        planned(design="sideways")
+    assert "must be one of two-ended, walk, both, factorial, not" in error.value.message
+
+
+@pytest.mark.parametrize(("choices", "command"), [
+    ({"design": TWO_ENDED}, "loadstone study"), ({}, "loadstone run"),
+])  # fmt: skip
+def test_a_page_names_the_command_that_takes_its_plan(
+    choices: dict[str, str], command: str
+) -> None:
+    given = {"benchmark": "wisconsin", "on": ["duckdb"], "operations": ["min-heap"], **choices}
+    plan = session.plan_from(given, None).plan
+    run = replace(make_run(("min-heap",), scales=(10_000,)), plan=plan, results=(), operations=())
+    page = registry.load_report("html")().render(run).decode()
+    assert f"The plan as a file, for <code>{command} --plan</code>" in page

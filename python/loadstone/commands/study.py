@@ -3,7 +3,7 @@
 from typing import Any
 
 from loadstone.commands.run import DryRun, Page, PlanFile, Record, Resume, made, started, taking
-from loadstone.plan.choices import STUDY, TWO_ENDED
+from loadstone.plan.choices import STUDY, TWO_ENDED, read_given
 
 
 @taking(STUDY)
@@ -28,6 +28,6 @@ def study(
     Exit codes: as those of `loadstone run`.
     """
     chosen = made(given)
-    if resume is None and plan is None:
+    if resume is None and not (plan and read_given(plan).get("design")):
         chosen = {"design": TWO_ENDED, **chosen}
     return started(chosen, plan, record, resume, dry_run=dry_run, page=page)

@@ -352,6 +352,12 @@ def command_of(choices: Choices) -> str:
     return STUDY if choices.design else RUN
 
 
+def studied_only(data: Mapping[str, Any]) -> list[str]:
+    """The choices given that only a study takes."""
+    own = [choice.name for choice in DEFINED if choice.option.commands == (STUDY,)]
+    return [name for name in own if data.get(name) not in (None, "", (), [])]
+
+
 def _made(choices: Choices) -> Iterator[tuple[Choice, Any]]:
     """Every choice that is made, of those that the command takes; what is None or empty is left to
     its default."""

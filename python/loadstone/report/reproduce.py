@@ -15,7 +15,7 @@ def command(run: Run) -> str:
 
 
 def plan_toml(run: Run) -> str:
-    """The plan as a TOML file for `loadstone run --plan`, with every choice made explicit."""
+    """The plan as a TOML file for `--plan` of its command, with every choice made explicit."""
     lines = [f"# plan {run.plan.hash}\n"]
     if not run.plan.preset:
         lines.append("# An older record without its preset: cold cells may differ.\n")

@@ -17,7 +17,7 @@ from loadstone.benchmarks.base import Benchmark
 from loadstone.diagnostics import Exit, masked, say
 from loadstone.engines.base import System
 from loadstone.errors import InputError, NotInstalledError, RecordError
-from loadstone.plan.choices import COMMAND_LINE, Choices, choices_from, read_given
+from loadstone.plan.choices import COMMAND_LINE, Choices, choices_from, read_given, studied_only
 from loadstone.plan.plan import Cell, Plan, join_names
 from loadstone.plan.role import Role
 from loadstone.plan.variant import Variant, parse_variant
@@ -73,6 +73,7 @@ def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
     if merged.get("design"):
         merged = STUDY | merged
     choices = choices_from(merged, str(file or COMMAND_LINE))
+    _refuse_those_of_a_study(merged, file)
     benchmark = registry.load_benchmark(choices.benchmark)()
     parsed = [_variant(secret.admitted(text), benchmark.seam) for text in choices.on]
     parsed = parsed or _installed(benchmark)
@@ -87,6 +88,16 @@ def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
     capabilities = {variant.engine: engine.capabilities for variant, engine in parsed}
     plan = make_plan(choices, benchmark, [variant for variant, _ in parsed], capabilities)
     return Planned(plan, benchmark, {variant.name: (variant, kind) for variant, kind in parsed})
+
+
+def _refuse_those_of_a_study(merged: Mapping[str, Any], file: Path | None) -> None:
+    """A run that is no study would drop what only a study takes."""
+    names = () if merged.get("design") else studied_only(merged)
+    if names:
+        raise InputError(
+            f"{file or COMMAND_LINE}: {names[0]} is a choice of a study, and this is none",
+            hint=f"loadstone study{f' --plan {shlex.quote(str(file))}' if file else ''}",
+        )
 
 
 def _study(

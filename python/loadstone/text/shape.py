@@ -140,7 +140,7 @@ def _bounded(value: Any, bounds: list[Any], where: str) -> Any:
         if isinstance(bound, Most) and len(value) > bound.length:
             raise InputError(f"{where} is longer than {bound.length:,}")
         if isinstance(bound, OneOf) and value not in bound.words:
-            raise _not(value, where, f"one of {', '.join(bound.words)}")
+            raise _not(value, where, f"one of {', '.join(filter(None, bound.words))}")
     return value
 
 
