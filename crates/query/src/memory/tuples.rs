@@ -269,7 +269,7 @@ mod tests {
             fill(&mut tuples, count);
             assert_eq!(memory.used_bytes(), taken_bytes);
         }
-        tuples.push_many(&[7; 8 * 50_000]).unwrap();
+        tuples.push_many(&vec![7; 8 * 50_000]).unwrap();
         assert!(tuples.len() == 70_000 && memory.used_bytes() > taken_bytes);
     }
 

@@ -50,7 +50,9 @@ mod tests {
                 (0..400_000).map(|key| hash_integer(HASH_SEED, key)).collect();
             for level in 0..2 {
                 let mut counts = vec![0; fan.out()];
-                hashes.iter().for_each(|hash| counts[fan.partition_of(*hash, level)] += 1);
+                for hash in &hashes {
+                    counts[fan.partition_of(*hash, level)] += 1;
+                }
                 let fair = hashes.len() / fan.out();
                 let is_fair = |count: &usize| (fair / 2..=2 * fair).contains(count);
                 assert!(counts.iter().all(is_fair), "level {level}: {counts:?}");
