@@ -1,5 +1,7 @@
 """The executor of a stage: what comes of a step whose engine fails, and what is done about it."""
 
+import signal
+import threading
 from types import SimpleNamespace
 
 import pytest
@@ -155,3 +157,20 @@ def test_an_engine_that_cannot_be_stopped_keeps_its_process(stage):
     assert made.fork([OTHER]) == [Outcome()]
     assert made.restart(OTHER, quick=False) == Outcome()
     assert other.asked == []
+
+
+def test_an_interrupted_fork_leaves_no_thread_at_work_on_its_worker(stage, monkeypatch):
+    """Its reply would be taken for that to the request that removes the engine's data."""
+    made, worker, _ = stage
+    main, struck = threading.main_thread().ident, threading.Event()
+
+    def refork(*, ahead):
+        signal.pthread_kill(main, signal.SIGINT)
+        assert struck.wait(timeout=20)
+        worker.done.append("fork")
+
+    monkeypatch.setattr(worker, "refork", refork)
+    monkeypatch.setattr(worker, "strike", struck.set, raising=False)
+    with pytest.raises(KeyboardInterrupt):
+        made.fork([CELL])
+    assert worker.done == ["fork"]

@@ -6,8 +6,8 @@ table, so that the next request finds a working engine. It knows no cell's state
 """
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 
 from loadstone import _core
 from loadstone.benchmarks.base import Operation, StoredRelation
@@ -35,6 +35,7 @@ from loadstone.protocol.messages import (
 )
 from loadstone.record import Recorder
 from loadstone.record.model import AnswerCheck, ColdEvidence, Sample, StatementText
+from loadstone.run.in_parallel import in_parallel
 from loadstone.run.progress_listener import ProgressListener
 from loadstone.run.variant_worker import VariantWorker
 from loadstone.text.numbers import duration
@@ -205,10 +206,12 @@ class Executor:
         able = [worker for worker in workers if worker.reforkable]
         if not able:
             return [Outcome() for _ in cells]
-        with ThreadPoolExecutor(len(able)) as pool:
-            # Several of them have no idle processor beside them.
-            ahead = len(able) == 1 and self._plan.study is not None
-            forked = {worker: pool.submit(worker.refork, ahead=ahead) for worker in able}
+        # Several of them have no idle processor beside them.
+        ahead = len(able) == 1 and self._plan.study is not None
+        forked = in_parallel(
+            {worker: partial(worker.refork, ahead=ahead) for worker in able},
+            strike=lambda: [worker.strike() for worker in able],
+        )
         outcomes = []
         for cell in cells:
             outcome = Outcome()

@@ -1,7 +1,6 @@
 """Executes a plan: opens the workers, loads, measures scale by scale, records every cell."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import asdict
 from math import inf
 from typing import Any
@@ -19,6 +18,7 @@ from loadstone.record import CellResult, Recorder, Run
 from loadstone.record.model import Event, InputText, OperationText, Term, UsersPoint
 from loadstone.record.writer import now
 from loadstone.run import scratch
+from loadstone.run.in_parallel import in_parallel
 from loadstone.run.load_levels import LoadLevel, UserLoops, load_levels
 from loadstone.run.progress_listener import ProgressListener
 from loadstone.run.stage import Stage
@@ -80,16 +80,12 @@ class Runner:
         self._listener.on_status(f"starting {', '.join(self._workers)}")
         for worker in self._each:
             worker.abandon()
-        with ThreadPoolExecutor(len(self._each)) as pool:
-            try:
-                opened = [pool.submit(worker.open) for worker in self._each]
-                wait(opened)
-            except BaseException:
-                # Interrupted: the threads are waiting for engines, and we for them.
-                for worker in self._each:
-                    worker.strike()
-                raise
-        for each in opened:
+        # Interrupted, the threads would wait for engines, and we for them.
+        opened = in_parallel(
+            {worker: worker.open for worker in self._each},
+            strike=lambda: [worker.strike() for worker in self._each],
+        )
+        for each in opened.values():
             each.result()  # the first failure in the order of the plan is the one that is told
 
     def run(self, recorder: Recorder) -> None:

@@ -256,10 +256,10 @@ class VariantWorker:
                 self.engine.end_sessions(self.variant, self._claim.path.name)
 
     def strike(self) -> None:
-        """Kill the worker for which another thread is waiting."""
-        worker = self._worker
-        if worker is not None:
-            worker.strike()
+        """Kill the worker for which another thread is waiting, and the one ahead of it."""
+        for worker in (self._worker, self._spare):
+            if worker is not None:
+                worker.strike()
 
     def kill(self) -> str:
         """End the worker at once, and any server it left behind; its tables in a user's database
