@@ -1,5 +1,7 @@
 """The sensitivity map from a record: effects that were planted are there, the others are not."""
 
+import io
+import json
 import re
 import shlex
 from dataclasses import replace
@@ -8,16 +10,19 @@ from typing import Any
 
 import pytest
 from report_fixture import make_run
+from rich.console import Console
 from study_fixture import FACTORS, NOISE, OPERATIONS, TOGETHER, plan, record, result
 from typer.testing import CliRunner
 
 from loadstone import registry
 from loadstone.analysis.plan_shape import beside, same_plans, shape
 from loadstone.analysis.study import StudyMap, operation_effects, study_map
+from loadstone.analysis.study_waterfall import descents
 from loadstone.cli import app
 from loadstone.record.model import CellResult, Run, StatementText
 from loadstone.report import terminal_study
-from loadstone.report.study_words import NOTHING, OTHER_PLAN, UNKNOWN, cell
+from loadstone.report.study_page import side_of
+from loadstone.report.study_words import NOTHING, OTHER_PLAN, UNKNOWN, cell, closure_words
 from loadstone.report.terminal_study import StudyProgress, ended_line, study_summary
 from loadstone.text.numbers import times
 
@@ -197,3 +202,96 @@ def test_a_line_is_computed_once_however_often_the_screen_is_drawn(
         progress._table()
     assert len(computed) == len(OPERATIONS)
     assert progress._table().row_count == len(OPERATIONS)
+
+
+def told_of(run: Run) -> dict[str, str]:
+    """What the terminal, Markdown and the page say."""
+    console = Console(width=200, record=True, file=io.StringIO())
+    for part in study_summary(run, Path("r.loadstone"), None):
+        console.print(part)
+    pages = {name: registry.load_report(name)().render(run).decode() for name in ("md", "html")}
+    return {"terminal": console.export_text(), **pages}
+
+
+def with_status(status: str, variant: str = "postgresql") -> Run:
+    flipped = {each.variant: each.flipped for each in plan().study.combinations}
+    bad = result(plan(), "min-heap", variant, flipped[variant])
+    return record({("min-heap", variant): replace(bad, status=status, reason="a reason")})
+
+
+@pytest.mark.parametrize("together", [3.0, 1.0])
+def test_all_parts_call_the_same_switches_an_effect(
+    monkeypatch: pytest.MonkeyPatch, together: float
+) -> None:
+    """Those that act only last among them."""
+    monkeypatch.setitem(TOGETHER, "min-heap", together)
+    run = record()
+    (operation,) = (one for one in found(run).operations if one.name == "min-heap")
+    shown = json.loads(registry.load_report("json")().render(run))["study"]["operations"]
+    acts = {s["tactic"]: s["acts"] for one in shown if one["operation"] == "min-heap"
+            for s in one["switches"]}  # fmt: skip
+    for each in operation.switches:
+        has_ratio = cell(each)[0] not in (NOTHING, UNKNOWN)
+        assert has_ratio == each.acts == acts[each.switch.tactic] == bool(side_of(each)[0])
+    told = {each.switch.tactic: cell(each) for each in operation.switches}
+    assert told["durability"] == times(0.5)
+    assert told["cache"] == (f"last {times(3)}" if together == 3.0 else NOTHING)
+    assert ("cache 256 MiB → 1.00 MiB last" in ended_line(operation)) == (together == 3.0)
+    for name, text in told_of(run).items():
+        assert (f"last {times(3)}" in text) == (together == 3.0), name
+
+
+def test_a_waterfall_calls_no_effect_what_the_map_does_not() -> None:
+    map_ = found(record())
+    assert any(step.called for fall in descents(map_) for step in fall.steps)
+    denied = [
+        replace(operation, switches=tuple(
+            replace(each, effect=replace(each.effect, acts=False), acts_alone=False,
+                    acts_last=False) for each in operation.switches))
+        for operation in map_.operations
+    ]  # fmt: skip
+    falls = descents(replace(map_, operations=tuple(denied)))
+    assert falls
+    assert not any(step.called for fall in falls for step in fall.steps)
+
+
+def test_an_operation_whose_base_is_invalid_tells_no_effect() -> None:
+    run = with_status("invalid")
+    (operation,) = (one for one in found(run).operations if one.name == "min-heap")
+    assert operation.strength == 0
+    assert ended_line(operation) == "min-heap: its base has no figure: invalid: a reason"
+    for name, text in told_of(run).items():
+        assert "not measured, or not in order" in text, name
+        assert not re.search("min-heap.{0,9}, durability full → none: (alone|last) ", text), name
+
+
+def test_no_effect_is_not_for_want_of_blocks_where_a_combination_is_invalid() -> None:
+    (operation,) = (one for one in found(with_status("invalid", "postgresql?durability=none"))
+                    .operations if one.name == "min-heap")  # fmt: skip
+    assert ended_line(operation).endswith("; no effect found; no figure for durability")
+
+
+@pytest.mark.parametrize("status", ["ok", "disturbed"])
+def test_the_effects_of_a_disturbed_operation_are_marked(status: str) -> None:
+    told = told_of(with_status(status))
+    for name in ("terminal", "md"):
+        text = told[name]
+        assert ("min-heap ! " in text) == (status == "disturbed"), name
+        assert ("min-heap !, durability" in text) == (status == "disturbed"), name
+        assert "select-1%-heap !" not in text
+        assert "! some combination was disturbed" in text
+    assert ("disturbed</sup>" in told["html"]) == (status == "disturbed")
+
+
+@pytest.mark.parametrize(("noise", "words"), [
+    (0.003, "the contributions make up the whole"), (0.5, "undecided"),
+])  # fmt: skip
+def test_a_wide_closure_is_not_closed(
+    monkeypatch: pytest.MonkeyPatch, noise: float, words: str
+) -> None:
+    monkeypatch.setitem(NOISE, "min-heap", noise)
+    (fall,) = (one for one in descents(found(record())) if one.operation.name == "min-heap")
+    assert fall.closure is not None and fall.closure.high is not None
+    assert (fall.closure.high > 1.1) == (noise == 0.5)
+    assert words in closure_words(fall)
+    assert ("make up the whole" in closure_words(fall)) == (noise == 0.003)

@@ -76,12 +76,22 @@ class SwitchEffect:
     walked: Estimate | None = None
     """In a walk, which has hardly a switch alone: the mean ratio of its steps there and back."""
     acts_walked: bool = False
+    acts_last: bool = False
+    """Whether `last` is called an effect."""
+
+    @property
+    def acts(self) -> bool:
+        """Whether it is called an effect, in whatever way; never where it has no figure."""
+        return self.strength > 0
 
     @property
     def strength(self) -> float:
         """For sorting: how far its larger effect, alone or last, is from none, on ln; 0 unless it
-        is called an effect."""
-        bounds = [abs(log(one)) for one in (self.alone_beyond, self.last_beyond) if one]
+        is called an effect, and where it or the base is not in order."""
+        if self.failure:
+            return 0.0
+        bounded = (self.alone_beyond, self.last_beyond, self.last_below)
+        bounds = [abs(log(one)) for one in bounded if one]
         known = [abs(log(one.value)) for one in (self.alone, self.last) if one]
         steps = [abs(log(self.walked.value))] if self.walked and self.acts_walked else []
         return max([*bounds, *steps, *(known if self.effect.acts else ())], default=0.0)
@@ -273,6 +283,7 @@ def _switches(
             held=switch.tactic in design.held,
             walked=effect.walked and as_ratio(effect.walked) if design.name == WALK else None,
             acts_walked=is_beyond(effect.walked, effects.threshold),
+            acts_last=is_beyond(effect.last, effects.threshold),
         )
 
 

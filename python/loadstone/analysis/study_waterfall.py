@@ -2,12 +2,15 @@
 contributions leave. The figures are those of `statistics/study`, as ratios and in ms."""
 
 from dataclasses import dataclass
-from math import exp
+from math import exp, log
 
 from loadstone.analysis.study import StudiedOperation, StudyMap
 from loadstone.plan.study import Switch
 from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.study import Interaction, as_ratio, is_beyond, waterfall
+
+CLOSED_WITHIN = 1.1
+"""The factor that a closure's interval may reach where the contributions make up the whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +20,8 @@ class Contribution:
     switch: Switch
     ratio: Estimate
     called: bool
-    """Whether it is an effect: its interval excludes 1, and it is beyond the threshold."""
+    """Whether it is an effect: the map calls its switch one, its interval excludes 1, and it is
+    beyond the threshold."""
     ms: float
     """The difference to the step before."""
     before_ms: float
@@ -57,6 +61,8 @@ class Descent:
     closure: Estimate | None
     """What the contributions leave of the whole, as a ratio with an interval."""
     closure_called: bool
+    is_closed: bool
+    """Whether the closure's whole interval lies within `CLOSED_WITHIN` of none."""
     together: tuple[Together, ...]
 
 
@@ -81,6 +87,9 @@ def _descent(operation: StudiedOperation, found: StudyMap) -> Descent | None:
     switches = {switch.tactic: switch for switch in found.study.switches}
     # A group that was not opened is one step.
     switches |= {name: Switch(name, "", "") for name in effects.parts if name not in switches}
+    acting = {each.switch.tactic for each in operation.switches if each.acts}
+    own = {each.switch.tactic for each in operation.switches}
+    acting |= {name for name, part in effects.parts.items() if part.acts and name not in own}
     made: list[Contribution] = []
     before_ms = steps.base_ms
     for step in steps.steps:
@@ -91,7 +100,7 @@ def _descent(operation: StudiedOperation, found: StudyMap) -> Descent | None:
             Contribution(
                 switch=switches[step.name],
                 ratio=as_ratio(step.ln),
-                called=is_beyond(step.ln, effects.threshold),
+                called=step.name in acting and is_beyond(step.ln, effects.threshold),
                 ms=step.ms,
                 before_ms=before_ms,
                 after_ms=step.after_ms,
@@ -111,8 +120,15 @@ def _descent(operation: StudiedOperation, found: StudyMap) -> Descent | None:
         whole_called=is_beyond(effects.whole, effects.threshold),
         closure=effects.closure and as_ratio(effects.closure),
         closure_called=is_beyond(effects.closure, effects.threshold),
+        is_closed=_is_closed(effects.closure),
         together=tuple(map(_together, _claimed(operation))),
     )
+
+
+def _is_closed(closure: Estimate | None) -> bool:
+    if closure is None or closure.low is None or closure.high is None:
+        return False
+    return -log(CLOSED_WITHIN) <= closure.low and closure.high <= log(CLOSED_WITHIN)
 
 
 def _claimed(operation: StudiedOperation) -> list[Interaction]:

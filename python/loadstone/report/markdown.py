@@ -127,14 +127,14 @@ def _study(found: StudyMap, whole: Summary) -> Iterable[str]:
                 cells = " | ".join(study_words.cell(effects[switch]) for switch in found.order)
                 base_ms = one.effects.base_ms
                 base = study_words.UNKNOWN if base_ms is None else study_words.milliseconds(base_ms)
-                yield f"| {plain(one.name)} | {base} | {cells} |"
+                yield f"| {plain(study_words.name_words(one))} | {base} | {cells} |"
     if found.operations:
         yield from ("", plain(study_words.legend(found.operations[0])))
     acting = [(one, each) for one in found.operations for each in one.switches if each.strength]
     if acting:
         yield from ("", "Strongest effects:", "")
     for one, each in sorted(acting, key=lambda pair: -pair[1].strength)[:STRONGEST]:
-        yield f"- {plain(study_words.line(one.name, each))}"
+        yield f"- {plain(study_words.line(study_words.name_words(one), each))}"
 
 
 def plain(text: str) -> str:

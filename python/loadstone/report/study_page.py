@@ -109,11 +109,10 @@ class Fall:
 
 def side_of(each: SwitchEffect) -> tuple[str, int]:
     """The side and the depth of a cell's shade; none unless it is called an effect."""
-    ratio = each.alone_beyond
-    if ratio is None and each.alone is not None and each.acts_alone:
-        ratio = each.alone.value
-    if each.failure or ratio is None:
+    found = study_words.shown(each)
+    if found is None:
         return "", 0
+    ratio = found.ratio
     reach = abs(math.log(ratio)) / math.log(SHADE_RATIO_MAX)
     return _side(ratio), min(SHADES, max(1, round(reach * SHADES)))
 
@@ -144,7 +143,11 @@ def study_context(
             )
             for rows in scales
         ],
-        "map_legend": (study_words.legend(found.operations[0]) if found.operations else ""),
+        "map_legend": (
+            study_words.legend(found.operations[0], unsound="disturbed, invalid, failed:")
+            if found.operations
+            else ""
+        ),
         "unfit": [one for one in found.operations if one.status != "ok"],
         "falls": [_fall(one, titles) for one in falls],
         "study_words": study_words,
@@ -176,9 +179,12 @@ def _cell(each: SwitchEffect, panel: str) -> MapCell:
     side, depth = side_of(each)
     plan = {True: "same plan", False: "another plan", None: "plan not shown"}[each.same_plan]
     why = study_words.failure_words(each)
-    says = f"{study_words.words(each.switch)}: {why or study_words.told(each.alone)}"
+    found = study_words.shown(each)
+    ratio = each.last if found and found.when == study_words.LAST else each.alone
+    when = found.when if found else ""
+    says = f"{study_words.words(each.switch)}: {why or when + study_words.told(ratio)}"
     if not why:
-        says += f"; {plan}" if each.acts_alone else f"; not called an effect; {plan}"
+        says += f"; {plan}" if found else f"; not called an effect; {plan}"
     return MapCell(each.switch, study_words.cell(each), side, depth, says, panel)
 
 

@@ -1,13 +1,14 @@
 """The words of a study: a cell of the map, a line for an effect, the legend, the waterfall."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from loadstone.analysis.study import NS_PER_MS, StudiedOperation, SwitchEffect
 from loadstone.analysis.study_details import Count
-from loadstone.analysis.study_waterfall import Descent, Together
+from loadstone.analysis.study_waterfall import CLOSED_WITHIN, Descent, Together
 from loadstone.plan.study import Switch
 from loadstone.statistics.estimate import Estimate
-from loadstone.text.numbers import TIMES, digits, duration, size, times
+from loadstone.text.numbers import TIMES, digits, duration, percent, size, times
 
 NOTHING = "·"
 """A cell without an effect that may be called one."""
@@ -15,22 +16,57 @@ OTHER_PLAN = "≠"
 """The mark of an effect through another plan."""
 UNKNOWN = "?"
 """A cell without a figure."""
+LAST = "last "
+"""Before an effect that is none alone."""
+UNSOUND = "!"
+"""Behind an operation of which some combination was disturbed, or is not in order."""
 SIZES = ("cache", "cache_bytes", "checkpoint", "memory", "mmap", "page_size", "work_mem")
 """Tactics whose values are bytes."""
 
 
 def cell(each: SwitchEffect) -> str:
-    """A cell of the map: the effect of the switch alone."""
+    """A cell of the map: what the switch does alone, or last where that alone is an effect."""
+    if each.failure:
+        return UNKNOWN
     mark = OTHER_PLAN if each.same_plan is False else ""
-    if each.alone_beyond is not None:
-        return f"> {times(each.alone_beyond)}{mark}"
+    found = shown(each)
+    if found is not None:
+        return f"{found.when}{found.bound}{times(found.ratio)}{mark}"
     if each.group:
         return NOTHING
-    if each.walked is not None:
-        return (times(each.walked.value) if each.acts_walked else NOTHING) + mark
-    if each.failure or each.alone is None:
-        return UNKNOWN
-    return (times(each.alone.value) if each.acts_alone else NOTHING) + mark
+    return UNKNOWN if each.alone is None and each.walked is None else NOTHING + mark
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The effect that a cell of the map shows: `when` is empty, `alone ` or `last `, `bound` empty,
+    `> ` or `< `."""
+
+    ratio: float
+    when: str = ""
+    bound: str = ""
+
+
+def shown(each: SwitchEffect) -> Shown | None:
+    """What a cell of the map shows as an effect; None exactly where no effect is called one."""
+    if each.failure:
+        return None
+    if each.alone_beyond is not None:
+        return Shown(each.alone_beyond, bound="> ")
+    if each.walked is not None and each.acts_walked:
+        return Shown(each.walked.value)
+    if each.alone is not None and each.acts_alone:
+        return Shown(each.alone.value, "alone " if each.walked else "")
+    if each.last_beyond is not None:
+        return Shown(each.last_beyond, LAST, "> ")
+    if each.last_below is not None:
+        return Shown(each.last_below, LAST, "< ")
+    return Shown(each.last.value, LAST) if each.last is not None and each.acts_last else None
+
+
+def name_words(operation: StudiedOperation) -> str:
+    """An operation's name, marked where not all that its effects rest on is in order."""
+    return operation.name if operation.status == "ok" else f"{operation.name} {UNSOUND}"
 
 
 def line(operation: str, each: SwitchEffect) -> str:
@@ -76,16 +112,18 @@ def words(switch: Switch) -> str:
     return f"{switch.tactic} {base} → {other}"
 
 
-def legend(operation: StudiedOperation) -> str:
-    """What the map shows, of which this is one."""
+def legend(operation: StudiedOperation, *, unsound: str = UNSOUND) -> str:
+    """What the map shows, of which this is one; `unsound` marks an operation in it."""
     confidence = operation.effects.confidence
     shown = "Time with one switch at its other value over the time at base."
     if any(each.walked for each in operation.switches):
         shown = "What a switch multiplies the time by, in the mean of the walk there and back."
     return (
         f"{shown} {NOTHING} none found beyond 3 %, the A/A noise and its {confidence:.1%} interval,"
-        f" however wide that is; {OTHER_PLAN} another plan;"
-        f" > ended there, a lower bound; {UNKNOWN} not measured."
+        f" however wide that is; {LAST.strip()}: an effect only with all others"
+        f" at their other value; {OTHER_PLAN} another plan; > ended there, a lower"
+        f" bound; {UNKNOWN} not measured, or not in order; {unsound} some"
+        " combination was disturbed or is not in order."
     )
 
 
@@ -141,8 +179,13 @@ def closure_words(one: Descent) -> str:
         seen = "three or more switches act together, so that the shares depend on the order"
     elif one.closure.low is None:
         seen = "too few blocks to tell it from none"
+    elif one.is_closed:
+        seen = f"within {percent(CLOSED_WITHIN - 1)} of none: the contributions make up the whole"
     else:
-        seen = "no more than noise: the contributions make up the whole"
+        seen = (
+            f"undecided: not an effect, and not within {percent(CLOSED_WITHIN - 1)} of none by its"
+            " whole interval"
+        )
     return f"Closure, the whole over all contributions: {told(one.closure)}; {seen}."
 
 

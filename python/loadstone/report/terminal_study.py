@@ -33,6 +33,7 @@ from loadstone.report.study_words import (
     legend,
     line,
     milliseconds,
+    name_words,
     value_words,
     words,
     work_words,
@@ -156,7 +157,7 @@ def _map(found: StudyMap, rows: int) -> Table:
         shown = [cell(effects[switch]) for switch in found.order]
         base_ms = operation.effects.base_ms
         table.add_row(
-            one_line(operation.name, 40),
+            one_line(name_words(operation), 42),
             Text(UNKNOWN if base_ms is None else milliseconds(base_ms), style="dim"),
             *(Text(text, style=STYLES[text[0] not in (NOTHING, UNKNOWN)]) for text in shown),
         )
@@ -175,7 +176,7 @@ def _strongest(run: Run, found: StudyMap) -> Iterable[Text]:
         yield Text("Strongest effects", style="bold")
     for _, operation, each in effects[:STRONGEST]:
         work = work_words(work_changed(run, found, operation, each.switch.tactic)[:WORK_MOST])
-        yield Text("; ".join(filter(None, (line(operation.name, each), work))))
+        yield Text("; ".join(filter(None, (line(name_words(operation), each), work))))
 
 
 def _further(run: Run, found: StudyMap) -> Iterable[Text]:
@@ -213,6 +214,8 @@ def _problems(found: StudyMap, record: Path) -> Iterable[Text]:
 
 def ended_line(operation: StudiedOperation) -> str:
     """What an operation showed, as soon as it has ended."""
+    if operation.effects.base_ms is None:
+        return _at_base(operation)
     acting = sorted((one for one in operation.switches if one.strength), key=lambda o: -o.strength)
     told = [f"{words(each.switch)} {cell(each)}" for each in acting]
     return f"{_at_base(operation)}; {', '.join(told) or none_found(operation)}"
@@ -220,6 +223,9 @@ def ended_line(operation: StudiedOperation) -> str:
 
 def none_found(operation: StudiedOperation) -> str:
     """That no switch is seen to act, and how large an effect may be there all the same."""
+    unfit = [each.switch.tactic for each in operation.switches if each.failure]
+    if unfit:
+        return f"no effect found; no figure for {listing(unfit)}"
     if operation.unseen is None:
         return "too few blocks to find an effect"
     if log(operation.unseen) <= operation.effects.threshold:
@@ -249,5 +255,8 @@ def _so_far(each: SwitchEffect) -> Iterable[tuple[str, float]]:
 
 def _at_base(operation: StudiedOperation) -> str:
     base_ms = operation.effects.base_ms
-    base = "" if base_ms is None else f" {milliseconds(base_ms)} at base"
-    return f"{operation.name}:{base}"
+    if base_ms is None:
+        why = next((each.failure for each in operation.switches if each.failure), "")
+        return f"{operation.name}: its base has no figure: {why or 'not measured'}"
+    disturbed = "" if operation.status == "ok" else f" ({operation.status})"
+    return f"{operation.name}{disturbed}: {milliseconds(base_ms)} at base"
