@@ -2,7 +2,7 @@
 
 import signal
 import threading
-import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -16,19 +16,19 @@ def test_each_has_its_result_or_its_error():
     def fail():
         raise ValueError("it fails")
 
-    done = in_parallel({"well": lambda: 1, "ill": fail}, strike=lambda: pytest.fail("struck"))
+    done = in_parallel({"well": lambda: 1, "ill": fail}, strikes=[lambda: pytest.fail("struck")])
     assert done["well"].result() == 1
     assert isinstance(done["ill"].exception(), ValueError)
 
 
 def test_an_interruption_leaves_only_once_every_thread_has_ended():
     """The second request of a thread comes after the first strike."""
-    ended, struck = [], threading.Semaphore(0)
+    ended, struck, never = [], threading.Semaphore(0), threading.Event()
 
     def two_requests():
         for _ in range(2):
             assert struck.acquire(timeout=END_S_MAX)
-            time.sleep(SOON_S)
+            assert not never.wait(timeout=SOON_S)
         ended.append(True)
 
     main = threading.main_thread().ident
@@ -36,6 +36,19 @@ def test_an_interruption_leaves_only_once_every_thread_has_ended():
     timer = threading.Timer(SOON_S, signal.pthread_kill, (main, signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        in_parallel({1: two_requests, 2: two_requests}, strike=struck.release)
+        in_parallel({1: two_requests, 2: two_requests}, strikes=[struck.release])
     assert len(ended) == 2
     timer.join()
+
+
+def test_an_interruption_before_all_are_started_begins_none(monkeypatch):
+    begun, submitted = [], ThreadPoolExecutor.submit
+
+    def interrupted(pool, *arguments):
+        submitted(pool, *arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        in_parallel({1: lambda: begun.append(True)}, strikes=[])
+    assert begun == []

@@ -210,7 +210,7 @@ class Executor:
         ahead = len(able) == 1 and self._plan.study is not None
         forked = in_parallel(
             {worker: partial(worker.refork, ahead=ahead) for worker in able},
-            strike=lambda: [worker.strike() for worker in able],
+            strikes=[worker.strike for worker in able],
         )
         outcomes = []
         for cell in cells:

@@ -83,7 +83,7 @@ class Runner:
         # Interrupted, the threads would wait for engines, and we for them.
         opened = in_parallel(
             {worker: worker.open for worker in self._each},
-            strike=lambda: [worker.strike() for worker in self._each],
+            strikes=[worker.strike for worker in self._each],
         )
         for each in opened.values():
             each.result()  # the first failure in the order of the plan is the one that is told
