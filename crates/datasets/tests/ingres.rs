@@ -23,11 +23,11 @@ fn integers(relation: &Relation, name: &str) -> Vec<i64> {
 fn texts(relation: &Relation, name: &str) -> Vec<String> {
     let Column::Text { width, bytes } = column(relation, name) else { panic!("{name} is no text") };
     let texts = bytes.chunks_exact(*width).map(str::from_utf8);
-    texts.map(|text| text.unwrap().trim_end().to_owned()).collect()
+    texts.map(|text| text.expect("ASCII").trim_end().to_owned()).collect()
 }
 
 fn column<'a>(relation: &'a Relation, name: &str) -> &'a Column {
-    &relation.columns.iter().find(|(other, _)| other == name).unwrap().1
+    &relation.columns.iter().find(|(other, _)| other == name).expect("an attribute").1
 }
 
 #[test]

@@ -112,7 +112,7 @@ fn waited_ns(process: u32, thread: u32) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Snapshot, ThreadTime, after, before, between};
+    use super::{Snapshot, ThreadTime, after, before, between, own_thread};
     use crate::spin;
 
     fn time(thread: u32, cpu_ns: u64, waited_ns: Option<u64>) -> (u32, ThreadTime) {
