@@ -5,6 +5,7 @@ import json
 import re
 import shlex
 from dataclasses import replace
+from math import exp
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,13 @@ from loadstone.analysis.plan_shape import beside, same_plans, shape
 from loadstone.analysis.study import StudyMap, operation_effects, study_map
 from loadstone.analysis.study_waterfall import descents
 from loadstone.cli import app
+from loadstone.plan.variant import is_aa_control
 from loadstone.record.model import CellResult, Run, StatementText
 from loadstone.report import terminal_study
 from loadstone.report.study_page import side_of
 from loadstone.report.study_words import NOTHING, OTHER_PLAN, UNKNOWN, cell, closure_words
 from loadstone.report.terminal_study import StudyProgress, ended_line, study_summary
-from loadstone.text.numbers import times
+from loadstone.text.numbers import digits, times
 
 
 def found(run: Run) -> StudyMap:
@@ -215,7 +217,7 @@ def told_of(run: Run) -> dict[str, str]:
 
 def with_status(status: str, variant: str = "postgresql") -> Run:
     flipped = {each.variant: each.flipped for each in plan().study.combinations}
-    bad = result(plan(), "min-heap", variant, flipped[variant])
+    bad = result(plan(), "min-heap", variant, flipped.get(variant, ()))
     return record({("min-heap", variant): replace(bad, status=status, reason="a reason")})
 
 
@@ -295,3 +297,32 @@ def test_a_wide_closure_is_not_closed(
     assert (fall.closure.high > 1.1) == (noise == 0.5)
     assert words in closure_words(fall)
     assert ("make up the whole" in closure_words(fall)) == (noise == 0.003)
+
+
+def test_the_noise_that_denies_an_effect_is_told() -> None:
+    """By every format, where no cell of the A/A control is in order, too."""
+    run = with_status("disturbed", "postgresql#2")
+    (operation,) = (one for one in found(run).operations if one.name == "min-heap")
+    noise = operation.effects.noise
+    assert noise is not None
+    assert noise.low is not None and noise.high is not None
+    assert operation.effects.threshold >= max(abs(noise.low), abs(noise.high))
+    reach = f"{digits(exp(noise.low))} to {digits(exp(noise.high))}"
+    for name, text in told_of(run).items():
+        assert "A/A noise: the base measured twice" in text, name
+        assert re.search(rf"min-heap( !)?: \S+ \({reach}\); no effect within 1\.03", text), name
+    shown = json.loads(registry.load_report("json")().render(run))["study"]["operations"]
+    (told,) = (one for one in shown if one["operation"] == "min-heap")
+    assert told["threshold"] == exp(operation.effects.threshold)
+    assert told["aa_ratio"]["low"] == exp(noise.low)
+
+
+@pytest.mark.parametrize("status", ["ok", "disturbed"])
+def test_calibration_does_not_call_unmeasured_what_is_not_in_order(status: str) -> None:
+    run = record()
+    results = tuple(replace(one, status=status) if is_aa_control(one.cell.variant) else one
+                    for one in run.results)  # fmt: skip
+    text = registry.load_report("md")().render(replace(run, results=results)).decode()
+    (row,) = re.findall(r"A/A difference: one variant measured twice \| ([^|]*) \|", text)
+    assert (row == "measured, but no pair of cells is in order") == (status == "disturbed")
+    assert row != "not measured"

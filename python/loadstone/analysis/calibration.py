@@ -7,6 +7,7 @@ from statistics import median
 
 from loadstone.analysis.noise import AACell, Noise, aa_cells, noise_of
 from loadstone.analysis.summary import Summary
+from loadstone.plan.variant import is_aa_control
 from loadstone.record.model import Condition, Session
 
 SEEN_SHARE = 0.5
@@ -65,6 +66,8 @@ class Calibration:
     overhead_ns: Spread | None
     aa_cells: tuple[AACell, ...]
     noise: Noise | None
+    has_aa_control: bool
+    """Whether an A/A control has samples, in order or not."""
     headroom: Mapping[str, Spread]
     stolen_share: Spread | None
     foreign_share: Spread | None
@@ -87,6 +90,7 @@ def calibration(whole: Summary) -> Calibration:
         overhead_ns=_spread([f.elapsed_ns.value if f.elapsed_ns else None for f in overheads]),
         aa_cells=aa_cells(run),
         noise=noise_of(run),
+        has_aa_control=any(is_aa_control(r.cell.variant) and r.samples for r in run.results),
         headroom=_headroom(whole),
         stolen_share=over_cells(lambda condition: condition.stolen_share),
         foreign_share=over_cells(lambda condition: condition.foreign_share),

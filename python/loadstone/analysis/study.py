@@ -122,6 +122,11 @@ class StudiedOperation:
         return max((each.strength for each in self.switches), default=0.0)
 
     @property
+    def noise(self) -> Estimate | None:
+        """The time of the A/A control over that of the base; None without one."""
+        return self.effects.noise and as_ratio(self.effects.noise)
+
+    @property
     def unseen(self) -> float | None:
         """The largest ratio, up or down, that an effect may have without being seen: as far as the
         intervals reach. None where some effect has no interval."""

@@ -16,6 +16,7 @@ from loadstone.statistics.validity import (
 from loadstone.text.numbers import digits, duration, number, percent, plural, signed, times
 
 ABSENT = "not measured"
+NONE_IN_ORDER = "measured, but no pair of cells is in order"
 WORTH_SAYING = 1.5
 """From this ratio on round trips differ by idle states beyond their noise."""
 SPIN = "spin_of_"
@@ -177,7 +178,8 @@ def _observed(found: Calibration, labels: Mapping[str, str]) -> Iterable[Calibra
     yield CalibrationRow(
         "A/A difference: one variant measured twice",
         (f"median {percent(noise.median)}, {percent(noise.worst)} at worst, "
-         f"of {plural(noise.cells, 'cell')}" if noise else ABSENT,),
+         f"of {plural(noise.cells, 'cell')}" if noise
+         else NONE_IN_ORDER if found.has_aa_control else ABSENT,),
         percent(AA_RATIO_MAX - 1),
         noise is not None and noise.worst > AA_RATIO_MAX - 1,
     )  # fmt: skip

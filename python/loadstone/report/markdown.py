@@ -130,6 +130,9 @@ def _study(found: StudyMap, whole: Summary) -> Iterable[str]:
                 yield f"| {plain(study_words.name_words(one))} | {base} | {cells} |"
     if found.operations:
         yield from ("", plain(study_words.legend(found.operations[0])))
+    noise = study_words.noise_lines(found.operations)
+    yield from (("", f"{noise[0]}:", "") if noise else ())
+    yield from (f"- {plain(each)}" for each in noise[1:])
     acting = [(one, each) for one in found.operations for each in one.switches if each.strength]
     if acting:
         yield from ("", "Strongest effects:", "")

@@ -1,5 +1,6 @@
 """A study as an object of the JSON report: ratios with their bounds, times in ns."""
 
+from math import exp
 from typing import Any
 
 from loadstone.analysis.study import NS_PER_MS, SwitchEffect, study_map
@@ -29,6 +30,8 @@ def study_object(run: Run) -> dict[str, Any] | None:
                 "blocks": one.effects.blocks,
                 "confidence": one.effects.confidence,
                 "base_ns": None if one.effects.base_ms is None else one.effects.base_ms * NS_PER_MS,
+                "aa_ratio": plain(one.noise),
+                "threshold": exp(one.effects.threshold),
                 "escalate": list(one.escalate),
                 "switches": [_switch(detail) for detail in details[one.rows, one.name]],
                 "waterfall": _fall(falls.get((one.rows, one.name))),

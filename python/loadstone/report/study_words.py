@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import exp
 
 from loadstone.analysis.study import NS_PER_MS, StudiedOperation, SwitchEffect
 from loadstone.analysis.study_details import Count
@@ -20,6 +21,8 @@ LAST = "last "
 """Before an effect that is none alone."""
 UNSOUND = "!"
 """Behind an operation of which some combination was disturbed, or is not in order."""
+NOISES_MOST = 8
+"""Operations whose A/A noise is told; a study of more tells the noisiest."""
 SIZES = ("cache", "cache_bytes", "checkpoint", "memory", "mmap", "page_size", "work_mem")
 """Tactics whose values are bytes."""
 
@@ -125,6 +128,23 @@ def legend(operation: StudiedOperation, *, unsound: str = UNSOUND) -> str:
         f" bound; {UNKNOWN} not measured, or not in order; {unsound} some"
         " combination was disturbed or is not in order."
     )
+
+
+def noise_lines(operations: Sequence[StudiedOperation]) -> list[str]:
+    """The A/A noise, and what it denies: a heading, then a line for each operation, the noisiest
+    first, `NOISES_MOST` of them. Empty without an A/A control."""
+    known = [(one.effects, one) for one in operations if one.effects.noise is not None]
+    known.sort(key=lambda pair: -pair[0].threshold)
+    if not known:
+        return []
+    lines = [
+        f"{name_words(one)}: {told(one.noise)};"
+        f" no effect within {digits(exp(effects.threshold))}{TIMES} of none is called one"
+        for effects, one in known[:NOISES_MOST]
+    ]
+    if len(known) > NOISES_MOST:
+        lines.append(f"and {len(known) - NOISES_MOST} more, less noisy")
+    return ["A/A noise: the base measured twice, one over the other", *lines]
 
 
 def told(ratio: Estimate | None) -> str:

@@ -34,6 +34,7 @@ from loadstone.report.study_words import (
     line,
     milliseconds,
     name_words,
+    noise_lines,
     value_words,
     words,
     work_words,
@@ -126,6 +127,8 @@ def study_summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | 
         yield _map(found, rows)
     if found.operations:
         yield Text(legend(found.operations[0]), style="dim")
+    for place, text in enumerate(noise_lines(found.operations)):
+        yield Text(text if place else f"\n{text}", style="dim" if place else "bold")
     yield from _strongest(run, found)
     yield from _further(run, found)
     yield from _problems(found, record)

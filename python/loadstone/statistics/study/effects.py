@@ -82,6 +82,8 @@ class StudyEffects:
     confidence: float
     threshold: float
     """What an effect must be beyond, on ln: 3 %, or the reach of the A/A control."""
+    noise: Estimate | None
+    """The A/A control over the base; None without one."""
     base_ms: float | None
     """The time at base, in the median block."""
     whole: Estimate | None
@@ -106,12 +108,14 @@ def study_effects(
     each block; `pruned`: parts left at base but in the one combination that confirms each."""
     observed = Observations(blocks)
     confidence = 1 - CHANCE / max(len(parts) + len(pruned), 1)
-    threshold = threshold_of(control)
+    noise = centre(control, 1 - CHANCE) if control else None
+    threshold = _threshold_of(noise)
     told = _Told(parts, observed, observed.measured, confidence, threshold)
     return StudyEffects(
         blocks=len(blocks),
         confidence=confidence,
         threshold=threshold,
+        noise=noise,
         base_ms=observed.typical_ms([BASE]) if observed.having([BASE]) else None,
         whole=told.estimate(contrasts.whole(parts)),
         closure=told.estimate(contrasts.closure(parts)),
@@ -121,13 +125,12 @@ def study_effects(
     )
 
 
-def threshold_of(control: Sequence[float]) -> float:
+def _threshold_of(noise: Estimate | None) -> float:
     """How far from 0 an effect must be, on ln: 3 %, or as far as the interval of the A/A control
     reaches."""
-    if not control:
+    if noise is None:
         return LEAST
-    found = centre(control, 1 - CHANCE)
-    reached = [bound for bound in (found.value, found.low, found.high) if bound is not None]
+    reached = [bound for bound in (noise.value, noise.low, noise.high) if bound is not None]
     return max(LEAST, *map(abs, reached))
 
 
