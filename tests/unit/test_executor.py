@@ -58,6 +58,9 @@ class ScriptedWorker:
         self.done.append("fork")
         self._told(None)
 
+    def strike(self):
+        self.done.append("strike")
+
     def _told(self, usual):
         told, self.next = self.next, None
         if isinstance(told, Exception):
@@ -170,7 +173,7 @@ def test_an_interrupted_fork_leaves_no_thread_at_work_on_its_worker(stage, monke
         worker.done.append("fork")
 
     monkeypatch.setattr(worker, "refork", refork)
-    monkeypatch.setattr(worker, "strike", struck.set, raising=False)
+    monkeypatch.setattr(worker, "strike", struck.set)
     with pytest.raises(KeyboardInterrupt):
         made.fork([CELL])
     assert worker.done == ["fork"]

@@ -26,7 +26,9 @@ Resume = Annotated[
         metavar="FILE", help="Continue this record: measure missing cells, then disturbed ones."
     ),
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the plan; run nothing.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Print the plan, or what --resume has left; run nothing.")
+]
 Page = Annotated[bool, typer.Option("--report/--no-report", help="Write the HTML report, too.")]
 
 
@@ -105,12 +107,25 @@ def started(
     *,
     dry_run: bool,
     page: bool,
+    study: bool = False,
 ) -> int:
-    """Start or resume a run of these choices, or print its plan. Returns the exit code."""
+    """Start or resume a run, or a `study`, or print its plan or what is left of it. Returns the
+    exit code."""
     from loadstone.diagnostics import tell
-    from loadstone.run import session
+    from loadstone.errors import InputError
+    from loadstone.run import resumption, session
 
     if resume is not None:
+        for option, file in (("--plan", plan), ("--record", record)):
+            if file is not None:
+                raise InputError(
+                    f"--resume takes plan and record from its file; {option} says other",
+                    hint=f"leave out {option}, or start anew without --resume",
+                )
+        resumption.refuse_other_kind(resume, study=study)
+        if dry_run:
+            tell(resumption.describe_left(resume, chosen))
+            return 0
         return session.resume(resume, chosen, page=page)
     planned = session.plan_from(chosen, plan)
     if dry_run:

@@ -30,4 +30,4 @@ def study(
     chosen = made(given)
     if resume is None and not (plan and read_given(plan).get("design")):
         chosen = {"design": TWO_ENDED, **chosen}
-    return started(chosen, plan, record, resume, dry_run=dry_run, page=page)
+    return started(chosen, plan, record, resume, dry_run=dry_run, page=page, study=True)

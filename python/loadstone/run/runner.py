@@ -57,7 +57,7 @@ class Runner:
         """`recorded`: loops that the record has; `disturbed`: groups of its cells to be measured
         again."""
         self._plan = plan
-        self._pending = pending if plan.study is None else _whole(pending, plan)
+        self._pending = pending_cells(plan, pending)
         self._recorded = recorded
         self._disturbed = disturbed
         self._benchmark = benchmark
@@ -203,9 +203,12 @@ class Runner:
             vain = 0 if stage.again(group) else vain + 1
 
 
-def _whole(pending: Sequence[Cell], plan: Plan) -> Sequence[Cell]:
-    """All cells of the operations of which some are pending: contrasts are taken within blocks, so
-    that those of an interrupted group have nothing to be compared with."""
+def pending_cells(plan: Plan, pending: Sequence[Cell]) -> Sequence[Cell]:
+    """The cells to be measured where these are missing. Of a study all cells of an operation:
+    contrasts are taken within blocks, so that those of an interrupted group have nothing to be
+    compared with."""
+    if plan.study is None:
+        return pending
     groups = {(cell.operation, cell.rows, cell.temperature) for cell in pending}
     return [c for c in plan.cells if (c.operation, c.rows, c.temperature) in groups]
 

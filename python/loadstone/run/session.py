@@ -20,7 +20,7 @@ from loadstone.errors import InputError, NotInstalledError, RecordError
 from loadstone.plan.choices import COMMAND_LINE, Choices, choices_from, read_given, studied_only
 from loadstone.plan.plan import Cell, Plan, join_names
 from loadstone.plan.role import Role
-from loadstone.plan.variant import Variant, parse_variant
+from loadstone.plan.variant import Variant, engine_of, is_aa_control, parse_variant
 from loadstone.planning.planner import (
     NULL_ENGINE,
     budget_seconds,
@@ -36,8 +36,8 @@ from loadstone.report.terminal import Progress, print_summary
 from loadstone.report.terminal_study import StudyProgress
 from loadstone.run import scratch
 from loadstone.run.interrupts import Interrupts
-from loadstone.run.load_levels import load_levels
 from loadstone.run.progress_listener import ProgressListener
+from loadstone.run.resumption import is_left, refuse_other_choices, resuming
 from loadstone.run.runner import Runner, disturbed_groups, published_of
 from loadstone.statistics.paired_ratio import OBSERVATIONS_MIN
 from loadstone.text.files import check_replaceable, write_atomically
@@ -228,18 +228,13 @@ def resume(path: Path, chosen: Mapping[str, Any], *, page: bool) -> int:
 
     `chosen` may name variants again (`on`), because a record holds no URL and no password.
     """
-    surplus = sorted(set(chosen) - {"on"})
-    if surplus:
-        raise InputError(
-            f"--resume takes the plan from the record; {surplus[0]} cannot be changed",
-            hint="start a new run for other choices",
-        )
+    refuse_other_choices(chosen)
     run = read(path)
     if page:
         _page_of(path)
     benchmark = registry.load_benchmark(run.plan.benchmark)()
     check_plan(run.plan, benchmark)
-    if not _left(run, benchmark):
+    if not is_left(run, benchmark):
         say(f"{path} is complete: nothing to do")
         return _finish(path, "complete", [], page=page)
     variants = _variants_again(run, chosen.get("on", ()), benchmark.seam)
@@ -250,15 +245,6 @@ def resume(path: Path, chosen: Mapping[str, Any], *, page: bool) -> int:
         record = lambda: Recorder.resume(path, command())  # noqa: E731 - as `create` above
         outcome, left = _measure(planned, run.pending, claim, record, interrupts, run)
     return _finish(path, outcome, left, page=page)
-
-
-def _left(run: Run, benchmark: Benchmark) -> bool:
-    """Whether a record needs another session: for missing or disturbed cells."""
-    return bool(
-        run.pending
-        or load_levels(run.plan, benchmark, run.users)
-        or disturbed_groups(run, benchmark)
-    )
 
 
 def _variants_again(run: Run, on: Sequence[str], seam: str) -> Variants:
@@ -363,7 +349,8 @@ def _finish(path: Path, outcome: str, left: Sequence[str], *, page: bool) -> int
     target = _write_page(path, run) if page else None
     print_summary(run, path, target)
     if outcome == "interrupted":
-        say(f"interrupted; continue with: loadstone run --resume {path}")
+        kind = "run" if run.plan.study is None else "study"
+        say(f"interrupted; continue with: loadstone {resuming(path, kind)}")
         return Exit.INTERRUPTED
     judged = _judged(run)
     # Whatever the cells are: somebody has to look into that database.
@@ -371,9 +358,17 @@ def _finish(path: Path, outcome: str, left: Sequence[str], *, page: bool) -> int
 
 
 def _judged(run: Run) -> int:
-    """The exit code of a complete run. Only engines' figures make a run usable."""
+    """The exit code of a complete run. Only engines' figures make a run usable; a study's are those
+    of its combinations, whatever its engine is."""
     about = (Role.COMPETITOR, Role.LIMIT)
-    counts = Counter(r.status for r in run.results if run.plan.role_of(r.cell.variant) in about)
+    study = run.plan.study is not None
+    counts = Counter(
+        result.status
+        for result in run.results
+        for variant in [result.cell.variant]
+        if run.plan.role_of(variant) in about
+        or (study and engine_of(variant) != NULL_ENGINE and not is_aa_control(variant))
+    )
     counts += Counter(point.status for point in run.users)
     if counts["failed"]:
         return Exit.CELLS_FAILED

@@ -1,0 +1,71 @@
+"""What resuming a record comes to, before anything is measured."""
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from loadstone import registry
+from loadstone.benchmarks.base import Benchmark
+from loadstone.errors import InputError
+from loadstone.planning.planner import check_plan
+from loadstone.record import Run, read
+from loadstone.run.load_levels import load_levels
+from loadstone.run.runner import disturbed_groups, pending_cells
+from loadstone.text.numbers import plural
+
+
+def refuse_other_choices(chosen: Mapping[str, Any]) -> None:
+    """The plan is the record's. Raises `InputError`."""
+    surplus = sorted(set(chosen) - {"on"})
+    if surplus:
+        raise InputError(
+            f"--resume takes the plan from the record; {surplus[0]} cannot be changed",
+            hint="start a new run for other choices",
+        )
+
+
+def describe_left(path: Path, chosen: Mapping[str, Any]) -> str:
+    """What resuming a record would measure, for people: every cell that it lacks or that was
+    disturbed."""
+    refuse_other_choices(chosen)
+    run = read(path)
+    benchmark = registry.load_benchmark(run.plan.benchmark)()
+    check_plan(run.plan, benchmark)
+    if not is_left(run, benchmark):
+        return f"{path} is complete: nothing to do"
+    again = [r.cell for group in disturbed_groups(run, benchmark) for r in group]
+    missing = pending_cells(run.plan, run.pending)
+    loops = load_levels(run.plan, benchmark, run.users)
+    lines = [f"plan {run.plan.hash}: {run.plan.benchmark} {run.plan.edition}, what is left of it"]
+    for cells, what in ((missing, "missing"), (again, "again: its group was disturbed")):
+        lines += [
+            f"{cell.rows:>11,} {cell.temperature:<5} {cell.operation:<30} {cell.variant:<20} {what}"
+            for cell in cells
+        ]
+    told = [plural(len(missing), "cell"), f"{len(again)} again", plural(len(loops), "load level")]
+    return "\n".join([*lines, f"{', '.join(told)} of {plural(len(run.plan.cells), 'cell')}"])
+
+
+def refuse_other_kind(path: Path, *, study: bool) -> None:
+    """Refuse to resume a run as a study, or a study as a run. Raises `InputError`."""
+    if (read(path).plan.study is not None) is not study:
+        here, there = ("run", "study") if study else ("study", "run")
+        raise InputError(
+            f"{path} is the record of a {here}, not of a {there}",
+            hint=f"loadstone {resuming(path, here)}",
+        )
+
+
+def resuming(path: Path, command: str) -> str:
+    """The command, `run` or `study`, that resumes a record, but for the program's name."""
+    return f"{command} --resume {shlex.quote(str(path))}"
+
+
+def is_left(run: Run, benchmark: Benchmark) -> bool:
+    """Whether a record needs another session: for missing or disturbed cells."""
+    return bool(
+        run.pending
+        or load_levels(run.plan, benchmark, run.users)
+        or disturbed_groups(run, benchmark)
+    )
