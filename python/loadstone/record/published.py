@@ -19,10 +19,10 @@ class Table(TypedDict, total=False):
     rows: Required[tuple[tuple[str, str | None, dict[str, Whole | Value | str]], ...]]
     note: str
     scale: Required[Annotated[int, Within(1, 10**12)]]
-    fixed: bool
     edition: str
     absent: dict[str, dict[str, str]]
     only: dict[str, str]
+    fixed: bool
     place: str
 
 
