@@ -26,6 +26,7 @@ from loadstone.errors import (
     ProtocolError,
     QueryError,
     RecordError,
+    StatementEndedError,
     TimeLimitError,
     WorkerDiedError,
 )
@@ -62,6 +63,7 @@ EXIT_OF_ERROR: dict[type[LoadstoneError], Exit] = {
     EngineError: Exit.ENGINE,
     WorkerDiedError: Exit.ENGINE,
     TimeLimitError: Exit.ENGINE,
+    StatementEndedError: Exit.ENGINE,
     RecordError: Exit.RECORD,
     ProtocolError: Exit.INTERNAL,
 }

@@ -27,7 +27,7 @@ from loadstone.planning.planner import check_plan
 from loadstone.record import Recorder, Run, read
 from loadstone.record.schema import TABLES
 from loadstone.report.comparison import formats
-from loadstone.run import session
+from loadstone.run import resumption, session
 
 SCALARS = [0, 1, -1, 2, 7, 10**6, 10**9, 10**12, 10**15, 10**18, 2**53, 2**63 - 1, 0.0, 0.5, 1.0,
            1e-300, 1e12, 1e308, float("inf"), float("-inf"), None, "", "x", "null", "a|b", "sqlite",
@@ -183,7 +183,7 @@ def left_of(run: Run) -> None:
     """What a resumed run looks at before it starts anything."""
     benchmark = registry.load_benchmark(run.plan.benchmark)()
     check_plan(run.plan, benchmark)
-    session._left(run, benchmark)
+    resumption.is_left(run, benchmark)
     session._variants_again(run, (), benchmark.seam)
 
 
