@@ -36,6 +36,7 @@ __all__ = [
     "answer_of_rows",
     "answer_of_stream",
     "attributes",
+    "built_and_late",
     "build_profile",
     "called_bytes",
     "client_engines",
