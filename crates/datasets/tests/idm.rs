@@ -3,31 +3,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use loadstone_datasets::{
-    AttributeType, Column, Relation, Source, edition, open, read_all, read_range,
-};
+use loadstone_datasets::{AttributeType, Source, edition, open, read_all};
 use proptest::prelude::*;
+
+use relations::{assert_same_rows, integers, texts};
+
+mod relations;
 
 fn idm(relation: &str, rows: u64, seed: u64) -> Arc<dyn Source> {
     open("idm", "1986", relation, rows, seed).expect("within the catalogue")
-}
-
-fn column<'a>(relation: &'a Relation, name: &str) -> &'a Column {
-    &relation.columns.iter().find(|(other, _)| other == name).expect("an attribute").1
-}
-
-fn integers(relation: &Relation, name: &str) -> Vec<i64> {
-    match column(relation, name) {
-        Column::Int16(values) => values.iter().map(|value| i64::from(*value)).collect(),
-        Column::Int32(values) => values.iter().map(|value| i64::from(*value)).collect(),
-        other => panic!("{name} is {other:?}"),
-    }
-}
-
-fn texts(relation: &Relation, name: &str) -> Vec<String> {
-    let Column::Text { width, bytes } = column(relation, name) else { panic!("{name} is no text") };
-    let texts = bytes.chunks_exact(*width).map(str::from_utf8);
-    texts.map(|text| text.expect("ASCII").trim_end().to_owned()).collect()
 }
 
 #[test]
@@ -95,27 +79,20 @@ fn sizes_and_names_that_are_not_defined() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 40,
+        failure_persistence: None,
+        ..Default::default()
+    })]
+
     #[test]
     fn any_split_gives_the_same_rows(
         rows in 10_u64..5_000,
-        cut in 0.0..=1.0,
+        cuts in prop::collection::vec(0.0..1.0, 0..5),
         seed in 0_u64..100,
         relation in prop::sample::select(vec!["simple", "dictionary", "onektup"]),
     ) {
         let source = idm(relation, rows, seed);
-        let cut = (source.rows() as f64 * cut) as u64;
-        let mut first = read_range(&source, 0, cut);
-        let second = read_range(&source, cut, source.rows() - cut);
-        for ((_, into), (_, from)) in first.columns.iter_mut().zip(second.columns) {
-            match (into, from) {
-                (Column::Int16(into), Column::Int16(from)) => into.extend(from),
-                (Column::Int32(into), Column::Int32(from)) => into.extend(from),
-                (Column::Text { bytes: into, .. }, Column::Text { bytes: from, .. }) => {
-                    into.extend(from);
-                }
-                _ => prop_assert!(false, "columns of two types"),
-            }
-        }
-        prop_assert_eq!(first, read_all(&source));
+        assert_same_rows(&source, &cuts);
     }
 }

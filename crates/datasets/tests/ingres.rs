@@ -3,31 +3,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use loadstone_datasets::{
-    Column, DatasetError, Relation, Source, edition, open, read_all, read_range,
-};
+use loadstone_datasets::{DatasetError, Source, edition, open, read_all, read_range};
 use proptest::prelude::*;
+
+use relations::{assert_same_rows, integers, texts};
+
+mod relations;
 
 fn parts(edition: &str, relation: &str, rows: u64) -> Arc<dyn Source> {
     open("ingres", edition, relation, rows, 0).expect("within the catalogue")
-}
-
-fn integers(relation: &Relation, name: &str) -> Vec<i64> {
-    match column(relation, name) {
-        Column::Int16(values) => values.iter().map(|value| i64::from(*value)).collect(),
-        Column::Int32(values) => values.iter().map(|value| i64::from(*value)).collect(),
-        other => panic!("{name} is {other:?}"),
-    }
-}
-
-fn texts(relation: &Relation, name: &str) -> Vec<String> {
-    let Column::Text { width, bytes } = column(relation, name) else { panic!("{name} is no text") };
-    let texts = bytes.chunks_exact(*width).map(str::from_utf8);
-    texts.map(|text| text.expect("ASCII").trim_end().to_owned()).collect()
-}
-
-fn column<'a>(relation: &'a Relation, name: &str) -> &'a Column {
-    &relation.columns.iter().find(|(other, _)| other == name).expect("an attribute").1
 }
 
 #[test]
@@ -90,6 +74,12 @@ fn part_numbers_end_where_their_width_does() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 40,
+        failure_persistence: None,
+        ..Default::default()
+    })]
+
     #[test]
     fn any_size_has_each_part_once(rows in 1_u64..30_000) {
         let relation = read_all(&parts("large", "wideparts", rows));
@@ -100,22 +90,10 @@ proptest! {
     #[test]
     fn any_split_gives_the_same_rows(
         rows in 1_u64..5_000,
-        cut in 0.0..=1.0,
+        cuts in prop::collection::vec(0.0..1.0, 0..5),
         relation in prop::sample::select(vec!["parts", "wideparts"]),
     ) {
         let source = parts("1981", relation, rows);
-        let cut = (rows as f64 * cut) as u64;
-        let mut first = read_range(&source, 0, cut);
-        let second = read_range(&source, cut, rows - cut);
-        for ((_, into), (_, from)) in first.columns.iter_mut().zip(second.columns) {
-            match (into, from) {
-                (Column::Int16(into), Column::Int16(from)) => into.extend(from),
-                (Column::Text { bytes: into, .. }, Column::Text { bytes: from, .. }) => {
-                    into.extend(from);
-                }
-                _ => prop_assert!(false, "columns of two types"),
-            }
-        }
-        prop_assert_eq!(first, read_all(&source));
+        assert_same_rows(&source, &cuts);
     }
 }

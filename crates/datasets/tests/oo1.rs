@@ -1,12 +1,15 @@
 //! Properties of OO1's database and inputs: splits, places on the cycle, sizes, limits.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use loadstone_datasets::oo1::database::{BUILD_FIRST_S, BUILD_SPAN_S};
 use loadstone_datasets::oo1::{Connection, Database, Part};
-use loadstone_datasets::{Column, DatasetError, open, read_all, source};
+use loadstone_datasets::{Column, DatasetError, open, read_all};
 use proptest::prelude::*;
+
+use relations::assert_same_rows;
+
+mod relations;
 
 fn database(parts: u64, locality: bool) -> Database {
     Database::new(parts, 0, locality).expect("within the limits")
@@ -257,23 +260,8 @@ proptest! {
         let edition = if locality { "1992" } else { "1992-no-locality" };
         let relation = if connections { "connection" } else { "part" };
         let source = open("oo1", edition, relation, parts, seed).unwrap();
-        let rows = source.rows();
-        prop_assert_eq!(rows, if connections { 3 * parts } else { parts });
-        let whole = read_all(&source);
-        let mut cuts: Vec<u64> = cuts.iter().map(|cut| (cut * rows as f64) as u64).collect();
-        cuts.extend([0, rows]);
-        cuts.sort_unstable();
-        let mut split = source::empty(source.as_ref());
-        let mut pieces = source::empty(source.as_ref());
-        let mut cursor = Arc::clone(&source).cursor(0);
-        for cut in cuts.windows(2) {
-            let count = (cut[1] - cut[0]) as usize;
-            Arc::clone(&source).cursor(cut[0]).read(count, &mut split);
-            cursor.read(count, &mut pieces);
-            prop_assert_eq!(cursor.position(), cut[1]);
-        }
-        prop_assert_eq!(&split, &whole);
-        prop_assert_eq!(&pieces, &whole);
+        prop_assert_eq!(source.rows(), if connections { 3 * parts } else { parts });
+        assert_same_rows(&source, &cuts);
     }
 
     /// The columns are the database's own values.

@@ -3,30 +3,15 @@
 use std::sync::Arc;
 
 use loadstone_datasets::generator::{CLASSES, Permutation, power};
-use loadstone_datasets::{
-    Column, DatasetError, Relation, Source, edition, open, read_all, read_range, source,
-};
+use loadstone_datasets::{DatasetError, Source, edition, open, read_all, read_range};
 use proptest::prelude::*;
+
+use relations::{assert_same_rows, integers, texts};
+
+mod relations;
 
 fn wisconsin(edition: &str, relation: &str, rows: u64, seed: u64) -> Arc<dyn Source> {
     open("wisconsin", edition, relation, rows, seed).expect("within the catalogue")
-}
-
-fn integers(relation: &Relation, name: &str) -> Vec<i64> {
-    match column(relation, name) {
-        Column::Int16(values) => values.iter().map(|value| i64::from(*value)).collect(),
-        Column::Int32(values) => values.iter().map(|value| i64::from(*value)).collect(),
-        other => panic!("{name} is {other:?}"),
-    }
-}
-
-fn texts(relation: &Relation, name: &str) -> Vec<String> {
-    let Column::Text { width, bytes } = column(relation, name) else { panic!("{name}: no text") };
-    bytes.chunks(*width).map(|text| String::from_utf8_lossy(text).into_owned()).collect()
-}
-
-fn column<'a>(relation: &'a Relation, name: &str) -> &'a Column {
-    &relation.columns.iter().find(|(each, _)| each == name).expect("declared").1
 }
 
 fn assert_permutation(mut values: Vec<i64>) {
@@ -288,20 +273,6 @@ proptest! {
         } else {
             wisconsin("1993", "tenktup2", rows, seed)
         };
-        let rows = source.rows();
-        let whole = read_all(&source);
-        let mut cuts: Vec<u64> = cuts.iter().map(|cut| (cut * rows as f64) as u64).collect();
-        cuts.extend([0, rows]);
-        cuts.sort_unstable();
-        let mut parts = source::empty(source.as_ref());
-        let mut pieces = source::empty(source.as_ref());
-        let mut cursor = Arc::clone(&source).cursor(0);
-        for cut in cuts.windows(2) {
-            let count = (cut[1] - cut[0]) as usize;
-            Arc::clone(&source).cursor(cut[0]).read(count, &mut parts);
-            cursor.read(count, &mut pieces);
-        }
-        prop_assert_eq!(&parts, &whole);
-        prop_assert_eq!(&pieces, &whole);
+        assert_same_rows(&source, &cuts);
     }
 }
