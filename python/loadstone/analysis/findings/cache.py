@@ -14,9 +14,8 @@ from math import log1p
 from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.findings.distance import measured
 from loadstone.analysis.findings.evidence import Evidence
-from loadstone.analysis.findings.finding import Finding, Grade, Number, terms_of
+from loadstone.analysis.findings.finding import Finding, Grade, Number
 from loadstone.analysis.findings.said import said_bytes
-from loadstone.analysis.summary import Row
 from loadstone.statistics.estimate import Estimate
 from loadstone.text.numbers import size
 
@@ -33,34 +32,26 @@ def find(seen: Evidence) -> Iterator[Finding]:
             read = [each.read_bytes for each in figure.samples if each.read_bytes is not None]
             if len(read) == len(figure.samples) and min(read) >= PAGE_BYTES:
                 data = sizes.get((figure.cell.variant, row.rows))
-                yield _finding(seen, row, figure, Estimate(
+                yield _finding(seen, figure, Estimate(
                     figure.read_bytes or 0.0, min(read), max(read)), data)  # fmt: skip
 
 
-def _finding(
-    seen: Evidence, row: Row, figure: CellSummary, read: Estimate, data: int | None
-) -> Finding:
+def _finding(seen: Evidence, figure: CellSummary, read: Estimate, data: int | None) -> Finding:
     cache = _cache_bytes(seen, figure.cell.variant)
     small = cache is not None and data is not None and data > cache
     name = seen.whole.labels[figure.cell.variant]
-    told = f"reads {said_bytes(read)} from the device in every {row.temperature} sample"
+    told = f"reads {said_bytes(read)} from the device in every {figure.cell.temperature} sample"
     beside = "" if cache is None or data is None else (
         f" Its cache has {size(cache)}, its data of this scale {size(data)}."
     )  # fmt: skip
-    return Finding(
-        rule=RULE,
-        kind="cache too small" if small else "reads though warm",
+    return seen.finding(
+        RULE,
+        "cache too small" if small else "reads though warm",
+        figure,
         grade=Grade.CONSISTENT if small else Grade.UNEXPLAINED,
-        operation=row.operation.name,
-        rows=row.rows,
-        temperature=row.temperature,
-        variant=figure.cell.variant,
-        against="",
         brief=f"{name} {told}",
         sentence=f"{name} {told}.{beside}",
         numbers=(Number("bytes read", read, "bytes"),),
-        cells=(figure.cell.key,),
-        terms=terms_of(seen.whole.labels, [figure]),
         weight=log1p(read.value / (data or read.value)),
     )
 

@@ -10,12 +10,11 @@ False where calls are cheaper in the measure than on the rung, within what is le
 """
 
 from collections.abc import Iterator
-from math import log
 
 from loadstone.analysis.calls import counts_of, round_trips_ns
 from loadstone.analysis.findings.distance import Distance
 from loadstone.analysis.findings.evidence import Evidence
-from loadstone.analysis.findings.finding import Finding, Grade, Number
+from loadstone.analysis.findings.finding import Finding, Number
 from loadstone.analysis.findings.said import said_ns, said_ratio, said_share
 from loadstone.analysis.ladder import WHOLE_SHARE_MAX, Ladder, Rung, ladders
 from loadstone.plan.presentation import CALLS
@@ -79,22 +78,12 @@ def _way(far: Distance, way_ns: float | None) -> Finding | None:
 
 def _finding(far: Distance, kind: str, what: str, share: Estimate) -> Finding:
     slow, fast = far.names
-    text = far.row.operation
-    return Finding(
-        rule=RULE,
-        kind=kind,
-        grade=Grade.CONSISTENT,
-        operation=text.name,
-        rows=far.row.rows,
-        temperature=far.row.temperature,
-        variant=far.slow.cell.variant,
-        against=far.fast.cell.variant,
+    return far.finding(
+        RULE,
+        kind,
         brief=f"{what} are {said_share(share)} of its time",
         sentence=f"{slow} takes {said_ratio(far.ratio)} the time of {fast}: {what} are"
         f" {said_share(share)} of its time.",
-        numbers=(Number("ratio", far.ratio, "ratio"), Number(kind, share, "share")),
-        cells=far.cells,
-        terms=far.terms,
-        weight=log(far.ratio.value) * min(share.value, 1.0),
-        answers=True,
+        numbers=(Number(kind, share, "share"),),
+        share=share,
     )

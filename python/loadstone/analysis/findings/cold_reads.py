@@ -12,9 +12,8 @@ from math import log
 from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.findings.distance import measured
 from loadstone.analysis.findings.evidence import Evidence
-from loadstone.analysis.findings.finding import Finding, Grade, Number, terms_of
+from loadstone.analysis.findings.finding import Finding, Grade, Number
 from loadstone.analysis.findings.said import said_bytes
-from loadstone.analysis.summary import Row
 from loadstone.statistics.estimate import Estimate
 from loadstone.text.numbers import plural, size, times
 
@@ -27,12 +26,12 @@ def find(seen: Evidence) -> Iterator[Finding]:
     """One for each cold cell that reads more."""
     for row in seen.rows:
         for figure in measured(row) if row.temperature == "cold" else ():
-            found = _of(seen, row, figure)
+            found = _of(seen, figure)
             if found:
                 yield found
 
 
-def _of(seen: Evidence, row: Row, figure: CellSummary) -> Finding | None:
+def _of(seen: Evidence, figure: CellSummary) -> Finding | None:
     result = seen.results[figure.cell.key]
     read = [sample.read_bytes for sample in figure.samples if sample.read_bytes is not None]
     data = [item.data_bytes for item in result.evidence if item.data_bytes]
@@ -51,15 +50,11 @@ def _of(seen: Evidence, row: Row, figure: CellSummary) -> Finding | None:
         " pages again."
     )
     told = f"{said_bytes(bytes_read)} where its data have {size(max(data))}"
-    return Finding(
-        rule=RULE,
-        kind="reads more than the data",
+    return seen.finding(
+        RULE,
+        "reads more than the data",
+        figure,
         grade=Grade.CONSISTENT if spilled else Grade.UNEXPLAINED,
-        operation=row.operation.name,
-        rows=row.rows,
-        temperature=row.temperature,
-        variant=figure.cell.variant,
-        against="",
         brief=f"{name} reads {told}",
         sentence=f"Cold, {name} reads {told}: {times(ratio)} as much, in each of"
         f" {plural(len(read), 'sample')}. {cause}",
@@ -67,7 +62,5 @@ def _of(seen: Evidence, row: Row, figure: CellSummary) -> Finding | None:
             Number("bytes read", bytes_read, "bytes"),
             Number("bytes of data", Estimate(float(max(data))), "bytes"),
         ),
-        cells=(figure.cell.key,),
-        terms=terms_of(seen.whole.labels, [figure]),
         weight=log(ratio),
     )

@@ -9,12 +9,11 @@ that another name stands for in the other.
 """
 
 from collections.abc import Iterator
-from math import log
 
 from loadstone.analysis.budget import ASLEEP, COMPONENT, KERNEL, WAITING, BudgetRow, CellBudget
 from loadstone.analysis.findings.distance import Distance
 from loadstone.analysis.findings.evidence import Evidence
-from loadstone.analysis.findings.finding import Finding, Grade, Number
+from loadstone.analysis.findings.finding import Finding, Number
 from loadstone.analysis.findings.said import said_ns, said_ratio, said_share
 from loadstone.plan.budget_words import UNCLASSIFIED
 from loadstone.statistics.estimate import Estimate
@@ -77,26 +76,15 @@ def _finding(far: Distance, row: BudgetRow, share: Estimate) -> Finding:
     slow, fast = far.names
     words = f"{said_share(share)} of the difference is {row.name}"
     most = f", most often in {row.functions[0][0]}" if row.functions else ""
-    text = far.row.operation
-    return Finding(
-        rule=RULE,
-        kind=row.name,
-        grade=Grade.CONSISTENT,
-        operation=text.name,
-        rows=far.row.rows,
-        temperature=far.row.temperature,
-        variant=far.slow.cell.variant,
-        against=far.fast.cell.variant,
+    return far.finding(
+        RULE,
+        row.name,
         brief=words,
         sentence=f"{slow} takes {said_ratio(far.ratio)} the time of {fast}, {said_ns(far.ns)}"
         f" longer: {words}{most}, as sampled.",
         numbers=(
-            Number("ratio", far.ratio, "ratio"),
             Number("difference", far.ns, "ns"),
             Number(row.name, share, "share"),
         ),
-        cells=far.cells,
-        terms=far.terms,
-        weight=log(far.ratio.value) * min(share.value, 1.0),
-        answers=True,
+        share=share,
     )

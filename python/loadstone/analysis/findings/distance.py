@@ -9,9 +9,10 @@ explain; `why_none` says why.
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import log
 
 from loadstone.analysis.cell_summary import CellSummary
-from loadstone.analysis.findings.finding import terms_of
+from loadstone.analysis.findings.finding import Finding, Grade, Number, terms_of
 from loadstone.analysis.standing import NEAR
 from loadstone.analysis.summary import Row, Summary
 from loadstone.plan.role import Role
@@ -43,6 +44,41 @@ class Distance:
     def cells(self) -> tuple[str, str]:
         """The keys of both cells."""
         return self.slow.cell.key, self.fast.cell.key
+
+    def finding(
+        self,
+        rule: str,
+        kind: str,
+        *,
+        brief: str,
+        sentence: str,
+        numbers: tuple[Number, ...] = (),
+        share: Estimate | None = None,
+        grade: Grade = Grade.CONSISTENT,
+        cells: tuple[str, ...] = (),
+    ) -> Finding:
+        """What a rule answers to why the slowest is slower than the fastest.
+
+        `numbers` come after the ratio. The weight is the ln of the ratio, or the `share` of it that
+        the finding is about. `cells` are those that show it, if not the two.
+        """
+        return Finding(
+            rule=rule,
+            kind=kind,
+            grade=grade,
+            operation=self.row.operation.name,
+            rows=self.row.rows,
+            temperature=self.row.temperature,
+            variant=self.slow.cell.variant,
+            against=self.fast.cell.variant,
+            brief=brief,
+            sentence=sentence,
+            numbers=(Number("ratio", self.ratio, "ratio"), *numbers),
+            cells=cells or self.cells,
+            terms=self.terms,
+            weight=log(self.ratio.value) * (min(share.value, 1.0) if share else 1.0),
+            answers=True,
+        )
 
 
 def measured(row: Row) -> list[CellSummary]:

@@ -13,9 +13,8 @@ from math import log
 from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.findings.distance import measured
 from loadstone.analysis.findings.evidence import Evidence
-from loadstone.analysis.findings.finding import Finding, Grade, Number, terms_of
+from loadstone.analysis.findings.finding import Finding, Grade, Number
 from loadstone.analysis.findings.plan_reading import rows_expected
-from loadstone.analysis.summary import Row
 from loadstone.statistics.estimate import Estimate
 from loadstone.text.numbers import number, times
 
@@ -34,7 +33,7 @@ def find(seen: Evidence) -> Iterator[Finding]:
             found = _off(seen, figure) if place not in told else None
             if found:
                 told.add(place)
-                yield _finding(seen, row, figure, *found)
+                yield _finding(seen, figure, *found)
 
 
 def _off(seen: Evidence, figure: CellSummary) -> tuple[int, int] | None:
@@ -56,24 +55,18 @@ def _factor(pair: tuple[int, int]) -> float:
     return max(expected / delivered, delivered / expected)
 
 
-def _finding(
-    seen: Evidence, row: Row, figure: CellSummary, expected: int, delivered: int
-) -> Finding:
+def _finding(seen: Evidence, figure: CellSummary, expected: int, delivered: int) -> Finding:
     name = seen.whole.labels[figure.cell.variant]
     factor = _factor((expected, delivered))
     way = "many" if expected > delivered else "few"
     told = (
         f"expects {number(expected)} {seen.whole.words.answer}, the answer has {number(delivered)}"
     )
-    return Finding(
-        rule=RULE,
-        kind=f"too {way}",
+    return seen.finding(
+        RULE,
+        f"too {way}",
+        figure,
         grade=Grade.UNEXPLAINED,
-        operation=row.operation.name,
-        rows=row.rows,
-        temperature=row.temperature,
-        variant=figure.cell.variant,
-        against="",
         brief=f"the plan of {name} {told}",
         sentence=f"The plan of {name} {told}: {times(factor)} too {way}, in every variation that"
         " is told. Whether that costs time the record does not say.",
@@ -81,7 +74,5 @@ def _finding(
             Number("rows expected", Estimate(float(expected)), "tuples"),
             Number("rows delivered", Estimate(float(delivered)), "tuples"),
         ),
-        cells=(figure.cell.key,),
-        terms=terms_of(seen.whole.labels, [figure]),
         weight=log(factor) / 10,
     )

@@ -7,6 +7,7 @@ from functools import cached_property
 from loadstone.analysis.budget import CellBudget, budgets
 from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.findings.distance import Distance, distance, usable_rows
+from loadstone.analysis.findings.finding import Finding, Grade, Number, terms_of
 from loadstone.analysis.summary import Row, Summary
 from loadstone.record.model import CellResult, StatementText
 
@@ -50,3 +51,35 @@ class Evidence:
     def far(self) -> Iterator[Distance]:
         """Every distance, in the paper's order."""
         yield from self.distances.values()
+
+    def finding(
+        self,
+        rule: str,
+        kind: str,
+        figure: CellSummary,
+        *,
+        brief: str,
+        sentence: str,
+        numbers: tuple[Number, ...],
+        weight: float,
+        grade: Grade = Grade.CONSISTENT,
+        beside: tuple[str, ...] = (),
+    ) -> Finding:
+        """What a rule says of one cell alone; `beside` are others that show it."""
+        cell = figure.cell
+        return Finding(
+            rule=rule,
+            kind=kind,
+            grade=grade,
+            operation=cell.operation,
+            rows=cell.rows,
+            temperature=cell.temperature,
+            variant=cell.variant,
+            against="",
+            brief=brief,
+            sentence=sentence,
+            numbers=numbers,
+            cells=(cell.key, *beside),
+            terms=terms_of(self.whole.labels, [figure]),
+            weight=weight,
+        )

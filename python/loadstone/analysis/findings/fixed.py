@@ -10,12 +10,11 @@ one and not the other. Of an operation on one tuple the work on that tuple is pa
 """
 
 from collections.abc import Iterator
-from math import log
 
 from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.findings.distance import Distance, measured
 from loadstone.analysis.findings.evidence import Evidence
-from loadstone.analysis.findings.finding import Finding, Grade, Number
+from loadstone.analysis.findings.finding import Finding, Number
 from loadstone.analysis.findings.said import said_ns, said_ratio, said_share
 from loadstone.statistics.arithmetic import less, scaled
 from loadstone.statistics.estimate import Estimate
@@ -95,20 +94,13 @@ def _finding(
     ]
     words = f"{said_share(share)} of the difference does not grow with the data: a cost of each"
     words += " statement"
-    return Finding(
-        rule=RULE,
-        kind="a cost of each statement",
-        grade=Grade.CONSISTENT,
-        operation=text.name,
-        rows=far.row.rows,
-        temperature=far.row.temperature,
-        variant=far.slow.cell.variant,
-        against=far.fast.cell.variant,
+    return far.finding(
+        RULE,
+        "a cost of each statement",
         brief=words,
         sentence=f"{slow} takes {said_ratio(far.ratio)} the time of {fast}. It takes {at[0]}, and"
         f" {at[1]} {scale}, longer: if that is a straight line, {words}.",
         numbers=(
-            Number("ratio", far.ratio, "ratio"),
             *(
                 Number(f"difference at {number(rows)}", ns, "ns")
                 for ns, rows in zip(longer, scales, strict=True)
@@ -116,7 +108,5 @@ def _finding(
             Number("share", share, "share"),
         ),
         cells=tuple(keys),
-        terms=far.terms,
-        weight=log(far.ratio.value) * min(share.value, 1.0),
-        answers=True,
+        share=share,
     )

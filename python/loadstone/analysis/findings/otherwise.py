@@ -10,12 +10,11 @@ Silent where an engine does not report its access, and where the structure canno
 """
 
 from collections.abc import Iterator
-from math import log
 
 from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.findings.distance import Distance, measured
 from loadstone.analysis.findings.evidence import Evidence
-from loadstone.analysis.findings.finding import Finding, Grade, Number, terms_of
+from loadstone.analysis.findings.finding import Finding, Grade, terms_of
 from loadstone.analysis.findings.said import said_ratio
 from loadstone.text.numbers import number, plural
 
@@ -50,23 +49,12 @@ def _row(seen: Evidence, far: Distance) -> Finding | None:
         return None
     slow, fast = far.names
     own, other = _paths(seen, far.slow), _paths(seen, far.fast)
-    return Finding(
-        rule=RULE,
-        kind=f"{text.storage} used" if used[0] else f"{text.storage} not used",
-        grade=Grade.CONSISTENT,
-        operation=text.name,
-        rows=far.row.rows,
-        temperature=far.row.temperature,
-        variant=far.slow.cell.variant,
-        against=far.fast.cell.variant,
+    return far.finding(
+        RULE,
+        f"{text.storage} used" if used[0] else f"{text.storage} not used",
         brief=f"its plan takes {own}, that of {fast} {other}",
         sentence=f"{slow} takes {said_ratio(far.ratio)} the time of {fast}: its plan reaches the"
         f" relation by {own}, that of {fast} by {other}.",
-        numbers=(Number("ratio", far.ratio, "ratio"),),
-        cells=far.cells,
-        terms=far.terms,
-        weight=log(far.ratio.value),
-        answers=True,
     )
 
 

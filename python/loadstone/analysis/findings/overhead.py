@@ -14,7 +14,7 @@ from math import log
 from loadstone.analysis.cell_summary import OVERHEAD_SHARE_MARKED, CellSummary
 from loadstone.analysis.findings.distance import in_order, measured
 from loadstone.analysis.findings.evidence import Evidence
-from loadstone.analysis.findings.finding import Finding, Grade, Number, terms_of
+from loadstone.analysis.findings.finding import Finding, Number
 from loadstone.analysis.findings.said import said_share
 from loadstone.analysis.summary import Row
 from loadstone.statistics.arithmetic import over
@@ -30,7 +30,7 @@ def find(seen: Evidence) -> Iterator[Finding]:
     """Of each cell at most one of the two."""
     for row in seen.rows:
         for figure in measured(row):
-            found = _harness(seen, row, figure) or _client(seen, row, figure)
+            found = _harness(seen, row, figure) or _client(seen, figure)
             if found:
                 yield found
 
@@ -48,10 +48,10 @@ def _harness(seen: Evidence, row: Row, figure: CellSummary) -> Finding | None:
         return None
     words = f"{said_share(share)} of its time is the harness overhead"
     more = f" The same on an engine that answers at once takes {duration(empty.elapsed_ns.value)}."
-    return _finding(seen, row, figure, "harness", words, share, more, empty.cell.key)
+    return _finding(seen, figure, "harness", words, share, more, empty.cell.key)
 
 
-def _client(seen: Evidence, row: Row, figure: CellSummary) -> Finding | None:
+def _client(seen: Evidence, figure: CellSummary) -> Finding | None:
     if figure.server_cpu_share is None or figure.client_cpu_share is None:
         return None
     # Reading the counters is charged to the client.
@@ -63,12 +63,11 @@ def _client(seen: Evidence, row: Row, figure: CellSummary) -> Finding | None:
     share = Estimate(figure.client_cpu_share, shares[0], shares[-1])
     words = f"its client computes for {said_share(share)} of the time"
     more = " The figure is the client's as much as the server's."
-    return _finding(seen, row, figure, "client", words, share, more)
+    return _finding(seen, figure, "client", words, share, more)
 
 
 def _finding(
     seen: Evidence,
-    row: Row,
     figure: CellSummary,
     kind: str,
     words: str,
@@ -77,19 +76,13 @@ def _finding(
     *cells: str,
 ) -> Finding:
     name = seen.whole.labels[figure.cell.variant]
-    return Finding(
-        rule=RULE,
-        kind=kind,
-        grade=Grade.CONSISTENT,
-        operation=row.operation.name,
-        rows=row.rows,
-        temperature=row.temperature,
-        variant=figure.cell.variant,
-        against="",
+    return seen.finding(
+        RULE,
+        kind,
+        figure,
         brief=f"{name}: {words}",
         sentence=f"Of {name}, {words}.{more}" if kind == "harness" else f"{name}: {words}.{more}",
         numbers=(Number(kind, share, "share"),),
-        cells=(figure.cell.key, *cells),
-        terms=terms_of(seen.whole.labels, [figure]),
+        beside=cells,
         weight=-log(max(1 - min(share.value, 0.99), 0.01)),
     )

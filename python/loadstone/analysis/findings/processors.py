@@ -12,7 +12,7 @@ from math import log
 from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.findings.distance import Distance
 from loadstone.analysis.findings.evidence import Evidence
-from loadstone.analysis.findings.finding import Finding, Grade, Number
+from loadstone.analysis.findings.finding import Finding, Number
 from loadstone.analysis.findings.said import said_ratio, said_share
 from loadstone.analysis.findings.spent import several
 from loadstone.statistics.estimate import Estimate
@@ -59,26 +59,15 @@ def _of(far: Distance) -> Finding | None:
         return None
     slow, fast = far.names
     words = f"{fast} keeps {digits(busy.value, 2)} processors busy, {slow} one"
-    text = far.row.operation
-    return Finding(
-        rule=RULE,
-        kind="several processors",
-        grade=Grade.CONSISTENT,
-        operation=text.name,
-        rows=far.row.rows,
-        temperature=far.row.temperature,
-        variant=far.slow.cell.variant,
-        against=far.fast.cell.variant,
+    return far.finding(
+        RULE,
+        "several processors",
         brief=f"{words}: {said_share(share)} of the ratio (on ln)",
         sentence=f"{slow} takes {said_ratio(far.ratio)} the time of {fast}: {words}, which is"
         f" {said_share(share)} of the ratio (on ln).",
         numbers=(
-            Number("ratio", far.ratio, "ratio"),
             Number("processors busy", busy, "processors"),
             Number("share of ln(ratio)", share, "share"),
         ),
-        cells=far.cells,
-        terms=far.terms,
-        weight=log(far.ratio.value) * min(share.value, 1.0),
-        answers=True,
+        share=share,
     )

@@ -9,11 +9,10 @@ another way than it delivers them.
 """
 
 from collections.abc import Iterator
-from math import log
 
 from loadstone.analysis.findings.distance import Distance
 from loadstone.analysis.findings.evidence import Evidence
-from loadstone.analysis.findings.finding import Finding, Grade, Number
+from loadstone.analysis.findings.finding import Finding, Number
 from loadstone.analysis.findings.said import said_ns, said_ratio, said_share
 from loadstone.analysis.statement_ladder import RungFigure
 from loadstone.statistics.arithmetic import less, over
@@ -54,26 +53,15 @@ def _finding(far: Distance, rung: RungFigure, share: Estimate) -> Finding:
     slow, fast = far.names
     words = f"{said_share(share)} of the difference is {rung.attributed}"
     own = said_ns(rung.beyond_ns) if rung.beyond_ns else ""
-    text = far.row.operation
-    return Finding(
-        rule=RULE,
-        kind=rung.attributed,
-        grade=Grade.CONSISTENT,
-        operation=text.name,
-        rows=far.row.rows,
-        temperature=far.row.temperature,
-        variant=far.slow.cell.variant,
-        against=far.fast.cell.variant,
+    return far.finding(
+        RULE,
+        rung.attributed,
         brief=words,
         sentence=f"{slow} takes {said_ratio(far.ratio)} the time of {fast}: {words}, which takes"
         f" {own} there ({rung.name}, less {rung.below or 'nothing'}).",
         numbers=(
-            Number("ratio", far.ratio, "ratio"),
             Number("difference", far.ns, "ns"),
             Number(rung.attributed, share, "share"),
         ),
-        cells=far.cells,
-        terms=far.terms,
-        weight=log(far.ratio.value) * min(share.value, 1.0),
-        answers=True,
+        share=share,
     )

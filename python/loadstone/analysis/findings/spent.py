@@ -10,7 +10,6 @@ Silent where an engine uses several processors.
 """
 
 from collections.abc import Iterator
-from math import log
 
 from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.findings.distance import Distance
@@ -115,26 +114,16 @@ def _finding(
     far: Distance, kind: str, words: str, share: Estimate, grade: Grade, more: str = ""
 ) -> Finding:
     slow, fast = far.names
-    text = far.row.operation
-    return Finding(
-        rule=RULE,
-        kind=kind,
+    return far.finding(
+        RULE,
+        kind,
         grade=grade,
-        operation=text.name,
-        rows=far.row.rows,
-        temperature=far.row.temperature,
-        variant=far.slow.cell.variant,
-        against=far.fast.cell.variant,
         brief=f"{said_share(share)} of the difference is {words}",
         sentence=f"{slow} takes {said_ratio(far.ratio)} the time of {fast}, {said_ns(far.ns)}"
         f" longer: {said_share(share)} of that is {words}.{more}",
         numbers=(
-            Number("ratio", far.ratio, "ratio"),
             Number("difference", far.ns, "ns"),
             Number(kind, share, "share"),
         ),
-        cells=far.cells,
-        terms=far.terms,
-        weight=log(far.ratio.value) * min(share.value, 1.0),
-        answers=True,
+        share=share,
     )

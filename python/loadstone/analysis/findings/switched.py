@@ -118,26 +118,17 @@ def _finding(
 ) -> Finding:
     slow, fast = far.names
     part = "" if other is far.fast else f", {said_share(share)} of its distance to {fast} (on ln)"
-    text = far.row.operation
-    return Finding(
-        rule=RULE,
-        kind=switch,
+    return far.finding(
+        RULE,
+        switch,
         grade=Grade.CONSISTENT if doubt else Grade.EXPLAINED,
-        operation=text.name,
-        rows=far.row.rows,
-        temperature=far.row.temperature,
-        variant=far.slow.cell.variant,
-        against=far.fast.cell.variant,
         brief=f"{turned} makes it {said_ratio(ratio)} faster{part}",
         sentence=f"Switching {turned} makes {slow} {said_ratio(ratio)} faster{part}."
         + (f" Not called explained: {doubt}." if doubt else ""),
         numbers=(
-            Number("ratio", far.ratio, "ratio"),
             Number(f"{turned}", ratio, "ratio"),
             Number("share of ln(ratio)", share, "share"),
         ),
         cells=(*far.cells, other.cell.key) if other is not far.fast else far.cells,
-        terms=far.terms,
-        weight=log(ratio.value),
-        answers=True,
+        share=share,
     )
