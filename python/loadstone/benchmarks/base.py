@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 from loadstone.benchmarks.expected import Answer, Answers, QuelAnswers
-from loadstone.errors import UnsupportedError
+from loadstone.errors import InputError, UnsupportedError
 from loadstone.plan.presentation import Presentation
 
 __all__ = [
@@ -149,6 +149,14 @@ class Benchmark(ABC):
     @abstractmethod
     def check_scale(self, edition: str, rows: int) -> None:
         """Raise `InputError` where the edition is not defined at this many rows."""
+
+    def check_edition(self, edition: str) -> None:
+        """Raise `InputError` where there is no such edition."""
+        if edition not in self.editions:
+            known = " and ".join(self.editions)
+            raise InputError(
+                f"benchmark {self.name} has no edition {edition!r}", hint=f"it has {known}"
+            )
 
     @abstractmethod
     def stored_relations(self, edition: str) -> Sequence[StoredRelation]:

@@ -13,6 +13,9 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from loadstone.benchmarks.base import Operation
+from loadstone.quel import tree
+
 _COMMENT = re.compile(r"/\*(.*?)\*/", re.DOTALL)
 
 
@@ -29,6 +32,33 @@ class Entry:
     group: str
     text: str
     undo: str
+
+    @property
+    def destination(self) -> str:
+        """Where the program's result goes: `relation`, `client`, or `update`."""
+        (*_, statement) = tree.parse(self.text)
+        if statement["kind"] != "retrieve":
+            return "update"
+        return "relation" if statement["into"] else "client"
+
+    def operation(
+        self, texts: tuple[str, ...], undo: tuple[str, ...] = (), destination: str = ""
+    ) -> Operation:
+        """The operation whose variations are `texts`; `destination` if not the program's."""
+        found = destination or self.destination
+        return Operation(
+            name=self.name,
+            title=self.title,
+            group=self.group,
+            query=self.query,
+            design=self.design,
+            storage=self.storage,
+            destination=found,
+            concurrent_users=found == "client",
+            texts=texts,
+            undo=undo,
+            presets=self.presets,
+        )
 
 
 def entries_of(file: Path) -> tuple[Entry, ...]:

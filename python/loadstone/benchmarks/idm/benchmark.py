@@ -3,24 +3,21 @@
 The operations stand in `queries.quel`, the papers' own numbers in `published.toml`.
 """
 
-import tomllib
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from loadstone.benchmarks.base import (
     Benchmark,
     Operation,
     Presentation,
     Published,
-    PublishedTable,
     StoredRelation,
 )
 from loadstone.benchmarks.idm.presentation import PRESENTATION
 from loadstone.benchmarks.programs import Entry, entries_of
+from loadstone.benchmarks.published import published_in
 from loadstone.errors import InputError
-from loadstone.quel import tree
 
 _FOLDER = Path(__file__).parent
 _EDITION = "1986"
@@ -41,7 +38,7 @@ class IdmBenchmark(Benchmark):
 
     def check_scale(self, edition: str, rows: int) -> None:
         """Tests 1 and 2 have 100 to 150,000 tuples; here any number up to 10^9."""
-        _check_edition(edition)
+        self.check_edition(edition)
         if not 10 <= rows <= 1_000_000_000:
             raise InputError(
                 f"the IDM tests cannot have {rows:,} tuples", hint="choose from 10 to 1e9"
@@ -50,7 +47,7 @@ class IdmBenchmark(Benchmark):
     def stored_relations(self, edition: str) -> Sequence[StoredRelation]:
         """The simple relation with both indexes and without, the dictionary by its words, the two
         relations of Wisconsin."""
-        _check_edition(edition)
+        self.check_edition(edition)
         return [
             StoredRelation("simple", "heap"),
             StoredRelation("simple", "indexed", "clustered", "ordered", indexes=("scattered",)),
@@ -70,12 +67,7 @@ class IdmBenchmark(Benchmark):
 
     def published(self) -> Published:
         """The times of tests 2, 5 and 11."""
-        return _published()
-
-
-def _check_edition(edition: str) -> None:
-    if edition != _EDITION:
-        raise InputError(f"the IDM tests have no edition {edition!r}", hint=f"they have {_EDITION}")
+        return published_in(_FOLDER / "published.toml", self.default_scales[0])
 
 
 @lru_cache(maxsize=1)
@@ -84,24 +76,8 @@ def _entries() -> tuple[Entry, ...]:
 
 
 def _operation(entry: Entry, rows: int) -> Operation:
-    (*_, statement) = tree.parse(entry.text)
-    destination = "update"
-    if statement["kind"] == "retrieve":
-        destination = "relation" if statement["into"] else "client"
     texts = _texts(entry, rows)
-    return Operation(
-        name=entry.name,
-        title=entry.title,
-        group=entry.group,
-        query=entry.query,
-        design=entry.design,
-        storage=entry.storage,
-        destination=destination,
-        texts=texts,
-        undo=(entry.undo,) * len(texts) if entry.undo else (),
-        presets=entry.presets,
-        concurrent_users=destination == "client",
-    )
+    return entry.operation(texts, (entry.undo,) * len(texts) if entry.undo else ())
 
 
 def _texts(entry: Entry, rows: int) -> tuple[str, ...]:
@@ -117,41 +93,3 @@ def _texts(entry: Entry, rows: int) -> tuple[str, ...]:
         # Test 1: a third of the retrieves go by the clustered index.
         texts[2::3] = [text.replace("t.scattered", "t.ordered") for text in texts[2::3]]
     return tuple(texts)
-
-
-@lru_cache(maxsize=1)
-def _published() -> Published:
-    data = tomllib.loads(_FOLDER.joinpath("published.toml").read_text("utf-8"))
-    return Published(
-        data["citation"],
-        tuple(table for each in data["table"] for table in _tables(each)),
-        data["systems"],
-    )
-
-
-def _tables(table: dict[str, Any]) -> Sequence[PublishedTable]:
-    """A table for each of its sizes, or one where the paper fixes the relations' sizes."""
-    found = []
-    for scale in sorted({row.get("tuples", 0) for row in table["rows"]}):
-        title = f"{table['title']}, {scale:,} tuples" if scale else table["title"]
-        rows = [row for row in table["rows"] if row.get("tuples", 0) == scale]
-        found.append(
-            PublishedTable(
-                number=table["number"],
-                title=title,
-                unit=table["unit"],
-                systems=tuple(table["systems"]),
-                rows=tuple(
-                    (
-                        row["label"],
-                        row["operation"],
-                        dict(zip(table["systems"], row["values"], strict=True)),
-                    )
-                    for row in rows
-                ),
-                note=table.get("note", ""),
-                scale=scale or IdmBenchmark.default_scales[0],
-                fixed=not scale,
-            )
-        )
-    return found

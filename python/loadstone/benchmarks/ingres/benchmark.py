@@ -3,7 +3,6 @@
 The operations stand in `queries.quel`, the papers' own numbers in `published.toml`.
 """
 
-import tomllib
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -14,11 +13,11 @@ from loadstone.benchmarks.base import (
     Operation,
     Presentation,
     Published,
-    PublishedTable,
     StoredRelation,
 )
 from loadstone.benchmarks.ingres.presentation import PRESENTATION
 from loadstone.benchmarks.programs import Entry, entries_of
+from loadstone.benchmarks.published import published_in
 from loadstone.errors import InputError
 from loadstone.quel import tree
 
@@ -39,7 +38,7 @@ class IngresBenchmark(Benchmark):
 
     def check_scale(self, edition: str, rows: int) -> None:
         """1981 has part numbers of two bytes, so up to 32,767 tuples; large up to 10^9."""
-        _check_edition(edition)
+        self.check_edition(edition)
         if not 1 <= rows <= _ROWS_MAX[edition]:
             hint = "use --edition large" if edition == "1981" else ""
             raise InputError(
@@ -49,7 +48,7 @@ class IngresBenchmark(Benchmark):
 
     def stored_relations(self, edition: str) -> Sequence[StoredRelation]:
         """The narrow relation as a heap, the wide one by part number: in order, and hashed."""
-        _check_edition(edition)
+        self.check_edition(edition)
         return [
             StoredRelation("parts", "heap"),
             StoredRelation("wideparts", "keyed", organisation="clustered", key="pnum"),
@@ -67,15 +66,7 @@ class IngresBenchmark(Benchmark):
 
     def published(self) -> Published:
         """Tables 1, 2, 5, 6 and 9 of the paper."""
-        return _published()
-
-
-def _check_edition(edition: str) -> None:
-    if edition not in _ROWS_MAX:
-        raise InputError(
-            f"the INGRES queries have no edition {edition!r}",
-            hint=f"they have {' and '.join(_ROWS_MAX)}",
-        )
+        return published_in(_FOLDER / "published.toml", PUBLISHED_ROWS)
 
 
 @lru_cache(maxsize=1)
@@ -84,17 +75,8 @@ def _entries() -> tuple[Entry, ...]:
 
 
 def _operation(entry: Entry, rows: int) -> Operation:
-    return Operation(
-        name=entry.name,
-        title=entry.title,
-        group=entry.group,
-        query=entry.query,
-        design=entry.design,
-        storage=entry.storage,
-        destination="file",
-        texts=(entry.text if rows == PUBLISHED_ROWS else _scaled(entry.text, rows),),
-        presets=entry.presets,
-    )
+    text = entry.text if rows == PUBLISHED_ROWS else _scaled(entry.text, rows)
+    return entry.operation((text,), destination="file")
 
 
 def _scaled(text: str, rows: int) -> str:
@@ -114,34 +96,3 @@ def _scale(node: Any, rows: int) -> None:
             node["value"] = 2_500 * rows // PUBLISHED_ROWS
         for part in node.values():
             _scale(part, rows)
-
-
-@lru_cache(maxsize=1)
-def _published() -> Published:
-    data = tomllib.loads(_FOLDER.joinpath("published.toml").read_text("utf-8"))
-    tables = [
-        PublishedTable(
-            number=table["number"],
-            title=f"{table['title']}, {_tuples(scale)}",
-            unit=data["unit"],
-            systems=tuple(table["systems"]),
-            rows=tuple(
-                (
-                    f"{row['query']}) {data['queries'][row['query']]}",
-                    data["operations"][row["query"]],
-                    dict(zip(table["systems"], row["values"], strict=True)),
-                )
-                for row in table["rows"]
-                if row["tuples"] == scale
-            ),
-            note=table.get("note", ""),
-            scale=scale,
-        )
-        for table in data["table"]
-        for scale in sorted({row["tuples"] for row in table["rows"]}, reverse=True)
-    ]
-    return Published(data["citation"], tuple(tables), data["systems"])
-
-
-def _tuples(scale: int) -> str:
-    return "one tuple" if scale == 1 else f"{scale:,} tuples"

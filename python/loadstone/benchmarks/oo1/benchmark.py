@@ -6,11 +6,9 @@ oracle are in `crates/clients`; the paper's own numbers in `published.toml`.
 """
 
 import json
-import tomllib
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from loadstone import _core
 from loadstone.benchmarks.base import (
@@ -20,7 +18,6 @@ from loadstone.benchmarks.base import (
     Operation,
     Presentation,
     Published,
-    PublishedTable,
     StoredRelation,
 )
 from loadstone.benchmarks.oo1.database import (
@@ -32,6 +29,7 @@ from loadstone.benchmarks.oo1.database import (
     relation_of,
 )
 from loadstone.benchmarks.oo1.presentation import LADDER, PRESENTATION
+from loadstone.benchmarks.published import published_in
 from loadstone.errors import InputError
 
 _FOLDER = Path(__file__).parent
@@ -130,10 +128,7 @@ class Oo1Benchmark(Benchmark):
 
     def check_scale(self, edition: str, rows: int) -> None:
         """Any number of parts from 200, where the window of the rule is one part wide."""
-        if edition not in self.editions:
-            raise InputError(
-                f"OO1 has no edition {edition!r}", hint=f"it has {' and '.join(self.editions)}"
-            )
+        self.check_edition(edition)
         if not PARTS_MIN <= rows <= PARTS_MAX:
             raise InputError(
                 f"OO1 cannot have {rows:,} parts",
@@ -178,7 +173,7 @@ class Oo1Benchmark(Benchmark):
 
     def published(self) -> Published:
         """Tables II to VII and appendix A."""
-        return _published()
+        return published_in(_FOLDER / "published.toml", self.default_scales[0])
 
 
 @lru_cache(maxsize=1)
@@ -228,36 +223,3 @@ def _operations() -> tuple[Operation, ...]:
 
 def _texts(measure: str, first: int = 0, count: int = ITERATIONS) -> tuple[str, ...]:
     return tuple(f"{measure} {number + 1}" for number in range(first, first + count))
-
-
-@lru_cache(maxsize=1)
-def _published() -> Published:
-    data: dict[str, Any] = tomllib.loads((_FOLDER / "published.toml").read_text("utf-8"))
-    tables = tuple(
-        PublishedTable(
-            number=table["number"],
-            title=table["title"],
-            unit=table.get("unit", "s"),
-            systems=tuple(table["systems"]),
-            rows=tuple(
-                (
-                    row["label"],
-                    row.get("operation"),
-                    {
-                        system: value
-                        for system, value in zip(table["systems"], row["values"], strict=True)
-                        if value != ""
-                    },
-                )
-                for row in table["rows"]
-            ),
-            note=table.get("note", ""),
-            scale=table["scale"],
-            only=table.get("only", {}),
-            place=table["place"],
-            # The whole database without locality is another than the one that was measured.
-            edition=Oo1Benchmark.default_edition,
-        )
-        for table in data["table"]
-    )
-    return Published(data["citation"], tables, data["systems"])

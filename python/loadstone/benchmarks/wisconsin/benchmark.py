@@ -4,7 +4,6 @@ The operations stand in `queries-1983.quel` and `queries-1993.quel`, the papers'
 `published.toml`; `variations` makes the ten programs of each operation at a scale.
 """
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -16,10 +15,10 @@ from loadstone.benchmarks.base import (
     Operation,
     Presentation,
     Published,
-    PublishedTable,
     StoredRelation,
 )
 from loadstone.benchmarks.programs import Entry, entries_of
+from loadstone.benchmarks.published import published_in
 from loadstone.benchmarks.wisconsin.presentation import PRESENTATION
 from loadstone.benchmarks.wisconsin.variations import COUNT, PUBLISHED_ROWS, Database, Variation
 from loadstone.errors import InputError
@@ -44,7 +43,7 @@ class WisconsinBenchmark(Benchmark):
 
     def check_scale(self, edition: str, rows: int) -> None:
         """1983 is 10,000 tuples and no other; 1993 any number from 100 to 10^9."""
-        _check_edition(edition)
+        self.check_edition(edition)
         if edition == "1983" and rows != PUBLISHED_ROWS:
             raise InputError(
                 f"the 1983 edition has {PUBLISHED_ROWS:,} rows, not {rows:,}",
@@ -58,7 +57,7 @@ class WisconsinBenchmark(Benchmark):
     def stored_relations(self, edition: str) -> Sequence[StoredRelation]:
         """The large relations and the two small ones as heaps and with the three indexes; in 1983
         the large ones hashed and by their strings, too, and one of 2,000 tuples."""
-        _check_edition(edition)
+        self.check_edition(edition)
         relations = (*_LARGE[edition], *_SMALL[edition])
         stored = [StoredRelation(relation, "heap") for relation in relations]
         for relation in relations:
@@ -95,15 +94,7 @@ class WisconsinBenchmark(Benchmark):
 
     def published(self) -> Published:
         """Tables 1 to 11 of the paper of 1983."""
-        return _published()
-
-
-def _check_edition(edition: str) -> None:
-    if edition not in _LARGE:
-        raise InputError(
-            f"the Wisconsin benchmark has no edition {edition!r}",
-            hint=f"it has {' and '.join(_LARGE)}",
-        )
+        return published_in(_FOLDER / "published.toml", PUBLISHED_ROWS)
 
 
 @lru_cache(maxsize=2)
@@ -120,28 +111,13 @@ def _operations(edition: str, rows: int) -> tuple[Operation, ...]:
 
 def _operation(entry: Entry, database: Database) -> Operation:
     program, undo = tree.parse(entry.text), tree.parse(entry.undo)
-    kind = program[-1]["kind"]
     variations = [Variation(database, number) for number in range(COUNT)]
     texts = [tree.render(variation.program(program)) for variation in variations]
     if database.rows == PUBLISHED_ROWS:
         texts[0] = entry.text
-    destination = "update"
-    if kind == "retrieve":
-        destination = "relation" if program[-1]["into"] else "client"
-    takes_back = () if kind == "retrieve" else variations
-    return Operation(
-        name=entry.name,
-        title=entry.title,
-        group=entry.group,
-        query=entry.query,
-        design=entry.design,
-        storage=entry.storage,
-        destination=destination,
-        concurrent_users=destination == "client",
-        texts=tuple(texts),
-        undo=tuple(tree.render(variation.undo(program, undo)) for variation in takes_back),
-        presets=entry.presets,
-    )
+    takes_back = () if program[-1]["kind"] == "retrieve" else variations
+    undone = tuple(tree.render(variation.undo(program, undo)) for variation in takes_back)
+    return entry.operation(tuple(texts), undone)
 
 
 def _database(edition: str, rows: int) -> Database:
@@ -218,29 +194,3 @@ def _string_of_1993(value: int) -> str:
         value, digit = divmod(value, 26)
         letters = chr(ord("A") + digit) + letters
     return letters + "x" * 45
-
-
-@lru_cache(maxsize=1)
-def _published() -> Published:
-    data = tomllib.loads(_FOLDER.joinpath("published.toml").read_text("utf-8"))
-    tables = [
-        PublishedTable(
-            number=table["number"],
-            title=table["title"],
-            unit=data["unit"],
-            systems=tuple(data["systems"]),
-            rows=tuple(
-                (
-                    row["label"],
-                    row["operation"],
-                    dict(zip(data["systems"], row["values"], strict=True)),
-                )
-                for row in table["rows"]
-            ),
-            note=table.get("note", ""),
-            scale=data["scale"],
-            absent={row["label"]: row["absent"] for row in table["rows"] if "absent" in row},
-        )
-        for table in data["table"]
-    ]
-    return Published(data["citation"], tuple(tables), data["systems"])
