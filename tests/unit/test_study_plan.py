@@ -63,13 +63,35 @@ def test_a_base_value_that_is_no_default_stands_in_every_variant() -> None:
     assert plan.study.combinations[1].variant == "duckdb?parallelism=1"
 
 
+def test_further_values_of_a_tactic_are_measured_alone_and_at_no_end() -> None:
+    vary = ["parallelism=1,2", "cache=268435456,1048576,2097152,4194304"]
+    plan = planned(vary=vary)
+    study = plan.study
+    assert study is not None
+    keys = [switch.key for switch in study.switches]
+    assert keys == ["parallelism", "cache", "cache=2097152", "cache=4194304"]
+    flipped = {each.flipped: each.variant for each in study.combinations}
+    ends = {(), ("parallelism",), ("cache",), ("parallelism", "cache")}
+    assert flipped.keys() == ends | {("cache=2097152",), ("cache=4194304",)}
+    assert flipped["cache=2097152",] == "duckdb?cache=2097152"
+    assert Plan.from_json(plan.to_json()) == plan
+
+
+def test_a_study_of_before_further_values_is_read() -> None:
+    plan = planned(vary=SWITCHES)
+    older = json.loads(plan.to_json())
+    for switch in older["study"]["switches"]:
+        del switch["further"]
+    assert Plan.from_json(json.dumps(older)) == plan
+
+
 @pytest.mark.parametrize(("choices", "told"), [
     ({"on": ["duckdb", "sqlite"], "vary": ["durability"]}, "one engine, not of 2"),
     ({"vary": ["speed=1,2"]}, "no tactic 'speed'"),
     ({"vary": ["durability=full"]}, "cannot read --vary"),
     ({"vary": ["durability=full,"]}, "cannot read --vary"),
     ({"vary": ["=1,2"]}, "cannot read --vary"),
-    ({"vary": ["durability=full,none,full"]}, "a switch has two"),
+    ({"vary": ["durability=full,none,full"]}, "same value twice"),
     ({"vary": ["durability=full,full"]}, "same value twice"),
     ({"vary": ["durability=full,often"]}, "cannot set durability"),
     ({"on": ["fixed"], "vary": ["time_us"]}, "no other value to switch it to"),

@@ -156,8 +156,8 @@ def study_map(run: Run) -> StudyMap | None:
     reach: dict[str, float] = defaultdict(float)
     for operation in found:
         for each in operation.switches:
-            reach[each.switch.tactic] = max(reach[each.switch.tactic], each.strength)
-    order = tuple(sorted(study.switches, key=lambda switch: -reach[switch.tactic]))
+            reach[each.switch.key] = max(reach[each.switch.key], each.strength)
+    order = tuple(sorted(study.switches, key=lambda switch: -reach[switch.key]))
     return StudyMap(study, found, order)
 
 
@@ -267,11 +267,11 @@ def _switches(
     known = {**effects.parts, **effects.pruned}
     group_of = {tactic: name for name, own in design.parts.items() for tactic in own}
     for switch in study.switches:
-        own = frozenset({switch.tactic})
+        own = frozenset({switch.key})
         result = cells.get(own)
         bad = [one for one in (base, result) if one and one.status in NO_FIGURE]
-        group = "" if switch.tactic in known else group_of.get(switch.tactic, "")
-        effect = known.get(switch.tactic) or PartEffect(switch.tactic, acts=False)
+        group = "" if switch.key in known else group_of.get(switch.key, "")
+        effect = known.get(switch.key) or PartEffect(switch.key, acts=False)
         yield SwitchEffect(
             switch=switch,
             effect=effect,
@@ -284,8 +284,8 @@ def _switches(
             last_beyond=_beyond(cells.get(end), cells.get(end - own)),
             last_below=_inverse(_beyond(cells.get(end - own), cells.get(end))),
             group=group,
-            pruned=switch.tactic in design.pruned,
-            held=switch.tactic in design.held,
+            pruned=switch.key in design.pruned and not switch.further,
+            held=switch.key in design.held,
             walked=effect.walked and as_ratio(effect.walked) if design.name == WALK else None,
             acts_walked=is_beyond(effect.walked, effects.threshold),
             acts_last=is_beyond(effect.last, effects.threshold),

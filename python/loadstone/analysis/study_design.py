@@ -12,8 +12,9 @@ GROUP_SUFFIX = " switches"
 
 def first_design(study: Study, name: str) -> Design:
     """Of every operation: each switch a part, or, where the study is screened, each group."""
-    names = [switch.tactic for switch in study.switches]
-    return Design(name, _screened(study) if study.screened else parts_of(names), {}, {})
+    names = [switch.key for switch in study.switches if not switch.further]
+    further = parts_of(switch.key for switch in study.switches if switch.further)
+    return Design(name, _screened(study) if study.screened else parts_of(names), {}, further)
 
 
 def design_after(plan: Plan, study: Study, decisions: Iterable[Decision]) -> Design:
@@ -52,8 +53,9 @@ def _all(study: Study, decisions: Iterable[Decision]) -> Iterator[Combination]:
 
 def _screened(study: Study) -> Parts:
     groups: dict[str, list[str]] = {}
-    for switch in study.switches:
+    ends = [switch for switch in study.switches if not switch.further]
+    for switch in ends:
         if switch.group:
-            groups.setdefault(switch.group, []).append(switch.tactic)
+            groups.setdefault(switch.group, []).append(switch.key)
     named = {f"{name}{GROUP_SUFFIX}": own for name, own in groups.items() if len(own) > 1}
-    return grouped((switch.tactic for switch in study.switches), named)
+    return grouped((switch.key for switch in ends), named)

@@ -10,7 +10,7 @@ from loadstone.analysis.plan_shape import PlanLine, beside, shape
 from loadstone.analysis.study import StudiedOperation, StudyMap, SwitchEffect, blocks
 from loadstone.plan.study import Study
 from loadstone.record.model import BELIEVED, WORK, CellResult, Run, StatementText
-from loadstone.statistics.study import Block, contrasts, parts_of
+from loadstone.statistics.study import BASE, Block, contrasts, parts_of
 
 COUNTS = (
     "client_cpu_ns",
@@ -64,11 +64,11 @@ def switch_details(run: Run, found: StudyMap) -> tuple[SwitchDetail, ...]:
     for result in run.results:
         cell = result.cell
         results.setdefault((cell.rows, cell.operation), {})[cell.variant] = result
-    place = {switch.tactic: number for number, switch in enumerate(found.order)}
+    place = {switch.key: number for number, switch in enumerate(found.order)}
     return tuple(
         _detail(study, operation, effect, results[operation.rows, operation.name])
         for operation in found.operations
-        for effect in sorted(operation.switches, key=lambda one: place[one.switch.tactic])
+        for effect in sorted(operation.switches, key=lambda one: place[one.switch.key])
     )
 
 
@@ -78,29 +78,28 @@ def _detail(
     effect: SwitchEffect,
     results: Mapping[str, CellResult],
 ) -> SwitchDetail:
-    tactic = effect.switch.tactic
+    key = effect.switch.key
     ran = {name: one for name, one in results.items() if one.status in BELIEVED and one.samples}
     variants = {each.flipped: each.variant for each in study.combinations}
     base = results[study.base]
-    alone = results.get(variants.get((tactic,), ""))
+    alone = results.get(variants.get((key,), ""))
     observed = blocks(study.combinations, ran)
-    parts = parts_of(switch.tactic for switch in study.switches)
+    parts = parts_of(switch.key for switch in study.switches if not switch.further)
     end = variants.get(tuple(parts), "")
-    at = [ran.get(name or "") for name in (study.base, variants.get((tactic,), ""), end)]
+    at = [ran.get(name or "") for name in (study.base, variants.get((key,), ""), end)]
+    last = contrasts.last(parts, key) if key in parts else {}
     return SwitchDetail(
         operation=operation,
         effect=effect,
-        alone=_ratios(contrasts.alone(parts, tactic), observed),
-        last=_ratios(contrasts.last(parts, tactic), observed),
+        alone=_ratios(contrasts.marginal(frozenset({key}), BASE), observed),
+        last=_ratios(last, observed) if last else (),
         counts=tuple(_counts(at[0], at[1], at[2])),
         statement=base.statements[0].text if base.statements else "",
         plan=_plans(base, alone),
     )
 
 
-def work_changed(
-    run: Run, found: StudyMap, operation: StudiedOperation, tactic: str
-) -> list[Count]:
+def work_changed(run: Run, found: StudyMap, operation: StudiedOperation, key: str) -> list[Count]:
     """What is counted otherwise with a switch alone than at base, by a factor of `CHANGED` at
     least, the most changed first; without the processor time, which follows the elapsed one."""
     study = found.study
@@ -111,7 +110,7 @@ def work_changed(
         and result.status in BELIEVED
     }
     variants = {each.flipped: each.variant for each in study.combinations}
-    base, alone = cells.get(study.base), cells.get(variants.get((tactic,), ""))
+    base, alone = cells.get(study.base), cells.get(variants.get((key,), ""))
     if base is None or alone is None:
         return []
     counts = [one for one in _counts(base, alone, None) if not one.name.endswith("_cpu_ns")]

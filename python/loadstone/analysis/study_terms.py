@@ -13,6 +13,8 @@ from loadstone.record.model import Run, Term
 class SwitchTerms:
     """A tactic and what the engine said of it; None where it says nothing."""
 
+    key: str
+    """Of its switch."""
     tactic: str
     base: str
     base_read: str | None
@@ -60,13 +62,14 @@ def study_terms(run: Run) -> StudyTerms:
             told.setdefault(term.key, {})[term.variant] = term
     flipped = {each.variant: each.flipped for each in study.combinations}
     switches = []
+    keys = _keys(study)
     for switch in study.switches:
-        own = told.pop(switch.tactic, {})
+        own = told.get(switch.tactic, {})
+        # What has a third value is on no side.
         sides = [
-            {name: term.read_back for name, term in own.items()
-             if (switch.tactic in flipped[name]) is turned}
-            for turned in (False, True)
-        ]  # fmt: skip
+            {name: term.read_back for name, term in own.items() if at(flipped[name])}
+            for at in (keys[switch.tactic].isdisjoint, lambda has, key=switch.key: key in has)
+        ]
         answers = [list(dict.fromkeys(side.values())) for side in sides]
         alike = sum(
             side[name] == answer[0]
@@ -76,16 +79,17 @@ def study_terms(run: Run) -> StudyTerms:
         )
         switches.append(
             SwitchTerms(
+                key=switch.key,
                 tactic=switch.tactic,
                 base=switch.base,
                 base_read=answers[0][0] if answers[0] else None,
                 other=switch.other,
                 other_read=tuple(value for value in answers[1] if value is not None),
                 read=alike,
-                of=len(own),
+                of=sum(map(len, sides)),
             )
         )
-    others = [_other(key, values, study) for key, values in told.items()]
+    others = [_other(key, values, study) for key, values in told.items() if key not in keys]
     return StudyTerms(
         base=study.base,
         switches=tuple(switches),
@@ -105,10 +109,18 @@ def _other(key: str, values: Mapping[str, Term], study: Study) -> OtherTerm:
     flipped = {each.variant: each.flipped for each in study.combinations if each.variant in values}
     follows = next(
         (
-            switch.tactic
-            for switch in study.switches
-            if away.keys() == {name for name, own in flipped.items() if switch.tactic in own}
+            tactic
+            for tactic, keys in _keys(study).items()
+            if away.keys() == {name for name, own in flipped.items() if keys.intersection(own)}
         ),
         "",
     )
     return OtherTerm(key.removeprefix(SETTING), at_base, others, follows if away else "")
+
+
+def _keys(study: Study) -> dict[str, set[str]]:
+    """The keys of each tactic's switches."""
+    found: dict[str, set[str]] = {}
+    for switch in study.switches:
+        found.setdefault(switch.tactic, set()).add(switch.key)
+    return found

@@ -84,11 +84,11 @@ def _descent(operation: StudiedOperation, found: StudyMap) -> Descent | None:
     steps = waterfall(effects, sorted(known, key=lambda name: -sizes[name]))
     if steps is None or effects.whole is None:
         return None
-    switches = {switch.tactic: switch for switch in found.study.switches}
+    switches = {switch.key: switch for switch in found.study.switches}
     # A group that was not opened is one step.
     switches |= {name: Switch(name, "", "") for name in effects.parts if name not in switches}
-    acting = {each.switch.tactic for each in operation.switches if each.acts}
-    own = {each.switch.tactic for each in operation.switches}
+    acting = {each.switch.key for each in operation.switches if each.acts}
+    own = {each.switch.key for each in operation.switches}
     acting |= {name for name, part in effects.parts.items() if part.acts and name not in own}
     made: list[Contribution] = []
     before_ms = steps.base_ms

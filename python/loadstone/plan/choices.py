@@ -255,7 +255,8 @@ class Choices:
         Option(
             "--vary",
             "TACTIC=A,B",
-            "Turn this tactic from A to B, or only TACTIC, or all; repeatable.",
+            "Turn this tactic from A to B, also to further values (A,B,C), or only TACTIC, or all;"
+            " repeatable.",
             commands=(STUDY,),
         ),
     ] = ()

@@ -123,7 +123,7 @@ class Plan(Choices):
         """Raise `InputError` where a study's combinations are none of its switches or variants."""
         if bool(self.design) is False or not study.switches or not study.combinations:
             raise InputError("the plan: a study needs a design, switches and combinations")
-        names = [switch.tactic for switch in study.switches]
+        names = [switch.key for switch in study.switches]
         seen = set()
         for each in study.combinations:
             if each.variant not in self.variants:

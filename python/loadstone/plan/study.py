@@ -1,8 +1,8 @@
 """The design of a study: a plan whose variants differ in the switches of one engine.
 
-A **switch** is a tactic with two values, its base and its other one. A **combination** is the set
-of the switches that are at their other value: a variant of the plan. The base has none there, the
-other end all of them.
+A **switch** is a tactic with two values, its base and its other one; a tactic that has more values
+is a switch for each. A **combination** is the set of the switches that are at their other value: a
+variant of the plan. The base has none there, the other end all of them but further values.
 """
 
 from dataclasses import dataclass
@@ -19,6 +19,14 @@ class Switch:
     """The mechanisms that it belongs to, as its engine declares it: `storage`, `execution`."""
     counters: tuple[str, ...] = ()
     """Fields of a sample that count its work: where all are 0, it has nothing to change."""
+    further: bool = False
+    """Whether it is a further value of a tactic that a switch before it has: measured alone, and at
+    base at the other end."""
+
+    @property
+    def key(self) -> str:
+        """What names it in its study: the tactic, of a further value with that."""
+        return f"{self.tactic}={self.other}" if self.further else self.tactic
 
     @property
     def name(self) -> str:
@@ -28,8 +36,8 @@ class Switch:
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """A variant of the plan, and the tactics that it has at their other value, in the order of the
-    study's switches."""
+    """A variant of the plan, and the switches, by key, that it has at their other value, in the
+    order of the study's."""
 
     variant: str
     flipped: tuple[str, ...]

@@ -33,7 +33,7 @@ def study_of(
     study = Study(
         switches,
         (),
-        screened=design != FACTORIAL and len(switches) > PARTS_MAX,
+        screened=design != FACTORIAL and sum(not s.further for s in switches) > PARTS_MAX,
         steered=True,
     )
     made = []
@@ -48,17 +48,19 @@ def study_of(
 
 
 def combined(base: Variant, engine: type[System], study: Study, flipped: Sequence[str]) -> Variant:
-    """The variant of a study's engine with these tactics at their other value, all others at
-    base."""
+    """The variant of a study's engine with these switches, by key, at their other value, all others
+    at base."""
     start = _with(base, {switch.tactic: switch.base for switch in study.switches}, engine)
-    others = {one.tactic: one.other for one in study.switches if one.tactic in flipped}
+    others = {one.tactic: one.other for one in study.switches if one.key in flipped}
     return _with(start, others, engine)
 
 
 def _check_count(switches: Sequence[Switch], design: str) -> None:
-    names = [switch.tactic for switch in switches]
+    names = [switch.tactic for switch in switches if not switch.further]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise InputError(f"{twice} is varied twice", hint="name each tactic once, with two values")
+        raise InputError(
+            f"{twice} is varied twice", hint="name each tactic once, with two values or more"
+        )
     most = FACTORIAL_MAX if design == FACTORIAL else SWITCHES_MAX
     if len(switches) > most:
         raise InputError(
@@ -68,9 +70,9 @@ def _check_count(switches: Sequence[Switch], design: str) -> None:
 
 
 def _flipped(study: Study, design: str) -> list[tuple[str, ...]]:
-    """The tactics at their other value, in each combination of a design."""
+    """The switches at their other value, in each combination of a design."""
     chosen = first_design(study, design).combinations
-    names = [switch.tactic for switch in study.switches]
+    names = [switch.key for switch in study.switches]
     return [tuple(name for name in names if name in combination) for combination in chosen]
 
 
@@ -91,12 +93,15 @@ def _switches(base: Variant, engine: type[System], vary: Sequence[str]) -> Itera
                 f"cannot read --vary {text[:60]!r}",
                 hint="write TACTIC or TACTIC=BASE,OTHER, as in --vary join=hash,merge",
             )
-        if len(given) > 2:
+        if len(set(given)) < len(given):
             raise InputError(
-                f"--vary {name} has {len(given)} values; a switch has two",
-                hint="study two values at a time",
+                f"--vary {name} has the same value twice: {', '.join(given)}",
+                hint=f"loadstone tactics {base.engine} {name} lists its values",
             )
-        yield _switch(base, engine, name.strip(), given)
+        first = _switch(base, engine, name.strip(), given[:2])
+        yield first
+        for value in given[2:]:
+            yield replace(_switch(base, engine, name.strip(), (given[0], value)), further=True)
 
 
 def _every(base: Variant, engine: type[System]) -> Iterator[Switch]:

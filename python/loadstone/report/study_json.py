@@ -45,6 +45,7 @@ def _switch(detail: SwitchDetail) -> dict[str, Any]:
     effect: SwitchEffect = detail.effect
     return {
         "tactic": effect.switch.tactic,
+        "other": effect.switch.other,
         "alone": plain(effect.alone),
         "last": plain(effect.last),
         "acts": effect.acts,

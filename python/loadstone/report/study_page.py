@@ -130,7 +130,7 @@ def study_context(
     """What the templates of a study need."""
     titles = {(text.rows, text.name): text.title for text in texts}
     named = {
-        (one.operation.rows, one.operation.name, one.effect.switch.tactic): f"p{number}"
+        (one.operation.rows, one.operation.name, one.effect.switch.key): f"p{number}"
         for number, one in enumerate(details)
     }
     scales = dict.fromkeys(operation.rows for operation in found.operations)
@@ -169,7 +169,7 @@ def _row(
         title=titles.get((operation.rows, operation.name), operation.name),
         base=study_words.UNKNOWN if base_ms is None else duration(base_ms * NS_PER_MS),
         cells=tuple(
-            _cell(effects[switch], named[operation.rows, operation.name, switch.tactic])
+            _cell(effects[switch], named[operation.rows, operation.name, switch.key])
             for switch in found.order
         ),
     )

@@ -178,13 +178,13 @@ def _strongest(run: Run, found: StudyMap) -> Iterable[Text]:
         yield Text("")
         yield Text("Strongest effects", style="bold")
     for _, operation, each in effects[:STRONGEST]:
-        work = work_words(work_changed(run, found, operation, each.switch.tactic)[:WORK_MOST])
+        work = work_words(work_changed(run, found, operation, each.switch.key)[:WORK_MOST])
         yield Text("; ".join(filter(None, (line(name_words(operation), each), work))))
 
 
 def _further(run: Run, found: StudyMap) -> Iterable[Text]:
     """The factorial studies that operations call for."""
-    switches = {switch.tactic: switch.name for switch in found.study.switches}
+    switches = {switch.key: switch.name for switch in found.study.switches}
     calls: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for operation in found.operations:
         if operation.escalate:
@@ -226,7 +226,7 @@ def ended_line(operation: StudiedOperation) -> str:
 
 def none_found(operation: StudiedOperation) -> str:
     """That no switch is seen to act, and how large an effect may be there all the same."""
-    unfit = [each.switch.tactic for each in operation.switches if each.failure]
+    unfit = [each.switch.key for each in operation.switches if each.failure]
     if unfit:
         return f"no effect found; no figure for {listing(unfit)}"
     if operation.unseen is None:

@@ -167,9 +167,9 @@ class StudyCells:
         if design.name == FACTORIAL:
             return
         counters = {
-            switch.tactic: switch.counters
+            switch.key: switch.counters
             for switch in self._study.switches
-            if switch.tactic in design.parts
+            if switch.key in design.parts
         }
         ends = [self._cells.get(one) for one in (BASE, every(design.parts))]
         counts = [
@@ -231,7 +231,7 @@ class StudyCells:
         self.decisions[-1] = replace(self.decisions[-1], combinations=added)
 
     def _in_order(self, flipped: Flipped) -> tuple[str, ...]:
-        return tuple(one.tactic for one in self._study.switches if one.tactic in flipped)
+        return tuple(one.key for one in self._study.switches if one.key in flipped)
 
     def _ended(self) -> set[Flipped]:
         return {one for one, item in self._cells.items() if item.status == "censored"}

@@ -79,7 +79,7 @@ def _finding(
 
 def _cells(study: Study, operation: StudiedOperation, effect: SwitchEffect) -> tuple[str, str]:
     alone = next(
-        each.variant for each in study.combinations if each.flipped == (effect.switch.tactic,)
+        each.variant for each in study.combinations if each.flipped == (effect.switch.key,)
     )
     keys = [f"{operation.name}|{name}|{operation.rows}|warm" for name in (study.base, alone)]
     return keys[0], keys[1]
@@ -87,11 +87,11 @@ def _cells(study: Study, operation: StudiedOperation, effect: SwitchEffect) -> t
 
 def _doubt(effect: SwitchEffect, told: StudyTerms) -> str:
     """Why it may not be called explained; empty if it may."""
-    own = next((each for each in told.switches if each.tactic == effect.switch.tactic), None)
+    switch = effect.switch
+    own = next((one for one in told.switches if one.key == switch.key), None)
     if own is None or not own.of or own.read < own.of:
         return "it does not read back as asked in every combination"
-    others = [each.key for each in told.changing if each.follows != effect.switch.tactic
-              and not each.follows]  # fmt: skip
+    others = [each.key for each in told.changing if not each.follows]
     if others:
         return f"{others[0]} changes, too, and with no switch"
     if effect.same_plan is None:

@@ -40,7 +40,8 @@ class Design:
     held: Parts
     """At base at both ends: with one of these alone a statement takes too long."""
     pruned: Parts
-    """At base at both ends, and alone in one combination: these have no work to change."""
+    """At base at both ends, and alone in one combination: these have no work to change, or are
+    further values of a tactic that is among the parts."""
 
     @property
     def combinations(self) -> tuple[Combination, ...]:
