@@ -12,6 +12,7 @@ import loadstone.benchmarks
 from loadstone import registry
 from loadstone.analysis.published import Comparison, comparisons
 from loadstone.analysis.summary import summarise
+from loadstone.benchmarks.idm.benchmark import IdmBenchmark
 from loadstone.benchmarks.oo1.benchmark import Oo1Benchmark
 from loadstone.benchmarks.wisconsin.benchmark import WisconsinBenchmark
 from loadstone.record.model import Run, Term
@@ -213,6 +214,44 @@ def test_a_remote_table_says_that_todays_are_local() -> None:
     assert "Today's" not in tables["V, small"].note
     far = replace(run, terms=(*run.terms, Term("postgresql", "place", "remote", "remote")))
     assert tables_of(far)["II"].note.endswith("on the client's machine, except postgresql.")
+
+
+def test_a_row_of_users_stands_beside_their_closed_loop() -> None:
+    """Test 1 of the IDM: 8 users with ten requests each, at 4,000 answers a second, take 20 ms."""
+    published = asdict(IdmBenchmark().published())
+    (table,) = [one for one in published["tables"] if one["requests"]]
+    run = make_run()
+    closed = next(point for point in run.users if point.model == "closed")
+    loop = replace(closed, operation="script", variant="sqlite", users=8, completed=8_000,
+                   elapsed_ns=2_000_000_000)  # fmt: skip
+    others = (
+        replace(loop, users=4, status="failed", completed=0),
+        replace(loop, users=24, model="open"),
+        replace(loop, variant="duckdb", completed=16_000),
+        replace(loop, users=16, beside="2 users on insert"),
+    )
+    published["tables"] = [table | {"scale": loop.rows}]
+    found = tables_of(replace(run, published=published, users=(loop, *others)))["of test 1"]
+    shown = {row.label: row.measured for row in found.rows}
+    assert {label for label, measured in shown.items() if measured} == {"8 users", "4 users"}
+    assert shown["8 users"]["sqlite"].elapsed_ns.value == 20e6
+    assert shown["8 users"]["sqlite"].ratio.value == 2.0
+    assert shown["8 users"]["duckdb"].best
+    assert shown["4 users"]["sqlite"].status == "failed"
+    assert not shown["4 users"]["sqlite"].text
+
+
+def test_a_drawing_stands_beside_the_table_of_its_own_size() -> None:
+    """Two tables of one number, as the sizes of the INGRES tables: each has its own drawing."""
+    run = make_run(("select-1%-heap",))
+    table = next(t for t in run.published["tables"] if t["number"] == "1")
+    scales = sorted({view.rows for view in summarise(run).views})
+    published = run.published | {
+        "tables": [table | {"title": f"Of {rows}", "scale": rows} for rows in scales]
+    }
+    page = registry.load_report("html")().render(replace(run, published=published)).decode()
+    for rows in scales:
+        assert f"<title>Table 1. Of {rows}" in page
 
 
 @pytest.mark.parametrize("benchmark", [Oo1Benchmark(), WisconsinBenchmark()])

@@ -13,8 +13,10 @@ from loadstone.analysis.cold_warm import cold_warm
 from loadstone.analysis.growth import growth
 from loadstone.analysis.published import comparisons
 from loadstone.analysis.summary import summarise
+from loadstone.analysis.user_points import UsersCurve
 from loadstone.report import charts
 from loadstone.report.drawing import BAD, VARIABLES, decades, spread, svg_of, themed
+from loadstone.report.users_chart import throughput_curves
 
 LABELS = st.lists(st.tuples(st.floats(-50, 400), st.floats(5, 60)), min_size=1, max_size=9)
 
@@ -45,11 +47,13 @@ def all_charts() -> list[charts.Chart]:
     whole = summarise(make_run())
     tables = comparisons(whole).tables
     lines = [line for line in growth(whole) if line.variant == "sqlite"]
+    curves = [UsersCurve("look", "sqlite", 1_000, ((1, 90.0), (8, 170.0)), 180.0)]
     cold, warm = (whole.largest_with(t) for t in ("cold", "warm"))
     return [
         *(charts.paper_table(table, whole.names) for table in tables),
         *(charts.paper_shape(table, whole.names) for table in tables[:3]),
         charts.growth_lines(lines, 0, charts.growth_domain(lines)),
+        throughput_curves(curves, ("sqlite",), "tuples", scales=True),
         charts.cold_and_warm(cold_warm(cold, warm, "duckdb"), "duckdb", 1),
     ]
 

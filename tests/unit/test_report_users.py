@@ -6,9 +6,17 @@ import io
 from report_fixture import make_run
 from rich.console import Console
 
-from loadstone.analysis.user_points import ABSENT, throughput_per_s, users_tables
+from loadstone.analysis.user_points import (
+    ABSENT,
+    limit_per_s,
+    processors_of,
+    throughput_per_s,
+    users_curves,
+    users_tables,
+)
 from loadstone.record.model import Run, UsersPoint
 from loadstone.report.terminal_users import concurrent_users
+from loadstone.text.numbers import digits
 
 POINT = UsersPoint(
     operation="look",
@@ -65,11 +73,40 @@ def test_each_loop_model_has_a_table_and_every_percentile_names_it():
         "open lag p99": "49.0 ms", "late": "7", "skipped": "1",
     }  # fmt: skip
     assert list(as_dict(closed)) == [
-        "operation", "variant", "users", "status", "answered/s",
+        "operation", "variant", "users", "status", "answered/s", "limit/s",
         "closed p50", "closed p90", "closed p99", "closed p99.9", "closed p99.99", "closed max",
     ]  # fmt: skip
     assert "python" in closed.title
     assert opened.rows[0].point is POINT
+
+
+def test_the_limit_is_what_all_processors_could_answer():
+    """599 requests took 0.4 s of processor time: two processors could answer 2,995 in a second."""
+    worked = dataclasses.replace(CLOSED, client_cpu_ns=300_000_000, server_cpu_ns=100_000_000)
+    assert limit_per_s(worked, 2) == 2_995
+    alone = dataclasses.replace(worked, server_cpu_ns=None)
+    assert round(limit_per_s(alone, 1), 6) == round(599 / 0.3, 6)
+    assert limit_per_s(CLOSED, 2) is limit_per_s(worked, None) is None
+    run = run_of(worked)
+    allowed = processors_of(run)
+    assert allowed == run.sessions[-1].machine["cpu.count"]
+    (table,) = users_tables(run)
+    assert as_dict(table)["limit/s"] == digits(limit_per_s(worked, allowed))
+
+
+def test_a_curve_has_the_believed_loops_of_one_operation_by_users():
+    def loop(users, completed, **changes):
+        return dataclasses.replace(CLOSED, users=users, completed=completed, **changes)
+
+    loops = [
+        loop(8, 500, client_cpu_ns=1_000_000_000), loop(1, 200), loop(4, 900, status="disturbed"),
+        loop(2, 400), loop(2, 9_000, beside="2 users on insert"), POINT, loop(3, 0),
+        loop(1, 100, variant="duckdb"),
+    ]  # fmt: skip
+    (curve,) = users_curves(run_of(*loops))
+    assert curve.points == ((1, 100.0), (2, 200.0), (8, 250.0))
+    assert curve.gain == 2.5
+    assert curve.limit == limit_per_s(loops[0], processors_of(run_of()))
 
 
 def test_no_users_no_table():
@@ -119,3 +156,9 @@ def test_a_narrow_screen_keeps_its_columns_whole():
     text = shown(run_of(CLOSED, POINT), width=80)
     for heading in ("answered/s", "open p50", "p99.99", "skipped"):
         assert heading in text
+
+
+def test_a_narrow_screen_does_not_break_an_engines_name():
+    long = dataclasses.replace(POINT, variant="postgresql", latency_ns=POINT.latency_ns | {
+        "99.9": 1_105_000_000, "99.99": 2_104_000_000})  # fmt: skip
+    assert "postgresql " in shown(run_of(long, POINT), width=80)

@@ -1,6 +1,7 @@
 """Today's figures for a row of a paper's table: one operation, a sum, a size, a load."""
 
 import math
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -8,6 +9,7 @@ from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.standing import comparable, standing
 from loadstone.analysis.summary import Summary, View
 from loadstone.analysis.unequal import Unequal
+from loadstone.analysis.user_points import throughput_per_s
 from loadstone.plan.role import Role
 from loadstone.record.model import BELIEVED, MEASURED
 from loadstone.statistics.arithmetic import over, total
@@ -16,6 +18,7 @@ from loadstone.text.numbers import digits, duration
 
 SIZE = "size"
 LOAD = "load"
+USERS = re.compile(r"@(\d+) users?$")
 BESIDE_OTHERS = (
     "most cells of this run are disturbed or invalid, and a load has no condition of its own"
 )
@@ -74,16 +77,17 @@ class Source:
     """The source of a table's figures of today: a run at one scale.
 
     `view` is the one for rows that name no temperature, `variants` are those of the table's design.
-    `apart`: the table has a database of its own.
+    `apart`: the table has a database of its own. `requests`: of each of a row's concurrent users.
     """
 
     summary: Summary
     view: View
     variants: tuple[str, ...]
     apart: bool = False
+    requests: int = 0
 
     def row(self, operation: str | None) -> Mapping[str, Today]:
-        """Variant -> figure, of `a`, `a@cold`, `a+b+c@warm`, `size` or `load`."""
+        """Variant -> figure, of `a`, `a@cold`, `a+b+c@warm`, `a@8 users`, `size` or `load`."""
         if operation is None:
             return {}
         if operation in (SIZE, LOAD):
@@ -92,6 +96,8 @@ class Source:
             # Those that a record tells are of the database that a run loads first.
             return {} if self.apart else _ranked(own, self.summary.competitors)
         names, _, temperature = operation.partition("@")
+        if (users := users_of(operation)) is not None:
+            return _ranked(self._loops(names, users), self.summary.competitors)
         view = self.summary.view(self.view.rows, temperature or self.view.temperature)
         if view is None:
             return {}
@@ -108,11 +114,30 @@ class Source:
         plain = {v: replace(one, ratio=None, best=False) for v, one in found.items()}
         return _ranked(plain, self.summary.competitors)
 
+    def _loops(self, operation: str, users: int) -> dict[str, Today]:
+        """The time until that many concurrent users have all their answers, of each variant's
+        closed loop."""
+        found = {}
+        for point in self.summary.run.users:
+            place = point.operation, point.rows, point.model, point.users, point.beside
+            if place == (operation, self.view.rows, "closed", users, ""):
+                rate = throughput_per_s(point)
+                elapsed = Estimate(users * self.requests / rate * 1e9) if rate else None
+                told = elapsed if point.status in MEASURED else None
+                found[point.variant] = Today(point.status, point.reason, elapsed_ns=told)
+        return {variant: found[variant] for variant in self.variants if variant in found}
+
     def why(self, operation: str | None) -> str:
         """Why a row has no figure of today."""
         if operation in (SIZE, LOAD) and self.apart:
             return "no counterpart: known only for the database that a run loads first"
         return "no such measure here" if operation is None else "not in this run"
+
+
+def users_of(operation: str) -> int | None:
+    """The users that a row names, as `script@8 users`; None where it names none."""
+    named = USERS.search(operation)
+    return int(named[1]) if named else None
 
 
 def _sum(figures: Sequence[CellSummary]) -> Today:

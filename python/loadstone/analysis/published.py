@@ -174,7 +174,11 @@ def _table(table: Mapping[str, Any], summary: Summary, editions: set[str]) -> Co
     variants = _variants(table, summary)
     missing, add = _missing(table, summary, editions, asked=designs is not None, variants=variants)
     apart = designs is not None and not designs.isdisjoint(summary.words.apart)
-    source = None if missing or view is None else Source(summary, view, variants, apart)
+    source = (
+        None
+        if missing or view is None
+        else Source(summary, view, variants, apart, int(table.get("requests") or 0))
+    )
     rows = []
     for label, operation, values in table["rows"]:
         why = absent.get(label, "")
@@ -243,6 +247,7 @@ def _designs(
     ]
     names = {name for operation in rated for name in operation.partition("@")[0].split("+")}
     planned = {cell.operation for cell in summary.run.plan.cells if cell.rows == rows}
+    planned |= {point.operation for point in summary.run.users if point.rows == rows}
     if names and not names & planned:
         return None
     return frozenset(text.design for text in summary.run.operations if text.name in names)

@@ -1,10 +1,15 @@
 """User loops, as tables that every format can print: one of the closed loops, one of the open ones.
 
-A percentile means another thing in each, so the heading names the loop's model.
+A percentile means another thing in each, so the heading names the loop's model. Beside a closed
+loop's throughput stands the one that the machine's processors would allow at the processor time
+that a request took: the limit, if nothing else kept requests waiting. It is false where the
+counters miss a process that works for the engine, and too high where users beyond the measured
+number would cost more each.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from loadstone.analysis.standing import unjudged
 from loadstone.record.model import PERCENTILES, Run, UsersPoint
@@ -53,11 +58,12 @@ def users_tables(run: Run) -> tuple[UsersTable, ...]:
     """The tables that have rows, the closed loops' first, each in the order of measuring."""
     scales = len({point.rows for point in run.users}) > 1
     mark = unjudged(run)
+    processors = processors_of(run)
     tables = []
     for model, title in TITLES.items():
         points = [point for point in run.users if point.model == model]
         names = _names(run.presentation.scale if scales else "")
-        columns = [*names, *_figures(model)]
+        columns = [*names, *_figures(model, processors)]
         rows = [UsersRow(tuple(text(point) for _, text in columns), point) for point in points]
         clients = ", ".join(sorted({point.client for point in points}))
         if rows:
@@ -77,6 +83,64 @@ def throughput_per_s(point: UsersPoint) -> float | None:
     return point.completed / point.elapsed_ns * 1e9
 
 
+def processors_of(run: Run) -> int | None:
+    """Those that the run could use, by its last session; None where it does not say."""
+    for session in reversed(run.sessions):
+        for key in ("cpu.count_usable", "cpu.count"):
+            if session.machine.get(key):
+                return int(session.machine[key])
+    return None
+
+
+def limit_per_s(point: UsersPoint, processors: int | None) -> float | None:
+    """The requests in a second that this many processors could answer, at the processor time that
+    each took client and server; None where one of them was not measured."""
+    if not point.completed or not point.client_cpu_ns or processors is None:
+        return None
+    worked_ns = point.client_cpu_ns + (point.server_cpu_ns or 0)
+    return processors * point.completed / worked_ns * 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class UsersCurve:
+    """The throughput of a variant's closed loops on one operation, over their users; the points
+    that are to be believed, at least two."""
+
+    operation: str
+    variant: str
+    rows: int
+    points: tuple[tuple[int, float], ...]
+    """(users, answered in a second), by users."""
+    limit: float | None
+    """What the processors allow at the processor time of the loop with the most users."""
+
+    @property
+    def gain(self) -> float:
+        """The most that was reached, over the fewest users' throughput."""
+        return max(rate for _, rate in self.points) / self.points[0][1]
+
+
+def users_curves(run: Run) -> tuple[UsersCurve, ...]:
+    """A curve for each operation, scale and variant, without loops that had writers beside."""
+    processors = processors_of(run)
+    closed = [
+        point
+        for point in run.users
+        if point.model == "closed" and point.status == "ok" and not point.beside
+    ]
+    closed.sort(key=lambda point: (point.operation, point.rows, point.variant, point.users))
+    curves = []
+    for (operation, rows, variant), group in groupby(
+        closed, key=lambda point: (point.operation, point.rows, point.variant)
+    ):
+        loops = [(point, throughput_per_s(point)) for point in group]
+        told = tuple((point.users, rate) for point, rate in loops if rate)
+        if len(told) > 1:
+            limit = limit_per_s(loops[-1][0], processors)
+            curves.append(UsersCurve(operation, variant, rows, told, limit))
+    return tuple(curves)
+
+
 def _names(scale: str) -> Sequence[Column]:
     scales: list[Column] = [(scale, lambda point: number(point.rows))] if scale else []
     return [
@@ -86,7 +150,7 @@ def _names(scale: str) -> Sequence[Column]:
     ]
 
 
-def _figures(model: str) -> Sequence[Column]:
+def _figures(model: str, processors: int | None) -> Sequence[Column]:
     always: list[Column] = [
         ("users", _level),
         ("status", lambda point: point.status),
@@ -94,7 +158,8 @@ def _figures(model: str) -> Sequence[Column]:
     done: Column = ("answered/s", lambda point: _rate(throughput_per_s(point)))
     latencies = [_percentile(f"{model} {name}", key) for name, key in LATENCIES.items()]
     if model == "closed":
-        return [*always, done, *latencies]
+        limit: Column = ("limit/s", lambda point: _rate(limit_per_s(point, processors)))
+        return [*always, done, limit, *latencies]
     return [
         *always,
         ("asked/s", lambda point: _rate(point.rate_per_s)),

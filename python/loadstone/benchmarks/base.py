@@ -96,6 +96,9 @@ class PublishedTable:
     """Term -> value that a variant must read back to be comparable with the table's one design."""
     fixed: bool = False
     """Whether its relations have one size, whatever the scale: it stands beside any."""
+    requests: int = 0
+    """Of a table of concurrent users: how many each of them sends, one after the other. Its rows'
+    operations are as `script@8 users`, its times those until the last user has its answers."""
     place: str = ""
     """Where the paper's database was, `remote` or `local`; empty where it makes no difference."""
 

@@ -62,6 +62,7 @@ def _table(
         only=table.get("only", {}),
         fixed=fixed,
         place=table.get("place", ""),
+        requests=table.get("requests", 0),
     )  # fmt: skip
 
 

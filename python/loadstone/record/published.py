@@ -24,6 +24,7 @@ class Table(TypedDict, total=False):
     only: dict[str, str]
     fixed: bool
     place: str
+    requests: int
 
 
 class Published(TypedDict, total=False):

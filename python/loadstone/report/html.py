@@ -26,7 +26,6 @@ from loadstone.analysis.study_terms import study_terms
 from loadstone.analysis.study_waterfall import descents
 from loadstone.analysis.summary import Summary, summarise
 from loadstone.analysis.terms import terms
-from loadstone.analysis.user_points import users_tables
 from loadstone.analysis.verdict import circumstances, headline, verdict
 from loadstone.errors import RecordError
 from loadstone.plan.role import Role
@@ -44,6 +43,7 @@ from loadstone.report.panel import STRIP_PX, Panel, panels
 from loadstone.report.paper_words import gain, nothing
 from loadstone.report.study_page import study_context, study_panels
 from loadstone.report.unequal_words import unequal_lines
+from loadstone.report.users_page import users_context
 from loadstone.report.work_words import work_words
 from loadstone.text import numbers
 
@@ -236,7 +236,7 @@ def _of_run(whole: Summary) -> dict[str, Any]:
         "statements": any(result.statements for result in run.results),
         "sections": tuple(SECTIONS),
         "scaled_to": numbers.listing(map(numbers.number, dict.fromkeys(nominal))),
-        "users": users_tables(run),
+        **users_context(whole),
         **budget_context(whole),
         "terms": terms(whole),
     }
@@ -312,14 +312,14 @@ def _data_url(data: bytes) -> str:
 def _paper_charts(
     compared: Comparisons | None, names: Mapping[str, str]
 ) -> dict[str, list[Markup]]:
-    """Table number -> its drawings."""
+    """A table's heading -> its drawings: a paper may have one number for several sizes."""
     drawn: dict[str, list[Markup]] = {}
     for table in compared.tables if compared else ():
         if any(row.measured_today for row in table.drawn):
             drawings = [_draw(charts.paper_table(table, names))]
             if _has_shape(table):
                 drawings.append(_draw(charts.paper_shape(table, names)))
-            drawn[table.number] = drawings
+            drawn[table.heading] = drawings
     return drawn
 
 

@@ -15,6 +15,8 @@ from loadstone.text.reasons import kind_of, together
 LEFT_OUT = ("status", "asked/s", "p90", "p99.9", "max")
 """Columns that a screen has no room for; a status that is not ok is a line below the table."""
 NAME_CHARACTERS = 26
+VARIANT_CHARACTERS = 12
+"""Of a variant's name in one line at least, if it has them: an engine's name is not broken."""
 NOTES_MAX = 4
 STYLES = {"failed": "red", "disturbed": "dim", "invalid": "dim", "gap": "dim"}
 
@@ -58,7 +60,9 @@ def _table(table: UsersTable, heading: str, rows: Sequence[UsersRow]) -> Table:
         if place >= table.names and not name.endswith(LEFT_OUT)
     ]
     shown = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    shown.add_column(one_line(heading, NAME_CHARACTERS), overflow="fold")
+    widest = max(len(row.point.variant) for row in rows)
+    name_width = min(widest, VARIANT_CHARACTERS)
+    shown.add_column(one_line(heading, NAME_CHARACTERS), overflow="fold", min_width=name_width)
     for place in figures:
         width = max(len(row.texts[place]) for row in rows)
         shown.add_column(table.headings[place], justify="right", min_width=width)
