@@ -22,6 +22,8 @@ from loadstone._core import clock_ns, interval_of_median, interval_of_paired_rat
 from loadstone.engines.base import Attribute, Table
 from loadstone.engines.lode.engine import LodeEngine
 from loadstone.plan.variant import Variant
+from loadstone.report.break_even_words import crossing_words
+from loadstone.statistics.study import crossing
 
 EXECUTIONS = ("interpreted", "closures", "compiled", "vectorised")
 FEW, MANY = 1, 1_000_000
@@ -88,22 +90,18 @@ def break_even(rounds: int) -> None:
         start = told([value / 1e3 for value in starts[e]], "us")
         print(f"{e:12} one tuple {start:32} each further one {told(slopes[e], 'ns')}")
     for slower, faster in pairwise(EXECUTIONS[:3]):
-        show_break_even(slower, faster, starts, slopes)
-    show_break_even("interpreted", "compiled", starts, slopes)
-    show_break_even("vectorised", "compiled", starts, slopes)
+        show_break_even(slower, faster, found)
+    show_break_even("interpreted", "compiled", found)
+    show_break_even("vectorised", "compiled", found)
 
 
-def show_break_even(
-    slow: str, fast: str, starts: Mapping[str, list[float]], slopes: Mapping[str, list[float]]
-) -> None:
+def show_break_even(slow: str, fast: str, found: Mapping[str, list[float]]) -> None:
     """Tuples from which on `fast`, which starts later and takes less for each, is ahead."""
-    rounds = zip(starts[slow], starts[fast], slopes[slow], slopes[fast], strict=True)
-    gains = [(b0 - a0, a1 - b1) for a0, b0, a1, b1 in rounds]
-    if sum(gain <= 0 for _, gain in gains) > len(gains) // 2:
-        print(f"{fast} never overtakes {slow}: each tuple costs it as much or more")
-        return
-    tuples = [max(later, 0.0) / gain for later, gain in gains if gain > 0]
-    print(f"{fast} overtakes {slow} after {told(tuples, 'tuples')}")
+    few, many = (
+        [b - a for a, b in zip(found[f"{slow} {rows}"], found[f"{fast} {rows}"], strict=True)]
+        for rows in (FEW, MANY)
+    )
+    print(f"{fast} ahead of {slow} after: {crossing_words(crossing(FEW, few, MANY, many))}")
 
 
 def opened(execution: str, folder: Path) -> LodeEngine:

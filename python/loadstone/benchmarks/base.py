@@ -136,6 +136,13 @@ class Benchmark(ABC):
     default_edition: ClassVar[str]
     default_scales: ClassVar[tuple[int, ...]]
     default_variants: ClassVar[tuple[str, ...]] = ("sqlite", "duckdb", "postgresql")
+    study_on: ClassVar[str] = ""
+    """The variant whose switches a study turns where the user names none; empty: the user must."""
+    study_vary: ClassVar[tuple[str, ...]] = ()
+    """What a study of `study_on` turns where the user does not say, as `Choices.vary`; empty: what
+    its engine declares."""
+    study_scales: ClassVar[tuple[int, ...]] = ()
+    """The scales of a study in the default edition; empty: the first default one."""
     seam: ClassVar[str] = "engines"
     """How it reaches a system under test: `engines` execute statements, `clients` run its
     program."""

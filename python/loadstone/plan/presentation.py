@@ -120,6 +120,27 @@ class Lesson:
 
 
 @dataclass(frozen=True, slots=True)
+class Enhancement:
+    """A change that a paper made to its own system, and the switches of an engine that make it
+    today.
+
+    The paper's `tables` have the changed system under `name` and the unchanged one under `before`.
+    `switches` are written as a study is asked for them: `execution=interpreted,closures`. `found`
+    is the paper's conclusion, `command` what measures the switches. `pays_after`: the paper's
+    break-even, where it has one.
+    """
+
+    name: Word
+    what: Sentence
+    found: Sentence
+    before: Word = ""
+    tables: Words = ()
+    switches: Words = ()
+    command: Sentence = ""
+    pays_after: Count | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Presentation:
     """The declaration of one benchmark.
 
@@ -127,7 +148,8 @@ class Presentation:
     note on today's figures beside the paper's; `reimplemented` maps a system of the paper to a
     variant. `apart` are the designs that replace the database of which sizes and loads are
     reported; `writes` are the client's measures that commit, `harness` those that call no engine:
-    their rows are not ranked. `lessons` are for those who learn or teach with a row.
+    their rows are not ranked. `lessons` are for those who learn or teach with a row;
+    `enhancements` are what a study's effects stand beside.
     """
 
     title: Word
@@ -142,6 +164,7 @@ class Presentation:
     varying: Varying = field(default_factory=Varying)
     ladder: CostLadder = field(default_factory=CostLadder)
     lessons: Annotated[tuple[Lesson, ...], Most(1_000)] = ()
+    enhancements: Annotated[tuple[Enhancement, ...], Most(100)] = ()
 
     def lesson_of(self, operation: str) -> Lesson | None:
         """The lesson of an operation, if there is one."""

@@ -229,7 +229,9 @@ def _edition(choices: Choices, benchmark: Benchmark) -> str:
 
 
 def _scales(choices: Choices, benchmark: Benchmark, edition: str) -> tuple[int, ...]:
-    if edition != benchmark.default_edition or choices.preset in ("quick", "study"):
+    if choices.preset == "study" and edition == benchmark.default_edition:
+        return benchmark.study_scales or benchmark.default_scales[:1]
+    if edition != benchmark.default_edition or choices.preset == "quick":
         return benchmark.default_scales[:1]
     return benchmark.default_scales
 

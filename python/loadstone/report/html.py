@@ -42,6 +42,7 @@ from loadstone.report.legible import legible_run
 from loadstone.report.panel import STRIP_PX, Panel, panels
 from loadstone.report.paper_words import gain, nothing
 from loadstone.report.study_page import study_context, study_panels
+from loadstone.report.study_paper_page import paper_context
 from loadstone.report.unequal_words import unequal_lines
 from loadstone.report.users_page import users_context
 from loadstone.report.work_words import work_words
@@ -71,6 +72,8 @@ SECTIONS = {
 SECTIONS_OF_STUDY = {
     "findings": "What was learned",
     "study": "What each switch changes",
+    "enhancements": "The paper\N{RIGHT SINGLE QUOTATION MARK}s changes, then and now",
+    "break_even": "When it pays off",
     "waterfall": "From base to the other end",
     "study_terms": "The terms",
     "machine": "Calibration and the machine",
@@ -206,6 +209,7 @@ def _study(whole: Summary) -> dict[str, Any]:
         "bare_panels": study_panels(details, run.operations, plans=False),
         "terms": study_terms(run),
         **study_context(found, details, descents(found), run.operations),
+        **paper_context(run, found),
     }
 
 
@@ -279,7 +283,10 @@ def _folded(kept: Sequence[Panel]) -> dict[str, Any]:
 def _contents(context: Mapping[str, Any]) -> list[tuple[str, str]]:
     """(id, heading) of the sections that the page has."""
     if "map" in context:
-        there = {"waterfall": context["falls"], "study_terms": context["terms"].switches}
+        there = {
+            "enhancements": context["changes"], "break_even": context["paying"],
+            "waterfall": context["falls"], "study_terms": context["terms"].switches,
+        }  # fmt: skip
         return [(name, told) for name, told in SECTIONS_OF_STUDY.items() if there.get(name, True)]
     terms_told = context["terms"].rows or context["terms"].settings
     there = {

@@ -1,13 +1,15 @@
 """The Markdown report: verdict, summary and the paper's tables, for a pull request or a README."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
+from loadstone.analysis.break_even import break_evens
 from loadstone.analysis.budget import budgets
 from loadstone.analysis.budget_overview import overviews
 from loadstone.analysis.calibration import calibration
 from loadstone.analysis.cell_summary import CellSummary
+from loadstone.analysis.enhancements import enhanced, winners
 from loadstone.analysis.findings.learned import Learned, learned
 from loadstone.analysis.growth import growth
 from loadstone.analysis.published import comparisons
@@ -18,7 +20,7 @@ from loadstone.analysis.terms import terms
 from loadstone.analysis.user_points import users_tables
 from loadstone.analysis.verdict import circumstances, headline, verdict
 from loadstone.record.model import Run
-from loadstone.report import reproduce, study_words
+from loadstone.report import break_even_words, enhancement_words, reproduce, study_words
 from loadstone.report.base import Report
 from loadstone.report.budget_words import overview_rows, quality_line
 from loadstone.report.calibration_table import CalibrationRow, calibration_table
@@ -63,6 +65,8 @@ def _lines(whole: Summary, plan_hash: str) -> Iterable[str]:
     study = study_map(run)
     if study is not None:
         yield from _study(study, whole)
+        yield from _pays_off(study, whole)
+        yield from _enhancements(study, whole)
     else:
         yield from _body(whole, found)
     yield from _reasons(whole, "failed", "Failed:")
@@ -137,7 +141,42 @@ def _study(found: StudyMap, whole: Summary) -> Iterable[str]:
     if acting:
         yield from ("", "Strongest effects:", "")
     for one, each in sorted(acting, key=lambda pair: -pair[1].strength)[:STRONGEST]:
-        yield f"- {plain(study_words.line(study_words.name_words(one), each))}"
+        yield f"- {plain(study_words.line(study_words.place_words(one, found.operations), each))}"
+
+
+def _pays_off(found: StudyMap, whole: Summary) -> Iterable[str]:
+    """After how many tuples a value is ahead, a table for each operation and tactic."""
+    paying = break_evens(whole.run, found)
+    for one in paying:
+        yield from ("", f"**When it pays off: {plain(one.operation)}**", "")
+        yield from _table(break_even_words.headings(one, whole.words.scale),
+                          break_even_words.rows(one))  # fmt: skip
+    if paying:
+        yield from ("", plain(break_even_words.note(paying[0].scales, whole.words)))
+        if line := break_even_words.paper_line(paying, whole.words):
+            yield from ("", plain(line))
+
+
+def _enhancements(found: StudyMap, whole: Summary) -> Iterable[str]:
+    """The paper's changes then and now, a table for each."""
+    changes = enhanced(whole.run, found)
+    if changes:
+        yield from ("", "**The paper's changes, then and now**", "", plain(enhancement_words.HOW))
+    for one in changes:
+        yield from ("", f"**{plain(one.told.name)}.** {plain(enhancement_words.lead(one))}", "")
+        if one.rows:
+            yield from _table(enhancement_words.headings(one), enhancement_words.rows(one))
+    lines = list(enhancement_words.winner_lines(winners(changes)))
+    if lines:
+        yield from ("", plain(lines[0]), "", *(f"- {plain(line)}" for line in lines[1:]))
+
+
+def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterable[str]:
+    """The first column left, the others right."""
+    yield f"| {' | '.join(map(plain, headings))} |"
+    yield f"|---|{'--:|' * (len(headings) - 1)}"
+    for row in rows:
+        yield f"| {' | '.join(map(plain, row))} |"
 
 
 def plain(text: str) -> str:

@@ -1,8 +1,11 @@
 """A study as an object of the JSON report: ratios with their bounds, times in ns."""
 
+from dataclasses import asdict
 from math import exp
 from typing import Any
 
+from loadstone.analysis.break_even import Paying, break_evens
+from loadstone.analysis.enhancements import enhanced
 from loadstone.analysis.study import NS_PER_MS, SwitchEffect, study_map
 from loadstone.analysis.study_details import SwitchDetail, switch_details
 from loadstone.analysis.study_waterfall import Descent, descents
@@ -21,6 +24,8 @@ def study_object(run: Run) -> dict[str, Any] | None:
     falls = {(one.operation.rows, one.operation.name): one for one in descents(found)}
     return {
         "switches": [plain(switch) for switch in found.order],
+        "break_even": [_paying(one) for one in break_evens(run, found)],
+        "enhancements": [asdict(one) for one in enhanced(run, found)],
         "operations": [
             {
                 "operation": one.name,
@@ -37,6 +42,27 @@ def study_object(run: Run) -> dict[str, Any] | None:
                 "waterfall": _fall(falls.get((one.rows, one.name))),
             }
             for one in found.operations
+        ],
+    }
+
+
+def _paying(one: Paying) -> dict[str, Any]:
+    return {
+        "operation": one.operation,
+        "tactic": one.tactic,
+        "scales": list(one.scales),
+        "values": [asdict(each) for each in one.values],
+        "pairs": [
+            {
+                "slow": pair.slow,
+                "fast": pair.fast,
+                "tuples": pair.tuples.value,
+                "tuples_low": pair.tuples.low,
+                "tuples_high": pair.tuples.high,
+                "extrapolated": pair.tuples.extrapolated,
+                "bent": list(pair.bent),
+            }
+            for pair in one.pairs
         ],
     }
 

@@ -9,7 +9,7 @@ from loadstone.analysis.study_details import Count
 from loadstone.analysis.study_waterfall import CLOSED_WITHIN, Descent, Together
 from loadstone.plan.study import Switch
 from loadstone.statistics.estimate import Estimate
-from loadstone.text.numbers import TIMES, digits, duration, percent, size, times
+from loadstone.text.numbers import TIMES, digits, duration, number, percent, size, times
 
 NOTHING = "·"
 """A cell without an effect that may be called one."""
@@ -70,6 +70,12 @@ def shown(each: SwitchEffect) -> Shown | None:
 def name_words(operation: StudiedOperation) -> str:
     """An operation's name, marked where not all that its effects rest on is in order."""
     return operation.name if operation.status == "ok" else f"{operation.name} {UNSOUND}"
+
+
+def place_words(operation: StudiedOperation, among: Sequence[StudiedOperation]) -> str:
+    """An operation's name, with its scale where those it stands among have several."""
+    many = len({one.rows for one in among}) > 1
+    return f"{name_words(operation)}, {number(operation.rows)}" if many else name_words(operation)
 
 
 def line(operation: str, each: SwitchEffect) -> str:
@@ -138,7 +144,7 @@ def noise_lines(operations: Sequence[StudiedOperation]) -> list[str]:
     if not known:
         return []
     lines = [
-        f"{name_words(one)}: {told(one.noise)};"
+        f"{place_words(one, operations)}: {told(one.noise)};"
         f" no effect within {digits(exp(effects.threshold))}{TIMES} of none is called one"
         for effects, one in known[:NOISES_MOST]
     ]

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from loadstone.analysis.break_even import break_evens
+from loadstone.analysis.enhancements import enhanced, winners
 from loadstone.analysis.study import (
     StudiedOperation,
     StudyMap,
@@ -25,6 +27,8 @@ from loadstone.plan.choices import FACTORIAL, as_command
 from loadstone.plan.plan import Plan
 from loadstone.plan.presentation import Presentation
 from loadstone.record.model import CellResult, Run
+from loadstone.report.break_even_words import crossing_words, paper_line
+from loadstone.report.enhancement_words import winner_lines
 from loadstone.report.legible import legible_run
 from loadstone.report.study_words import (
     NOTHING,
@@ -35,6 +39,7 @@ from loadstone.report.study_words import (
     milliseconds,
     name_words,
     noise_lines,
+    place_words,
     value_words,
     words,
     work_words,
@@ -130,6 +135,8 @@ def study_summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | 
     for place, text in enumerate(noise_lines(found.operations)):
         yield Text(text if place else f"\n{text}", style="dim" if place else "bold")
     yield from _strongest(run, found)
+    yield from _pays_off(run, found)
+    yield from _winners(run, found)
     yield from _further(run, found)
     yield from _problems(found, record)
     yield Text("")
@@ -179,7 +186,31 @@ def _strongest(run: Run, found: StudyMap) -> Iterable[Text]:
         yield Text("Strongest effects", style="bold")
     for _, operation, each in effects[:STRONGEST]:
         work = work_words(work_changed(run, found, operation, each.switch.key)[:WORK_MOST])
-        yield Text("; ".join(filter(None, (line(name_words(operation), each), work))))
+        yield Text(
+            "; ".join(filter(None, (line(place_words(operation, found.operations), each), work)))
+        )
+
+
+def _pays_off(run: Run, found: StudyMap) -> Iterable[Text | Table]:
+    """After how many tuples a value is ahead of the base: a line for each operation."""
+    paying = break_evens(run, found)
+    if not paying:
+        return
+    yield Text("")
+    yield Text(f"Ahead after so many {run.presentation.scale}", style="bold")
+    for one in paying:
+        base = one.values[0].value
+        told = [(each.value, one.pair(base, each.value)) for each in one.values[1:]]
+        words = [f"{name} {crossing_words(pair.tuples)}" for name, pair in told if pair]
+        yield Text(f"{one.operation}, {one.tactic} over {base}: {', '.join(words)}")
+    if paper := paper_line(paying, run.presentation):
+        yield Text(paper, style="dim")
+
+
+def _winners(run: Run, found: StudyMap) -> Iterable[Text | Table]:
+    """Which change of the paper gains most, then and now."""
+    for place, told in enumerate(winner_lines(winners(enhanced(run, found)))):
+        yield Text(told if place else f"\n{told}", style="" if place else "bold")
 
 
 def _further(run: Run, found: StudyMap) -> Iterable[Text]:

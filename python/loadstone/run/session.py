@@ -75,6 +75,8 @@ def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
     choices = choices_from(merged, str(file or COMMAND_LINE))
     _refuse_those_of_a_study(merged, file)
     benchmark = registry.load_benchmark(choices.benchmark)()
+    if choices.design:
+        choices = _of_the_paper(choices, benchmark)
     parsed = [_variant(secret.admitted(text), benchmark.seam) for text in choices.on]
     parsed = parsed or _installed(benchmark)
     if choices.design:
@@ -98,6 +100,14 @@ def _refuse_those_of_a_study(merged: Mapping[str, Any], file: Path | None) -> No
             f"{file or COMMAND_LINE}: {names[0]} is a choice of a study, and this is none",
             hint=f"loadstone study{f' --plan {shlex.quote(str(file))}' if file else ''}",
         )
+
+
+def _of_the_paper(choices: Choices, benchmark: Benchmark) -> Choices:
+    """A study's choices, with the benchmark's own for what the user left open."""
+    if choices.on or not benchmark.study_on:
+        return choices
+    vary = choices.vary or benchmark.study_vary
+    return dataclasses.replace(choices, on=(benchmark.study_on,), vary=vary)
 
 
 def _study(

@@ -9,11 +9,13 @@ ln of its median time in ms; a combination that failed is absent.
     study_effects(parts, blocks, control) what was found, with intervals (effects.py)
     waterfall(found)                      from one end to the other, part by part (waterfall.py)
     too_wide, escalation, to_open, prunable   what to do next (decisions.py)
+    crossing                              from what size on the other side is ahead (break_even.py)
     Design, to_hold                       what an operation's blocks measure (steering.py)
 
 Effects are on ln: `as_ratio` makes ratios of them.
 """
 
+from loadstone.statistics.study.break_even import Crossing, crossing
 from loadstone.statistics.study.decisions import (
     TOGETHER_BLOCKS,
     Escalation,
@@ -60,6 +62,7 @@ __all__ = [
     "TOGETHER_BLOCKS",
     "Block",
     "Combination",
+    "Crossing",
     "Design",
     "Escalation",
     "Interaction",
@@ -71,6 +74,7 @@ __all__ = [
     "as_ratio",
     "blocks_least",
     "confirming",
+    "crossing",
     "escalation",
     "every",
     "factorial",

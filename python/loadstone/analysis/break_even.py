@@ -1,0 +1,178 @@
+"""After how many tuples a value of a tactic pays off, of a study at several scales.
+
+A statement is a start and a cost of each tuple. Some values of a tactic start later and take less
+for each: where code is made first, say. Both come from one operation's times at the smallest and
+at the largest scale; two values are compared block by block (`statistics/study/break_even.py`).
+
+False where the time of a statement is no straight line over the scale: a scale between at which
+two values differ otherwise than their line says is named.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from math import exp
+from statistics import median
+
+from loadstone.analysis.study import NS_PER_MS, StudyMap, blocks
+from loadstone.analysis.study_design import all_combinations, of_operation
+from loadstone.record.model import BELIEVED, CellResult, Run
+from loadstone.statistics.estimate import Estimate
+from loadstone.statistics.study import BASE, Block, Crossing, crossing
+from loadstone.statistics.study import Combination as Flipped
+from loadstone.statistics.study.observations import centre
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class ValueCost:
+    """A value: `start_ns` is its statement's time at the smallest scale, `each_ns` what each
+    further tuple takes, `compile_ns` the part of the start in which code was made (median; None if
+    the engine does not count it, or made none)."""
+
+    value: str
+    start_ns: Estimate
+    each_ns: Estimate
+    compile_ns: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class BreakEven:
+    """From how many tuples on `fast` takes less time than `slow`."""
+
+    slow: str
+    fast: str
+    tuples: Crossing
+    """Differences in ns."""
+    bent: tuple[int, ...] = ()
+    """The scales between at which the difference is not that of the line, by both intervals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paying:
+    """The values of one tactic on one operation, in the study's order, the base first."""
+
+    operation: str
+    tactic: str
+    scales: tuple[int, ...]
+    values: tuple[ValueCost, ...]
+    pairs: tuple[BreakEven, ...]
+    """Each of two values: both ways."""
+
+    def pair(self, slow: str, fast: str) -> BreakEven | None:
+        """From how many tuples on one value is ahead of the other; None of a value and itself."""
+        return next((one for one in self.pairs if (one.slow, one.fast) == (slow, fast)), None)
+
+
+def break_evens(run: Run, found: StudyMap) -> tuple[Paying, ...]:
+    """Of every operation that a study has at several scales, and of every tactic of which one value
+    starts later than another."""
+    results: dict[tuple[str, int], dict[str, CellResult]] = defaultdict(dict)
+    for result in run.results:
+        if result.status in BELIEVED and result.samples:
+            results[result.cell.operation, result.cell.rows][result.cell.variant] = result
+    names = dict.fromkeys(cell.operation for cell in run.plan.cells)
+    made = []
+    for name in names:
+        scales = sorted(rows for operation, rows in results if operation == name)
+        if len(scales) > 1:
+            at = {
+                rows: _Measured.of(run, found, name, rows, results[name, rows]) for rows in scales
+            }
+            tactics = dict.fromkeys(switch.tactic for switch in found.study.switches)
+            made += [one for tactic in tactics if (one := _paying(found, name, tactic, at))]
+    return tuple(made)
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """An operation at one scale: its blocks, and the compile time of each combination."""
+
+    blocks: Sequence[Block]
+    compile_ns: Mapping[Flipped, float]
+
+    @staticmethod
+    def of(
+        run: Run, found: StudyMap, name: str, rows: int, results: Mapping[str, CellResult]
+    ) -> "_Measured":
+        decided = of_operation(run.decisions, name, rows)
+        combinations = all_combinations(found.study, decided)
+        made = {}
+        for each in combinations:
+            samples = results[each.variant].samples if each.variant in results else ()
+            counted = [one.compile_ns for one in samples if one.compile_ns]
+            if counted:
+                made[frozenset(each.flipped)] = float(median(counted))
+        return _Measured(blocks(combinations, results), made)
+
+    def times_ns(self, combination: Flipped) -> list[float]:
+        """Of each block that has it."""
+        return [
+            exp(block[combination]) * NS_PER_MS for block in self.blocks if combination in block
+        ]
+
+    def differences_ns(self, slow: Flipped, fast: Flipped) -> list[float]:
+        """The time of `fast` less that of `slow`, of each block that has both."""
+        return [
+            (exp(block[fast]) - exp(block[slow])) * NS_PER_MS
+            for block in self.blocks
+            if {slow, fast} <= block.keys()
+        ]
+
+
+def _paying(
+    found: StudyMap, operation: str, tactic: str, at: Mapping[int, _Measured]
+) -> Paying | None:
+    own = [switch for switch in found.study.switches if switch.tactic == tactic]
+    values = {own[0].base: BASE} | {each.other: frozenset({each.key}) for each in own}
+    scales = tuple(at)
+    measured = {
+        value: flipped
+        for value, flipped in values.items()
+        if all(at[rows].times_ns(flipped) for rows in (scales[0], scales[-1]))
+    }
+    if len(measured) < 2:
+        return None
+    pairs = tuple(
+        _break_even(slow, fast, {rows: one.differences_ns(values[slow], values[fast])
+                                 for rows, one in at.items()})
+        for slow, fast in permutations(measured, 2)
+    )  # fmt: skip
+    if not any(one.tuples.value and (one.tuples.low or 0) > scales[0] for one in pairs):
+        return None
+    costs = tuple(_cost(value, flipped, at) for value, flipped in measured.items())
+    return Paying(operation, tactic, scales, costs, pairs)
+
+
+def _cost(value: str, flipped: Flipped, at: Mapping[int, _Measured]) -> ValueCost:
+    small, *_, large = at
+    first, last = (centre(at[rows].times_ns(flipped), CONFIDENCE) for rows in (small, large))
+    span = large - small
+    bounds = [b for b in (first.low, first.high, last.low, last.high) if b is not None]
+    low, high = (
+        ((bounds[2] - bounds[1]) / span, (bounds[3] - bounds[0]) / span)
+        if len(bounds) == 4
+        else (None, None)
+    )
+    each = Estimate((last.value - first.value) / span, low, high)
+    return ValueCost(value, first, each, at[small].compile_ns.get(flipped))
+
+
+def _break_even(slow: str, fast: str, differences_ns: Mapping[int, Sequence[float]]) -> BreakEven:
+    small, *between, large = differences_ns
+    found = crossing(small, differences_ns[small], large, differences_ns[large])
+    bent = tuple(rows for rows in between if _bends(found, rows, differences_ns[rows]))
+    return BreakEven(slow, fast, found, bent)
+
+
+def _bends(found: Crossing, rows: int, differences_ns: Sequence[float]) -> bool:
+    """Whether what was measured at a scale lies apart from what the line says of it."""
+    if not differences_ns:
+        return False
+    line = found.predicted(rows)
+    own = centre(differences_ns, CONFIDENCE)
+    if line.low is None or line.high is None or own.low is None or own.high is None:
+        return False
+    return own.low > line.high or own.high < line.low

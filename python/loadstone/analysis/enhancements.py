@@ -1,0 +1,184 @@
+"""A paper's changes to its own system beside the switches that make them today: how many times as
+fast each operation became, then and now.
+
+Then: the unchanged system's printed time over the changed one's. Now: of a study, the time at base
+over that with the switch alone at its other value. A switch that acts only with the others (vector
+instructions, under vectorised execution) has that ratio instead, and says so. Different machines,
+data in different places and other bases stand beside each other here: what may be compared is which
+change wins where, not one number with another.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from loadstone.analysis.study import StudiedOperation, StudyMap, SwitchEffect
+from loadstone.plan.presentation import Enhancement
+from loadstone.plan.study import Switch
+from loadstone.record.model import Run
+from loadstone.statistics.estimate import Estimate
+
+LEAST = 0.03
+"""A smaller gain wins nothing: 3 %."""
+
+
+@dataclass(frozen=True, slots=True)
+class Then:
+    """A published gain: so many times as fast by a table."""
+
+    table: str
+    gain: float
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """Today's gain by one switch. `last`: measured with all other switches flipped. `called`:
+    whether the study calls it an effect; if not, it is none that was found."""
+
+    switch: Switch
+    gain: Estimate
+    last: bool
+    called: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EnhancedRow:
+    """One operation of the paper at one scale."""
+
+    label: str
+    operation: str | None
+    scale: int
+    then: tuple[Then, ...]
+    now: tuple[Now, ...]
+
+    @property
+    def best_now(self) -> Now | None:
+        """The largest of today's gains that are called effects."""
+        called = [one for one in self.now if one.called]
+        return max(called, key=lambda one: one.gain.value, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Enhanced:
+    """One change: its rows, and the switches of this study that make it (none: `told.command`
+    measures it)."""
+
+    told: Enhancement
+    rows: tuple[EnhancedRow, ...]
+    switches: tuple[Switch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Winner:
+    """The change with the largest gain on one operation, then and now; empty where none gains."""
+
+    label: str
+    scale: int
+    then: str
+    then_gain: float | None
+    now: str
+    now_gain: Estimate | None
+
+    @property
+    def turned(self) -> bool:
+        """Whether another one wins today."""
+        return bool(self.then and self.now) and self.then != self.now
+
+
+def enhanced(run: Run, found: StudyMap) -> tuple[Enhanced, ...]:
+    """Every change that the record's benchmark declares; empty where it declares none."""
+    operations = {(one.name, one.rows): one for one in found.operations}
+    return tuple(_enhanced(run, told, found, operations) for told in run.presentation.enhancements)
+
+
+def winners(changes: tuple[Enhanced, ...]) -> tuple[Winner, ...]:
+    """Of each row that a change of the paper has a time for, by elapsed times."""
+    rows: dict[tuple[str, int], list[tuple[str, EnhancedRow]]] = {}
+    for one in changes:
+        for row in one.rows:
+            rows.setdefault((row.label, row.scale), []).append((one.told.name, row))
+    return tuple(_winner(label, scale, own) for (label, scale), own in rows.items())
+
+
+def _winner(label: str, scale: int, own: list[tuple[str, EnhancedRow]]) -> Winner:
+    then = [(row.then[0].gain, name) for name, row in own if row.then]
+    now = [(row.best_now.gain, name) for name, row in own if row.best_now]
+    then = [one for one in then if one[0] > 1 + LEAST]
+    now = [one for one in now if one[0].value > 1 + LEAST]
+    gain, name = max(then, default=(None, ""))
+    best, now_name = max(now, key=lambda one: one[0].value, default=(None, ""))
+    return Winner(label, scale, name, gain, now_name, best)
+
+
+def _enhanced(
+    run: Run,
+    told: Enhancement,
+    found: StudyMap,
+    operations: Mapping[tuple[str, int], StudiedOperation],
+) -> Enhanced:
+    named = {switch.name: switch for switch in found.study.switches}
+    switches = tuple(named[name] for name in told.switches if name in named)
+    rows: dict[tuple[str, int], EnhancedRow] = {}
+    for table, label, operation, scale, gain in _published(run.published, told):
+        then = (*rows[label, scale].then, Then(table, gain)) if (label, scale) in rows else (
+            Then(table, gain),)  # fmt: skip
+        studied = operations.get((operation or "", scale))
+        now = tuple(_now(studied, switches)) if studied else ()
+        rows[label, scale] = EnhancedRow(label, operation, scale, then, now)
+    if not rows:
+        rows = dict(_without_table(run, switches, operations))
+    return Enhanced(told, tuple(rows.values()), switches)
+
+
+def _published(
+    published: Mapping[str, Any], told: Enhancement
+) -> Iterator[tuple[str, str, str | None, int, float]]:
+    """(table, label, operation, scale, gain) of each row that has both times."""
+    for table in published.get("tables", ()):
+        if table["number"] not in told.tables:
+            continue
+        for label, operation, values in table["rows"]:
+            after, before = values.get(told.name), values.get(told.before)
+            if isinstance(after, int | float) and isinstance(before, int | float) and after > 0:
+                yield table["number"], label, operation, int(table["scale"]), before / after
+
+
+def _without_table(
+    run: Run,
+    switches: tuple[Switch, ...],
+    operations: Mapping[tuple[str, int], StudiedOperation],
+) -> Iterator[tuple[tuple[str, int], EnhancedRow]]:
+    """The rows of all tables, for a change that the paper measured by none."""
+    for table in run.published.get("tables", ()):
+        for label, operation, _ in table["rows"]:
+            scale = int(table["scale"])
+            studied = operations.get((operation or "", scale))
+            now = tuple(_now(studied, switches)) if studied else ()
+            if now:
+                yield (label, scale), EnhancedRow(label, operation, scale, (), now)
+
+
+def _now(studied: StudiedOperation, switches: tuple[Switch, ...]) -> Iterator[Now]:
+    effects = {each.switch.key: each for each in studied.switches}
+    for switch in switches:
+        each = effects.get(switch.key)
+        found = _gain(each) if each and not each.failure else None
+        if found is not None:
+            yield Now(switch, *found)
+
+
+def _gain(each: SwitchEffect) -> tuple[Estimate, bool, bool] | None:
+    if each.alone is not None and each.acts_alone:
+        return _inverse(each.alone), False, True
+    if each.last is not None and each.acts_last:
+        return _inverse(each.last), True, True
+    return (_inverse(each.alone), False, False) if each.alone is not None else None
+
+
+def _inverse(ratio: Estimate) -> Estimate:
+    """Of times, as a gain: bounds change places."""
+    return Estimate(
+        1 / ratio.value,
+        None if ratio.high is None else 1 / ratio.high,
+        None if ratio.low is None else 1 / ratio.low,
+    )

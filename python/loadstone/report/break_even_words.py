@@ -1,0 +1,118 @@
+"""When a value of a tactic pays off, in words and as the rows of a table."""
+
+from collections.abc import Iterator, Sequence
+
+from loadstone.analysis.break_even import BreakEven, Paying, ValueCost
+from loadstone.plan.presentation import Presentation
+from loadstone.statistics.estimate import Estimate
+from loadstone.statistics.study import Crossing
+from loadstone.text.numbers import digits, duration, listing, number
+
+AT_ONCE = "at once"
+NEVER = "never"
+AT_FIRST = "only at first"
+"""Ahead at the smallest scale, and no more at the largest."""
+SELF = ""
+"""Of a value beside itself."""
+
+
+def headings(one: Paying, scale: str) -> tuple[str, ...]:
+    """Of a table, a row for each value."""
+    least = number(one.scales[0])
+    return (
+        one.tactic,
+        f"at {least}",
+        f"each further of the {scale}",
+        "of it making code",
+        *(f"ahead of {each.value} after" for each in one.values),
+    )
+
+
+def rows(one: Paying) -> Iterator[tuple[str, ...]]:
+    """The cells of each value."""
+    for each in one.values:
+        yield (
+            each.value,
+            bounded(each.start_ns),
+            each_words(each),
+            "" if each.compile_ns is None else duration(each.compile_ns),
+            *(_cell(one.pair(slow.value, each.value)) for slow in one.values),
+        )
+
+
+def bounded(time_ns: Estimate) -> str:
+    """A time with its interval."""
+    if time_ns.low is None or time_ns.high is None:
+        return duration(time_ns.value)
+    return f"{duration(time_ns.value)} ({duration(time_ns.low)} to {duration(time_ns.high)})"
+
+
+def each_words(one: ValueCost) -> str:
+    """What a further tuple takes; a cost that may be none says so."""
+    cost = one.each_ns
+    if cost.low is not None and cost.low <= 0:
+        return f"none found, up to {digits(max(cost.high or 0.0, 0.0))} ns"
+    if cost.low is None or cost.high is None:
+        return f"{digits(cost.value)} ns"
+    return f"{digits(cost.value)} ns ({digits(cost.low)} to {digits(cost.high)})"
+
+
+def crossing_words(found: Crossing) -> str:
+    """The number with its interval, `at once` or `never`; `~` before one that lies beyond what was
+    measured, where the line is drawn on."""
+    if found.value is None and found.at_small.value < 0:
+        return AT_FIRST
+    if found.value is None:
+        return NEVER if found.low is None else f"not seen; perhaps from {_count(found.low)}"
+    mark = "~" if found.extrapolated else ""
+    if found.value == 0 and not found.high:
+        return AT_ONCE
+    value = f"{mark}{_count(found.value)}"
+    if found.low is None:
+        return value
+    return f"{value} ({_count(found.low)} to {_bound(found)})"
+
+
+def _bound(found: Crossing) -> str:
+    return "no bound" if found.high is None else _count(found.high)
+
+
+def _count(value: float) -> str:
+    return "0" if value < 0.5 else digits(value)
+
+
+def _cell(pair: BreakEven | None) -> str:
+    if pair is None:
+        return SELF
+    bent = f" (bent at {listing(map(number, pair.bent))})" if pair.bent else ""
+    return f"{crossing_words(pair.tuples)}{bent}"
+
+
+def paper_line(found: Sequence[Paying], words: Presentation) -> str:
+    """What the paper says of its own break-even, beside today's of the switch that is nearest to
+    its change; empty without either."""
+    tactics = {one.tactic for one in found}
+    for told in words.enhancements:
+        first = next(iter(told.switches), "")
+        tactic, _, values = first.partition("=")
+        if told.pays_after is None or tactic not in tactics:
+            continue
+        slow, fast = values.split(",")
+        pairs = [(one.operation, one.pair(slow, fast)) for one in found if one.tactic == tactic]
+        now = [f"{name} {crossing_words(pair.tuples)}" for name, pair in pairs if pair]
+        return (
+            f"The paper: {told.name} pays off after about {told.pays_after} {words.scale}."
+            f" Today {fast} over {slow}: {'; '.join(now)}."
+        )
+    return ""
+
+
+def note(scales: Sequence[int], words: Presentation) -> str:
+    """What the figures are, and when they would be false."""
+    return (
+        f"Both are of the straight line through the times at {number(scales[0])} and"
+        f" {number(scales[-1])} {words.scale}, each pair of values within the same blocks; an"
+        " interval holds the truth at 95 % where times are such a line. ~: beyond the largest"
+        " scale, where the line is drawn on. bent: there the two differ"
+        " otherwise than the line."
+    )

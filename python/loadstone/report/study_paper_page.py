@@ -1,0 +1,46 @@
+"""What the page of a study sets beside its map: when a value pays off, and the paper's changes."""
+
+from typing import Any
+
+from markupsafe import Markup
+
+from loadstone.analysis.break_even import break_evens
+from loadstone.analysis.enhancements import enhanced, winners
+from loadstone.analysis.study import StudyMap
+from loadstone.record.model import Run
+from loadstone.report import break_even_words, enhancement_words
+from loadstone.report.drawing import svg_of
+from loadstone.report.enhancement_chart import then_and_now
+
+
+def paper_context(run: Run, found: StudyMap) -> dict[str, Any]:
+    """What the two templates need; empty lists where there is nothing to say."""
+    paying = break_evens(run, found)
+    changes = enhanced(run, found)
+    scales = sorted({row.scale for one in changes for row in one.rows}, reverse=True)
+    drawn = enhancement_words.drawn(changes, scales[0]) if scales else []
+    lines = list(enhancement_words.winner_lines(winners(changes)))
+    words = run.presentation
+    return {
+        "paying": [
+            (one, break_even_words.headings(one, words.scale), list(break_even_words.rows(one)))
+            for one in paying
+        ],
+        "paying_note": break_even_words.note(paying[0].scales, words) if paying else "",
+        "paying_line": break_even_words.paper_line(paying, words),
+        "changes": [
+            (one.told.name, enhancement_words.lead(one), enhancement_words.headings(one),
+             list(enhancement_words.rows(one)))
+            for one in changes
+        ],
+        "changes_how": enhancement_words.HOW,
+        "changes_scale": scales[0] if scales else 0,
+        "changes_drawing": _drawing(drawn),
+        "winner_lines": lines,
+    }  # fmt: skip
+
+
+def _drawing(drawn: Any) -> Markup:
+    if not drawn:
+        return Markup("")
+    return Markup(svg_of(*then_and_now(drawn)))  # noqa: S704 - Vega escapes every text in it
