@@ -22,7 +22,7 @@ from loadstone import registry
 from loadstone.control_characters import legible
 from loadstone.record.model import Run
 from loadstone.report.legible import inert
-from loadstone.report.markdown import code
+from loadstone.report.markdown_text import code
 from loadstone.report.terminal import print_summary
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J<script>alert(1)</script>|`[x](js:1)`\r\x9b31m\u202e\u2028\n=1+1"

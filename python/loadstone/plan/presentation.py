@@ -141,6 +141,17 @@ class Enhancement:
 
 
 @dataclass(frozen=True, slots=True)
+class Routine:
+    """A line of a paper's profile: a routine's share of the run time in percent, and the functions
+    of today that do its work, as expressions that match the beginning of a name."""
+
+    name: Word
+    what: Sentence
+    share_percent: Annotated[float, Within(0, 100)]
+    functions: Words
+
+
+@dataclass(frozen=True, slots=True)
 class Presentation:
     """The declaration of one benchmark.
 
@@ -149,7 +160,7 @@ class Presentation:
     variant. `apart` are the designs that replace the database of which sizes and loads are
     reported; `writes` are the client's measures that commit, `harness` those that call no engine:
     their rows are not ranked. `lessons` are for those who learn or teach with a row;
-    `enhancements` are what a study's effects stand beside.
+    `enhancements` are what a study's effects stand beside, `routines` what sampled functions do.
     """
 
     title: Word
@@ -165,6 +176,7 @@ class Presentation:
     ladder: CostLadder = field(default_factory=CostLadder)
     lessons: Annotated[tuple[Lesson, ...], Most(1_000)] = ()
     enhancements: Annotated[tuple[Enhancement, ...], Most(100)] = ()
+    routines: Annotated[tuple[Routine, ...], Most(100)] = ()
 
     def lesson_of(self, operation: str) -> Lesson | None:
         """The lesson of an operation, if there is one."""

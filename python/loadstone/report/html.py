@@ -42,7 +42,7 @@ from loadstone.report.legible import legible_run
 from loadstone.report.panel import STRIP_PX, Panel, panels
 from loadstone.report.paper_words import gain, nothing
 from loadstone.report.study_page import study_context, study_panels
-from loadstone.report.study_paper_page import paper_context
+from loadstone.report.study_paper_page import paper_context, routines_context
 from loadstone.report.unequal_words import unequal_lines
 from loadstone.report.users_page import users_context
 from loadstone.report.work_words import work_words
@@ -242,6 +242,7 @@ def _of_run(whole: Summary) -> dict[str, Any]:
         "scaled_to": numbers.listing(map(numbers.number, dict.fromkeys(nominal))),
         **users_context(whole),
         **budget_context(whole),
+        **routines_context(whole),
         "terms": terms(whole),
     }
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from loadstone.analysis.calibration import calibration
 from loadstone.analysis.growth import Growth, growth
 from loadstone.analysis.ladder import ladders
+from loadstone.analysis.routines import profiles
 from loadstone.analysis.summary import Summary, summarise
 from loadstone.analysis.verdict import Verdict, verdict
 from loadstone.control_characters import legible_json
@@ -51,6 +52,7 @@ def encode(whole: Summary) -> bytes:
         "growth": [_growth(line) for line in growth(whole)],
         "ladder": [dataclasses.asdict(ladder) for ladder in ladders(whole)],
         "budgets": budget_objects(run),
+        "routines": [dataclasses.asdict(one) for one in profiles(run)],
         "study": study_object(run),
         "users": [_users(point) | {"judged": run.plan.limits} for point in run.users],
         "terms": [dataclasses.asdict(term) for term in run.terms],

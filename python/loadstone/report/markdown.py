@@ -1,26 +1,26 @@
 """The Markdown report: verdict, summary and the paper's tables, for a pull request or a README."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import ClassVar
 
-from loadstone.analysis.break_even import break_evens
 from loadstone.analysis.budget import budgets
 from loadstone.analysis.budget_overview import overviews
 from loadstone.analysis.calibration import calibration
 from loadstone.analysis.cell_summary import CellSummary
-from loadstone.analysis.enhancements import enhanced, winners
 from loadstone.analysis.findings.learned import Learned, learned
 from loadstone.analysis.growth import growth
 from loadstone.analysis.published import comparisons
 from loadstone.analysis.standing import unjudged
-from loadstone.analysis.study import StudyMap, study_map
+from loadstone.analysis.study import study_map
 from loadstone.analysis.summary import Row, Summary, View, summarise
 from loadstone.analysis.terms import terms
 from loadstone.analysis.user_points import users_tables
 from loadstone.analysis.verdict import circumstances, headline, verdict
 from loadstone.record.model import Run
-from loadstone.report import break_even_words, enhancement_words, reproduce, study_words
+from loadstone.report import (
+    reproduce,
+)
 from loadstone.report.base import Report
 from loadstone.report.budget_words import overview_rows, quality_line
 from loadstone.report.calibration_table import CalibrationRow, calibration_table
@@ -33,15 +33,14 @@ from loadstone.report.ladder_words import (
     round_trips_line,
 )
 from loadstone.report.legible import legible_run
+from loadstone.report.markdown_text import code, plain
+from loadstone.report.paper_markdown import changes, pays_off, profile, study_map_lines
 from loadstone.report.paper_words import FEW, PaperCell, PaperTable, lead, paper_tables, unmeasured
 from loadstone.report.unequal_words import unequal_lines
 from loadstone.text import numbers
 
 NEAR_OVERHEAD = "*"
-STRONGEST = 6
-"""Effects of a study that are told with their intervals."""
 FINDINGS_MOST = 12
-HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
 class MarkdownReport(Report):
@@ -64,9 +63,9 @@ def _lines(whole: Summary, plan_hash: str) -> Iterable[str]:
     yield from _learned(whole, found)
     study = study_map(run)
     if study is not None:
-        yield from _study(study, whole)
-        yield from _pays_off(study, whole)
-        yield from _enhancements(study, whole)
+        yield from study_map_lines(study, whole)
+        yield from pays_off(study, whole)
+        yield from changes(study, whole)
     else:
         yield from _body(whole, found)
     yield from _reasons(whole, "failed", "Failed:")
@@ -105,6 +104,7 @@ def _body(whole: Summary, found: Learned) -> Iterable[str]:
         yield from _view(whole, view, found)
     yield from _marks(whole)
     yield from _budget(whole)
+    yield from profile(whole)
     yield from _paper(whole)
     yield from _ladder(whole)
     yield from _growth(whole)
@@ -116,81 +116,6 @@ def _unequal(whole: Summary) -> Iterable[str]:
         yield ""
         yield f"Unequal terms: {plain(', '.join(unequal))}."
     yield from (f"- ≠ {plain(line)}" for line in unequal_lines(whole, marks=True))
-
-
-def _study(found: StudyMap, whole: Summary) -> Iterable[str]:
-    """The sensitivity map, and the strongest effects with their intervals."""
-    headings = [plain(study_words.words(switch)) for switch in found.order]
-    for rows in dict.fromkeys(one.rows for one in found.operations):
-        yield from ("", plain(f"{numbers.number(rows)} {whole.words.scale}, warm"), "")
-        yield f"| operation | base | {' | '.join(headings)} |"
-        yield f"|---|--:|{'--:|' * len(headings)}"
-        for one in found.operations:
-            if one.rows == rows:
-                effects = {each.switch: each for each in one.switches}
-                cells = " | ".join(study_words.cell(effects[switch]) for switch in found.order)
-                base_ms = one.effects.base_ms
-                base = study_words.UNKNOWN if base_ms is None else study_words.milliseconds(base_ms)
-                yield f"| {plain(study_words.name_words(one))} | {base} | {cells} |"
-    if found.operations:
-        yield from ("", plain(study_words.legend(found.operations[0])))
-    noise = study_words.noise_lines(found.operations)
-    yield from (("", f"{noise[0]}:", "") if noise else ())
-    yield from (f"- {plain(each)}" for each in noise[1:])
-    acting = [(one, each) for one in found.operations for each in one.switches if each.strength]
-    if acting:
-        yield from ("", "Strongest effects:", "")
-    for one, each in sorted(acting, key=lambda pair: -pair[1].strength)[:STRONGEST]:
-        yield f"- {plain(study_words.line(study_words.place_words(one, found.operations), each))}"
-
-
-def _pays_off(found: StudyMap, whole: Summary) -> Iterable[str]:
-    """After how many tuples a value is ahead, a table for each operation and tactic."""
-    paying = break_evens(whole.run, found)
-    for one in paying:
-        yield from ("", f"**When it pays off: {plain(one.operation)}**", "")
-        yield from _table(break_even_words.headings(one, whole.words.scale),
-                          break_even_words.rows(one))  # fmt: skip
-    if paying:
-        yield from ("", plain(break_even_words.note(paying[0].scales, whole.words)))
-        if line := break_even_words.paper_line(paying, whole.words):
-            yield from ("", plain(line))
-
-
-def _enhancements(found: StudyMap, whole: Summary) -> Iterable[str]:
-    """The paper's changes then and now, a table for each."""
-    changes = enhanced(whole.run, found)
-    if changes:
-        yield from ("", "**The paper's changes, then and now**", "", plain(enhancement_words.HOW))
-    for one in changes:
-        yield from ("", f"**{plain(one.told.name)}.** {plain(enhancement_words.lead(one))}", "")
-        if one.rows:
-            yield from _table(enhancement_words.headings(one), enhancement_words.rows(one))
-    lines = list(enhancement_words.winner_lines(winners(changes)))
-    if lines:
-        yield from ("", plain(lines[0]), "", *(f"- {plain(line)}" for line in lines[1:]))
-
-
-def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterable[str]:
-    """The first column left, the others right."""
-    yield f"| {' | '.join(map(plain, headings))} |"
-    yield f"|---|{'--:|' * (len(headings) - 1)}"
-    for row in rows:
-        yield f"| {' | '.join(map(plain, row))} |"
-
-
-def plain(text: str) -> str:
-    """Text that Markdown leaves unchanged, also inside a table: one line, nothing active."""
-    text = "".join(HTML.get(c, c if ord(c) >= 32 else " ") for c in text)
-    return re.sub(r"([\\`*_\[\]|~])", r"\\\1", text)
-
-
-def code(text: str) -> str:
-    """Text as a span of code: one line, fenced by more backticks than it has in a row."""
-    line = " ".join(text.split())
-    fence = "`" * (max((len(run) for run in re.findall("`+", line)), default=0) + 1)
-    space = " " if line.startswith("`") or line.endswith("`") else ""
-    return f"{fence}{space}{line}{space}{fence}"
 
 
 def _view(whole: Summary, view: View, found: Learned) -> Iterable[str]:

@@ -1,4 +1,5 @@
-"""What the page of a study sets beside its map: when a value pays off, and the paper's changes."""
+"""What a page sets beside its own figures of what a paper tried: when a value pays off, the paper's
+changes, and its profile."""
 
 from typing import Any
 
@@ -6,9 +7,11 @@ from markupsafe import Markup
 
 from loadstone.analysis.break_even import break_evens
 from loadstone.analysis.enhancements import enhanced, winners
+from loadstone.analysis.routines import profiles
 from loadstone.analysis.study import StudyMap
+from loadstone.analysis.summary import Summary
 from loadstone.record.model import Run
-from loadstone.report import break_even_words, enhancement_words
+from loadstone.report import break_even_words, enhancement_words, routine_words
 from loadstone.report.drawing import svg_of
 from loadstone.report.enhancement_chart import then_and_now
 
@@ -38,6 +41,16 @@ def paper_context(run: Run, found: StudyMap) -> dict[str, Any]:
         "changes_drawing": _drawing(drawn),
         "winner_lines": lines,
     }  # fmt: skip
+
+
+def routines_context(whole: Summary) -> dict[str, Any]:
+    """The paper's profile beside today's; no headings where there is none."""
+    found = profiles(whole.run)
+    return {
+        "routine_headings": routine_words.headings(found, whole.labels) if found else (),
+        "routine_rows": list(routine_words.rows(found)),
+        "routine_how": routine_words.HOW,
+    }
 
 
 def _drawing(drawn: Any) -> Markup:

@@ -3,7 +3,7 @@ enhancements, each with the switches that make it today."""
 
 from pathlib import Path
 
-from loadstone.plan.presentation import Enhancement, Presentation, lessons_from
+from loadstone.plan.presentation import Enhancement, Presentation, Routine, lessons_from
 
 STUDY = "loadstone study ingres"
 FILE_SYSTEM = (
@@ -60,6 +60,36 @@ ENHANCEMENTS = (
     ),
 )
 
+ROUTINES = (
+    Routine(
+        "GETSYMBOL", "get symbol from list", 17.1,
+        ("<?lode_query::execution::interpreted::machine::getsymbol",),
+    ),
+    Routine(
+        "INTERPRET", "interpret list", 14.8,
+        (
+            "<?lode_query::execution::interpreted::machine::(interpret|typecheck|binary|relation)",
+            "<?lode_query::execution::interpreted",
+            "<lode_query::execution::interpreted",
+        ),
+    ),
+    Routine("LOG", "logarithm", 4.4, ("_*(ieee754_)?log", "core::f64::.*ln", "std::f64::.*ln")),
+    Routine("READ", "read system call", 4.3, ("_*(libc_)?p?read(64)?$", "rustix::io")),
+    Routine("BMOVE", "block memory move", 3.9, ("_*mem(cpy|move)",)),
+    Routine(
+        "GET", "get tuple", 3.7,
+        ("<?lode::(heap|btree|hash)", "<?lode_query::relation", "<?lode_query::tuple"),
+    ),
+    Routine(
+        "FWRITE", "write to file", 3.1,
+        ("_*(libc_)?f?write", "<?arrow", "_?csv", "<?lode_query::database::(rows|arrow)"),
+    ),
+    Routine(
+        "SCAN", "scan a relation", 3.0,
+        ("<?lode_query::execution::(rows|state|sink|receiver|joining)",),
+    ),
+)  # fmt: skip
+
 PRESENTATION = Presentation(
     title="INGRES",
     basis="The paper ran each query from a terminal, one user, on relations that Unix may have had "
@@ -68,4 +98,5 @@ PRESENTATION = Presentation(
     "a file, here and there.",
     lessons=lessons_from(Path(__file__).with_name("lessons.toml").read_text("utf-8")),
     enhancements=ENHANCEMENTS,
+    routines=ROUTINES,
 )

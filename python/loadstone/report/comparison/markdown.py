@@ -7,7 +7,8 @@ from loadstone.analysis.compare.compare import Comparison, Matched
 from loadstone.analysis.compare.terms import shown
 from loadstone.control_characters import legible
 from loadstone.report.comparison import wording
-from loadstone.report.markdown import plain, shorten
+from loadstone.report.markdown import shorten
+from loadstone.report.markdown_text import plain
 from loadstone.text.numbers import plural
 
 
