@@ -104,6 +104,8 @@ def test_a_rung_without_times_has_its_reason_and_is_passed_over():
     assert rungs["planned"].each_ns is None
     assert rungs["planned"].reason == "it stays prepared"
     assert rungs["counted"].below == "a constant, prepared"
+    assert rungs["counted"].attributed == "parsing and planning, and finding the rows"
+    assert rungs["uncommitted"].attributed == "writing the relation"
     assert sum(r.beyond_ns.value for r in rungs.values() if r.beyond_ns) == pytest.approx(
         rungs["whole"].each_ns.value
     )

@@ -9,6 +9,7 @@ from findings_fixture import MS, Side, found_by, made
 from loadstone.analysis.findings import (
     cache,
     cold_reads,
+    cold_spent,
     components,
     estimates,
     fixed,
@@ -20,7 +21,14 @@ from loadstone.analysis.findings import (
     steep,
 )
 from loadstone.analysis.findings.finding import Grade
-from loadstone.record.budget import ALL, Budget, BudgetBlock, BudgetPart, BudgetThread
+from loadstone.record.budget import (
+    ALL,
+    Budget,
+    BudgetBlock,
+    BudgetPart,
+    BudgetRung,
+    BudgetThread,
+)
 from loadstone.record.model import Condition, Term
 
 SLOW, FAST = "duckdb", "sqlite"
@@ -47,6 +55,14 @@ CACHE = two(
 )
 SEVERAL = two(Side(3.4), Side(2.0, cpu=1.7, counts={"client_threads": 2}))
 ESTIMATE = two(Side(10.0, plan="Seq Scan on t  (cost=0.00..9.00 rows=5000 width=4)"))
+AFTER_RESTARTS = {"temperature": "cold"}
+COLD_WAITS = two(
+    Side(10.0, cpu=0.3, samples=3, counts={"read_bytes": 1 << 21}),
+    Side(2.0, samples=3, counts={"read_bytes": 1 << 14}), **AFTER_RESTARTS,
+)  # fmt: skip
+COLD_LOOPS = two(
+    Side(10.0, plan=LOOPS, samples=3), Side(2.0, plan=HASH, samples=3), **AFTER_RESTARTS
+)
 NULL = (("null", "harness overhead"),)
 HARNESS = made({FAST: Side(0.5), SLOW: Side(1.0), "null": Side(0.2)}, roles=NULL)
 CLIENT = two(Side(10.0, cpu=0.8, server_cpu=0.1))
@@ -65,6 +81,14 @@ FIRES = [
     (cache.find, CACHE, "cache too small", Grade.CONSISTENT),
     (processors.find, SEVERAL, "several processors", Grade.CONSISTENT),
     (estimates.find, ESTIMATE, "too many", Grade.UNEXPLAINED),
+    (cold_spent.find, COLD_WAITS, "waiting", Grade.CONSISTENT),
+    (cold_spent.find, COLD_LOOPS, "joins by nested loops", Grade.CONSISTENT),
+    (
+        cold_spent.find,
+        two(Side(10.0, samples=3), Side(2.0, samples=3), **AFTER_RESTARTS),
+        "computing",
+        Grade.UNEXPLAINED,
+    ),
     (overhead.find, HARNESS, "harness", Grade.CONSISTENT),
     (overhead.find, CLIENT, "client", Grade.CONSISTENT),
 ]
@@ -124,6 +148,22 @@ SILENT = [
     ("an update, whose plan delivers nothing", estimates.find,
      two(Side(10.0, plan="Update on t  (cost=0.00..9.00 rows=0 width=0)"), destination="update"),
      ""),
+    ("a warm row", cold_spent.find, two(Side(10.0, cpu=0.3, samples=3), Side(2.0, samples=3)), ""),
+    ("samples enough for an interval", cold_spent.find,
+     two(Side(10.0, cpu=0.3), **AFTER_RESTARTS), ""),
+    ("two samples", cold_spent.find,
+     two(Side(10.0, cpu=0.3, samples=2), Side(2.0, samples=2), **AFTER_RESTARTS), ""),
+    ("a sample of the slowest is as short as one of the fastest", cold_spent.find,
+     two(Side(10.0, cpu=0.3, samples=3, scatter=(1.0, 0.2, 1.0)), Side(2.0, samples=3),
+         **AFTER_RESTARTS), ""),
+    ("neither is most in every pair", cold_spent.find,
+     two(Side(10.0, cpu=0.7, samples=3, scatter=(1.0, 1.4, 0.8)), Side(4.0, samples=3),
+         **AFTER_RESTARTS), ""),
+    ("a difference that reading the counters could make", cold_spent.find,
+     two(Side(0.1, cpu=0.1, samples=3), Side(0.02, samples=3), **AFTER_RESTARTS), ""),
+    ("processor time that is not told", cold_spent.find,
+     two(Side(10.0, samples=3, counts={"client_cpu_ns": None}), Side(2.0, samples=3),
+         **AFTER_RESTARTS), ""),
     ("a small overhead", overhead.find,
      made({FAST: Side(5.0), SLOW: Side(10.0), "null": Side(0.1)}, roles=NULL), ""),
     ("the client sleeps", overhead.find, two(Side(10.0, cpu=0.1, server_cpu=0.8)), ""),
@@ -136,6 +176,17 @@ SILENT = [
 def test_a_rule_is_silent_where_its_claim_is_false(rule, run, kind) -> None:
     named = {each.kind for each in found_by(rule, run)}
     assert kind not in named if kind else not named
+
+
+def test_a_cold_row_says_what_was_read_if_both_tell_it() -> None:
+    (found,) = found_by(cold_spent.find, COLD_WAITS)
+    assert "~5.0" in found.brief
+    assert "reads 2.00 MiB" in found.brief and "reads 16.0 KiB" in found.brief
+    assert "too few for an interval" in found.sentence
+    untold = two(Side(10.0, cpu=0.3, samples=3, counts={"read_bytes": None}),
+                 Side(2.0, samples=3), **AFTER_RESTARTS)  # fmt: skip
+    (found,) = found_by(cold_spent.find, untold)
+    assert found.kind == "waiting" and "reads" not in found.brief
 
 
 UNFIT = {
@@ -242,6 +293,41 @@ def test_a_budget_names_the_component_and_the_rung() -> None:
 def test_a_budget_names_time_off_the_processor() -> None:
     (found,) = found_by(components.find, budgeted({"executor": 2400, "planner": 1000}, EVEN))
     assert found.kind.startswith("asleep")
+
+
+def without(rung, run, variant):
+    """The record where an engine has no such rung."""
+
+    def less(budget):
+        return replace(budget, blocks=tuple(one for one in budget.blocks if one.rung != rung))
+
+    return replace(run, results=tuple(
+        replace(each, budget=less(each.budget)) if each.cell.variant == variant else each
+        for each in run.results
+    ))  # fmt: skip
+
+
+@pytest.mark.parametrize("lacking", [SLOW, FAST])
+def test_a_rung_that_one_side_lacks_is_passed_over_on_both(lacking) -> None:
+    """A statement that stays prepared is not planned: what both do up to the next rung is
+    compared."""
+    (found,) = found_by(rungs.find, without("planned", budgeted(PLANNER, LADDER), lacking))
+    assert found.kind == "parsing and planning, and finding the rows"
+    share = next(each.figure for each in found.numbers if each.unit == "share")
+    assert share.value == pytest.approx((8.7 - 0.8) / 8.3, abs=0.05)
+
+
+def test_a_rung_that_is_planned_otherwise_is_passed_over() -> None:
+    plan = BudgetRung("counted", "SELECT COUNT(*) …", "SCAN t USING COVERING INDEX i", "")
+    counting = {"empty": 0.1, "constant": 0.2, "planned": 0.4, "counted": 9.0, "uncommitted": 9.3,
+                "whole": 10.0}  # fmt: skip
+    run = budgeted({"executor": 10400}, counting)
+    other = replace(run, results=tuple(
+        replace(each, budget=replace(each.budget, rungs=(plan,))) for each in run.results
+    ))  # fmt: skip
+    assert [each.kind for each in found_by(rungs.find, run)] == ["finding the rows"]
+    (found,) = found_by(rungs.find, other)
+    assert found.kind == "finding the rows, and writing the relation"
 
 
 EVEN = {"empty": 0.1, "constant": 2.0, "planned": 4.0, "counted": 6.0, "uncommitted": 8.0,

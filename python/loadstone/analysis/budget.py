@@ -6,7 +6,7 @@ A row is a component (functions that a database engineer knows by one name; the 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from loadstone.analysis.plan_shape import finds_alike
@@ -140,8 +140,6 @@ def budget_of(result: CellResult, destination: str) -> CellBudget | None:
     elapsed_ns = max(taken.elapsed_ns, 1.0)
     residual_share = taken.residual_ns / elapsed_ns
     is_whole = budget.sampled == ALL and budget.statements > 0
-    plan = next((text.plan for text in result.statements), "")
-    alike = {each.rung: finds_alike(plan, each.plan) for each in budget.rungs}
     return CellBudget(
         cell=result.cell,
         sampled=budget.sampled,
@@ -155,8 +153,19 @@ def budget_of(result: CellResult, destination: str) -> CellBudget | None:
         residual_share=residual_share,
         residual_share_max=taken.residual_ns_max / elapsed_ns,
         observer=_observer(budget),
-        ladder=climbed(budget, destination, result.cell.operation, alike),
+        ladder=ladder_without(result, destination),
     )
+
+
+def ladder_without(
+    result: CellResult, destination: str, rungs: Collection[str] = ()
+) -> tuple[RungFigure, ...]:
+    """The ladder of one cell's statement, with these rungs passed over; empty without one."""
+    if result.budget is None:
+        return ()
+    plan = next((text.plan for text in result.statements), "")
+    alike = {each.rung: finds_alike(plan, each.plan) for each in result.budget.rungs}
+    return climbed(result.budget, destination, result.cell.operation, alike, rungs)
 
 
 def _time_budget(budget: Budget) -> TimeBudget:

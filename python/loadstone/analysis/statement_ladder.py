@@ -1,11 +1,12 @@
 """The ladder of a cell's statement: each rung's time, and by how much it is beyond the rung below.
 
 A rung's time is that of its blocks; what it adds is the difference of two rungs, so that the
-differences add up to the statement's time. Its interval is that of the differences within blocks.
+differences add up to the statement's time. Its interval is that of the differences within blocks. A
+rung that was not measured is passed over: the next one stands for what both add.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from loadstone.plan.statement_ladder import COUNTED, StatementRung, rungs_of
@@ -17,8 +18,9 @@ from loadstone.statistics.study.observations import centre
 @dataclass(frozen=True, slots=True)
 class RungFigure:
     """A rung of one statement. `each_ns` is None where it was not measured, for the `reason`;
-    `beyond_ns` is over the nearest rung below that was, called `below`. `same_plan`: whether the
-    engine finds the rows by the plan of the statement itself; None where that is not known."""
+    `beyond_ns` is over the nearest rung below that was, called `below`, and `attributed` what is
+    added since that one. `same_plan`: whether the engine finds the rows by the plan of the
+    statement itself; None where that is not known."""
 
     rung: str
     name: str
@@ -40,26 +42,34 @@ class RungFigure:
 
 
 def climbed(
-    budget: Budget, destination: str, operation: str, alike: Mapping[str, bool | None]
+    budget: Budget,
+    destination: str,
+    operation: str,
+    alike: Mapping[str, bool | None],
+    without: Collection[str] = (),
 ) -> tuple[RungFigure, ...]:
     """The ladder that was measured; empty for an engine without statements. `alike`: whether a
-    rung's plan is the statement's."""
+    rung's plan is the statement's. `without`: rungs to pass over, as if they had not been
+    measured."""
     reasons = {each.rung: each.reason for each in budget.rungs if each.reason}
     declared = rungs_of(destination, operation)
-    names = {block.rung for block in budget.blocks}
+    names = {block.rung for block in budget.blocks}.difference(without)
     found: list[RungFigure] = []
     below: StatementRung | None = None
+    passed: list[str] = []
     for each in declared:
         rung, step = each.rung, each.step
         if rung not in names:
             found.append(RungFigure(rung, step.name, step.attributed, reasons.get(rung, "")))
+            passed.append(step.attributed)
             continue
         same = alike.get(rung) if rung == COUNTED else None
         each_ns = _of(budget, rung)
         beyond = each_ns if below is None else _beyond(budget, below.rung, rung)
         told = "" if below is None else below.step.name
-        found.append(RungFigure(rung, step.name, step.attributed, "", each_ns, beyond, told, same))
-        below = each
+        added = ", and ".join((*passed, step.attributed))
+        found.append(RungFigure(rung, step.name, added, "", each_ns, beyond, told, same))
+        below, passed = each, []
     return tuple(found) if below is not None else ()
 
 
