@@ -1,5 +1,6 @@
 """What stands behind a cell of the sensitivity map: the contrast of each block, the plans at both
-values, and the work at base, with the switch alone, and at the other end."""
+values, and the work at base, with the switch alone, and at the other end. Of a switch that was only
+flipped with its group, what stands behind the group's."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -8,9 +9,11 @@ from statistics import median
 
 from loadstone.analysis.plan_shape import PlanLine, beside, shape
 from loadstone.analysis.study import StudiedOperation, StudyMap, SwitchEffect, blocks
+from loadstone.analysis.study_design import all_combinations, design_after
+from loadstone.plan.plan import Plan
 from loadstone.plan.study import Study
 from loadstone.record.model import BELIEVED, WORK, CellResult, Run, StatementText
-from loadstone.statistics.study import BASE, Block, contrasts, parts_of
+from loadstone.statistics.study import BASE, Block, Combination, Design, contrasts, every
 
 COUNTS = (
     "client_cpu_ns",
@@ -59,44 +62,56 @@ class SwitchDetail:
 
 def switch_details(run: Run, found: StudyMap) -> tuple[SwitchDetail, ...]:
     """Of every operation, in the map's order, and of every switch, in the map's order."""
-    study = found.study
     results: dict[tuple[int, str], dict[str, CellResult]] = {}
     for result in run.results:
         cell = result.cell
         results.setdefault((cell.rows, cell.operation), {})[cell.variant] = result
     place = {switch.key: number for number, switch in enumerate(found.order)}
     return tuple(
-        _detail(study, operation, effect, results[operation.rows, operation.name])
+        _detail(run.plan, found.study, operation, effect, results[operation.rows, operation.name])
         for operation in found.operations
         for effect in sorted(operation.switches, key=lambda one: place[one.switch.key])
     )
 
 
 def _detail(
+    plan: Plan,
     study: Study,
     operation: StudiedOperation,
     effect: SwitchEffect,
     results: Mapping[str, CellResult],
 ) -> SwitchDetail:
-    key = effect.switch.key
     ran = {name: one for name, one in results.items() if one.status in BELIEVED and one.samples}
-    variants = {each.flipped: each.variant for each in study.combinations}
-    base = results[study.base]
-    alone = results.get(variants.get((key,), ""))
-    observed = blocks(study.combinations, ran)
-    parts = parts_of(switch.key for switch in study.switches if not switch.further)
-    end = variants.get(tuple(parts), "")
-    at = [ran.get(name or "") for name in (study.base, variants.get((key,), ""), end)]
-    last = contrasts.last(parts, key) if key in parts else {}
+    design = design_after(plan, study, operation.decisions)
+    variants = _variants(study, operation)
+    name, part = _part(design, effect.switch.key)
+    base, alone = results[study.base], results.get(variants.get(part, ""))
+    observed = blocks(all_combinations(study, operation.decisions), ran)
+    last = contrasts.last(design.parts, name) if name in design.parts else None
+    ends = (BASE, part, every(design.parts))
+    at = [ran.get(variants.get(one, "")) for one in ends]
     return SwitchDetail(
         operation=operation,
         effect=effect,
-        alone=_ratios(contrasts.marginal(frozenset({key}), BASE), observed),
+        alone=_ratios(contrasts.marginal(part, BASE), observed),
         last=_ratios(last, observed) if last else (),
         counts=tuple(_counts(at[0], at[1], at[2])),
         statement=base.statements[0].text if base.statements else "",
         plan=_plans(base, alone),
     )
+
+
+def _variants(study: Study, operation: StudiedOperation) -> Mapping[Combination, str]:
+    """What was measured of an operation: the plan's combinations, and those of decisions."""
+    combinations = all_combinations(study, operation.decisions)
+    return {frozenset(each.flipped): each.variant for each in combinations}
+
+
+def _part(design: Design, key: str) -> tuple[str, Combination]:
+    """The part that a switch is: itself, or its group. A further value is none of the design's."""
+    known = {**design.parts, **design.pruned, **design.held}
+    own = ((name, part) for name, part in known.items() if key in part)
+    return next(own, (key, frozenset({key})))
 
 
 def work_changed(run: Run, found: StudyMap, operation: StudiedOperation, key: str) -> list[Count]:
@@ -109,8 +124,8 @@ def work_changed(run: Run, found: StudyMap, operation: StudiedOperation, key: st
         if (result.cell.rows, result.cell.operation) == (operation.rows, operation.name)
         and result.status in BELIEVED
     }
-    variants = {each.flipped: each.variant for each in study.combinations}
-    base, alone = cells.get(study.base), cells.get(variants.get((key,), ""))
+    own = _variants(study, operation).get(frozenset({key}), "")
+    base, alone = cells.get(study.base), cells.get(own)
     if base is None or alone is None:
         return []
     counts = [one for one in _counts(base, alone, None) if not one.name.endswith("_cpu_ns")]

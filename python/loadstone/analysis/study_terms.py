@@ -1,9 +1,10 @@
 """The terms of a study: each switch at both values as read back, and every other term, which should
 be one and the same in all combinations."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from loadstone.analysis.study_design import all_combinations
 from loadstone.analysis.terms import MEASURED_KEYS, SETTING, TermValue
 from loadstone.plan.study import Study
 from loadstone.record.model import Run, Term
@@ -56,11 +57,11 @@ def study_terms(run: Run) -> StudyTerms:
     if study is None:
         return StudyTerms("", (), (), ())
     told: dict[str, dict[str, Term]] = {}
-    variants = [each.variant for each in study.combinations]
+    combinations = all_combinations(study, run.decisions)
+    flipped = {each.variant: each.flipped for each in combinations}
     for term in run.terms:
-        if term.variant in variants:
+        if term.variant in flipped:
             told.setdefault(term.key, {})[term.variant] = term
-    flipped = {each.variant: each.flipped for each in study.combinations}
     switches = []
     keys = _keys(study)
     for switch in study.switches:
@@ -89,7 +90,9 @@ def study_terms(run: Run) -> StudyTerms:
                 of=sum(map(len, sides)),
             )
         )
-    others = [_other(key, values, study) for key, values in told.items() if key not in keys]
+    others = [
+        _other(key, values, study, flipped) for key, values in told.items() if key not in keys
+    ]
     return StudyTerms(
         base=study.base,
         switches=tuple(switches),
@@ -98,7 +101,9 @@ def study_terms(run: Run) -> StudyTerms:
     )
 
 
-def _other(key: str, values: Mapping[str, Term], study: Study) -> OtherTerm:
+def _other(
+    key: str, values: Mapping[str, Term], study: Study, flipped: Mapping[str, Sequence[str]]
+) -> OtherTerm:
     at_base = values[study.base].read_back if study.base in values else None
     away = {
         name: term.read_back
@@ -106,12 +111,11 @@ def _other(key: str, values: Mapping[str, Term], study: Study) -> OtherTerm:
         if term.read_back != at_base and key not in MEASURED_KEYS
     }
     others = tuple(dict.fromkeys(away.values()))
-    flipped = {each.variant: each.flipped for each in study.combinations if each.variant in values}
     follows = next(
         (
             tactic
             for tactic, keys in _keys(study).items()
-            if away.keys() == {name for name, own in flipped.items() if keys.intersection(own)}
+            if away.keys() == {name for name in values if keys.intersection(flipped[name])}
         ),
         "",
     )

@@ -15,6 +15,7 @@ from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.finding import Finding, Grade, Number
 from loadstone.analysis.findings.said import said_ratio
 from loadstone.analysis.study import StudiedOperation, StudyMap, SwitchEffect, study_map
+from loadstone.analysis.study_design import all_combinations
 from loadstone.analysis.study_terms import StudyTerms, study_terms
 from loadstone.plan.study import Study
 from loadstone.record.model import CellResult
@@ -78,9 +79,10 @@ def _finding(
 
 
 def _cells(study: Study, operation: StudiedOperation, effect: SwitchEffect) -> tuple[str, str]:
-    alone = next(
-        each.variant for each in study.combinations if each.flipped == (effect.switch.key,)
-    )
+    """The base, and the switch alone: of a group that was opened a combination that the plan does
+    not list."""
+    combinations = all_combinations(study, operation.decisions)
+    alone = next(each.variant for each in combinations if each.flipped == (effect.switch.key,))
     keys = [f"{operation.name}|{name}|{operation.rows}|warm" for name in (study.base, alone)]
     return keys[0], keys[1]
 
