@@ -239,6 +239,14 @@ def test_the_control_s_reach_is_the_threshold():
     assert found.threshold > log(1.06) and not found.parts["a"].acts
 
 
+def test_of_many_switches_the_combinations_are_counted_before_they_are_listed():
+    """All combinations of 61 are more than a memory holds."""
+    parts = parts_of(f"s{number}" for number in range(61))
+    found = study_effects(parts, [dict.fromkeys(two_ended(parts), 0.5)] * 8)
+    assert all(part.shapley is None for part in found.parts.values())
+    assert found.parts["s60"].last is not None
+
+
 def test_a_group_is_one_part():
     parts = grouped("abc", {"both": "ab"})
     block = {one: float(len(one)) for one in two_ended(parts)}

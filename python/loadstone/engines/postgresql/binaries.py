@@ -69,6 +69,11 @@ def require_server() -> Path:
     return Path(found.submodule_search_locations[0]).resolve()
 
 
+def compiles(package: Path) -> bool:
+    """Whether the server of a package was built with the compiler of `jit`."""
+    return any((package / "pginstall" / "lib").glob("**/llvmjit.*"))
+
+
 def binaries(account: Account) -> Path:
     """The folder with `initdb` and `postgres`, reachable by `account`.
 

@@ -9,7 +9,7 @@ import psycopg
 
 from loadstone.engines.base import Leftover, Probe, System, in_use
 from loadstone.engines.ownership import Hold
-from loadstone.engines.postgresql.binaries import require_server
+from loadstone.engines.postgresql.binaries import compiles, require_server
 from loadstone.engines.postgresql.instance import Connection, Instance
 from loadstone.engines.postgresql.network_namespace import remove_link
 from loadstone.engines.postgresql.probe import probe
@@ -19,6 +19,7 @@ from loadstone.engines.postgresql.session import user_address
 from loadstone.engines.postgresql.switches import LEFT_ALONE, OF_OUR_SERVER, following
 from loadstone.engines.postgresql.terms import TACTICS
 from loadstone.engines.setting import settings_of
+from loadstone.errors import InputError
 
 if TYPE_CHECKING:
     from loadstone.plan.variant import Variant
@@ -39,10 +40,18 @@ class PostgresqlSystem(System):
 
     @classmethod
     def check(cls, variant: "Variant") -> None:
-        """As every system's; and without a URL there must be a server to start."""
+        """As every system's; and without a URL there must be a server to start, which was built
+        with what is asked of it."""
         super().check(variant)
-        if variant.url is None:
-            require_server()
+        if variant.url is not None:
+            return
+        package = require_server()
+        if dict(variant.tactics).get("jit") == "on" and not compiles(package):
+            raise InputError(
+                "postgresql: the server of the wheel cannot switch jit to on: it was built without"
+                " LLVM",
+                hint="leave out jit=on, or name a server of yours that has it",
+            )
 
     @classmethod
     def versions(cls) -> Mapping[str, str]:

@@ -240,7 +240,10 @@ class _Told:
         return sorted((c for c in self.measured if not c & flipped), key=sorted)
 
     def _is_factorial(self) -> bool:
-        """Whether all combinations of the parts were measured."""
+        """Whether all combinations of the parts were measured. Of many parts there are more of them
+        than a memory holds: they are counted first."""
+        if len(self.measured) < 2 ** len(self.parts):
+            return False
         reached = {BASE}
         for part in self.parts.values():
             reached |= {context | part for context in reached}
