@@ -80,7 +80,7 @@ def test_terms_are_read_back(make_artificial: Make, text: str, read_back: dict[s
 @pytest.mark.parametrize(
     "text", ["null?time_us=1", "fixed?time_us=0", "fixed?time_us=-1", "fixed?time_us=1.5",
              "fixed?time_us=%3Cn%3E", "stalling?every=0", "stalling?pause_ms=long",
-             "planted?a=maybe", "planted?g=on",
+             "planted?a=maybe", "planted?j=on",
              "null:///tmp/x"]
 )  # fmt: skip
 def test_what_it_cannot_do_is_refused(make_artificial: Make, text: str) -> None:
@@ -121,7 +121,8 @@ def test_the_fixed_engine_answers_at_its_time_and_not_before(
 
 def test_the_planted_engine_s_rule() -> None:
     times = {"": 1.0, "a": 1.25, "b": 1.3, "c": 1.2, "d": 1.3, "e": 1.0, "f": 0.8, "af": 1.0,
-             "cd": 1.716, "bcd": 2.016, "abcdef": 2.016}  # fmt: skip
+             "cd": 1.716, "bcd": 2.016, "abcdef": 2.016, "gh": 1.0, "bgi": 1.3, "ghi": 2.0,
+             "bghi": 2.3}  # fmt: skip
     assert {on: planted(on) for on in times} == pytest.approx(times)
 
 

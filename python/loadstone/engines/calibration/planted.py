@@ -17,7 +17,9 @@ ADDED = 0.3
 """What `b` adds to the time, of the time that all tactics off take."""
 TOGETHER = 1.1
 """What `c` and `d` multiply it by besides, where both are on. `e` does nothing at all."""
-SWITCHES = ("a", "b", "c", "d", "e", "f")
+THREE, OF_THREE = frozenset("ghi"), 2.0
+"""What does nothing but all together, and what that multiplies the time by."""
+SWITCHES = ("a", "b", "c", "d", "e", "f", "g", "h", "i")
 
 
 def planted(on: Collection[str]) -> float:
@@ -27,6 +29,8 @@ def planted(on: Collection[str]) -> float:
         time *= FACTORS.get(switch, 1.0)
     if "c" in on and "d" in on:
         time *= TOGETHER
+    if set(on) >= THREE:
+        time *= OF_THREE
     return time + (ADDED if "b" in on else 0.0)
 
 
