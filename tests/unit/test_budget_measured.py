@@ -7,9 +7,11 @@ import re
 import subprocess
 import sys
 import zlib
+from itertools import groupby
 from pathlib import Path
 from time import thread_time_ns
 
+import apsw
 import msgspec
 import pytest
 from test_profile import ROWS, block
@@ -22,6 +24,7 @@ from loadstone.plan.statement_ladder import rungs_of
 from loadstone.plan.variant import Variant
 from loadstone.protocol.messages import Climb, Load, Open, Profile, StoredAt, TellRungs
 from loadstone.worker import profile
+from loadstone.worker.ladder_timer import LadderTimer
 from loadstone.worker.statement_requests import StatementRequests
 
 DATA = os.urandom(1 << 16)
@@ -91,6 +94,27 @@ def test_every_rung_is_climbed_once_for_each_variation_and_leaves_nothing(worker
     assert [each.rung for each in climbed.rungs] == list(reversed(RUNGS))
     assert all(len(each.elapsed_ns) == 3 and min(each.elapsed_ns) > 0 for each in climbed.rungs)
     assert worker.engine.tables() == ["tenktup1_heap_1000"]
+
+
+def test_each_sample_of_a_rung_follows_upon_the_same_rung(worker, monkeypatch):
+    """As the samples of the statement itself do, that the highest rung must agree with."""
+    asked = []
+    timed = LadderTimer._timed
+    monkeypatch.setattr(LadderTimer, "_timed", lambda self, block, rung, variation: (
+        asked.append(rung), timed(self, block, rung, variation))[1])  # fmt: skip
+    worker.answer(Climb(block(times=3), RUNGS))
+    assert [(rung, len(list(own))) for rung, own in groupby(asked)] == [(r, 4) for r in RUNGS]
+
+
+def test_a_change_that_is_taken_back_leaves_the_next_statement_nothing_to_do(worker):
+    """SQLite forgets its schema with it, and would read it inside the next clock."""
+    used = lambda: worker.engine._open().status(apsw.SQLITE_DBSTATUS_SCHEMA_USED)[0]  # noqa: E731
+    worker.engine.fetch("SELECT 1 FROM tenktup1_heap_1000 LIMIT 0")
+    known = used()
+    assert known
+    with worker.engine.taken_back():
+        worker.engine.run("CREATE TABLE made AS SELECT 1")
+    assert used() > 0.9 * known
 
 
 def test_a_count_that_is_wrong_is_an_error(worker):

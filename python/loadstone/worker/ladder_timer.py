@@ -1,10 +1,11 @@
 """Timing the rungs of the ladder of statements: each asks the engine for a little more.
 
-    each rung once, uncounted; then, for each variation, each rung:
+    for each rung: once, uncounted; then, for each variation:
     counters -> CLOCK rung CLOCK -> counters -> take back what it did
 
-The rung that is the statement itself is a sample like any other (`statement_timer.py`), and what
-goes before it is another rung: so a rung finds the caches as the others do.
+The rung that is the statement itself is a sample like any other (`statement_timer.py`), and as
+there it follows upon itself: a durable commit right after another one takes less than one after a
+pause, and a statement less where the one before left the catalog as it was.
 """
 
 from collections.abc import Callable, Sequence
@@ -41,16 +42,14 @@ class LadderTimer:
         times: dict[str, list[int]] = {rung: [] for rung in rungs}
         reasons: dict[str, str] = {}
         first, *others = block.variations
-        # The first of its kind finds cold caches, and prepares what stays prepared.
-        for number, variation in enumerate((first, first, *others)):
-            for rung in rungs:
-                if rung in reasons:
-                    continue
+        for rung in rungs:
+            # The first of its kind finds cold caches, and prepares what stays prepared.
+            for number, variation in enumerate((first, first, *others)):
                 try:
                     elapsed_ns = self._timed(block, rung, variation)
                 except UnsupportedError as error:
                     reasons[rung] = error.message
-                    continue
+                    break
                 if number:
                     times[rung].append(elapsed_ns)
         return tuple(RungTimes(rung, tuple(times[rung]), reasons.get(rung, "")) for rung in rungs)

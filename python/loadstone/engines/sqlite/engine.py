@@ -272,7 +272,8 @@ class SqliteEngine(Engine):
 
     @contextmanager
     def taken_back(self) -> Iterator[None]:
-        """BEGIN … ROLLBACK."""
+        """BEGIN … ROLLBACK. SQLite forgets its schema where it takes back a change of it, and the
+        next statement would read it again, inside its clock."""
         db = self._open()
         with errors():
             db.execute("BEGIN")
@@ -280,6 +281,7 @@ class SqliteEngine(Engine):
                 yield
             finally:
                 db.execute("ROLLBACK")
+                db.execute("SELECT 1 FROM sqlite_schema LIMIT 0", can_cache=False)
 
     def drop(self, table: str) -> None:
         """Drop the table; its indexes go with it."""
