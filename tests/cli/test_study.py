@@ -16,7 +16,7 @@ from loadstone.record.model import Run
 pytestmark = pytest.mark.machine
 
 OPERATIONS = ("min-partitions-heap", "append-indexed")
-CHOICES = ("wisconsin", "--rows", "1000", "--seconds", "1", "--no-limits",
+CHOICES = ("wisconsin", "--rows", "1000", "--seconds", "40", "--no-limits",
            *(word for name in OPERATIONS for word in ("--operation", name)))  # fmt: skip
 ON = {
     "sqlite": ("--on", "sqlite", "--vary", "durability", "--vary", "cache=268435456,1048576"),

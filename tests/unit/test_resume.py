@@ -8,10 +8,8 @@ from loadstone import registry
 from loadstone.commands.run import started
 from loadstone.diagnostics import Exit
 from loadstone.errors import InputError
-from loadstone.plan.role import Role
-from loadstone.plan.variant import is_aa_control
 from loadstone.record import Recorder, Run, read
-from loadstone.record.model import CellResult
+from loadstone.record.model import MEASURED, CellResult, OperationText, Sample
 from loadstone.run import session
 from loadstone.run.runner import published_of
 
@@ -73,21 +71,51 @@ def test_nothing_that_resuming_would_drop_is_taken(dry_run, record, tmp_path):
         resumed(path, {"rows": [10]}, study=False, dry_run=dry_run)
 
 
-def ended(record, usable) -> Run:
-    """A study of which the cells of those variants are well, and all others disturbed."""
+def ended(record, statuses) -> Run:
+    """A study whose cells end so, by variant; those of others are disturbed."""
     run = read(record(STUDY))
-    status = lambda cell: "ok" if usable(run, cell.variant) else "disturbed"  # noqa: E731
-    results = tuple(CellResult(cell, status(cell), "", "") for cell in run.plan.cells)
-    return replace(run, results=results)
+
+    def result(cell) -> CellResult:
+        status = statuses(run).get(cell.variant, "disturbed")
+        samples = tuple(Sample(n, n, 0, n, 1_000_000 + n) for n in range(8))
+        ended_ns = 10_000_000 if status == "censored" else None
+        kept = samples if status in MEASURED else ()
+        return CellResult(cell, status, "", "", kept, longer_than_ns=ended_ns)
+
+    texts = tuple(OperationText(name, 1000, place, name, "", "", "heap", "heap", "client", "")
+                  for place, name in enumerate(STUDY["operations"]))  # fmt: skip
+    return replace(run, operations=texts, results=tuple(map(result, run.plan.cells)))
 
 
-@pytest.mark.parametrize(
-    ("usable", "code"),
-    [
-        (lambda run, variant: run.plan.role_of(variant) is Role.OVERHEAD, Exit.NOTHING_USABLE),
-        (lambda run, variant: is_aa_control(variant), Exit.NOTHING_USABLE),
-        (lambda run, variant: variant == run.plan.study.base, Exit.OK),
-    ],
-)
-def test_only_its_combinations_make_a_study_usable(record, usable, code):
-    assert session._judged(ended(record, usable)) == code
+def combination(run: Run, *flipped: str) -> str:
+    return next(c.variant for c in run.plan.study.combinations if c.flipped == flipped)
+
+
+def well(*sets: tuple[str, ...]):
+    return lambda run: {combination(run, *flipped): "ok" for flipped in sets}
+
+
+ENDS = {
+    "the harness": (lambda run: {"null": "ok"}, Exit.NOTHING_USABLE),
+    "the A/A control": (lambda run: {run.plan.aa_control: "ok"}, Exit.NOTHING_USABLE),
+    "the base": (well(()), Exit.NOTHING_USABLE),
+    "the base and its A/A control": (
+        lambda run: {**well(())(run), run.plan.aa_control: "ok"}, Exit.NOTHING_USABLE),
+    "the base, and a switch alone": (well((), ("a",)), Exit.OK),
+    "a switch last, and the base": (well((), ("d",), ("a", "d")), Exit.OK),
+    "the base, and a switch that was ended": (
+        lambda run: {**well(())(run), combination(run, "a"): "censored"}, Exit.OK),
+    "one of two was wrong": (
+        lambda run: {**well((), ("a",))(run), combination(run, "d"): "failed"}, Exit.CELLS_FAILED),
+    "all are gaps": (
+        lambda run: dict.fromkeys(run.plan.variants, "gap"), Exit.NOTHING_USABLE),
+}  # fmt: skip
+"""(what is in order, the exit code)."""
+
+
+@pytest.mark.parametrize(("statuses", "code"), ENDS.values(), ids=ENDS.keys())
+def test_a_study_is_judged_by_its_effects(record, statuses, code, capsys):
+    """A base alone tells nothing of any switch."""
+    assert session._judged(ended(record, statuses)) == code
+    told = "no effect of this study has a figure in order" in capsys.readouterr().err
+    assert told == (code == Exit.NOTHING_USABLE)

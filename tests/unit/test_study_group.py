@@ -99,7 +99,7 @@ def taken_of(script: Script, number: int) -> list[tuple[str, range, bool]]:
 
 
 def test_every_block_has_every_combination_once_with_the_same_work_in_another_order() -> None:
-    plan, script, _ = measured(base_ns=1e6)
+    plan, script, _ = measured(base_ns=1e6, seconds=600.0)
     orders = set()
     for number in script.blocks:
         blocks = taken_of(script, number)
@@ -131,7 +131,7 @@ def turn_after(*taken: list[Sample]) -> int:
 
 
 def test_a_turn_is_short_and_a_slow_statement_is_not_warmed_up_again() -> None:
-    _, script, _ = measured(base_ns=1e4)
+    _, script, _ = measured(base_ns=1e4, seconds=600.0)
     assert {len(block) for _, block, _ in taken_of(script, 0)} == {TURN_SAMPLES_MAX - 1}
     assert {len(block) for _, block, _ in script.blocks[3]} == {TURN_SAMPLES_MAX}
     _, script, _ = measured(base_ns=0.7 * SLOW_NS)
@@ -139,6 +139,28 @@ def test_a_turn_is_short_and_a_slow_statement_is_not_warmed_up_again() -> None:
         for variant, block, warm in blocks:
             assert len(block) == 1
             assert warm == (number > 0 and "durability" in variant)
+
+
+def test_without_time_a_turn_has_one_sample_and_there_are_as_many_blocks() -> None:
+    """What goes with a sample (its answer's check, its undo) may take longer than the sample."""
+    _, script, _ = measured(base_ns=1e4, seconds=0.0)
+    assert len(script.blocks) == BLOCKS_MIN
+    for number in range(1, BLOCKS_MIN):
+        assert {len(block) for _, block, _ in script.blocks[number]} == {1}
+
+
+def test_an_operation_begins_only_if_it_is_expected_to_end_in_time() -> None:
+    time = StudyTime(10.0, 4)
+    assert time.has_room(), "the first one begins, however long it takes"
+    time.ended(1, 4e9)
+    assert time.has_room()
+    time.ended(1, 4e9)
+    assert time.has_room(), "12 s are within a quarter more"
+    time.ended(1, 4e9)
+    assert not time.has_room()
+    late = StudyTime(10.0, 4)
+    late.ended(1, 30e9)
+    assert not late.has_room()
 
 
 def test_one_slow_sample_does_not_shorten_the_turns() -> None:

@@ -8,7 +8,7 @@ no observations: what needs it is None.
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, log
 from statistics import median
 
@@ -122,6 +122,18 @@ class StudiedOperation:
         return max((each.strength for each in self.switches), default=0.0)
 
     @property
+    def has_figure(self) -> bool:
+        """Whether anything is known of some switch, or of a group: a ratio, or a bound of one."""
+        parts = (*self.effects.parts.values(), *self.effects.pruned.values())
+        ratios = (one for part in parts for one in (part.alone, part.last, part.walked))
+        bounds = (
+            one
+            for each in self.switches
+            for one in (each.alone_beyond, each.last_beyond, each.last_below)
+        )
+        return any(one is not None for one in (*ratios, *bounds))
+
+    @property
     def noise(self) -> Estimate | None:
         """The time of the A/A control over that of the base; None without one."""
         return self.effects.noise and as_ratio(self.effects.noise)
@@ -159,6 +171,14 @@ def study_map(run: Run) -> StudyMap | None:
             reach[each.switch.key] = max(reach[each.switch.key], each.strength)
     order = tuple(sorted(study.switches, key=lambda switch: -reach[switch.key]))
     return StudyMap(study, found, order)
+
+
+def has_undisturbed_effect(run: Run) -> bool:
+    """Whether a study's record tells anything of a switch from cells that are in order: an effect
+    takes two combinations, and a base alone tells nothing."""
+    calm = tuple(one for one in run.results if one.status not in ("disturbed", "invalid"))
+    found = study_map(replace(run, results=calm))
+    return found is not None and any(each.has_figure for each in found.operations)
 
 
 def _operations(run: Run, study: Study) -> Iterator[StudiedOperation]:

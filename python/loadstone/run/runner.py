@@ -1,6 +1,6 @@
 """Executes a plan: opens the workers, loads, measures scale by scale, records every cell."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from math import inf
 from typing import Any
@@ -70,7 +70,8 @@ class Runner:
             for variant in shared
         }
         self._each = tuple(dict.fromkeys(self._workers.values()))
-        groups = {(cell.operation, cell.rows) for cell in self._pending}
+        again = (result.cell for group in disturbed for result in group)
+        groups = {(cell.operation, cell.rows) for cell in (*self._pending, *again)}
         self._time = StudyTime(plan.within_s, len(groups))
         self._terms: dict[str, list[Term]] = {}
         """The terms of each variant, as last recorded."""
@@ -157,6 +158,8 @@ class Runner:
         recorder.operations(_texts(operations, rows, self._plan))
         recorder.inputs(_inputs(self._benchmark, operations, rows, self._plan))
         for place, designs in enumerate(self._benchmark.stages(edition)):
+            if not self._has_room():
+                return
             names = {name for name, item in operations.items() if item.design in designs}
             own = [cell for cell in cells if cell.operation in names]
             users = [level for level in levels if level.cell.operation in names]
@@ -179,9 +182,7 @@ class Runner:
         recorder: Recorder,
     ) -> None:
         begun_ns = _core.clock_ns()
-        groups = [
-            stage.measure_group(group) for group in interleaved_groups(cells, stage.operations)
-        ]
+        groups = list(self._groups(stage, interleaved_groups(cells, stage.operations)))
         spent_ns = _core.clock_ns() - begun_ns
         self._again(stage, disturbed, None)  # who resumes a run for them has the time
         if self._plan.study is None:
@@ -191,16 +192,34 @@ class Runner:
         for level in levels:
             loops.measure(level)
 
+    def _groups(
+        self, stage: Stage, groups: Sequence[Sequence[Cell]]
+    ) -> Iterator[Sequence[CellResult]]:
+        """Measure groups one after the other. Those that a study has no time left for stay to be
+        measured, by its resumption."""
+        for group in groups:
+            if not self._has_room():
+                return
+            begun_ns = _core.clock_ns()
+            yield stage.measure_group(group)
+            operations = len({cell.operation for cell in group})
+            self._time.ended(operations, _core.clock_ns() - begun_ns)
+
+    def _has_room(self) -> bool:
+        return self._plan.study is None or self._time.has_room()
+
     def _again(self, stage: Stage, groups: Sequence[Group], limit_ns: float | None) -> None:
         """Measure disturbed groups again, in case the machine is calmer; none begins after
         `limit_ns`."""
         end_ns = inf if limit_ns is None else _core.clock_ns() + max(limit_ns, AGAIN_NS_MIN)
         vain = 0
         for group in groups:
-            if vain == AGAIN_VAIN_MAX or _core.clock_ns() >= end_ns:
+            if vain == AGAIN_VAIN_MAX or _core.clock_ns() >= end_ns or not self._has_room():
                 return
+            begun_ns = _core.clock_ns()
             self._listener.on_status(f"{group[0].cell.operation} again: it was disturbed")
             vain = 0 if stage.again(group) else vain + 1
+            self._time.ended(1, _core.clock_ns() - begun_ns)
 
 
 def pending_cells(plan: Plan, pending: Sequence[Cell]) -> Sequence[Cell]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from loadstone import __version__, registry, secret
 from loadstone._core import clock_ns
+from loadstone.analysis.study import has_undisturbed_effect
 from loadstone.benchmarks.base import Benchmark
 from loadstone.diagnostics import Exit, masked, say
 from loadstone.engines.base import System
@@ -41,7 +42,7 @@ from loadstone.run.resumption import is_left, refuse_other_choices, resuming
 from loadstone.run.runner import Runner, disturbed_groups, published_of
 from loadstone.statistics.paired_ratio import OBSERVATIONS_MIN
 from loadstone.text.files import check_replaceable, write_atomically
-from loadstone.text.numbers import plural
+from loadstone.text.numbers import listing, plural
 
 Variants = Mapping[str, tuple[Variant, type[System]]]
 
@@ -362,14 +363,25 @@ def _finish(path: Path, outcome: str, left: Sequence[str], *, page: bool) -> int
         kind = "run" if run.plan.study is None else "study"
         say(f"interrupted; continue with: loadstone {resuming(path, kind)}")
         return Exit.INTERRUPTED
+    if run.plan.study is not None and run.pending:
+        _say_left(run, path)
     judged = _judged(run)
     # Whatever the cells are: somebody has to look into that database.
     return Exit.LEFT_BEHIND if left else judged
 
 
+def _say_left(run: Run, path: Path) -> None:
+    """A study's time is over before all its operations have begun."""
+    left = dict.fromkeys((cell.operation, cell.rows) for cell in run.pending)
+    names = listing(f"{name} at {rows:,}" for name, rows in left)
+    say(f"loadstone: {run.plan.within_s:g} s were over before {plural(len(left), 'operation')} had"
+        f" begun: {names}")  # fmt: skip
+    say(f"  measure more: loadstone {resuming(path, 'study')}; or give it --seconds")
+
+
 def _judged(run: Run) -> int:
-    """The exit code of a complete run. Only engines' figures make a run usable; a study's are those
-    of its combinations, whatever its engine is."""
+    """The exit code of a complete run. Only engines' figures make a run usable; a study's figures
+    are its effects, and its cells those of its combinations, whatever its engine is."""
     about = (Role.COMPETITOR, Role.LIMIT)
     study = run.plan.study is not None
     counts = Counter(
@@ -382,9 +394,10 @@ def _judged(run: Run) -> int:
     counts += Counter(point.status for point in run.users)
     if counts["failed"]:
         return Exit.CELLS_FAILED
-    beside = {status: counts[status] for status in ("disturbed", "invalid") if counts[status]}
-    if counts["ok"] or not beside:
+    kinds = [status for status in counts if study or status in ("disturbed", "invalid")]
+    if has_undisturbed_effect(run) if study else counts["ok"] or not kinds:
         return Exit.OK
-    said = " and ".join(f"{count:,} {status}" for status, count in beside.items())
-    say(f"loadstone: no figure of this run is usable: {said}")
+    said = " and ".join(f"{counts[status]:,} {status}" for status in kinds)
+    what = "effect of this study has a figure in order" if study else "figure of this run is usable"
+    say(f"loadstone: no {what}: {said or 'no cell'}")
     return Exit.NOTHING_USABLE

@@ -56,6 +56,8 @@ class StudyCells:
         self._narrowed: tuple[Flipped, ...] = ()
         """The combinations of the present step, where these are not all of the design."""
         self.decisions: list[Decision] = []
+        self._found: tuple[object, StudiedOperation] | None = None
+        """The effects, and what they were computed from."""
 
     @property
     def design(self) -> Design:
@@ -119,8 +121,16 @@ class StudyCells:
                 item.reason = f"decisions on {about} made it superfluous"
 
     def effects(self) -> StudiedOperation:
-        """What is known so far."""
-        return operation_effects(self._plan, self._study, self.results(), self.decisions)
+        """What is known so far. Kept until a sample or a decision more: of fifty switches it takes
+        half a second, and is asked for several times after each block."""
+        # What was measured since the last decision is told by it alone.
+        self.settle()
+        items = (*self._cells.values(), *self._beside)
+        seen = (tuple((len(item.samples), item.status) for item in items), tuple(self.decisions))
+        if self._found is None or self._found[0] != seen:
+            found = operation_effects(self._plan, self._study, self.results(), self.decisions)
+            self._found = seen, found
+        return self._found[1]
 
     def is_open(self) -> bool:
         """Whether some figure of the present step is known less closely than a study wants. Only
@@ -189,11 +199,8 @@ class StudyCells:
         if not chosen:
             return False
         self._decide(OPENED, chosen, blocks, "an interval reaches beyond 5 %")
-        loose = {flag for name in chosen for flag in design.parts[name]}
-        end = every(self.design.parts)
-        single = [part for part in self.design.parts.values() if part <= loose]
-        self._narrowed = (BASE, *single, *(end - part for part in single), end)
-        for flipped in self._narrowed:
+        # All of the opened design in the same blocks, so that it has a closure.
+        for flipped in self.design.combinations:
             self.cell(flipped)
         return True
 

@@ -11,6 +11,7 @@ within a block has only the noise of the samples; the blocks are the observation
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from loadstone import _core
@@ -40,6 +41,10 @@ DECISIONS_SHARE = 0.25
 """The share of a study's time that is kept for what its blocks decide to measure."""
 
 
+TOLERANCE = 1.25
+"""No operation begins that is expected to end beyond so many times a study's time."""
+
+
 class StudyTime:
     """A study's time, and the operations that it is split over."""
 
@@ -47,6 +52,18 @@ class StudyTime:
         self._left_ns = within_s * 1e9 * (1 - DECISIONS_SHARE)
         self._further_ns = within_s * 1e9 * DECISIONS_SHARE
         self._operations = operations
+        self._end_ns = within_s * 1e9 * TOLERANCE
+        self._ended: list[float] = []
+
+    def has_room(self) -> bool:
+        """Whether another operation may begin: the first always does, and is measured to its end.
+        A later one is expected to take as long as those before it did in the mean."""
+        took_ns = sum(self._ended)
+        return not self._ended or took_ns + took_ns / len(self._ended) <= self._end_ns
+
+    def ended(self, operations: int, ns: float) -> None:
+        """So many operations took this time, with all that belongs to them."""
+        self._ended += [ns / operations] * operations
 
     @property
     def share_ns(self) -> float:
@@ -82,6 +99,11 @@ class StudyGroup(InterleavedGroup):
 
     _limit_ns = 0
     """Of a statement that is scouted; 0: none."""
+    _block_ns = inf
+    """The time that the next block may take, so that as many as give an interval fit into the
+    operation's."""
+    _sample_ns = 1.0
+    """What a sample of a combination took in the last block, all that goes with it included."""
     _ordinals = 0
     """Samples that every combination of the blocks so far has taken or passed over: all of a block
     have the same ordinals, and so the same inputs."""
@@ -124,6 +146,8 @@ class StudyGroup(InterleavedGroup):
         share_ns = time.share_ns * len(self._studied)
         for one in self._studied:
             self._scout(one, share_ns)
+        scouted = sum(len(item.samples) for item in self.opened)
+        self._sample_ns = max(1.0, (_core.clock_ns() - begun_ns) / max(scouted, 1))
         number = self._more_blocks(0, begun_ns + share_ns)
         first_ns = _core.clock_ns()
         for one in self._studied:
@@ -178,6 +202,7 @@ class StudyGroup(InterleavedGroup):
         while number - first < BLOCKS_MAX:
             taken = number - first
             now_ns = _core.clock_ns()
+            self._block_ns = (end_ns - now_ns) / max(least - taken, 1)
             # The next block takes about as long as those before it.
             over = now_ns + (now_ns - begun_ns) / max(taken, 1) > end_ns
             if taken >= least and (over or not any(one.is_open() for one in self._studied)):
@@ -211,6 +236,7 @@ class StudyGroup(InterleavedGroup):
 
     def _study_block(self, number: int) -> None:
         """Start new processes, and give each combination its turn."""
+        begun_ns = _core.clock_ns()
         able = [item for one in self._studied for item in one.able()]
         if number:
             # The harness overhead is no combination: it keeps its process.
@@ -222,24 +248,31 @@ class StudyGroup(InterleavedGroup):
                 item.add(outcome)
             self._look()
         # Scouting took the first sample of the first block.
-        count = self._turn(able) - (0 if number else 1)
+        turn = self._turn(able, (self._block_ns - (_core.clock_ns() - begun_ns)) / self._sample_ns)
+        count = turn - (0 if number else 1)
         taken = range(self._ordinals, self._ordinals + count)
+        turns_ns = _core.clock_ns()
         for index in _core.schedule(self._seed + number, len(able), 1)[0] if count else ():
             if able[index].status == "ok":
                 self._take(able[index], taken, number)
         self._ordinals = taken.stop
+        if count and able:
+            self._sample_ns = max(1.0, (_core.clock_ns() - turns_ns) / count / len(able))
         for one in self._studied:
             if one.base.status == "ok":
                 self._doors.on_effects(one.effects())
 
     @staticmethod
-    def _turn(able: Sequence[OpenCell]) -> int:
+    def _turn(able: Sequence[OpenCell], room: float = inf) -> int:
         """The samples of a turn, the same for all combinations: as many as the slowest takes in its
         time, by its median. One sample in which the worker had no processor would shorten the turns
-        where their medians are needed most."""
+        where their medians are needed most. `room`: samples that the block's time has room for, all
+        combinations together; what goes with a sample may take longer than the sample."""
         known = [[float(sample.elapsed_ns) for sample in item.samples] for item in able]
         times_ns = [_core.interval_of_median(taken_ns)[0] for taken_ns in known if taken_ns]
-        return int(max(1, min(TURN_SAMPLES_MAX, TURN_NS // max(times_ns)))) if times_ns else 1
+        if not times_ns:
+            return 1
+        return int(max(1, min(TURN_SAMPLES_MAX, TURN_NS // max(times_ns), room // len(able))))
 
     def _take(self, item: OpenCell, block: range, number: int) -> None:
         """Take a block of a cell, without a warm-up if its statement is slow."""
