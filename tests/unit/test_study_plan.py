@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from loadstone import registry
 from loadstone.cli import app
+from loadstone.engines.postgresql import system
 from loadstone.errors import InputError
 from loadstone.plan.choices import FACTORIAL, TWO_ENDED
 from loadstone.plan.plan import Plan
@@ -186,3 +187,23 @@ def test_a_page_names_the_command_that_takes_its_plan(
     run = replace(make_run(("min-heap",), scales=(10_000,)), plan=plan, results=(), operations=())
     page = registry.load_report("html")().render(run).decode()
     assert f"The plan as a file, for <code>{command} --plan</code>" in page
+
+
+@pytest.mark.parametrize("able", [True, False])
+def test_of_all_tactics_those_are_switched_that_this_server_can(
+    able: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A value that only the start of the server refuses would end the study there."""
+    monkeypatch.setattr(system, "compiles", lambda package: able)
+    monkeypatch.setattr(system, "huge_pages_free", lambda: 512 if able else 0)
+    study = planned(on=["postgresql"], vary=["all"]).study
+    assert study is not None
+    names = {switch.tactic for switch in study.switches}
+    assert names & {"jit", "huge_pages"} == ({"jit", "huge_pages"} if able else set())
+    assert {"join", "scan", "work_mem"} <= names
+    for tactic in ("jit", "huge_pages"):
+        if able:
+            planned(on=["postgresql"], vary=[f"{tactic}=off,on"])
+        else:
+            with pytest.raises(InputError, match=tactic):
+                planned(on=["postgresql"], vary=[f"{tactic}=off,on"])

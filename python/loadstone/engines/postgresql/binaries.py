@@ -74,6 +74,16 @@ def compiles(package: Path) -> bool:
     return any((package / "pginstall" / "lib").glob("**/llvmjit.*"))
 
 
+def huge_pages_free() -> int:
+    """The huge pages that the system has set aside and nobody has; 0 where it does not tell."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return 0
+    told = (line.split() for line in lines if line.startswith("HugePages_Free:"))
+    return next((int(words[1]) for words in told), 0)
+
+
 def binaries(account: Account) -> Path:
     """The folder with `initdb` and `postgres`, reachable by `account`.
 

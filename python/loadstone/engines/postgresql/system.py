@@ -9,7 +9,7 @@ import psycopg
 
 from loadstone.engines.base import Leftover, Probe, System, in_use
 from loadstone.engines.ownership import Hold
-from loadstone.engines.postgresql.binaries import compiles, require_server
+from loadstone.engines.postgresql.binaries import compiles, huge_pages_free, require_server
 from loadstone.engines.postgresql.instance import Connection, Instance
 from loadstone.engines.postgresql.network_namespace import remove_link
 from loadstone.engines.postgresql.probe import probe
@@ -51,6 +51,11 @@ class PostgresqlSystem(System):
                 "postgresql: the server of the wheel cannot switch jit to on: it was built without"
                 " LLVM",
                 hint="leave out jit=on, or name a server of yours that has it",
+            )
+        if dict(variant.tactics).get("huge_pages") == "on" and not huge_pages_free():
+            raise InputError(
+                "postgresql: huge_pages=on needs huge pages, and this machine has set none aside",
+                hint="set some aside (vm.nr_hugepages), or leave out huge_pages=on",
             )
 
     @classmethod
