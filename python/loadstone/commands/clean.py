@@ -141,7 +141,7 @@ def _marked(text: str, running: set[str]) -> list[Removal]:
     from loadstone.plan.variant import parse_variant
 
     engine = registry.load_engine(registry.engine_named(text))
-    variant = parse_variant(text, frozenset(engine.capabilities.tactics))
+    variant = parse_variant(text, frozenset(engine.tactics()))
     engine.check(variant)
     found = []
     for leftover in engine.sweep(variant):

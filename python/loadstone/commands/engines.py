@@ -79,6 +79,6 @@ def _versions(engine: "type[System]") -> str:
 def _tactics(engine: "type[System]") -> str:
     from loadstone.plan.variant import family_of
 
-    tactics = engine.capabilities.tactics.items()
+    tactics = engine.tactics().items()
     rows = (f"{family_of(name)}={'|'.join(tactic.names)}" for name, tactic in tactics)
     return "\n".join(dict.fromkeys(rows))

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone.engines.ownership import Hold
-from loadstone.engines.tactic import Level, Tactic
+from loadstone.engines.tactic import Level, Tactic, declared
 from loadstone.engines.work import Work
 from loadstone.errors import EngineError, InputError, UnsupportedError
 from loadstone.owner import checked_owner
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     from loadstone.plan.variant import Variant
 
+OF_EVERY_SYSTEM = declared(Path(__file__).with_name("every_system.toml"))
+"""The tactics that the worker switches, whatever the engine."""
 STORAGES = ("heap", "clustered", "hash", "nonclustered")
 
 
@@ -159,11 +161,22 @@ class System(ABC):
                 f"{cls.name} cannot work in a database of yours",
                 hint=f"leave out the URL: --on {cls.name}",
             )
+        of_ours = sorted({name for name, _ in variant.tactics} & OF_EVERY_SYSTEM.keys())
+        if variant.url is not None and of_ours:
+            raise InputError(
+                f"{cls.name}: {listed(of_ours)} cannot be set for a database of yours",
+                hint="leave out the URL, and it is measured in a database of ours",
+            )
         for name, value in variant.tactics:
             if name.startswith(SETTING):
                 cls.check_setting(variant, name.removeprefix(SETTING), value)
             else:
                 cls.tactic_of(variant, name)
+
+    @classmethod
+    def tactics(cls) -> Mapping[str, Tactic]:
+        """All that can be switched, by name: what it declares, and what every system has."""
+        return {**cls.capabilities.tactics, **OF_EVERY_SYSTEM}
 
     @classmethod
     def check_setting(cls, variant: "Variant", name: str, value: str) -> None:
@@ -172,7 +185,7 @@ class System(ABC):
         del variant, value
         raise InputError(
             f"{cls.name} takes no settings by name here: {SETTING}{name[:40]}",
-            hint=f"it can switch: {listed(cls.capabilities.tactics) or 'nothing'}",
+            hint=f"it can switch: {listed(cls.tactics())}",
         )
 
     @classmethod
@@ -186,9 +199,9 @@ class System(ABC):
     @classmethod
     def tactic_named(cls, name: str) -> Tactic:
         """The tactic of that name. Raises `InputError` where there is none."""
-        tactic = cls.capabilities.tactics.get(name)
+        tactic = cls.tactics().get(name)
         if tactic is None:
-            known = listed(cls.capabilities.tactics) or "nothing"
+            known = listed(cls.tactics())
             raise InputError(f"{cls.name} has no tactic {name!r}", hint=f"it can switch: {known}")
         return tactic
 
@@ -202,7 +215,7 @@ class System(ABC):
     @classmethod
     def asked(cls, variant: "Variant") -> Mapping[str, str]:
         """Each tactic's value for a variant: the one that it names, or the default."""
-        defaults = {name: tactic.default for name, tactic in cls.capabilities.tactics.items()}
+        defaults = {name: tactic.default for name, tactic in cls.tactics().items()}
         return defaults | dict(variant.tactics)
 
     @classmethod

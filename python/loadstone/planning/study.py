@@ -78,7 +78,7 @@ def _flipped(study: Study, design: str) -> list[tuple[str, ...]]:
 
 def _switches(base: Variant, engine: type[System], vary: Sequence[str]) -> Iterator[Switch]:
     if not vary:
-        for name, tactic in engine.capabilities.tactics.items():
+        for name, tactic in engine.tactics().items():
             # The base may be at the value that a study would switch to.
             if tactic.studied not in ("", engine.tactic_of(base, name)):
                 yield _switch(base, engine, name, ())
@@ -106,7 +106,7 @@ def _switches(base: Variant, engine: type[System], vary: Sequence[str]) -> Itera
 
 def _every(base: Variant, engine: type[System]) -> Iterator[Switch]:
     """Each tactic that belongs to a group and has another value that the engine takes here."""
-    for name, tactic in engine.capabilities.tactics.items():
+    for name, tactic in engine.tactics().items():
         if not tactic.group:
             continue
         try:

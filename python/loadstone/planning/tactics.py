@@ -114,5 +114,5 @@ def _declared(name: str) -> Iterator[Switch]:
     for seam, behind in SEAMS.items():
         names = registry.engine_names() if seam == "engines" else registry.client_names()
         if name in names:
-            for tactic in registry.load_system(seam, name).capabilities.tactics.values():
+            for tactic in registry.load_system(seam, name).tactics().values():
                 yield Switch(tactic, behind, tactic.default)

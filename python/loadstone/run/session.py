@@ -163,7 +163,7 @@ def _with_aa_control(
 
 def _variant(text: str, seam: str) -> tuple[Variant, type[System]]:
     engine = registry.load_system(seam, registry.engine_named(text))
-    variant = parse_variant(text, frozenset(engine.capabilities.tactics))
+    variant = parse_variant(text, frozenset(engine.tactics()))
     engine.check(variant)
     return variant, engine
 

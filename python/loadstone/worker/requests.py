@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 from loadstone import registry
 from loadstone.errors import EngineError
 from loadstone.machine import page_cache
+from loadstone.machine.processor_share import UNLIMITED, ProcessorShare
 from loadstone.protocol import messages
 from loadstone.protocol.messages import Done, Reply, Request
 from loadstone.worker import profile
@@ -16,8 +17,11 @@ from loadstone.worker.block import DEATH_S_MAX, Observer, Timer
 
 if TYPE_CHECKING:
     from loadstone.engines.base import System
+    from loadstone.plan.variant import Variant
 
 R = TypeVar("R", bound=Reply)
+PROCESSOR = "processor"
+"""The tactic that the worker itself switches."""
 
 
 class Requests(ABC):
@@ -29,6 +33,7 @@ class Requests(ABC):
         self._mark = mark
         self._system: System | None = None
         self._observer: Observer | None = None
+        self._share = ProcessorShare()
 
     def answer(self, request: Request[R]) -> R:
         """Do what is asked."""
@@ -61,12 +66,14 @@ class Requests(ABC):
         kind = registry.load_system(self.seam, request.variant.engine)
         self._system = kind(request.variant, Path(request.scratch), request.owner)
         self._system.heir = request.heir
+        # Before the start, so that a server is born with the share.
+        self._limit(request.variant)
         self._system.start()
         return messages.Opened(dict(kind.versions()), self.terms().terms)
 
     def terms(self) -> messages.TermsTold:
         """The system's present terms."""
-        return messages.TermsTold(dict(self._opened().terms()))
+        return messages.TermsTold({**self._opened().terms(), PROCESSOR: self._share.told()})
 
     def calibrate(self) -> messages.Calibrated:
         """Calibrate the instrument, in a process like those that measure engines."""
@@ -83,8 +90,17 @@ class Requests(ABC):
 
     def switch(self, request: messages.Switch) -> messages.TermsTold:
         """Make the system another variant, and read its terms back."""
-        self._opened().switch(request.variant)
+        system = self._opened()
+        changed = self._limit(request.variant)
+        system.switch(request.variant)
+        if changed:
+            self.restart()
         return self.terms()
+
+    def _limit(self, variant: "Variant") -> bool:
+        """Take the share of a processor that a variant asks for; returns whether it is another."""
+        asked = dict(variant.tactics).get(PROCESSOR, UNLIMITED)
+        return self._share.limit(None if asked == UNLIMITED else int(asked))
 
     def export_state(self) -> messages.State:
         """Stop; evict files so the next process gets new page-cache pages. The reply holds the
@@ -157,6 +173,7 @@ class Requests(ABC):
         if self._system is not None:
             self._system.remove()
             self._system = None
+        self._share.end()
         return Done()
 
     def _opened(self) -> "System":
