@@ -173,6 +173,21 @@ def test_a_change_stands_beside_the_switch_that_makes_it_today():
     assert [(one.then, one.now) for one in won] == [("DC-INGRES", "DC-INGRES")]
 
 
+@pytest.mark.parametrize(("temperature", "beside"), [("@warm", True), ("@cold", False), ("", True)])
+def test_a_study_is_warm_and_stands_beside_warm_rows_alone(temperature: str, beside: bool):
+    """A table of fixed relations stands at any scale that was run."""
+    run = record()
+    (table,) = [one for one in run.published["tables"] if one["number"] == "1"][:1]
+    rows = [(label, f"{OPERATION}{temperature}", values)
+            for label, operation, values in table["rows"] if operation == OPERATION]  # fmt: skip
+    fixed = table | {"rows": rows, "scale": 77, "fixed": True}
+    changed = replace(run, published=run.published | {"tables": [fixed]})
+    (row,) = next(one for one in enhanced(changed, study_map(changed)) if one.rows).rows
+    assert row.then
+    assert bool(row.now) is beside
+    assert row.scale in run.plan.rows
+
+
 def test_a_benchmark_without_changes_and_one_scale_show_nothing():
     run = record()
     bare = replace(run, presentation=Presentation("Bare"))

@@ -10,8 +10,10 @@ from quel_engines import ENGINES
 
 from loadstone import _core
 from loadstone.benchmarks.idm.benchmark import VARIATIONS, IdmBenchmark
+from loadstone.benchmarks.idm.presentation import ENHANCEMENTS, PRESENTATION
 from loadstone.errors import InputError
 from loadstone.quel import tree
+from loadstone.run import session
 
 BENCHMARK = IdmBenchmark()
 RELATIONS = ("simple", "dictionary", "onektup", "tenktup")
@@ -129,3 +131,23 @@ def test_the_ratios_that_the_papers_print_follow_from_their_times():
         for row in table.rows
     ]
     assert gains == pytest.approx([5.0, 5.25, 2.62, 2.02, 1.98, 2.17], abs=0.01)
+
+
+def test_every_enhancement_names_tables_and_switches_that_there_are():
+    numbers = {table.number: table.systems for table in BENCHMARK.published().tables}
+    for told in ENHANCEMENTS:
+        for number in told.tables:
+            assert {told.name, told.before} <= set(numbers[number])
+    plan = session.plan_from({"benchmark": "idm", "design": "two-ended"}, None).plan
+    assert plan.study.base == "lode?profile=idm-nodac"
+    names = {switch.name for switch in plan.study.switches}
+    assert names == set(ENHANCEMENTS[0].switches)
+    studied = {cell.operation for cell in plan.cells}
+    named = {row[1].partition("@")[0] for table in BENCHMARK.published().tables
+             for row in table.rows}  # fmt: skip
+    assert len(studied & named) >= 8
+
+
+def test_every_operation_has_a_lesson():
+    told = [name for lesson in PRESENTATION.lessons for name in lesson.operations]
+    assert sorted(told) == sorted(operations())

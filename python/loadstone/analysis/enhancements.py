@@ -119,10 +119,10 @@ def _enhanced(
     named = {switch.name: switch for switch in found.study.switches}
     switches = tuple(named[name] for name in told.switches if name in named)
     rows: dict[tuple[str, int], EnhancedRow] = {}
-    for table, label, operation, scale, gain in _published(run.published, told):
+    for table, label, operation, scale, gain in _published(run.published, told, found):
         then = (*rows[label, scale].then, Then(table, gain)) if (label, scale) in rows else (
             Then(table, gain),)  # fmt: skip
-        studied = operations.get((operation or "", scale))
+        studied = _studied(operations, operation, scale)
         now = tuple(_now(studied, switches)) if studied else ()
         rows[label, scale] = EnhancedRow(label, operation, scale, then, now)
     if not rows:
@@ -130,17 +130,28 @@ def _enhanced(
     return Enhanced(told, tuple(rows.values()), switches)
 
 
+def _studied(
+    operations: Mapping[tuple[str, int], StudiedOperation], operation: str | None, scale: int
+) -> StudiedOperation | None:
+    """What a study has of a row: it is warm, so of a row that is warm, or names no temperature."""
+    name, _, temperature = (operation or "").partition("@")
+    return operations.get((name, scale)) if temperature in ("", "warm") else None
+
+
 def _published(
-    published: Mapping[str, Any], told: Enhancement
+    published: Mapping[str, Any], told: Enhancement, found: StudyMap
 ) -> Iterator[tuple[str, str, str | None, int, float]]:
-    """(table, label, operation, scale, gain) of each row that has both times."""
+    """(table, label, operation, scale, gain) of each row that has both times; a table whose
+    relations have one size stands at the study's least scale."""
+    least = min((one.rows for one in found.operations), default=0)
     for table in published.get("tables", ()):
         if table["number"] not in told.tables:
             continue
         for label, operation, values in table["rows"]:
             after, before = values.get(told.name), values.get(told.before)
             if isinstance(after, int | float) and isinstance(before, int | float) and after > 0:
-                yield table["number"], label, operation, int(table["scale"]), before / after
+                scale = least if table.get("fixed") else int(table["scale"])
+                yield table["number"], label, operation, scale, before / after
 
 
 def _without_table(
@@ -152,7 +163,7 @@ def _without_table(
     for table in run.published.get("tables", ()):
         for label, operation, _ in table["rows"]:
             scale = int(table["scale"])
-            studied = operations.get((operation or "", scale))
+            studied = _studied(operations, operation, scale)
             now = tuple(_now(studied, switches)) if studied else ()
             if now:
                 yield (label, scale), EnhancedRow(label, operation, scale, (), now)

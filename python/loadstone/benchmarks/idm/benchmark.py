@@ -14,7 +14,7 @@ from loadstone.benchmarks.base import (
     Published,
     StoredRelation,
 )
-from loadstone.benchmarks.idm.presentation import PRESENTATION
+from loadstone.benchmarks.idm.presentation import PRESENTATION, WITHOUT
 from loadstone.benchmarks.programs import Entry, entries_of
 from loadstone.benchmarks.published import published_in
 from loadstone.errors import InputError
@@ -35,6 +35,8 @@ class IdmBenchmark(Benchmark):
     editions = (_EDITION,)
     default_edition = _EDITION
     default_scales = (10_000, PUBLISHED_ROWS)
+    study_on = WITHOUT
+    study_vary = ("accelerator=off,on,thread",)
 
     def check_scale(self, edition: str, rows: int) -> None:
         """Tests 1 and 2 have 100 to 150,000 tuples; here any number up to 10^9."""
