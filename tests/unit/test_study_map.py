@@ -326,3 +326,14 @@ def test_calibration_does_not_call_unmeasured_what_is_not_in_order(status: str) 
     (row,) = re.findall(r"A/A difference: one variant measured twice \| ([^|]*) \|", text)
     assert (row == "measured, but no pair of cells is in order") == (status == "disturbed")
     assert row != "not measured"
+
+
+def test_switches_without_a_column_are_named_below_the_map(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Fifty columns would not be legible; what acts is never lost."""
+    monkeypatch.setattr(terminal_study, "SWITCHES_SHOWN", 1)
+    text = " ".join(told_of(record())["terminal"].split())
+    assert "3 switches more, with an effect: durability and cache; without an effect: join" in text
+    monkeypatch.setattr(terminal_study, "SWITCHES_SHOWN", 4)
+    assert "switches more" not in told_of(record())["terminal"]

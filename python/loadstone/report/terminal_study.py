@@ -56,6 +56,8 @@ STRONGEST = 6
 """Effects that are told with their intervals below the map."""
 WORK_MOST = 3
 """Counts that are told of an effect."""
+SWITCHES_SHOWN = 7
+"""Columns of the map, of what matters most; more would not be legible on a terminal."""
 COLUMN = 12
 """Characters of a switch's column."""
 STYLES: Mapping[bool, str] = {True: "bold", False: "dim"}
@@ -130,6 +132,8 @@ def study_summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | 
     for rows in dict.fromkeys(operation.rows for operation in found.operations):
         yield Text("")
         yield _map(found, rows)
+        if others := _others(found, rows):
+            yield Text(others, style="dim")
     if found.operations:
         yield Text(legend(found.operations[0]), style="dim")
     for place, text in enumerate(noise_lines(found.operations)):
@@ -157,14 +161,14 @@ def _map(found: StudyMap, rows: int) -> Table:
     )
     table.add_column("", no_wrap=True)
     table.add_column("base", justify="right", no_wrap=True)
-    for switch in found.order:
+    for switch in found.order[:SWITCHES_SHOWN]:
         other = value_words(switch.tactic, switch.other)
         table.add_column(folded(f"{switch.tactic}?{other}", COLUMN), justify="right")
     for operation in found.operations:
         if operation.rows != rows:
             continue
         effects = {each.switch: each for each in operation.switches}
-        shown = [cell(effects[switch]) for switch in found.order]
+        shown = [cell(effects[switch]) for switch in found.order[:SWITCHES_SHOWN]]
         base_ms = operation.effects.base_ms
         table.add_row(
             one_line(name_words(operation), 42),
@@ -172,6 +176,23 @@ def _map(found: StudyMap, rows: int) -> Table:
             *(Text(text, style=STYLES[text[0] not in (NOTHING, UNKNOWN)]) for text in shown),
         )
     return table
+
+
+def _others(found: StudyMap, rows: int) -> str:
+    """The switches that the map has no column for; empty where it has all."""
+    left = found.order[SWITCHES_SHOWN:]
+    acting = {
+        each.switch
+        for operation in found.operations
+        for each in operation.switches
+        if operation.rows == rows and each.strength
+    }
+    told = [
+        f"{'with' if acts else 'without'} an effect: {listing(each.key for each in own)}"
+        for acts in (True, False)
+        if (own := [each for each in left if (each in acting) is acts])
+    ]
+    return f"{plural(len(left), 'switch', 'switches')} more, {'; '.join(told)}" if told else ""
 
 
 def _strongest(run: Run, found: StudyMap) -> Iterable[Text]:
