@@ -189,6 +189,19 @@ def test_a_page_names_the_command_that_takes_its_plan(
     assert f"The plan as a file, for <code>{command} --plan</code>" in page
 
 
+def test_a_setting_by_its_own_name_is_a_switch_with_both_values_named() -> None:
+    study = planned(on=["sqlite"], vary=["set.cache_size=-262144,10", "mmap"]).study
+    assert study is not None
+    assert study.base == "sqlite?set.cache_size=-262144"
+    names = [each.variant for each in study.combinations]
+    assert "sqlite?set.cache_size=10" in names
+    assert "sqlite?mmap=268435456&set.cache_size=-262144" in names
+    for wrong in ("set.cache_size", "set.cache_sise=1,2", "set.cache_size=1,1", "set.=1,2"):
+        with pytest.raises(InputError) as refused:
+            planned(on=["sqlite"], vary=[wrong])
+        assert refused.value.hint
+
+
 @pytest.mark.parametrize("able", [True, False])
 def test_of_all_tactics_those_are_switched_that_this_server_can(
     able: bool, monkeypatch: pytest.MonkeyPatch

@@ -255,8 +255,8 @@ class Choices:
         Option(
             "--vary",
             "TACTIC=A,B",
-            "Turn this tactic from A to B, also to further values (A,B,C), or only TACTIC, or all;"
-            " repeatable.",
+            "Turn this tactic, or set.SETTING, from A to B, also to further values (A,B,C), or only"
+            " TACTIC, or all; repeatable.",
             commands=(STUDY,),
         ),
     ] = ()

@@ -8,7 +8,7 @@ from loadstone.engines.base import System
 from loadstone.errors import InputError
 from loadstone.plan.choices import FACTORIAL
 from loadstone.plan.study import Combination, Study, Switch
-from loadstone.plan.variant import Variant
+from loadstone.plan.variant import SETTING, Variant
 from loadstone.statistics.study import PARTS_MAX
 
 SWITCHES_MAX = 64
@@ -118,7 +118,10 @@ def _every(base: Variant, engine: type[System]) -> Iterator[Switch]:
 
 
 def _switch(base: Variant, engine: type[System], name: str, given: Sequence[str]) -> Switch:
-    """A switch from the values given, or from the base's own to the first other one declared."""
+    """A switch from the values given, or from the base's own to the first other one declared. A
+    setting by its own name is of no group, and declares nothing."""
+    if name.startswith(SETTING):
+        return _setting(base, engine, name, given)
     for value in given:
         engine.tactic_of(replace(base, tactics=((name, value),)), name)
     if given:
@@ -135,6 +138,17 @@ def _switch(base: Variant, engine: type[System], name: str, given: Sequence[str]
     return Switch(name, first, other, declared.group, declared.counters)
 
 
+def _setting(base: Variant, engine: type[System], name: str, given: Sequence[str]) -> Switch:
+    if len(given) < 2:
+        raise InputError(
+            f"--vary {name} has no values: no other one is declared of a setting",
+            hint=f"give both: --vary {name}=A,B",
+        )
+    for value in given:
+        engine.check(_with(base, {name: value}, engine))
+    return Switch(name, given[0], given[1])
+
+
 def _other(engine: type[System], name: str, first: str) -> str:
     declared = engine.tactic_named(name)
     values = (declared.studied, *declared.names)
@@ -149,9 +163,10 @@ def _other(engine: type[System], name: str, first: str) -> str:
 
 def _with(variant: Variant, values: Mapping[str, str], engine: type[System]) -> Variant:
     """The variant with these values, named as its name is read again: in alphabetical order, and
-    without a default that nobody named."""
+    without a default that nobody named. A setting has no default that is known here."""
     named = dict(variant.tactics)
     for name, value in values.items():
-        if name in named or value != engine.tactic_of(Variant(variant.engine), name):
+        is_setting = name.startswith(SETTING)
+        if is_setting or name in named or value != engine.tactic_of(Variant(variant.engine), name):
             named[name] = value
     return replace(variant, tactics=tuple(sorted(named.items())))
