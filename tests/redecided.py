@@ -75,7 +75,16 @@ class _Again:
         opened = to_open(groups, self._effects(OPENED).effects) if groups else ()
         if opened:
             yield OPENED, opened
+            loose = {key for name in opened for key in design.parts[name]}
             design = design.opening(opened)
+            held = tuple(
+                name
+                for name, part in design.parts.items()
+                if part <= loose and part not in self._cells
+            )
+            if held:
+                yield HELD, held
+                design = design.holding(held)
         further = escalation(design.parts, self._effects(TAKEN_APART).effects)
         if further:
             yield TAKEN_APART, tuple(further.parts)

@@ -22,7 +22,7 @@ from loadstone.analysis.study_design import (
 )
 from loadstone.plan.choices import WALK
 from loadstone.plan.plan import Plan
-from loadstone.plan.study import Combination, Decision, Study, Switch
+from loadstone.plan.study import HELD, Combination, Decision, Study, Switch
 from loadstone.record.model import BELIEVED, CellResult, Run
 from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.study import (
@@ -72,7 +72,8 @@ class SwitchEffect:
     pruned: bool = False
     """Whether it has no work to change at either end, by its counters."""
     held: bool = False
-    """Whether it is at base at the other end, too: with it alone a statement took too long."""
+    """Whether it is at base at the other end, too: with it alone a statement took too long, or its
+    relations would have to be loaded anew."""
     walked: Estimate | None = None
     """In a walk, which has hardly a switch alone: the mean ratio of its steps there and back."""
     acts_walked: bool = False
@@ -213,7 +214,7 @@ def operation_effects(
         name=results[study.base].cell.operation,
         rows=results[study.base].cell.rows,
         effects=effects,
-        switches=tuple(_switches(study, design, effects, results, combinations)),
+        switches=tuple(_switches(study, design, effects, results, decisions)),
         status=worst.status if worst else "ok",
         reason=worst.reason if worst else "",
         escalate=_called_for(study, design, effects, decisions),
@@ -280,8 +281,10 @@ def _switches(
     design: Design,
     effects: StudyEffects,
     results: Mapping[str, CellResult],
-    combinations: Sequence[Combination],
+    decisions: Sequence[Decision],
 ) -> Iterator[SwitchEffect]:
+    combinations = all_combinations(study, decisions)
+    held = {name: each.reason for each in decisions if each.kind == HELD for name in each.tactics}
     cells = {frozenset(c.flipped): results[c.variant] for c in combinations if c.variant in results}
     base, end = cells[BASE], every(design.parts)
     known = {**effects.parts, **effects.pruned}
@@ -291,6 +294,7 @@ def _switches(
         result = cells.get(own)
         bad = [one for one in (base, result) if one and one.status in NO_FIGURE]
         group = "" if switch.key in known else group_of.get(switch.key, "")
+        missing = f"not measured: {held[switch.key]}" if not result and switch.key in held else ""
         effect = known.get(switch.key) or PartEffect(switch.key, acts=False)
         yield SwitchEffect(
             switch=switch,
@@ -299,7 +303,7 @@ def _switches(
             last=effect.last and as_ratio(effect.last),
             acts_alone=is_beyond(effect.alone, effects.threshold),
             same_plan=same_plans(base.statements, result.statements) if result else None,
-            failure=f"{bad[0].status}: {bad[0].reason}" if bad else "",
+            failure=f"{bad[0].status}: {bad[0].reason}" if bad else missing,
             alone_beyond=_beyond(result, base),
             last_beyond=_beyond(cells.get(end), cells.get(end - own)),
             last_below=_inverse(_beyond(cells.get(end - own), cells.get(end))),

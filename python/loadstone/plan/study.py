@@ -65,8 +65,9 @@ class Study:
 HELD, PRUNED, OPENED, TAKEN_APART = "held", "pruned", "opened", "taken apart"
 DECISIONS = (HELD, PRUNED, OPENED, TAKEN_APART)
 """What can be decided of an operation's tactics: they are left at base at the other end, because
-with them a statement takes too long (held), or because they have no work to change (pruned); the
-switches of a group are flipped one by one (opened); all combinations of three are measured."""
+with them a statement takes too long, or relations would have to be loaded anew (held), or because
+they have no work to change (pruned); the switches of a group are flipped one by one (opened); all
+combinations of three are measured."""
 
 
 @dataclass(frozen=True, slots=True)

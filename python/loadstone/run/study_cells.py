@@ -199,6 +199,13 @@ class StudyCells:
         if not chosen:
             return False
         self._decide(OPENED, chosen, blocks, "an interval reaches beyond 5 %")
+        loose = [
+            name
+            for name, part in self.design.parts.items()
+            if any(part <= design.parts[group] for group in chosen) and self.cell(part) is None
+        ]
+        if loose:
+            self._decide(HELD, tuple(loose), blocks, "its relations would have to be loaded anew")
         # All of the opened design in the same blocks, so that it has a closure.
         for flipped in self.design.combinations:
             self.cell(flipped)
