@@ -13,6 +13,7 @@ from loadstone.machine import processor_share
 from loadstone.machine.processor_share import PREFIX, Controller, ProcessorShare
 from loadstone.plan.variant import Variant, parse_variant
 from loadstone.protocol import messages
+from loadstone.run.scratch import claimed
 from loadstone.worker.statement_requests import StatementRequests
 
 
@@ -72,13 +73,20 @@ def test_a_limited_process_is_stopped_in_between(controller, share):
     assert int(told[told.index("nr_throttled") + 1]) > 0
 
 
-def test_the_group_of_a_killed_process_is_swept(controller, share):
+def test_the_group_of_a_killed_process_is_swept(controller, share, tmp_path: Path, monkeypatch):
     ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"],
                            capture_output=True, text=True, check=True)  # fmt: skip
     left = controller.root / f"{PREFIX}{ended.stdout.strip()}"
     left.mkdir()
     share.limit(50)
     assert not left.exists()
+    left.mkdir()
+    own = controller.root / f"{PREFIX}{os.getpid()}"
+    monkeypatch.setenv("LOADSTONE_SCRATCH", str(tmp_path))
+    with claimed("r1"):
+        assert left.exists()
+    assert not left.exists()
+    assert own.exists(), "it is in use"
 
 
 def test_the_second_version_of_control_groups_has_one_file(tmp_path: Path):

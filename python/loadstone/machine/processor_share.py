@@ -105,7 +105,7 @@ class ProcessorShare:
 
     def _enter(self, hundredths: int) -> None:
         controller = self._controller = self._controller or found()
-        sweep(controller)
+        _sweep(controller)
         group = controller.root / f"{PREFIX}{os.getpid()}"
         before = controller.group_of(os.getpid())
         group.mkdir(exist_ok=True)
@@ -141,8 +141,13 @@ def found() -> Controller:
     )
 
 
-def sweep(controller: Controller) -> None:
-    """Remove our groups whose processes were killed."""
+def sweep() -> None:
+    """Remove our groups whose processes were killed; nothing where there are no groups."""
+    with suppress(UnsupportedError):
+        _sweep(found())
+
+
+def _sweep(controller: Controller) -> None:
     for group in controller.root.glob(f"{PREFIX}*"):
         pid = group.name.removeprefix(PREFIX)
         if not Path(f"/proc/{pid}").exists():

@@ -23,6 +23,7 @@ import platformdirs
 
 from loadstone.diagnostics import say
 from loadstone.errors import InputError, RecordError
+from loadstone.machine import processor_share
 from loadstone.owner import OWNER, checked_owner
 
 MARK = "owner.json"
@@ -101,6 +102,7 @@ def release(path: Path, first: Callable[[], None] | None = None) -> bool:
             return not path.exists()
         if first is not None:
             first()
+        processor_share.sweep()
         for entry in path.iterdir():
             if entry.is_dir() and not entry.is_symlink():
                 shutil.rmtree(entry, ignore_errors=True)
