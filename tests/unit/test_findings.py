@@ -269,7 +269,8 @@ def budgeted(slow_parts: dict[str, int], rungs: dict[str, float], **more):
     small = {"empty": 0.1, "constant": 0.2, "planned": 0.3, "counted": 1.0, "uncommitted": 1.5,
              "whole": 2.0}  # fmt: skip
     run = two(Side(10.0))
-    made_budgets = {SLOW: of(10.4, slow_parts, rungs), FAST: of(2.08, {"executor": 2080}, small)}
+    beside = more.get("fast", small)
+    made_budgets = {SLOW: of(10.4, slow_parts, rungs), FAST: of(2.08, {"executor": 2080}, beside)}
     return replace(run, results=tuple(
         replace(each, budget=made_budgets[each.cell.variant]) for each in run.results
     ))  # fmt: skip
@@ -290,6 +291,14 @@ def test_a_budget_names_the_component_and_the_rung() -> None:
     assert share.value == pytest.approx((7.8 - 0.1) / 8.3, abs=0.05)
 
 
+def test_what_is_only_computing_says_how_to_see_more_unless_that_was_measured() -> None:
+    (bare,) = found_by(spent.find, two(Side(10.0)))
+    assert (bare.kind, bare.grade) == ("computing", Grade.UNEXPLAINED)
+    assert "--budget" in bare.sentence
+    (seen,) = found_by(spent.find, budgeted(PLANNER, LADDER))
+    assert seen.kind == "computing" and "--budget" not in seen.sentence
+
+
 def test_a_budget_names_time_off_the_processor() -> None:
     (found,) = found_by(components.find, budgeted({"executor": 2400, "planner": 1000}, EVEN))
     assert found.kind.startswith("asleep")
@@ -307,14 +316,31 @@ def without(rung, run, variant):
     ))  # fmt: skip
 
 
-@pytest.mark.parametrize("lacking", [SLOW, FAST])
-def test_a_rung_that_one_side_lacks_is_passed_over_on_both(lacking) -> None:
-    """A statement that stays prepared is not planned: what both do up to the next rung is
-    compared."""
-    (found,) = found_by(rungs.find, without("planned", budgeted(PLANNER, LADDER), lacking))
+def test_a_rung_that_the_slowest_lacks_is_passed_over_on_both() -> None:
+    """What both do up to the next rung is compared."""
+    (found,) = found_by(rungs.find, without("planned", budgeted(PLANNER, LADDER), SLOW))
     assert found.kind == "parsing and planning, and finding the rows"
     share = next(each.figure for each in found.numbers if each.unit == "share")
     assert share.value == pytest.approx((8.7 - 0.8) / 8.3, abs=0.05)
+
+
+def test_a_rung_that_the_fastest_lacks_takes_it_no_longer_than_the_step_over_it() -> None:
+    """A statement that stays prepared is not planned, and up to its rows takes 0.8 ms."""
+    (found,) = found_by(rungs.find, without("planned", budgeted(PLANNER, LADDER), FAST))
+    assert found.kind == "parsing and planning"
+    share = next(each.figure for each in found.numbers if each.unit == "share")
+    assert share.value == pytest.approx((7.8 - 0.8) / 8.3, abs=0.05)
+    assert share.low <= share.value <= share.high
+
+
+def test_a_step_that_could_be_as_long_beside_names_no_rung_alone() -> None:
+    """Planning takes the slowest 4.5 of 8 ms, and the fastest, which tells none, up to 1.8."""
+    slow = {"empty": 0.1, "constant": 0.2, "planned": 4.7, "counted": 8.9, "uncommitted": 9.4,
+            "whole": 10.0}  # fmt: skip
+    fast = {"empty": 0.1, "constant": 0.2, "planned": 0.9, "counted": 2.0, "uncommitted": 2.0,
+            "whole": 2.0}  # fmt: skip
+    (found,) = found_by(rungs.find, without("planned", budgeted(PLANNER, slow, fast=fast), FAST))
+    assert found.kind == "parsing and planning, and finding the rows"
 
 
 def test_a_rung_that_is_planned_otherwise_is_passed_over() -> None:

@@ -1,16 +1,17 @@
 """The rung of the ladder of statements that a difference is made on: the slowest's cost beyond the
 rung below, less the fastest's, as a share of the row's difference.
 
-Of cells with a time budget. Named where it is certainly more than half of the difference. Both are
-compared over the rungs that both have: one that an engine lacks, or on which it finds the rows by
-another plan than the statement's, is passed over on both sides, and the rung above it stands for
-what both add.
+Of cells with a time budget. Named where it is certainly more than half of the difference. A rung
+that the fastest lacks takes it at most as long as the step that passes over it. Where that leaves
+too much open, both are compared over the rungs that both have: one that an engine lacks, or on
+which it finds the rows by another plan than the statement's, is passed over on both sides, and the
+rung above it stands for what both add.
 
 False where a rung does more than what the statement does there, as an engine may count rows by
 another way than it delivers them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from loadstone.analysis.budget import CellBudget, ladder_without
 from loadstone.analysis.cell_summary import CellSummary
@@ -27,21 +28,44 @@ MOST = 0.5
 
 
 def find(seen: Evidence) -> Iterator[Finding]:
-    """At most one for each distance of two budgets."""
+    """At most one for each distance of two budgets: on a rung by itself, else on several."""
     for far in seen.far():
         slow, fast = seen.budget(far.slow), seen.budget(far.fast)
         if slow is None or fast is None:
             continue
         lacking = _lacking(slow) | _lacking(fast)
-        beside = {rung.rung: rung for rung in _ladder(seen, far, far.fast, lacking)}
-        told = [
-            (rung, found)
-            for rung in _ladder(seen, far, far.slow, lacking)
-            if rung.is_measurable and (found := _share(far, rung, beside.get(rung.rung)))
-        ]
-        most = [each for each in told if each[1].low is not None and each[1].low > MOST]
-        if most:
-            yield _finding(far, *most[0])
+        ladders = [_ladder(seen, far, figure, lacking) for figure in (far.slow, far.fast)]
+        told = [*_certain(far, slow.ladder, fast.ladder), *_certain(far, *ladders)]
+        if told:
+            yield _finding(far, *told[0])
+
+
+def _certain(
+    far: Distance, own: Sequence[RungFigure], beside: Sequence[RungFigure]
+) -> Iterator[tuple[RungFigure, Estimate]]:
+    """The rungs of the slowest's ladder that are certainly most of the difference."""
+    unlike = {rung.name for rung in own if rung.same_plan is False}
+    for rung in own:
+        if not rung.is_measurable or rung.name in unlike or rung.below in unlike:
+            continue
+        share = _share(far, rung, _counterpart(rung, beside))
+        if share is not None and share.low is not None and share.low > MOST:
+            yield rung, share
+
+
+def _counterpart(rung: RungFigure, beside: Sequence[RungFigure]) -> Estimate | None:
+    """What the fastest's same step takes. Where it has no such rung, no less than nothing, and no
+    more than the step that passes over it: the figure is that most. None where the steps are not
+    the same, or are planned otherwise."""
+    place = next(place for place, one in enumerate(beside) if one.rung == rung.rung)
+    same = beside[place]
+    over_it = next((one for one in beside[place:] if one.beyond_ns is not None), None)
+    if over_it is None or over_it.beyond_ns is None or over_it.same_plan is False:
+        return None
+    if same is over_it:
+        return same.beyond_ns if same.below == rung.below else None
+    most = over_it.beyond_ns
+    return Estimate(max(most.value, 0.0), 0.0, None if most.high is None else max(most.high, 0.0))
 
 
 def _lacking(budget: CellBudget) -> frozenset[str]:
@@ -58,13 +82,10 @@ def _ladder(
     return ladder_without(result, far.row.operation.destination, without)
 
 
-def _share(far: Distance, rung: RungFigure, other: RungFigure | None) -> Estimate | None:
-    """None where the two rungs are not the same step from the same one below."""
-    if other is None or rung.beyond_ns is None or other.beyond_ns is None:
+def _share(far: Distance, rung: RungFigure, other: Estimate | None) -> Estimate | None:
+    if other is None or rung.beyond_ns is None:
         return None
-    if rung.below != other.below:
-        return None
-    longer = less(rung.beyond_ns, other.beyond_ns)
+    longer = less(rung.beyond_ns, other)
     return over(longer, far.ns) if longer.low is not None and longer.low > 0 else None
 
 

@@ -103,6 +103,8 @@ def _computing(seen: Evidence, far: Distance) -> Finding | None:
     apart = operators_apart(seen.statements(far.slow), seen.statements(far.fast))
     if not apart:
         more = " The record does not say what is computed; their plans name no difference."
+        if seen.budget(far.slow) is None:
+            more += " A run with --budget says which component computes, and on which rung."
         return _finding(far, "computing", "computing", share, Grade.UNEXPLAINED, more)
     name, own, other = apart[0]
     how = f"it {name} {own}, {far.names[1]} by {other}"
