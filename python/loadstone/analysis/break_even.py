@@ -67,8 +67,8 @@ class Paying:
 
 
 def break_evens(run: Run, found: StudyMap) -> tuple[Paying, ...]:
-    """Of every operation that a study has at several scales, and of every tactic of which one value
-    starts later than another."""
+    """Of every operation that a study has at several scales: every tactic of more than two values,
+    and every other of which one value surely starts later than the other and overtakes it."""
     results: dict[tuple[str, int], dict[str, CellResult]] = defaultdict(dict)
     for result in run.results:
         if result.status in BELIEVED and result.samples:
@@ -140,7 +140,8 @@ def _paying(
                                  for rows, one in at.items()})
         for slow, fast in permutations(measured, 2)
     )  # fmt: skip
-    if not any(one.tuples.value and (one.tuples.low or 0) > scales[0] for one in pairs):
+    several = any(switch.further for switch in own)
+    if not several and not any((one.tuples.low or 0) > scales[0] for one in pairs):
         return None
     costs = tuple(_cost(value, flipped, at) for value, flipped in measured.items())
     return Paying(operation, tactic, scales, costs, pairs)

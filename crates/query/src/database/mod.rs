@@ -25,7 +25,7 @@ use crate::error::{QueryError, Result};
 use crate::execution::Parameter;
 use crate::memory::Memory;
 use crate::relation::{Design, Loader, NewStructure, settle};
-use crate::tactics::Tactics;
+use crate::tactics::{Tactics, Texts};
 use crate::tuple::Layout;
 
 pub use counted::Counted;
@@ -137,13 +137,16 @@ impl Database {
         Ok(self.storage.close()?)
     }
 
-    /// A text, read. Of the last 256 texts it is known what they came to.
+    /// A text, read. Of the last 256 texts it is known what they came to, unless `statement=text`.
     ///
     /// # Errors
     ///
     /// As of [`Statement::new`].
     pub fn statement(&self, text: &str) -> Result<Arc<Statement>> {
-        self.texts.statement(text)
+        match self.tactics.statement {
+            Texts::Kept => self.texts.statement(text),
+            Texts::Text => Ok(Arc::new(Statement::new(text)?)),
+        }
     }
 
     /// The rows of a text's last command, a `retrieve` to the client.

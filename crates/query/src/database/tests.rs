@@ -310,6 +310,28 @@ fn what_does_not_fit_is_refused_and_leaves_nothing() {
 }
 
 #[test]
+fn a_text_that_comes_again_is_made_anew_only_where_none_is_kept() {
+    for (statement, functions) in [("kept", 1), ("text", 3)] {
+        let (_folder, database) = parts();
+        let tactics = Tactics::of([("execution", "compiled"), ("statement", statement)]).unwrap();
+        let database = Database::over(database.into_storage(), &tactics);
+        for _ in 0..3 {
+            names(&database, "range of p is parts retrieve (p.name)", &[]);
+        }
+        assert_eq!(database.work().unwrap().functions_compiled, functions, "{statement}");
+        // A statement keeps its own, whatever becomes of texts.
+        let prepared = Statement::new("range of p is parts retrieve (p.name)").unwrap();
+        for _ in 0..3 {
+            let Outcome::Rows(rows) = database.run(&prepared, &[]).unwrap() else {
+                panic!("it gives rows")
+            };
+            rows.for_each(|batch| drop(batch.unwrap()));
+        }
+        assert_eq!(database.work().unwrap().functions_compiled, functions + 1, "{statement}");
+    }
+}
+
+#[test]
 fn a_statement_keeps_its_code_whatever_its_parameters_are() {
     let (_folder, database) = parts();
     let tactics = Tactics::of([("execution", "compiled")]).unwrap();

@@ -15,6 +15,7 @@ mod optimizer;
 mod parallelism;
 mod profile;
 mod simd;
+mod statement;
 
 use std::fmt;
 use std::str::FromStr;
@@ -35,6 +36,7 @@ pub use optimizer::Optimizer;
 pub use parallelism::Parallelism;
 pub use profile::{Missing, Profile, Setting, profiles};
 pub use simd::Simd;
+pub use statement::Texts;
 
 /// Everything about a query and the storage under it that an experiment may vary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -63,6 +65,8 @@ pub struct Tactics {
     pub memory: MemoryBytes,
     /// How many threads work on a statement.
     pub parallelism: Parallelism,
+    /// Whether a text that comes again is known.
+    pub statement: Texts,
 }
 
 /// Do `$do` with each of the query engine's own tactics: its field and its type.
@@ -72,6 +76,7 @@ macro_rules! for_each_tactic {
             profile: Profile, execution: Execution, join: Join, optimizer: Optimizer,
             accelerator: Accelerator, simd: Simd, distinct: Distinct, aggregate: Grouping,
             layout: FileLayout, memory: MemoryBytes, parallelism: Parallelism,
+            statement: Texts,
         }
     };
 }

@@ -42,8 +42,12 @@ class IngresBenchmark(Benchmark):
     editions = tuple(_ROWS_MAX)
     default_edition = "1981"
     default_scales = (PUBLISHED_ROWS, 210, 1)
-    study_on = "lode?profile=u-ingres"
-    study_vary = ("execution=interpreted,vectorised,closures,compiled", "simd=off,on")
+    study_on = "lode?profile=u-ingres&statement=text"
+    study_vary = (
+        "execution=interpreted,vectorised,closures,compiled",
+        "simd=off,on",
+        "statement=text,kept",
+    )
     study_scales = (PUBLISHED_ROWS, 1, 210, STUDY_ROWS_MAX)
 
     def check_scale(self, edition: str, rows: int) -> None:

@@ -50,6 +50,15 @@ ENHANCEMENTS = (
         command=FILE_SYSTEM,
     ),
     Enhancement(
+        name="no parsing",
+        what="Not one of the four: what reading and planning a command anew costs, which INGRES "
+        "did each time.",
+        found='"The parse-at-run-time strategy is one of the major mistakes in the design": a '
+        "major win for short commands, and of little effect on long ones (1.1).",
+        switches=("statement=text,kept",),
+        command=STUDY,
+    ),
+    Enhancement(
         name="MANGOS",
         what="An operating system made for it: messages and task switches of some ten "
         "instructions.",
