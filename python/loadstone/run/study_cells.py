@@ -97,8 +97,10 @@ class StudyCells:
 
     @property
     def step(self) -> tuple[Flipped, ...]:
-        """The combinations of the present step."""
-        return self._narrowed or self.design.combinations
+        """The combinations of the present step. What is held, and came to its end alone, stays in
+        the blocks alone: a single sample would leave it without an interval."""
+        design = self.design
+        return self._narrowed or (*design.combinations, *design.held.values())
 
     def able(self) -> Iterator[OpenCell]:
         """The cells of a block: the present step's combinations, the A/A control and the harness
