@@ -1,12 +1,16 @@
 """The limits that make a cell invalid: on both sides of each, and as docs/method.md states them."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from report_fixture import make_run
 
 from loadstone.analysis.advice import advice
+from loadstone.analysis.compare.unjudged import judged
 from loadstone.plan.plan import Cell
+from loadstone.plan.variant import has_share
 from loadstone.record.model import CellResult, ColdEvidence, Condition, Sample
 from loadstone.statistics import validity
 from loadstone.statistics.disturbance import PRINTED_SPAN_MAX, SPAN_MAX
@@ -90,6 +94,33 @@ def test_a_cell_near_the_overhead_or_the_clock_is_too_short():
     assert not validity.of_instrument(samples(500), [], 50)
 
 
+@pytest.mark.parametrize(
+    ("variant", "median_ns", "refused"),
+    [
+        ("sqlite?processor=60", 99_000_000, True),
+        ("sqlite?processor=60#2", 99_000_000, True),
+        ("sqlite?processor=60", 100_000_000, False),
+        ("sqlite?processor=all", 300_000, False),
+        ("sqlite?cache=60", 300_000, False),
+        ("sqlite", 300_000, False),
+    ],
+)
+def test_a_statement_below_the_kernels_stops_does_not_feel_a_share(variant, median_ns, refused):
+    reason = validity.of_share(samples(1, median_ns, 10**9), limited=has_share(variant))
+    assert bool(reason) is refused
+    assert not refused or "choose a larger --rows" in advice(reason)
+
+
+def test_a_share_in_a_run_without_limits_is_judged_when_compared():
+    cell = Cell("scan", "sqlite?processor=60", 1000, "warm", 3)
+    result = CellResult(cell, "ok", "", "", tuple(samples(300_000, 310_000, 305_000)))
+    run = make_run()
+    bare = replace(run, plan=replace(run.plan, limits=False), results=(result,))
+    (found,) = judged(bare).results
+    assert found.status == "invalid"
+    assert "share of a processor" in found.reason
+
+
 def test_an_a_a_pair_is_refused_only_beyond_noise():
     first = samples(*[1000 + 7 * (i % 5) for i in range(12)])
     apart = samples(*[1200 + 7 * (i % 5) for i in range(12)])
@@ -155,6 +186,7 @@ def test_the_document_states_the_limits():
     table = text.partition("| limit | beyond it |")[2].partition("\n\n")[0]
     stated = [int(figure) / 100 for figure in re.findall(r"(\d+) %", table)]
     assert f"beyond {validity.AA_RATIO_BELIEVED:g} times invalid" in table
+    assert f"below {validity.SHARE_NS_MIN / 1e9:g} s" in table
     assert f"over {SPAN_MAX:g} times the lower" in table
     assert f"over {PRINTED_SPAN_MAX:g} times its lower" in table
     assert stated == [

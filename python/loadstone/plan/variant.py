@@ -67,6 +67,11 @@ def parallelism_of(name: str) -> int:
     return max(int(asked), 1) if asked.isdecimal() else 1
 
 
+def has_share(name: str) -> bool:
+    """Whether a variant of this name has but a share of a processor (`processor=60`)."""
+    return _asked_in(name).get("processor", "").isdecimal()
+
+
 def _asked_in(name: str) -> dict[str, str]:
     return dict(parse_qsl(name.removesuffix(AA_SUFFIX).partition("?")[2]))
 

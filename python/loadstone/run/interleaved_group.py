@@ -14,7 +14,7 @@ from loadstone import _core
 from loadstone.machine.conditions import Conditions
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.role import Role
-from loadstone.plan.variant import AA_SUFFIX, is_aa_control, parallelism_of
+from loadstone.plan.variant import AA_SUFFIX, has_share, is_aa_control, parallelism_of
 from loadstone.planning.planner import NULL_ENGINE
 from loadstone.record import CellResult, Sample
 from loadstone.record.budget import Budget
@@ -296,6 +296,7 @@ class InterleavedGroup:
             reason = (
                 validity.of_coldness(item.samples, item.answers, item.evidence)
                 or validity.of_work(item.samples, overhead)
+                or validity.of_share(item.samples, limited=has_share(item.cell.variant))
                 or validity.of_instrument(item.samples, below, self._clock_ns)
             )
             if reason:

@@ -39,6 +39,9 @@ CLIENT_SLACK_NS, SERVER_SLACK_NS = COUNTERS_NS, 10_000_000
 the kernel counts the time of processes that a server waited for."""
 INTERRUPTED_SHARE_MAX = 0.05
 """Of a cell's samples: an interrupt between the clock and the counters may lengthen some."""
+SHARE_NS_MIN = 100_000_000
+"""Under a share of a processor: the kernel stops a process for some milliseconds at a time, so that
+a shorter statement runs at full speed, or waits for one whole stop."""
 PAIRS_MIN = 3
 """Fewer pairs that all lie to one side are chance."""
 
@@ -52,6 +55,7 @@ ADVICE = (
     ("the processor ran", "let the machine cool down, or fix its clock frequency"),
     ("measured twice", "name it with --operation to measure it longer"),
     ("the clock's own", "choose a larger --rows: the operation is too short to time"),
+    ("too short for a share", "choose a larger --rows: it must take 0.1 s to feel the share"),
     ("the harness alone", "choose a larger --rows: the operation is too short for this harness"),
     ("nothing was read", "run loadstone doctor to see whether reads are counted on this disk"),
     ("the instrument is wrong", "keep the record and report it: this is a defect of Loadstone"),
@@ -89,6 +93,17 @@ def of_instrument(samples: Sequence[Sample], overhead: Sequence[Sample], clock_n
         if share > OVERHEAD_SHARE_MAX:
             return f"the harness alone takes {share:.0%} of it"
     return ""
+
+
+def of_share(samples: Sequence[Sample], *, limited: bool) -> str:
+    """Why a cell is too short for a variant that has a share of a processor."""
+    median_ns = median(sample.elapsed_ns for sample in samples)
+    if not limited or median_ns >= SHARE_NS_MIN:
+        return ""
+    return (
+        f"too short for a share of a processor, which the kernel gives by milliseconds:"
+        f" {median_ns / 1e6:.3g} ms"
+    )
 
 
 def of_coldness(

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from loadstone.plan.role import Role
-from loadstone.plan.variant import AA_SUFFIX, parallelism_of
+from loadstone.plan.variant import AA_SUFFIX, has_share, parallelism_of
 from loadstone.record.model import CellResult, Run, Sample
 from loadstone.statistics import validity
 from loadstone.statistics.disturbance import disturbance
@@ -49,9 +49,11 @@ def _place(result: CellResult) -> tuple[str, str, int, str]:
 def _judged(result: CellResult, found: Cells, overhead: Sequence[Sample]) -> CellResult:
     if result.status != "ok" or not result.samples or result.disturbance is not None:
         return result
-    wrong = validity.of_coldness(
-        result.samples, result.answers, result.evidence
-    ) or validity.of_work(result.samples, overhead)
+    wrong = (
+        validity.of_coldness(result.samples, result.answers, result.evidence)
+        or validity.of_work(result.samples, overhead)
+        or validity.of_share(result.samples, limited=has_share(result.cell.variant))
+    )
     if wrong:
         return replace(result, status="invalid", reason=wrong)
     machine = validity.of_machine(result.condition) if result.condition else ""
