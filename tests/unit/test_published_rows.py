@@ -235,6 +235,8 @@ def test_a_row_of_users_stands_beside_their_closed_loop() -> None:
     shown = {row.label: row.measured for row in found.rows}
     assert {label for label, measured in shown.items() if measured} == {"8 users", "4 users"}
     assert shown["8 users"]["sqlite"].elapsed_ns.value == 20e6
+    (alone,) = [row.absent for row in found.rows if row.label == "1 user"]
+    assert alone == "no closed loop of 1: add --users 1"
     assert shown["8 users"]["sqlite"].ratio.value == 2.0
     assert shown["8 users"]["duckdb"].best
     assert shown["4 users"]["sqlite"].status == "failed"

@@ -131,6 +131,9 @@ class Source:
         """Why a row has no figure of today."""
         if operation in (SIZE, LOAD) and self.apart:
             return "no counterpart: known only for the database that a run loads first"
+        users = users_of(operation or "")
+        if users is not None:
+            return f"no closed loop of {users}: add --users {users}"
         return "no such measure here" if operation is None else "not in this run"
 
 
