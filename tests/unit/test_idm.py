@@ -139,9 +139,9 @@ def test_every_enhancement_names_tables_and_switches_that_there_are():
         for number in told.tables:
             assert {told.name, told.before} <= set(numbers[number])
     plan = session.plan_from({"benchmark": "idm", "design": "two-ended"}, None).plan
-    assert plan.study.base == "lode?profile=idm-nodac"
+    assert plan.study.base == "lode?disk=direct&profile=idm-nodac"
     names = {switch.name for switch in plan.study.switches}
-    assert names == set(ENHANCEMENTS[0].switches)
+    assert names == {*ENHANCEMENTS[0].switches, "disk=direct,buffered"}
     studied = {cell.operation for cell in plan.cells}
     named = {row[1].partition("@")[0] for table in BENCHMARK.published().tables
              for row in table.rows}  # fmt: skip

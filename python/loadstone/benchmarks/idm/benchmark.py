@@ -36,7 +36,8 @@ class IdmBenchmark(Benchmark):
     default_edition = _EDITION
     default_scales = (10_000, PUBLISHED_ROWS)
     study_on = WITHOUT
-    study_vary = ("accelerator=off,on,thread",)
+    study_vary = ("accelerator=off,on,thread", "disk=direct,buffered")
+    """What the accelerator saves is seen only where the pages need not come from the disk."""
 
     def check_scale(self, edition: str, rows: int) -> None:
         """Tests 1 and 2 have 100 to 150,000 tuples; here any number up to 10^9."""
