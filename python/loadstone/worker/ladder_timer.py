@@ -1,6 +1,6 @@
 """Timing the rungs of the ladder of statements: each asks the engine for a little more.
 
-    for each rung: once, uncounted; then, for each variation:
+    for each rung: each variation once, uncounted; then, for each variation:
     counters -> CLOCK rung CLOCK -> counters -> take back what it did
 
 The rung that is the statement itself is a sample like any other (`statement_timer.py`), and as
@@ -41,16 +41,17 @@ class LadderTimer:
         Raises `EngineError` for a wrong count."""
         times: dict[str, list[int]] = {rung: [] for rung in rungs}
         reasons: dict[str, str] = {}
-        first, *others = block.variations
         for rung in rungs:
-            # The first of its kind finds cold caches, and prepares what stays prepared.
-            for number, variation in enumerate((first, first, *others)):
+            # The first of its kind finds cold caches, and prepares what stays prepared: each text
+            # does. Those of the statement itself ran often, as the samples beside.
+            warming = block.variations[: 1 if rung == ladder.WHOLE else None]
+            for number, variation in enumerate((*warming, *block.variations)):
                 try:
                     elapsed_ns = self._timed(block, rung, variation)
                 except UnsupportedError as error:
                     reasons[rung] = error.message
                     break
-                if number:
+                if number >= len(warming):
                     times[rung].append(elapsed_ns)
         return tuple(RungTimes(rung, tuple(times[rung]), reasons.get(rung, "")) for rung in rungs)
 
