@@ -162,10 +162,12 @@ def _spun() -> float:
 
 
 def saved(path: Path, message_ns: float) -> None:
-    """What the formula makes of a record's warm queries."""
+    """What the formula makes of a record's warm queries on servers: their samples have the server's
+    CPU time."""
     run = record.read(path)
     for result in run.results:
-        if result.cell.temperature != "warm" or not result.samples or "null" in result.cell.variant:
+        served = any(sample.server_cpu_ns is not None for sample in result.samples)
+        if result.cell.temperature != "warm" or not served:
             continue
         elapsed_ns = median(sample.elapsed_ns for sample in result.samples)
         share = MESSAGES * message_ns / elapsed_ns

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from loadstone.plan.budget_words import KERNEL_PREFIX
 from loadstone.plan.presentation import Routine
-from loadstone.record.budget import Budget
+from loadstone.record.budget import Budget, BudgetPart
 from loadstone.record.model import Run
 
 
@@ -60,26 +60,27 @@ def _profile(variant: str, own: Sequence[Budget], routines: Sequence[Routine]) -
     for budget in own:
         # Of one statement: an operation counts once, however often it ran while it was watched.
         each_ns = budget.period_ns / budget.statements
-        for function, samples in _of_programs(budget):
-            whole += samples * each_ns
-            if not function:
-                unnamed += samples * each_ns
-            elif name := _routine_of(function, routines):
-                times[name] += samples * each_ns
+        for part in _of_programs(budget):
+            took_ns = part.samples * each_ns
+            whole += took_ns
+            if name := _routine_of(part, routines):
+                times[name] += took_ns
+            elif not part.function:
+                unnamed += took_ns
     shares = tuple(RoutineShare(one, times[one.name] / whole) for one in routines)
     return VariantProfile(variant, len(own), shares, unnamed / whole)
 
 
-def _of_programs(budget: Budget) -> Iterator[tuple[str, int]]:
+def _of_programs(budget: Budget) -> Iterator[BudgetPart]:
     """Functions with their samples, without the kernel's."""
-    for part in budget.parts:
-        if not part.component.startswith(KERNEL_PREFIX):
-            yield part.function, part.samples
+    return (part for part in budget.parts if not part.component.startswith(KERNEL_PREFIX))
 
 
-def _routine_of(function: str, routines: Sequence[Routine]) -> str:
-    """The first that claims the function; empty if none does."""
+def _routine_of(part: BudgetPart, routines: Sequence[Routine]) -> str:
+    """The first that claims the function, or its component; empty if none does."""
     for one in routines:
-        if any(re.match(pattern, function) for pattern in one.functions):
+        if part.component in one.components:
+            return one.name
+        if part.function and any(re.match(pattern, part.function) for pattern in one.functions):
             return one.name
     return ""

@@ -143,12 +143,14 @@ class Enhancement:
 @dataclass(frozen=True, slots=True)
 class Routine:
     """A line of a paper's profile: a routine's share of the run time in percent, and the functions
-    of today that do its work, as expressions that match the beginning of a name."""
+    of today that do its work: as expressions that match the beginning of a name, and as components
+    of a time budget of which all functions do."""
 
     name: Word
     what: Sentence
     share_percent: Annotated[float, Within(0, 100)]
     functions: Words
+    components: Words = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ class IngresBenchmark(Benchmark):
         "simd=off,on",
         "statement=text,kept",
     )
-    study_scales = (PUBLISHED_ROWS, 1, 210, STUDY_ROWS_MAX)
+    study_scales = (PUBLISHED_ROWS, 1, STUDY_ROWS_MAX)
 
     def check_scale(self, edition: str, rows: int) -> None:
         """1981 has part numbers of two bytes, so up to 32,767 tuples; large up to 10^9."""

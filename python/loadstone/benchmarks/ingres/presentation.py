@@ -65,7 +65,7 @@ ENHANCEMENTS = (
         found="1 to 4 %, by estimate, for six to twelve man-months (5.5, 6). Nothing was measured.",
         before="INGRES",
         tables=("9",),
-        command="python selfbench/messages.py",
+        command="python selfbench/messages.py RECORD",
     ),
 )
 
@@ -82,7 +82,11 @@ ROUTINES = (
             "<lode_query::execution::interpreted",
         ),
     ),
-    Routine("LOG", "logarithm", 4.4, ("_*(ieee754_)?log", "core::f64::.*ln", "std::f64::.*ln")),
+    Routine(
+        "LOG", "logarithm", 4.4,
+        # libm's own has no name of its own: the sampler says between which two it is.
+        ("_*(ieee754_)?log", r"\[between \w+ and log", "(core|std)::f64::.*ln"),
+    ),
     Routine("READ", "read system call", 4.3, ("_*(libc_)?p?read(64)?$", "rustix::io")),
     Routine("BMOVE", "block memory move", 3.9, ("_*mem(cpy|move)",)),
     Routine(
@@ -91,7 +95,8 @@ ROUTINES = (
     ),
     Routine(
         "FWRITE", "write to file", 3.1,
-        ("_*(libc_)?f?write", "<?arrow", "_?csv", "<?lode_query::database::(rows|arrow)"),
+        ("_*(libc_)?f?write", "<?lode_query::database::(rows|arrow)"),
+        components=("Python and driver",),
     ),
     Routine(
         "SCAN", "scan a relation", 3.0,
