@@ -142,6 +142,18 @@ def test_the_interval_of_a_break_even_holds_the_truth_as_often_as_it_says(chance
     assert hits >= 0.93 * tries
 
 
+def test_a_base_without_a_figure_leaves_the_papers_line_out():
+    run = record()
+    base = run.plan.study.base
+    without = replace(run, results=tuple(r for r in run.results if r.cell.variant != base))
+    assert "pays off after about" not in registry.load_report("md")().render(without).decode()
+    bad = tuple(replace(r, status="invalid", reason="x") if r.cell.variant == base else r
+                for r in run.results)  # fmt: skip
+    text = registry.load_report("md")().render(replace(run, results=bad)).decode()
+    assert "ahead of closures after" in text
+    assert "pays off after about" not in text
+
+
 def test_every_format_shows_the_break_even_and_the_papers_ten():
     run = record()
     for name in ("html", "md"):

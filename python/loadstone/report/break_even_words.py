@@ -100,6 +100,8 @@ def paper_line(found: Sequence[Paying], words: Presentation) -> str:
         slow, fast = values.split(",")
         pairs = [(one.operation, one.pair(slow, fast)) for one in found if one.tactic == tactic]
         now = [f"{name} {crossing_words(pair.tuples)}" for name, pair in pairs if pair]
+        if not now:
+            continue
         return (
             f"The paper: {told.name} pays off after about {told.pays_after} {words.scale}."
             f" Today {fast} over {slow}: {'; '.join(now)}."
