@@ -43,8 +43,10 @@ calibrate: $(VENV)/.installed $(VENV)/.tools ## plant differences, and count tho
 	$(BIN)/python selfbench/calibrate.py
 
 torture: ## test lode: a million histories, 200,000 crashes, 10,000 programs, all tactics
-	LODE_HISTORIES=1000000 cargo test -p lode --release --locked --lib simulation:: -- --nocapture
-	LODE_CRASH_IMAGES=100000 LODE_RUNS=5000 cargo test -p lode --release --locked \
+	LODE_HISTORIES=1000000 LODE_MIRRORED_HISTORIES=100000 \
+	  cargo test -p lode --release --locked --lib simulation:: -- --nocapture
+	LODE_CRASH_IMAGES=100000 LODE_MIRROR_IMAGES=10000 LODE_MIRROR_KILLS=30 LODE_RUNS=5000 \
+	  cargo test -p lode --release --locked \
 	  --test reliability --test transactions -- --include-ignored --show-output
 	LODE_PROGRAMS=5000 cargo test -p lode-query --release --locked --test differential \
 	  -- --show-output

@@ -268,9 +268,12 @@ def lode_profiles() -> list[dict[str, Any]]:
     `missing` (what the system had besides, what lode does instead)."""
 
 def lode_tactics_of(text: str) -> list[tuple[str, str]]:
-    """(name, value) of each tactic of a database, of a text as in a variant,
-    `durability=group&locks=page`; the others have their defaults. Raises ValueError for an unknown
-    name or value."""
+    """(name, value) of each tactic of a database, of a text as in a variant, `locks=page&log=x`;
+    the others have their defaults. Raises ValueError for an unknown name or value."""
+
+def lode_mirror(path: str | PathLike[str], alone: str | None = None) -> dict[str, Any] | None:
+    """Of the copies at a path: `verdict`, and of `first` and `second` `path`, `says`, `epoch`. One
+    that is to go on `alone` is told so first."""
 
 def lode_connect(address: str, **tactics: str | int) -> LodeRemote:
     """Use the database that a page server has open at `address`: the path of a Unix socket, or a
@@ -302,33 +305,36 @@ class LodeDatabase:
         """A transaction that only reads; it ends when its block does."""
     @property
     def tactics(self) -> dict[str, str]:
-        """The tactics in force; `extent` is the one that the database was created with."""
+        """Those in force: `extent` as created, `mirror` off while one copy only is in step."""
+    @property
+    def mirror(self) -> dict[str, Any] | None:
+        """`epoch`, `mended` (pages written anew in one copy), of `first` and `second` `standing`
+        (`in step`, `being filled`, `gone`), `why`, `reads`, `filled_bytes`; None with `off`."""
+    def remirror(self) -> int | None:
+        """Fill the copy that is gone while others go on: the bytes, None if none is gone."""
+    def take_down(self, copy: str) -> None:
+        """Let go of the `first` or `second` copy, as if its device had gone."""
     @property
     def recovery(self) -> dict[str, int] | None:
         """The work of recovery: `records` read, transactions `ended` and `taken_back`, `pages`
         written. None if the database had been closed."""
     def counters(self) -> dict[str, dict[str, int]]:
-        """Counts since the database was opened, under `buffer` (misses, pages_read,
-        evictions, …), `log` (records, record_bytes, syncs, …), `locks` (waits, deadlocks) and
-        `query` (tuples, pages, tuples_judged, pages_judged, batches_ahead, comparisons,
-        hash_probes, spilled_bytes, scalar_loops, baseline_loops, avx2_loops, avx512_loops,
-        functions_compiled, code_bytes, compile_ns, rows, threads_beside and tuples_beside of the
-        statements that have ended, and the log_bytes of all transactions).
+        """Counts since it was opened, of `buffer` (misses, pages_read, …), `log` (records, syncs,
+        …), `locks` (waits, deadlocks) and `query` (of statements that have ended: tuples, pages,
+        comparisons, spilled_bytes, functions_compiled, rows, …; log_bytes of all transactions).
         A read of a page in memory is not counted: the counter would cost more than the read."""
     def serve(self, address: str) -> LodeServer:
         """Let other processes use the database: at a path, where a Unix socket is made that its
-        owner alone may open, or at a port of this machine, `127.0.0.1:4711` (port 0 for any that is
-        free). The database is the server's from then on, as if it had been closed here; refused
-        while a transaction has not ended."""
+        owner alone may open, or at a port of this machine, `127.0.0.1:4711` (port 0: any that is
+        free). It is the server's from then on; refused while a transaction has not ended."""
     def query(
         self,
         text: str,
         parameters: Sequence[int | float | str] | None = None,
         ranges: dict[str, str] | None = None,
     ) -> LodeRows:
-        """The rows of the last command of a QUEL text, a `retrieve` to the client. `$1` in the text
-        is the first of `parameters`; `ranges` are range variables declared before, with their
-        relations.
+        """The rows of the last command of a QUEL text, a `retrieve` to the client. `$1` is first of
+        `parameters`; `ranges` are range variables declared before, with their relations.
 
         A text is one transaction. One that only retrieves reads until its rows have been read or
         dropped; any other has committed when this returns. Raises `QueryError` for a text that is
@@ -354,11 +360,10 @@ class LodeDatabase:
         counted: bool = False,
     ) -> str:
         """How the last command of a text would be run, with the rows that are expected to reach
-        each pipeline's sink, and with `execution=compiled` what each pipeline was compiled to:
-        functions, bytes, and what they call; changes nothing. `counted`: run the whole text, its
-        changes included, drop its rows, and show beside the estimates the rows that each source and
-        step let through (`execution` may be one that counts only those at the sinks) and the text's
-        work."""
+        each pipeline's sink, and with `execution=compiled` what each pipeline was compiled to;
+        changes nothing. `counted`: run the whole text, its changes included, drop its rows, and
+        show beside the estimates the rows that each source and step let through (some values of
+        `execution` count only those at the sinks) and the text's work."""
     def access_paths(
         self, text: str, parameters: Sequence[int | float | str] | None = None
     ) -> list[str]:
@@ -366,8 +371,7 @@ class LodeDatabase:
         for a scan, `clustered`, `hash`, `nonclustered`."""
     def cancel(self) -> None:
         """End all statements that other threads are running here, or wait for a lock with: they
-        raise `CancelledError`, and nothing of them is kept. One that commits already is not
-        ended."""
+        raise `CancelledError` and keep nothing. One that commits already is not ended."""
     def load(
         self,
         name: str,
@@ -378,16 +382,14 @@ class LodeDatabase:
         indexes: Sequence[str] | None = None,
     ) -> int:
         """Make a relation of the rows of anything with `__arrow_c_stream__`, in one transaction;
-        one of the same name is replaced. Columns are taken by position. An attribute is
-        (name, type) with a type of QUEL's `create`: i1 … i8, f4, f8, c1 … `key` are the attributes
-        that it is clustered or hashed on; each of `indexes` gets an index of its own. Returns its
-        rows."""
+        one of the same name is replaced. Columns are taken by position. An attribute is (name,
+        type), as in QUEL's `create`: i1 … i8, f4, f8, c1 … `key`: what it is clustered or hashed
+        on; each of `indexes` gets an index of its own. Returns its rows."""
     def destroy(self, name: str) -> bool:
         """Remove a relation; whether there was one."""
     def relations(self) -> list[dict[str, Any]]:
-        """Each relation by name: `name`, `attributes` (name, type), `organisation`, `layout` (as
-        the tactic was when it was stored), `key`, `indexes` (the attributes of each), and `rows`
-        and `pages` as last counted."""
+        """Each by name: `name`, `attributes` (name, type), `organisation`, `layout` (as it was
+        stored), `key`, `indexes` (the attributes of each), `rows` and `pages` as last counted."""
     def used_bytes(self) -> int:
         """Bytes of the volume's pages that are in use, those of catalogs included."""
     def settle(self, *names: str) -> None:
@@ -395,18 +397,16 @@ class LodeDatabase:
     def checkpoint(self) -> None:
         """Write all changed pages to their places."""
     def backup(self, path: str | PathLike[str]) -> dict[str, int]:
-        """Copy the committed state to a new database at `path`, while others go on, and read
-        the copy again. Returns how many `pages` are in use, and its `volume_bytes`. It waits for
-        writing transactions, so call it outside of any of the same thread. If it fails, no copy is
-        left; after a DeadlockError call it again."""
+        """Copy the committed state to a new database at `path`, while others go on, and read the
+        copy again; how many `pages` are in use, and its `volume_bytes`. It waits for writing
+        transactions: call it outside of any of this thread. If it fails, no copy is left."""
     def forget(self) -> None:
         """The same, and drop every page from memory: the next requests are cold for the engine."""
     def close(self) -> None:
         """Write everything to its place and close the files; refused while a transaction has not
         ended. Closing twice is harmless."""
     def abandon(self) -> None:
-        """Let go of the files as they are, as a crash of the program would. Opening recovers
-        them."""
+        """Let go of the files as they are, as a crash would. Opening recovers them."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *exception: object) -> None: ...
 
@@ -466,6 +466,8 @@ class LodeServer:
     def wait(self) -> None:
         """Wait until it has been stopped, or has failed, which `stop` then tells. In the main
         thread, what a signal's handler raises ends the waiting."""
+    def remirror(self) -> int | None:
+        """As of a database."""
     def stop(self) -> None:
         """Send all clients away, which takes back what they have not committed, and close the
         database. Stopping twice is harmless."""

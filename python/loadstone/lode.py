@@ -4,6 +4,8 @@ Nothing but short names for what `_core.pyi` describes. Everything raises `LodeE
 `DeadlockError`, which is one, the transaction can be run again.
 """
 
+from pathlib import Path
+
 from loadstone._core import LodeBtree as Btree
 from loadstone._core import LodeDatabase as Database
 from loadstone._core import LodeHash as Hash
@@ -16,6 +18,7 @@ from loadstone._core import LodeServer as Server
 from loadstone._core import LodeStatement as Statement
 from loadstone._core import LodeTransaction as Transaction
 from loadstone._core import lode_connect as connect
+from loadstone._core import lode_mirror as mirror
 from loadstone._core import lode_profiles as profiles
 from loadstone._core import lode_tactics as tactics
 from loadstone._core import lode_tactics_of as tactics_of
@@ -38,7 +41,26 @@ __all__ = [
     "Statement",
     "Transaction",
     "connect",
+    "files_of",
+    "mirror",
     "profiles",
+    "remove",
     "tactics",
     "tactics_of",
 ]
+
+
+def files_of(path: Path) -> list[Path]:
+    """Every file that a database of that name may have: volume, log and state of both copies."""
+    folder = path.with_name(f"{path.name}-mirror")
+    endings = ("", "-log", "-state")
+    return [parent / f"{path.name}{end}" for parent in (path.parent, folder) for end in endings]
+
+
+def remove(path: Path) -> None:
+    """Remove a database that nobody has open, whether it has one copy or two."""
+    for file in files_of(path):
+        file.unlink(missing_ok=True)
+    folder = path.with_name(f"{path.name}-mirror")
+    if folder.is_dir() and not folder.is_symlink():
+        folder.rmdir()

@@ -13,10 +13,11 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::database::{self, Database, Files};
+use crate::database::Database;
 use crate::disk::Disk;
 use crate::emptied;
 use crate::error::{LodeError, Result};
+use crate::files::{self, Files};
 use crate::log::{Log, Sizes};
 use crate::page::{self, PAGE_BYTES, PageBytes, PageKind, PageNumber};
 use crate::pages::PageRead;
@@ -70,10 +71,10 @@ fn copy(
     identity: [u8; 16],
     path: &Path,
 ) -> Result<Copied> {
-    let files = database::create_files(path)?;
+    let files = files::create_files(path)?;
     let copied = copy_into(pages, extent_pages, identity, &files);
     let checked = copied.and_then(|copied| check(path, files, &copied));
-    checked.inspect_err(|_| database::remove_files(path))
+    checked.inspect_err(|_| files::remove_files(path))
 }
 
 /// The superblock comes last: before it is there, this is no database.

@@ -178,6 +178,12 @@ pub enum LodeError {
         /// What is wrong and what there is.
         what: String,
     },
+    /// The copies of a mirrored database do not allow what was asked.
+    #[error("{what}")]
+    Mirror {
+        /// Why, and what to do.
+        what: String,
+    },
     /// The page server is gone or said something that it cannot say.
     #[error("the page server {what}")]
     Server {

@@ -48,11 +48,13 @@ mod database;
 mod disk;
 mod emptied;
 mod error;
+mod files;
 mod hash;
 mod heap;
 mod links;
 mod lock;
 mod log;
+mod mirror;
 mod named;
 mod objects;
 mod owner;
@@ -106,7 +108,8 @@ pub mod internals {
     }
 
     layers! {
-        btree, buffer, catalog, columns, database, disk, error, hash, heap, links, lock, log, named,
-        objects, owner, page, pages, slotted, space, superblock, transaction, view, walk, wire,
+        btree, buffer, catalog, columns, database, disk, error, hash, heap, links, lock, log,
+        mirror, named, objects, owner, page, pages, slotted, space, superblock, transaction, view,
+        walk, wire,
     }
 }

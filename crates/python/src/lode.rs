@@ -8,6 +8,7 @@ mod error;
 mod hash;
 mod heap;
 mod links;
+mod mirror;
 mod objects;
 mod open;
 mod query;
@@ -34,6 +35,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<btree::Btree>()?;
     module.add_class::<hash::Hash>()?;
     module.add_class::<links::Links>()?;
+    module.add_function(wrap_pyfunction!(mirror::lode_mirror, module)?)?;
     module.add_function(wrap_pyfunction!(remote::lode_connect, module)?)?;
     module.add_function(wrap_pyfunction!(tactics::lode_tactics_of, module)?)?;
     module.add_function(wrap_pyfunction!(tactics::lode_profiles, module)?)?;

@@ -3,8 +3,9 @@
 import os
 import signal
 import threading
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from loadstone.lode import Database, Server
 
 ENDINGS = (signal.SIGINT, signal.SIGTERM)
+ASKED = (*ENDINGS, signal.SIGHUP)
+COPIES = ("first", "second")
+"""Of a mirrored database."""
 
 app = typer.Typer(name="lode", no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 app.command("query")(lode_query.query)
@@ -22,7 +26,7 @@ app.command("shell")(lode_shell.shell)
 
 @app.callback()
 def _lode() -> None:
-    """Ask, serve or copy databases of lode."""
+    """Ask, serve, mirror or copy databases of lode."""
 
 
 @app.command("serve")
@@ -54,25 +58,28 @@ def serve(
     """Serve a database to other programs.
 
     Until Ctrl-C or SIGTERM, which close it. Prints its address once clients can connect. If killed,
-    it loses no commit.
+    it loses no commit. SIGHUP fills a copy of the mirror that is gone, while clients go on.
     """
     from loadstone.diagnostics import tell
     from loadstone.errors import InputError
-    from loadstone.lode import Database
+    from loadstone.lode import Database, files_of
     from loadstone.shell.opening import tactics as chosen
 
     tactics = chosen(tactic or [])
-    if not create and not path.exists():
+    is_new = not any(file.exists() for file in files_of(path))
+    if not create and is_new:
         raise InputError(f"there is no database {path}", hint="--create makes one")
     # Before any thread is started, so that none is interrupted: a client that asks waits until the
     # database is open, which closes it then.
-    signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)
-    is_new = not path.exists()
+    signal.pthread_sigmask(signal.SIG_BLOCK, ASKED)
     with (
         Database(path, "any" if create else "open", **tactics) as database,
+        nullcontext(_gone(database)) as gone,
         _serving(database, listen or f"{path}-socket", made=path if is_new else None) as server,
     ):
         tell(f"serving {path} at {server.address}")
+        if gone:
+            tell(f"the {gone} copy of the mirror is gone: SIGHUP fills it")
         asked = _asked_to_end(server)
     if asked == signal.SIGINT:
         raise KeyboardInterrupt
@@ -112,15 +119,69 @@ def backup(
     tell(f"copied {source} to {target}: {copied['pages']} pages in use, all read again")
 
 
+@app.command("mirror")
+def mirror(
+    path: Annotated[Path, typer.Argument(help="The database.")],
+    fill: Annotated[
+        bool,
+        typer.Option(
+            "--fill",
+            help="Fill the copy that is gone or behind from the other; make the second of a"
+            " database that was never mirrored.",
+        ),
+    ] = False,
+    alone: Annotated[
+        Literal["first", "second"] | None,
+        typer.Option(
+            help="Let this copy go on alone with what it has, where the other is lost and no file"
+            " can know whether this one missed something."
+        ),
+    ] = None,
+) -> None:
+    """Show what the two copies of a database say of each other, or fill one from the other.
+
+    The first copy is the database itself, the second lies in the folder named after it with -mirror
+    behind, which may be a symbolic link to one on another device. A server of the database fills a
+    copy at SIGHUP, while clients go on.
+    """
+    from loadstone import lode
+    from loadstone.diagnostics import tell
+    from loadstone.errors import InputError
+
+    if alone is not None:
+        lode.mirror(path, alone)
+    if fill:
+        with lode.Database(path, "open", mirror="idle") as database:
+            copied = database.remirror()
+        tell("both copies were in step" if copied is None else f"copied {copied} bytes")
+    told = lode.mirror(path)
+    if told is None:
+        if not path.exists():
+            raise InputError(f"there is no database {path}", hint="name its volume")
+        tell(f"{path} is not mirrored: --fill makes the second copy")
+        return
+    for name in COPIES:
+        copy = told[name]
+        tell(f"{name:<7} {copy['path']}: {copy['says']} (epoch {copy['epoch']})")
+    tell(told["verdict"])
+
+
+def _gone(database: "Database") -> str:
+    """The copy of the mirror that is gone; empty where none is, or there is no mirror."""
+    told = database.mirror
+    return "".join(name for name in COPIES if told and told[name]["standing"] == "gone")
+
+
 def _serving(database: "Database", address: str, *, made: Path | None) -> "Server":
     """Serve a database. One that was made for it goes where nobody can listen at that address."""
+    from loadstone.lode import remove
+
     try:
         return database.serve(address)
     except BaseException:
         if made is not None:
             database.abandon()
-            for path in (made, Path(f"{made}-log")):
-                path.unlink(missing_ok=True)
+            remove(made)
         raise
 
 
@@ -132,4 +193,19 @@ def _asked_to_end(server: "Server") -> int:
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=watch, daemon=True).start()
-    return signal.sigwait(ENDINGS)
+    while (asked := signal.sigwait(ASKED)) == signal.SIGHUP:
+        threading.Thread(target=_fill, args=(server,), daemon=True).start()
+    return asked
+
+
+def _fill(server: "Server") -> None:
+    """Fill the copy that is gone, and say what came of it."""
+    from loadstone.diagnostics import tell
+    from loadstone.errors import LodeError
+
+    try:
+        copied = server.remirror()
+    except LodeError as error:
+        tell(f"the copy was not filled: {error.message}")
+        return
+    tell("there is no copy to fill" if copied is None else f"filled a copy: {copied} bytes")

@@ -5,7 +5,7 @@ from pathlib import Path
 from types import TracebackType
 
 from loadstone.errors import InputError, LodeError
-from loadstone.lode import Database, tactics_of
+from loadstone.lode import Database, files_of, remove, tactics_of
 
 IN_FOLDER = "relations.lode"
 """The database of a folder, as the engine of a benchmark names it."""
@@ -27,7 +27,7 @@ class Place:
         self.volume = path / IN_FOLDER if path.is_dir() else path
         self.chosen = dict(chosen)
         self.read_only = read_only
-        self._made = not self.volume.exists()
+        self._made = not any(file.exists() for file in files_of(self.volume))
 
     def __enter__(self) -> "Place":
         folder = self.volume.parent
@@ -50,8 +50,7 @@ class Place:
     ) -> None:
         if error is not None and self._made and self._is_empty():
             self.database.abandon()
-            for left in (self.volume, self.volume.with_name(f"{self.volume.name}-log")):
-                left.unlink(missing_ok=True)
+            remove(self.volume)
         self.database.close()
 
     def reopen(self, chosen: Mapping[str, str]) -> None:

@@ -14,12 +14,13 @@ use crate::buffer::{self, Buffer, Prefetcher};
 use crate::error::{LodeError, Result};
 use crate::lock::{LockCounters, Locks};
 use crate::log;
+use crate::mirror::{Mirror, MirrorReport, Remirrored, Side};
 use crate::recovery::Recovery;
 use crate::shared::{Changes, Shared};
-use crate::tactics::Tactics;
+use crate::tactics::{Mirroring, Tactics};
 use crate::transaction::{Reading, Writing};
 
-pub(crate) use opening::{Files, PAGES_MAX, create_files, remove_files};
+pub(crate) use opening::PAGES_MAX;
 
 /// An open database, for all threads.
 ///
@@ -31,6 +32,8 @@ pub struct Database {
     prefetcher: Option<Prefetcher>,
     shared: Arc<Shared>,
     recovery: Option<Recovery>,
+    /// Only where it is kept as two copies.
+    mirror: Option<Arc<Mirror>>,
 }
 
 /// What has happened since a database was opened.
@@ -58,6 +61,57 @@ impl Database {
     /// The tactics that it was opened with; `extent` is what it was created with.
     pub fn tactics(&self) -> &Tactics {
         &self.shared.tactics
+    }
+
+    /// The tactics as they are in force now: `mirror` is off while only one copy is in step.
+    pub fn tactics_in_force(&self) -> Tactics {
+        let is_mirrored = self.mirror.as_ref().is_some_and(|mirror| mirror.is_in_step());
+        let tactics = self.shared.tactics;
+        if is_mirrored { tactics } else { Tactics { mirror: Mirroring::Off, ..tactics } }
+    }
+
+    /// How its copies are; `None` if it is not mirrored.
+    pub fn mirror(&self) -> Option<MirrorReport> {
+        self.mirror.as_ref().map(|mirror| mirror.report())
+    }
+
+    /// Fill the copy that is gone from the other, in this thread, while other threads run
+    /// transactions; `None` if there is nothing to fill.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::LodeError::Mirror`] if the database was opened with `mirror=off`, while another
+    /// thread does the same, and if a copy fails meanwhile: the database goes on with the other.
+    pub fn remirror(&self) -> Result<Option<Remirrored>> {
+        self.copies()?.remirror()
+    }
+
+    /// Let go of a copy while the database is open, as if its device had been taken away: 0 for
+    /// the first, 1 for the second. [`Database::remirror`] fills it again.
+    ///
+    /// # Errors
+    ///
+    /// As there, and if the other copy is gone.
+    pub fn take_down(&self, side: Side) -> Result<()> {
+        self.copies()?.take_down(side)
+    }
+
+    /// The mirror, for a server of the database.
+    pub(crate) fn copies_shared(&self) -> Option<Arc<Mirror>> {
+        self.mirror.clone()
+    }
+
+    /// The mirror, to be changed.
+    fn copies(&self) -> Result<&Mirror> {
+        self.shared.changes.check_owner()?;
+        if self.shared.read_only {
+            return Err(LodeError::ReadOnly);
+        }
+        let none = || {
+            let what = "the database is opened with mirror=off: open it with mirror=idle first";
+            LodeError::Mirror { what: what.to_owned() }
+        };
+        self.mirror.as_deref().ok_or_else(none)
     }
 
     /// Pages of an extent, as the space map counts them.

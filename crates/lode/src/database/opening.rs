@@ -1,23 +1,22 @@
 //! Creating and opening a database.
 
 use std::collections::hash_map::RandomState;
-use std::ffi::OsString;
-use std::fs;
 use std::hash::{BuildHasher, Hasher};
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::Database;
 use crate::buffer::{Buffer, BufferOptions, Prefetcher, WriteBack};
-use crate::disk::{BufferedFile, DirectFile, Disk};
+use crate::disk::Disk;
 use crate::error::{LodeError, Result};
+use crate::files::{Files, open_file, open_file_read_only, remove_files};
 use crate::log::{Log, Sizes};
+use crate::mirror::{self, AtOnce, Attach, CopyDisks, MirroredFiles, Opened, Wish};
 use crate::page::{PAGE_BYTES, PageNumber};
 use crate::recovery::recover;
 use crate::shared::{Changes, Shared};
 use crate::superblock::{self, Superblock};
-use crate::tactics::{self, HugePages, Opening, Tactics};
+use crate::tactics::{self, HugePages, Mirroring, Tactics};
 use crate::{catalog, space};
 
 /// The largest volume: 64 GiB. Only addresses are reserved for it.
@@ -29,12 +28,6 @@ const LOG_GROWTHS: u64 = 16;
 const LOG_GROWTH_BYTES_MIN: u64 = 64 << 10;
 const LOG_GROWTH_BYTES_MAX: u64 = 1 << 20;
 
-/// The two files.
-pub(crate) struct Files {
-    pub(crate) volume: Arc<dyn Disk>,
-    pub(crate) log: Arc<dyn Disk>,
-}
-
 impl Database {
     /// Make a new database: `path`, and beside it its log, `path` with `-log` behind. Where that
     /// fails neither is left.
@@ -44,8 +37,26 @@ impl Database {
     /// [`LodeError::Io`] if one of the files is there already; what the tactics or the disk say.
     pub fn create(path: &Path, tactics: &Tactics) -> Result<Self> {
         tactics.check()?;
+        let copies = MirroredFiles::of(path);
+        if copies.are_mirrored() {
+            let path = path.display();
+            let what = format!(
+                "a copy of a mirrored database is there under the name {path}: open it with \
+                 `mirror=idle`, or remove it first"
+            );
+            return Err(LodeError::Mirror { what });
+        }
+        let identity = identity();
+        if tactics.mirror != Mirroring::Off {
+            let opened = copies.create(tactics, identity)?;
+            let files = Files { volume: opened.volume, log: opened.log };
+            let made = Self::format(&files, tactics, identity);
+            let mut made = made.inspect_err(|_| copies.remove_both())?;
+            made.mirror = Some(opened.mirror);
+            return Ok(made.with_prefetcher());
+        }
         let files = Files::create(path, tactics.disk)?;
-        let created = Self::format(&files, tactics).inspect_err(|_| remove_files(path));
+        let created = Self::format(&files, tactics, identity).inspect_err(|_| remove_files(path));
         created.map(Self::with_prefetcher)
     }
 
@@ -56,12 +67,7 @@ impl Database {
     /// [`LodeError::InUse`] if another process has it open; [`LodeError::NotADatabase`],
     /// [`LodeError::Version`] or [`LodeError::Corrupt`] for what it is instead.
     pub fn open(path: &Path, tactics: &Tactics) -> Result<Self> {
-        let open: Open = match tactics.disk {
-            Opening::Buffered => |path| Ok(Arc::new(BufferedFile::open(path)?)),
-            Opening::Direct => |path| Ok(Arc::new(DirectFile::open(path)?)),
-        };
-        let files = Files::open(path, open)?;
-        Self::assemble(&files, path, tactics, false).map(Self::with_prefetcher)
+        Self::open_files(path, tactics, false)
     }
 
     /// Open a database only to read it; several processes may do so at once.
@@ -70,12 +76,58 @@ impl Database {
     ///
     /// As [`Database::open`], and [`LodeError::Unrecovered`] if it was not closed.
     pub fn open_read_only(path: &Path, tactics: &Tactics) -> Result<Self> {
-        let open: Open = match tactics.disk {
-            Opening::Buffered => |path| Ok(Arc::new(BufferedFile::open_read_only(path)?)),
-            Opening::Direct => |path| Ok(Arc::new(DirectFile::open_read_only(path)?)),
+        Self::open_files(path, tactics, true)
+    }
+
+    fn open_files(path: &Path, tactics: &Tactics, read_only: bool) -> Result<Self> {
+        let copies = MirroredFiles::of(path);
+        let is_mirrored = copies.are_mirrored();
+        // Who only reads makes no state.
+        if tactics.mirror != Mirroring::Off && (is_mirrored || !read_only) {
+            let Opened { volume, log, mirror } = copies.open(tactics, read_only)?;
+            let mut opened = Self::assemble(&Files { volume, log }, path, tactics, read_only)?;
+            opened.mirror = Some(mirror);
+            return Ok(opened.with_prefetcher());
+        }
+        if is_mirrored {
+            copies.leave_second(read_only)?;
+        }
+        let files = match read_only {
+            false => Files::open(path, |path| open_file(path, tactics.disk))?,
+            true => Files::open(path, |path| open_file_read_only(path, tactics.disk))?,
         };
-        let files = Files::open(path, open)?;
-        Self::assemble(&files, path, tactics, true).map(Self::with_prefetcher)
+        Self::assemble(&files, path, tactics, read_only).map(Self::with_prefetcher)
+    }
+
+    /// The database on these copies, for tests: a new one if neither says anything. `attach` makes
+    /// one of them anew.
+    ///
+    /// # Errors
+    ///
+    /// As [`Database::create`] and [`Database::open`].
+    pub fn on_copies(
+        copies: [CopyDisks; 2],
+        attach: Box<Attach>,
+        tactics: &Tactics,
+    ) -> Result<Self> {
+        tactics.check()?;
+        let wish = Wish { policy: tactics.mirror, at_once: AtOnce::Never, read_only: false };
+        let is_new =
+            copies.iter().all(|copy| copy.volume.len_bytes().is_ok_and(|bytes| bytes == 0));
+        let (opened, identity) = if is_new {
+            let identity = identity();
+            (mirror::create(copies, identity, wish, attach)?, Some(identity))
+        } else {
+            let found = copies.map(|copy| mirror::Found::of(&copy));
+            (mirror::assemble(found, Path::new("the volume"), wish, attach)?, None)
+        };
+        let files = Files { volume: opened.volume, log: opened.log };
+        let mut database = match identity {
+            Some(identity) => Self::format(&files, tactics, identity)?,
+            None => Self::assemble(&files, Path::new("the volume"), tactics, false)?,
+        };
+        database.mirror = Some(opened.mirror);
+        Ok(database)
     }
 
     /// The database on these disks: a new one if the volume is empty. The tactic `disk` decides
@@ -89,14 +141,13 @@ impl Database {
         let len_bytes = volume.len_bytes().map_err(|source| LodeError::io("opening", source))?;
         let files = Files { volume, log };
         if len_bytes == 0 {
-            return Self::format(&files, tactics);
+            return Self::format(&files, tactics, identity());
         }
         Self::assemble(&files, Path::new("the volume"), tactics, false)
     }
 
     /// The superblock comes last: before it is there, this is no database.
-    fn format(files: &Files, tactics: &Tactics) -> Result<Self> {
-        let identity = identity();
+    fn format(files: &Files, tactics: &Tactics, identity: [u8; 16]) -> Result<Self> {
         let log = Log::create_sized(Arc::clone(&files.log), identity, log_sizes(tactics))?;
         let extent_pages = tactics.extent.0;
         let superblock = Superblock { extent_pages, generation: 0, identity };
@@ -172,119 +223,13 @@ impl Database {
         let extent = tactics::ExtentPages(superblock.extent_pages);
         let tactics = Tactics { extent, ..*tactics };
         let shared = Arc::new(Shared::new(buffer, changes, superblock, tactics));
-        Ok(Self { prefetcher: None, shared, recovery: None })
+        Ok(Self { prefetcher: None, shared, recovery: None, mirror: None })
     }
 
     /// What is shared, before anybody shares it.
     fn own(&mut self) -> &mut Shared {
         Arc::get_mut(&mut self.shared).expect("no transaction runs while a database is opened")
     }
-}
-
-fn create_file(path: &Path, opening: Opening) -> Result<Arc<dyn Disk>> {
-    Ok(match opening {
-        Opening::Buffered => Arc::new(BufferedFile::create(path)?),
-        Opening::Direct => Arc::new(DirectFile::create(path)?),
-    })
-}
-
-/// The two files of a database that is yet to be written.
-pub(crate) fn create_files(path: &Path) -> Result<Files> {
-    Files::create(path, Opening::Buffered)
-}
-
-/// Remove them again.
-pub(crate) fn remove_files(path: &Path) {
-    remove(path);
-    remove(&log_path(path));
-}
-
-/// Remove a file that was just created. Who learns why it is not wanted need not learn that it
-/// could not be removed either.
-fn remove(path: &Path) {
-    let _ = fs::remove_file(path);
-}
-
-/// How one of the files is opened.
-type Open = fn(&Path) -> Result<Arc<dyn Disk>>;
-
-impl Files {
-    /// Two new files, or none.
-    fn create(path: &Path, opening: Opening) -> Result<Self> {
-        let volume = create_file(path, opening).map_err(|error| not_created(path, error))?;
-        let log_path = log_path(path);
-        let log = create_file(&log_path, opening)
-            .inspect_err(|_| remove(path))
-            .map_err(|error| log_not_created(path, &log_path, error))?;
-        Ok(Self { volume, log })
-    }
-
-    /// The volume of that name, and its log.
-    fn open(path: &Path, open: Open) -> Result<Self> {
-        let volume = open(path)?;
-        let log_path = log_path_of(path);
-        match open(&log_path) {
-            Ok(log) => Ok(Self { volume, log }),
-            Err(LodeError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                // What is no volume has no log.
-                Superblock::open(&*volume, path, false)?;
-                let what = format!(
-                    "the log {} is not there, without which {} is half a database: put it back \
-                     beside it, or restore both files from a backup",
-                    log_path.display(),
-                    path.display()
-                );
-                Err(LodeError::Files { what })
-            }
-            Err(error) => Err(error),
-        }
-    }
-}
-
-/// Where the log lies of a volume that is there: beside it. Where the volume was named by a
-/// symbolic link with no log beside it, beside what the link leads to.
-fn log_path_of(path: &Path) -> PathBuf {
-    let beside = log_path(path);
-    if beside.exists() {
-        return beside;
-    }
-    let led = path.canonicalize().map(|led| log_path(&led));
-    led.ok().filter(|led| led.exists()).unwrap_or(beside)
-}
-
-/// Why the volume could not be made, and what helps.
-fn not_created(path: &Path, error: LodeError) -> LodeError {
-    let LodeError::Io { source, .. } = &error else { return error };
-    let name = path.display();
-    let what = match source.kind() {
-        io::ErrorKind::NotFound => format!("{name} cannot be made: make its folder first"),
-        io::ErrorKind::AlreadyExists if !path.exists() => {
-            format!("{name} is a symbolic link that leads nowhere: remove it, or choose another")
-        }
-        _ => return error,
-    };
-    LodeError::Files { what }
-}
-
-/// The same of the log, while there was no volume.
-fn log_not_created(path: &Path, log_path: &Path, error: LodeError) -> LodeError {
-    match &error {
-        LodeError::Io { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => {
-            let (path, log_path) = (path.display(), log_path.display());
-            let what = format!(
-                "the log {log_path} is there, its volume {path} is not: put the volume back beside \
-                 it; if nobody needs what was in it, remove the log"
-            );
-            LodeError::Files { what }
-        }
-        _ => error,
-    }
-}
-
-fn log_path(path: &Path) -> PathBuf {
-    let mut name = OsString::from(path.as_os_str());
-    name.push("-log");
-    PathBuf::from(name)
 }
 
 fn log_sizes(tactics: &Tactics) -> Sizes {

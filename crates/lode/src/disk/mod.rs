@@ -9,7 +9,7 @@ mod memory;
 mod ring;
 pub mod simulated;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::io;
 

@@ -196,6 +196,11 @@ impl Log {
         self.lock().header.first
     }
 
+    /// Counts the times that the log began anew.
+    pub fn epoch(&self) -> u64 {
+        self.lock().header.epoch
+    }
+
     /// Where recovery begins to read.
     pub fn checkpoint(&self) -> Lsn {
         self.lock().header.checkpoint

@@ -35,6 +35,7 @@ pub(crate) use history::History;
 
 use crate::database::Database;
 use crate::error::{LodeError, Result};
+use crate::mirror::Mirror;
 use crate::owner::Owner;
 use connection::serve_client;
 use door::{Came, Door, Visit};
@@ -44,6 +45,7 @@ use door::{Came, Door, Visit};
 pub struct Server {
     owner: Owner,
     door: Arc<Door>,
+    mirror: Option<Arc<Mirror>>,
     accepting: Option<JoinHandle<Result<()>>>,
     /// Its other end is the accepting thread's, and goes with it.
     ending: UnixStream,
@@ -86,6 +88,7 @@ impl Server {
         // What a transaction of this process changed, no client would be told of.
         database.check_idle()?;
         let door = Arc::new(Door::new(listener));
+        let mirror = database.copies_shared();
         let session = RandomState::new().build_hasher().finish().max(1);
         let served = Arc::new(Served { database, history, session });
         let failed = |source| LodeError::io("starting to serve", source);
@@ -98,12 +101,18 @@ impl Server {
             }
         });
         let accepting = Some(accepting.map_err(failed)?);
-        Ok(Self { owner: Owner::here(), door, accepting, ending })
+        Ok(Self { owner: Owner::here(), door, mirror, accepting, ending })
     }
 
     /// Where it listens.
     pub fn address(&self) -> &Address {
         self.door.address()
+    }
+
+    /// The mirror of the database, to be told of and filled while clients go on; none if it is not
+    /// mirrored.
+    pub fn mirror(&self) -> Option<Arc<Mirror>> {
+        self.mirror.clone()
     }
 
     /// A stream on which nothing ever comes, and which ends when the serving does, however it ended

@@ -6,16 +6,15 @@ use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::rc::Rc;
-use std::sync::Arc;
 
-use super::disk::{Lie, SlowDisk};
+use super::disk::Lie;
+use super::machine::{Machine, are_alike};
 use super::model::{Model, Version};
 use super::scheduler::{self, Job, Turns};
-use super::worker::{Seen, Shared, Worker};
+use super::worker::{Copies, Seen, Shared, Worker};
 use crate::database::Database;
-use crate::disk::Disk;
 use crate::disk::simulated::{Call, CrashOptions, Failure, Image, Simulation};
-use crate::error::Result;
+use crate::error::{LodeError, Result};
 use crate::log::{Body, Log, Record};
 use crate::page::{PageKind, PageNumber, offset};
 use crate::pages::PageWrite;
@@ -41,19 +40,26 @@ struct Crash {
     image: Image,
     model: Model,
     step: usize,
+    /// The copies that have missed something, or may have.
+    behind: [bool; 2],
 }
 
 /// Play the history of a seed: what is wrong with it, if something is.
-pub(super) fn play(number: u64, lie: Option<Lie>, seen: &mut Seen) -> Option<String> {
+pub(super) fn play(
+    number: u64,
+    lie: Option<Lie>,
+    mirrored: bool,
+    seen: &mut Seen,
+) -> Option<String> {
     let mut random = Random::new(number);
     seen.histories += 1;
-    let (image, pages) = beginning(if random.below(3) == 0 { "4" } else { "64" });
+    let (image, pages) = beginning(if random.below(3) == 0 { "4" } else { "64" }, mirrored);
     let mut model = Model::of(&[Version::FIRST; PAGES]);
     let mut image = image;
     let sessions = if random.below(4) == 0 { 2 } else { 1 };
     for session in 0..sessions {
-        let outcome =
-            Session { random: &mut random, lie, seen, pages: &pages }.play(&image, &model);
+        let outcome = Session { random: &mut random, lie, mirrored, seen, pages: &pages }
+            .play(&image, &model);
         match outcome {
             Err(problem) => return Some(format!("session {session}: {problem}")),
             Ok(left) => (image, model) = left,
@@ -66,14 +72,16 @@ pub(super) fn play(number: u64, lie: Option<Lie>, seen: &mut Seen) -> Option<Str
 type Beginning = (Image, Rc<[PageNumber]>);
 
 /// A closed database with the pages, made once for each kind.
-fn beginning(extent: &'static str) -> Beginning {
+fn beginning(extent: &'static str, mirrored: bool) -> Beginning {
     thread_local! {
-        static MADE: RefCell<HashMap<&'static str, Beginning>> = RefCell::default();
+        static MADE: RefCell<HashMap<(&'static str, bool), Beginning>> = RefCell::default();
     }
     let make = || {
         let simulation = Simulation::new();
-        let tactics = tactics(&format!("checkpoint=65536&extent={extent}"));
-        let database = on(&simulation, None, &tactics).expect("it can be made");
+        let mirror = if mirrored { "idle" } else { "off" };
+        let tactics = tactics(&format!("checkpoint=65536&extent={extent}&mirror={mirror}"));
+        let machine = Machine::new(simulation.clone(), None);
+        let database = machine.open(&tactics).expect("it can be made");
         let mut writing = database.writing();
         let allocate = |_| writing.allocate(FILE, PageKind::Heap).expect("there is room");
         let pages: Rc<[PageNumber]> = (0..PAGES).map(allocate).collect();
@@ -86,27 +94,22 @@ fn beginning(extent: &'static str) -> Beginning {
         database.close().expect("nothing is against it");
         (simulation.killed(), pages)
     };
-    MADE.with_borrow_mut(|made| made.entry(extent).or_insert_with(make).clone())
+    MADE.with_borrow_mut(|made| made.entry((extent, mirrored)).or_insert_with(make).clone())
 }
 
 fn tactics(text: &str) -> Tactics {
     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-fn on(simulation: &Simulation, lie: Option<Lie>, tactics: &Tactics) -> Result<Database> {
-    let disk = |name, lie| Arc::new(SlowDisk::over(simulation.disk(name), lie)) as Arc<dyn Disk>;
-    let of_volume = lie.filter(|lie| *lie != Lie::Synced);
-    let of_log = lie.filter(|lie| *lie == Lie::Synced);
-    Database::on(disk("volume", of_volume), disk("log", of_log), tactics)
-}
-
 fn draw<T: Copy>(random: &mut Random, choices: &[T]) -> T {
     choices[random.below(choices.len())]
 }
 
-fn draw_tactics(random: &mut Random) -> Tactics {
+fn draw_tactics(random: &mut Random, mirrored: bool) -> Tactics {
+    let mirror = if mirrored { draw(random, &["idle", "nearer", "first"]) } else { "off" };
     tactics(&format!(
-        "log={}&bulk={}&durability={}&locks={}&replacement={}&cache={}&checkpoint={}",
+        "mirror={mirror}&log={}&bulk={}&durability={}&locks={}&replacement={}&cache={}&\
+         checkpoint={}",
         draw(random, &["page-diff", "page-grain"]),
         draw(random, &["unlogged", "logged"]),
         draw(random, &["full", "group", "group", "none"]),
@@ -130,7 +133,7 @@ fn read_all(database: &Database, pages: &[PageNumber]) -> Result<Vec<Version>, S
 
 /// The log that recovery found, for people.
 fn log_of(image: &Image) -> String {
-    let superblock = Superblock::open(&*image.disk("volume"), Path::new("the volume"), true);
+    let superblock = Superblock::open(&*image.disk("volume"), Path::new("the volume"), false);
     let log = superblock.and_then(|found| Log::open(image.disk("log"), found.identity));
     let log = log.and_then(|log| log.read(log.checkpoint()).map(|records| (log, records)));
     let (log, records) = match log {
@@ -157,6 +160,7 @@ fn log_of(image: &Image) -> String {
 struct Session<'a> {
     random: &'a mut Random,
     lie: Option<Lie>,
+    mirrored: bool,
     seen: &'a mut Seen,
     pages: &'a Rc<[PageNumber]>,
 }
@@ -165,8 +169,9 @@ impl Session<'_> {
     /// What is left at the end, or after a crash.
     fn play(mut self, image: &Image, model: &Model) -> Result<(Image, Model), String> {
         let simulation = image.simulation();
-        let tactics = draw_tactics(self.random);
-        let database = on(&simulation, self.lie, &tactics).map_err(|error| error.to_string())?;
+        let tactics = draw_tactics(self.random, self.mirrored);
+        let machine = Machine::new(simulation.clone(), self.lie);
+        let database = machine.open(&tactics).map_err(|error| error.to_string())?;
         let mut model = model.clone();
         if self.random.below(2) == 0 {
             // The cache is full from the beginning.
@@ -183,9 +188,11 @@ impl Session<'_> {
             model: RefCell::new(model),
             problem: RefCell::default(),
             seen: RefCell::new(*self.seen),
+            copies: self.mirrored.then(|| Copies::of(&machine)),
         });
         let crashes = self.run(&shared, &simulation);
         let shared = Rc::into_inner(shared).expect("the threads have ended");
+        let behind = shared.behind();
         *self.seen = shared.seen.into_inner();
         let told = format!("{tactics}");
         let model = shared.model.into_inner();
@@ -194,13 +201,13 @@ impl Session<'_> {
             return Err(format!("{problem}\nunder {told}"));
         }
         let mut left = Vec::new();
-        for Crash { image, model, step } in crashes {
-            let found = self.look_after_crash(image, &model);
+        for Crash { image, model, step, behind } in crashes {
+            let found = self.look_after_crash(image, &model, behind);
             let found =
                 found.map_err(|problem| format!("crash at {step}: {problem}\nunder {told}"))?;
             left.push(found);
         }
-        let ended = self.end(shared.database, &simulation, &model);
+        let ended = self.end(shared.database, &machine, &model, behind);
         left.push(ended.map_err(|problem| format!("at the end: {problem}\nunder {told}"))?);
         let chosen = self.random.below(left.len());
         Ok(left.swap_remove(chosen))
@@ -235,7 +242,8 @@ impl Session<'_> {
                 let image = draw_image(&mut random.borrow_mut(), &simulation);
                 let model = shared.model.borrow().clone();
                 let step = crashes.borrow().len();
-                crashes.borrow_mut().push(Crash { image, model, step });
+                let behind = shared.behind();
+                crashes.borrow_mut().push(Crash { image, model, step, behind });
             }
         };
         let turns = Turns {
@@ -250,31 +258,93 @@ impl Session<'_> {
     }
 
     /// What a crash has left, perhaps of a recovery that was cut short by another.
-    fn look_after_crash(&mut self, image: Image, model: &Model) -> Result<(Image, Model), String> {
+    fn look_after_crash(
+        &mut self,
+        image: Image,
+        model: &Model,
+        behind: [bool; 2],
+    ) -> Result<(Image, Model), String> {
         self.seen.crashes += 1;
+        let dead = (self.mirrored && self.random.below(2) == 0).then(|| self.random.below(2));
+        if let Some(dead) = dead {
+            if let Some(left) = self.look_with(image.clone(), model, behind, Some(dead))? {
+                return Ok(left);
+            }
+        }
+        let left = self.look_with(image, model, behind, None)?;
+        left.ok_or_else(|| "refused, though all devices are there".to_owned())
+    }
+
+    /// The same with one device dead; nothing where opening rightly says that no copy is whole.
+    fn look_with(
+        &mut self,
+        image: Image,
+        model: &Model,
+        behind: [bool; 2],
+        dead: Option<usize>,
+    ) -> Result<Option<(Image, Model)>, String> {
         let mut image = image;
         if self.random.below(4) == 0 {
             self.seen.crashes_again += 1;
             let simulation = image.simulation();
             simulation.record();
-            let tactics = draw_tactics(self.random);
-            let database = on(&simulation, None, &tactics);
-            database.map_err(|error| format!("the first recovery: {error}"))?.abandon();
+            let tactics = draw_tactics(self.random, self.mirrored);
+            match self.opened(&simulation, &tactics, behind, dead) {
+                Ok(Some(database)) => database.abandon(),
+                Ok(None) => return Ok(None),
+                Err(error) => return Err(format!("the first recovery: {error}")),
+            }
             let options = CrashOptions::new(self.random.next());
             image = simulation.trace().random_crash(&options).image;
         }
         let simulation = image.simulation();
-        let tactics = draw_tactics(self.random);
-        let database = on(&simulation, None, &tactics).map_err(|error| error.to_string())?;
+        let tactics = draw_tactics(self.random, self.mirrored);
+        let Some(database) = self.opened(&simulation, &tactics, behind, dead)? else {
+            return Ok(None);
+        };
         if let Some(recovery) = database.recovery() {
             self.seen.recoveries += 1;
             self.seen.taken_back += recovery.taken_back;
         }
         let found = read_all(&database, self.pages)?;
+        let is_in_step = database.tactics_in_force().mirror == tactics.mirror && self.mirrored;
+        if is_in_step && !are_alike(&simulation.killed()) {
+            return Err(format!("the copies differ\nthe log: {}", log_of(&image)));
+        }
+        if self.mirrored && !is_in_step {
+            let filled = database.remirror().map_err(|error| error.to_string())?;
+            self.seen.filled += u64::from(filled.is_some());
+        }
         database.abandon();
         match model.compare_after_crash(&found) {
             Some(problem) => Err(format!("{problem}\nthe log: {}", log_of(&image))),
-            None => Ok((simulation.killed(), Model::of(&found))),
+            None => Ok(Some((simulation.killed(), Model::of(&found)))),
+        }
+    }
+
+    /// The database of an image, with a copy's consent where nobody can know whether it is whole;
+    /// nothing where it is not, or could not be told so.
+    fn opened(
+        &mut self,
+        simulation: &Simulation,
+        tactics: &Tactics,
+        behind: [bool; 2],
+        dead: Option<usize>,
+    ) -> Result<Option<Database>, String> {
+        let machine = Machine::new(simulation.clone(), None);
+        if let Some(dead) = dead {
+            machine.kill(dead);
+        }
+        let refused = match (machine.open(tactics), dead) {
+            (Ok(database), _) => return Ok(Some(database)),
+            (Err(LodeError::Mirror { .. }), Some(dead)) => 1 - dead,
+            (Err(error), _) => return Err(error.to_string()),
+        };
+        self.seen.consents += 1;
+        match machine.take_alone(refused) {
+            _ if behind[refused] => Ok(None),
+            Ok(()) => machine.open(tactics).map(Some).map_err(|error| error.to_string()),
+            Err(error) => Err(error.to_string()),
         }
     }
 
@@ -282,9 +352,11 @@ impl Session<'_> {
     fn end(
         &mut self,
         database: Database,
-        simulation: &Simulation,
+        machine: &Machine,
         model: &Model,
+        behind: [bool; 2],
     ) -> Result<(Image, Model), String> {
+        let simulation = &machine.simulation;
         simulation.mend();
         let is_left = database.changes().is_broken() || self.random.below(2) == 0;
         let closed = if is_left {
@@ -297,11 +369,12 @@ impl Session<'_> {
             Ok(()) => {}
             Err(Closing::Failed(_)) if is_left || model.fails => {
                 let image = draw_image(self.random, simulation);
-                return self.look_after_crash(image, model);
+                return self.look_after_crash(image, model, behind);
             }
             Err(Closing::Failed(problem) | Closing::Wrong(problem)) => return Err(problem),
         }
-        let closed = on(simulation, None, &draw_tactics(self.random));
+        let tactics = draw_tactics(self.random, self.mirrored);
+        let closed = Machine::new(simulation.clone(), None).open(&tactics);
         let closed = closed.map_err(|error| error.to_string())?;
         let found = read_all(&closed, self.pages)?;
         closed.abandon();

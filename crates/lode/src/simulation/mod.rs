@@ -4,6 +4,7 @@
 //! ```text
 //! scheduler     who goes on, and when the machine stops: drawn
 //! primitives    the mutex, the condition variable and the thread's name behind crate::sync
+//! machine       one device, or two with a copy of the database each
 //! disk          a call of the disk begins and ends, and others run in between
 //! history       an open database under drawn tactics, its crashes, and what is found after them
 //! worker        what the threads do there
@@ -14,6 +15,7 @@
 
 mod disk;
 mod history;
+mod machine;
 mod model;
 pub(crate) mod primitives;
 mod scheduler;
@@ -40,15 +42,19 @@ fn tell(text: &str) {
     stderr().write_all(text.as_bytes()).expect("a test can speak");
 }
 
-#[test]
-fn no_history_loses_what_was_acknowledged() {
+/// Of a database with two copies, in `make test`; `make torture` plays 100,000.
+const MIRRORED: u64 = 200;
+
+/// Play so many, from the seed on that the environment names.
+fn play_all(count: u64, mirrored: bool) -> Seen {
     let first = setting("LODE_SEED").unwrap_or(1);
-    let count = setting("LODE_HISTORIES").unwrap_or(HISTORIES);
     let mut seen = Seen::default();
     for seed in first..first + count {
-        let played = catch_unwind(AssertUnwindSafe(|| play(seed, None, &mut seen)));
+        let played = catch_unwind(AssertUnwindSafe(|| play(seed, None, mirrored, &mut seen)));
         if !matches!(played, Ok(None)) {
-            tell(&format!("play it again with LODE_SEED={seed} LODE_HISTORIES=1\n"));
+            tell(&format!(
+                "play it again with LODE_SEED={seed} LODE_HISTORIES=1 LODE_MIRRORED_HISTORIES=1\n"
+            ));
         }
         match played {
             Ok(None) => {}
@@ -60,6 +66,25 @@ fn no_history_loses_what_was_acknowledged() {
         }
     }
     tell(&format!("{seen:?}\n"));
+    seen
+}
+
+#[test]
+fn no_history_of_two_copies_loses_what_was_acknowledged() {
+    let count = setting("LODE_MIRRORED_HISTORIES").unwrap_or(MIRRORED);
+    let seen = play_all(count, true);
+    if count >= MIRRORED {
+        // What never happened was not tested.
+        let Seen { downs, filled, filled_beside, consents, commits, crashes, .. } = seen;
+        let all = [downs, filled, filled_beside, consents, commits, crashes];
+        assert!(all.iter().all(|&count| count > 10), "{seen:?}");
+    }
+}
+
+#[test]
+fn no_history_loses_what_was_acknowledged() {
+    let count = setting("LODE_HISTORIES").unwrap_or(HISTORIES);
+    let seen = play_all(count, false);
     if count >= HISTORIES {
         // What never happened was not tested.
         let Seen { commits, rollbacks, deadlocks, checkpoints, uncertain, .. } = seen;
@@ -73,14 +98,16 @@ fn no_history_loses_what_was_acknowledged() {
 }
 
 /// How many histories it takes to see that a disk lies.
-fn histories_until_seen(lie: Lie) -> Option<u64> {
-    (1..=HISTORIES).find(|&seed| play(seed, Some(lie), &mut Seen::default()).is_some())
+fn histories_until_seen(lie: Lie, mirrored: bool) -> Option<u64> {
+    let seeds = 1..=HISTORIES;
+    let is_seen = |seed| play(seed, Some(lie), mirrored, &mut Seen::default()).is_some();
+    seeds.into_iter().find(|&seed| is_seen(seed))
 }
 
 #[test]
 fn a_disk_that_lies_is_seen() {
-    for lie in [Lie::Synced, Lie::Written(7)] {
-        let histories = histories_until_seen(lie);
-        assert!(histories.is_some(), "{lie:?} was not seen");
+    for (lie, mirrored) in [(Lie::Synced, false), (Lie::Written(7), false), (Lie::Synced, true)] {
+        let histories = histories_until_seen(lie, mirrored);
+        assert!(histories.is_some(), "{lie:?} was not seen, mirrored {mirrored}");
     }
 }

@@ -1,9 +1,10 @@
 //! What the threads of a history do: read, pin, change, commit, roll back, checkpoint; and what
 //! each of them finds, told to the model.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use super::machine::Machine;
 use super::model::{Model, Stage, Version, Writer};
 use crate::database::Database;
 use crate::error::{LodeError, Result};
@@ -32,6 +33,28 @@ pub(super) struct Seen {
     pub(super) pins: u64,
     /// Pins that were too many, and changes of what was pinned.
     pub(super) refused_pins: u64,
+    /// Copies that were taken down or whose device died.
+    pub(super) downs: u64,
+    /// Copies that were filled, and those among them beside which others committed.
+    pub(super) filled: u64,
+    pub(super) filled_beside: u64,
+    /// Copies of which nobody could know whether they were whole.
+    pub(super) consents: u64,
+}
+
+/// The copies of a mirrored database.
+pub(super) struct Copies {
+    machine: Machine,
+    /// Which is down: one at a time, because nothing is promised of two.
+    down: Cell<Option<usize>>,
+    /// Those that have missed something, or may have.
+    pub(super) behind: Cell<[bool; 2]>,
+}
+
+impl Copies {
+    pub(super) fn of(machine: &Machine) -> Self {
+        Self { machine: machine.clone(), down: Cell::default(), behind: Cell::default() }
+    }
 }
 
 /// What the threads share.
@@ -43,6 +66,16 @@ pub(super) struct Shared {
     pub(super) model: RefCell<Model>,
     pub(super) problem: RefCell<Option<String>>,
     pub(super) seen: RefCell<Seen>,
+    pub(super) copies: Option<Copies>,
+}
+
+impl Shared {
+    /// The copies that have missed something, or may have: each, where calls fail by chance.
+    pub(super) fn behind(&self) -> [bool; 2] {
+        let fails = self.model.borrow().fails;
+        let behind = self.copies.as_ref().map_or([false; 2], |copies| copies.behind.get());
+        behind.map(|behind| behind || fails)
+    }
 }
 
 /// A thread of the program.
@@ -57,6 +90,9 @@ impl Worker {
         for _ in 0..length {
             if self.shared.problem.borrow().is_some() {
                 return;
+            }
+            if self.shared.copies.is_some() && self.random.below(3) == 0 {
+                self.lose_or_fill();
             }
             let outcome = match self.random.below(12) {
                 0 | 1 => self.look(),
@@ -85,6 +121,46 @@ impl Worker {
     fn is_wrong_if(&self, problem: Option<String>) {
         if let Some(problem) = problem {
             self.is_wrong(problem);
+        }
+    }
+
+    /// Take one copy down or let its device die; or fill the one that is.
+    fn lose_or_fill(&mut self) {
+        let shared = Rc::clone(&self.shared);
+        let copies = shared.copies.as_ref().expect("it is asked for");
+        let Some(side) = copies.down.get() else {
+            let side = self.random.below(2);
+            copies.down.set(Some(side));
+            let mut behind = copies.behind.get();
+            behind[side] = true;
+            copies.behind.set(behind);
+            shared.seen.borrow_mut().downs += 1;
+            if self.random.below(2) == 0 {
+                copies.machine.kill(side);
+            } else if let Err(error) = shared.database.take_down(side)
+                && !shared.model.borrow().fails
+            {
+                self.is_wrong(error.to_string());
+            }
+            return;
+        };
+        let commits = shared.seen.borrow().commits;
+        match shared.database.remirror() {
+            Ok(Some(filled)) => {
+                if filled.side != side && !shared.model.borrow().fails {
+                    self.is_wrong(format!("copy {} was filled, {side} was down", filled.side));
+                }
+                let mut seen = shared.seen.borrow_mut();
+                seen.filled += 1;
+                seen.filled_beside += u64::from(seen.commits > commits);
+                copies.behind.set([false; 2]);
+                copies.down.set(None);
+            }
+            // Nobody has noticed yet that its device is dead.
+            Ok(None) => {}
+            Err(LodeError::Mirror { what }) if what.contains("already") => {}
+            Err(_) if shared.model.borrow().fails => {}
+            Err(error) => self.is_wrong(error.to_string()),
         }
     }
 

@@ -14,6 +14,7 @@ mod extent;
 mod huge_pages;
 mod locks;
 mod log;
+mod mirror;
 mod place;
 mod prefetch;
 mod read_ahead;
@@ -36,6 +37,7 @@ pub use extent::ExtentPages;
 pub use huge_pages::HugePages;
 pub use locks::Grain;
 pub use log::Logging;
+pub use mirror::Mirroring;
 pub use place::{Place, place};
 pub use prefetch::Prefetch;
 pub use read_ahead::ReadAhead;
@@ -57,6 +59,8 @@ pub struct Tactics {
     pub locks: Grain,
     /// How the files are opened.
     pub disk: Opening,
+    /// Whether the files are there twice.
+    pub mirror: Mirroring,
     /// How much memory pages may take.
     pub cache: CacheBytes,
     /// Whether the cache may lie in large pages.
@@ -81,8 +85,8 @@ macro_rules! for_each_tactic {
     ($do:ident) => {
         $do! {
             log: Logging, bulk: Bulk, durability: Durability, locks: Grain, disk: Opening,
-            cache: CacheBytes, huge_pages: HugePages, replacement: Replacement, swizzle: Swizzle,
-            prefetch: Prefetch, extent: ExtentPages, read_ahead: ReadAhead,
+            mirror: Mirroring, cache: CacheBytes, huge_pages: HugePages, replacement: Replacement,
+            swizzle: Swizzle, prefetch: Prefetch, extent: ExtentPages, read_ahead: ReadAhead,
             checkpoint: CheckpointBytes,
         }
     };

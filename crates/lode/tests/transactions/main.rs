@@ -7,6 +7,7 @@
 mod crashes;
 mod drawn;
 mod kills;
+mod mirror;
 mod model;
 mod random;
 mod threads;

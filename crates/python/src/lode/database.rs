@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use lode::internals::mirror::{self, Remirrored};
 use lode::internals::page::PAGE_BYTES;
 use lode::internals::space;
 use lode::server;
@@ -17,6 +18,7 @@ use pyo3::types::{PyDict, PyTuple};
 use pyo3_arrow::PyRecordBatchReader;
 
 use super::error::{failure, query_failure};
+use super::mirror::{of_mirror, side_of};
 use super::open::{Opened, closed};
 use super::query;
 use super::relation;
@@ -54,7 +56,7 @@ impl Database {
     ) -> PyResult<Self> {
         let tactics = chosen(&pairs(tactics)?)?;
         let open: Open = match mode {
-            "any" if path.exists() => database::Database::open,
+            "any" if mirror::is_there(&path) => database::Database::open,
             "any" | "create" => database::Database::create,
             "open" => database::Database::open,
             "read" => database::Database::open_read_only,
@@ -81,7 +83,29 @@ impl Database {
     /// The tactics in force, name to value.
     #[getter]
     fn tactics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        as_dict(py, &self.database(py)?.tactics().pairs())
+        let database = self.database(py)?;
+        // Whether both copies are in step is known now, and not when it was opened.
+        let storage = database.storage().tactics_in_force();
+        as_dict(py, &Tactics { storage, ..*database.tactics() }.pairs())
+    }
+
+    /// How the copies of the mirror are; None if the database is not mirrored.
+    #[getter]
+    fn mirror<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let found = self.database(py)?.storage().mirror();
+        found.map(|report| of_mirror(py, &report)).transpose()
+    }
+
+    /// Fill the copy that is gone from the other; the bytes copied, None where none is gone.
+    fn remirror(&self, py: Python<'_>) -> PyResult<Option<u64>> {
+        let filled = self.ask(py, lode::Database::remirror)?;
+        Ok(filled.map(|Remirrored { bytes, .. }| bytes))
+    }
+
+    /// Let go of a copy, as if its device had been taken away.
+    fn take_down(&self, py: Python<'_>, copy: &str) -> PyResult<()> {
+        let side = side_of(copy)?;
+        self.ask(py, move |database| database.take_down(side))
     }
 
     /// What opening had to mend; None if the database had been closed.

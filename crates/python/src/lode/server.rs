@@ -61,6 +61,15 @@ impl Server {
         Ok(())
     }
 
+    /// Fill the copy that is gone from the other, while clients go on; the bytes copied, None if
+    /// there was nothing to do.
+    fn remirror(&self, py: Python<'_>) -> PyResult<Option<u64>> {
+        let mirror = self.with(py, |serving| serving.as_ref().and_then(server::Server::mirror))?;
+        let Some(mirror) = mirror else { return Ok(None) };
+        let filled = py.detach(|| mirror.remirror()).map_err(|error| failure(&error))?;
+        Ok(filled.map(|filled| filled.bytes))
+    }
+
     /// Send all clients away, which takes back what they have not committed, and close the
     /// database. Stopping twice is harmless.
     fn stop(&self, py: Python<'_>) -> PyResult<()> {

@@ -15,7 +15,7 @@ use crate::random::Random;
 const BASE: [(&str, &str); 2] = [("cache", "1MiB"), ("extent", "4")];
 
 /// Tactics of the machine rather than of pages in memory.
-const OF_THE_MACHINE: [&str; 2] = ["disk", "hugepages"];
+const OF_THE_MACHINE: [&str; 3] = ["disk", "mirror", "hugepages"];
 
 /// Of a tactic that is a number, those of these that it takes.
 const NUMBERS: [&str; 6] = ["1", "2", "4", "256KiB", "1MiB", "16MiB"];

@@ -39,7 +39,7 @@ _RESERVED = frozenset(
 """Words of QUEL, which name no relation."""
 
 
-OF_FILES = frozenset({"extent", "layout"})
+OF_FILES = frozenset({"extent", "layout", "mirror"})
 """The tactics by which files look otherwise. Contents do not depend on any other."""
 
 STUDIES: Mapping[str, Mapping[str, Any]] = tomllib.loads(
@@ -146,6 +146,9 @@ class LodeEngine(Engine):
             asked = self.asked(self.variant)
             tactics = {name: asked[name] for name, _ in known if name not in ELSEWHERE}
             self._database = lode.Database(self.path, "any", **tactics)
+            if self._database.mirror is not None:
+                # Of a database that was made without one, or has lost a copy.
+                self._database.remirror()
 
     def stop(self) -> Sequence[int]:
         """Write everything to its place, and close."""
@@ -249,8 +252,8 @@ class LodeEngine(Engine):
         return self._open().used_bytes()
 
     def files(self) -> Sequence[Path]:
-        """The volume and its log."""
-        return [path for path in self._family() if path.exists()]
+        """The volume and its log, of each copy."""
+        return [path for path in lode.files_of(self.path) if path.exists()]
 
     @contextmanager
     def another(self) -> Iterator[Engine]:
@@ -273,11 +276,7 @@ class LodeEngine(Engine):
         self._constant = None
         if database is not None and not self._is_session:
             database.abandon()
-        for path in self._family():
-            path.unlink(missing_ok=True)
-
-    def _family(self) -> list[Path]:
-        return [self.path, self.path.with_name(f"{self.path.name}-log")]
+        lode.remove(self.path)
 
     def _open(self) -> lode.Database:
         if self._database is None:

@@ -1,0 +1,361 @@
+//! One file of both copies, as one disk.
+
+use std::io;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::thread;
+
+use super::gate::{COMPLETE, Gate};
+use super::pair::{Pair, Standing};
+use super::{SIDES, Side, Wish};
+use crate::disk::Disk;
+use crate::page::{self, PAGE_BYTES, PageBytes, PageNumber};
+use crate::tactics::Mirroring;
+use crate::view::AlignedPage;
+
+/// Whether the two copies of a call are done by two threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AtOnce {
+    /// One after the other, so that what is simulated can be repeated.
+    Never,
+    /// Syncs: a write goes to the system's cache, and is done before a thread has begun.
+    Syncs,
+    /// Syncs and writes.
+    All,
+}
+
+/// What a file holds, which says how a read of it can be judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Holds {
+    /// Pages, each with its checksum.
+    Pages,
+    /// Records, which the log judges.
+    Records,
+}
+
+/// One file that is there twice.
+pub struct MirroredDisk {
+    pair: Arc<Pair>,
+    files: [RwLock<Option<Arc<dyn Disk>>>; 2],
+    holds: Holds,
+    policy: Mirroring,
+    at_once: AtOnce,
+    /// Nothing is mended where nothing may be written.
+    read_only: bool,
+    pub(super) gate: Gate,
+    arms: [Arm; 2],
+}
+
+/// What is known of one copy's device.
+#[derive(Default)]
+struct Arm {
+    /// Where its last read ended.
+    place: AtomicU64,
+    under_way: AtomicU32,
+    reads: AtomicU64,
+}
+
+impl MirroredDisk {
+    /// Of the copies that there are.
+    pub(super) fn new(
+        pair: Arc<Pair>,
+        files: [Option<Arc<dyn Disk>>; 2],
+        holds: Holds,
+        wish: Wish,
+    ) -> Arc<Self> {
+        let Wish { policy, at_once, read_only } = wish;
+        let files = files.map(RwLock::new);
+        let (gate, arms) = (Gate::new(), Default::default());
+        Arc::new(Self { pair, files, holds, policy, at_once, read_only, gate, arms })
+    }
+
+    /// How many reads a copy was given.
+    pub(super) fn reads(&self, side: Side) -> u64 {
+        self.arms[side].reads.load(Ordering::Relaxed)
+    }
+
+    /// How far a copy has been filled.
+    pub(super) fn filled_bytes(&self) -> u64 {
+        match self.gate.cursor() {
+            COMPLETE => self.len_bytes().unwrap_or(0),
+            cursor => cursor,
+        }
+    }
+
+    /// The file of a copy; none of one that is gone.
+    pub(super) fn file(&self, side: Side) -> Option<Arc<dyn Disk>> {
+        self.files[side].read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn set_file(&self, side: Side, file: Option<Arc<dyn Disk>>) {
+        *self.files[side].write().unwrap_or_else(PoisonError::into_inner) = file;
+    }
+
+    /// The copies that may be read, the one to be asked first in front.
+    fn readable(&self, offset: u64) -> impl Iterator<Item = (Side, Arc<dyn Disk>)> {
+        let preferred = match self.pair_is_live() {
+            true => self.preferred(offset),
+            false => 0,
+        };
+        let order = [preferred, SIDES[1 - preferred]].into_iter();
+        let live = order.filter(|&side| self.pair.standing(side).is_live());
+        live.filter_map(|side| self.file(side).map(|file| (side, file)))
+    }
+
+    fn pair_is_live(&self) -> bool {
+        SIDES.iter().all(|&side| self.pair.standing(side).is_live())
+    }
+
+    fn preferred(&self, offset: u64) -> Side {
+        let [first, second] = &self.arms;
+        let way = |arm: &Arm| arm.place.load(Ordering::Relaxed).abs_diff(offset);
+        let busy = |arm: &Arm| arm.under_way.load(Ordering::Relaxed);
+        let is_second = match self.policy {
+            Mirroring::Off | Mirroring::First => false,
+            Mirroring::Idle => (busy(second), way(second)) < (busy(first), way(first)),
+            Mirroring::Nearer => (way(second), busy(second)) < (way(first), busy(first)),
+        };
+        Side::from(is_second)
+    }
+
+    fn read_one(&self, side: Side, file: &dyn Disk, at: u64, into: &mut [u8]) -> io::Result<()> {
+        let arm = &self.arms[side];
+        arm.under_way.fetch_add(1, Ordering::Relaxed);
+        arm.reads.fetch_add(1, Ordering::Relaxed);
+        let read = file.read(at, into);
+        arm.place.store(at + into.len() as u64, Ordering::Relaxed);
+        arm.under_way.fetch_sub(1, Ordering::Relaxed);
+        read
+    }
+
+    /// Read again, from the other copy, what one could not give.
+    fn read_other(
+        &self,
+        failed: (Side, io::Error),
+        other: Option<(Side, Arc<dyn Disk>)>,
+        offset: u64,
+        into: &mut [u8],
+    ) -> io::Result<()> {
+        let (side, error) = failed;
+        let Some((other, file)) = other else { return Err(error) };
+        // The same error twice is told as the first had it.
+        self.read_one(other, &*file, offset, into).map_err(|_| error)?;
+        self.mend(side, offset..offset + into.len() as u64);
+        Ok(())
+    }
+
+    /// Read the pages whose checksums do not fit from the other copy. What fits in neither stays
+    /// for those above, who know whether anybody needs it.
+    fn check_pages(&self, side: Side, other: &(Side, Arc<dyn Disk>), at: u64, into: &mut [u8]) {
+        let starts = (at..).step_by(PAGE_BYTES);
+        for (start, bytes) in starts.zip(into.chunks_exact_mut(PAGE_BYTES)) {
+            let bytes: &mut PageBytes = bytes.try_into().expect("a chunk is as long as a page");
+            if is_whole(bytes, start) {
+                continue;
+            }
+            let mut page = Box::new(AlignedPage([0; PAGE_BYTES]));
+            let read = self.read_one(other.0, &*other.1, start, &mut page.0);
+            if read.is_ok() && is_whole(&page.0, start) {
+                *bytes = page.0;
+                self.mend(side, start..start + PAGE_BYTES as u64);
+            }
+        }
+    }
+
+    /// Write a range of one copy anew from the other, while nobody else writes there. A copy that
+    /// does not take it is lost.
+    fn mend(&self, side: Side, range: Range<u64>) {
+        if self.read_only {
+            return;
+        }
+        let _alone = self.gate.alone(range.clone());
+        if !self.pair_is_live() {
+            return;
+        }
+        let (Some(from), Some(to)) = (self.file(SIDES[1 - side]), self.file(side)) else { return };
+        let mut bytes = Aligned::new((range.end - range.start) as usize);
+        if from.read(range.start, bytes.bytes()).is_err() {
+            return;
+        }
+        if self.holds == Holds::Pages && !all_whole(bytes.bytes(), range.start) {
+            return;
+        }
+        match to.write(range.start, bytes.bytes()) {
+            Ok(()) => self.pair.count_mended(),
+            // What was read is right all the same; where the other cannot say that it is alone
+            // now, the next write finds that out.
+            Err(error) => drop(self.pair.lose(side, &error)),
+        }
+    }
+
+    /// Do a call on each copy that is to be written, at once if it pays; `act` is given how much of
+    /// the copy takes part.
+    fn on_each(
+        &self,
+        at_once: bool,
+        act: impl Fn(&dyn Disk, Standing) -> io::Result<()> + Sync,
+    ) -> io::Result<()> {
+        let standings = SIDES.map(|side| self.pair.standing(side));
+        let files = SIDES.map(|side| match standings[side] {
+            Standing::Gone => None,
+            _ => self.file(side),
+        });
+        let one = |side: Side| files[side].as_ref().map(|file| act(&**file, standings[side]));
+        let outcomes = match at_once && files.iter().all(Option::is_some) {
+            true => both(|| one(0), || one(1)),
+            false => SIDES.map(one),
+        };
+        self.settle(standings, outcomes)
+    }
+
+    /// What a call has come to that was made on the copies.
+    fn settle(
+        &self,
+        standings: [Standing; 2],
+        outcomes: [Option<io::Result<()>>; 2],
+    ) -> io::Result<()> {
+        let succeeded = SIDES
+            .iter()
+            .any(|&side| standings[side].is_live() && matches!(outcomes[side], Some(Ok(()))));
+        let mut failed = None;
+        for (side, outcome) in outcomes.into_iter().enumerate() {
+            let Some(Err(error)) = outcome else { continue };
+            if succeeded || standings[side] == Standing::Filling {
+                self.pair.lose(side, &error)?;
+            } else {
+                failed.get_or_insert(error);
+            }
+        }
+        match failed {
+            Some(error) => Err(error),
+            None if succeeded => Ok(()),
+            None => Err(io::Error::other("no copy of the mirror is there")),
+        }
+    }
+}
+
+fn is_whole(bytes: &PageBytes, offset: u64) -> bool {
+    page::check(bytes, (offset / PAGE_BYTES as u64) as PageNumber).is_ok()
+}
+
+fn all_whole(bytes: &[u8], offset: u64) -> bool {
+    let starts = (offset..).step_by(PAGE_BYTES);
+    starts.zip(bytes.chunks_exact(PAGE_BYTES)).all(|(start, bytes)| {
+        is_whole(bytes.try_into().expect("a chunk is as long as a page"), start)
+    })
+}
+
+/// Two things by two threads; one after the other where no thread is to be had.
+fn both<R: Send>(one: impl FnOnce() -> R + Send, two: impl Fn() -> R + Send + Sync) -> [R; 2] {
+    thread::scope(|scope| {
+        let other = thread::Builder::new().spawn_scoped(scope, &two);
+        let first = one();
+        let second = match other {
+            Ok(other) => other.join().expect("a disk does not panic"),
+            Err(_) => two(),
+        };
+        [first, second]
+    })
+}
+
+/// Memory as direct disks want it.
+pub(super) struct Aligned {
+    bytes: Vec<u8>,
+    at: usize,
+    count: usize,
+}
+
+impl Aligned {
+    pub(super) fn new(count: usize) -> Self {
+        let bytes = vec![0; count + PAGE_BYTES];
+        let at = bytes.as_ptr().align_offset(PAGE_BYTES);
+        Self { bytes, at, count }
+    }
+
+    pub(super) fn bytes(&mut self) -> &mut [u8] {
+        &mut self.bytes[self.at..self.at + self.count]
+    }
+}
+
+impl Disk for MirroredDisk {
+    fn len_bytes(&self) -> io::Result<u64> {
+        let mut outcome = Err(io::Error::other("no copy of the mirror is there"));
+        for (_, file) in self.readable(0) {
+            outcome = file.len_bytes();
+            if outcome.is_ok() {
+                break;
+            }
+        }
+        outcome
+    }
+
+    fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
+        let mut readable = self.readable(offset);
+        let Some((side, file)) = readable.next() else {
+            return Err(io::Error::other("no copy of the mirror is there"));
+        };
+        let other = readable.next();
+        match self.read_one(side, &*file, offset, into) {
+            Ok(()) => {}
+            // The copies have one length.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Err(error),
+            Err(error) => self.read_other((side, error), other.clone(), offset, into)?,
+        }
+        if let Some(other) = other
+            && self.holds == Holds::Pages
+            && offset.is_multiple_of(PAGE_BYTES as u64)
+        {
+            self.check_pages(side, &other, offset, into);
+        }
+        Ok(())
+    }
+
+    fn write(&self, offset: u64, from: &[u8]) -> io::Result<()> {
+        let end = offset.saturating_add(from.len() as u64);
+        let writing = self.gate.write(offset..end);
+        let before_cursor = (writing.cursor.clamp(offset, end) - offset) as usize;
+        self.on_each(self.at_once == AtOnce::All, |file, standing| match standing {
+            Standing::Filling if before_cursor == 0 => Ok(()),
+            Standing::Filling => file.write(offset, &from[..before_cursor]),
+            _ => file.write(offset, from),
+        })
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.on_each(self.at_once != AtOnce::Never, |file, _| file.sync())
+    }
+
+    /// Where one copy has no room, the others give back what they took: nothing was missed, and
+    /// the caller is told of a full disk as of any.
+    fn set_len(&self, len_bytes: u64) -> io::Result<()> {
+        let _writing = self.gate.write(0..u64::MAX);
+        let before = self.len_bytes()?;
+        let full = std::sync::Mutex::new(None);
+        let outcome = self.on_each(false, |file, _| {
+            let done = file.set_len(len_bytes);
+            match done {
+                Err(error) if len_bytes > before && is_full(&error) => {
+                    *full.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                    Ok(())
+                }
+                done => done,
+            }
+        });
+        let full = full.into_inner().unwrap_or_else(PoisonError::into_inner);
+        match (outcome, full) {
+            (Ok(()), Some(full)) => {
+                self.on_each(false, |file, _| match file.len_bytes()? == before {
+                    true => Ok(()),
+                    false => file.set_len(before),
+                })?;
+                Err(full)
+            }
+            (outcome, _) => outcome,
+        }
+    }
+}
+
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
