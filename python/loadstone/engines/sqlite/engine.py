@@ -3,11 +3,8 @@
 Our file has a WAL journal. A user's file keeps the journal it has, and everything else.
 """
 
-import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import replace
-from functools import partial
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,14 +16,13 @@ from loadstone.engines.base import (
     Leftover,
     Structure,
     Table,
-    in_use,
 )
 from loadstone.engines.ownership import Hold
 from loadstone.engines.setting import settings_of
-from loadstone.engines.sqlite import hold as sqlite_hold
-from loadstone.engines.sqlite import pragmas, switches, user_file
+from loadstone.engines.sqlite import leftovers, pragmas, switches, user_file
+from loadstone.engines.sqlite.loading import fill
 from loadstone.engines.sqlite.settings import READ_BACK, SYNCHRONOUS, TACTICS, in_common_words
-from loadstone.engines.sqlite.user_file import OwnTables, errors, transaction
+from loadstone.engines.sqlite.user_file import OwnTables, errors
 from loadstone.errors import EngineError, InputError, LoadstoneError, UnsupportedError
 from loadstone.plan.variant import SETTING
 
@@ -47,7 +43,6 @@ _SETTINGS = (
     "encoding",
 )
 _ACCESSES = ("SEARCH ", "SCAN ")
-_STAGE = "temp.loadstone_unordered"
 _HASH_GAP = "SQLite has B-trees only: no hash organisation and no hash index"
 
 
@@ -184,25 +179,9 @@ class SqliteEngine(Engine):
             raise UnsupportedError(_HASH_GAP, hint="leave the hash structure to another engine")
         db = self._open()
         name = self._ours(table.name)
-        places = ",".join("?" * len(table.attributes))
-        ordered = self._is_ordered(table)
-        into = _STAGE if ordered else name
-        with errors(), transaction(db):
-            db.execute(f"DROP TABLE IF EXISTS {name}")
-            db.execute(self._definition(table))
-            if ordered:
-                db.execute(f"CREATE TABLE {into} AS SELECT * FROM {name}")  # noqa: S608
-            insert = f"INSERT INTO {into} VALUES ({places})"  # noqa: S608
-            for batch in rows:
-                columns = (column.to_pylist() for column in batch.columns)
-                db.executemany(insert, zip(*columns, strict=True))
-            if ordered:
-                key = ", ".join(map(self.quote, _key(table)))
-                db.execute(f"INSERT INTO {name} SELECT * FROM {into} ORDER BY {key}")  # noqa: S608
-                db.execute(f"DROP TABLE {into}")
-            for attribute in table.indexes if self.tactic("index") == "all" else ():
-                index = self.quote(f"{table.name}.{attribute}")
-                db.execute(f"CREATE INDEX {index} ON {name} ({self.quote(attribute)})")
+        rowid, indexed = self.tactic("without_rowid") == "off", self.tactic("index") == "all"
+        with errors():
+            fill(db, table, rows, rowid=rowid, indexed=indexed)
         return int(self.fetch(f"SELECT count(*) FROM {name}")[0][0])  # noqa: S608
 
     def settle(self, tables: Sequence[str]) -> None:
@@ -360,43 +339,21 @@ class SqliteEngine(Engine):
         """Spaces of a user's file that bear our mark."""
         if variant.url is None:
             return ()
-        path = user_file.path_of(variant.url)
-        connection = user_file.connect(path)
-        try:
-            with errors(f"cannot look for tables in {path}"):
-                found = user_file.spaces(connection)
-                left = [space.leftover(connection) for space in found]
-        finally:
-            connection.close()
-        # Only now: see `sqlite_hold.is_held`.
-        return [replace(item, alive=sqlite_hold.is_held(path, item.name)) for item in left]
+        return leftovers.found_in(user_file.path_of(variant.url))
 
     @classmethod
     def clear(cls, variant: "Variant", leftover: Leftover) -> None:
         """Drop a space if it still bears its run's mark, and no living run holds it."""
-        if variant.url is None:
-            return
-        path = user_file.path_of(variant.url)
-        alone = sqlite_hold.take(path, leftover.name)
-        if alone is None:
-            raise in_use(leftover)
-        try:
-            doing = f"cannot drop {leftover.name} from {path}"
-            with closing(user_file.connect(path)) as connection, errors(doing):
-                OwnTables(leftover.name, leftover.owner).leave(connection)
-        finally:
-            os.close(alone)
+        if variant.url is not None:
+            leftovers.clear(user_file.path_of(variant.url), leftover)
 
     @classmethod
     def hold(cls, variant: "Variant", owner: str) -> Hold:
         """A lock on the user's file, which the worker inherits."""
         if variant.url is None:
             return Hold()
-        path = user_file.path_of(variant.url)
-        user_file.look(path)
         space = OwnTables.of(owner, variant.name)
-        descriptor = sqlite_hold.hold(path, space.name)
-        return Hold(space.name, partial(os.close, descriptor), (descriptor,))
+        return leftovers.held(user_file.path_of(variant.url), space)
 
     def _switch(self, before: "Variant") -> None:
         """On the connection that is open, with the pages that it has; on a new one where a pragma
@@ -434,27 +391,6 @@ class SqliteEngine(Engine):
         if self._connection is None:
             raise EngineError("sqlite is not started", hint="call start() first")
         return self._connection
-
-    def _is_ordered(self, table: Table) -> bool:
-        """Whether it is clustered by its rows' order alone."""
-        return table.organisation == "clustered" and self.tactic("without_rowid") == "off"
-
-    def _definition(self, table: Table) -> str:
-        columns = [
-            f"{self.quote(a.name)} {'INTEGER' if a.type.startswith('int') else 'TEXT'}"
-            for a in table.attributes
-        ]
-        tail = ""
-        if table.organisation == "clustered" and table.key is not None:
-            key = ", ".join(map(self.quote, _key(table)))
-            # Not PRIMARY KEY for both: one on a single integer would be the rowid itself.
-            columns.append(f"UNIQUE ({key})" if self._is_ordered(table) else f"PRIMARY KEY ({key})")
-            tail = "" if self._is_ordered(table) else " WITHOUT ROWID"
-        return f"CREATE TABLE {self.quote(table.name)} ({', '.join(columns)}){tail}"
-
-
-def _key(table: Table) -> list[str]:
-    return [name for name in (table.key, table.tiebreaker) if name]
 
 
 def _access_path(step: str) -> str:
