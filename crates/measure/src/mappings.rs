@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use crate::kernel;
 
-/// A mapping of a file, as `/proc/PID/smaps` tells it.
+/// A mapping of a file, as `/proc/PID/smaps` tells it; `/proc/PID/maps` tells no resident bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Mapping {
     start: usize,
@@ -23,6 +23,11 @@ struct Mapping {
 /// it still has. Fails where the process is gone, or another user's.
 pub fn mapped_bytes(pid: u32, files: &[PathBuf]) -> io::Result<u64> {
     let files = identities(files);
+    // `smaps` takes ms, because the kernel walks all memory for it: for nothing, if none is mapped.
+    let known = mappings(&fs::read_to_string(format!("/proc/{pid}/maps"))?);
+    if !known.iter().any(|found| files.contains(&found.path)) {
+        return Ok(0);
+    }
     let found = mappings(&fs::read_to_string(format!("/proc/{pid}/smaps"))?);
     Ok(found.iter().filter(|found| files.contains(&found.path)).map(|m| m.resident_bytes).sum())
 }
@@ -34,8 +39,8 @@ pub fn mapped_bytes(pid: u32, files: &[PathBuf]) -> io::Result<u64> {
 /// one for reclaim, which loses nothing whatever lies at the address by then.
 pub fn page_out(files: &[PathBuf]) -> io::Result<()> {
     let files = identities(files);
-    for found in mappings(&fs::read_to_string("/proc/self/smaps")?) {
-        if found.shared && found.resident_bytes > 0 && files.contains(&found.path) {
+    for found in mappings(&fs::read_to_string("/proc/self/maps")?) {
+        if found.shared && files.contains(&found.path) {
             kernel::page_out(found.start, found.end - found.start)?;
         }
     }
