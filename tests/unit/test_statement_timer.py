@@ -99,6 +99,23 @@ def test_retrieve_into(timer, log):
     ]  # fmt: skip
 
 
+def test_a_result_is_dropped_again_only_where_it_was_made_again(timer, log, monkeypatch):
+    timer.take(block("relation", INTO))
+    log.clear()
+    timer.take(block("relation", INTO))
+    assert log.count("drop tmp") == 1
+
+    def fails(statement):
+        raise EngineError("no room")
+
+    with monkeypatch.context() as patch, pytest.raises(EngineError):
+        patch.setattr(timer.engine, "run", fails)
+        timer.take(block("relation", INTO))
+    log.clear()
+    timer.take(block("relation", INTO))
+    assert log[0] == "drop tmp", "what the statement left that failed"
+
+
 def test_a_clock_too_coarse_for_a_statement_counts_as_one_nanosecond(timer, monkeypatch):
     monkeypatch.setattr(statement_timer, "clock_ns", lambda: 7)
     (sample,) = timer.take(block("client", TO_CLIENT)).samples

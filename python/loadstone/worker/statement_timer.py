@@ -36,6 +36,8 @@ class StatementTimer(Timer):
         self.system = self.engine = engine
         self.translated: dict[str, Statement] = {}
         """By scale, design and text."""
+        self._absent: set[str] = set()
+        """Results that were dropped here since a statement last made them."""
 
     def explain(self, block: Block) -> Sequence[StatementText]:
         """Each variation's statement and plan, and whether the plan uses the structure that the
@@ -79,6 +81,7 @@ class StatementTimer(Timer):
     ) -> tuple[Sample, AnswerCheck | None]:
         number, expected = variation.number, (variation.rows, variation.checksum)
         statement = self.translate(block, variation.text)
+        self._absent.discard(statement.result or "")
         execute = self._execution(block.destination)
         observer = self._watched(ordinal)
         # Around the counters, too: its thread's own work is none of the statement's.
@@ -142,10 +145,12 @@ class StatementTimer(Timer):
             raise
 
     def _clear(self, block: Block, variation: Variation) -> None:
-        """Drop a result, also one that a killed worker left."""
-        statement = self.translate(block, variation.text)
-        if statement.result is not None:
-            self.engine.drop(statement.result)
+        """Drop a result, also one that a killed worker left; but not what was dropped already,
+        which on most engines is a transaction of its own."""
+        result = self.translate(block, variation.text).result
+        if result is not None and result not in self._absent:
+            self.engine.drop(result)
+            self._absent.add(result)
 
     def _answer(
         self, block: Block, statement: Statement, outcome: Any, expected_rows: int
