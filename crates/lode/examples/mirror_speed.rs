@@ -1,5 +1,6 @@
 //! The price of writing two copies, and the gain of reading either: commits, a load, a scan by one
-//! thread and two scans at once, with `mirror=` off, first, nearer and idle, past the system's cache.
+//! thread and two scans at once, with `mirror=` off, first, nearer and idle, past the system's
+//! cache.
 //!
 //! ```sh
 //! cargo run --release -p lode --example mirror_speed FOLDER SECOND_FOLDER MIB ROUNDS
