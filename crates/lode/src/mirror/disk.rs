@@ -133,12 +133,13 @@ impl MirroredDisk {
     fn read_other(
         &self,
         failed: (Side, io::Error),
-        other: Option<(Side, Arc<dyn Disk>)>,
         offset: u64,
         into: &mut [u8],
     ) -> io::Result<()> {
         let (side, error) = failed;
-        let Some((other, file)) = other else { return Err(error) };
+        // Asked now: it may have been filled while the read was under way.
+        let mut others = self.readable(offset).filter(|(other, _)| *other != side);
+        let Some((other, file)) = others.next() else { return Err(error) };
         // The same error twice is told as the first had it.
         self.read_one(other, &*file, offset, into).map_err(|_| error)?;
         self.mend(side, offset..offset + into.len() as u64);
@@ -300,7 +301,7 @@ impl Disk for MirroredDisk {
             Ok(()) => {}
             // The copies have one length.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Err(error),
-            Err(error) => self.read_other((side, error), other.clone(), offset, into)?,
+            Err(error) => self.read_other((side, error), offset, into)?,
         }
         if let Some(other) = other
             && self.holds == Holds::Pages
@@ -323,7 +324,13 @@ impl Disk for MirroredDisk {
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.on_each(self.at_once != AtOnce::Never, |file, _| file.sync())
+        let sync = || self.on_each(self.at_once != AtOnce::Never, |file, _| file.sync());
+        let was_mirrored = self.pair_is_live();
+        // A copy that was filled while the other failed has everything.
+        sync().or_else(|error| match !was_mirrored && self.pair_is_live() {
+            true => sync(),
+            false => Err(error),
+        })
     }
 
     /// Where one copy has no room, the others give back what they took: nothing was missed, and

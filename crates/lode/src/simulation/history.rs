@@ -181,6 +181,7 @@ impl Session<'_> {
             model.fails = true;
             self.plan_failure(&simulation);
         }
+        let copies = self.mirrored.then(|| Copies::of(&machine, &database));
         let shared = Rc::new(Shared {
             database,
             pages: Rc::clone(self.pages),
@@ -188,7 +189,7 @@ impl Session<'_> {
             model: RefCell::new(model),
             problem: RefCell::default(),
             seen: RefCell::new(*self.seen),
-            copies: self.mirrored.then(|| Copies::of(&machine)),
+            copies,
         });
         let crashes = self.run(&shared, &simulation);
         let shared = Rc::into_inner(shared).expect("the threads have ended");

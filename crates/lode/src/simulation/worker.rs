@@ -52,8 +52,12 @@ pub(super) struct Copies {
 }
 
 impl Copies {
-    pub(super) fn of(machine: &Machine) -> Self {
-        Self { machine: machine.clone(), down: Cell::default(), behind: Cell::default() }
+    /// One may be gone since an earlier session.
+    pub(super) fn of(machine: &Machine, database: &Database) -> Self {
+        let standings = database.mirror().map(|told| told.copies.map(|copy| copy.standing));
+        let behind = standings.map_or([false; 2], |both| both.map(|one| one != "in step"));
+        let down = behind.iter().position(|&behind| behind);
+        Self { machine: machine.clone(), down: Cell::new(down), behind: Cell::new(behind) }
     }
 }
 
