@@ -191,11 +191,24 @@ impl MirroredDisk {
     }
 
     /// Do a call on each copy that is to be written, at once if it pays; `act` is given how much of
-    /// the copy takes part.
+    /// the copy takes part. Where it fails on the one, and the other was filled meanwhile, it is
+    /// done again: a copy that was being filled had taken a part of it alone.
     fn on_each(
         &self,
         at_once: bool,
         act: impl Fn(&dyn Disk, Standing) -> io::Result<()> + Sync,
+    ) -> io::Result<()> {
+        let was_mirrored = self.pair_is_live();
+        self.try_each(at_once, &act).or_else(|error| match !was_mirrored && self.pair_is_live() {
+            true => self.try_each(at_once, &act),
+            false => Err(error),
+        })
+    }
+
+    fn try_each(
+        &self,
+        at_once: bool,
+        act: &(impl Fn(&dyn Disk, Standing) -> io::Result<()> + Sync),
     ) -> io::Result<()> {
         let standings = SIDES.map(|side| self.pair.standing(side));
         let files = SIDES.map(|side| match standings[side] {
@@ -324,13 +337,7 @@ impl Disk for MirroredDisk {
     }
 
     fn sync(&self) -> io::Result<()> {
-        let sync = || self.on_each(self.at_once != AtOnce::Never, |file, _| file.sync());
-        let was_mirrored = self.pair_is_live();
-        // A copy that was filled while the other failed has everything.
-        sync().or_else(|error| match !was_mirrored && self.pair_is_live() {
-            true => sync(),
-            false => Err(error),
-        })
+        self.on_each(self.at_once != AtOnce::Never, |file, _| file.sync())
     }
 
     /// Where one copy has no room, the others give back what they took: nothing was missed, and
