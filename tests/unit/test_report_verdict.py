@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+import study_fixture
 from report_fixture import AA_CONTROL, FEW, POSTGRESQL, make_run
 from rich.console import Console
 
@@ -245,3 +246,22 @@ def test_headline_and_circumstances() -> None:
     assert said.endswith("in 2 sessions")
     bare = replace(run, sessions=())
     assert circumstances(bare) == "21 November 2026 13:15 UTC"
+
+
+def test_cells_that_a_study_added_are_counted_with_the_planned_ones():
+    """Their answers are: one sentence may not count two sets of cells."""
+    run = study_fixture.record()
+    result = next(r for r in run.results if r.status == "ok" and r.samples)
+    others = [
+        replace(
+            result, cell=replace(result.cell, variant=f"postgresql?cache={number}"), status=status
+        )
+        for number, status in enumerate(("ok", "disturbed", "censored", "spared"))
+    ]
+    before = verdict(summarise(run))
+    after = verdict(summarise(replace(run, results=(*run.results, *others))))
+    assert after.planned == before.planned + 4
+    assert after.own_planned == before.own_planned + 3
+    for status in ("ok", "disturbed", "censored", "spared"):
+        assert after.own_statuses[status] == before.own_statuses[status] + 1
+    assert "1 spared, as a decision made them needless" in after.sentence()

@@ -168,10 +168,19 @@ def test_costs_and_counts_do_not_make_another_plan() -> None:
     other = "Seq Scan on t  (cost=0.10..99.00 rows=7 width=4)\n Filter: (a < 10)"
     assert shape(one) == shape(other)
     assert shape(one) != shape(one.replace("Seq", "Index"))
+
     assert same_plans([StatementText(0, "", one)], [StatementText(0, "", other)]) is True
     assert same_plans([StatementText(0, "", one)], [StatementText(0, "", "Hash Join")]) is False
     assert same_plans([StatementText(0, "", "")], [StatementText(0, "", "")]) is None
     assert same_plans([StatementText(0, "", one)], [StatementText(1, "", one)]) is None
+
+
+def test_how_a_plan_is_executed_is_no_part_of_it():
+    """Else no effect of compiling could be told as one with the same plan."""
+    plan = "1. scan a is parts_heap_3360\n     rows (a.pnum) (about 3360 rows)\n"
+    compiled = plan + "pipeline 1 is compiled to 1 function of 260 bytes, which call: like\n"
+    assert shape(compiled) == shape(plan)
+    assert shape(compiled) != shape(plan.replace("scan", "index"))
 
 
 def test_plans_stand_beside_each_other_line_by_line() -> None:

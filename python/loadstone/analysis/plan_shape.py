@@ -3,6 +3,8 @@
 Engines write costs, estimates and counts into their plans, which differ between two variants of
 the same plan. What is compared is the text without its numbers: operators, structures, order. It
 would call two plans equal that differ in nothing but a number, as in the degree of a parallel scan.
+A line that says how a part of the plan is executed, as by machine code of so many bytes, is no part
+of the plan: it is left out, or no way of execution could ever be compared by the same plan.
 """
 
 import re
@@ -18,12 +20,13 @@ PLAN_LINES_MAX = 400
 """Of a plan that is laid beside another: the time to align them grows with the square."""
 _COSTS = re.compile(r"\((?:cost|actual)[^()]*\)")
 _NUMBER = re.compile(r"[-+]?\d[\d,._]*(?:[eE][-+]?\d+)?%?")
+_HOW = re.compile(r"[ \t]*pipeline \d+ is compiled to [^\n]*(?:\n|$)")
 _SPACE = re.compile(r"[ \t]+")
 
 
 def shape(plan: str) -> str:
     """A plan's text without costs, numbers and spacing; empty for an engine without plans."""
-    bare = _NUMBER.sub("#", _COSTS.sub("", plan))
+    bare = _NUMBER.sub("#", _COSTS.sub("", _HOW.sub("", plan)))
     return "\n".join(_SPACE.sub(" ", line).strip() for line in bare.splitlines() if line.strip())
 
 

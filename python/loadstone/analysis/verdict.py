@@ -26,7 +26,7 @@ NOISE_MAX = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Counts over the plan's cells, and the noise.
+    """Counts over the plan's cells and those that a study's decisions added, and the noise.
 
     `planned` and `statuses` are of all cells; `own_planned` and `own_statuses` of the engines'
     (competitors and limits). `limits`: whether cells were judged by the quality limits. `noise` is
@@ -91,12 +91,14 @@ class Verdict:
             ("invalid", "invalid"),
             ("pending", "not run"),
             ("gap", "declared gaps"),
+            ("censored", "ended, which gives a lower bound"),
+            ("spared", "spared, as a decision made them needless"),
         ):
             count = self.own_statuses[status]
             if count:
                 word = "declared gap" if status == "gap" and count == 1 else words
                 word += self._why(status)
-                clauses.append((f"{number(count)} {word}", status == "gap"))
+                clauses.append((f"{number(count)} {word}", status in ("gap", "censored", "spared")))
         if self.left_behind:
             whose = listing(self.left_behind)
             clauses.append((f"something may be left in the database of {whose}", False))
@@ -161,8 +163,11 @@ class Verdict:
 def verdict(summary: Summary) -> Verdict:
     """Judge a run."""
     run = summary.run
+    added = _added(run)
     statuses = Counter(figure.status for figure in summary.figures.values())
+    statuses += Counter(result.status for result in added)
     own = Counter(figure.status for figure in _own(summary))
+    own += Counter(r.status for r in added if run.plan.role_of(r.cell.variant) in OWN)
     answers = [answer for result in run.results for answer in result.answers]
     cold = [
         result
@@ -172,7 +177,7 @@ def verdict(summary: Summary) -> Verdict:
     differences = sorted(filter(None, (_between_rounds(result) for result in _noisy(run))))
     disturbed, invalid = (_commonest(summary, status) for status in ("disturbed", "invalid"))
     return Verdict(
-        planned=len(run.plan.cells),
+        planned=len(run.plan.cells) + len(added),
         statuses=statuses,
         answers_right=sum(answer.right for answer in answers),
         answers_checked=len(answers),
@@ -180,7 +185,7 @@ def verdict(summary: Summary) -> Verdict:
         cold_measured=len(cold),
         repeat_difference=median(differences) if differences else None,
         repeat_difference_p90=quantiles(differences, n=10)[-1] if len(differences) > 1 else None,
-        own_planned=own.total(),
+        own_planned=own.total() - own["spared"],
         own_statuses=own,
         limits=run.plan.limits,
         noise=noise_of(run),
@@ -193,6 +198,14 @@ def verdict(summary: Summary) -> Verdict:
         ),
         refuted=refuted(summary),
     )
+
+
+def _added(run: Run) -> list[CellResult]:
+    """The cells that a study's decisions added to its plan."""
+    if run.plan.study is None:
+        return []
+    planned = {cell.key for cell in run.plan.cells}
+    return [result for result in run.results if result.cell.key not in planned]
 
 
 def _commonest(summary: Summary, status: str) -> list[str]:
