@@ -23,6 +23,7 @@ from loadstone.cli import app
 from loadstone.plan.variant import is_aa_control
 from loadstone.record.model import CellResult, Run, StatementText
 from loadstone.report import terminal_study
+from loadstone.report.legible import legible_run
 from loadstone.report.study_page import side_of
 from loadstone.report.study_words import NOTHING, OTHER_PLAN, UNKNOWN, cell, closure_words
 from loadstone.report.terminal_study import StudyProgress, ended_line, study_summary
@@ -181,6 +182,21 @@ def test_how_a_plan_is_executed_is_no_part_of_it():
     compiled = plan + "pipeline 1 is compiled to 1 function of 260 bytes, which call: like\n"
     assert shape(compiled) == shape(plan)
     assert shape(compiled) != shape(plan.replace("scan", "index"))
+    scanned = "1. scan a is parts\n   where a.pnum = 488\n   rows (a.pnum)\n"
+    held = "1. scan a is parts where a.pnum = 488\n   rows (a.pnum)\n"
+    assert same_plans([StatementText(0, "", scanned)], [StatementText(0, "", held)]) is True
+
+
+def test_the_terminal_and_the_page_see_the_same_plans():
+    """The terminal once folded a plan's lines before plans were compared."""
+    text = StatementText(
+        0, "select", "1. scan a\n   rows (a.x)\npipeline 1 is compiled to 1 function"
+    )
+    run = record()
+    told = replace(run, results=tuple(replace(r, statements=(text,)) for r in run.results))
+    for lines in (True, False):
+        shown = legible_run(told, lines=lines)
+        assert {r.statements for r in shown.results} == {(text,)}
 
 
 def test_plans_stand_beside_each_other_line_by_line() -> None:

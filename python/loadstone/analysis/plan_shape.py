@@ -1,10 +1,11 @@
 """Whether two plans of one statement are the same plan.
 
-Engines write costs, estimates and counts into their plans, which differ between two variants of
-the same plan. What is compared is the text without its numbers: operators, structures, order. It
-would call two plans equal that differ in nothing but a number, as in the degree of a parallel scan.
-A line that says how a part of the plan is executed, as by machine code of so many bytes, is no part
-of the plan: it is left out, or no way of execution could ever be compared by the same plan.
+Engines write costs, estimates and counts into their plans, which differ between two variants of the
+same plan. What is compared is the text without its numbers and its lines: operators, structures,
+order. It would call two plans equal that differ in nothing but a number, as in the degree of a
+parallel scan. A line that says how a part of the plan is executed, as by machine code of so many
+bytes, is no part of the plan, nor is on which line a condition stands (lode's accelerator has it
+beside the scan): else no such way of execution could ever be compared by the same plan.
 """
 
 import re
@@ -33,10 +34,14 @@ def shape(plan: str) -> str:
 def same_plans(one: Sequence[StatementText], other: Sequence[StatementText]) -> bool | None:
     """Whether the plans of the variations that both have are the same; None where there is none to
     compare."""
-    plans = {text.variation: shape(text.plan) for text in other}
-    pairs = [(shape(text.plan), plans[text.variation]) for text in one if text.variation in plans]
+    plans = {text.variation: _words(text.plan) for text in other}
+    pairs = [(_words(text.plan), plans[text.variation]) for text in one if text.variation in plans]
     told = [(first, second) for first, second in pairs if first and second]
     return all(first == second for first, second in told) if told else None
+
+
+def _words(plan: str) -> str:
+    return " ".join(shape(plan).split())
 
 
 @dataclass(frozen=True, slots=True)

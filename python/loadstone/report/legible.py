@@ -11,15 +11,18 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from loadstone.control_characters import legible
-from loadstone.record.model import Condition, Run, Sample
+from loadstone.record.model import Condition, Run, Sample, StatementText
 
 FORMULA = re.compile(r"^[\s'\"]*[=+\-@]|^[\t\r\n]")
 """Texts that a spreadsheet would compute."""
 NUMBERS_ONLY = (Sample, Condition)
+PLANS = StatementText
+"""Its lines are what plans are compared by; no format prints one where a line must be one."""
 
 
 def legible_run(run: Run, *, lines: bool = True) -> Run:
-    """A record of which every text is legible; without `lines` each is of one line."""
+    """A record of which every text is legible; without `lines` each but statements and their plans
+    is of one line."""
     mended: Run = _mend(run, legible if lines else _flat)
     return mended
 
@@ -38,6 +41,8 @@ def _mend(value: Any, how: Callable[[str], str]) -> Any:
             return {_mend(key, how): _mend(item, how) for key, item in value.items()}
     if not dataclasses.is_dataclass(value) or isinstance(value, (*NUMBERS_ONLY, type)):
         return value
+    if isinstance(value, PLANS):
+        how = legible
     fields = dataclasses.fields(value)
     return dataclasses.replace(
         value, **{field.name: _mend(getattr(value, field.name), how) for field in fields}
