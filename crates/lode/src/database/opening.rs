@@ -92,9 +92,10 @@ impl Database {
         if is_mirrored {
             copies.leave_second(read_only)?;
         }
-        let files = match read_only {
-            false => Files::open(path, |path| open_file(path, tactics.disk))?,
-            true => Files::open(path, |path| open_file_read_only(path, tactics.disk))?,
+        let files = if read_only {
+            Files::open(path, |path| open_file_read_only(path, tactics.disk))?
+        } else {
+            Files::open(path, |path| open_file(path, tactics.disk))?
         };
         Self::assemble(&files, path, tactics, read_only).map(Self::with_prefetcher)
     }

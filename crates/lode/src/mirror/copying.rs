@@ -55,11 +55,11 @@ impl Mirror {
             disk.set_file(side, None);
         }
         let CopyDisks { state, volume, log } = (self.attach)(side)?;
-        let (file, _) = StateFile::open(state).or_else(|error| match error {
-            LodeError::Corrupt { .. } => Err(LodeError::Mirror {
+        let (file, _) = StateFile::open(state).map_err(|error| match error {
+            LodeError::Corrupt { .. } => LodeError::Mirror {
                 what: format!("the {} copy cannot be filled: {error}", name_of(side)),
-            }),
-            error => Err(error),
+            },
+            error => error,
         })?;
         self.pair.begin_filling(side, file)?;
         for (disk, file) in disks.into_iter().zip([volume, log]) {

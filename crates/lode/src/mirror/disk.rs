@@ -94,10 +94,7 @@ impl MirroredDisk {
 
     /// The copies that may be read, the one to be asked first in front.
     fn readable(&self, offset: u64) -> impl Iterator<Item = (Side, Arc<dyn Disk>)> {
-        let preferred = match self.pair_is_live() {
-            true => self.preferred(offset),
-            false => 0,
-        };
+        let preferred = if self.pair_is_live() { self.preferred(offset) } else { 0 };
         let order = [preferred, SIDES[1 - preferred]].into_iter();
         let live = order.filter(|&side| self.pair.standing(side).is_live());
         live.filter_map(|side| self.file(side).map(|file| (side, file)))
@@ -199,9 +196,12 @@ impl MirroredDisk {
         act: impl Fn(&dyn Disk, Standing) -> io::Result<()> + Sync,
     ) -> io::Result<()> {
         let was_mirrored = self.pair_is_live();
-        self.try_each(at_once, &act).or_else(|error| match !was_mirrored && self.pair_is_live() {
-            true => self.try_each(at_once, &act),
-            false => Err(error),
+        self.try_each(at_once, &act).or_else(|error| {
+            if !was_mirrored && self.pair_is_live() {
+                self.try_each(at_once, &act)
+            } else {
+                Err(error)
+            }
         })
     }
 
@@ -216,9 +216,10 @@ impl MirroredDisk {
             _ => self.file(side),
         });
         let one = |side: Side| files[side].as_ref().map(|file| act(&**file, standings[side]));
-        let outcomes = match at_once && files.iter().all(Option::is_some) {
-            true => both(|| one(0), || one(1)),
-            false => SIDES.map(one),
+        let outcomes = if at_once && files.iter().all(Option::is_some) {
+            both(|| one(0), || one(1))
+        } else {
+            SIDES.map(one)
         };
         self.settle(standings, outcomes)
     }
@@ -359,9 +360,8 @@ impl Disk for MirroredDisk {
         let full = full.into_inner().unwrap_or_else(PoisonError::into_inner);
         match (outcome, full) {
             (Ok(()), Some(full)) => {
-                self.on_each(false, |file, _| match file.len_bytes()? == before {
-                    true => Ok(()),
-                    false => file.set_len(before),
+                self.on_each(false, |file, _| {
+                    if file.len_bytes()? == before { Ok(()) } else { file.set_len(before) }
                 })?;
                 Err(full)
             }

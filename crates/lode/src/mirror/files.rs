@@ -127,7 +127,7 @@ pub fn take_alone(path: &Path, side: Side) -> Result<()> {
         let opened = BufferedFile::open(&files.state_path(side));
         opened.ok().map(|disk| Arc::new(disk) as Arc<dyn Disk>)
     });
-    take_alone_on(opened, side)?;
+    take_alone_on(&opened, side)?;
     drop(volume);
     Ok(())
 }
@@ -137,7 +137,7 @@ pub fn take_alone(path: &Path, side: Side) -> Result<()> {
 /// # Errors
 ///
 /// As of [`take_alone`].
-pub fn take_alone_on(disks: [Option<Arc<dyn Disk>>; 2], side: Side) -> Result<()> {
+pub fn take_alone_on(disks: &[Option<Arc<dyn Disk>>; 2], side: Side) -> Result<()> {
     let refused = |what: &str| {
         let what = format!("the {} copy {what}", name_of(side));
         Err(LodeError::Mirror { what })
@@ -200,9 +200,10 @@ impl MirroredFiles {
     /// The disks of the copies that are in step.
     pub(crate) fn open(&self, tactics: &Tactics, read_only: bool) -> Result<Opened> {
         let open: Open = if read_only { open_file_read_only } else { open_file };
-        let found = match self.are_mirrored() {
-            true => [self.found(0, open, tactics)?, self.found(1, open, tactics)?],
-            false => [self.found_plain(open, tactics)?, Found::none("it has not been made yet")],
+        let found = if self.are_mirrored() {
+            [self.found(0, open, tactics)?, self.found(1, open, tactics)?]
+        } else {
+            [self.found_plain(open, tactics)?, Found::none("it has not been made yet")]
         };
         assemble(found, &self.first, wish(tactics, read_only), self.attach(tactics.disk))
     }

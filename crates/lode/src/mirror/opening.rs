@@ -89,12 +89,12 @@ pub fn create(
     }
     let pair = Pair::new(1, identity, files, [String::new(), String::new()]);
     pair.say_again()?;
-    Ok(opened(pair, data, wish, attach))
+    Ok(opened(pair, &data, wish, attach))
 }
 
 fn opened(
     pair: Pair,
-    data: [Option<[Arc<dyn Disk>; 2]>; 2],
+    data: &[Option<[Arc<dyn Disk>; 2]>; 2],
     wish: Wish,
     attach: Box<Attach>,
 ) -> Opened {
@@ -104,7 +104,7 @@ fn opened(
 /// Where the logs were not made alike, because nothing may be written, one of them is read.
 fn opened_with(
     pair: Pair,
-    data: [Option<[Arc<dyn Disk>; 2]>; 2],
+    data: &[Option<[Arc<dyn Disk>; 2]>; 2],
     log_of: Option<Side>,
     wish: Wish,
     attach: Box<Attach>,
@@ -140,7 +140,7 @@ impl Known {
         for (side, Found { state, data }) in found.into_iter().enumerate() {
             match state.map(StateFile::open) {
                 Ok(Ok((file, state))) => {
-                    (known.files[side], known.states[side]) = (Some(file), state)
+                    (known.files[side], known.states[side]) = (Some(file), state);
                 }
                 Ok(Err(error @ LodeError::Version { .. })) => return Err(error),
                 Ok(Err(error)) => known.why[side] = error.to_string(),
@@ -170,35 +170,34 @@ type Reach = (Lsn, u64);
 /// is have to say.
 pub fn assemble(found: [Found; 2], path: &Path, wish: Wish, attach: Box<Attach>) -> Result<Opened> {
     let known = Known::of(found)?;
-    let (chosen, knows) = match decide(&known.states) {
+    let (chosen, aware) = match decide(&known.states) {
         Decision::Refused(what) => return Err(LodeError::Mirror { what }),
         Decision::InStep => return in_step(known, path, wish, attach),
-        Decision::Alone(side, knows) => (side, knows),
+        Decision::Alone(side, aware) => (side, aware),
         // It was never mirrored: the copies are the first and none.
         Decision::Plain => (0, Knows::NotYet),
     };
     let identity = identity_of(&known, chosen, path)?;
-    alone(known, (chosen, knows), identity, wish, attach)
+    alone(known, (chosen, aware), identity, wish, attach)
 }
 
 fn identity_of(known: &Known, side: Side, path: &Path) -> Result<[u8; 16]> {
-    match &known.data[side] {
-        Some([volume, _]) => Ok(Superblock::open(&**volume, path, false)?.identity),
-        None => {
-            let what = format!(
-                "the {} copy of the mirror, which alone has everything, cannot be used: {}",
-                name_of(side),
-                known.why[side]
-            );
-            Err(LodeError::Mirror { what })
-        }
+    if let Some([volume, _]) = &known.data[side] {
+        Ok(Superblock::open(&**volume, path, false)?.identity)
+    } else {
+        let what = format!(
+            "the {} copy of the mirror, which alone has everything, cannot be used: {}",
+            name_of(side),
+            known.why[side]
+        );
+        Err(LodeError::Mirror { what })
     }
 }
 
 /// One copy goes on without the other.
 fn alone(
     mut known: Known,
-    (side, knows): (Side, Knows),
+    (side, aware): (Side, Knows),
     identity: [u8; 16],
     wish: Wish,
     attach: Box<Attach>,
@@ -208,16 +207,16 @@ fn alone(
     let other_file = known.files[other].take();
     known.data[other] = None;
     if known.why[other].is_empty() {
-        known.why[other] = "it had missed something when the database was opened".to_owned();
+        "it had missed something when the database was opened".clone_into(&mut known.why[other]);
     }
     if known.states[side].is_none() {
-        known.why[other] = "it has not been made yet".to_owned();
+        "it has not been made yet".clone_into(&mut known.why[other]);
     }
     let pair = Pair::new(epoch, identity, known.files, known.why);
-    if !wish.read_only && knows == Knows::Yes {
+    if !wish.read_only && aware == Knows::Yes {
         pair.say_again()?;
     }
-    if !wish.read_only && knows == Knows::NotYet {
+    if !wish.read_only && aware == Knows::NotYet {
         pair.go_on_alone(side)?;
         if let Some(mut file) = other_file
             && known.states[other].is_some()
@@ -227,7 +226,7 @@ fn alone(
             let _ = file.write(&state);
         }
     }
-    Ok(opened(pair, known.data, wish, attach))
+    Ok(opened(pair, &known.data, wish, attach))
 }
 
 /// Both copies have everything that was acknowledged, unless one turns out to be damaged.
@@ -258,7 +257,7 @@ fn in_step(known: Known, path: &Path, wish: Wish, attach: Box<Attach>) -> Result
     };
     if wish.read_only {
         let pair = Pair::new(known.epoch(), identity, known.files, known.why);
-        return Ok(opened_with(pair, known.data, Some(winner), wish, attach));
+        return Ok(opened_with(pair, &known.data, Some(winner), wish, attach));
     }
     if let [Some(one), Some(two)] = &known.data
         && let Err((failed, error)) = equalise([one, two], winner)
@@ -270,7 +269,7 @@ fn in_step(known: Known, path: &Path, wish: Wish, attach: Box<Attach>) -> Result
     let epoch = known.epoch();
     let pair = Pair::new(epoch, identity, known.files, known.why);
     pair.say_again()?;
-    Ok(opened(pair, known.data, wish, attach))
+    Ok(opened(pair, &known.data, wish, attach))
 }
 
 /// How far a copy's log reaches, if the copy can be used.

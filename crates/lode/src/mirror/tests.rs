@@ -18,6 +18,7 @@ use crate::tactics::Mirroring;
 
 const IDENTITY: [u8; 16] = *b"the same volume ";
 
+#[expect(clippy::unnecessary_wraps, reason = "a copy may say nothing")]
 fn said(claim: Claim, epoch: u64) -> Option<State> {
     Some(State { claim, epoch, identity: IDENTITY })
 }
@@ -46,8 +47,8 @@ fn what_the_copies_say_decides_as_it_is_drawn() {
     for (one, two, expected) in rows {
         for (states, side) in [([one, two], 0), ([two, one], 1)] {
             match (decide(&states), expected) {
-                (Decision::Alone(chosen, knows), Some((_, known))) => {
-                    assert_eq!((chosen, knows), (side, known), "{states:?}");
+                (Decision::Alone(chosen, knows), Some((_, right))) => {
+                    assert_eq!((chosen, knows), (side, right), "{states:?}");
                 }
                 (Decision::Refused(why), None) => assert!(why.len() > 40, "{why}"),
                 (found, _) => panic!("{states:?}: {found:?}"),

@@ -35,8 +35,8 @@ impl SlowDisk {
     }
 
     /// A file of a device.
-    pub(super) const fn on(life: Life, below: SimulatedDisk, lie: Option<Lie>) -> Self {
-        Self { below, lie, writes: std::sync::atomic::AtomicU64::new(0), life }
+    pub(super) const fn on(device: Life, below: SimulatedDisk, lie: Option<Lie>) -> Self {
+        Self { below, lie, writes: std::sync::atomic::AtomicU64::new(0), life: device }
     }
 
     /// Others go on before it begins and before it is known to have ended.

@@ -267,10 +267,10 @@ impl Session<'_> {
     ) -> Result<(Image, Model), String> {
         self.seen.crashes += 1;
         let dead = (self.mirrored && self.random.below(2) == 0).then(|| self.random.below(2));
-        if let Some(dead) = dead {
-            if let Some(left) = self.look_with(image.clone(), model, behind, Some(dead))? {
-                return Ok(left);
-            }
+        if let Some(dead) = dead
+            && let Some(left) = self.look_with(image.clone(), model, behind, Some(dead))?
+        {
+            return Ok(left);
         }
         let left = self.look_with(image, model, behind, None)?;
         left.ok_or_else(|| "refused, though all devices are there".to_owned())

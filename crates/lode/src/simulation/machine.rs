@@ -64,7 +64,7 @@ impl Machine {
 
     /// A copy goes on with what it has.
     pub(super) fn take_alone(&self, side: Side) -> Result<()> {
-        take_alone_on([Some(self.copy(0).state), Some(self.copy(1).state)], side)
+        take_alone_on(&[Some(self.copy(0).state), Some(self.copy(1).state)], side)
     }
 }
 

@@ -60,14 +60,14 @@ impl Disk for Mortal {
     fn len_bytes(&self) -> io::Result<u64> {
         // No call of the device as long as it lives: so each death comes between two others.
         if self.life.is_over() {
-            self.life.call()?
+            self.life.call()?;
         }
         self.below.len_bytes()
     }
 
     fn read(&self, offset: u64, into: &mut [u8]) -> io::Result<()> {
         if self.life.is_over() {
-            self.life.call()?
+            self.life.call()?;
         }
         self.below.read(offset, into)
     }
@@ -122,7 +122,7 @@ impl Machine {
 
     /// A copy goes on with what it has.
     pub fn take_alone(&self, side: Side) -> Result<(), LodeError> {
-        take_alone_on([Some(self.copy(0).state), Some(self.copy(1).state)], side)
+        take_alone_on(&[Some(self.copy(0).state), Some(self.copy(1).state)], side)
     }
 
     /// All of a copy's files are empty: another device is there.

@@ -56,12 +56,12 @@ struct Seen {
 fn with_one_copy_dead_stale_or_torn_nothing_acknowledged_is_lost() {
     let asked = setting("LODE_MIRROR_IMAGES").map_or(IMAGES_DEFAULT, |images| images as usize);
     let mut seen = Seen::default();
-    let mut seed = 0;
+    let mut workloads = 0;
     while seen.images < asked {
-        seed += 1;
-        Workload::record(seed).check(&mut seen);
+        workloads += 1;
+        Workload::record(workloads).check(&mut seen);
     }
-    show(format!("{seen:?} of {seed} workloads"));
+    show(format!("{seen:?} of {workloads} workloads"));
     // What never happened was not tested.
     let Seen { opened, alone, refused, taken, never, again, filled, .. } = seen;
     let all = [opened, alone, refused, taken, never, again, filled];
@@ -214,7 +214,7 @@ impl Workload {
         let may_be = &self.states[durable..(committed + 2).min(self.states.len())];
         let found = state_of(&database).unwrap_or_else(|error| panic!("{error}: {}", told()));
         assert!(may_be.contains(&found), "{}\nfound {found:?}\nof {may_be:?}", told());
-        self.go_on(&machine, database, found, random, seen, &told);
+        self.go_on(&machine, database, &found, random, seen, &told);
     }
 
     /// The database, unless a refusal is in order: with the copy's consent where nobody can know.
@@ -261,7 +261,7 @@ impl Workload {
         &self,
         machine: &Machine,
         database: Database,
-        found: State,
+        found: &State,
         random: &mut Random,
         seen: &mut Seen,
         told: &impl Fn() -> String,
@@ -285,7 +285,7 @@ impl Workload {
         machine.take_alone(1 - gone).unwrap_or_else(|error| panic!("{error}: {}", told()));
         let database = machine.open(&self.tactics);
         let database = database.unwrap_or_else(|error| panic!("{error}: {}", told()));
-        assert_eq!(state_of(&database).unwrap(), found, "{}", told());
+        assert_eq!(&state_of(&database).unwrap(), found, "{}", told());
         database.abandon();
     }
 }
