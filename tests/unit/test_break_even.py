@@ -10,7 +10,7 @@ import pytest
 from report_fixture import make_run
 
 from loadstone import registry
-from loadstone.analysis.break_even import Paying, break_evens
+from loadstone.analysis.break_even import Paying, break_evens, untold
 from loadstone.analysis.enhancements import enhanced, winners
 from loadstone.analysis.study import study_map
 from loadstone.benchmarks.ingres.benchmark import IngresBenchmark
@@ -225,3 +225,18 @@ def test_every_change_of_the_paper_names_tables_and_switches_that_there_are():
     at = {rows: {c.operation for c in plan.cells if c.rows == rows} for rows in plan.rows}
     assert len(at[3360]) == 9
     assert all(len(at[rows]) == 3 for rows in (1, 32760))
+
+
+def test_a_break_even_that_cannot_be_told_says_why():
+    """An outside check found a study of four values and scales without a word on it."""
+    run = record()
+    failed = [replace(r, status="invalid") if r.cell.rows != 3360 else r for r in run.results]
+    broken = replace(run, results=tuple(failed))
+    (one,) = untold(broken, study_map(broken))
+    assert (one.operation, one.tactic) == (OPERATION, "execution")
+    assert (one.amiss, one.cells) == (8, 8)
+    for name in ("html", "md"):
+        text = registry.load_report(name)().render(broken).decode()
+        assert "pays off is not told" in text, name
+        assert "pays off is not told" not in registry.load_report(name)().render(run).decode()
+    assert not untold(run, study_map(run))

@@ -17,6 +17,7 @@ from statistics import median
 
 from loadstone.analysis.study import NS_PER_MS, StudyMap, blocks
 from loadstone.analysis.study_design import all_combinations, of_operation
+from loadstone.plan.role import Role
 from loadstone.record.model import BELIEVED, CellResult, Run
 from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.study import BASE, Block, Crossing, crossing
@@ -84,6 +85,42 @@ def break_evens(run: Run, found: StudyMap) -> tuple[Paying, ...]:
             tactics = dict.fromkeys(switch.tactic for switch in found.study.switches)
             made += [one for tactic in tactics if (one := _paying(found, name, tactic, at))]
     return tuple(made)
+
+
+@dataclass(frozen=True, slots=True)
+class Untold:
+    """An operation that was studied at several scales with more than two values of a tactic, and of
+    which nothing is told: so many of its cells at the smallest and the largest scale are out of
+    order, or were not measured."""
+
+    operation: str
+    tactic: str
+    scales: tuple[int, int]
+    amiss: int
+    cells: int
+
+
+def untold(run: Run, found: StudyMap) -> tuple[Untold, ...]:
+    """Where break-evens were asked for, and why there is none."""
+    tactics = dict.fromkeys(each.tactic for each in found.study.switches if each.further)
+    told = {(one.operation, one.tactic) for one in break_evens(run, found)}
+    fit = {r.cell.key for r in run.results if r.status in BELIEVED and r.samples}
+    places: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for cell in run.plan.cells:
+        if run.plan.role_of(cell.variant) is Role.COMPETITOR:
+            places[cell.operation][cell.rows].append(cell.key)
+    missed = []
+    for name, at in places.items():
+        ends = min(at), max(at)
+        keys = [*at[ends[0]], *at[ends[1]]]
+        if len(at) > 1:
+            amiss = sum(key not in fit for key in keys)
+            missed += [
+                Untold(name, tactic, ends, amiss, len(keys))
+                for tactic in tactics
+                if (name, tactic) not in told
+            ]
+    return tuple(missed)
 
 
 @dataclass(frozen=True, slots=True)

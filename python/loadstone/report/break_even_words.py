@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from loadstone.analysis.break_even import BreakEven, Paying, ValueCost
+from loadstone.analysis.break_even import BreakEven, Paying, Untold, ValueCost
 from loadstone.plan.presentation import Presentation
 from loadstone.statistics.estimate import Estimate
 from loadstone.statistics.study import Crossing
-from loadstone.text.numbers import digits, duration, listing, number
+from loadstone.text.numbers import digits, duration, listing, number, plural
 
 AT_ONCE = "at once"
 NEVER = "never"
@@ -117,4 +117,14 @@ def note(scales: Sequence[int], words: Presentation) -> str:
         " interval holds the truth at 95 % where times are such a line. ~: beyond the largest"
         " scale, where the line is drawn on. bent: there the two differ"
         " otherwise than the line."
+    )
+
+
+def untold_line(one: Untold, words: Presentation) -> str:
+    """Why nothing is told of an operation."""
+    ends = " and ".join(number(rows) for rows in one.scales)
+    return (
+        f"{one.operation}: after how many {words.scale} a value of {one.tactic} pays off is not"
+        f" told: {one.amiss} of its {plural(one.cells, 'cell')} at {ends} are not in order, or"
+        " were not measured."
     )

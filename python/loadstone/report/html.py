@@ -285,7 +285,8 @@ def _contents(context: Mapping[str, Any]) -> list[tuple[str, str]]:
     """(id, heading) of the sections that the page has."""
     if "map" in context:
         there = {
-            "enhancements": context["changes"], "break_even": context["paying"],
+            "enhancements": context["changes"],
+            "break_even": context["paying"] or context["paying_untold"],
             "waterfall": context["falls"], "study_terms": context["terms"].switches,
         }  # fmt: skip
         return [(name, told) for name, told in SECTIONS_OF_STUDY.items() if there.get(name, True)]

@@ -3,7 +3,7 @@ and the profile of the benchmark's paper beside today's."""
 
 from collections.abc import Iterable
 
-from loadstone.analysis.break_even import break_evens
+from loadstone.analysis.break_even import break_evens, untold
 from loadstone.analysis.enhancements import enhanced, winners
 from loadstone.analysis.routines import profiles
 from loadstone.analysis.study import StudyMap
@@ -49,6 +49,8 @@ def pays_off(found: StudyMap, whole: Summary) -> Iterable[str]:
         yield from ("", f"**When it pays off: {plain(one.operation)}**", "")
         yield from table(break_even_words.headings(one, whole.words.scale),
                           break_even_words.rows(one))  # fmt: skip
+    for missed in untold(whole.run, found):
+        yield from ("", plain(break_even_words.untold_line(missed, whole.words)))
     if paying:
         yield from ("", plain(break_even_words.note(paying[0].scales, whole.words)))
         if line := break_even_words.paper_line(paying, whole.words):
