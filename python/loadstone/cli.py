@@ -34,7 +34,7 @@ COMMANDS = {
     "quel": ("loadstone.commands.quel", "Show what a QUEL program means."),
     "clean": ("loadstone.commands.clean", "Remove what killed runs left behind."),
     "doctor": ("loadstone.commands.doctor", "Say what this machine can prove."),
-    "lode": ("loadstone.commands.lode", "Ask, serve or copy databases of lode."),
+    "lode": ("loadstone.commands.lode", "Ask, serve, mirror or copy databases of lode."),
 }
 """The module of each command, which has it as the function of its name or as `app`; and the first
 line of its help, so that `loadstone --help` need not import them."""

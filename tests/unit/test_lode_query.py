@@ -254,8 +254,6 @@ def test_a_profile_stands_between_the_defaults_and_what_a_variant_names():
     assert (asked["join"], asked["execution"]) == ("hash", "interpreted")
     assert (asked["cache"], asked["durability"]) == ("1048576", "full")
     plain = LodeEngine.asked(parse_variant("lode", known))
-    assert plain == {
-        name: tactic.default for name, tactic in LodeEngine.capabilities.tactics.items()
-    }
+    assert plain == {name: tactic.default for name, tactic in LodeEngine.tactics().items()}
     columns = LodeEngine.asked(parse_variant("lode?profile=modern-column", known))
     assert (columns["layout"], plain["layout"]) == ("columns", "rows")

@@ -121,7 +121,7 @@ def backup(
 
 @app.command("mirror")
 def mirror(
-    path: Annotated[Path, typer.Argument(help="The database.")],
+    path: Annotated[Path, typer.Argument(help="Show the copies of this database.")],
     fill: Annotated[
         bool,
         typer.Option(
@@ -138,7 +138,7 @@ def mirror(
         ),
     ] = None,
 ) -> None:
-    """Show what the two copies of a database say of each other, or fill one from the other.
+    """Show the two copies of a database, or fill one.
 
     The first copy is the database itself, the second lies in the folder named after it with -mirror
     behind, which may be a symbolic link to one on another device. A server of the database fills a

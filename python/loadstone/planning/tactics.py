@@ -94,8 +94,9 @@ def _listed(name: str) -> Listed:
         return Listed(name, declared)
     asked = {one.tactic.name: one.default for one in declared}
     own = {one.tactic.name: _with_default(one, asked) for one in _described()}
-    others = (one for one in declared if one.tactic.name not in own)
-    return Listed(name, (*own.values(), *others))
+    # What every system has, both seams of lode declare.
+    others = {one.tactic.name: one for one in declared if one.tactic.name not in own}
+    return Listed(name, (*own.values(), *others.values()))
 
 
 def _with_default(switch: Switch, asked: Mapping[str, str]) -> Switch:

@@ -23,8 +23,8 @@ class Table(TypedDict, total=False):
     absent: dict[str, dict[str, str]]
     only: dict[str, str]
     fixed: bool
-    place: str
     requests: int
+    place: str
 
 
 class Published(TypedDict, total=False):
