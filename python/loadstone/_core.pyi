@@ -55,6 +55,7 @@ __all__ = [
     "interval_of_paired_ratio",
     "io_bytes",
     "lode_connect",
+    "lode_mirror",
     "lode_profiles",
     "lode_tactics",
     "lode_tactics_of",
@@ -524,8 +525,7 @@ class LodeTransaction:
         record, from `parent_at` on, and 16 of a child's, from `child_at` on: multiples of 8. Zeros
         there are a parent without children, a child without a parent."""
     def files(self) -> list[tuple[str, str]]:
-        """(name, kind) of each file, by name; a kind is heap, objects, btree, hash or
-        columns."""
+        """(name, kind) of each file, by name; a kind is heap, objects, btree, hash or columns."""
     def commit(self) -> None:
         """Commit the changes, durable as the tactic `durability` says."""
     def rollback(self) -> None:
