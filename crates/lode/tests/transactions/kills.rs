@@ -63,7 +63,7 @@ fn create(path: &Path, tactics: &Tactics) -> Vec<PageNumber> {
 }
 
 /// The number of the last transaction, if it is there as a whole.
-fn check(database: &Database, pages: &[PageNumber]) -> u64 {
+pub fn check(database: &Database, pages: &[PageNumber]) -> u64 {
     let reading = database.reading();
     let last = get(&reading, pages[0]).unwrap()[0];
     for &page in pages {

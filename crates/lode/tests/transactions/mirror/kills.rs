@@ -14,8 +14,9 @@ use lode::internals::mirror::take_alone;
 use lode::internals::page::PageNumber;
 use lode::{Database, Tactics};
 
+use crate::kills::check;
 use crate::random::{Random, setting, show};
-use crate::words::{allocate, get, put, state_of, tactics};
+use crate::words::{allocate, put, state_of, tactics};
 
 const FOLDER: &str = "LODE_MIRROR_KILL_FOLDER";
 const TACTICS: &str = "LODE_MIRROR_KILL_TACTICS";
@@ -96,16 +97,6 @@ fn create(path: &Path, tactics: &Tactics) -> Vec<PageNumber> {
     writing.commit().unwrap();
     database.close().unwrap();
     pages
-}
-
-/// The number of the last transaction, if it is there as a whole.
-fn check(database: &Database, pages: &[PageNumber]) -> u64 {
-    let reading = database.reading();
-    let last = get(&reading, pages[0]).unwrap()[0];
-    for &page in pages {
-        assert_eq!(get(&reading, page).unwrap()[0], last, "page {page} is of another transaction");
-    }
-    last
 }
 
 /// Start the process, and kill it some lines after it began to fill a copy: the last number that
