@@ -94,7 +94,8 @@ def processors_of(run: Run) -> int | None:
 
 def limit_per_s(point: UsersPoint, processors: int | None) -> float | None:
     """The requests in a second that this many processors could answer, at the processor time that
-    each took client and server; None where one of them was not measured."""
+    each took client and server; None where the client's was not measured. An embedded engine works
+    in the client."""
     if not point.completed or not point.client_cpu_ns or processors is None:
         return None
     worked_ns = point.client_cpu_ns + (point.server_cpu_ns or 0)
