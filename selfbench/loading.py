@@ -20,7 +20,8 @@ import pyarrow as pa
 
 from loadstone import _core, registry
 from loadstone._core import clock_ns
-from loadstone.engines.base import Attribute, Engine, Table
+from loadstone.engines.base import Engine
+from loadstone.engines.capabilities import Attribute, Table
 from loadstone.plan.variant import Variant
 
 GOAL = 1.2

@@ -26,7 +26,8 @@ import pyarrow as pa
 from loadstone import _core, registry
 from loadstone._core import answer_of_rows, answer_of_stream, clock_ns
 from loadstone.benchmarks.base import Operation, StoredRelation, table_of
-from loadstone.engines.base import Attribute, Engine, Table
+from loadstone.engines.base import Engine
+from loadstone.engines.capabilities import Attribute, Table
 from loadstone.engines.duckdb.engine import DuckdbEngine
 from loadstone.errors import LoadstoneError
 from loadstone.plan.variant import Variant

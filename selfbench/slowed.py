@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from loadstone._core import clock_ns
-from loadstone.engines.base import Capabilities, Engine
+from loadstone.engines.base import Engine
+from loadstone.engines.capabilities import Capabilities
 from loadstone.engines.duckdb.engine import DuckdbEngine
 from loadstone.engines.postgresql.engine import PostgresqlEngine
 from loadstone.engines.sqlite.engine import SqliteEngine

@@ -13,7 +13,8 @@ from loadstone.plan.variant import AA_SUFFIX
 if TYPE_CHECKING:
     from loadstone.benchmarks.base import Benchmark
     from loadstone.clients.base import Client
-    from loadstone.engines.base import Engine, System
+    from loadstone.engines.base import Engine
+    from loadstone.engines.system import System
     from loadstone.report.base import Report
 
 _SCHEMES = {"postgres": "postgresql"}

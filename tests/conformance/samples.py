@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
-from loadstone.engines.base import Attribute, Engine, Table
+from loadstone.engines.base import Engine
+from loadstone.engines.capabilities import Attribute, Table
 from loadstone.quel.translate import translate
 
 ATTRIBUTES = (

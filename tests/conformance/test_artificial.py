@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from samples import ROWS, rows, stream, table
 
-from loadstone.engines.base import STORAGES
 from loadstone.engines.calibration import fixed, stalling
 from loadstone.engines.calibration.artificial import ArtificialEngine
 from loadstone.engines.calibration.fixed import FixedEngine
 from loadstone.engines.calibration.null import NullEngine
 from loadstone.engines.calibration.planted import SWITCHES, PlantedEngine, planted
 from loadstone.engines.calibration.stalling import StallingEngine
+from loadstone.engines.capabilities import STORAGES
 from loadstone.errors import InputError
 from loadstone.plan.variant import Variant, parse_variant
 

@@ -15,7 +15,8 @@ from test_clients import build
 from loadstone import _core
 from loadstone.benchmarks.base import table_of
 from loadstone.benchmarks.oo1.database import Database
-from loadstone.engines.base import Attribute, System, Table
+from loadstone.engines.capabilities import Attribute, Table
+from loadstone.engines.system import System
 from loadstone.machine import facts, page_cache
 from loadstone.plan.variant import Variant
 from loadstone.protocol.messages import Block, Variation

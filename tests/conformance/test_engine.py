@@ -8,7 +8,8 @@ import pytest
 from engine_kinds import ENGINES, MakeEngine
 from samples import ROWS, as_rows, rows, said, stream, table, trimmed
 
-from loadstone.engines.base import STORAGES, Engine
+from loadstone.engines.base import Engine
+from loadstone.engines.capabilities import STORAGES
 from loadstone.errors import EngineError, InputError, UnsupportedError
 from loadstone.worker.statement_timer import contents_of
 

@@ -11,8 +11,9 @@ from samples import as_rows, rows, said, stream, table, trimmed
 from test_clients import loaded_client
 
 from loadstone import registry
-from loadstone.engines.base import Engine, System
+from loadstone.engines.base import Engine
 from loadstone.engines.calibration.artificial import ArtificialEngine
+from loadstone.engines.system import System
 from loadstone.engines.tactic import SENTENCES, Level, Tactic
 from loadstone.errors import EngineError, InputError, UnsupportedError
 from loadstone.plan.variant import Variant

@@ -11,7 +11,7 @@ import pytest
 from engine_kinds import MakeEngine
 from test_clients import DEFAULTS, PARTS, build, loaded_client
 
-from loadstone.engines.base import System
+from loadstone.engines.system import System
 from loadstone.errors import EngineError
 
 BEHIND: Mapping[str, tuple[tuple[str, str, str], ...]] = {

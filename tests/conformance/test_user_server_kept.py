@@ -10,8 +10,8 @@ from trapped_server import Connect, variant_at
 from user_server import UserServer, user_server
 
 from loadstone import registry
-from loadstone.engines.base import System
 from loadstone.engines.postgresql.engine import PostgresqlEngine
+from loadstone.engines.system import System
 from loadstone.errors import EngineError
 from loadstone.run import scratch
 from loadstone.run.session import plan_from

@@ -9,7 +9,7 @@ import duckdb
 import pyarrow as pa
 
 from loadstone import _core
-from loadstone.engines.base import Attribute
+from loadstone.engines.capabilities import Attribute
 from loadstone.quel import tree
 from loadstone.quel.statement import Statement
 from loadstone.quel.translate import translate

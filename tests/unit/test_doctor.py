@@ -12,9 +12,9 @@ from loadstone.commands import doctor as command
 from loadstone.diagnostics import Exit
 from loadstone.doctor import disk, engines, kernel, memory, processor
 from loadstone.doctor.check import Check, Verdict
-from loadstone.engines.base import Probe
 from loadstone.engines.postgresql import probe
 from loadstone.engines.sqlite.engine import SqliteEngine
+from loadstone.engines.system import Probe
 from loadstone.errors import EngineError, InputError
 from loadstone.machine import wake_up
 from loadstone.machine.page_cache import Evidence

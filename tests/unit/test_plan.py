@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from loadstone.benchmarks.base import Operation
-from loadstone.engines.base import Capabilities, Structure
+from loadstone.engines.capabilities import Capabilities, Structure
 from loadstone.errors import InputError
 from loadstone.plan.choices import Choices, choices_from, read_choices
 from loadstone.plan.plan import SAMPLES_MAX, Plan

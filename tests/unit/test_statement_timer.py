@@ -3,8 +3,8 @@
 import pytest
 
 from loadstone._core import answer_of_rows
-from loadstone.engines.base import Capabilities, Structure
 from loadstone.engines.calibration.null import NullEngine
+from loadstone.engines.capabilities import Capabilities, Structure
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.machine import page_cache
 from loadstone.plan.variant import Variant

@@ -3,7 +3,7 @@
 import duckdb
 import pytest
 
-from loadstone.engines.base import Attribute
+from loadstone.engines.capabilities import Attribute
 from loadstone.errors import InputError, UnsupportedError
 from loadstone.quel.translate import translate
 

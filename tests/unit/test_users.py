@@ -9,10 +9,10 @@ from types import SimpleNamespace
 import pytest
 
 from loadstone._core import Tally, answer_of_rows, intended_starts
-from loadstone.engines.base import Capabilities
 from loadstone.engines.calibration import stalling
 from loadstone.engines.calibration.artificial import IMAGINED, ArtificialEngine
 from loadstone.engines.calibration.stalling import StallingEngine
+from loadstone.engines.capabilities import Capabilities
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.machine.counters import Work
 from loadstone.plan.variant import Variant

@@ -16,7 +16,7 @@ from typing import ClassVar
 
 from loadstone._core import Tally
 from loadstone.benchmarks.base import ProgramDatabase
-from loadstone.engines.base import System
+from loadstone.engines.system import System
 from loadstone.errors import UnsupportedError
 from loadstone.machine.counters import Work
 

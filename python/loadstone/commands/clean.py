@@ -9,7 +9,8 @@ import typer
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from loadstone.engines.base import Engine, Leftover
+    from loadstone.engines.base import Engine
+    from loadstone.engines.ownership import Leftover
     from loadstone.plan.variant import Variant
     from loadstone.run.scratch import Scratch
 

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from loadstone.engines.base import System
+    from loadstone.engines.system import System
 
 DRIVEN_BY = {"engines": "statements", "clients": "client"}
 """Kind of entry point -> the road to the engine."""

@@ -9,7 +9,7 @@ import typer
 if TYPE_CHECKING:
     from rich.tree import Tree
 
-    from loadstone.engines.base import Attribute
+    from loadstone.engines.capabilities import Attribute
     from loadstone.quel.tree import Node
 
 TEXT_BYTES_MAX = 1 << 20
@@ -86,7 +86,7 @@ class _Relations:
     def attributes(self, relation: str) -> "Sequence[Attribute]":
         """The attributes of a relation. Raises `InputError` where the edition has none so named."""
         from loadstone import _core
-        from loadstone.engines.base import Attribute
+        from loadstone.engines.capabilities import Attribute
         from loadstone.errors import InputError
 
         if relation not in self.names:

@@ -8,7 +8,7 @@ from pathlib import Path
 from loadstone import registry
 from loadstone._core import clock_ns
 from loadstone.doctor.check import Check, Verdict
-from loadstone.engines.base import Probe
+from loadstone.engines.system import Probe
 from loadstone.errors import EngineError
 from loadstone.text.numbers import duration
 

@@ -10,6 +10,8 @@ from hashlib import blake2b
 from typing import Self
 from zlib import crc32
 
+from loadstone.errors import EngineError
+
 PREFIX = "loadstone run "
 
 _NAME = re.compile(r"loadstone_([a-z0-9]+)_[0-9a-f]{8}")
@@ -69,3 +71,25 @@ class Hold:
     close: Callable[[], None] = _nothing
     descriptors: tuple[int, ...] = ()
     """A worker inherits them: a worker that outlives its runner keeps the hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """An object with our mark, made by run `owner`: `clean` lists it, asks, and removes it."""
+
+    kind: str
+    name: str
+    owner: str
+    detail: str
+    removal: str
+    """The statement, or the path, whose execution or removal cleans it."""
+    alive: bool = False
+    """Whether a living run holds it, on any machine: then it stays."""
+
+
+def in_use(leftover: Leftover) -> EngineError:
+    """The error for a leftover that a living run holds."""
+    return EngineError(
+        f"{leftover.kind} {leftover.name} is in use: run {leftover.owner} is being measured",
+        hint="let it end, or end it; it then removes this by itself",
+    )

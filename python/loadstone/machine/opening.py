@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loadstone import _core
-from loadstone.engines.base import System
+from loadstone.engines.system import System
 from loadstone.machine import page_cache
 
 KEPT_SHARE_MAX = 0.10

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from loadstone.benchmarks.base import Benchmark, Operation
-from loadstone.engines.base import Capabilities
+from loadstone.engines.capabilities import Capabilities
 from loadstone.errors import InputError
 from loadstone.plan.choices import DEFINED, Choices
 from loadstone.plan.earlier_names import operation_now

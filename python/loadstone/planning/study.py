@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from loadstone.analysis.study_design import first_design
-from loadstone.engines.base import System
+from loadstone.engines.system import System
 from loadstone.errors import InputError
 from loadstone.plan.choices import FACTORIAL
 from loadstone.plan.study import Combination, Study, Switch

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 
 from loadstone.benchmarks.base import Benchmark, StoredRelation
-from loadstone.engines.base import Capabilities
+from loadstone.engines.capabilities import Capabilities
 from loadstone.plan.plan import Plan
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from loadstone.engines.base import Attribute
+from loadstone.engines.capabilities import Attribute
 from loadstone.errors import InputError, UnsupportedError
 from loadstone.quel import patterns
 from loadstone.quel.tree import Node

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from loadstone.engines.base import Attribute
+from loadstone.engines.capabilities import Attribute
 from loadstone.errors import InputError, UnsupportedError
 from loadstone.quel import stored, tree
 from loadstone.quel.expressions import DIALECTS, Expressions, Scope, attribute_named

@@ -7,7 +7,7 @@ from typing import Any
 
 from loadstone import _core
 from loadstone.benchmarks.base import Benchmark, Operation
-from loadstone.engines.base import System
+from loadstone.engines.system import System
 from loadstone.machine import facts
 from loadstone.machine.conditions import Conditions
 from loadstone.plan.plan import Cell, Plan

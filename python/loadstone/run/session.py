@@ -16,7 +16,7 @@ from loadstone._core import clock_ns
 from loadstone.analysis.study import has_undisturbed_effect
 from loadstone.benchmarks.base import Benchmark
 from loadstone.diagnostics import Exit, masked, say
-from loadstone.engines.base import System
+from loadstone.engines.system import System
 from loadstone.errors import InputError, NotInstalledError, RecordError
 from loadstone.plan.choices import COMMAND_LINE, Choices, choices_from, read_given, studied_only
 from loadstone.plan.plan import Cell, Plan, join_names

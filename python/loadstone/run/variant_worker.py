@@ -14,8 +14,8 @@ from typing import TypeVar
 
 from loadstone.benchmarks.base import Benchmark, StoredRelation
 from loadstone.benchmarks.expected import Answers
-from loadstone.engines.base import System
 from loadstone.engines.ownership import Hold
+from loadstone.engines.system import System
 from loadstone.errors import EngineError, LoadstoneError, TimeLimitError, WorkerDiedError
 from loadstone.plan.plan import Plan
 from loadstone.plan.variant import Variant

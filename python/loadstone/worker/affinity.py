@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from loadstone.engines.base import System
+from loadstone.engines.system import System
 
 TASKS = Path("/proc/self/task")
 ALONE = ("1", None)

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from loadstone.engines.base import System
+from loadstone.engines.system import System
 from loadstone.errors import StatementEndedError, UnsupportedError
 from loadstone.machine import page_cache
 from loadstone.machine.opening import Opening, complaint

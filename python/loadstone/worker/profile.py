@@ -19,7 +19,7 @@ from loadstone.protocol.messages import (
 from loadstone.record.budget import ALL, NOTHING, PROGRAMS
 
 if TYPE_CHECKING:
-    from loadstone.engines.base import System
+    from loadstone.engines.system import System
 
 EMPTY_STRETCHES = 32
 """As many as tell the cost of one to some percent, in about a millisecond."""

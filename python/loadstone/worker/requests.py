@@ -16,7 +16,7 @@ from loadstone.worker.affinity import placed
 from loadstone.worker.block import DEATH_S_MAX, Observer, Timer
 
 if TYPE_CHECKING:
-    from loadstone.engines.base import System
+    from loadstone.engines.system import System
     from loadstone.plan.variant import Variant
 
 R = TypeVar("R", bound=Reply)

@@ -4,7 +4,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from loadstone._core import RelationStream, attributes, built_and_late, clock_ns
-from loadstone.engines.base import Attribute, Engine, Table
+from loadstone.engines.base import Engine
+from loadstone.engines.capabilities import Attribute, Table
 from loadstone.protocol import messages
 from loadstone.protocol.messages import Done, StoredAt
 from loadstone.worker.affinity import placed

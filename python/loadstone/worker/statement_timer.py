@@ -15,7 +15,8 @@ from typing import Any
 
 from loadstone._core import answer_of_rows, answer_of_stream, attributes, clock_ns
 from loadstone.benchmarks.base import table_of
-from loadstone.engines.base import Attribute, Engine
+from loadstone.engines.base import Engine
+from loadstone.engines.capabilities import Attribute
 from loadstone.errors import EngineError, StatementEndedError
 from loadstone.machine.counters import Meter
 from loadstone.protocol.messages import Block, Variation

@@ -7,7 +7,7 @@ from pathlib import Path
 from loadstone._core import client_measures
 from loadstone.benchmarks.base import ProgramDatabase
 from loadstone.benchmarks.oo1.database import Database
-from loadstone.engines.base import Capabilities, Structure
+from loadstone.engines.capabilities import Capabilities, Structure
 from loadstone.engines.tactic import Tactic, declared
 from loadstone.errors import UnsupportedError
 

@@ -11,7 +11,7 @@ from loadstone.clients.oo1.loops import Driver
 from loadstone.clients.oo1.objects import ObjectDriver
 from loadstone.clients.python.embedded import PythonClient
 from loadstone.clients.rust.embedded import KEY_VALUE
-from loadstone.engines.base import Capabilities
+from loadstone.engines.capabilities import Capabilities
 from loadstone.plan.role import Role
 
 

@@ -17,7 +17,7 @@ from loadstone.benchmarks.oo1.database import Database
 from loadstone.clients.oo1.declared import capabilities, own_tactics
 from loadstone.clients.oo1.loops import BUILD_SUM_S, DEPTH, PLACE_MAX, Driver, NewPart, Row
 from loadstone.clients.python.embedded import PythonClient, connection_table, part_table
-from loadstone.engines.base import Capabilities
+from loadstone.engines.capabilities import Capabilities
 from loadstone.engines.ladybug.settings import in_common_words
 
 FIRST = 1

@@ -9,7 +9,7 @@ from loadstone.clients.oo1.declared import capabilities
 from loadstone.clients.oo1.loops import Driver, NewPart, Row
 from loadstone.clients.python.embedded import PythonClient
 from loadstone.clients.rust.embedded import KEY_VALUE
-from loadstone.engines.base import Capabilities
+from loadstone.engines.capabilities import Capabilities
 from loadstone.plan.role import Role
 
 KIND = "part-type0"

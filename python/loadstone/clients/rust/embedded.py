@@ -13,7 +13,7 @@ from loadstone.benchmarks.oo1.database import Database
 from loadstone.clients.base import Client, Measured, Served
 from loadstone.clients.oo1.declared import NONE, capabilities, own_tactics, taken
 from loadstone.clients.oo1.table_one import reportables
-from loadstone.engines.base import Capabilities
+from loadstone.engines.capabilities import Capabilities
 from loadstone.engines.duckdb import settings as duckdb_settings
 from loadstone.engines.lmdb import settings as lmdb_settings
 from loadstone.engines.sqlite import settings as sqlite_settings

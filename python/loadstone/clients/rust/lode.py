@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 from loadstone import _core
 from loadstone.clients.oo1.declared import capabilities, own_tactics
 from loadstone.clients.rust.embedded import ONE_KEY, RustClient, client_errors
-from loadstone.engines.base import Capabilities
 from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
+from loadstone.engines.capabilities import Capabilities
 from loadstone.engines.lode.engine import described
 from loadstone.engines.lode.server import PageServer, end_orphan
 

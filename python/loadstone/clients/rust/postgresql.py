@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from loadstone.clients.oo1.declared import capabilities, own_tactics
 from loadstone.clients.rust.embedded import RustClient
-from loadstone.engines.base import Capabilities
+from loadstone.engines.capabilities import Capabilities
 from loadstone.engines.postgresql.system import PostgresqlSystem
 from loadstone.engines.postgresql.terms import SERVER_TACTICS, SESSION_TACTICS, TACTICS
 from loadstone.errors import UnsupportedError

@@ -7,7 +7,8 @@ from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from loadstone.engines.base import STORAGES, Capabilities, Engine, Structure, Table
+from loadstone.engines.base import Engine
+from loadstone.engines.capabilities import STORAGES, Capabilities, Structure, Table
 from loadstone.plan.role import Role
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone._core import clock_ns
-from loadstone.engines.base import Capabilities
 from loadstone.engines.calibration.artificial import IMAGINED, ArtificialEngine
+from loadstone.engines.capabilities import Capabilities
 from loadstone.engines.tactic import declared
 from loadstone.plan.role import Role
 

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from loadstone.engines.base import Capabilities
 from loadstone.engines.calibration.artificial import ArtificialEngine
+from loadstone.engines.capabilities import Capabilities
 from loadstone.plan.role import Role
 
 

@@ -5,9 +5,9 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from loadstone.engines.base import Capabilities
 from loadstone.engines.calibration.artificial import IMAGINED, ArtificialEngine
 from loadstone.engines.calibration.fixed import FixedEngine
+from loadstone.engines.capabilities import Capabilities
 from loadstone.engines.tactic import declared
 from loadstone.plan.role import Role
 

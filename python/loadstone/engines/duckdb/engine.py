@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import duckdb
 
-from loadstone.engines.base import Capabilities, Engine, Structure, Table
+from loadstone.engines.base import Engine
+from loadstone.engines.capabilities import Capabilities, Structure, Table
 from loadstone.engines.duckdb import optimizers, own_settings
 from loadstone.engines.duckdb.settings import FSYNC_MODES, HEADER_BYTES, TACTICS, in_common_words
 from loadstone.engines.setting import settings_of

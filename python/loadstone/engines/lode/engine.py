@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from loadstone import _core, lode
 from loadstone.engines import tactic
-from loadstone.engines.base import Capabilities, Engine, Structure, Table
+from loadstone.engines.base import Engine
 from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
+from loadstone.engines.capabilities import Capabilities, Structure, Table
 from loadstone.engines.tactic import Level, Tactic
 from loadstone.engines.work import Work
 from loadstone.errors import EngineError, UnsupportedError

@@ -10,7 +10,8 @@ from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from loadstone.engines.base import Capabilities, Engine, Structure, Table
+from loadstone.engines.base import Engine
+from loadstone.engines.capabilities import Capabilities, Structure, Table
 from loadstone.engines.postgresql import own_settings
 from loadstone.engines.postgresql.instance import Connection
 from loadstone.engines.postgresql.load import fill, organise, streamed

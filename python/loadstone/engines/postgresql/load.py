@@ -11,7 +11,7 @@ from pyarrow import csv
 from loadstone.errors import InputError
 
 if TYPE_CHECKING:
-    from loadstone.engines.base import Table
+    from loadstone.engines.capabilities import Table
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 Quote = Callable[[str], str]

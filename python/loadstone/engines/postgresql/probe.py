@@ -4,9 +4,9 @@ import os
 from importlib.util import find_spec
 from pathlib import Path
 
-from loadstone.engines.base import Probe
 from loadstone.engines.postgresql.binaries import server_account
 from loadstone.engines.postgresql.server import PrivateServer
+from loadstone.engines.system import Probe
 from loadstone.errors import EngineError
 from loadstone.text.files import tail
 

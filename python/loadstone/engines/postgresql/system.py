@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import psycopg
 
-from loadstone.engines.base import Leftover, Probe, System, in_use
-from loadstone.engines.ownership import Hold
+from loadstone.engines.ownership import Hold, Leftover, in_use
 from loadstone.engines.postgresql.binaries import compiles, huge_pages_free, require_server
 from loadstone.engines.postgresql.instance import Connection, Instance
 from loadstone.engines.postgresql.network_namespace import remove_link
@@ -19,6 +18,7 @@ from loadstone.engines.postgresql.session import user_address
 from loadstone.engines.postgresql.switches import LEFT_ALONE, OF_OUR_SERVER, following
 from loadstone.engines.postgresql.terms import TACTICS
 from loadstone.engines.setting import settings_of
+from loadstone.engines.system import Probe, System
 from loadstone.errors import InputError
 
 if TYPE_CHECKING:

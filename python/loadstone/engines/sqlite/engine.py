@@ -10,14 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import apsw
 
-from loadstone.engines.base import (
-    Capabilities,
-    Engine,
-    Leftover,
-    Structure,
-    Table,
-)
-from loadstone.engines.ownership import Hold
+from loadstone.engines.base import Engine
+from loadstone.engines.capabilities import Capabilities, Structure, Table
+from loadstone.engines.ownership import Hold, Leftover
 from loadstone.engines.setting import settings_of
 from loadstone.engines.sqlite import leftovers, pragmas, switches, user_file
 from loadstone.engines.sqlite.loading import fill

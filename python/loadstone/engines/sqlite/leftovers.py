@@ -7,8 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from loadstone.engines.base import Leftover, in_use
-from loadstone.engines.ownership import Hold
+from loadstone.engines.ownership import Hold, Leftover, in_use
 from loadstone.engines.sqlite import hold as sqlite_hold
 from loadstone.engines.sqlite import user_file
 from loadstone.engines.sqlite.user_file import OwnTables, errors

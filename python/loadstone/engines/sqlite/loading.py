@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from loadstone.engines.base import Table
+from loadstone.engines.capabilities import Table
 from loadstone.engines.sqlite.user_file import quoted, transaction
 
 if TYPE_CHECKING:

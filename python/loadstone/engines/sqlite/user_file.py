@@ -14,8 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 import apsw
 
-from loadstone.engines.base import Leftover
-from loadstone.engines.ownership import Space
+from loadstone.engines.ownership import Leftover, Space
 from loadstone.engines.sqlite.pragmas import OF_CONNECTION
 from loadstone.errors import EngineError, InputError
 

@@ -1,0 +1,63 @@
+"""What an engine declares before anything runs, and the relations that it is asked to store."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from loadstone.engines.tactic import Tactic
+from loadstone.plan.role import Role
+
+STORAGES = ("heap", "clustered", "hash", "nonclustered")
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A column: its name and its type in the papers' terms (`int2`, `int4`, `int8`, `char(52)`)."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A relation as stored: one physical design under one name of its own.
+
+    `organisation` is heap, clustered or hash; `key` the attribute it is organised on (None for a
+    heap); `tiebreaker` makes the key unique where an engine demands it; `indexes` are the
+    attributes with a non-clustered index.
+    """
+
+    name: str
+    attributes: tuple[Attribute, ...]
+    organisation: str = "heap"
+    key: str | None = None
+    tiebreaker: str | None = None
+    indexes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """An engine's counterpart of a storage structure of the papers.
+
+    `supported=False` is a declared gap, with `note` as its reason; with True, `note` names the
+    stand-in if the engine does not literally have the structure.
+    """
+
+    supported: bool
+    note: str = ""
+    in_plans: bool = True
+    """Whether the engine's plans show its use; if not, `Engine.access_paths` does not report it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """The engine's abilities, declared before anything runs."""
+
+    structures: Mapping[str, Structure]
+    tactics: Mapping[str, Tactic] = field(default_factory=dict)
+    """By name."""
+    answers: bool = True
+    """False for calibration engines, which return nothing to check."""
+    stoppable: bool = True
+    """False where no instance can ever be stopped; ask `Engine.can_stop` about one of them."""
+    role: Role = Role.COMPETITOR
+    """Its role beside other engines: reports rank only competitors."""

@@ -1,0 +1,271 @@
+"""The requests common to all systems under test: from its start to its removal.
+
+Statements are executed by an `Engine` (`base.py`), loops by a calling program (`clients/`). A
+system never sees a clock, a plan or a record. All its data lies in its scratch folder or in a
+schema it created and marked.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from loadstone.engines.capabilities import Capabilities
+from loadstone.engines.ownership import Hold, Leftover
+from loadstone.engines.tactic import Level, Tactic, declared
+from loadstone.errors import InputError, UnsupportedError
+from loadstone.owner import checked_owner
+from loadstone.plan.variant import SETTING, listed
+
+if TYPE_CHECKING:
+    from loadstone.plan.variant import Variant
+
+OF_EVERY_SYSTEM = declared(Path(__file__).with_name("every_system.toml"))
+"""The tactics that the worker switches, whatever the engine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """The result of trying whether an engine starts on this machine, in words that fit on one line
+    of a screen."""
+
+    name: str
+    """Of what was tried."""
+    works: bool | None
+    """None where it was not tried."""
+    found: str
+    consequence: str
+    """What it means for a run."""
+    remedy: str = ""
+    """What to do about it; empty where it works."""
+
+
+class System(ABC):
+    """A system under test, from start to removal: the requests common to all.
+
+    One instance per worker process; not shared between threads. Errors: every method raises
+    `EngineError` with the system's own message, never with a secret; `UnsupportedError` for a
+    declared gap.
+    """
+
+    name: ClassVar[str]
+    takes_url: ClassVar[bool] = False
+    """Whether it can work in a user's database, named by URL."""
+    capabilities: ClassVar[Capabilities]
+    settings_of_data: ClassVar[Collection[str]] = ()
+    """Settings of its own by which what is loaded looks otherwise."""
+
+    def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:
+        """Keep the request; touch nothing. `scratch` is an existing folder that this engine alone
+        may fill; `owner` (the run's id, `[a-z0-9]+`) marks its objects elsewhere."""
+        self.variant = variant
+        self.scratch = scratch
+        self.owner = checked_owner(owner)
+        self.heir = False
+        """Whether earlier workers may have left data of the run: then `remove` may not report
+        success without reaching the database."""
+
+    @classmethod
+    def check(cls, variant: "Variant") -> None:
+        """Raise `InputError` if a variant names a tactic or a value that is not declared, or a
+        user's database that the engine cannot work in."""
+        if variant.url is not None and not cls.takes_url:
+            raise InputError(
+                f"{cls.name} cannot work in a database of yours",
+                hint=f"leave out the URL: --on {cls.name}",
+            )
+        of_ours = sorted({name for name, _ in variant.tactics} & OF_EVERY_SYSTEM.keys())
+        if variant.url is not None and of_ours:
+            raise InputError(
+                f"{cls.name}: {listed(of_ours)} cannot be set for a database of yours",
+                hint="leave out the URL, and it is measured in a database of ours",
+            )
+        for name, value in variant.tactics:
+            if name.startswith(SETTING):
+                cls.check_setting(variant, name.removeprefix(SETTING), value)
+            else:
+                cls.tactic_of(variant, name)
+
+    @classmethod
+    def tactics(cls) -> Mapping[str, Tactic]:
+        """All that can be switched, by name: what it declares, and what every system has."""
+        return {**cls.capabilities.tactics, **OF_EVERY_SYSTEM}
+
+    @classmethod
+    def check_setting(cls, variant: "Variant", name: str, value: str) -> None:
+        """Raise `InputError` if a setting of that name, `set.NAME=VALUE`, is known to be refused;
+        what only the engine can tell, `start` does."""
+        del variant, value
+        raise InputError(
+            f"{cls.name} takes no settings by name here: {SETTING}{name[:40]}",
+            hint=f"it can switch: {listed(cls.tactics())}",
+        )
+
+    @classmethod
+    def level_of(cls, name: str) -> Level:
+        """The least that another value takes, of a tactic or a setting (`set.NAME`)."""
+        if name.startswith(SETTING):
+            is_of_data = name.removeprefix(SETTING) in cls.settings_of_data
+            return Level.LOAD if is_of_data else Level.START
+        return cls.tactic_named(name).level
+
+    @classmethod
+    def tactic_named(cls, name: str) -> Tactic:
+        """The tactic of that name. Raises `InputError` where there is none."""
+        tactic = cls.tactics().get(name)
+        if tactic is None:
+            known = listed(cls.tactics())
+            raise InputError(f"{cls.name} has no tactic {name!r}", hint=f"it can switch: {known}")
+        return tactic
+
+    @classmethod
+    def tactic_of(cls, variant: "Variant", name: str) -> str:
+        """The value a variant asks for a tactic, or its declared default."""
+        tactic = cls.tactic_named(name)
+        asked = variant.tactic(name, tactic.default)
+        return tactic.checked(asked, cls.name, elsewhere=variant.url is not None)
+
+    @classmethod
+    def asked(cls, variant: "Variant") -> Mapping[str, str]:
+        """Each tactic's value for a variant: the one that it names, or the default."""
+        defaults = {name: tactic.default for name, tactic in cls.tactics().items()}
+        return defaults | dict(variant.tactics)
+
+    @classmethod
+    def same_data(cls, one: "Variant", other: "Variant") -> bool:
+        """Whether what is loaded under one variant serves the other, too: the same database, and no
+        tactic of level `load` differs. Raises `InputError` for a tactic that there is not."""
+        if (one.engine, one.url) != (other.engine, other.url):
+            return False
+        before, after = cls.asked(one), cls.asked(other)
+        differing = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+        return all(cls.level_of(name) is not Level.LOAD for name in differing)
+
+    def switch(self, variant: "Variant") -> None:
+        """Make the system that variant, on the data that it has: afterwards all is as after a fresh
+        start. It may stop, and forget what it had in memory. Where it fails the system is stopped,
+        and can be switched to another variant. Raises `InputError` where the data do not serve."""
+        self.check(variant)
+        if not self.same_data(self.variant, variant):
+            raise InputError(
+                f"{variant.name} needs other data than {self.variant.name} has loaded",
+                hint="load its relations anew, in a scratch folder of its own",
+            )
+        before, self.variant = self.variant, variant
+        self._switch(before)
+
+    def _switch(self, before: "Variant") -> None:
+        """Take the values of `variant`, which `switch` has set, after those of `before`. An engine
+        overrides it where less than a restart is enough."""
+        del before
+        self.stop()
+        self.start()
+
+    def tactic(self, name: str) -> str:
+        """The value this engine was asked for a tactic, or its default."""
+        return self.tactic_of(self.variant, name)
+
+    @classmethod
+    def versions(cls) -> Mapping[str, str]:
+        """Versions of the engine and its driver, without starting anything."""
+        return {}
+
+    @abstractmethod
+    def start(self) -> None:
+        """Start the engine on the present contents of its scratch folder or schema, or on nothing;
+        set every tactic. Called again after `stop` and after a crash."""
+
+    @abstractmethod
+    def stop(self) -> Sequence[int]:
+        """Stop it so that nothing of it stays in memory. Returns the process ids that must now be
+        dead (empty for an embedded engine)."""
+
+    @abstractmethod
+    def terms(self) -> Mapping[str, str]:
+        """The terms of the comparison, read back from the engine: keys `version`, `isolation`,
+        `durability`, `cache` (bytes), `parallelism`; every other tactic under its own name and in
+        its own words, so that asked and set can be compared; and the engine's own settings as
+        `setting.NAME`. For a server that cannot report one, `unknown`."""
+
+    @abstractmethod
+    def size_bytes(self) -> int:
+        """Bytes that our tables and indexes take."""
+
+    @abstractmethod
+    def files(self) -> Sequence[Path]:
+        """Files that hold our data: they must leave the page cache before a cold sample, and be out
+        of it when the clock starts.
+
+        Answers whether started or stopped; empty if they are on a server that is not ours. Lock
+        files that every opening makes anew are no data.
+        """
+
+    def relation_files(self) -> Sequence[Path]:
+        """Those of `files` that hold our relations and indexes and nothing else, for an engine that
+        keeps its catalogs in other files and reads all through the page cache: its reads of our
+        data then show there. Empty if data and catalogs share a file."""
+        return ()
+
+    def header_bytes(self) -> int:
+        """Bytes of `files` that every opening must read and that hold no tuple by the file's
+        format: headers, the start of the catalog. All other bytes that opening reads count as
+        data."""
+        return 0
+
+    @property
+    def can_stop(self) -> bool:
+        """Whether `stop` ends everything that could hold our data in memory. False for a server
+        that is not ours, where `stop` only disconnects: no cell can be cold there."""
+        return self.capabilities.stoppable
+
+    def processes(self) -> Sequence[int]:
+        """Server processes whose CPU time and device reads belong to the engine (their children
+        included); empty for an embedded engine, whose work is the worker's own."""
+        return ()
+
+    @abstractmethod
+    def remove(self) -> None:
+        """Remove everything we made and release everything we hold. Safe to call twice, after a
+        failure, and without `start`."""
+
+    @classmethod
+    def sweep(cls, variant: "Variant") -> "Sequence[Leftover]":
+        """Our objects of earlier runs in the user's own database, recognised by the mark."""
+        del variant
+        return ()
+
+    @classmethod
+    def clear(cls, variant: "Variant", leftover: Leftover) -> None:
+        """Remove one thing that `sweep` found, after looking at its mark once more."""
+        raise UnsupportedError(f"{cls.name} leaves nothing behind: {variant.name} {leftover.name}")
+
+    @classmethod
+    def hold(cls, variant: "Variant", owner: str) -> Hold:
+        """Mark in the user's own database that this run lives, so that `clean`, on any machine,
+        spares it; from before the engine starts there until it has removed its objects. Raises
+        `EngineError`."""
+        del variant, owner
+        return Hold()
+
+    @classmethod
+    def end_sessions(cls, variant: "Variant", owner: str) -> None:
+        """End the sessions that a killed worker left in a user's server, where its statement would
+        go on. Raises `EngineError`."""
+        del variant, owner
+
+    @classmethod
+    def probe(cls, scratch: Path) -> Probe | None:
+        """Try, in an empty folder of ours, whether the engine starts as this user; what that makes
+        is removed again. None where an engine that is installed can do nothing but start. Raises
+        nothing: that it does not start is the answer."""
+        del scratch
+        return None
+
+    @classmethod
+    def abandon(cls, scratch: Path) -> Sequence[int]:
+        """End the processes that a killed worker left running for this scratch folder, and remove
+        its objects outside of it. Returns the process ids that were ended. Knows no variant and no
+        owner: the folder tells."""
+        del scratch
+        return ()
