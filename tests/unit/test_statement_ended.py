@@ -65,7 +65,7 @@ def executor(undo: tuple[str, ...], ended: int) -> tuple[Executor, list[str]]:
     operation = SimpleNamespace(texts=("append",), undo=undo, design="heap", storage="heap",
                                 destination="update", warming=())  # fmt: skip
     plan = SimpleNamespace(benchmark="wisconsin", edition="1993", warm_up=1)
-    answers = SimpleNamespace(of=lambda *_: (1, "1f"))
+    answers = SimpleNamespace(of=lambda *_: (1, "1f"), named=lambda *_: None)
     made = Executor(
         plan, 100, {"append": operation}, {"sqlite": worker}, {"sqlite": ()}, answers,
         None, SimpleNamespace(on_status=lambda _: None),

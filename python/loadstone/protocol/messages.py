@@ -30,6 +30,14 @@ class Request(Part, Generic[R], frozen=True, tag=True, tag_field="request"):
     """A request of the runner; `R` is the type of the reply, unless that is `Failed`."""
 
 
+class Named(Part, frozen=True):
+    """What is expected of the tuples that an update concerns and of the number of all: the queries,
+    and the sum of their answers' checksums."""
+
+    queries: tuple[str, ...]
+    checksum: str
+
+
 class Variation(Part, frozen=True):
     """One input of an operation: its text, the text that takes it back (empty: there is nothing to
     take back), and what the oracle expects."""
@@ -39,6 +47,8 @@ class Variation(Part, frozen=True):
     undo: str
     rows: int
     checksum: str
+    named: Named | None = None
+    """Of an update whose relation need not be read whole for each sample."""
 
 
 class Block(Part, frozen=True):

@@ -28,6 +28,7 @@ from loadstone.protocol.messages import (
     BlockResult,
     LoopFigures,
     LoopResult,
+    Named,
     Profiled,
     RungText,
     RungTimes,
@@ -292,9 +293,7 @@ class Executor:
         variations = []
         for ordinal in ordinals:
             variation = 0 if cell.temperature == "hot" else ordinal % len(operation.texts)
-            undo = operation.undo[variation] if operation.undo else ""
-            expected = self._answers.of(operation, variation)
-            variations.append(Variation(variation, operation.texts[variation], undo, *expected))
+            variations.append(self._variation(operation, variation))
         cold = cell.temperature == "cold"
         warming = operation.warming if cell.temperature == "warm" else ()
         return Block(
@@ -312,6 +311,15 @@ class Executor:
             storage=operation.storage,
             limit_ns=limit_ns,
         )
+
+    def _variation(self, operation: Operation, number: int) -> Variation:
+        rows, checksum = self._answers.of(operation, number)
+        if not operation.undo:
+            return Variation(number, operation.texts[number], "", rows, checksum)
+        found = self._answers.named(operation, number)
+        named = None if found is None else Named(found.queries, found.checksum)
+        undo = operation.undo[number]
+        return Variation(number, operation.texts[number], undo, rows, checksum, named)
 
     def _mend(self, worker: VariantWorker) -> None:
         try:

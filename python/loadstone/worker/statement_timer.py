@@ -19,7 +19,7 @@ from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Attribute
 from loadstone.errors import EngineError, StatementEndedError
 from loadstone.machine.counters import Meter
-from loadstone.protocol.messages import Block, Variation
+from loadstone.protocol.messages import Block, Named, Variation
 from loadstone.quel.statement import Statement
 from loadstone.record.model import AnswerCheck, Sample, StatementText
 from loadstone.worker.block import Timer
@@ -111,7 +111,7 @@ class StatementTimer(Timer):
         )
         answer = None
         if check and self.engine.capabilities.answers:
-            found = self._answer(block, statement, outcome, variation.rows)
+            found = self._answer(block, variation, statement, outcome)
             answer = AnswerCheck(ordinal, number, *expected, *found)
         if variation.undo:
             self.engine.run(self.translate(block, variation.undo).text)
@@ -154,16 +154,28 @@ class StatementTimer(Timer):
             self._absent.add(result)
 
     def _answer(
-        self, block: Block, statement: Statement, outcome: Any, expected_rows: int
+        self, block: Block, variation: Variation, statement: Statement, outcome: Any
     ) -> tuple[int, str]:
         if block.destination in ("client", "file"):
             return answer_of_rows(outcome)
-        table = statement.result or statement.target or ""
-        count, checksum = contents_of(self.engine, table)
         if block.destination == "relation":
-            return count, checksum
+            return contents_of(self.engine, statement.result or "")
         # An engine that does not say how many tuples it changed still shows them all.
-        return (expected_rows if outcome < 0 else outcome), checksum
+        changed = variation.rows if outcome < 0 else outcome
+        if variation.named is None or variation is block.variations[-1]:
+            return changed, contents_of(self.engine, statement.target or "")[1]
+        return changed, self._by_name(block, variation, variation.named)
+
+    def _by_name(self, block: Block, variation: Variation, named: Named) -> str:
+        """The checksum of an updated relation, of which only the tuples that the update concerns
+        are read, and all are counted. What it did to others shows in the last sample of the block,
+        whose relation is read whole: the undo takes back the change that is asked for, and no
+        other."""
+        queries = (self.translate(block, query).text for query in named.queries)
+        answers = [_answer_of(self.engine.read(query)) for query in queries]
+        found = sum(int(checksum, 16) for _, checksum in answers)
+        whole = int(variation.checksum, 16) + found - int(named.checksum, 16)
+        return f"{whole % 2**64:016x}"
 
     def translate(self, block: Block, text: str) -> Statement:
         """A text of a block as the engine gets it."""
@@ -183,7 +195,10 @@ class StatementTimer(Timer):
 
 def contents_of(engine: Engine, table: str) -> tuple[int, str]:
     """(rows, checksum) of a whole table."""
-    rows = engine.contents(table)
+    return _answer_of(engine.contents(table))
+
+
+def _answer_of(rows: Any) -> tuple[int, str]:
     return answer_of_stream(rows) if hasattr(rows, "__arrow_c_stream__") else answer_of_rows(rows)
 
 

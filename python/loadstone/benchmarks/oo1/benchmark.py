@@ -87,6 +87,9 @@ class Oo1Answers:
         """(visits, checksum) of an iteration; none for a rung, which sees no part."""
         return self._answer(relation_of(operation.design), operation.texts[variation])
 
+    def named(self, operation: Operation, variation: int) -> None:
+        """Nothing: a client program checks its own writes."""
+
     def contents(self, relation: str) -> Answer:
         """(visits, checksum) that show all parts of a database: its scan."""
         return self._answer(relation, f"{Oo1Benchmark.contents} 0")
