@@ -6,7 +6,7 @@ import pytest
 from loadstone import registry
 from loadstone._core import RelationStream, answer_of_rows, attributes
 from loadstone.benchmarks.expected import QuelAnswers
-from loadstone.engines.base import Attribute, Table
+from loadstone.engines.capabilities import Attribute, Table
 from loadstone.engines.sqlite.engine import SqliteEngine
 from loadstone.plan.variant import Variant
 from loadstone.protocol.messages import Block, Named, Variation
