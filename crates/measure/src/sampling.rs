@@ -12,6 +12,7 @@
 //! A sample in the kernel stands at the function that ran, or, where interrupts were off, at the
 //! one that let them in again: so each carries the system call or the exception it belongs to.
 
+mod clocks;
 mod code;
 mod event;
 mod kernel_symbols;
@@ -30,6 +31,7 @@ pub use places::Place;
 pub use threads::ThreadTime;
 
 use crate::counters;
+use clocks::Clocks;
 use event::{Open, Request};
 use places::Places;
 use ring::{Record, Ring, Sample};
@@ -41,7 +43,7 @@ pub const FREQUENCY_HZ_MAX: u32 = 10_000;
 /// Samples of this program and its servers, from its start to its end.
 #[derive(Debug)]
 pub struct Sampler {
-    servers: Vec<u32>,
+    clocks: Clocks,
     period_ns: u64,
     following: Result<Following, String>,
     begun: Option<Snapshot>,
@@ -112,7 +114,7 @@ impl Sampler {
         let threads: Vec<u32> = processes().flat_map(threads::tasks).collect();
         let following = follow(&threads, period_ns, open).map_err(|error| event::reason(&error));
         Self {
-            servers: servers.to_vec(),
+            clocks: Clocks::of(servers),
             period_ns,
             following,
             begun: None,
@@ -142,13 +144,13 @@ impl Sampler {
     /// A stretch may begin when this returns.
     pub fn begin(&mut self) {
         self.drain(None);
-        self.begun = Some(threads::before(&self.servers));
+        self.begun = Some(self.clocks.before());
     }
 
     /// The stretch that began last was between these two times of the project's clock.
     pub fn end(&mut self, start_ns: u64, end_ns: u64) {
         let Some(before) = self.begun.take() else { return };
-        let spent = threads::between(&before, &threads::after(&self.servers));
+        let spent = threads::between(&before, &self.clocks.after());
         self.elapsed_ns += end_ns.saturating_sub(start_ns);
         for spent in spent {
             self.threads
@@ -186,7 +188,8 @@ impl Sampler {
         });
         let mut counts: Vec<Count> = counts.collect();
         counts.sort_by(|one, two| two.samples.cmp(&one.samples).then_with(|| one.cmp(two)));
-        let mut threads: Vec<ThreadTime> = self.threads.drain().map(|(_, time)| time).collect();
+        let mut threads: Vec<ThreadTime> =
+            self.threads.drain().map(|(_, time)| time.renamed()).collect();
         threads.sort_by_key(|time| (!time.server, std::cmp::Reverse(time.cpu_ns), time.thread));
         Profile {
             period_ns: self.period_ns,

@@ -1,3 +1,4 @@
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 use loadstone_measure::clock::now_ns;
@@ -100,8 +101,14 @@ fn a_thread_that_starts_later_is_followed() {
 fn a_server_and_the_processes_it_starts_are_followed_by_their_own_files() {
     let mut shell = Command::new("sh");
     // Reads its input first, so that it is followed from before it works.
-    shell.args(["-c", "read line; i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; : | cat"]);
-    let mut shell = shell.stdin(Stdio::piped()).spawn().expect("every Linux has sh");
+    let work = "read line; i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; : | cat";
+    shell.args(["-c", &format!("echo; {work}")]);
+    let mut shell =
+        shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("every Linux has sh");
+    // Started is not mapped: its program appears in its memory after `spawn` returned, and what
+    // the sampler does not see there at its start is gone when the shell has ended.
+    let mut output = BufReader::new(shell.stdout.take().expect("piped"));
+    output.read_line(&mut String::new()).expect("it says that it runs");
     let exe = std::fs::read_link(format!("/proc/{}/exe", shell.id()));
     let mut sampler = Sampler::start(&[shell.id()], 4000);
     let Some(profile) = profile(&mut sampler, || {
