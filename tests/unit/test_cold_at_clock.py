@@ -150,8 +150,9 @@ class LocksPage(FileEngine):
         return mapped
 
 
-def cooled(engine):
-    """The evidence of a cold sample, and what was in the page cache when its clock started."""
+def cooled(engine, meanwhile=None):
+    """The evidence of a cold sample, and what was in the page cache when its clock started.
+    `meanwhile`: what happens between the engine's opening, beside others, and the sample."""
     counted = []
 
     def mark(kind):
@@ -161,6 +162,9 @@ def cooled(engine):
     variations = (Variation(0, TO_CLIENT, "", 0, ""),)
     block = Block("wisconsin", "1993", 1000, "heap", "client", "cold", variations, 0, 0, 0)
     timer = StatementTimer(engine, mark)
+    if meanwhile is not None:
+        timer.reopened = timer.reopen(block, variations[0])
+        meanwhile()
     (evidence,) = timer.take(block).evidence
     return evidence, *counted
 
@@ -189,6 +193,33 @@ def test_pages_that_opening_mapped_are_let_go(disk):
     assert (found.proved, found.reason) == (True, "")
     assert found.resident_opened > 0
     assert found.resident_at_clock == at_clock == 0
+
+
+def test_what_was_read_in_while_other_engines_opened_is_evicted_too(disk):
+    engine = FileEngine(disk)
+    found, at_clock = cooled(engine, lambda: engine.path.read_bytes() and None)
+    assert found.resident_opened == PAGES
+    assert found.resident_at_clock == at_clock == 0
+
+
+def test_a_copy_that_an_engine_made_while_others_opened_is_no_cold(disk):
+    engine = FileEngine(disk)
+
+    def copy():
+        engine.held = engine.path.read_bytes()
+
+    found, _ = cooled(engine, copy)
+    assert not found.proved
+    assert found.kept_bytes >= SIZE
+
+
+def test_a_sample_that_comes_by_itself_stops_and_opens_its_engine(disk, monkeypatch):
+    engine, done = FileEngine(disk), []
+    monkeypatch.setattr(engine, "stop", lambda: done.append("stop") or ())
+    assert cooled(engine, lambda: done.append("others"))[0].proved
+    assert done == ["stop", "others"]
+    assert cooled(engine)[0].proved
+    assert done == ["stop", "others", "stop"]
 
 
 def test_a_page_that_stays_when_the_clock_starts_is_no_proof(disk):

@@ -2,6 +2,7 @@
 
 import signal
 import threading
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -33,6 +34,7 @@ RIGHT = AnswerCheck(0, 0, 1, "c", 1, "c")
 REPLIES = {
     "TakeBlock": BlockResult((SAMPLE,), (RIGHT,), ()),
     "Restart": Done(),
+    "Reopen": Done(),
     "Explain": Explained(()),
     "RunLoop": LoopResult(LoopFigures(completed=1)),
 }
@@ -111,6 +113,22 @@ def test_a_failure_is_an_outcome_and_is_repaired_at_once(stage, step, error, sta
     assert (outcome.status, outcome.reason) == (status, error.message)
     assert [each for each in worker.done if each != "fork"] == repair
     assert other.done == []
+
+
+def test_cold_engines_are_reopened_side_by_side_and_a_failure_is_its_cells_alone(stage):
+    made, worker, other = stage
+    worker.next = EngineError("no")
+    cold = [(replace(each, temperature="cold"), range(1)) for each in (CELL, OTHER)]
+    assert [each.status for each in made.reopen(cold)] == ["failed", "ok"]
+    assert [type(each).__name__ for each in (*worker.asked, *other.asked)] == ["Reopen"] * 2
+    assert (worker.done, other.done) == (["mend"], [])
+
+
+def test_cells_that_share_a_worker_are_left_to_their_blocks(stage):
+    made, worker, _ = stage
+    cold = replace(CELL, temperature="cold")
+    assert [each.status for each in made.reopen([(cold, range(1))] * 2)] == ["ok", "ok"]
+    assert worker.asked == []
 
 
 def test_a_wrong_answer_fails_its_block_and_the_tables_are_checked(stage):

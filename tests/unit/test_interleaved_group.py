@@ -12,6 +12,8 @@ from loadstone.run.interleaved_group import InterleavedGroup
 
 REFORKED = -1
 """In the place of a block's round: the engine was started anew."""
+REOPENED = -2
+"""The engines were made cold, side by side."""
 CALM = Condition(0.0, 0.01, 0.0)
 
 
@@ -69,6 +71,10 @@ def measured(
             blocks.append((cell.variant, 0, REFORKED))
             return Outcome()
 
+        def reopen(self, taken):
+            blocks.append(("reopened", len(taken), REOPENED))
+            return [Outcome() for _ in taken]
+
         def fork(self, forked):
             assert not one_session
             blocks.extend((cell.variant, 0, REFORKED) for cell in forked)
@@ -104,6 +110,15 @@ def test_a_further_planned_round_finds_a_warm_engine_started_anew(
     reforked = [at for at, (*_, number) in enumerate(blocks) if number == REFORKED]
     assert len(reforked) == 2 * reforks, "each of the two, before its second block"
     assert all(blocks[at][0] == blocks[at + 1][0] and blocks[at + 1][2] == 1 for at in reforked)
+
+
+def test_in_each_round_of_cold_cells_all_are_reopened_and_then_sampled_once():
+    results, blocks = measured([cell("a", "cold", 3), cell("b", "cold", 2)], {"a": 1e6, "b": 3e6})
+    assert counts(results) == {"a": 3, "b": 2}
+    rounds = [at for at, (*_, number) in enumerate(blocks) if number == REOPENED]
+    assert [blocks[at][1] for at in rounds] == [1, 2, 2], "those of the round that have a sample"
+    assert all(count == 1 for _, count, number in blocks if number != REOPENED)
+    assert [number for *_, number in blocks if number != REOPENED] == [0, 1, 1, 2, 2]
 
 
 def test_no_variant_has_two_blocks_in_succession():

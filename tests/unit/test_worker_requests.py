@@ -5,9 +5,22 @@ import pytest
 from loadstone.benchmarks.wisconsin.benchmark import WisconsinBenchmark
 from loadstone.errors import EngineError
 from loadstone.plan.variant import Variant
-from loadstone.protocol.messages import Found, ImportState, Load, LookUp, Open, StoredAt
+from loadstone.protocol.messages import (
+    Block,
+    Found,
+    ImportState,
+    Load,
+    LookUp,
+    Open,
+    Remove,
+    Reopen,
+    StoredAt,
+    TakeBlock,
+    Variation,
+)
 from loadstone.protocol.wire import numbered, to_line, to_reply
 from loadstone.quel.statement import Statement
+from loadstone.record.model import AnswerCheck
 from loadstone.worker.statement_requests import StatementRequests
 
 STORED = StoredAt("wisconsin", "1993", 100, WisconsinBenchmark().stored_relations("1993")[0])
@@ -43,3 +56,27 @@ def test_what_a_worker_leaves_another_finds(tmp_path):
 def test_without_an_engine_there_is_nothing_to_start():
     with pytest.raises(EngineError, match="no engine yet"):
         StatementRequests(lambda kind: None).restart()
+
+
+@pytest.mark.parametrize("between", [False, True])
+def test_an_engine_that_was_reopened_is_stopped_again_only_after_another_request(
+    tmp_path, monkeypatch, between
+):
+    worker, stopped = StatementRequests(lambda kind: None), []
+    worker.answer(Open(Variant("sqlite"), str(tmp_path), "owner"))
+    worker.answer(Load(STORED))
+    stop = worker.engine.stop
+    monkeypatch.setattr(worker.engine, "stop", lambda: stopped.append(True) or stop())
+    text = f"range of t is {STORED.item.relation} retrieve (t.all)"
+    variations = (Variation(0, text, "", 100, "unknown"), Variation(1, text, "", 100, "unknown"))
+    monkeypatch.setattr(AnswerCheck, "right", True)
+    block = Block("wisconsin", "1993", 100, "heap", "client", "cold", variations, 0, 0, 0)
+    worker.answer(Reopen(block))
+    if between:
+        worker.answer(LookUp(STORED))
+    evidence = worker.answer(TakeBlock(block)).evidence
+    assert len(stopped) == 2 + between, "before the second sample, too"
+    assert [each.ordinal for each in evidence] == [0, 1]
+    worker.answer(TakeBlock(block))
+    assert len(stopped) == 4 + between
+    worker.answer(Remove())

@@ -308,6 +308,13 @@ class Restart(Request[Done], frozen=True):
     """Stop the system, see it dead, and restart it on its data."""
 
 
+class Reopen(Request[Done], frozen=True):
+    """Stop the system, see it dead, evict its files and restart it, for the first sample of this
+    cold block, which is the next request."""
+
+    block: Block
+
+
 class Switch(Request[TermsTold], frozen=True):
     """Make the system another variant of the same engine, on the data that it has."""
 

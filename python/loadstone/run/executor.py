@@ -200,6 +200,30 @@ class Executor:
         self._restart_ns[cell.variant] = _core.clock_ns() - start_ns
         return Outcome()
 
+    def reopen(self, taken: Sequence[tuple[Cell, range]]) -> Sequence[Outcome]:
+        """Make the engines of cold cells ready for their blocks with these ordinals, all in
+        parallel, since nothing is measured meanwhile. One outcome a cell. Cells of one worker are
+        made cold by their own blocks, one after the other."""
+        workers = [self._workers[cell.variant] for cell, _ in taken]
+        if len({*workers}) < len(workers) or len(workers) < 2:
+            return [Outcome() for _ in taken]
+        requests = [messages.Reopen(self._block(cell, block, 0)) for cell, block in taken]
+        opened = in_parallel(
+            {
+                worker: partial(_asked, worker, cell.variant, request)
+                for worker, (cell, _), request in zip(workers, taken, requests, strict=True)
+            },
+            strikes=[worker.strike for worker in workers],
+        )
+        outcomes = []
+        for worker in workers:
+            try:
+                opened[worker].result()
+                outcomes.append(Outcome())
+            except LoadstoneError as error:
+                outcomes.append(self._failure(worker, error))
+        return outcomes
+
     def fork(self, cells: Sequence[Cell]) -> Sequence[Outcome]:
         """Give each cell's engine a new process, all in parallel, since nothing is measured
         meanwhile; an engine that cannot be stopped keeps its own. One outcome a cell."""
@@ -331,6 +355,11 @@ class Executor:
         worker.replace(
             self._stored[worker.variant.name], self._rows, self._answers, self._recorder, error
         )
+
+
+def _asked(worker: VariantWorker, variant: str, request: messages.Reopen) -> None:
+    worker.become(variant)
+    worker.ask(request)
 
 
 def _wrong(answer: AnswerCheck) -> str:

@@ -2,7 +2,7 @@
 several operations that are compared, as the rungs of a ladder.
 
     for each planned round: touch memory; restart the engines; one block of each cell, in a random
-                            order
+                            order; of cold cells, a block is one sample
     while a comparison is undecided: another round of its cells
     ask for plans, in one separate pass; judge every cell by the limits
 """
@@ -176,17 +176,31 @@ class InterleavedGroup:
         """Take as many blocks of each cell as the plan has rounds. For each further round of a warm
         cell its engine is restarted: the memory that a process receives makes two of the same
         engine differ for as long as they live, and a figure of one alone would look too certain."""
-        rounds = min(self._plan.rounds, max((item.cell.samples for item in live), default=1))
+        most = max((item.cell.samples for item in live), default=1)
+        is_cold = any(item.cell.temperature == "cold" for item in live)
+        rounds = most if is_cold else min(self._plan.rounds, most)
         for number, order in enumerate(_core.schedule(self._seed, len(live), rounds)):
             self._look()
-            for item in (live[index] for index in order):
-                count = item.cell.samples
-                block = range(count * number // rounds, count * (number + 1) // rounds)
+            blocks = {
+                index: range(count * number // rounds, count * (number + 1) // rounds)
+                for index in order
+                for count in [live[index].cell.samples]
+            }
+            if is_cold:
+                self._reopen([(live[index], block) for index, block in blocks.items()])
+            for item, block in ((live[index], block) for index, block in blocks.items()):
                 if number and block and self._reforked(item):
                     item.add(self._executor.restart(item.cell, quick=True))
                 if item.status == "ok" and block:
                     self._take(item, block, number)
         return rounds
+
+    def _reopen(self, taken: Sequence[tuple[OpenCell, range]]) -> None:
+        """Make the engines of a round cold, side by side; each sample completes it by itself."""
+        due = [(item, block) for item, block in taken if item.status == "ok" and block]
+        outcomes = self._executor.reopen([(item.cell, block) for item, block in due])
+        for (item, _), outcome in zip(due, outcomes, strict=True):
+            item.add(outcome)
 
     def _look(self) -> None:
         """A round begins: touch memory, and run the speed probe."""

@@ -1,11 +1,15 @@
 """Taking the samples of one block, of statements or of a client's measure; and the proof of cold.
 
-for each sample:  clear leftovers -> [cold: stop, wait until dead, evict, prove, start, evict,
-                  prove] -> the sample
+for each sample:  clear leftovers -> [cold: stop, wait until dead, evict, prove, start] ->
+                  [cold: evict, prove] -> the sample
+
+The first half of what makes a sample cold may come before the block, beside that of other engines;
+the second is immediately before the clock.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from loadstone.engines.system import System
@@ -29,12 +33,25 @@ class Observer(Protocol):
         """The sample was between these times."""
 
 
+@dataclass(frozen=True, slots=True)
+class Reopened:
+    """An engine that was dead, with its files evicted, and is open again."""
+
+    refused: str
+    """Why it was not stopped; else empty."""
+    data_bytes: int
+    found: page_cache.Evidence | None = None
+    opening: Opening | None = None
+
+
 class Timer(ABC):
     """Runs blocks on a system. `mark` tells the runner when a timed statement begins and ends."""
 
     system: System
     observer: Observer | None = None
     """Of the samples that count, warm-ups left out."""
+    reopened: Reopened | None = None
+    """The engine as `reopen` left it, until the next sample."""
 
     def __init__(self, mark: Callable[[str], None]) -> None:
         self._mark = mark
@@ -56,13 +73,12 @@ class Timer(ABC):
                     if variation.undo:  # it may have changed its relation, or not
                         return BlockResult((), (), (), ended=True)
                     # What the caches lacked may have made it long: the sample tells.
-        cold = block.temperature == "cold"
-        data_bytes = self.system.size_bytes() if cold else 0
         for offset, variation in enumerate(block.variations):
             ordinal = block.first_ordinal + offset
-            self._clear(block, variation)
-            if cold:
-                evidence.append(self._cool(ordinal, data_bytes))
+            if block.temperature == "cold":
+                evidence.append(self._cooled(block, variation, ordinal))
+            else:
+                self._clear(block, variation)
             try:
                 sample, answer = self._sample(block, variation, ordinal)
             except StatementEndedError:
@@ -94,25 +110,35 @@ class Timer(ABC):
     ) -> tuple[Sample, AnswerCheck | None]:
         """Time one; check its answer outside the clock."""
 
-    def _cool(self, ordinal: int, data_bytes: int) -> ColdEvidence:
-        """Stop the engine, see it dead, evict its files, prove it, start it again; then evict the
-        pages that opening brought in, and count again. Nothing comes between that count and the
-        sample."""
+    def reopen(self, block: Block, variation: Variation) -> Reopened:
+        """Stop the engine, see it dead, evict its files, prove it, and start it again."""
+        self._clear(block, variation)
+        data_bytes = self.system.size_bytes()
         files = self.system.files()
         try:
             pids = self.system.stop()
         except UnsupportedError as error:
-            return ColdEvidence(ordinal, False, error.message, "none", 0, 0, None, None, False)
+            return Reopened(error.message, data_bytes)
         dead = page_cache.wait_until_dead(pids, limit_s=DEATH_S_MAX)
         found = page_cache.evict_files([*files, *self.system.files()], engine_dead=dead)
         opening = Opening()
         self.system.start()
+        return Reopened("", data_bytes, found, opening)
+
+    def _cooled(self, block: Block, variation: Variation, ordinal: int) -> ColdEvidence:
+        """Reopen the engine, unless it was; evict the pages that opening brought in, and count
+        again. Nothing comes between that count and the sample."""
+        reopened = self.reopened or self.reopen(block, variation)
+        self.reopened = None
+        if reopened.found is None or reopened.opening is None:
+            return ColdEvidence(ordinal, False, reopened.refused, "none", 0, 0, None, None, False)
+        found = reopened.found
         files = self.system.files()
         resident = page_cache.resident(files)
-        opened = opening.ended(self.system, files, resident)
-        at_clock = page_cache.evict_files(files, engine_dead=dead)
+        opened = reopened.opening.ended(self.system, files, resident)
+        at_clock = page_cache.evict_files(files, engine_dead=found.engine_dead)
         later = at_clock.reason and f"once the engine was open, {at_clock.reason}"
-        reason = found.reason or later or complaint(opened.kept_bytes, data_bytes)
+        reason = found.reason or later or complaint(opened.kept_bytes, reopened.data_bytes)
         return ColdEvidence(
             ordinal=ordinal,
             proved=not reason,
@@ -127,5 +153,5 @@ class Timer(ABC):
             resident_at_clock=at_clock.resident_after,
             opening_read_bytes=opened.read_bytes,
             kept_bytes=opened.kept_bytes,
-            data_bytes=data_bytes,
+            data_bytes=reopened.data_bytes,
         )

@@ -13,7 +13,7 @@ from loadstone.protocol import messages
 from loadstone.protocol.messages import Done, Reply, Request
 from loadstone.worker import profile
 from loadstone.worker.affinity import placed
-from loadstone.worker.block import DEATH_S_MAX, Observer, Timer
+from loadstone.worker.block import DEATH_S_MAX, Observer, Reopened, Timer
 
 if TYPE_CHECKING:
     from loadstone.engines.system import System
@@ -34,9 +34,12 @@ class Requests(ABC):
         self._system: System | None = None
         self._observer: Observer | None = None
         self._share = ProcessorShare()
+        self._reopened: Reopened | None = None
 
     def answer(self, request: Request[R]) -> R:
         """Do what is asked."""
+        if not isinstance(request, messages.TakeBlock):
+            self._reopened = None  # whatever this does, the engine may not be cold after it
         return cast("R", self.handlers()[type(request)](request))
 
     def handlers(self) -> Mapping[type[Request[Any]], Callable[[Any], Reply]]:
@@ -46,6 +49,7 @@ class Requests(ABC):
             messages.TellTerms: lambda _: self.terms(),
             messages.Calibrate: lambda _: self.calibrate(),
             messages.Restart: lambda _: self.restart(),
+            messages.Reopen: self.reopen,
             messages.Switch: self.switch,
             messages.ExportState: lambda _: self.export_state(),
             messages.ImportState: self.import_state,
@@ -134,7 +138,14 @@ class Requests(ABC):
         with placed(self._opened()):
             timer = self._timer()
             timer.observer = self._observer
+            timer.reopened, self._reopened = self._reopened, None
             return timer.take(request.block)
+
+    def reopen(self, request: messages.Reopen) -> Done:
+        """The first half of what makes a sample cold."""
+        with placed(self._opened()):
+            self._reopened = self._timer().reopen(request.block, request.block.variations[0])
+        return Done()
 
     def profile(self, request: messages.Profile) -> messages.Profiled:
         """Take the samples of one block, and see where their CPU time goes."""
