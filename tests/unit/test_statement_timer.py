@@ -1,5 +1,6 @@
 """The protocol is a log: what happens around a sample, in which order, can never drift."""
 
+import msgspec
 import pytest
 
 from loadstone._core import answer_of_rows
@@ -190,3 +191,12 @@ def test_an_error_of_the_engine_passes_through(timer, monkeypatch):
 def test_explaining_executes_nothing(timer, log):
     timer.explain(block("relation", INTO))
     assert log == ["explain"]
+
+
+def test_only_the_answers_that_a_block_asks_about_are_checked(timer, log):
+    whole = block("relation", INTO, times=3)
+    assert [each.ordinal for each in timer.take(whole).answers] == [0, 1, 2]
+    log.clear()
+    result = timer.take(msgspec.structs.replace(whole, checked=1))
+    assert [each.ordinal for each in result.answers] == [0]
+    assert (len(result.samples), log.count("read")) == (3, 1)

@@ -33,9 +33,9 @@ together: where the user names operations, and in a preset."""
 AA_OPERATIONS = 8
 """The number of a plan's operations that are measured on a variant and on its A/A control."""
 
-BUDGET_S = 2.5
+BUDGET_S = 3.5
 """A rough estimate of a cell's time budget: eight blocks of its statement with the sampler and
-without, of its rungs, of the warm-ups, and of the checks of all answers."""
+without, of its rungs, and of the warm-ups."""
 
 PRESETS = ("default", "quick", "full", "study")
 

@@ -70,6 +70,8 @@ class Block(Part, frozen=True):
     """Inputs that no sample has, for the warm-up; none: it runs the block's variations."""
     limit_ns: int = 0
     """A statement that takes longer is ended, and with it the block; 0: none is."""
+    checked: int | None = None
+    """Answers are checked of so many samples, the first ones; None: of all."""
 
 
 class Loop(Part, frozen=True):

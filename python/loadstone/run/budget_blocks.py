@@ -4,7 +4,9 @@ rungs of its ladder of statements.
     a block = each variant once, in a random order; of each, in a random order:
               its statement, its statement with the sampler, the rungs of its ladder
 
-So the sampler's cost, and each rung beyond the one below, is a contrast within a block.
+So the sampler's cost, and each rung beyond the one below, is a contrast within a block. The cell's
+own blocks checked every answer; here one of each turn is checked, since to read a relation back may
+take a thousand times the statement.
 """
 
 from collections import Counter
@@ -29,15 +31,24 @@ from loadstone.run.executor import Executor, Outcome
 
 BLOCKS = 8
 """The observations of a contrast: they give an interval, and one is left if two are odd."""
-TURN_NS = 40_000_000
-"""A statement is watched for about this time in a block: some 640 samples in all."""
+TURN_NS = 60_000_000
+"""A statement is watched for about this time in a block: 240 samples in all, and more of shorter
+ones."""
 TURN_SAMPLES_MAX = 600
 """Of a short statement, of which a sample costs more time than it takes."""
-FREQUENCY_HZ = 1997
-"""Of the sampler, a prime: a sample costs some microseconds of the 500 between two."""
-FREQUENCY_SHORT_HZ = 9973
-SHORT_NS = 200_000
-"""A statement that takes less is seen more often: else most would not be seen at all."""
+TURN_WALL_NS = 150_000_000
+"""With all that goes with its statements (undoing, warming up, counters) a turn takes about this
+time, however short they are."""
+FIRST_TURN_SAMPLES = 40
+"""In the first block, which shows how long all that takes."""
+ANSWERS_CHECKED = 1
+"""Of a turn."""
+FREQUENCIES_HZ = ((200_000, 9973), (500_000, 1997), (2_000_000, 997))
+"""Of the sampler, for statements that take less than so many ns: short ones are seen more often,
+else most would not be seen at all. A sample costs some 16 us on a virtual machine, so that of
+longer ones the sampler takes a hundredth of the time."""
+FREQUENCY_HZ = 499
+"""For all longer ones. All are primes."""
 RUNG_SAMPLES_MAX = 16
 """Of a rung in a block, whose median counts."""
 RUNGS = "rungs"
@@ -61,6 +72,8 @@ class _Gathered:
     blocks: list[BudgetBlock] = field(default_factory=list)
     reasons: dict[str, str] = field(default_factory=dict)
     failed: Outcome | None = None
+    statement_wall_ns: float | None = None
+    """Of the last turn: what a statement took with all that goes with it."""
 
 
 def has_budget(plan: Plan, cell: Cell) -> bool:
@@ -79,7 +92,8 @@ def taken_budgets(
     for block, order in enumerate(_core.schedule(seed, len(cells), BLOCKS) if cells else ()):
         for cell in (cells[place] for place in order):
             if found[cell].failed is None:
-                _turn(executor, cell, _Turn(block, seed, typical_ns[cell]), found[cell])
+                wall_ns = found[cell].statement_wall_ns
+                _turn(executor, cell, _Turn(block, seed, typical_ns[cell], wall_ns), found[cell])
     return {cell: _taken(executor, cell, gathered) for cell, gathered in found.items()}
 
 
@@ -90,16 +104,21 @@ class _Turn:
     block: int
     seed: int
     typical_ns: float
+    wall_ns: float | None
+    """What a statement takes with all that goes with it; None: not known yet."""
 
     @property
     def samples(self) -> range:
         """Those of the statement."""
-        return range(int(max(1, min(TURN_SAMPLES_MAX, TURN_NS // max(self.typical_ns, 1)))))
+        most = FIRST_TURN_SAMPLES if self.wall_ns is None else TURN_WALL_NS // self.wall_ns
+        within = TURN_NS // max(self.typical_ns, 1)
+        return range(int(max(1, min(TURN_SAMPLES_MAX, within, most))))
 
     @property
     def frequency_hz(self) -> int:
         """The sampler's."""
-        return FREQUENCY_SHORT_HZ if self.typical_ns < SHORT_NS else FREQUENCY_HZ
+        known = (hz for below_ns, hz in FREQUENCIES_HZ if self.typical_ns < below_ns)
+        return next(known, FREQUENCY_HZ)
 
     @property
     def rung_samples(self) -> range:
@@ -126,13 +145,23 @@ def _turn(executor: Executor, cell: Cell, turn: _Turn, gathered: _Gathered) -> N
                 else:
                     gathered.blocks.append(_block(turn.block, each.rung, each.elapsed_ns))
         else:
+            begun_ns = _core.clock_ns()
             if kind == WATCHED:
                 outcome = executor.watch(
-                    cell, turn.samples, turn.block, turn.frequency_hz, warm=warm
+                    cell,
+                    turn.samples,
+                    turn.block,
+                    turn.frequency_hz,
+                    warm=warm,
+                    checked=ANSWERS_CHECKED,
                 )
             else:
-                outcome = executor.take(cell, turn.samples, turn.block, warm=warm)
+                outcome = executor.take(
+                    cell, turn.samples, turn.block, warm=warm, checked=ANSWERS_CHECKED
+                )
             warm = True
+            took_ns = max(1, _core.clock_ns() - begun_ns)
+            gathered.statement_wall_ns = took_ns / len(turn.samples)
             if outcome.status == "ok":
                 times = [sample.elapsed_ns for sample in outcome.samples]
                 gathered.blocks.append(_block(turn.block, kind, times))

@@ -106,15 +106,23 @@ class Executor:
             self._replace(worker, error)
 
     def take(
-        self, cell: Cell, ordinals: range, number: int, *, warm: bool, limit_ns: int = 0
+        self,
+        cell: Cell,
+        ordinals: range,
+        number: int,
+        *,
+        warm: bool,
+        limit_ns: int = 0,
+        checked: int | None = None,
     ) -> Outcome:
         """Take the samples with these ordinals as one block of round `number`. `warm`: the caches
         are full, unless the engine was restarted. A wrong answer is a failure; a statement that
-        takes longer than `limit_ns`, unless that is 0, is ended, and its cell censored."""
+        takes longer than `limit_ns`, unless that is 0, is ended, and its cell censored. `checked`:
+        of so many samples the answer is checked; None: of all."""
         worker = self._begin(cell)
         warm = warm and cell.variant not in self._restarted
         self._restarted.discard(cell.variant)
-        block = self._block(cell, ordinals, number, warm=warm, limit_ns=limit_ns)
+        block = self._block(cell, ordinals, number, warm=warm, limit_ns=limit_ns, checked=checked)
         try:
             worker.become(cell.variant)
             result = worker.ask(messages.TakeBlock(block))
@@ -132,11 +140,18 @@ class Executor:
         return self._taken(worker, result)
 
     def watch(
-        self, cell: Cell, ordinals: range, number: int, frequency_hz: int, *, warm: bool
+        self,
+        cell: Cell,
+        ordinals: range,
+        number: int,
+        frequency_hz: int,
+        *,
+        warm: bool,
+        checked: int | None = None,
     ) -> Outcome:
         """As `take`, of a warm or hot cell, with the sampler beside it."""
         worker = self._begin(cell)
-        block = self._block(cell, ordinals, number, warm=warm)
+        block = self._block(cell, ordinals, number, warm=warm, checked=checked)
         try:
             worker.become(cell.variant)
             profiled = worker.ask(messages.Profile(block, frequency_hz))
@@ -310,7 +325,14 @@ class Executor:
         return Outcome("failed", error.message)
 
     def _block(
-        self, cell: Cell, ordinals: range, number: int, *, warm: bool = False, limit_ns: int = 0
+        self,
+        cell: Cell,
+        ordinals: range,
+        number: int,
+        *,
+        warm: bool = False,
+        limit_ns: int = 0,
+        checked: int | None = None,
     ) -> Block:
         """The block with these ordinals; `warm`: nothing has to be warmed up before it."""
         operation = self._operations[cell.operation]
@@ -334,6 +356,7 @@ class Executor:
             warming=tuple(Variation(-1, text, "", 0, "") for text in warming),
             storage=operation.storage,
             limit_ns=limit_ns,
+            checked=checked,
         )
 
     def _variation(self, operation: Operation, number: int) -> Variation:

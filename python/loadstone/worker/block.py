@@ -80,7 +80,8 @@ class Timer(ABC):
             else:
                 self._clear(block, variation)
             try:
-                sample, answer = self._sample(block, variation, ordinal)
+                check = block.checked is None or offset < block.checked
+                sample, answer = self._sample(block, variation, ordinal, check=check)
             except StatementEndedError:
                 self._clear(block, variation)
                 return BlockResult(tuple(samples), tuple(answers), tuple(evidence), ended=True)

@@ -20,6 +20,7 @@ pub struct ThreadTime {
 
 impl ThreadTime {
     /// With the name that it has now, if it lives: some take theirs after they began.
+    #[must_use]
     pub fn renamed(self) -> Self {
         let process = if self.server { self.thread } else { std::process::id() };
         let now = name(process, self.thread);
