@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from loadstone import _core
-from loadstone.doctor import disk, engines, kernel, memory, processor
+from loadstone.doctor import disk, engines, kernel, memory, mirror, processor
 from loadstone.doctor.check import Check, Verdict
 from loadstone.errors import InputError
 from loadstone.machine import facts as machine
@@ -68,6 +68,7 @@ def _disk(folder: Path, facts: Mapping[str, machine.Fact]) -> list[Check]:
         kernel.storage_traffic(probe.counted, moved),
         disk.bandwidth(probe),
         disk.sync_latency(probe),
+        mirror.mirrored(mirror.probe(folder)),
     ]
 
 

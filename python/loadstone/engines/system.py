@@ -66,6 +66,12 @@ class System(ABC):
         """Whether earlier workers may have left data of the run: then `remove` may not report
         success without reaching the database."""
 
+    @property
+    def second_disk(self) -> Path | None:
+        """The folder on a disk of its own that `volume=two-disks` gives, for a second copy."""
+        folder = self.scratch.with_name(f"{self.scratch.name}.second")
+        return folder if folder.is_mount() else None
+
     @classmethod
     def check(cls, variant: "Variant") -> None:
         """Raise `InputError` if a variant names a tactic or a value that is not declared, or a
@@ -86,6 +92,11 @@ class System(ABC):
                 cls.check_setting(variant, name.removeprefix(SETTING), value)
             else:
                 cls.tactic_of(variant, name)
+        if "bandwidth" in of_ours and cls.tactic_of(variant, "volume") == "scratch":
+            raise InputError(
+                f"{cls.name}: bandwidth limits disks of ours, and there are none",
+                hint="ask for disks too: volume=one-disk, or volume=mirrored",
+            )
 
     @classmethod
     def tactics(cls) -> Mapping[str, Tactic]:

@@ -76,6 +76,16 @@ def loop_is_direct(device: str, *, root: Path = ROOT) -> bool:
     return _text(root / "sys/class/block" / disk / "loop/dio") == "1"
 
 
+def devices_of(mount: Mount, *, root: Path = ROOT) -> tuple[str, ...]:
+    """The disks of a mount, `sda1`; of a btrfs, whose mount names but one, all that it has."""
+    source = Path(mount.source).name
+    for entry in (root / "sys/fs/btrfs").glob("*/devices"):
+        names = sorted(disk.name for disk in entry.iterdir())
+        if mount.type == "btrfs" and source in names:
+            return tuple(names)
+    return (source,) if mount.source.startswith("/dev/") else ()
+
+
 def _cpu(root: Path) -> dict[str, Fact]:
     info = _pairs(_text(root / "proc/cpuinfo"))
     cpus = root / "sys/devices/system/cpu"

@@ -240,11 +240,17 @@ def _hidden_cache(mount: facts.Mount | None) -> str:
         return f"files lie on {mount.type}, which is memory itself: nothing there is ever cold"
     if mount.type not in PAGE_CACHED:
         return f"files lie on {mount.type}, whose caches the kernel does not show"
-    special = re.match(r"/dev/((loop|z?ram)\d.*)", mount.source)
+    # Each disk of a file system that has several: a mirror reads either.
+    told = (_cache_of(device) for device in facts.devices_of(mount))
+    return next(filter(None, told), "")
+
+
+def _cache_of(device: str) -> str:
+    """Why a disk, `loop0` or `vda1`, is memory, or has a cache of its own in memory."""
+    special = re.match(r"(loop|z?ram)\d", device)
     if special is None:
         return ""
-    device, kind = special.groups()
-    if kind != "loop":
+    if special[1] != "loop":
         return f"files lie on {device}, a disk that is itself memory"
     if not facts.loop_is_direct(device):
         return f"files lie on {device}, whose backing file is cached: losetup --direct-io=on"

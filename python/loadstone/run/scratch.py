@@ -23,7 +23,7 @@ import platformdirs
 
 from loadstone.diagnostics import say
 from loadstone.errors import InputError, RecordError
-from loadstone.machine import processor_share
+from loadstone.machine import processor_share, volume
 from loadstone.owner import OWNER, checked_owner
 
 MARK = "owner.json"
@@ -103,6 +103,7 @@ def release(path: Path, first: Callable[[], None] | None = None) -> bool:
         if first is not None:
             first()
         processor_share.sweep()
+        volume.sweep(path)
         for entry in path.iterdir():
             if entry.is_dir() and not entry.is_symlink():
                 shutil.rmtree(entry, ignore_errors=True)

@@ -17,6 +17,7 @@ from loadstone.benchmarks.expected import Answers
 from loadstone.engines.ownership import Hold
 from loadstone.engines.system import System
 from loadstone.errors import EngineError, LoadstoneError, TimeLimitError, WorkerDiedError
+from loadstone.machine import volume
 from loadstone.plan.plan import Plan
 from loadstone.plan.variant import Variant
 from loadstone.protocol import messages
@@ -311,6 +312,7 @@ class VariantWorker:
             self.engine.abandon(self._scratch)
         except LoadstoneError as error:
             told.append(f"{self.variant.name}: {error.message}")
+        volume.sweep(self._scratch)
         shutil.rmtree(self._scratch, ignore_errors=True)
         if self._remain:
             pids = ", ".join(map(str, self._remain))

@@ -9,6 +9,7 @@ from loadstone import registry
 from loadstone.errors import EngineError
 from loadstone.machine import page_cache
 from loadstone.machine.processor_share import UNLIMITED, ProcessorShare
+from loadstone.machine.volume import SCRATCH, Volume
 from loadstone.protocol import messages
 from loadstone.protocol.messages import Done, Reply, Request
 from loadstone.worker import profile
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from loadstone.plan.variant import Variant
 
 R = TypeVar("R", bound=Reply)
-PROCESSOR = "processor"
-"""The tactic that the worker itself switches."""
+PROCESSOR, VOLUME, BANDWIDTH = "processor", "volume", "bandwidth"
+"""The tactics that the worker itself switches."""
 
 
 class Requests(ABC):
@@ -35,6 +36,7 @@ class Requests(ABC):
         self._observer: Observer | None = None
         self._share = ProcessorShare()
         self._reopened: Reopened | None = None
+        self._volume: Volume | None = None
 
     def answer(self, request: Request[R]) -> R:
         """Do what is asked."""
@@ -68,6 +70,9 @@ class Requests(ABC):
     def open(self, request: messages.Open) -> messages.Opened:
         """Load exactly this engine's module, start it, and describe it."""
         kind = registry.load_system(self.seam, request.variant.engine)
+        # Before the engine, whose files lie on it; ours only where the database is.
+        self._volume = Volume(Path(request.scratch)) if request.variant.url is None else None
+        self._place(request.variant)
         self._system = kind(request.variant, Path(request.scratch), request.owner)
         self._system.heir = request.heir
         # Before the start, so that a server is born with the share.
@@ -77,7 +82,10 @@ class Requests(ABC):
 
     def terms(self) -> messages.TermsTold:
         """The system's present terms."""
-        return messages.TermsTold({**self._opened().terms(), PROCESSOR: self._share.told()})
+        told = {**self._opened().terms(), PROCESSOR: self._share.told()}
+        if self._volume is not None:
+            told |= zip((VOLUME, BANDWIDTH), self._volume.told(), strict=True)
+        return messages.TermsTold(told)
 
     def calibrate(self) -> messages.Calibrated:
         """Calibrate the instrument, in a process like those that measure engines."""
@@ -97,6 +105,7 @@ class Requests(ABC):
         system = self._opened()
         changed = self._limit(request.variant)
         system.switch(request.variant)
+        self._place(request.variant)
         if changed:
             self.restart()
         return self.terms()
@@ -105,6 +114,13 @@ class Requests(ABC):
         """Take the share of a processor that a variant asks for; returns whether it is another."""
         asked = dict(variant.tactics).get(PROCESSOR, UNLIMITED)
         return self._share.limit(None if asked == UNLIMITED else int(asked))
+
+    def _place(self, variant: "Variant") -> None:
+        """Have the folder on the disks that a variant asks for. Another kind of them is another
+        loading; another bandwidth is taken at once."""
+        if self._volume is not None:
+            asked = dict(variant.tactics)
+            self._volume.use(asked.get(VOLUME, SCRATCH), asked.get(BANDWIDTH, UNLIMITED))
 
     def export_state(self) -> messages.State:
         """Stop; evict files so the next process gets new page-cache pages. The reply holds the
@@ -185,6 +201,8 @@ class Requests(ABC):
             self._system.remove()
             self._system = None
         self._share.end()
+        if self._volume is not None:
+            self._volume.end()
         return Done()
 
     def _opened(self) -> "System":

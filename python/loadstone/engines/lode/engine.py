@@ -146,10 +146,17 @@ class LodeEngine(Engine):
             known = lode.tactics_of("")
             asked = self.asked(self.variant)
             tactics = {name: asked[name] for name, _ in known if name not in ELSEWHERE}
+            self._place_second_copy()
             self._database = lode.Database(self.path, "any", **tactics)
             if self._database.mirror is not None:
                 # Of a database that was made without one, or has lost a copy.
                 self._database.remirror()
+
+    def _place_second_copy(self) -> None:
+        """On the second disk, where there is one: lode takes a link for the folder of its copy."""
+        folder, disk = self.path.with_name(f"{self.path.name}-mirror"), self.second_disk
+        if disk is not None and not folder.is_symlink():
+            folder.symlink_to(disk, target_is_directory=True)
 
     def stop(self) -> Sequence[int]:
         """Write everything to its place, and close."""

@@ -1,0 +1,57 @@
+"""Whether an engine's files can lie on disks of their own: two that mirror each other, each with a
+bandwidth."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from loadstone.doctor.check import Check, Verdict
+from loadstone.errors import UnsupportedError
+from loadstone.machine.disks import UNLIMITED
+from loadstone.machine.volume import DISK_BYTES_MIN, MIRRORED, Volume
+
+BANDWIDTH = "100"
+"""Megabytes a second, which are asked for and read back; nothing is moved."""
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorProbe:
+    """What was tried: why there are no such disks, or no limits to them; empty where there are."""
+
+    no_disks: str
+    no_limits: str = ""
+
+
+def probe(folder: Path) -> MirrorProbe:
+    """Make a mirror in `folder`, limit its disks, and take it away."""
+    place = folder / "mirror"
+    place.mkdir(exist_ok=True)
+    volume = Volume(place, DISK_BYTES_MIN)
+    try:
+        volume.use(MIRRORED, UNLIMITED)
+        if volume.told()[0] != MIRRORED:
+            return MirrorProbe("the kernel tells of no mirror where one was made")
+        try:
+            volume.use(MIRRORED, BANDWIDTH)
+        except UnsupportedError as error:
+            return MirrorProbe("", error.message)
+        return MirrorProbe("", "" if volume.told()[1] == BANDWIDTH else "the limit is not kept")
+    except UnsupportedError as error:
+        return MirrorProbe(error.message)
+    finally:
+        volume.end()
+        place.rmdir()
+
+
+def mirrored(found: MirrorProbe) -> Check:
+    """Whether `volume` and `bandwidth` can be asked for."""
+    if found.no_disks:
+        return Check(
+            "mirrored disks", Verdict.ABSENT, "cannot be made",
+            "volume= and bandwidth= are refused", found.no_disks,
+        )  # fmt: skip
+    made = "RAID 1 of btrfs over two files"
+    if found.no_limits:
+        return Check(
+            "mirrored disks", Verdict.LIMITED, made, "bandwidth= is refused", found.no_limits
+        )
+    return Check("mirrored disks", Verdict.OK, made, "for any engine: volume=, bandwidth=")
