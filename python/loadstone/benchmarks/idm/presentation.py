@@ -7,6 +7,8 @@ from loadstone.plan.presentation import Enhancement, Presentation, lessons_from
 
 WITHOUT, WITH = "lode?profile=idm-nodac", "lode?profile=idm-dac"
 STUDY = "loadstone study idm"
+DISKS = "bandwidth=50&volume=two-disks"
+MIRROR = f"{STUDY} --on 'lode?{DISKS}&profile=idm-nodac' --vary mirror=off,idle --operation scan"
 PROCESSOR = f"{STUDY} --on sqlite --vary processor=60,100 --operation retrieve-heap --rows 3000000"
 
 ENHANCEMENTS = (
@@ -20,6 +22,18 @@ ENHANCEMENTS = (
         tables=("1 to 6", "of test 5", "of test 11"),
         switches=("accelerator=off,on", "accelerator=off,thread"),
         command=STUDY,
+    ),
+    Enhancement(
+        name="mirrored, two controllers",
+        what="A second copy of the disk, of which either is read and both are written; here "
+        "`mirror`, lode's own copies, or `volume`, a mirrored file system under any engine, with "
+        "`bandwidth` for the controllers.",
+        found="With a controller for each disk, scans and updates within 6 % of one disk, retrieve "
+        "into 8 % slower; two users who scan two relations 4.6 times as fast (tests 8 and 10).",
+        before="not mirrored",
+        tables=("of tests 8 and 10", "of tests 8 and 10, two users"),
+        switches=("mirror=off,idle", "volume=one-disk,mirrored"),
+        command=MIRROR,
     ),
     Enhancement(
         name="10 MHz, 500/1",
