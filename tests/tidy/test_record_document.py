@@ -76,7 +76,7 @@ def record():
     for cell_id, ordinal, elapsed_ns in [(1, 0, 9e6), (1, 1, 1e6), (1, 2, 2e6), (3, 0, 5e6)]:
         values = (cell_id, ordinal, 0, 0, 0, int(elapsed_ns), *[None] * 10)
         connection.execute(
-            "INSERT INTO sample VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,0,0,0,0,0,0,0,0,0,0)",
+            "INSERT INTO sample VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,0,0,0,0,0,0,0,0,0,0,0,0)",
             values,
         )
     connection.execute(
@@ -129,10 +129,7 @@ def test_the_examples_run_in_sqlite(texts, record):
 
 
 def test_the_median_of_an_even_number_of_samples_is_the_middle_of_two(texts, record):
-    record.execute(
-        "INSERT INTO sample"
-        " SELECT 1, 3, 0, 0, 0, 4000000, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0"
-    )
+    record.execute("INSERT INTO sample SELECT 1, 3, 0, 0, 0, 4000000" + ", 0" * 22)
     assert record.execute(queries(texts[DOCUMENT])[0]).fetchall()[0][4:] == (4, 1.0, 3.0, 9.0)
 
 

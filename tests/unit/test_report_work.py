@@ -18,7 +18,8 @@ def counted(run: Run) -> Run:
     def sample(one, ordinal):
         return replace(one, tuples=10_000 + ordinal % 2, pages=164, comparisons=0, hash_probes=7,
                        spilled_bytes=3 << 20, log_bytes=100, batches_ahead=0,
-                       functions_compiled=2, code_bytes=1536, compile_ns=1_900_000)  # fmt: skip
+                       functions_compiled=2, code_bytes=1536, compile_ns=1_900_000,
+                       first_copy_reads=9, second_copy_reads=0)  # fmt: skip
 
     return replace(run, results=tuple(
         replace(r, samples=tuple(sample(s, n) for n, s in enumerate(r.samples)))
@@ -45,7 +46,8 @@ def test_reports_show_counts_where_there_are_some():
     page = rendered("html")
     shown = (
         "164 pages, 0 comparisons, 7 hash probes, 3.00 MiB spilled, 100 B logged, "
-        "2 functions compiled, 1.50 KiB of code, 1.90 ms of compiling"
+        "2 functions compiled, 1.50 KiB of code, 1.90 ms of compiling, "
+        "9 reads of the first copy"
     )
     assert page.count(shown) >= 1
     assert "10,000" in page[page.index(shown) - 30 : page.index(shown)]

@@ -27,6 +27,10 @@ class Work:
     """Of that machine code."""
     compile_ns: int
     """It took to make it."""
+    first_copy_reads: int = 0
+    """That the first copy of a mirrored database was given; 0 without a mirror."""
+    second_copy_reads: int = 0
+    """That the second was given."""
 
     def since(self, before: "Work") -> "Work":
         """What was counted after an earlier reading."""

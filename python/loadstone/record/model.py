@@ -59,6 +59,8 @@ class Sample:
     functions_compiled: int | None = None
     code_bytes: int | None = None
     compile_ns: int | None = None
+    first_copy_reads: int | None = None
+    second_copy_reads: int | None = None
 
 
 WORK = (
@@ -72,6 +74,8 @@ WORK = (
     "functions_compiled",
     "code_bytes",
     "compile_ns",
+    "first_copy_reads",
+    "second_copy_reads",
 )
 """The fields of a sample that an engine counts of its own work."""
 

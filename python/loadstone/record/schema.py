@@ -21,7 +21,7 @@ from loadstone.record.column import (
 )
 
 APPLICATION_ID = 0x4C6F6164  # "Load": tells a record from any other SQLite file
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 
 STATUSES = ("ok", "failed", "gap", "disturbed", "invalid", "censored", "spared")
 
@@ -194,6 +194,8 @@ TABLES = (
             Column("functions_compiled", COUNT, null=True, since=7),
             Column("code_bytes", COUNT, null=True, since=7),
             _figure("compile_ns", since=7),
+            Column("first_copy_reads", COUNT, null=True, since=9),
+            Column("second_copy_reads", COUNT, null=True, since=9),
         ),
     ),
     Table(

@@ -4,7 +4,10 @@ from collections.abc import Sequence
 
 from loadstone.text.numbers import digits, duration, size
 
-SOME_ONLY = ("batches_ahead", "functions_compiled", "code_bytes", "compile_ns")
+SOME_ONLY = (
+    *("batches_ahead", "functions_compiled", "code_bytes", "compile_ns"),
+    *("first_copy_reads", "second_copy_reads"),
+)
 """What only some variants do: left out where it was not done."""
 
 
@@ -21,5 +24,7 @@ def _one(name: str, value: float) -> str:
     if name.endswith("_bytes"):
         written = {"spilled": "spilled", "log": "logged"}[name.removesuffix("_bytes")]
         return f"{size(value)} {written}"
+    if name.endswith("_copy_reads"):
+        return f"{value:,.0f} reads of the {name.removesuffix('_copy_reads')} copy"
     whole = f"{value:,.0f}" if value == int(value) else digits(value)
     return f"{whole} {name.replace('_', ' ')}"

@@ -251,9 +251,12 @@ class LodeEngine(Engine):
         return sorted(set(self._open().access_paths(statement)))
 
     def work(self) -> Work:
-        """As the query engine and the log count it."""
+        """As the query engine, the log and the mirror count it."""
         counted = self._open().counters()["query"]
-        return Work(**{one.name: counted[one.name] for one in fields(Work)})
+        mirror = self._open().mirror or {}
+        reads = {f"{copy}_copy_reads": mirror[copy]["reads"] if mirror else 0
+                 for copy in ("first", "second")}  # fmt: skip
+        return Work(**{one.name: {**counted, **reads}[one.name] for one in fields(Work)})
 
     def size_bytes(self) -> int:
         """Pages in use, of relations, indexes and the catalog."""
