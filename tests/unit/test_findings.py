@@ -376,3 +376,18 @@ def test_rungs_that_share_a_difference_name_none() -> None:
     assert not found_by(rungs.find, budgeted(PLANNER, EVEN))
     assert not found_by(rungs.find, two(Side(10.0)))
     assert not found_by(components.find, two(Side(10.0)))
+
+
+def test_steps_that_share_a_difference_are_named_together_the_fewest_that_are_most() -> None:
+    both = {"empty": 0.1, "constant": 0.2, "planned": 4.2, "counted": 8.2, "uncommitted": 9.0,
+            "whole": 10.0}  # fmt: skip
+    run = budgeted(PLANNER, both)
+    assert not found_by(rungs.find, run)
+    (found,) = found_by(rungs.find_together, run)
+    assert (found.kind, found.grade) == (
+        "parsing and planning, and finding the rows", Grade.CONSISTENT
+    )  # fmt: skip
+    share = next(each.figure for each in found.numbers if each.unit == "share")
+    assert share.value == pytest.approx((8.0 - 0.8) / 8.3, abs=0.05)
+    assert not found_by(rungs.find_together, budgeted(PLANNER, LADDER)), "one alone is most"
+    assert not found_by(rungs.find_together, budgeted(PLANNER, {"empty": 5.0, "whole": 10.0}))

@@ -40,6 +40,7 @@ RULES: tuple[Rule, ...] = (
     spent.find,
     cold_spent.find,
     fixed.find,
+    rungs.find_together,
     steep.find,
     cache.find,
     cold_reads.find,

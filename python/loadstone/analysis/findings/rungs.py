@@ -5,7 +5,8 @@ Of cells with a time budget. Named where it is certainly more than half of the d
 that the fastest lacks takes it at most as long as the step that passes over it. Where that leaves
 too much open, both are compared over the rungs that both have: one that an engine lacks, or on
 which it finds the rows by another plan than the statement's, is passed over on both sides, and the
-rung above it stands for what both add.
+rung above it stands for what both add. Where no rung alone is most of the difference, two or three
+that follow upon each other may be; the fewest are named.
 
 False where a rung does more than what the statement does there, as an engine may count rows by
 another way than it delivers them.
@@ -25,19 +26,53 @@ from loadstone.statistics.estimate import Estimate
 
 RULE = "rungs"
 MOST = 0.5
+TOGETHER_MAX = 3
+"""Steps that are named together: of a ladder of five, more would say little."""
 
 
 def find(seen: Evidence) -> Iterator[Finding]:
     """At most one for each distance of two budgets: on a rung by itself, else on several."""
     for far in seen.far():
-        slow, fast = seen.budget(far.slow), seen.budget(far.fast)
-        if slow is None or fast is None:
-            continue
-        lacking = _lacking(slow) | _lacking(fast)
-        ladders = [_ladder(seen, far, figure, lacking) for figure in (far.slow, far.fast)]
-        told = [*_certain(far, slow.ladder, fast.ladder), *_certain(far, *ladders)]
+        told = _alone(seen, far)
         if told:
             yield _finding(far, *told[0])
+
+
+def _alone(seen: Evidence, far: Distance) -> list[tuple[RungFigure, Estimate]]:
+    slow, fast = seen.budget(far.slow), seen.budget(far.fast)
+    if slow is None or fast is None:
+        return []
+    lacking = _lacking(slow) | _lacking(fast)
+    ladders = [_ladder(seen, far, figure, lacking) for figure in (far.slow, far.fast)]
+    return [*_certain(far, slow.ladder, fast.ladder), *_certain(far, *ladders)]
+
+
+def find_together(seen: Evidence) -> Iterator[Finding]:
+    """At most one for each distance of two budgets: the fewest steps in succession that are
+    certainly most of the difference where none alone is; of as many those of the largest share."""
+    for far in seen.far():
+        slow, fast = seen.budget(far.slow), seen.budget(far.fast)
+        if slow is None or fast is None or _alone(seen, far):
+            continue
+        unlike = {rung.rung for rung in fast.ladder if rung.same_plan is False}
+        for steps in range(2, TOGETHER_MAX + 1):
+            told = _together(seen, far, _lacking(slow) | unlike, steps)
+            if told:
+                yield _finding(far, *max(told, key=lambda each: each[1].value))
+                break
+
+
+def _together(
+    seen: Evidence, far: Distance, lacking: frozenset[str], steps: int
+) -> list[tuple[RungFigure, Estimate]]:
+    """So many steps of the slowest's ladder in succession, each time as one; never all of them."""
+    ladder = [rung.rung for rung in _ladder(seen, far, far.slow, lacking) if rung.beyond_ns]
+    told = []
+    for last in range(steps - 1, len(ladder)) if steps < len(ladder) else ():
+        inner = lacking.union(ladder[last - steps + 1 : last])
+        ladders = [_ladder(seen, far, figure, inner) for figure in (far.slow, far.fast)]
+        told += [each for each in _certain(far, *ladders) if each[0].rung == ladder[last]]
+    return told
 
 
 def _certain(
