@@ -115,8 +115,18 @@ class Runner:
             idle_states.close()
 
     def close(self) -> dict[str, str]:
-        """End all workers, each with its data. Returns messages about leftovers, by variant."""
-        return {worker.variant.name: left for worker in self._each if (left := worker.close())}
+        """End all workers, each with its data, and those in parallel whose data is ours alone: what
+        is done in a user's database ends at once if the user interrupts it. Returns messages about
+        leftovers, by variant."""
+        ours = [worker for worker in self._each if worker.variant.url is None]
+        closed = in_parallel(
+            {worker: worker.close for worker in ours}, strikes=[worker.strike for worker in ours]
+        )
+        told = {
+            worker.variant.name: closed[worker].result() if worker in closed else worker.close()
+            for worker in self._each
+        }
+        return {name: left for name, left in told.items() if left}
 
     def kill(self) -> dict[str, str]:
         """End all workers at once, with all their processes. Returns as `close`."""

@@ -66,6 +66,8 @@ class VariantWorker:
         self._hold = Hold()
         self._remain: list[int] = []
         self._gone = False
+        self._left = ""
+        """What `close` returned, for `kill` after an interruption."""
         self._switched = False
         """Whether the engine is what `variant` says."""
         self._heir = claim.resumed
@@ -267,7 +269,7 @@ class VariantWorker:
         stay there. Returns as `close`."""
         self._drop_spare()
         if self._gone:
-            return ""
+            return self._left
         if self._worker is not None:
             self._remain += self._worker.kill()
             self._worker = None
@@ -296,8 +298,8 @@ class VariantWorker:
         hold.close()
         if not removed and self.variant.url is not None and self._heir:
             told += self._removed_from_here(hold.name)
-        self._gone = True
-        return "; ".join(told)
+        self._left, self._gone = "; ".join(told), True
+        return self._left
 
     def _drop_spare(self) -> None:
         spare, self._spare = self._spare, None
