@@ -67,7 +67,7 @@ def queries(text: str) -> list[str]:
 def record():
     """A right cell with three samples, a failed one, and a cold one without proof."""
     connection = empty_record()
-    connection.execute("INSERT INTO session VALUES (1, '', '')")
+    connection.execute("INSERT INTO session VALUES (1, '', '', 0)")
     for cell_id, (operation, temperature, status, reason) in enumerate(
         [("a", "warm", "ok", ""), ("b", "warm", "failed", "> 60 s"), ("c", "cold", "ok", "")], 1
     ):

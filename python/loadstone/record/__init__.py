@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from loadstone.record.model import CellResult, Load, Run, Sample, Session
-    from loadstone.record.reader import read
+    from loadstone.record.reader import read, read_chapters
     from loadstone.record.writer import Recorder
 
-__all__ = ["CellResult", "Load", "Recorder", "Run", "Sample", "Session", "read"]
-_PLACES = {"read": "reader", "Recorder": "writer"}
+__all__ = ["CellResult", "Load", "Recorder", "Run", "Sample", "Session", "read", "read_chapters"]
+_PLACES = {"read": "reader", "read_chapters": "reader", "Recorder": "writer"}
 
 
 def __getattr__(name: str) -> Any:

@@ -4,7 +4,7 @@ import dataclasses
 import hashlib
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -42,23 +42,36 @@ from loadstone.text.shape import OneOf, Within, shaped, strict_json
 
 ROWS_MAX = 2 * SAMPLES_MAX
 """Of a table: a cell that was disturbed may have been measured twice."""
+CHAPTERS_SINCE, CHAPTERS_MAX = 9, 100
+"""The first schema whose records may hold several benchmarks; and the most of them."""
 NOT_AT_CLOCK = "its pages were not counted when the clock started, but before the engine opened"
 
 
 def read(path: Path) -> Run:
-    """Read a whole record, also while its run goes on.
+    """Read a whole record of one benchmark; otherwise as `read_chapters`."""
+    runs = read_chapters(path)
+    if len(runs) > 1:
+        raise RecordError(f"{path} holds {len(runs)} benchmarks", hint="read each of its chapters")
+    return runs[0]
+
+
+def read_chapters(path: Path) -> tuple[Run, ...]:
+    """Read a whole record, benchmark by benchmark, also while its run goes on.
 
     Raises `RecordError` with the reason: any record is read, checked, and left unchanged.
     """
     connection, version = opened(path)
     try:
-        return _run(_Source(connection, version))
+        runs = tuple(_run(source) for source in _chapters(connection, version))
     except (RecordError, InputError) as error:
         raise RecordError(f"{path} is damaged: {error.message}", hint=error.hint) from error
     except (sqlite3.Error, UnicodeDecodeError) as error:
         raise RecordError(f"{path} is damaged: {error}") from error
     finally:
         connection.close()
+    if len(runs) > 1 and any(run.plan.study is not None for run in runs):
+        raise RecordError(f"{path} is damaged: one of its benchmarks is a study")
+    return runs
 
 
 Flipped = tuple[str, tuple[str, ...]]
@@ -69,10 +82,15 @@ Nanoseconds = Annotated[int, Within(0, 10**18)]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Source:
-    """A record's tables as its schema has them, each row checked against what is declared."""
+    """A record's tables as its schema has them: the rows of one chapter, each checked against what
+    is declared. The first chapter's source checks those of all."""
 
     connection: sqlite3.Connection
     version: int
+    chapter: int = 0
+    of_session: Mapping[Any, Any] = dataclasses.field(default_factory=dict)
+    of_cell: Mapping[Any, Any] = dataclasses.field(default_factory=dict)
+    """The chapter of each session, and of each cell; both empty where a record has but one."""
 
     def rows(self, name: str) -> Iterator[dict[str, Any]]:
         """A table's rows in the order of writing, by the names of now of their columns, without
@@ -91,8 +109,53 @@ class _Source:
                     f"its table {name} has more than {ROWS_MAX:,} rows, the most of a record",
                     hint="no run writes so many: it was made by another program",
                 )
-            row = declared.checked(dict(zip(names, values, strict=True)))
-            yield earlier_names.row_now(name, row, self.version)
+            row = dict(zip(names, values, strict=True))
+            if self.chapter and self._place(name, row) != self.chapter:
+                continue
+            row = declared.checked(row)
+            if self._place(name, row) == self.chapter:
+                row.pop("chapter", None)
+                yield earlier_names.row_now(name, row, self.version)
+
+    def _place(self, name: str, row: Mapping[str, Any]) -> Any:
+        """The chapter of a row. Raises `RecordError` where it belongs to nothing."""
+        if self.version < CHAPTERS_SINCE:
+            return 0
+        if "chapter" in row:
+            return row["chapter"]
+        by_cell = "cell_id" in row and name != "cell"
+        known, key = (self.of_cell, "cell_id") if by_cell else (self.of_session, "session_id")
+        if row[key] not in known:
+            raise RecordError(f"its table {name} has a row of {key} {shown(row[key])}, and no such")
+        return known[row[key]]
+
+
+def _chapters(connection: sqlite3.Connection, version: int) -> Iterator[_Source]:
+    """A source for each benchmark of a record. Raises `RecordError` where they are not numbered."""
+    if version < CHAPTERS_SINCE:
+        yield _Source(connection, version)
+        return
+    numbers = [number for (number,) in _checked(connection, "run", "chapter")]
+    if len(numbers) > CHAPTERS_MAX or numbers != [*range(len(numbers))]:
+        raise RecordError(f"its benchmarks are numbered {shown(numbers)}")
+    if connection.execute("SELECT count(DISTINCT run_id) FROM run").fetchone()[0] > 1:
+        raise RecordError("its benchmarks are of several runs")
+    of_session = dict(_checked(connection, "session", "session_id", "chapter"))
+    if unknown := set(of_session.values()) - set(numbers):
+        raise RecordError(f"a session is of chapter {shown(min(unknown))}, and no such")
+    cells = _checked(connection, "cell", "cell_id", "session_id")
+    of_cell = {cell: of_session.get(session) for cell, session in cells}
+    for number in numbers or [0]:
+        yield _Source(connection, version, number, of_session, of_cell)
+
+
+def _checked(connection: sqlite3.Connection, name: str, *columns: str) -> Iterator[tuple[Any, ...]]:
+    """Some columns of a table in the order of writing."""
+    # Names of ours, never input.
+    query = f"SELECT {', '.join(columns)} FROM {name} ORDER BY rowid"  # noqa: S608
+    for values in connection.execute(query):
+        table(name).checked(dict(zip(columns, values, strict=True)))
+        yield values
 
 
 def _run(source: _Source) -> Run:

@@ -52,6 +52,9 @@ PERCENTILES = json_text(1_000)
 
 SESSION = Column("session_id", ID, more="REFERENCES session")
 CELL = Column("cell_id", ID, more="REFERENCES cell")
+CHAPTER = Column("chapter", ORDINAL, since=9)
+"""Of a run of several benchmarks: which of them, from 0. Rows of a session, and of a cell, belong
+to that of their session."""
 
 
 def _figure(column: str, *, since: int = 1) -> Column:
@@ -69,6 +72,7 @@ TABLES = (
             Column("plan", json_text(1 << 25)),
             Column("published", json_text(1 << 22)),
             Column("presentation", json_text(1 << 20), since=6),
+            CHAPTER,
         ),
     ),
     Table(
@@ -77,6 +81,7 @@ TABLES = (
             Column("session_id", ID, more="PRIMARY KEY"),
             Column("started_at", AT),
             Column("command", MESSAGE),
+            CHAPTER,
         ),
     ),
     Table(
@@ -118,6 +123,7 @@ TABLES = (
             Column("storage", NAME),
             Column("destination", NAME),
             Column("quel", TEXT),
+            CHAPTER,
         ),
     ),
     Table(
@@ -127,12 +133,13 @@ TABLES = (
             Column("rows", SCALE),
             Column("variation", ORDINAL),
             Column("text", TEXT),
+            CHAPTER,
         ),
         since=5,
     ),
     Table(
         "structure_note",
-        (Column("variant", VARIANT), Column("storage", NAME), Column("note", MESSAGE)),
+        (Column("variant", VARIANT), Column("storage", NAME), Column("note", MESSAGE), CHAPTER),
     ),
     Table(
         "load",

@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,15 @@ BUDGET_TABLES = {
 """Table -> the field of a budget whose items are its rows."""
 
 
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """What a record holds of a benchmark before anything is measured."""
+
+    plan: Plan
+    published: Mapping[str, Any]
+    presentation: Presentation
+
+
 def now() -> str:
     """Wall-clock time of an event, UTC, to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -55,6 +65,45 @@ def refuse_existing(path: Path) -> None:
         raise RecordError(f"cannot write the record {path}: it is not a file", hint="name another")
 
 
+def begin(path: Path, chapters: Sequence[Chapter], run_id: str, version: str) -> None:
+    """Write a new record that holds its run and no session; an existing file is never
+    overwritten."""
+    heads = [
+        {
+            "run_id": run_id,
+            "created_at": now(),
+            "loadstone_version": version,
+            "plan_hash": chapter.plan.hash,
+            "plan": chapter.plan.to_json(),
+            "published": json.dumps(chapter.published),
+            "presentation": chapter.presentation.to_json(),
+            "chapter": number,
+        }
+        for number, chapter in enumerate(chapters)
+    ]
+    refuse_existing(path)
+    check_beside(path)
+    there = path.exists()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            # One transaction: what ends it leaves an empty file or a record that holds its run.
+            connection.executescript(
+                f"BEGIN IMMEDIATE; PRAGMA application_id={APPLICATION_ID};"
+                f"PRAGMA user_version={SCHEMA_VERSION}; {definitions()}"
+            )
+            for head in heads:
+                _insert(connection, "run", head)
+            connection.execute("COMMIT")
+    except (OSError, sqlite3.Error) as error:
+        if not there and path.exists() and not path.stat().st_size:
+            path.unlink()  # ours, and it holds nothing: it cannot be resumed
+        raise RecordError(
+            f"cannot write the record {path}: {error}",
+            hint="make room, or name another place with --record; then start the run again",
+        ) from error
+
+
 class Recorder:
     """One session's access to a record. Rows are only ever added.
 
@@ -62,10 +111,13 @@ class Recorder:
     there when the record is opened again. Raises `RecordError`, and the file keeps its contents.
     """
 
-    def __init__(self, path: Path, session_id: int, connection: sqlite3.Connection) -> None:
+    def __init__(
+        self, path: Path, session_id: int, connection: sqlite3.Connection, chapter: int = 0
+    ) -> None:
         self.path = path
         self.session_id = session_id
         self._connection = connection
+        self._chapter = chapter
 
     @classmethod
     def create(
@@ -78,54 +130,28 @@ class Recorder:
         version: str,
         command: str = "",
     ) -> "Recorder":
-        """Start a new record; an existing file is never overwritten. `command` is what the user
-        typed, without secrets."""
-        declared = presentation.to_json()
-        refuse_existing(path)
-        check_beside(path)
-        there = path.exists()
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-                # One transaction: what ends it leaves an empty file or a record that holds its run.
-                connection.executescript(
-                    f"BEGIN IMMEDIATE; PRAGMA application_id={APPLICATION_ID};"
-                    f"PRAGMA user_version={SCHEMA_VERSION}; {definitions()}"
-                )
-                head = {
-                    "run_id": run_id,
-                    "created_at": now(),
-                    "loadstone_version": version,
-                    "plan_hash": plan.hash,
-                    "plan": plan.to_json(),
-                    "published": json.dumps(published),
-                    "presentation": declared,
-                }
-                _insert(connection, "run", head)
-                connection.execute("COMMIT")
-        except (OSError, sqlite3.Error) as error:
-            if not there and path.exists() and not path.stat().st_size:
-                path.unlink()  # ours, and it holds nothing: it cannot be resumed
-            raise RecordError(
-                f"cannot write the record {path}: {error}",
-                hint="make room, or name another place with --record; then start the run again",
-            ) from error
+        """Start a new record of one benchmark, and its session. `command` is what the user typed,
+        without secrets."""
+        begin(path, [Chapter(plan, published, presentation)], run_id, version)
         return cls.resume(path, command)
 
     @classmethod
-    def resume(cls, path: Path, command: str = "") -> "Recorder":
-        """Open an existing record for another session."""
-        return cls._session(path, owned(path), command)
+    def resume(cls, path: Path, command: str = "", chapter: int = 0) -> "Recorder":
+        """Open an existing record for another session, of this one of its benchmarks."""
+        return cls._session(path, owned(path), command, chapter)
 
     @classmethod
-    def _session(cls, path: Path, connection: sqlite3.Connection, command: str) -> "Recorder":
+    def _session(
+        cls, path: Path, connection: sqlite3.Connection, command: str, chapter: int
+    ) -> "Recorder":
+        begun = {"started_at": now(), "command": command, "chapter": chapter}
         try:
             connection.execute("PRAGMA synchronous=FULL")
             connection.execute("PRAGMA foreign_keys=ON")
-            session_id = _insert(connection, "session", {"started_at": now(), "command": command})
+            session_id = _insert(connection, "session", begun)
         except sqlite3.Error as error:
             raise _cannot_write(path, error) from error
-        return cls(path, session_id, connection)
+        return cls(path, session_id, connection, chapter)
 
     def machine(self, description: Mapping[str, Any]) -> None:
         """The machine and the software, as found at the start of this session."""
@@ -149,17 +175,18 @@ class Recorder:
 
     def operations(self, operations: Sequence[OperationText]) -> None:
         """The operations of a scale, in the paper's order."""
-        rows = [by_name(operation) for operation in operations]
+        rows = [by_name(operation) | {"chapter": self._chapter} for operation in operations]
         self._many("operation", [{"query_group": row.pop("group"), **row} for row in rows])
 
     def inputs(self, inputs: Sequence[InputText]) -> None:
         """The inputs of variations of a scale's operations."""
-        self._many("input", [by_name(item) for item in inputs])
+        self._many("input", [by_name(item) | {"chapter": self._chapter} for item in inputs])
 
     def structure_notes(self, notes: Sequence[tuple[str, str, str]]) -> None:
         """(variant, storage, note)."""
-        names = ("variant", "storage", "note")
-        self._many("structure_note", [dict(zip(names, note, strict=True)) for note in notes])
+        names = ("variant", "storage", "note", "chapter")
+        rows = [dict(zip(names, (*note, self._chapter), strict=True)) for note in notes]
+        self._many("structure_note", rows)
 
     def load(self, load: Load) -> None:
         """A relation has been loaded."""
