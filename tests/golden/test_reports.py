@@ -98,6 +98,19 @@ def test_bytes_of_a_program(name: str, file: str, normal, request: pytest.Fixtur
 
 @pytest.mark.parametrize(
     ("name", "file", "normal"),
+    [
+        ("md", "chapters.md.golden", bytes),
+        ("html", "chapters.html.golden", page_text),
+        ("csv", "chapters.csv.golden", bytes),
+    ],
+)
+def test_bytes_of_several_benchmarks(name: str, file: str, normal, request) -> None:
+    runs = (make_run(FEW[:2], repeat=2, scales=(10_000,)), make_oo1_run())
+    check(file, normal(registry.load_report(name)().of(runs)), request)
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "normal"),
     [("html", "study.html.golden", page_text), ("md", "study.md.golden", bytes)],
 )
 def test_bytes_of_a_study(name: str, file: str, normal, request: pytest.FixtureRequest) -> None:

@@ -4,6 +4,7 @@ Only usable cells of a variant and its A/A control count; a pair beyond the limi
 counted as that.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -71,7 +72,11 @@ def _first_key(control: CellResult) -> str:
 
 def noise_of(run: Run) -> Noise | None:
     """The A/A noise of a run; None without an A/A control."""
-    cells = aa_cells(run)
+    return noise_among(aa_cells(run))
+
+
+def noise_among(cells: Sequence[AACell]) -> Noise | None:
+    """The A/A noise of these cells; None without any."""
     if not cells:
         return None
     differences = [cell.difference for cell in cells]

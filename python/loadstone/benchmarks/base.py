@@ -135,6 +135,8 @@ class Benchmark(ABC):
     editions: ClassVar[tuple[str, ...]]
     default_edition: ClassVar[str]
     default_scales: ClassVar[tuple[int, ...]]
+    year: ClassVar[int] = 9999
+    """Of the paper: a run of all benchmarks begins with the oldest."""
     default_variants: ClassVar[tuple[str, ...]] = ("sqlite", "duckdb", "postgresql")
     study_on: ClassVar[str] = ""
     """The variant whose switches a study turns where the user names none; empty: the user must."""

@@ -33,7 +33,7 @@ def compare(
         str, typer.Option("--format", "-f", metavar="NAME", help="Print a table, md or json.")
     ] = "table",
 ) -> int:
-    """Compare two records, or variants of one.
+    """Compare two records, or variants of one, each benchmark with itself.
 
     Only like cells are compared, on equal terms. Records are only read.
 
@@ -42,11 +42,11 @@ def compare(
     """
     import sys
 
+    from loadstone.analysis.compare.chapters import compare_chapters
     from loadstone.analysis.compare.compare import NO_REGRESSION
-    from loadstone.analysis.compare.compare import compare as compared
     from loadstone.diagnostics import EXIT_OF_COMPARISON, say
     from loadstone.errors import InputError
-    from loadstone.record import read
+    from loadstone.record import read_chapters
     from loadstone.report.comparison import formats, wording
     from loadstone.text.parsing import share
 
@@ -54,16 +54,17 @@ def compare(
         known = ", ".join(formats.FORMATS)
         raise InputError(f"no format {form!r}", hint=f"--format takes: {known}")
     threshold = share(fail_on, "--fail-on")
-    found = compared(
-        read(a),
-        read(b) if b else None,
+    found = compare_chapters(
+        read_chapters(a),
+        read_chapters(b) if b else None,
         variants=variants,
         threshold=threshold,
         across=across or (),
     )
-    formats.write(found, form, sys.stdout)
+    formats.write_chapters(found, form, sys.stdout)
     if found.outcome != NO_REGRESSION:
         say(f"loadstone: {found.outcome}")
-        if advice := wording.advice(found):
+        told = (wording.advice(comparison) for _, comparison in found.comparisons)
+        for advice in dict.fromkeys(filter(None, told)):
             say(f"  {advice}")
     return EXIT_OF_COMPARISON[found.outcome]

@@ -31,11 +31,11 @@ def report(
 
     from loadstone import registry
     from loadstone.diagnostics import tell
-    from loadstone.record import read
+    from loadstone.record import read_chapters
     from loadstone.text.files import check_replaceable, write_atomically
 
     renderer = registry.load_report(form)()
-    data = renderer.render(read(record))
+    data = renderer.of(read_chapters(record))
     if out == Path("-") or (out is None and renderer.printable):
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()

@@ -13,6 +13,12 @@ import typer
 from loadstone.plan.choices import DEFINED, RUN, Choice
 
 Quick = Annotated[bool, typer.Option("--quick", help="Use the quick preset, which takes seconds.")]
+All = Annotated[
+    bool,
+    typer.Option(
+        "--all", help="Run the quick preset of every benchmark into one record and one page."
+    ),
+]
 PlanFile = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Read these choices from a TOML file.")
 ]
@@ -78,6 +84,7 @@ def _annotation(choice: Choice) -> Any:
 def run(
     *,
     quick: Quick = False,
+    every: All = False,
     plan: PlanFile = None,
     record: Record = None,
     resume: Resume = None,
@@ -96,7 +103,7 @@ def run(
     """
     if quick:
         given["preset"] = "quick"
-    return started(made(given), plan, record, resume, dry_run=dry_run, page=page)
+    return started(made(given), plan, record, resume, dry_run=dry_run, page=page, every=every)
 
 
 def started(
@@ -108,12 +115,13 @@ def started(
     dry_run: bool,
     page: bool,
     study: bool = False,
+    every: bool = False,
 ) -> int:
-    """Start or resume a run, or a `study`, or print its plan or what is left of it. Returns the
-    exit code."""
+    """Start or resume a run, one of `every` benchmark, or a `study`, or print its plan or what is
+    left of it. Returns the exit code."""
     from loadstone.diagnostics import tell
     from loadstone.errors import InputError
-    from loadstone.run import resumption, session
+    from loadstone.run import chapters, resumption, session
 
     if resume is not None:
         for option, file in (("--plan", plan), ("--record", record)):
@@ -127,6 +135,12 @@ def started(
             tell(resumption.describe_left(resume, chosen))
             return 0
         return session.resume(resume, chosen, page=page)
+    if every:
+        several = chapters.plan_all(chosen, plan)
+        if dry_run:
+            tell(chapters.describe_all(several))
+            return 0
+        return session.start(several, record, page=page)
     planned = session.plan_from(chosen, plan)
     if dry_run:
         tell(session.describe(planned.plan))

@@ -310,13 +310,18 @@ def read_choices(path: Path) -> Choices:
 
 def read_given(path: Path) -> dict[str, Any]:
     """The entries of a plan file, without defaults; checked by name and type."""
-    text = read_text(path, FILE_BYTES_MAX, "the plan")
-    try:
-        data = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is not a TOML file: {str(error).partition(';')[0]}") from error
+    data = read_toml(path)
     checked = choices_from(data, str(path))
     return {name: getattr(checked, name) for name in data}
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The entries of a plan file as they are. Raises `InputError`."""
+    text = read_text(path, FILE_BYTES_MAX, "the plan")
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is not a TOML file: {str(error).partition(';')[0]}") from error
 
 
 def choices_from(data: Mapping[str, Any], source: str) -> Choices:

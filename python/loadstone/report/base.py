@@ -2,8 +2,10 @@
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import ClassVar
 
+from loadstone.errors import InputError
 from loadstone.record.model import Run
 
 
@@ -25,3 +27,14 @@ class Report(ABC):
     @abstractmethod
     def render(self, run: Run) -> bytes:
         """The whole report."""
+
+    def render_chapters(self, runs: Sequence[Run]) -> bytes:
+        """The whole report of a record of several benchmarks."""
+        raise InputError(
+            f"this format has no form for a record of {len(runs)} benchmarks",
+            hint="loadstone report RECORD --format html, md, csv, json or parquet",
+        )
+
+    def of(self, runs: Sequence[Run]) -> bytes:
+        """The whole report of a record's benchmarks."""
+        return self.render(runs[0]) if len(runs) == 1 else self.render_chapters(runs)

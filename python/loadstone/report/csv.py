@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from collections.abc import Sequence
 from typing import ClassVar
 
 from loadstone.analysis.summary import summarise
@@ -20,10 +21,14 @@ class CsvReport(Report):
 
     def render(self, run: Run) -> bytes:
         """UTF-8, comma-separated, lines ending in LF."""
+        return self.render_chapters([run])
+
+    def render_chapters(self, runs: Sequence[Run]) -> bytes:
+        """As `render`: a row tells its benchmark."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(column.name for column in COLUMNS)
-        for told in cells(summarise(run)):
+        for told in (told for run in runs for told in cells(summarise(run))):
             values = flat(told).values()
             writer.writerow(inert(v) if isinstance(v, str) else v for v in values)
         return text.getvalue().encode()

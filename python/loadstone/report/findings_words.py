@@ -1,8 +1,9 @@
 """The findings in words, the same for every format."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from loadstone.analysis.chapters import Chapter, themes
 from loadstone.analysis.findings.finding import Finding, Grade
 from loadstone.analysis.findings.learned import Learned, Theme, Why
 from loadstone.analysis.summary import Summary
@@ -43,6 +44,8 @@ class ThemeWords:
     """Rows beyond `others`, which are not named."""
     terms: str
     """What of the first is not on equal terms; empty if nothing."""
+    chapter: int = 0
+    """Which benchmark of the record it is about."""
 
     @property
     def likewise(self) -> str:
@@ -55,6 +58,21 @@ def theme_words(whole: Summary, found: Learned) -> list[ThemeWords]:
     """All of them, in their order."""
     titles = {text.name: text.title for text in whole.run.operations}
     return [_theme(whole, titles, theme) for theme in found.themes]
+
+
+def chapters_words(found: Sequence[Chapter]) -> list[ThemeWords]:
+    """Those of all benchmarks of a record, each place with its benchmark."""
+    titles = [{text.name: text.title for text in one.whole.run.operations} for one in found]
+    return [
+        _in_chapter(_theme(chapter.whole, titles[chapter.number], theme), chapter)
+        for chapter, theme in themes(found)
+    ]
+
+
+def _in_chapter(told: ThemeWords, chapter: Chapter) -> ThemeWords:
+    name = chapter.whole.words.title
+    place = replace(told.place, words=f"{name}: {told.place.words}")
+    return replace(told, place=place, chapter=chapter.number)
 
 
 def _theme(whole: Summary, titles: Mapping[str, str], theme: Theme) -> ThemeWords:
@@ -89,11 +107,17 @@ def why_words(why: Why) -> str:
 
 def brief_lines(whole: Summary, found: Learned) -> list[str]:
     """A line for each theme, for a terminal: what matters first, since its end may be cut."""
-    said = []
-    for theme in found.themes:
-        first = theme.first
-        name = whole.labels.get(first.variant, first.variant)
-        own = first.brief if first.brief.startswith(name) else f"{name}: {first.brief}"
-        more = f" and {len(theme.findings) - 1} more" if len(theme.findings) > 1 else ""
-        said.append(f"{theme.grade}: {first.operation}{more}: {own}")
-    return said
+    return [_brief(whole, theme) for theme in found.themes]
+
+
+def chapters_lines(found: Sequence[Chapter]) -> list[tuple[Chapter, str]]:
+    """As `brief_lines`, of all benchmarks of a record."""
+    return [(chapter, _brief(chapter.whole, theme)) for chapter, theme in themes(found)]
+
+
+def _brief(whole: Summary, theme: Theme) -> str:
+    first = theme.first
+    name = whole.labels.get(first.variant, first.variant)
+    own = first.brief if first.brief.startswith(name) else f"{name}: {first.brief}"
+    more = f" and {len(theme.findings) - 1} more" if len(theme.findings) > 1 else ""
+    return f"{theme.grade}: {first.operation}{more}: {own}"

@@ -3,15 +3,18 @@
 import base64
 import dataclasses
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from loadstone.analysis.calibration import calibration
+from loadstone.analysis.chapters import chapters, verdict_of
 from loadstone.analysis.growth import Growth, growth
 from loadstone.analysis.ladder import ladders
 from loadstone.analysis.routines import profiles
 from loadstone.analysis.summary import Summary, summarise
 from loadstone.analysis.verdict import Verdict, verdict
 from loadstone.control_characters import legible_json
+from loadstone.plan.chapters import hash_of
 from loadstone.record.model import Run, UsersPoint
 from loadstone.report.base import Report
 from loadstone.report.budget_json import budget_objects
@@ -32,12 +35,39 @@ class JsonReport(Report):
         """UTF-8, one line."""
         return encode(summarise(run))
 
+    def render_chapters(self, runs: Sequence[Run]) -> bytes:
+        """UTF-8, one line: the object of each benchmark in `chapters`."""
+        return encode_chapters([summarise(run) for run in runs])
+
 
 def encode(whole: Summary) -> bytes:
     """The report of a summary that is made already."""
+    return _line(_content(whole))
+
+
+def encode_chapters(wholes: Sequence[Summary]) -> bytes:
+    """The report of a run of several benchmarks, whose summaries are made already."""
+    first = wholes[0].run
+    content = {
+        "schema": SCHEMA,
+        "run_id": first.run_id,
+        "created_at": first.created_at,
+        "loadstone_version": first.loadstone_version,
+        "plan": {"hash": hash_of([whole.run.plan for whole in wholes])},
+        "verdict": _verdict(verdict_of(chapters(wholes))),
+        "chapters": [_content(whole) for whole in wholes],
+    }
+    return _line(content)
+
+
+def _line(content: Mapping[str, Any]) -> bytes:
+    return legible_json(content, separators=(",", ":")).encode() + b"\n"
+
+
+def _content(whole: Summary) -> dict[str, Any]:
     run = whole.run
     texts = {(text.name, text.rows): text for text in run.operations}
-    content = {
+    return {
         "schema": SCHEMA,
         "run_id": run.run_id,
         "created_at": run.created_at,
@@ -68,7 +98,6 @@ def encode(whole: Summary) -> bytes:
         "published": run.published,
         "presentation": dataclasses.asdict(run.presentation),
     }
-    return legible_json(content, separators=(",", ":")).encode() + b"\n"
 
 
 def _plan(run: Run) -> dict[str, Any]:

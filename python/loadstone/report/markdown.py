@@ -1,13 +1,20 @@
 """The Markdown report: verdict, summary and the paper's tables, for a pull request or a README."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from loadstone.analysis.budget import budgets
 from loadstone.analysis.budget_overview import overviews
 from loadstone.analysis.calibration import calibration
 from loadstone.analysis.cell_summary import CellSummary
+from loadstone.analysis.chapters import (
+    Chapter,
+    chapters,
+    circumstances_of,
+    headline_of,
+    verdict_of,
+)
 from loadstone.analysis.findings.learned import Learned, learned
 from loadstone.analysis.growth import growth
 from loadstone.analysis.published import comparisons
@@ -17,6 +24,9 @@ from loadstone.analysis.summary import Row, Summary, View, summarise
 from loadstone.analysis.terms import terms
 from loadstone.analysis.user_points import users_tables
 from loadstone.analysis.verdict import circumstances, headline, verdict
+from loadstone.control_characters import legible
+from loadstone.plan.chapters import command_of, file_of, hash_of
+from loadstone.plan.plan import Plan
 from loadstone.record.model import Run
 from loadstone.report import (
     reproduce,
@@ -24,7 +34,7 @@ from loadstone.report import (
 from loadstone.report.base import Report
 from loadstone.report.budget_words import overview_rows, quality_line
 from loadstone.report.calibration_table import CalibrationRow, calibration_table
-from loadstone.report.findings_words import NONE, theme_words, why_words
+from loadstone.report.findings_words import NONE, ThemeWords, chapters_words, theme_words, why_words
 from loadstone.report.ladder_words import (
     LadderCell,
     LadderTable,
@@ -53,6 +63,30 @@ class MarkdownReport(Report):
         """UTF-8, GitHub's Markdown."""
         return ("\n".join(_lines(summarise(legible_run(run)), run.plan.hash)) + "\n").encode()
 
+    def render_chapters(self, runs: Sequence[Run]) -> bytes:
+        """UTF-8: the verdict and the findings of all, then a chapter for each benchmark."""
+        plans = [run.plan for run in runs]
+        found = chapters([summarise(legible_run(run)) for run in runs])
+        return ("\n".join(_chapters(found, plans)) + "\n").encode()
+
+
+def _chapters(found: Sequence[Chapter], plans: Sequence[Plan]) -> Iterable[str]:
+    wholes = [chapter.whole for chapter in found]
+    yield f"**{plain(headline_of(wholes))}**  "
+    yield f"{plain(circumstances_of([whole.run for whole in wholes]))}  "
+    yield plain(verdict_of(found).sentence())
+    yield from _themes(chapters_words(found))
+    for chapter in found:
+        yield from ("", f"## {plain(chapter.title)}", "")
+        yield f"{plain(headline(chapter.whole))}  "
+        yield plain(chapter.verdict.sentence())
+        yield from _chapter(chapter.whole, chapter.learned)
+    yield from ("", "<details><summary>The plan as a file</summary>", "")
+    yield from ("```toml", *legible(file_of(plans)).splitlines(), "```", "", "</details>")
+    run_id = plain(wholes[0].run.run_id)
+    yield ""
+    yield f"Run again: {code(command_of(plans))} · run {run_id}, plan {hash_of(plans)}"
+
 
 def _lines(whole: Summary, plan_hash: str) -> Iterable[str]:
     run = whole.run
@@ -60,7 +94,15 @@ def _lines(whole: Summary, plan_hash: str) -> Iterable[str]:
     yield f"{plain(circumstances(run))}  "
     yield plain(verdict(whole).sentence())
     found = learned(whole)
-    yield from _learned(whole, found)
+    yield from _themes(theme_words(whole, found))
+    yield from _chapter(whole, found)
+    yield ""
+    yield f"Run again: {code(reproduce.command(run))} · run {plain(run.run_id)}, plan {plan_hash}"
+
+
+def _chapter(whole: Summary, found: Learned) -> Iterable[str]:
+    """What is told of one benchmark beneath its findings."""
+    run = whole.run
     study = study_map(run)
     if study is not None:
         yield from study_map_lines(study, whole)
@@ -80,13 +122,10 @@ def _lines(whole: Summary, plan_hash: str) -> Iterable[str]:
     yield from _users(run)
     if study is None:
         yield from _unequal(whole)
-    yield ""
-    yield f"Run again: {code(reproduce.command(run))} · run {plain(run.run_id)}, plan {plan_hash}"
 
 
-def _learned(whole: Summary, found: Learned) -> Iterable[str]:
+def _themes(themes: Sequence[ThemeWords]) -> Iterable[str]:
     """The findings, the weightiest of a grade first."""
-    themes = theme_words(whole, found)
     yield from ("", "**What was learned**", "")
     if not themes:
         yield NONE

@@ -118,22 +118,23 @@ class Panel:
         return tuple(words for words in (text.storage, into, text.query) if words)
 
 
-def panels(summary: Summary) -> tuple[Panel, ...]:
-    """A panel for every operation at every scale."""
+def panels(summary: Summary, at: str = "", share: float = 1.0) -> tuple[Panel, ...]:
+    """A panel for every operation at every scale. `at` begins their names on a page of which they
+    have a share."""
     found: dict[tuple[int, str], tuple[OperationText, list[CellSummary]]] = {}
     for view in summary.views:
         for row in view.all_rows:
             key = (view.rows, row.operation.name)
             found.setdefault(key, (row.operation, []))[1].extend(row.figures.values())
     results = {result.cell.key: result for result in summary.run.results}
-    caps = _cap(summary.run.results), _dots(summary.run.results)
+    caps = _cap(summary.run.results, share), _dots(summary.run.results, share)
     return tuple(
-        _panel(f"p{index}", text, figures, results, summary, caps)
+        _panel(f"{at}p{index}", text, figures, results, summary, caps)
         for index, (text, figures) in enumerate(found.values())
     )
 
 
-def _cap(results: Iterable[CellResult]) -> int:
+def _cap(results: Iterable[CellResult], share: float) -> int:
     """The longest cut of a text at which all texts together fit the page."""
     # A panel tells each variant's statement once, whatever the temperature.
     cells = {(r.cell.operation, r.cell.rows, r.cell.variant): r for r in results if r.statements}
@@ -145,16 +146,17 @@ def _cap(results: Iterable[CellResult]) -> int:
         if text
     ]
     for cap in TEXT_CAPS:
-        if sum(whole * min(1.0, cap / count) for count, whole in lengths) <= TEXT_BUDGET_BYTES:
+        cut = sum(whole * min(1.0, cap / count) for count, whole in lengths)
+        if cut <= TEXT_BUDGET_BYTES * share:
             return cap
     return TEXT_CAPS[-1]
 
 
-def _dots(results: Iterable[CellResult]) -> int:
+def _dots(results: Iterable[CellResult], share: float) -> int:
     """The most samples of a cell that are drawn, so that all cells' together fit the page."""
     counts = [len(result.samples) for result in results]
     for cap in DOT_CAPS:
-        if sum(min(count, cap) for count in counts) <= DOTS_BUDGET:
+        if sum(min(count, cap) for count in counts) <= DOTS_BUDGET * share:
             return cap
     return DOT_CAPS[-1]
 

@@ -6,12 +6,14 @@ not lost on the way.
 
 import dataclasses
 import re
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from loadstone.analysis.summary import summarise
+from loadstone.plan.chapters import hash_of
 from loadstone.record.model import Run, Sample, by_name
 from loadstone.report.base import Report
 from loadstone.report.columns import COLUMNS, cells, flat
@@ -35,10 +37,17 @@ class ParquetReport(Report):
 
     def render(self, run: Run) -> bytes:
         """A Parquet file, zstd; its metadata names the run and the plan."""
-        names = {b"run_id": run.run_id, b"plan_hash": run.plan.hash}
+        return self.render_chapters([run])
+
+    def render_chapters(self, runs: Sequence[Run]) -> bytes:
+        """As `render`: a row tells its benchmark, and the metadata name all plans together."""
+        plan_hash = hash_of([run.plan for run in runs])
+        names = {b"run_id": runs[0].run_id, b"plan_hash": plan_hash}
         schema = pa.unify_schemas([CELL, SAMPLE]).with_metadata(names)
+        rows = [row for run in runs for row in _rows(run)]
+        table = pa.Table.from_pylist(rows, schema)
         sink = pa.BufferOutputStream()
-        pq.write_table(pa.Table.from_pylist(_rows(run), schema), sink, compression="zstd")
+        pq.write_table(table, sink, compression="zstd")
         return bytes(sink.getvalue())
 
 

@@ -6,9 +6,9 @@ measurement.
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from loadstone import diagnostics
 from loadstone._core import clock_ns
@@ -247,17 +247,27 @@ def _console(*, stderr: bool) -> "Console":
 
 
 def print_summary(
-    run: Run, record: Path, page: Path | None = None, console: "Console | None" = None
+    runs: Run | Sequence[Run],
+    record: Path,
+    page: Path | None = None,
+    console: "Console | None" = None,
 ) -> None:
     """The page's order on one screen, on stdout: the verdict, the summary by groups, failures,
-    growth, terms, and the next steps."""
-    if run.plan.study is not None:
+    growth, terms, and the next steps. Of several benchmarks the verdict on all, then each."""
+    run = runs if isinstance(runs, Run) else runs[0]
+    told: Any = run
+    parts: Callable[..., Iterable[RenderableType]]
+    if not isinstance(runs, Run) and len(runs) > 1:
+        from loadstone.report.terminal_summary import chapters_summary as parts
+
+        told = runs
+    elif run.plan.study is not None:
         from loadstone.report.terminal_study import study_summary as parts
     else:
         from loadstone.report.terminal_summary import summary as parts
 
     target = console or _console(stderr=False)
-    for part in parts(run, record, page):
+    for part in parts(told, record, page):
         # Printing a text alone forgets how it wanted to be cut.
         target.print(
             part, no_wrap=getattr(part, "no_wrap", None), overflow=getattr(part, "overflow", None)

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from loadstone.analysis.advice import advice
 from loadstone.analysis.calibration import calibration
+from loadstone.analysis.chapters import chapters, circumstances_of, headline_of, verdict_of
 from loadstone.analysis.cold_warm import cost_of_cold
 from loadstone.analysis.findings.learned import learned
 from loadstone.analysis.growth import growth
@@ -19,12 +20,12 @@ from loadstone.analysis.published import comparisons
 from loadstone.analysis.standing import UNDECIDED, typically_behind, unjudged
 from loadstone.analysis.summary import Row, Summary, View, summarise
 from loadstone.analysis.terms import terms
-from loadstone.analysis.verdict import OWN, circumstances, headline, verdict
+from loadstone.analysis.verdict import OWN, Verdict, circumstances, headline, verdict
 from loadstone.control_characters import legible
 from loadstone.plan.plan import join_names
 from loadstone.record.model import Run
 from loadstone.report.calibration_table import calibration_table, short
-from loadstone.report.findings_words import brief_lines
+from loadstone.report.findings_words import brief_lines, chapters_lines
 from loadstone.report.ladder_words import brief, clients_line, round_trips_line
 from loadstone.report.legible import legible_run
 from loadstone.report.paper_words import paper_line
@@ -87,9 +88,42 @@ def summary(run: Run, record: Path, page: Path | None) -> Iterable[Text | Table]
     yield Text(f"record  {legible(str(record))}")
 
 
+def chapters_summary(
+    runs: Sequence[Run], record: Path, page: Path | None
+) -> Iterable[Text | Table]:
+    """The parts of the summary of several benchmarks: what is said of all, then each one's ratios
+    and problems."""
+    found = chapters([summarise(legible_run(run, lines=False)) for run in runs])
+    yield Text(headline_of([one.whole for one in found]), style="bold")
+    yield Text(circumstances_of([one.whole.run for one in found]), style="dim")
+    yield _clauses(verdict_of(found))
+    lines = [f"{one.whole.words.title}: {line}" for one, line in chapters_lines(found)]
+    yield from _brief(lines)
+    for one in found:
+        yield from (Text(""), Text(one.title, style="bold"))
+        yield _clauses(one.verdict)
+        view = one.whole.largest_with("warm") or next(iter(one.whole.views), None)
+        if view is not None and one.whole.competitors:
+            yield _groups(one.whole, view)
+        yield from concurrent_users(one.whole.run)
+        yield from _lines(_failures(one.whole), "red", cut=False)
+        beyond = [*_beyond(one.whole, "disturbed"), *_beyond(one.whole, "invalid")]
+        yield from _lines(beyond, "yellow", cut=False)
+    if any(f.disturbance for one in found for f in one.whole.figures.values()):
+        again = Text("To measure the disturbed cells again: ")
+        yield again.append(f"loadstone run --resume {shlex.quote(str(record))}", style="bold")
+    yield Text("")
+    if page is not None:
+        yield Text("report  ").append(legible(str(page)), style="bold")
+    yield Text(f"record  {legible(str(record))}")
+
+
 def _learned(whole: Summary) -> Iterable[Text]:
     """The weightiest findings, a line each, cut to the screen: the report has them whole."""
-    lines = brief_lines(whole, learned(whole))
+    yield from _brief(brief_lines(whole, learned(whole)))
+
+
+def _brief(lines: Sequence[str]) -> Iterable[Text]:
     if not lines:
         return
     yield Text("")
@@ -108,8 +142,12 @@ def _report(whole: Summary, record: Path, page: Path | None) -> Iterable[Text]:
 
 
 def _verdict(whole: Summary) -> Text:
+    return _clauses(verdict(whole))
+
+
+def _clauses(judged: Verdict) -> Text:
     line = Text()
-    for words, fine in verdict(whole).clauses():
+    for words, fine in judged.clauses():
         line.append(" · " if line else "").append(one_line(words, 200), style="" if fine else "red")
     return line
 

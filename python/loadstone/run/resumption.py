@@ -9,7 +9,7 @@ from loadstone import registry
 from loadstone.benchmarks.base import Benchmark
 from loadstone.errors import InputError
 from loadstone.planning.planner import check_plan
-from loadstone.record import Run, read
+from loadstone.record import Run, read_chapters
 from loadstone.run.load_levels import load_levels
 from loadstone.run.runner import disturbed_groups, pending_cells
 from loadstone.text.numbers import plural
@@ -29,11 +29,18 @@ def describe_left(path: Path, chosen: Mapping[str, Any]) -> str:
     """What resuming a record would measure, for people: every cell that it lacks or that was
     disturbed."""
     refuse_other_choices(chosen)
-    run = read(path)
+    told = [_left(run) for run in read_chapters(path)]
+    if not any(told):
+        return f"{path} is complete: nothing to do"
+    return "\n\n".join(filter(None, told))
+
+
+def _left(run: Run) -> str:
+    """What is left of one benchmark; empty if nothing."""
     benchmark = registry.load_benchmark(run.plan.benchmark)()
     check_plan(run.plan, benchmark)
     if not is_left(run, benchmark):
-        return f"{path} is complete: nothing to do"
+        return ""
     again = [r.cell for group in disturbed_groups(run, benchmark) for r in group]
     missing = pending_cells(run.plan, run.pending)
     loops = load_levels(run.plan, benchmark, run.users)
@@ -49,7 +56,7 @@ def describe_left(path: Path, chosen: Mapping[str, Any]) -> str:
 
 def refuse_other_kind(path: Path, *, study: bool) -> None:
     """Refuse to resume a run as a study, or a study as a run. Raises `InputError`."""
-    if (read(path).plan.study is not None) is not study:
+    if (read_chapters(path)[0].plan.study is not None) is not study:
         here, there = ("run", "study") if study else ("study", "run")
         raise InputError(
             f"{path} is the record of a {here}, not of a {there}",

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from loadstone.analysis.study import has_undisturbed_effect
 from loadstone.benchmarks.base import Benchmark
 from loadstone.diagnostics import Exit, masked, say
 from loadstone.engines.system import System
-from loadstone.errors import InputError, NotInstalledError, RecordError
+from loadstone.errors import InputError, LoadstoneError, NotInstalledError, RecordError
 from loadstone.plan.choices import COMMAND_LINE, Choices, choices_from, read_given, studied_only
 from loadstone.plan.plan import Cell, Plan, join_names
 from loadstone.plan.role import Role
@@ -30,9 +31,9 @@ from loadstone.planning.planner import (
     seconds_estimated,
 )
 from loadstone.planning.study import study_of
-from loadstone.record import Recorder, Run, read
+from loadstone.record import Recorder, Run, read_chapters
 from loadstone.record.model import LEFT_BEHIND, Event
-from loadstone.record.writer import now, refuse_existing
+from loadstone.record.writer import Chapter, begin, now, refuse_existing
 from loadstone.report.terminal import Progress, print_summary
 from loadstone.report.terminal_study import StudyProgress
 from loadstone.run import scratch
@@ -78,14 +79,14 @@ def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
     benchmark = registry.load_benchmark(choices.benchmark)()
     if choices.design:
         choices = _of_the_paper(choices, benchmark)
-    parsed = [_variant(secret.admitted(text), benchmark.seam) for text in choices.on]
+    parsed = [variant_of(secret.admitted(text), benchmark.seam) for text in choices.on]
     parsed = parsed or _installed(benchmark)
     if choices.design:
         return _study(choices, benchmark, parsed)
     # As a plan names them: an A/A control that was asked for is known by its name.
     choices = dataclasses.replace(choices, on=tuple(variant.name for variant, _ in parsed))
     if choices.overhead and all(variant.name != NULL_ENGINE for variant, _ in parsed):
-        parsed.append(_variant(NULL_ENGINE, benchmark.seam))
+        parsed.append(variant_of(NULL_ENGINE, benchmark.seam))
     if choices.overhead:
         parsed = _with_aa_control(parsed)
     capabilities = {variant.engine: engine.capabilities for variant, engine in parsed}
@@ -126,7 +127,7 @@ def _study(
     both = [(variant, engine) for variant in variants]
     both.insert(1, (dataclasses.replace(variants[0], aa_control=True), engine))
     if choices.overhead:
-        both.append(_variant(NULL_ENGINE, benchmark.seam))
+        both.append(variant_of(NULL_ENGINE, benchmark.seam))
     choices = dataclasses.replace(choices, on=(base.name,))
     capabilities = {variant.engine: kind.capabilities for variant, kind in both}
     plan = make_plan(choices, benchmark, [variant for variant, _ in both], capabilities, study)
@@ -139,7 +140,7 @@ def _installed(benchmark: Benchmark) -> list[tuple[Variant, type[System]]]:
     found = []
     for text in benchmark.default_variants:
         try:
-            found.append(_variant(text, benchmark.seam))
+            found.append(variant_of(text, benchmark.seam))
         except NotInstalledError as error:
             say(f"loadstone: skipping {text}: {error.message}")
             say(f"  {error.hint}")
@@ -161,7 +162,8 @@ def _with_aa_control(
     return again
 
 
-def _variant(text: str, seam: str) -> tuple[Variant, type[System]]:
+def variant_of(text: str, seam: str) -> tuple[Variant, type[System]]:
+    """A variant as a user writes it, with its engine as benchmarks of a seam meet it."""
     engine = registry.load_system(seam, registry.engine_named(text))
     variant = parse_variant(text, frozenset(engine.tactics()))
     engine.check(variant)
@@ -196,28 +198,52 @@ def describe(plan: Plan) -> str:
     return "\n".join([*lines, f"{len(plan.cells)} cells, {gaps} declared gaps; {estimate}"])
 
 
-def start(planned: Planned, path: Path | None, *, page: bool) -> int:
-    """Run a plan into a new record. Returns the exit code."""
-    plan = planned.plan
+def start(planned: Planned | Sequence[Planned], path: Path | None, *, page: bool) -> int:
+    """Run a plan, or several one after the other, into a new record. Returns the exit code."""
+    chapters = [planned] if isinstance(planned, Planned) else [*planned]
     if path is None:
         stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-        path = Path("runs") / f"{plan.benchmark}-{plan.edition}-{stamp}.loadstone"
+        first = chapters[0].plan
+        about = f"{first.benchmark}-{first.edition}" if len(chapters) == 1 else "all"
+        path = Path("runs") / f"{about}-{stamp}.loadstone"
     if page:
         _page_of(path)  # before anything is measured: what is in its way is told now
     refuse_existing(path)  # before an engine is started for nothing
     run_id = secrets.token_hex(4)
-    say(_announced(plan, path))
+    if len(chapters) > 1:
+        say(_announced_all(chapters, path))
 
     def create() -> Recorder:
-        benchmark = planned.benchmark
-        return Recorder.create(
-            *(path, plan, published_of(benchmark), benchmark.presentation()),
-            *(run_id, __version__, command()),
-        )
+        begin(path, [_chapter(one) for one in chapters], run_id, __version__)
+        return Recorder.resume(path, command())
 
     with Interrupts() as interrupts, scratch.claimed(run_id) as claim:
-        outcome, left = _measure(planned, plan.cells, claim, create, interrupts)
+        outcome, left = "complete", []
+        for number, one in enumerate(chapters):
+            say(_announced(one.plan, path))
+            record = partial(Recorder.resume, path, command(), number) if number else create
+            try:
+                outcome, more = _measure(one, one.plan.cells, claim, record, interrupts)
+            except LoadstoneError:
+                if number:
+                    say(f"to continue: loadstone {resuming(path, 'run')}")
+                raise
+            left += more
+            if outcome != "complete":
+                break
     return _finish(path, outcome, left, page=page)
+
+
+def _chapter(planned: Planned) -> Chapter:
+    benchmark = planned.benchmark
+    return Chapter(planned.plan, published_of(benchmark), benchmark.presentation())
+
+
+def _announced_all(chapters: Sequence[Planned], path: Path) -> str:
+    seconds = sum(seconds_estimated(one.plan) for one in chapters)
+    names = listing(one.plan.benchmark for one in chapters)
+    lapse_s = max(round(seconds, -1), 10)
+    return f"{names}, one after the other, about {lapse_s:.0f} s in all; the record: {path}"
 
 
 def _announced(plan: Plan, path: Path) -> str:
@@ -235,39 +261,60 @@ def _announced(plan: Plan, path: Path) -> str:
 
 
 def resume(path: Path, chosen: Mapping[str, Any], *, page: bool) -> int:
-    """Continue an interrupted or killed run with the plan that its record holds.
+    """Continue an interrupted or killed run with the plans that its record holds.
 
     `chosen` may name variants again (`on`), because a record holds no URL and no password.
     """
     refuse_other_choices(chosen)
-    run = read(path)
+    runs = read_chapters(path)
     if page:
         _page_of(path)
-    benchmark = registry.load_benchmark(run.plan.benchmark)()
-    check_plan(run.plan, benchmark)
-    if not is_left(run, benchmark):
+    benchmarks = [registry.load_benchmark(run.plan.benchmark)() for run in runs]
+    for run, benchmark in zip(runs, benchmarks, strict=True):
+        check_plan(run.plan, benchmark)
+    if not any(map(is_left, runs, benchmarks)):
         say(f"{path} is complete: nothing to do")
         return _finish(path, "complete", [], page=page)
-    variants = _variants_again(run, chosen.get("on", ()), benchmark.seam)
-    planned = Planned(run.plan, benchmark, variants)
-    with Interrupts() as interrupts, scratch.claimed(run.run_id, resumed=True) as claim:
+    on = chosen.get("on", ())
+    planned = [
+        Planned(run.plan, own, _variants_again(run, on, own.seam, alone=len(runs) == 1))
+        for run, own in zip(runs, benchmarks, strict=True)
+    ]
+    outcome, left = "complete", []
+    with Interrupts() as interrupts, scratch.claimed(runs[0].run_id, resumed=True) as claim:
         # Asked again: until the claim was ours, another session may have measured.
-        run = read(path)
-        record = lambda: Recorder.resume(path, command())  # noqa: E731 - as `create` above
-        outcome, left = _measure(planned, run.pending, claim, record, interrupts, run)
+        for number, run in enumerate(read_chapters(path)):
+            if not is_left(run, benchmarks[number]):
+                continue
+            if len(runs) > 1:
+                say(_announced(run.plan, path))
+            record = partial(Recorder.resume, path, command(), number)
+            own = planned[number]
+            outcome, more = _measure(own, run.pending, claim, record, interrupts, run)
+            left += more
+            if outcome != "complete":
+                break
     return _finish(path, outcome, left, page=page)
 
 
-def _variants_again(run: Run, on: Sequence[str], seam: str) -> Variants:
-    named = (_variant(text, seam) for text in on)
-    known = {variant.name: (variant, kind) for variant, kind in named}
+def _variants_again(run: Run, on: Sequence[str], seam: str, *, alone: bool = True) -> Variants:
+    """The variants of a plan. Those named again may be of another benchmark of its record."""
+    known = {}
+    for text in on:
+        try:
+            variant, kind = variant_of(text, seam)
+        except InputError:
+            if alone:
+                raise
+            continue
+        known[variant.name] = variant, kind
     for name in run.plan.variants:
         if name not in known and "://" in name:
             raise InputError(
                 f"the record does not hold the URL of {name}", hint="name it again with --on"
             )
         if name not in known:
-            known[name] = _variant(name, seam)
+            known[name] = variant_of(name, seam)
     return {name: known[name] for name in run.plan.variants}
 
 
@@ -342,11 +389,11 @@ def _ended(runner: Runner, progress: Progress, interrupts: Interrupts) -> dict[s
         return runner.kill()
 
 
-def _write_page(path: Path, run: Run) -> Path | None:
+def _write_page(path: Path, runs: Sequence[Run]) -> Path | None:
     """Write a record's page; where it would be too long, say so: the record is what counts."""
     target = _page_of(path)
     try:
-        content = registry.load_report("html")().render(run)
+        content = registry.load_report("html")().of(runs)
     except RecordError as error:
         say(f"loadstone: no page was written: {error.message}")
         say(f"  {error.hint}")
@@ -356,18 +403,23 @@ def _write_page(path: Path, run: Run) -> Path | None:
 
 
 def _finish(path: Path, outcome: str, left: Sequence[str], *, page: bool) -> int:
-    run = read(path)
-    target = _write_page(path, run) if page else None
-    print_summary(run, path, target)
+    runs = read_chapters(path)
+    target = _write_page(path, runs) if page else None
+    print_summary(runs, path, target)
+    run = runs[0]
     if outcome == "interrupted":
         kind = "run" if run.plan.study is None else "study"
         say(f"interrupted; continue with: loadstone {resuming(path, kind)}")
         return Exit.INTERRUPTED
     if run.plan.study is not None and run.pending:
         _say_left(run, path)
-    judged = _judged(run)
+    judged = [_judged(one) for one in runs]
     # Whatever the cells are: somebody has to look into that database.
-    return Exit.LEFT_BEHIND if left else judged
+    return Exit.LEFT_BEHIND if left else min(judged, key=_WORST.index)
+
+
+_WORST = (Exit.CELLS_FAILED, Exit.NOTHING_USABLE, Exit.OK)
+"""Exit codes of a run: that of several benchmarks has the first that one of them has."""
 
 
 def _say_left(run: Run, path: Path) -> None:

@@ -1,7 +1,7 @@
 """A whole comparison of records, and its outcome. Pure: `Run` values in, frozen values out."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from loadstone.analysis.compare.cells import (
@@ -111,13 +111,30 @@ def compare(
     terms.
     """
     allowed = frozenset(across)
+    found, known = compared(a, b, variants, threshold, allowed)
+    check_across(allowed, known)
+    return found
+
+
+def check_across(allowed: frozenset[str], known: Sequence[str]) -> None:
+    """Raise `InputError` where a term that may differ is none of those known."""
+    for name in sorted(allowed.difference(known)):
+        raise InputError(f"no term is called {name!r}", hint=f"--across takes: {', '.join(known)}")
+
+
+def compared(
+    a: Run,
+    b: Run | None,
+    variants: tuple[str, str] | None,
+    threshold: float,
+    allowed: frozenset[str],
+) -> tuple[Comparison, Sequence[str]]:
+    """As `compare`, with the terms that may be allowed to differ; unknown ones are not refused."""
     a, b = judged(a), None if b is None else judged(b)
     found = [(match, compare_terms(match, allowed)) for match in matches(a, b, variants)]
     known = crossable((terms for _, terms in found), (a, b or a))
-    for name in sorted(allowed.difference(known)):
-        raise InputError(f"no term is called {name!r}", hint=f"--across takes: {', '.join(known)}")
     limit = in_force(threshold, a, b, (match for match, _ in found))
     matched = (
         Matched(match, terms, *pair_cells(match, terms, limit.in_force)) for match, terms in found
     )
-    return Comparison(a, b or a, limit, tuple(matched))
+    return Comparison(a, b or a, limit, tuple(matched)), known

@@ -34,6 +34,7 @@ class IdmBenchmark(Benchmark):
     title = "IDM tests 1, 2, 5, 8 and 11 (Tossy 1983; Simon 1985, 1986)"
     editions = (_EDITION,)
     default_edition = _EDITION
+    year = 1986
     default_scales = (10_000, PUBLISHED_ROWS)
     study_on = WITHOUT
     study_vary = ("accelerator=off,on,thread", "disk=direct,buffered")

@@ -41,6 +41,7 @@ class IngresBenchmark(Benchmark):
     title = "INGRES queries a to i (Stonebraker, Woodfill et al. 1981)"
     editions = tuple(_ROWS_MAX)
     default_edition = "1981"
+    year = 1981
     default_scales = (PUBLISHED_ROWS, 210, 1)
     study_on = "lode?profile=u-ingres&statement=text"
     study_vary = (

@@ -124,6 +124,7 @@ class Oo1Benchmark(Benchmark):
     cold_samples = 1  # the first of a measure's iterations, as the paper has it
     editions = ("1992", EDITION_NO_LOCALITY)
     default_edition = "1992"
+    year = 1992
     default_scales = (20_000,)
     default_variants = (
         "memory", "sqlite", "duckdb", "postgresql", "lmdb", "lode", "lode?access=links",

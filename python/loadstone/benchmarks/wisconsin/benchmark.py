@@ -39,6 +39,7 @@ class WisconsinBenchmark(Benchmark):
     title = "Wisconsin benchmark (Bitton, DeWitt, Turbyfill 1983; DeWitt 1993)"
     editions = ("1983", "1993")
     default_edition = "1993"
+    year = 1983
     default_scales = (10_000, 50_000)
 
     def check_scale(self, edition: str, rows: int) -> None:

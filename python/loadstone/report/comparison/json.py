@@ -3,6 +3,7 @@
 import dataclasses
 from typing import Any
 
+from loadstone.analysis.compare.chapters import Compared
 from loadstone.analysis.compare.compare import Comparison, Matched
 from loadstone.control_characters import legible_json
 from loadstone.record.model import Run
@@ -12,7 +13,28 @@ SCHEMA = "loadstone-comparison-1"
 
 def render(comparison: Comparison) -> bytes:
     """UTF-8, one line. Later versions add members and change none."""
+    return _line(_content(comparison))
+
+
+def render_chapters(found: Compared) -> bytes:
+    """UTF-8, one line: the object of each benchmark in `chapters`."""
     content = {
+        "schema": SCHEMA,
+        "outcome": found.outcome,
+        "chapters": [
+            {"benchmark": one.a.plan.benchmark, **_content(one)} for _, one in found.comparisons
+        ],
+        "left_out": [{"title": title, "reason": why} for title, why in found.left_out],
+    }
+    return _line(content)
+
+
+def _line(content: dict[str, Any]) -> bytes:
+    return legible_json(content, separators=(",", ":")).encode() + b"\n"
+
+
+def _content(comparison: Comparison) -> dict[str, Any]:
+    return {
         "schema": SCHEMA,
         "outcome": comparison.outcome,
         "threshold": comparison.threshold.in_force,
@@ -23,7 +45,6 @@ def render(comparison: Comparison) -> bytes:
         "b": _run(comparison.b),
         "matches": [_matched(matched) for matched in comparison.matched],
     }
-    return legible_json(content, separators=(",", ":")).encode() + b"\n"
 
 
 def _run(run: Run) -> dict[str, str]:

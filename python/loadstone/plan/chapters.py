@@ -1,0 +1,75 @@
+"""A run of several benchmarks: a plan for each, one after the other, and how to name them together.
+
+Each plan is complete, with its own hash: a variant's name means one engine under one benchmark and
+another client under the next, so that only a plan says what its cells are.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from loadstone.errors import InputError
+from loadstone.plan.choices import as_toml, choices_from, read_toml
+from loadstone.plan.plan import Plan
+
+OWN = ("benchmark", "edition", "rows", "operations")
+"""The choices that belong to one benchmark: a plan file makes them in the table of its name."""
+FOR_ALL = "--all"
+
+
+def hash_of(plans: Sequence[Plan]) -> str:
+    """Short identity of all of them, in their order; that of a plan alone is its own."""
+    if len(plans) == 1:
+        return plans[0].hash
+    return hashlib.sha256("".join(plan.hash for plan in plans).encode()).hexdigest()[:12]
+
+
+def file_of(plans: Sequence[Plan]) -> str:
+    """The plans as a file for `--all --plan`: a table for each benchmark."""
+    lines = [f"# plan {hash_of(plans)}\n"]
+    for plan in plans:
+        told = as_toml(plan).splitlines(keepends=True)
+        own = [line for line in told if not line.startswith("benchmark = ")]
+        lines += [f"\n[{json.dumps(plan.benchmark)}]\n", *own]
+    return "".join(lines)
+
+
+def file_name(plans: Sequence[Plan]) -> str:
+    """What that file is called in a command."""
+    return f"all-{hash_of(plans)}.toml"
+
+
+def command_of(plans: Sequence[Plan]) -> str:
+    """A command that plans the same again, with that file: what is installed may change."""
+    return f"loadstone run {FOR_ALL} --plan {file_name(plans)}"
+
+
+def read_chapters(path: Path) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """Read a plan file for all benchmarks: its entries for each of them, and those of the table of
+    each. Raises `InputError`."""
+    data = read_toml(path)
+    tables = {name: value for name, value in data.items() if isinstance(value, Mapping)}
+    common = {name: value for name, value in data.items() if name not in tables}
+    refuse_own(common, str(path))
+    given = {name: _checked(table, f"{path}: {name}") for name, table in tables.items()}
+    for name, table in given.items():
+        if table.get("benchmark", name) != name:
+            raise InputError(f"{path}: its table {name} names another benchmark")
+    return _checked(common, str(path)), given
+
+
+def refuse_own(common: Mapping[str, Any], source: str) -> None:
+    """Raise `InputError` where a choice for all belongs to one benchmark."""
+    for name in OWN:
+        if common.get(name) not in (None, "", (), []):
+            raise InputError(
+                f"{source}: {name} is a choice of one benchmark, and {FOR_ALL} runs every one",
+                hint=f"leave out {FOR_ALL}, or {name}",
+            )
+
+
+def _checked(data: Mapping[str, Any], source: str) -> dict[str, Any]:
+    choices = choices_from(data, source)
+    return {name: getattr(choices, name) for name in data}
