@@ -12,7 +12,7 @@ from loadstone.machine.conditions import Conditions
 from loadstone.plan.plan import Cell
 from loadstone.record import read
 from loadstone.record.model import CellResult, Condition, Disturbance
-from loadstone.run import session, stage
+from loadstone.run import runner, session, stage
 from loadstone.statistics import validity
 from loadstone.statistics.disturbance import calmer
 
@@ -76,6 +76,14 @@ def test_a_machine_that_stays_busy_is_not_tried_for_ever_and_nothing_usable_is_a
     states(CALM)
     assert session.resume(path, {}, page=False) == Exit.OK
     assert statuses(path) == ["ok"] * 4
+
+
+@pytest.mark.parametrize(("chosen", "share"), [({}, 0.05), ({"operations": ["min-heap"]}, 0.5)])
+def test_a_preset_keeps_to_the_time_that_was_announced(chosen, share):
+    plan = session.plan_from({"on": ["sqlite"], "rows": [1000], **chosen}, None).plan
+    hour_ns, second_ns = 3600 * 10**9, 10**9
+    assert runner.again_limit_ns(plan, hour_ns) == share * hour_ns
+    assert runner.again_limit_ns(plan, second_ns) == 5 * second_ns, "seconds are always there"
 
 
 def result(status, low=None):

@@ -19,6 +19,7 @@ from loadstone.record.model import Event, InputText, OperationText, Term, UsersP
 from loadstone.record.writer import now
 from loadstone.run import scratch
 from loadstone.run.in_parallel import in_parallel
+from loadstone.run.interleaved_group import REFORK_S
 from loadstone.run.load_levels import LoadLevel, UserLoops, load_levels
 from loadstone.run.progress_listener import ProgressListener
 from loadstone.run.stage import Stage
@@ -27,7 +28,10 @@ from loadstone.run.variant_worker import VariantWorker
 from loadstone.statistics.disturbance import is_disturbed
 
 AGAIN_SHARE = 0.5
-"""Share of the time of a stage's cells, for measuring disturbed ones again."""
+"""Share of the time of a stage's cells, for measuring disturbed ones again, where the user named
+operations."""
+AGAIN_PRESET_SHARE = 0.05
+"""The same in a preset, whose time was announced: on a busy machine every group is disturbed."""
 AGAIN_NS_MIN = 5_000_000_000
 """A preset of seconds may take this much longer."""
 AGAIN_VAIN_MAX = 3
@@ -197,7 +201,9 @@ class Runner:
         self._again(stage, disturbed, None)  # who resumes a run for them has the time
         if self._plan.study is None:
             # A study's contrasts lie within blocks, which a disturbance hits as a whole.
-            self._again(stage, list(filter(_disturbed, groups)), AGAIN_SHARE * spent_ns)
+            self._again(
+                stage, list(filter(_disturbed, groups)), again_limit_ns(self._plan, spent_ns)
+            )
         loops = UserLoops(self._plan, recorder, stage.users, self._recorded)
         for level in levels:
             loops.measure(level)
@@ -221,7 +227,7 @@ class Runner:
     def _again(self, stage: Stage, groups: Sequence[Group], limit_ns: float | None) -> None:
         """Measure disturbed groups again, in case the machine is calmer; none begins after
         `limit_ns`."""
-        end_ns = inf if limit_ns is None else _core.clock_ns() + max(limit_ns, AGAIN_NS_MIN)
+        end_ns = inf if limit_ns is None else _core.clock_ns() + limit_ns
         vain = 0
         for group in groups:
             if vain == AGAIN_VAIN_MAX or _core.clock_ns() >= end_ns or not self._has_room():
@@ -230,6 +236,13 @@ class Runner:
             self._listener.on_status(f"{group[0].cell.operation} again: it was disturbed")
             vain = 0 if stage.again(group) else vain + 1
             self._time.ended(1, _core.clock_ns() - begun_ns)
+
+
+def again_limit_ns(plan: Plan, spent_ns: float) -> float:
+    """The time for measuring disturbed groups again, where the cells of their stage took so
+    long."""
+    share = AGAIN_PRESET_SHARE if plan.repeat_s < REFORK_S else AGAIN_SHARE
+    return max(share * spent_ns, AGAIN_NS_MIN)
 
 
 def pending_cells(plan: Plan, pending: Sequence[Cell]) -> Sequence[Cell]:
