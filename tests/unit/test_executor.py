@@ -133,7 +133,7 @@ def test_cells_that_share_a_worker_are_left_to_their_blocks(stage):
 
 def test_a_wrong_answer_fails_its_block_and_the_tables_are_checked(stage):
     made, worker, _ = stage
-    for rows, told in ((2, "2 tuples, 1 expected"), (1, "1 tuples, but not the right ones")):
+    for rows, told in ((2, "2 tuples, 1 expected"), (1, "1 tuple, but not the right ones")):
         wrong = AnswerCheck(0, 0, 1, "c", rows, "d")
         worker.next = BlockResult((SAMPLE,), (RIGHT, wrong), ())
         outcome = made.take(CELL, range(2), 0, warm=False)

@@ -142,3 +142,12 @@ def test_nobody_who_chose_nothing_is_refused():
     some = plan(Choices(temperature=("warm",)), tuple(f"v{n}" for n in range(2_000)))
     assert some.repeat_most < REPEAT_MOST
     assert plan().repeat_most == REPEAT_MOST
+
+
+def test_a_misspelt_choice_of_a_plan_file_is_told_the_near_ones():
+    with pytest.raises(InputError) as caught:
+        choices_from({"repat": 3}, "here")
+    assert caught.value.hint.startswith("did you mean repeat")
+    with pytest.raises(InputError) as caught:
+        choices_from({"xyzzy": 3}, "here")
+    assert caught.value.hint.startswith("known: ")

@@ -161,7 +161,7 @@ def test_a_stalled_server_stalls_all_its_sessions(monkeypatch):
     ("answers", "reason"),
     [
         ([[]], "wrong answer: 0 tuples, 1 expected"),
-        ([[(1, 3)]], "wrong answer: 1 tuples, with wrong contents"),
+        ([[(1, 3)]], "wrong answer: 1 tuple, with wrong contents"),
         ([RIGHT, RIGHT, RIGHT * 2], "wrong answer: 2 tuples, 1 expected"),
     ],
 )

@@ -78,6 +78,7 @@ def query(
     from loadstone.shell import opening
     from loadstone.shell.loading import load as loaded
     from loadstone.shell.session import Session
+    from loadstone.text.numbers import plural
     from loadstone.text.parsing import whole_number
 
     if explain and counted:
@@ -95,7 +96,7 @@ def query(
     with opening.Place(file, opening.tactics(tactics or []), read_only=read_only) as place:
         for wish in load or []:
             relation, count = loaded(place.database, wish)
-            say(f"loaded {relation}: {count} tuples")
+            say(f"loaded {relation}: {plural(count, 'tuple')}")
         session = Session(
             place,
             format=format_,

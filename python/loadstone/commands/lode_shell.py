@@ -23,13 +23,14 @@ def shell(
     from loadstone.shell.loading import load as loaded
     from loadstone.shell.monitor import Monitor
     from loadstone.shell.session import Session
+    from loadstone.text.numbers import plural
     from loadstone.text.parsing import whole_number
 
     most = None if limit is None else whole_number(limit, "--limit")
     with opening.Place(file, opening.tactics(tactics or []), read_only=read_only) as place:
         for wish in load or []:
             relation, count = loaded(place.database, wish)
-            say(f"loaded {relation}: {count} tuples")
+            say(f"loaded {relation}: {plural(count, 'tuple')}")
         monitor = Monitor(Session(place, format=format_, limit=most, is_timed=timing))
         typed = lines.of_stdin(monitor.words)
         if typed.is_typed:

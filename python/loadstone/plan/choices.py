@@ -335,8 +335,12 @@ def choices_from(data: Mapping[str, Any], source: str) -> Choices:
                 f"{source}: {unknown[0]} is no choice any more",
                 hint=f"it is called {RENAMED[unknown[0]]} now",
             )
+        from difflib import get_close_matches
+
+        near = get_close_matches(unknown[0], hints, n=3, cutoff=0.6)
+        meant = f"did you mean {' or '.join(near)}? " if near else ""
         known = ", ".join(sorted(hints))
-        raise InputError(f"{source}: unknown choice {unknown[0]}", hint=f"known: {known}")
+        raise InputError(f"{source}: unknown choice {unknown[0]}", hint=f"{meant}known: {known}")
     values = {}
     for choice in DEFINED:
         if choice.name in data:

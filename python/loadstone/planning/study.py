@@ -85,6 +85,11 @@ def _switches(base: Variant, engine: type[System], vary: Sequence[str]) -> Itera
     if tuple(vary) == (ALL,):
         yield from _every(base, engine)
         return
+    if ALL in vary:
+        raise InputError(
+            f"--vary {ALL} stands for every tactic, and goes with no other --vary",
+            hint=f"leave out --vary {ALL}, or the others",
+        )
     for text in vary:
         name, equals, values = text.partition("=")
         given = tuple(value.strip() for value in values.split(",")) if equals else ()
@@ -99,9 +104,22 @@ def _switches(base: Variant, engine: type[System], vary: Sequence[str]) -> Itera
                 hint=f"loadstone tactics {base.engine} {name} lists its values",
             )
         first = _switch(base, engine, name.strip(), given[:2])
+        _check_base(base, first)
         yield first
         for value in given[2:]:
             yield replace(_switch(base, engine, name.strip(), (given[0], value)), further=True)
+
+
+def _check_base(base: Variant, switch: Switch) -> None:
+    """A base that was chosen with --on is not changed without a word."""
+    chosen = dict(base.tactics).get(switch.tactic, switch.base)
+    if chosen != switch.base:
+        other = switch.other if switch.other != chosen else switch.base
+        raise InputError(
+            f"--vary {switch.tactic}={switch.base},{switch.other} begins at {switch.base}, and --on"
+            f" chooses {switch.tactic}={chosen}",
+            hint=f"write --vary {switch.tactic}={chosen},{other}, or leave it out of --on",
+        )
 
 
 def _every(base: Variant, engine: type[System]) -> Iterator[Switch]:

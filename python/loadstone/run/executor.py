@@ -39,7 +39,7 @@ from loadstone.record.model import AnswerCheck, ColdEvidence, Sample, StatementT
 from loadstone.run.in_parallel import in_parallel
 from loadstone.run.progress_listener import ProgressListener
 from loadstone.run.variant_worker import VariantWorker
-from loadstone.text.numbers import duration
+from loadstone.text.numbers import duration, plural
 
 RESTART_NS_MAX = 50_000_000
 """An engine that takes longer to restart is restarted only if operations are named."""
@@ -387,5 +387,5 @@ def _asked(worker: VariantWorker, variant: str, request: messages.Reopen) -> Non
 
 def _wrong(answer: AnswerCheck) -> str:
     if answer.rows != answer.expected_rows:
-        return f"wrong answer: {answer.rows:,} tuples, {answer.expected_rows:,} expected"
-    return f"wrong answer: {answer.rows:,} tuples, but not the right ones"
+        return f"wrong answer: {plural(answer.rows, 'tuple')}, {answer.expected_rows:,} expected"
+    return f"wrong answer: {plural(answer.rows, 'tuple')}, but not the right ones"

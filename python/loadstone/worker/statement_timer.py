@@ -22,6 +22,7 @@ from loadstone.machine.counters import Meter
 from loadstone.protocol.messages import Block, Named, Variation
 from loadstone.quel.statement import Statement
 from loadstone.record.model import AnswerCheck, Sample, StatementText
+from loadstone.text.numbers import plural
 from loadstone.worker.block import Timer
 from loadstone.worker.statement_limit import StatementLimit
 
@@ -68,7 +69,7 @@ class StatementTimer(Timer):
         sample, answer = self._sample(block, variation, -1)
         if answer is not None and not answer.right:
             raise EngineError(
-                f"{self.engine.name} gives {answer.rows:,} tuples, not the right ones"
+                f"{self.engine.name} gives {plural(answer.rows, 'tuple')}, not the right ones"
             )
         return sample.elapsed_ns
 

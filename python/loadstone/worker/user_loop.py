@@ -22,6 +22,7 @@ from loadstone.errors import LoadstoneError, UnsupportedError
 from loadstone.machine.counters import Meter
 from loadstone.protocol.messages import Loop, LoopFigures
 from loadstone.statistics import validity
+from loadstone.text.numbers import plural
 from loadstone.worker.loop_result import loop_figures, no_figures
 
 SPIN_NS = 200_000
@@ -210,8 +211,8 @@ class _User:
 
 def _difference(rows: int, request: Request) -> str:
     if rows != request.rows:
-        return f"wrong answer: {rows:,} tuples, {request.rows:,} expected"
-    return f"wrong answer: {rows:,} tuples, with wrong contents"
+        return f"wrong answer: {plural(rows, 'tuple')}, {request.rows:,} expected"
+    return f"wrong answer: {plural(rows, 'tuple')}, with wrong contents"
 
 
 def _wrong(users: Sequence[_User]) -> str:
