@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use crate::edition::{DatasetError, Edition};
 use crate::source::Source;
-use crate::{idm, ingres, oo1, wisconsin};
+use crate::{idm, ingres, oo1, oo7, wisconsin};
 
 /// Every edition there is.
-pub const EDITIONS: [&dyn Edition; 7] = [
+pub const EDITIONS: [&dyn Edition; 10] = [
     &wisconsin::edition_1983::Edition1983,
     &wisconsin::edition_1993::Edition1993,
     &oo1::edition_1992::Edition1992 { locality: true },
@@ -15,6 +15,9 @@ pub const EDITIONS: [&dyn Edition; 7] = [
     &ingres::edition_1981::Edition1981 { large: false },
     &ingres::edition_1981::Edition1981 { large: true },
     &idm::edition_1986::Edition1986,
+    &oo7::edition_1993::Edition1993 { fan_out: 3 },
+    &oo7::edition_1993::Edition1993 { fan_out: 6 },
+    &oo7::edition_1993::Edition1993 { fan_out: 9 },
 ];
 
 /// The edition of that benchmark and name.

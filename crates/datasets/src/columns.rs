@@ -1,5 +1,8 @@
 //! Columns of generated rows: plain vectors, so that they can be moved into Arrow without a copy.
 
+/// Texts of at least so many bytes may be of several lines, as documents are; files quote them.
+pub const LINES_WIDTH_MIN: usize = 199;
+
 /// The values of one attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Column {
@@ -9,8 +12,9 @@ pub enum Column {
     Int32(Vec<i32>),
     /// Eight-byte integers.
     Int64(Vec<i64>),
-    /// Texts of `width` ASCII bytes each, one after another, without comma, quote or line end. A
-    /// shorter one is followed by blanks, which files and Arrow leave out.
+    /// Texts of `width` ASCII bytes each, one after another, without comma or quote, and without
+    /// line end below [`LINES_WIDTH_MIN`]. A shorter one is followed by blanks, which files and
+    /// Arrow leave out.
     Text {
         /// Bytes of one value.
         width: usize,

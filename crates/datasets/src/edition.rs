@@ -44,6 +44,18 @@ pub enum DatasetError {
         /// Largest scale.
         rows_max: u64,
     },
+    /// The scale lies between two that the edition's rule defines.
+    #[error("{benchmark} {edition} is defined for {rule}, not for {rows}")]
+    RowsOffStep {
+        /// The benchmark asked for.
+        benchmark: &'static str,
+        /// The edition asked for.
+        edition: &'static str,
+        /// The scale asked for.
+        rows: u64,
+        /// The scales that there are.
+        rule: &'static str,
+    },
     /// The seed is no state of the edition's generator.
     #[error("{benchmark} {edition} has seeds up to {seed_max}, not {seed}")]
     SeedOutOfRange {

@@ -12,6 +12,7 @@ pub mod generator;
 pub mod idm;
 pub mod ingres;
 pub mod oo1;
+pub mod oo7;
 pub mod shuffle;
 pub mod source;
 pub mod splitmix;

@@ -6,7 +6,7 @@ use loadstone_datasets::{AttributeType, Column, catalogue, read_range};
 fn every_relation_has_the_columns_it_declares() {
     for edition in catalogue::EDITIONS {
         for name in edition.relations() {
-            let opened = edition.open(name, 1_000, 0).unwrap();
+            let opened = edition.open(name, 10_000, 0).unwrap();
             let relation = read_range(&opened, 0, 3);
             let names: Vec<_> = relation.columns.iter().map(|(name, _)| name.clone()).collect();
             let declared = edition.attributes(name).unwrap();
@@ -20,7 +20,7 @@ fn every_relation_has_the_columns_it_declares() {
                     Column::Timestamp(_) => AttributeType::Timestamp,
                 };
                 assert_eq!(width, attribute.kind);
-                assert_eq!(column.rows(), 3);
+                assert_eq!(column.rows() as u64, opened.rows().min(3));
             }
         }
     }

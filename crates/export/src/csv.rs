@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use loadstone_datasets::columns::LINES_WIDTH_MIN;
 use loadstone_datasets::{Column, Cursor, Relation, source};
 
 use crate::arrow::trimmed;
@@ -82,8 +83,8 @@ fn format_rows(batch: &Relation, text: &mut Text) {
                 Column::Int64(values) => format_integer(line, end, values[row]),
                 Column::Text { width, bytes } => {
                     let value = trimmed(&bytes[row * width..][..*width]);
-                    line[end..end + value.len()].copy_from_slice(value);
-                    end + value.len()
+                    let quoted = *width >= LINES_WIDTH_MIN && value.contains(&b'\n');
+                    format_text(line, end, value, quoted)
                 }
                 Column::Timestamp(values) => {
                     let text = line[end..].first_chunk_mut().expect("counted in field_bytes_max");
@@ -106,9 +107,25 @@ fn field_bytes_max(column: &Column) -> usize {
         Column::Int16(_) => "-32768".len(),
         Column::Int32(_) => "-2147483648".len(),
         Column::Int64(_) => "-9223372036854775808".len(),
-        Column::Text { width, .. } => *width,
+        Column::Text { width, .. } => *width + QUOTES_BYTES,
         Column::Timestamp(_) => timestamp::TEXT_BYTES,
     }
+}
+
+/// Around a text of several lines.
+const QUOTES_BYTES: usize = 2;
+
+/// Write a text, which holds no quotes of its own.
+#[inline]
+fn format_text(line: &mut [u8], start: usize, value: &[u8], quoted: bool) -> usize {
+    let first = start + usize::from(quoted);
+    let end = first + value.len();
+    line[first..end].copy_from_slice(value);
+    if quoted {
+        line[start] = b'"';
+        line[end] = b'"';
+    }
+    end + usize::from(quoted)
 }
 
 /// Digits are copied in groups of three, of which four bytes are moved.
@@ -245,6 +262,20 @@ mod tests {
         format_rows(&batch, &mut text);
         let expected = "-32768,-2147483648,-9223372036854775808,xy,1969-12-31 23:59:59\n\
             7,0,1,zw,1970-01-01 00:00:00\n";
+        assert_eq!(std::str::from_utf8(text.bytes()).unwrap(), expected);
+    }
+    #[test]
+    fn a_text_of_several_lines_is_one_quoted_field() {
+        let mut bytes = b"one line".to_vec();
+        bytes.resize(LINES_WIDTH_MIN, b' ');
+        bytes.extend_from_slice(b"line\nnext line\n");
+        bytes.resize(2 * LINES_WIDTH_MIN, b' ');
+        let text = Column::Text { width: LINES_WIDTH_MIN, bytes };
+        let number = Column::Int16(vec![1, 2]);
+        let columns = vec![("a".to_owned(), text), ("b".to_owned(), number)];
+        let mut text = Text::default();
+        format_rows(&Relation { name: "r".to_owned(), columns }, &mut text);
+        let expected = "one line,1\n\"line\nnext line\n\",2\n";
         assert_eq!(std::str::from_utf8(text.bytes()).unwrap(), expected);
     }
 }

@@ -18,6 +18,7 @@ _DEFAULTS = {
     "oo1": ("1992", "20000"),
     "ingres": ("1981", "3360"),
     "idm": ("1986", "10000"),
+    "oo7": ("1993-3", "10000"),
 }
 
 
@@ -121,7 +122,7 @@ def data(
     benchmark: Annotated[
         str,
         typer.Argument(
-            metavar="BENCHMARK", help="Write the database of wisconsin, oo1, ingres or idm."
+            metavar="BENCHMARK", help="Write the database of wisconsin, oo1, ingres, idm or oo7."
         ),
     ],
     out: Annotated[
@@ -132,7 +133,7 @@ def data(
         typer.Option(
             metavar="NAME",
             help="Choose the edition. wisconsin: 1983, 1993 (default); oo1: 1992 (default),"
-            " 1992-no-locality; ingres: 1981 (default), large; idm: 1986.",
+            " 1992-no-locality; ingres: 1981 (default), large; idm: 1986; oo7: 1993-3, -6, -9.",
         ),
     ] = None,
     rows: Annotated[
