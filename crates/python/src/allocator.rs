@@ -10,14 +10,19 @@ use pyo3::prelude::*;
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-#[expect(unsafe_code, reason = "a function of mimalloc that its crate does not show by default")]
-// SAFETY: the signature is mimalloc.h's. The address is looked up and not followed, so any will do.
+#[expect(unsafe_code, reason = "functions of mimalloc that its crate does not show by default")]
+// SAFETY: the signatures are mimalloc.h's. The address is looked up and not followed, so any will
+// do; collecting touches only what is free.
 unsafe extern "C" {
     /// Whether an address lies in memory that mimalloc hands out.
     safe fn mi_is_in_heap_region(address: *const c_void) -> bool;
+    /// Give what the thread has freed to the others and, if `force`, what all have freed to the
+    /// system: mimalloc keeps it for a second otherwise.
+    safe fn mi_collect(force: bool);
 }
 
 pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    lode_query::memory::return_freed_by(|| mi_collect(true));
     module.add_function(wrap_pyfunction!(allocator, module)?)
 }
 

@@ -5,9 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{QueryError, Result};
 
+mod freed;
 mod machine;
 mod tuples;
 
+pub(crate) use freed::return_freed;
+pub use freed::return_freed_by;
+#[cfg(test)]
+pub(crate) use freed::tests::times_returned;
 pub use machine::budget_default_bytes;
 pub(crate) use tuples::Place;
 pub use tuples::Tuples;

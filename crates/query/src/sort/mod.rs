@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering as AtomicOrdering};
 use loadstone_quel::schema::Kind;
 
 use crate::error::{QueryError, Result};
-use crate::memory::{Memory, Place, Reservation, Tuples};
+use crate::memory::{Memory, Place, Reservation, Tuples, return_freed};
 use crate::spill::Spill;
 use crate::temporary::Temporary;
 use crate::tuple::{self, Field, Layout, Value};
@@ -156,6 +156,10 @@ impl Sorter {
         });
         let Some(more) = more else { return false };
         self.items.reserve_exact(more);
+        if more < wanted[0] {
+            // What the list was before lies beside it, and there is no memory to spare.
+            return_freed();
+        }
         true
     }
 
@@ -199,7 +203,10 @@ impl Sorter {
         let Self { key, items, tuples, unique, cancel, .. } = self;
         let bytes = tuples.tuple_bytes();
         let rest = rest_of(key);
-        let (aside, check) = (&mut Vec::new(), || check(cancel.as_ref()));
+        // As long as it ever must be: one that grows is there twice meanwhile.
+        let aside_len =
+            if items.len() > parts::ITEMS_CHECKED { items.len().div_ceil(2) } else { 0 };
+        let (aside, check) = (&mut Vec::with_capacity(aside_len), || check(cancel.as_ref()));
         if rest.is_empty() {
             let compare = |left: &Item, right: &Item| left.prefix.cmp(&right.prefix);
             sort_in_parts(items, aside, &compare, &check)?;
@@ -234,6 +241,8 @@ impl Sorter {
             self.spill()?;
             let Self { key, unique, runs, tuples, items, reservation, .. } = self;
             drop((tuples, items, reservation));
+            // A sort that follows would not use the same parts of it again.
+            return_freed();
             return runs.expect("there are runs").merge(&key, unique, check);
         }
         self.sort()?;

@@ -7,7 +7,7 @@
 
 use super::DistinctTable;
 use crate::error::{QueryError, Result};
-use crate::memory::Memory;
+use crate::memory::{Memory, return_freed};
 use crate::spill::{Partitioned, Run, RunReader, Runs, Spill};
 use crate::tuple::Layout;
 
@@ -100,6 +100,7 @@ impl Duplicates {
                     if !self.table.is_empty() && self.aside.is_some() =>
                 {
                     self.is_full = true;
+                    return_freed();
                 }
                 outcome => return outcome,
             }

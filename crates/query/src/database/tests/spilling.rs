@@ -1,7 +1,7 @@
 //! Statements under budgets so small that they spill, against the same ones with memory enough.
 
 use super::*;
-use crate::memory::Memory;
+use crate::memory::{Memory, times_returned};
 use crate::relation::check_all;
 
 /// Tuples of `r` and `s`: more than any budget of these tests holds.
@@ -196,4 +196,21 @@ fn a_budget_without_room_for_the_buffers_of_a_sort_is_refused_and_keeps_what_the
     }
     let checked = check_all(&database.storage().reading()).unwrap();
     assert_eq!(checked, [("r".to_owned(), TUPLES), ("s".to_owned(), TUPLES)]);
+}
+
+#[test]
+fn what_was_freed_goes_back_to_the_system_where_memory_is_short_and_only_there() {
+    for (tactics, text) in [
+        ("join=hash", STATEMENTS[0].0),
+        ("join=merge", STATEMENTS[0].0),
+        ("distinct=hash", STATEMENTS[5].0),
+        ("distinct=sort", STATEMENTS[5].0),
+    ] {
+        for (budget_bytes, is_short) in [(1 << 30, false), (BUDGET_BYTES, true)] {
+            let (_folder, database) = filled(tactics, budget_bytes);
+            let text = format!("{RANGES} {text}");
+            let (times, _) = times_returned(|| answer(&database, &text, &[]));
+            assert_eq!(times > 0, is_short, "{tactics}, {budget_bytes} bytes: {times} times");
+        }
+    }
 }

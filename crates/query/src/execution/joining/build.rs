@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::WHAT;
 use crate::error::Result;
-use crate::memory::{Memory, Reservation};
+use crate::memory::{Memory, Reservation, return_freed};
 use crate::spill::{Fan, Partitioned, Run, Runs, Spill};
 use crate::table::{JoinBuilder, JoinTable, hash_fields, hash_tuples};
 use crate::tuple::{Field, Layout};
@@ -194,7 +194,7 @@ impl Building {
         };
         let all = std::mem::replace(builder, shape.builder());
         let (fan, mut hashes) = (shape.fan(), Vec::new());
-        all.into_tuples().drain(|entries| {
+        let outcome = all.into_tuples().drain(|entries| {
             hashes.clear();
             hash_tuples(entries, shape.layout.bytes, &shape.fields, &mut hashes);
             for (entry, hash) in entries.chunks_exact(shape.layout.bytes).zip(&hashes) {
@@ -204,7 +204,10 @@ impl Building {
                 }
             }
             Ok(())
-        })
+        });
+        // Half of what was there is in the file, and the other half was copied.
+        return_freed();
+        outcome
     }
 
     /// The table of what stays, and what does not.
