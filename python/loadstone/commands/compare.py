@@ -33,9 +33,10 @@ def compare(
         str, typer.Option("--format", "-f", metavar="NAME", help="Print a table, md or json.")
     ] = "table",
 ) -> int:
-    """Compare two records, or variants of one, each benchmark with itself.
+    """Compare two records, or variants of one.
 
-    Only like cells are compared, on equal terms. Records are only read.
+    Each benchmark is compared with itself, and only like cells, on equal terms. Records are only
+    read.
 
     Exit codes: 0 no regression in any cell; 1 a regression; 9 undecided, some cell may be slower; 5
     nothing could be compared; 6 some cells that both sides planned could not; 2 and 4 an error.
