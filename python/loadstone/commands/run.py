@@ -119,6 +119,32 @@ def started(
 ) -> int:
     """Start or resume a run, one of `every` benchmark, or a `study`, or print its plan or what is
     left of it. Returns the exit code."""
+    from loadstone.diagnostics import Exit, say
+    from loadstone.run.interrupts import Interrupts
+
+    # From before the rest is imported: a signal that comes while it is planned is told, too. Typer
+    # would end without a word.
+    try:
+        with Interrupts():
+            return _started(
+                chosen, plan, record, resume, dry_run=dry_run, page=page, study=study, every=every
+            )
+    except KeyboardInterrupt:
+        say("loadstone: interrupted")
+        return Exit.INTERRUPTED
+
+
+def _started(
+    chosen: dict[str, Any],
+    plan: Path | None,
+    record: Path | None,
+    resume: Path | None,
+    *,
+    dry_run: bool,
+    page: bool,
+    study: bool,
+    every: bool,
+) -> int:
     from loadstone.diagnostics import tell
     from loadstone.errors import InputError
     from loadstone.run import chapters, resumption, session

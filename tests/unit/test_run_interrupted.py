@@ -1,0 +1,29 @@
+"""A signal that ends a run while it is planned, before there is a record, is told."""
+
+import os
+import signal
+
+import pytest
+
+from loadstone import cli
+from loadstone.diagnostics import Exit, guarded
+from loadstone.run import session
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_before_the_record_begins_is_an_interruption(monkeypatch, capsys, number):
+    seen = []
+
+    def planned(*_):
+        seen.append(signal.getsignal(number))
+        if callable(seen[0]):
+            os.kill(os.getpid(), number)
+        raise AssertionError("the signal would have ended the process without a word")
+
+    before = signal.getsignal(number)
+    monkeypatch.setattr(session, "plan_from", planned)
+    monkeypatch.setattr("sys.argv", ["loadstone", "run", "--quick"])
+    assert guarded(cli._enter) == Exit.INTERRUPTED
+    assert capsys.readouterr().err == "loadstone: interrupted\n"
+    assert callable(seen[0]) and seen[0] is not before
+    assert signal.getsignal(number) is before
