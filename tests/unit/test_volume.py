@@ -1,6 +1,7 @@
 """Disks of our own under a worker's folder: as the kernel has them, kept over a new worker, cold
 provably, and taken away however a run ends."""
 
+import mmap
 import os
 import shutil
 import signal
@@ -14,6 +15,7 @@ from loadstone.engines.lode.engine import LodeEngine
 from loadstone.engines.sqlite.engine import SqliteEngine
 from loadstone.errors import InputError, UnsupportedError
 from loadstone.machine import disks, facts, page_cache
+from loadstone.machine.opening import Opening
 from loadstone.machine.volume import KINDS, MIRRORED, ONE, SHARED, TWO, Volume, sweep
 from loadstone.plan.variant import Variant, parse_variant
 from loadstone.protocol import messages
@@ -72,22 +74,23 @@ def test_disks_are_told_by_the_kernel_and_found_by_the_next_worker(folder: Path,
     assert list(folder.parent.iterdir()) == [folder]
 
 
-def test_a_mirror_survives_a_disk_that_is_overwritten(folder: Path) -> None:
-    """It is one: with half a disk of zeros the contents are the same."""
+def test_a_mirror_survives_the_loss_of_either_disk(folder: Path, tmp_path: Path) -> None:
+    """It is one: the contents are whole with the other disk alone."""
     volume = Volume(folder, DISK_BYTES)
     volume.use(MIRRORED, "all")
-    relation = folder / "relation"
     contents = os.urandom(8 << 20)
-    relation.write_bytes(contents)
-    os.sync()
-    with folder.with_name("sqlite.disk-2").open("r+b") as disk:
-        disk.seek(1 << 20)
-        disk.write(bytes(DISK_BYTES - (1 << 20)))
-        os.fsync(disk.fileno())
-    for _ in range(4):  # each by another process, since that chooses the copy
-        assert page_cache.evict_files([relation], engine_dead=True).resident_after == 0
-        read = subprocess.run(["cat", relation], capture_output=True, check=True)
-        assert read.stdout == contents
+    (folder / "relation").write_bytes(contents)
+    files = [folder.with_name(f"sqlite.disk-{number}") for number in (1, 2)]
+    disks.run("umount", str(folder))
+    for file in [file.rename(tmp_path / f"kept-{n}") for n, file in enumerate(files)]:
+        disk = disks.attach(file, partitions=False)
+        try:
+            disks.run("mount", "-o", "degraded,ro", f"/dev/{disk}", str(folder))
+            assert (folder / "relation").read_bytes() == contents
+        finally:
+            disks.failed("umount", str(folder))
+            disks.detach(disk)
+            file.unlink()
 
 
 @pytest.mark.parametrize("kind", [ONE, MIRRORED, SHARED, TWO])
@@ -174,9 +177,39 @@ def test_the_second_copy_of_lode_lies_on_the_second_disk(folder: Path) -> None:
     assert not left(folder.parent)
 
 
+def test_a_direct_read_of_two_disks_is_direct(folder: Path) -> None:
+    """Into memory that was never touched: such reads btrfs takes from its cache."""
+    volume = Volume(folder, DISK_BYTES)
+    volume.use(TWO, "all")
+    relation = folder / "relation"
+    relation.write_bytes(os.urandom(1 << 20))
+    assert page_cache.evict_files([relation], engine_dead=True).proved
+    descriptor = os.open(relation, os.O_RDONLY | os.O_DIRECT)
+    try:
+        assert os.readv(descriptor, [mmap.mmap(-1, 1 << 20)]) == 1 << 20
+    finally:
+        os.close(descriptor)
+    assert page_cache.resident([relation]) == 0
+
+
+def test_a_mirrored_lode_is_cold_when_it_was_opened(folder: Path) -> None:
+    engine = LodeEngine(of("lode?volume=two-disks&mirror=idle"), folder, "r1")
+    Volume(folder, DISK_BYTES).use(TWO, "all")
+    engine.start()
+    engine.run("create r (a = i4)")
+    engine.stop()
+    opening = Opening()
+    engine.start()
+    opened = opening.ended(engine, engine.files(), page_cache.resident(engine.files()))
+    assert opened.kept_bytes is not None
+    assert opened.kept_bytes < 1 << 20
+    engine.remove()
+
+
 KILLED = """
 import os, signal, sys
 from pathlib import Path
+from loadstone.machine.opening import Opening
 from loadstone.machine.volume import Volume
 from loadstone.run.scratch import claimed
 with claimed("r1") as claim:
@@ -230,7 +263,7 @@ def test_what_a_half_made_volume_leaves_is_taken_away(folder: Path, monkeypatch)
 
     monkeypatch.setattr(disks, "mount", broken)
     with pytest.raises(UnsupportedError, match=r"mkfs\.btrfs refused"):
-        Volume(folder, DISK_BYTES).use(TWO, "all")
+        Volume(folder, DISK_BYTES).use(MIRRORED, "all")
     assert list(folder.parent.iterdir()) == [folder]
     assert not left(folder.parent)
 
@@ -241,7 +274,7 @@ def test_what_a_half_made_volume_leaves_is_taken_away(folder: Path, monkeypatch)
         (("os.geteuid", lambda: 1000), "only root"),
         (
             ("shutil.which", lambda _: None),
-            "not installed: losetup, addpart, mkfs.btrfs, mount, umount",
+            "not installed: losetup, addpart, mkfs.btrfs, mkfs.ext4, mount, umount",
         ),
     ],
 )
@@ -259,8 +292,10 @@ def test_a_system_or_a_user_without_such_disks_is_told(change, said, tmp_path, m
         ("sqlite?bandwidth=50", "bandwidth limits disks of ours"),
         ("sqlite?bandwidth=50&volume=scratch", "bandwidth limits disks of ours"),
         ("sqlite:////tmp/x.db?volume=mirrored", "cannot be set for a database of yours"),
+        ("lode?disk=direct&volume=mirrored", "btrfs reads through its cache"),
+        ("lode?profile=idm-nodac&volume=one-disk", "btrfs reads through its cache"),
     ],
 )
 def test_values_that_are_refused(text: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        SqliteEngine.check(of(text))
+        (LodeEngine if text.startswith("lode") else SqliteEngine).check(of(text))

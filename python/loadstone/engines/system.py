@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 OF_EVERY_SYSTEM = declared(Path(__file__).with_name("every_system.toml"))
 """The tactics that the worker switches, whatever the engine."""
+ON_BTRFS = ("one-disk", "mirrored", "mirrored-shared")
+"""The values of `volume` with that file system. Its direct reads into memory that was not touched
+before go through the cache (seen on Linux 6.18), so that they would not be what they are called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +99,13 @@ class System(ABC):
             raise InputError(
                 f"{cls.name}: bandwidth limits disks of ours, and there are none",
                 hint="ask for disks too: volume=one-disk, or volume=mirrored",
+            )
+
+        asked = cls.asked(variant)
+        if asked.get("disk", "").startswith("direct") and asked["volume"] in ON_BTRFS:
+            raise InputError(
+                f"{cls.name}: btrfs reads through its cache what is asked for with disk=direct",
+                hint="ask for disk=buffered; or for volume=two-disks, which is on ext4",
             )
 
     @classmethod

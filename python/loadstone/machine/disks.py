@@ -11,7 +11,7 @@ from pathlib import Path
 
 from loadstone.errors import UnsupportedError
 
-PROGRAMS = ("losetup", "addpart", "mkfs.btrfs", "mount", "umount")
+PROGRAMS = ("losetup", "addpart", "mkfs.btrfs", "mkfs.ext4", "mount", "umount")
 MOUNTS = Path("/proc/self/mountinfo")
 CGROUPS = Path("/proc/self/cgroup")
 FILE_SYSTEMS = Path("/proc/filesystems")
@@ -33,7 +33,7 @@ def lacking() -> str:
         return "only root may make file systems"
     missing = [name for name in PROGRAMS if shutil.which(name) is None]
     if missing:
-        return f"not installed: {', '.join(missing)} (btrfs-progs, util-linux)"
+        return f"not installed: {', '.join(missing)} (btrfs-progs, e2fsprogs, util-linux)"
     if not Path("/dev/loop-control").exists():
         return "there are no loop devices"
     known = FILE_SYSTEMS.read_text(encoding="ascii", errors="replace").split()
@@ -54,7 +54,17 @@ def mount(disks: Iterable[str], place: Path, profile: str) -> None:
     mode = place.stat().st_mode & 0o7777
     run("mkfs.btrfs", "--quiet", "--force", "--data", profile, "--metadata", profile, *paths)
     others = "".join(f",device={path}" for path in paths[1:])
-    run("mount", "-t", "btrfs", "-o", f"noatime{others}", paths[0], str(place))
+    run("mount", "-t", "btrfs", "-o", f"noatime,nodatasum{others}", paths[0], str(place))
+    place.chmod(mode)
+
+
+def mount_ext4(disk: str, place: Path) -> None:
+    """Make an ext4 on a disk, and mount it likewise: it never serves a direct read from its
+    cache."""
+    mode = place.stat().st_mode & 0o7777
+    run("mkfs.ext4", "-q", "-F", f"/dev/{disk}")
+    run("mount", "-t", "ext4", "-o", "noatime", f"/dev/{disk}", str(place))
+    (place / "lost+found").rmdir()
     place.chmod(mode)
 
 
@@ -84,13 +94,13 @@ def mounted_at() -> Iterator[tuple[Path, str]]:
 
 
 def of_mount(place: Path) -> tuple[str, ...]:
-    """The disks of the btrfs that is mounted at a folder: `loop0`, `loop1`."""
+    """The disks of what is mounted at a folder, of a btrfs all: `loop0`, `loop1`."""
     sources = [source for at, source in mounted_at() if at == place]
     for entry in BTRFS.glob("*/devices") if sources else ():
         disks = sorted(disk.name for disk in entry.iterdir())
         if sources[-1] in disks:
             return tuple(disks)
-    return ()
+    return tuple(sources[-1:])
 
 
 def is_raid1(disk: str) -> bool:

@@ -105,8 +105,8 @@ class Volume:
         parts = disks.halve(devices[0], 2 * size_bytes) if shared else devices
         if kind == TWO:
             self.second.mkdir()
-            disks.mount(devices[:1], self.folder, "single")
-            disks.mount(devices[1:], self.second, "single")
+            disks.mount_ext4(devices[0], self.folder)
+            disks.mount_ext4(devices[1], self.second)
         else:
             disks.mount(parts, self.folder, "single" if kind == ONE else "raid1")
         for device in devices:
