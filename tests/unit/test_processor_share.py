@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from loadstone import registry
 from loadstone.engines.sqlite.engine import SqliteEngine
 from loadstone.errors import InputError, UnsupportedError
 from loadstone.machine import processor_share
@@ -117,6 +118,14 @@ def test_a_worker_tells_the_share_of_its_variant_and_switches_it(controller, tmp
     finally:
         requests.remove()
     assert not (controller.root / f"{PREFIX}{os.getpid()}").exists()
+
+
+@pytest.mark.parametrize("name", ["sqlite", "lode", "duckdb", "lmdb", "postgresql"])
+def test_a_calling_program_is_asked_for_no_tactic_of_the_worker(name: str, tmp_path: Path):
+    kind = registry.load_system("clients", name)
+    text = f"{name}?processor=30&volume=one-disk&bandwidth=50"
+    client = kind(parse_variant(text, frozenset(kind.tactics())), tmp_path, "r1")
+    assert list(client.program_tactics()) == []
 
 
 @pytest.mark.parametrize(

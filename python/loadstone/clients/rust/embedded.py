@@ -17,6 +17,7 @@ from loadstone.engines.capabilities import Capabilities
 from loadstone.engines.duckdb import settings as duckdb_settings
 from loadstone.engines.lmdb import settings as lmdb_settings
 from loadstone.engines.sqlite import settings as sqlite_settings
+from loadstone.engines.system import OF_EVERY_SYSTEM
 from loadstone.errors import EngineError, UnsupportedError
 from loadstone.machine.counters import Work
 from loadstone.machine.wake_up import round_trip_ns
@@ -156,8 +157,9 @@ class RustClient(Client):
         return (str(self.path) if self.file else "", None)
 
     def program_tactics(self) -> Sequence[tuple[str, str]]:
-        """The tactics asked of the client; its defaults are its own."""
-        return self.variant.tactics
+        """The tactics asked of the client; its defaults are its own. Those of every system the
+        worker switches."""
+        return [pair for pair in self.variant.tactics if pair[0] not in OF_EVERY_SYSTEM]
 
     def _family(self) -> Sequence[Path]:
         """Everything in the scratch folder that is named after the database."""

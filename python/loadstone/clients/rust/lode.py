@@ -80,7 +80,7 @@ class LodeClient(RustClient):
             return super().load()
         self.stop()
         held = self.database
-        tactics = [pair for pair in self.variant.tactics if pair[0] != "place"]
+        tactics = [pair for pair in self.program_tactics() if pair[0] != "place"]
         with client_errors(self.name):
             elapsed_ns = _core.Client(
                 self.name, str(self.path), tactics, held.parts, held.seed, held.locality

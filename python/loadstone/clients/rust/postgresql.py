@@ -114,7 +114,7 @@ class PostgresqlClient(PostgresqlSystem, RustClient):
 
     def program_tactics(self) -> Sequence[tuple[str, str]]:
         """Those that are not the server's. A remote place is TCP to the client."""
-        own = [pair for pair in self.variant.tactics if pair[0] not in SERVER_TACTICS]
+        own = [pair for pair in super().program_tactics() if pair[0] not in SERVER_TACTICS]
         return [("place", "tcp") if pair == ("place", "remote") else pair for pair in own]
 
     def _own_place(self) -> str:
