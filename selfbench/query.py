@@ -129,8 +129,11 @@ class Runner:
         if operation.destination == "client":
             return answer_of_rows(outcome)
         rows = self.engine.contents(self.prepared(operation, variation).result or "")
+        is_stream = hasattr(rows, "__arrow_c_stream__")
+        # Rows may still be on their way: they are read before their relation goes.
+        answer = answer_of_stream(rows) if is_stream else answer_of_rows(rows)
         self.clear(operation, variation)
-        return answer_of_rows(rows) if isinstance(rows, list) else answer_of_stream(rows)
+        return answer
 
     def clear(self, operation: Operation, variation: int) -> None:
         """Drop the result."""
