@@ -61,6 +61,7 @@ def check(run: Run) -> None:
             assert (term.asked, term.read_back) == (wanted, wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", sorted(ON))
 def test_a_study_measures_whole_blocks_and_shows_its_map(desk: Desk, engine: str) -> None:
     done = desk.run("study", *ON[engine], *CHOICES, "--record", "r.loadstone", "--no-report")
@@ -74,6 +75,7 @@ def test_a_study_measures_whole_blocks_and_shows_its_map(desk: Desk, engine: str
     assert desk.leftovers() == []
 
 
+@pytest.mark.slow
 def test_a_killed_study_continues_with_whole_blocks(desk: Desk, chance: random.Random) -> None:
     process = desk.start("study", *ON["sqlite"], *CHOICES, "--record", "r.loadstone", "--no-report")
     assert process.stderr is not None

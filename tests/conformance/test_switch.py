@@ -233,7 +233,7 @@ def test_another_engine_has_other_data(held: Engine) -> None:
     assert not held.same_data(held.variant, replace(held.variant, url="x://h/d"))
 
 
-@pytest.mark.parametrize("text", CLIENTS)
+@pytest.mark.parametrize("text", [*CLIENTS[:-1], pytest.param(CLIENTS[-1], marks=pytest.mark.slow)])
 def test_a_program_is_switched_to_every_value_and_back(text: str) -> None:
     try:
         with loaded_client(text) as client:

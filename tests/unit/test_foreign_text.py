@@ -190,7 +190,10 @@ def printed(which: Callable[[str, Path], None], text: str) -> str:
     return out.buffer.getvalue().decode()
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if name == "tactics" else ()) for name in COMMANDS],
+)
 @settings(max_examples=6, deadline=None, phases=(Phase.explicit, Phase.generate),
           suppress_health_check=[HealthCheck.function_scoped_fixture])  # fmt: skip
 @example("\x1b]0;owned\x07\x1b[2J\x9b31m\u202e\u2028\u200b")

@@ -1,7 +1,7 @@
 """Engines behind a calling program in Python: every measure sees what the oracle says, writes are
 taken back, a changed link is caught, and what was loaded outlives the process's handles."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -30,12 +30,15 @@ VARIANTS = (
     "ladybug",
     "ladybug?hop=lookup&statement=levels&transaction=call",
 )
-MARKED = [
-    pytest.param(text, marks=[pytest.mark.slow] if text.startswith("ladybug") else [])
-    for text in VARIANTS
-]
-"""Ladybug takes a millisecond for each of the thousands of calls of a measure."""
 STORED = ("zodb", "ladybug")
+
+
+def marked(texts: Iterable[str]) -> list[Any]:
+    """Ladybug takes a millisecond for each of the thousands of calls of a measure."""
+    slow = pytest.mark.slow
+    return [pytest.param(text, marks=slow if text.startswith("ladybug") else ()) for text in texts]
+
+
 ORACLES = {locality: _core.Oo1Oracle(PARTS, 1, locality) for locality in (True, False)}
 
 Open = Callable[..., PythonClient]
@@ -100,7 +103,7 @@ def differing(client: PythonClient, iterations: range) -> list[tuple[str, int]]:
 
 
 @pytest.mark.parametrize("locality", [True, False])
-@pytest.mark.parametrize("variant", MARKED)
+@pytest.mark.parametrize("variant", marked(VARIANTS))
 def test_every_measure_sees_what_the_oracle_says(
     opened: Open, variant: str, locality: bool
 ) -> None:
@@ -114,7 +117,7 @@ def null_has(measure: str) -> bool:
     return MemoryClient.capabilities.structures[measure].supported
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", marked(VARIANTS))
 def test_calls_are_counted_as_the_program_in_rust_counts_them(opened: Open, variant: str) -> None:
     client = opened(variant)
     overhead = _core.Client("memory", "", [], PARTS)
@@ -137,7 +140,7 @@ def test_the_null_client_makes_every_call_and_gives_no_answer(tmp_path: Path) ->
     client.remove()
 
 
-@pytest.mark.parametrize("engine", CLIENTS)
+@pytest.mark.parametrize("engine", marked(CLIENTS))
 def test_a_changed_link_is_caught(opened: Open, engine: str) -> None:
     client = opened(engine)
     driver: Any = client._opened()
@@ -159,7 +162,7 @@ def test_a_changed_link_is_caught(opened: Open, engine: str) -> None:
     assert not caught & {"lookup", "scan", "range", "update"}
 
 
-@pytest.mark.parametrize("engine", STORED)
+@pytest.mark.parametrize("engine", marked(STORED))
 def test_what_was_loaded_outlives_a_stop(opened: Open, engine: str) -> None:
     client = opened(engine)
     assert differing(client, range(1)) == []
@@ -175,7 +178,7 @@ def test_what_was_loaded_outlives_a_stop(opened: Open, engine: str) -> None:
     assert client.size_bytes() < 2 * size_bytes
 
 
-@pytest.mark.parametrize("engine", STORED)
+@pytest.mark.parametrize("engine", marked(STORED))
 @pytest.mark.parametrize("measure", ["insert", "update"])
 def test_a_write_that_fails_leaves_nothing(
     opened: Open, engine: str, measure: str, monkeypatch: pytest.MonkeyPatch
