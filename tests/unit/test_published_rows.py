@@ -219,7 +219,7 @@ def test_a_remote_table_says_that_todays_are_local() -> None:
 def test_a_row_of_users_stands_beside_their_closed_loop() -> None:
     """Test 1 of the IDM: 8 users with ten requests each, at 4,000 answers a second, take 20 ms."""
     published = asdict(IdmBenchmark().published())
-    (table,) = [one for one in published["tables"] if one["requests"]]
+    table = next(one for one in published["tables"] if one["requests"])
     run = make_run()
     closed = next(point for point in run.users if point.model == "closed")
     loop = replace(closed, operation="script", variant="sqlite", users=8, completed=8_000,

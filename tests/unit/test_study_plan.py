@@ -50,7 +50,7 @@ def test_each_combination_is_a_variant_with_those_values_and_every_operation_has
         asked = dict(pair.split("=") for pair in each.variant.partition("?")[2].split("&") if pair)
         expected = {s.tactic: s.other for s in plan.study.switches if s.tactic in each.flipped}
         assert asked == expected
-        assert session._variant(each.variant, "engines")[0].name == each.variant, "if resumed"
+        assert session.variant_of(each.variant, "engines")[0].name == each.variant, "if resumed"
     measured = {(cell.operation, cell.variant) for cell in plan.cells}
     operations = {operation for operation, _ in measured}
     assert measured == {(o, v) for o in operations for v in plan.variants}
