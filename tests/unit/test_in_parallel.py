@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from loadstone.run import in_parallel as in_parallel_module
 from loadstone.run.in_parallel import in_parallel
 
 SOON_S = 0.3
@@ -52,3 +53,18 @@ def test_an_interruption_before_all_are_started_begins_none(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         in_parallel({1: lambda: begun.append(True)}, strikes=[])
     assert begun == []
+
+
+def test_a_signal_just_before_the_waiting_is_heard_before_its_end(monkeypatch):
+    """Python does not look for signals while it waits, so no waiting is without an end."""
+    waits, whole = [], in_parallel_module.wait
+
+    def listening(futures, timeout=None):
+        waits.append(timeout)
+        return whole(futures, timeout=timeout)
+
+    monkeypatch.setattr(in_parallel_module, "wait", listening)
+    monkeypatch.setattr(in_parallel_module, "LISTEN_S", 0.01)
+    in_parallel({1: lambda: threading.Event().wait(SOON_S)}, strikes=[])
+    assert None not in waits
+    assert len(waits) > 1

@@ -12,6 +12,10 @@ from typing import TypeVar
 K = TypeVar("K")
 R = TypeVar("R")
 
+LISTEN_S = 0.5
+"""Between two looks for a signal. One that comes just before a thread begins to wait does not end
+its waiting: Ctrl-C would be heard at the end of all calls."""
+
 STRIKE_S = 0.1
 """Before each strike: what a thread starts after one is ended by the next."""
 
@@ -36,7 +40,8 @@ def in_parallel(
             started[key] = pool.submit(begun, call)
         # Of a thread that was interrupted while it was started, nobody would know.
         gate.set()
-        wait(started.values())
+        while wait(started.values(), timeout=LISTEN_S).not_done:
+            pass
     except BaseException:
         left.set()
         gate.set()
