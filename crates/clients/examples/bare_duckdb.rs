@@ -13,7 +13,9 @@ use std::path::PathBuf;
 use std::ptr;
 
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LAZY, RTLD_LOCAL};
-use loadstone_clients::{Address, Database, Kind, Measure, Part, Tactics, Visits, open};
+use loadstone_clients::engines::oo1::open;
+use loadstone_clients::oo1::{Database, Kind, Measure, Part, Visits};
+use loadstone_clients::{Address, Tactics};
 use loadstone_measure::clock::now_ns;
 
 const DEPTH: u32 = 7;

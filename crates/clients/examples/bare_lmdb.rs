@@ -11,7 +11,7 @@ use std::ffi::{CStr, CString, c_void};
 use std::ptr;
 
 use lmdb_master_sys as ffi;
-use loadstone_clients::{Database, Kind, Part, Visits};
+use loadstone_clients::oo1::{Database, Kind, Part, Visits};
 use loadstone_measure::clock::now_ns;
 
 const DEPTH: u32 = 7;

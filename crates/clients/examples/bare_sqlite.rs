@@ -11,7 +11,7 @@ use std::ffi::{CStr, CString};
 use std::ptr;
 
 use libsqlite3_sys as ffi;
-use loadstone_clients::{Database, Kind, Part, Visits};
+use loadstone_clients::oo1::{Database, Kind, Part, Visits};
 use loadstone_measure::clock::now_ns;
 
 const DEPTH: u32 = 7;

@@ -9,7 +9,9 @@
 
 use std::error::Error;
 
-use loadstone_clients::{Address, Database, Measure, Tactics, open};
+use loadstone_clients::engines::oo1::open;
+use loadstone_clients::oo1::{Database, Measure};
+use loadstone_clients::{Address, Tactics};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

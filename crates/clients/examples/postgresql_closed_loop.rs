@@ -14,8 +14,10 @@
 
 use std::sync::Barrier;
 
-use loadstone_clients::oracle::Oracle;
-use loadstone_clients::{Address, Client, ClientError, Database, Measure, Tactics, open};
+use loadstone_clients::engines::oo1::open;
+use loadstone_clients::oo1::oracle::Oracle;
+use loadstone_clients::oo1::{Client, Database, Measure};
+use loadstone_clients::{Address, ClientError, Tactics};
 use loadstone_measure::clock::now_ns;
 use loadstone_measure::counters::cpu_ns;
 

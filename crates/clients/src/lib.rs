@@ -1,42 +1,29 @@
-//! The calling programs in Rust: OO1's loops, written once, and one file per engine spoken to.
+//! The calling programs in Rust. Each benchmark of a program has a room here, in which its loops
+//! are written once over a driver; each engine has a room, with what its drivers share and a
+//! driver for each benchmark.
 //!
-//! [`open`] finds an engine by name; a [`Client`] runs a [`Measure`] and says what it cost and what
-//! it saw; [`users`] are concurrent ones. What must have been seen, [`oracle`] says. The crate
-//! knows no plan, no record and no statistics: it is the program at the seam, and the clock around
-//! it.
+//! [`engines`] finds one by name; its client runs a measure and says what it cost and what it saw.
+//! What must have been seen, the benchmark's oracle says. The crate knows no plan, no record and
+//! no statistics: it is the program at the seam, and the clock around it.
 
 #![expect(
     clippy::inline_always,
     reason = "what is called once a visit passes parts and records in registers only if inlined"
 )]
 
-mod client;
-mod driver;
 mod duckdb;
-mod engines;
+pub mod engines;
 mod error;
-mod habits;
 mod lmdb;
 mod lode;
-mod loops;
-mod measure;
 mod memory;
 mod null;
-mod object;
-pub mod oracle;
-mod part;
+pub mod oo1;
+mod outcome;
 mod postgresql;
-mod sql;
 mod sqlite;
 mod tactics;
-pub mod users;
-mod visits;
 
-pub use client::Client;
-pub use engines::{ENGINES, open};
 pub use error::ClientError;
-pub use loadstone_datasets::oo1::Database;
-pub use measure::{Measure, Outcome, Sent};
-pub use part::{Kind, Link, Part};
+pub use outcome::{Outcome, Sent};
 pub use tactics::{Address, Tactics};
-pub use visits::Visits;

@@ -76,3 +76,8 @@ impl Tactics {
         }
     }
 }
+
+/// The tactic `transaction`, of a driver that is in a transaction after its `begin`, or not.
+pub const fn transaction(within: bool) -> &'static str {
+    if within { "measure" } else { "call" }
+}

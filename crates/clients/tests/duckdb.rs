@@ -4,9 +4,11 @@
 
 use std::path::PathBuf;
 
-use loadstone_clients::oracle::Oracle;
-use loadstone_clients::users::{Pacing, Users};
-use loadstone_clients::{Address, Client, Database, Measure, Tactics, open};
+use loadstone_clients::engines::oo1::open;
+use loadstone_clients::oo1::oracle::Oracle;
+use loadstone_clients::oo1::users::{Pacing, Users};
+use loadstone_clients::oo1::{Client, Database, Measure};
+use loadstone_clients::{Address, Tactics};
 use tempfile::TempDir;
 
 const MODULE: &str = "LOADSTONE_TEST_DUCKDB";

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
-use loadstone_clients::oracle::Oracle;
-use loadstone_clients::users::{Pacing, Users};
-use loadstone_clients::{Address, Client, ClientError, Database, Measure, Tactics, open};
+use loadstone_clients::engines::oo1::open;
+use loadstone_clients::oo1::oracle::Oracle;
+use loadstone_clients::oo1::users::{Pacing, Users};
+use loadstone_clients::oo1::{Client, Database, Measure};
+use loadstone_clients::{Address, ClientError, Tactics};
 use lode::server::{Listener, Server};
 use tempfile::{TempDir, tempdir};
 

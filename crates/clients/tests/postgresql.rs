@@ -1,9 +1,11 @@
 //! PostgreSQL's client against the oracle, on the server of `LOADSTONE_TEST_POSTGRESQL`: a
 //! connection string as `Address::database` has it, without a schema. Skipped where it is not set.
 
-use loadstone_clients::oracle::Oracle;
-use loadstone_clients::users::{Pacing, Users};
-use loadstone_clients::{Address, Client, Database, Measure, Tactics, open};
+use loadstone_clients::engines::oo1::open;
+use loadstone_clients::oo1::oracle::Oracle;
+use loadstone_clients::oo1::users::{Pacing, Users};
+use loadstone_clients::oo1::{Client, Database, Measure};
+use loadstone_clients::{Address, Tactics};
 
 const VARIABLE: &str = "LOADSTONE_TEST_POSTGRESQL";
 

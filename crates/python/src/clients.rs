@@ -5,11 +5,11 @@ mod inputs;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use loadstone_clients::oracle::Oracle;
-use loadstone_clients::users::{self, Pacing, Users};
-use loadstone_clients::{
-    Address, ClientError as Failure, Database, ENGINES, Measure, Outcome, Tactics, open,
-};
+use loadstone_clients::engines::oo1::{ENGINES, open};
+use loadstone_clients::oo1::oracle::Oracle;
+use loadstone_clients::oo1::users::{self, Pacing, Users};
+use loadstone_clients::oo1::{Database, Measure};
+use loadstone_clients::{Address, ClientError as Failure, Outcome, Tactics};
 use loadstone_measure::work;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -72,7 +72,7 @@ type Served = (u64, Tally, Tally, u64, Metered);
 /// A calling program with one engine at the other side of its seam.
 #[pyclass(frozen, module = "loadstone._core")]
 struct Client {
-    client: Mutex<Box<dyn loadstone_clients::Client>>,
+    client: Mutex<Box<dyn loadstone_clients::oo1::Client>>,
 }
 
 #[pymethods]
@@ -158,7 +158,7 @@ impl Client {
     fn with<T: Send>(
         &self,
         py: Python<'_>,
-        ask: impl FnOnce(&mut dyn loadstone_clients::Client) -> Result<T, Failure> + Send,
+        ask: impl FnOnce(&mut dyn loadstone_clients::oo1::Client) -> Result<T, Failure> + Send,
     ) -> PyResult<T> {
         py.detach(|| {
             let mut client = self.client.lock().unwrap_or_else(PoisonError::into_inner);

@@ -17,7 +17,7 @@ pub struct Writer {
 
 #[expect(unsafe_code, reason = "a driver with nothing begun moves between threads")]
 // SAFETY: LMDB's lock belongs to the thread that began to write. A driver begins and commits within
-// one call of its program (`crate::loops::writing`), and is not handed on in between.
+// one call of its program (`crate::oo1::loops::writing`), and is not handed on in between.
 unsafe impl Send for Writer {}
 
 impl Writer {

@@ -1,66 +1,7 @@
-//! lode, our own engine: OO1's designs over its access methods.
-//!
-//! ```text
-//! Lode<D, P>     the driver: transactions, the ladder, what it says about itself
-//!   Design       objects, links, btree, hash: where parts and connections lie
-//!   Place        embedded, served: in the program's process, or in one of its own
-//!   Store        the database, and the tactics it is opened with (store.rs)
-//! ```
+//! lode, our own engine.
 
-mod btree;
-mod builds;
-mod design;
-mod driver;
-mod embedded;
 mod failure;
-mod hash;
-mod links;
-mod loading;
-mod object;
-mod objects;
-mod place;
-mod record;
-mod served;
-mod store;
+pub mod oo1;
 
-use loadstone_datasets::oo1::Database as Data;
-use lode::Database;
-use lode::remote::Remote;
-
-use crate::client::{Client, Program};
-use crate::error::ClientError;
-use crate::tactics::{Address, Tactics};
-use design::Design;
-use driver::Lode;
-use place::Place;
-
-pub use btree::Btrees;
-pub use hash::Hashes;
-pub use links::Links;
-pub use objects::Objects;
-
-/// As [`crate::open`] knows it.
+/// As each benchmark's `open` knows it.
 const ENGINE: &str = "lode";
-
-/// A program with a database in one of the designs: with its files, which are created where there
-/// are none, or at a server.
-pub fn open<D: Design>(
-    address: &Address,
-    mut tactics: Tactics,
-    data: Data,
-) -> Result<Box<dyn Client>, ClientError> {
-    let places = [Database::NAME, Remote::NAME].map(|name| (name, name));
-    if tactics.take("place", &places)? == Remote::NAME {
-        return program(Lode::<D, Remote>::open(address, &mut tactics)?, tactics, data);
-    }
-    program(Lode::<D, Database>::open(address, &mut tactics)?, tactics, data)
-}
-
-fn program<D: Design, P: Place>(
-    driver: Lode<D, P>,
-    tactics: Tactics,
-    data: Data,
-) -> Result<Box<dyn Client>, ClientError> {
-    tactics.finish()?;
-    Ok(Box::new(Program::new(driver, data)))
-}

@@ -6,9 +6,8 @@ use std::io::ErrorKind;
 
 use super::raw::{Connection, ENGINE, Statement, counts_memory, version};
 use crate::error::ClientError;
-use crate::habits;
-use crate::measure::Sent;
-use crate::tactics::{Address, Tactics};
+use crate::outcome::Sent;
+use crate::tactics::{self, Address, Tactics};
 
 /// Pages kept by each connection: as many bytes as the other engines keep. `SQLite`'s own default
 /// is 2 MB.
@@ -200,7 +199,7 @@ impl File {
         self.begin()?;
         let within = self.connection.in_transaction();
         self.end()?;
-        terms.push(("transaction".to_owned(), habits::transaction(within).to_owned()));
+        terms.push(("transaction".to_owned(), tactics::transaction(within).to_owned()));
         Ok(terms)
     }
 }

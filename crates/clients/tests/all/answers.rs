@@ -1,5 +1,7 @@
-use loadstone_clients::oracle::Oracle;
-use loadstone_clients::{Address, Client, ClientError, Measure, Tactics, open};
+use loadstone_clients::engines::oo1::open;
+use loadstone_clients::oo1::oracle::Oracle;
+use loadstone_clients::oo1::{Client, Measure};
+use loadstone_clients::{Address, ClientError, Tactics};
 use tempfile::tempdir;
 
 use crate::variants::{VARIANTS, database};

@@ -1,6 +1,7 @@
-use loadstone_clients::oracle::Oracle;
-use loadstone_clients::users::{Pacing, Users};
-use loadstone_clients::{ClientError, Measure};
+use loadstone_clients::ClientError;
+use loadstone_clients::oo1::Measure;
+use loadstone_clients::oo1::oracle::Oracle;
+use loadstone_clients::oo1::users::{Pacing, Users};
 use tempfile::tempdir;
 
 use crate::variants::{VARIANTS, database};

@@ -1,6 +1,8 @@
 //! The engines and designs that all tests run against: add a variant here and nowhere else.
 
-use loadstone_clients::{Address, Client, Database, Tactics, open};
+use loadstone_clients::engines::oo1::open;
+use loadstone_clients::oo1::{Client, Database};
+use loadstone_clients::{Address, Tactics};
 use tempfile::TempDir;
 
 /// An engine with the tactics that make a difference to its answers.

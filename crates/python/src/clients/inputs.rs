@@ -1,6 +1,6 @@
 //! What a calling program in Python needs of the one in Rust: the same inputs, the same answer.
 
-use loadstone_clients::{Kind, Link, Measure, Part, Visits};
+use loadstone_clients::oo1::{Kind, Link, Measure, Part, Visits};
 use loadstone_datasets::oo1::{Connection, NewPart};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

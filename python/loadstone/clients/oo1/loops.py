@@ -1,5 +1,5 @@
 """OO1's measures in Python, each written once over `Driver`: the counterpart of
-`crates/clients/src/loops.rs`.
+`crates/clients/src/oo1/loops.rs`.
 
 Inside the clock: the transaction around the measure, the calls, the null procedure, and storing the
 visited parts. Outside: drawing inputs, the checksum of the visits, checking a measure's writes

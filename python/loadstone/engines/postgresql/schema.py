@@ -33,7 +33,8 @@ SELECT c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.
  WHERE n.nspname = %s AND c.relkind = 'r' AND c.relowner = n.nspowner ORDER BY 1
 """
 # A client makes its functions with the schema as their own path, as no one else has cause to
-# (`crates/clients/src/postgresql/schema.rs`); so whatever it calls them, they are told from others.
+# (`crates/clients/src/postgresql/oo1/schema.rs`); so whatever it calls them, they are told from
+# others.
 _FUNCTIONS = """
 SELECT p.proname, pg_catalog.pg_get_function_identity_arguments(p.oid) FROM pg_catalog.pg_proc p
   JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace

@@ -1,0 +1,3 @@
+//! Engines by name, for each benchmark's program.
+
+pub mod oo1;

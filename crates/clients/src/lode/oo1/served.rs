@@ -1,0 +1,90 @@
+//! `place=server`: a process of its own has the files open, and the program is its client.
+
+use std::sync::Arc;
+
+use loadstone_datasets::oo1::Database as Data;
+use lode::LodeError;
+use lode::remote::{Carried, Remote, RemoteReading, RemoteWriting};
+use lode::server::Address;
+use lode::tactics::{Grain, ReadAhead, Tactics};
+
+use super::design::Design;
+use super::place::Place;
+use crate::error::ClientError;
+use crate::lode::ENGINE;
+
+const ELSEWHERE: &str =
+    "its files are the server's: a program makes a database before it is served";
+const UNLOCKED: &str = "a page that is not locked yet may change: leave one of the two out";
+
+impl Place for Remote {
+    const NAME: &'static str = "server";
+
+    type Reading = RemoteReading;
+
+    type Writing = RemoteWriting;
+
+    type Reader = Carried<RemoteReading>;
+
+    type Writer = Carried<RemoteWriting>;
+
+    fn open(address: &str, tactics: &Tactics) -> Result<Self, ClientError> {
+        let address = address.parse::<Address>();
+        let connected = address.and_then(|address| Self::connect(&address, tactics));
+        let remote =
+            connected.map_err(|error| ClientError::engine(ENGINE, "connecting to it", error))?;
+        let Tactics { locks, read_ahead, .. } = *remote.tactics();
+        if locks == Grain::Page && read_ahead == ReadAhead::On {
+            let (what, reason) = ("readahead=on with locks=page at a server", UNLOCKED);
+            return Err(ClientError::Unsupported { engine: ENGINE, what, reason });
+        }
+        Ok(remote)
+    }
+
+    fn tactics(&self) -> &Tactics {
+        self.tactics()
+    }
+
+    fn reader(&self) -> Carried<RemoteReading> {
+        Carried::reading(self)
+    }
+
+    #[inline]
+    fn pages(reader: &Carried<RemoteReading>) -> &RemoteReading {
+        reader
+    }
+
+    fn writer(&self) -> Carried<RemoteWriting> {
+        Carried::writing(self)
+    }
+
+    #[inline]
+    fn pages_mut(writer: &mut Carried<RemoteWriting>) -> &mut RemoteWriting {
+        writer
+    }
+
+    fn commit(writer: Carried<RemoteWriting>) -> Result<(), LodeError> {
+        writer.commit()
+    }
+
+    fn load<D: Design>(
+        _: &str,
+        _: &Tactics,
+        _: &mut Option<Arc<Self>>,
+        _: &Data,
+    ) -> Result<D, ClientError> {
+        Err(ClientError::Unsupported {
+            engine: ENGINE,
+            what: "load at a server",
+            reason: ELSEWHERE,
+        })
+    }
+
+    fn size_bytes(_: &str) -> Result<u64, ClientError> {
+        Err(ClientError::Unsupported {
+            engine: ENGINE,
+            what: "size at a server",
+            reason: ELSEWHERE,
+        })
+    }
+}

@@ -1,0 +1,3 @@
+//! Plain structures in the program's memory: what a program without any database does.
+
+pub mod oo1;

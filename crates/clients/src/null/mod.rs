@@ -1,0 +1,3 @@
+//! No engine at all: the harness overhead in Rust.
+
+pub mod oo1;

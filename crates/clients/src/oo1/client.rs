@@ -1,0 +1,103 @@
+//! One type for all engines: what the interpreter's side holds.
+
+use loadstone_datasets::oo1::Database;
+use loadstone_measure::clock::now_ns;
+use loadstone_measure::work::Meter;
+
+use crate::error::ClientError;
+use crate::oo1::Measure;
+use crate::oo1::driver::Driver;
+use crate::oo1::loops;
+use crate::oo1::users::{self, Served, Users};
+use crate::outcome::Outcome;
+
+/// A calling program with an engine at the other side of its seam.
+pub trait Client: Send {
+    /// The engine's name.
+    fn engine(&self) -> &'static str;
+
+    /// Load the database in place of any other; answers elapsed ns, all indexes and the last
+    /// commit included.
+    fn load(&mut self) -> Result<u64, ClientError>;
+
+    /// Run a measure once; the iteration number draws its inputs. `meter` knows the servers whose
+    /// work is the engine's.
+    fn metered(
+        &mut self,
+        measure: Measure,
+        iteration: u32,
+        meter: &Meter,
+    ) -> Result<Outcome, ClientError>;
+
+    /// The same with an engine in this process, or where nobody asks what its server does.
+    fn measure(&mut self, measure: Measure, iteration: u32) -> Result<Outcome, ClientError> {
+        self.metered(measure, iteration, &Meter::default())
+    }
+
+    /// Bytes that the database takes where it is kept.
+    fn size_bytes(&mut self) -> Result<u64, ClientError>;
+
+    /// What the engine says about itself.
+    fn terms(&mut self) -> Result<Vec<(String, String)>, ClientError>;
+
+    /// Let concurrent users loose on the loaded database, each with a driver of its own. `meter`
+    /// knows the servers whose work is the engine's.
+    fn metered_users(&mut self, users: &Users, meter: &Meter) -> Result<Served, ClientError>;
+
+    /// The same where nobody asks what a server does.
+    fn users(&mut self, users: &Users) -> Result<Served, ClientError> {
+        self.metered_users(users, &Meter::default())
+    }
+
+    /// Another program on the same database with the same tactics.
+    fn another(&self) -> Result<Box<dyn Client>, ClientError>;
+}
+
+/// A driver, and the database that it is expected to hold.
+pub struct Program<C> {
+    driver: C,
+    database: Database,
+}
+
+impl<C: Driver> Program<C> {
+    pub const fn new(driver: C, database: Database) -> Self {
+        Self { driver, database }
+    }
+}
+
+impl<C: Driver + 'static> Client for Program<C> {
+    fn engine(&self) -> &'static str {
+        C::ENGINE
+    }
+
+    fn load(&mut self) -> Result<u64, ClientError> {
+        let start_ns = now_ns();
+        self.driver.load(&self.database)?;
+        Ok(now_ns() - start_ns)
+    }
+
+    fn metered(
+        &mut self,
+        measure: Measure,
+        iteration: u32,
+        meter: &Meter,
+    ) -> Result<Outcome, ClientError> {
+        loops::run(&mut self.driver, &self.database, measure, iteration, meter)
+    }
+
+    fn size_bytes(&mut self) -> Result<u64, ClientError> {
+        self.driver.size_bytes()
+    }
+
+    fn terms(&mut self) -> Result<Vec<(String, String)>, ClientError> {
+        self.driver.terms()
+    }
+
+    fn metered_users(&mut self, users: &Users, meter: &Meter) -> Result<Served, ClientError> {
+        users::run(&mut self.driver, &self.database, users, meter)
+    }
+
+    fn another(&self) -> Result<Box<dyn Client>, ClientError> {
+        Ok(Box::new(Self::new(self.driver.another()?, self.database)))
+    }
+}

@@ -1,0 +1,338 @@
+//! Concurrent users: each a thread with a driver of its own, doing one operation after another.
+//!
+//! A reader looks one part up in a transaction of its own; a writer inserts one part with its
+//! three connections and commits. Drawing what to ask for is outside each request's time. What the
+//! writers inserted is looked at both ways afterwards, and taken back.
+
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use loadstone_datasets::oo1::{Database, NewPart};
+use loadstone_measure::clock::now_ns;
+use loadstone_measure::tally::Tally;
+use loadstone_measure::work::{Meter, Work};
+
+use crate::error::ClientError;
+use crate::oo1::driver::{Direction, Driver};
+use crate::oo1::visits::Visits;
+
+/// Ids that one writer has to itself. So many inserts are hours of durable commits.
+const IDS_PER_WRITER: u32 = 1 << 20;
+
+/// Inserted parts of each writer that are looked at: the last ones, where others were busy too.
+const LOOKED_AT: u32 = 1000;
+
+/// How long before a request is due a thread stops sleeping: a timer wakes it tens of us late.
+const WAKE_EARLY_NS: u64 = 200_000;
+
+/// When requests begin.
+#[derive(Debug, Clone)]
+pub enum Pacing {
+    /// The next as soon as the last is answered, for that long.
+    Closed {
+        /// Length of the run.
+        duration_ns: u64,
+    },
+    /// When they are due, whatever became of the last: offsets in ns, ascending. The readers share
+    /// them, and so do the writers; each takes the next that nobody has.
+    Open {
+        /// When each is due, from the beginning of the run.
+        starts_ns: Vec<u64>,
+        /// After this nothing more is begun, and what was due is skipped.
+        duration_ns: u64,
+    },
+}
+
+/// How many users there are and how they behave.
+#[derive(Debug, Clone)]
+pub struct Users {
+    /// Users that look parts up.
+    pub readers: u32,
+    /// Users that insert parts.
+    pub writers: u32,
+    /// When they do.
+    pub pacing: Pacing,
+}
+
+/// What the users got.
+#[derive(Debug, Clone, Default)]
+pub struct Served {
+    /// From the first thread's beginning to the last one's end.
+    pub elapsed_ns: u64,
+    /// The readers' requests.
+    pub lookups: Tally,
+    /// The writers' requests.
+    pub inserts: Tally,
+    /// Connections of inserted parts that were found from both ends afterwards.
+    pub links_found: u64,
+    /// What the requests cost: neither the look at what was inserted nor its taking back.
+    pub work: Work,
+}
+
+/// One kind of users' place in the list of starts.
+struct Queue<'a> {
+    pacing: &'a Pacing,
+    begin_ns: &'a AtomicU64,
+    next: AtomicUsize,
+}
+
+impl Queue<'_> {
+    /// Wait until the next request is due and answer when it was; `None` at the end.
+    fn due_ns(&self, tally: &mut Tally) -> Option<u64> {
+        let begin_ns = self.begin_ns.load(Ordering::Relaxed);
+        match self.pacing {
+            Pacing::Closed { duration_ns } => {
+                let now = now_ns();
+                (now < begin_ns + duration_ns).then_some(now)
+            }
+            Pacing::Open { starts_ns, duration_ns } => loop {
+                let due_ns = begin_ns + starts_ns.get(self.next.fetch_add(1, Ordering::Relaxed))?;
+                wait_until(due_ns);
+                if now_ns() < begin_ns + duration_ns {
+                    return Some(due_ns);
+                }
+                tally.skip();
+            },
+        }
+    }
+}
+
+fn wait_until(due_ns: u64) {
+    loop {
+        let left_ns = due_ns.saturating_sub(now_ns());
+        if left_ns == 0 {
+            return;
+        }
+        if left_ns > WAKE_EARLY_NS {
+            thread::sleep(Duration::from_nanos(left_ns - WAKE_EARLY_NS));
+        } else {
+            // Other users may need this processor.
+            thread::yield_now();
+        }
+    }
+}
+
+/// Let the users loose on a loaded database.
+pub fn run<C: Driver>(
+    driver: &mut C,
+    database: &Database,
+    users: &Users,
+    meter: &Meter,
+) -> Result<Served, ClientError> {
+    // All are connected before the first request.
+    let open = |count| (0..count).map(|_| driver.another()).collect::<Result<Vec<C>, _>>();
+    let (readers, writers) = (open(users.readers)?, open(users.writers)?);
+    let begin_ns = AtomicU64::new(0);
+    let ready = Barrier::new((users.readers + users.writers) as usize);
+    let start = || {
+        if ready.wait().is_leader() {
+            begin_ns.store(now_ns(), Ordering::Relaxed);
+        }
+        ready.wait();
+    };
+    let queue = || Queue { pacing: &users.pacing, begin_ns: &begin_ns, next: AtomicUsize::new(0) };
+    let (to_read, to_write) = (queue(), queue());
+    let mut served = Served::default();
+    let mut inserted = Vec::new();
+    let mut failed = None;
+    let begun = meter.begin();
+    thread::scope(|scope| {
+        let spawn_reader = |(user, mut driver): (usize, C)| {
+            let (start, to_read) = (&start, &to_read);
+            scope.spawn(move || {
+                start();
+                read(&mut driver, database, user as u32, to_read)
+            })
+        };
+        let spawn_writer = |(user, mut driver): (usize, C)| {
+            let (start, to_write) = (&start, &to_write);
+            scope.spawn(move || {
+                start();
+                write(&mut driver, database, user as u32, to_write)
+            })
+        };
+        let readers: Vec<_> = readers.into_iter().enumerate().map(spawn_reader).collect();
+        let writers: Vec<_> = writers.into_iter().enumerate().map(spawn_writer).collect();
+        for thread in readers {
+            match thread.join().unwrap_or_else(|_| Err(panicked::<C>())) {
+                Ok(tally) => served.lookups.merge(&tally),
+                Err(error) => failed = failed.take().or(Some(error)),
+            }
+        }
+        for thread in writers {
+            match thread.join() {
+                Ok((tally, count, ended)) => {
+                    served.inserts.merge(&tally);
+                    inserted.push(count);
+                    failed = failed.take().or(ended.err());
+                }
+                Err(_) => failed = failed.take().or(Some(panicked::<C>())),
+            }
+        }
+    });
+    served.elapsed_ns = now_ns() - begin_ns.load(Ordering::Relaxed);
+    served.work = begun.end();
+    let looked = look(driver, database, &inserted);
+    take_back(driver, database, &inserted)?;
+    served.links_found = looked?;
+    failed.map_or(Ok(served), Err)
+}
+
+fn panicked<C: Driver>() -> ClientError {
+    ClientError::User { engine: C::ENGINE, message: "it panicked; this is a bug".to_owned() }
+}
+
+fn read<C: Driver>(
+    driver: &mut C,
+    database: &Database,
+    user: u32,
+    queue: &Queue<'_>,
+) -> Result<Tally, ClientError> {
+    let mut tally = Tally::new();
+    let mut visits = Visits::default();
+    // Users a thousand iterations apart ask for different parts.
+    for iteration in user * 1000.. {
+        for id in database.lookup_ids(iteration) {
+            let Some(due_ns) = queue.due_ns(&mut tally) else {
+                return Ok(tally);
+            };
+            let started_ns = now_ns();
+            driver.begin()?;
+            let found = driver.find(id);
+            driver.end()?;
+            let (_, part) = found?;
+            visits.part(&part);
+            add(&mut tally, due_ns, started_ns);
+            if part.id != id {
+                let what = format!("part {} for part {id}", part.id);
+                return Err(ClientError::Malformed { engine: C::ENGINE, what });
+            }
+        }
+    }
+    Ok(tally)
+}
+
+/// Answers also how many parts were inserted, since they must be taken back if it failed too.
+fn write<C: Driver>(
+    driver: &mut C,
+    database: &Database,
+    user: u32,
+    queue: &Queue<'_>,
+) -> (Tally, u32, Result<(), ClientError>) {
+    let mut tally = Tally::new();
+    let mut count = 0;
+    for new in parts_of(database, user) {
+        let Some(due_ns) = queue.due_ns(&mut tally) else {
+            break;
+        };
+        let started_ns = now_ns();
+        let written =
+            driver.begin_write().and_then(|()| driver.insert(&new)).and_then(|()| driver.commit());
+        if let Err(error) = written {
+            // The first error is the one to tell of.
+            _ = driver.rollback();
+            return (tally, count, Err(error));
+        }
+        add(&mut tally, due_ns, started_ns);
+        count += 1;
+    }
+    (tally, count, Ok(()))
+}
+
+fn add(tally: &mut Tally, due_ns: u64, started_ns: u64) {
+    // A closed loop's request is due when the thread is free for it, which is just before.
+    tally.add(due_ns, started_ns, now_ns()).expect("the clock never runs backwards");
+}
+
+/// Parts for a writer to insert: the insert measure's, with ids of the writer's own and connected
+/// to parts that were there before.
+fn parts_of(database: &Database, user: u32) -> impl Iterator<Item = NewPart> {
+    let parts = database.parts;
+    let first = first_id(database, user);
+    let drawn = (user * 1000..).flat_map(|iteration| database.new_parts(iteration));
+    (first..first + IDS_PER_WRITER).zip(drawn).map(move |(id, mut new)| {
+        new.part.id = id;
+        for to in &mut new.to {
+            to.from = id;
+            to.to = (to.to - 1) % parts + 1;
+        }
+        new
+    })
+}
+
+fn first_id(database: &Database, user: u32) -> u32 {
+    database.parts + 1 + user * IDS_PER_WRITER
+}
+
+/// Each connection of the parts inserted last, from both ends; answers how many.
+fn look<C: Driver>(
+    driver: &mut C,
+    database: &Database,
+    inserted: &[u32],
+) -> Result<u64, ClientError> {
+    driver.begin()?;
+    let found = look_both_ways(driver, database, inserted);
+    // Whatever was found: what was inserted is taken back in a transaction of its own.
+    driver.end()?;
+    found
+}
+
+fn look_both_ways<C: Driver>(
+    driver: &mut C,
+    database: &Database,
+    inserted: &[u32],
+) -> Result<u64, ClientError> {
+    let mut links = Vec::new();
+    let mut found = 0;
+    for (user, &count) in (0..).zip(inserted) {
+        let skipped = count.saturating_sub(LOOKED_AT);
+        let looked_at = parts_of(database, user).take(count as usize).skip(skipped as usize);
+        for new in looked_at {
+            let id = new.part.id;
+            let (handle, _) = driver.find(id)?;
+            let mut leads_to = Vec::with_capacity(3);
+            links.clear();
+            driver.links(handle, Direction::Forward, &mut links)?;
+            for &link in &links {
+                leads_to.push(driver.read(link)?.id);
+            }
+            leads_to.sort_unstable();
+            let mut expected = new.to.map(|to| to.to);
+            expected.sort_unstable();
+            let mut whole = leads_to == expected;
+            for to in expected {
+                let (handle, _) = driver.find(to)?;
+                links.clear();
+                driver.links(handle, Direction::Reverse, &mut links)?;
+                let mut back = 0;
+                for &link in &links {
+                    back += u32::from(driver.read(link)?.id == id);
+                }
+                let there = expected.iter().filter(|other| **other == to).count() as u32;
+                whole &= back == there;
+                found += 1;
+            }
+            if !whole {
+                let what = format!("inserted part {id} with other connections than it was given");
+                return Err(ClientError::Malformed { engine: C::ENGINE, what });
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn take_back<C: Driver>(
+    driver: &mut C,
+    database: &Database,
+    inserted: &[u32],
+) -> Result<(), ClientError> {
+    for (user, &count) in (0..).zip(inserted).filter(|(_, count)| **count > 0) {
+        let first = first_id(database, user);
+        driver.begin_write()?;
+        driver.remove(first..=first + (count - 1))?;
+        driver.commit()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,5 @@
+//! `SQLite`, in the program's own process: prepared statements over its C interface.
+
+mod file;
+pub mod oo1;
+mod raw;
