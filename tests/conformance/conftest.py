@@ -53,12 +53,12 @@ def name(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="session")
 def shared() -> Iterator[dict[str, Engine]]:
     """One engine of each kind for all tests: making a server costs most of a test's time."""
-    path = _folder()
-    engines = {name: kind(Variant(name), path, "shared") for name, kind in ENGINES.items()}
+    folders = {name: _folder() for name in ENGINES}
+    engines = {name: kind(Variant(name), folders[name], "shared") for name, kind in ENGINES.items()}
     yield engines
-    for engine in engines.values():
+    for name, engine in engines.items():
         engine.remove()
-    path.rmdir()
+        folders[name].rmdir()
 
 
 @pytest.fixture

@@ -213,7 +213,7 @@ def test_a_querys_rows_are_written_to_a_file(tmp_path):
         )  # fmt: skip
         result = worker._timer().take(block)
         assert all(check.right for check in result.answers)
-        lines = (tmp_path / "result.txt").read_text("utf-8").splitlines()
+        lines = (tmp_path / "rows.txt").read_text("utf-8").splitlines()
         assert lines[:2] == ["disk drive\t3", "tape drive\t4"]
         assert len(lines) == answer[0]
     finally:

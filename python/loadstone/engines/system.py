@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from loadstone.engines import data_files
 from loadstone.engines.capabilities import Capabilities
 from loadstone.engines.ownership import Hold, Leftover
 from loadstone.engines.tactic import Level, Tactic, declared
@@ -213,14 +214,31 @@ class System(ABC):
     def size_bytes(self) -> int:
         """Bytes that our tables and indexes take."""
 
-    @abstractmethod
+    def folders(self) -> Sequence[Path]:
+        """The folders that hold our data and nothing of others; none of a user's database."""
+        if self.variant.url is not None:
+            return ()
+        second = self.second_disk
+        return (self.scratch,) if second is None else (self.scratch, second)
+
+    def not_data(self) -> Mapping[Path, str]:
+        """Files and folders below `folders` that hold no data which a sample reads, each with the
+        reason: lock files that every opening makes anew, what is written and never read."""
+        return {self.rows_file: "answers: a sample writes them and reads none"}
+
+    @property
+    def rows_file(self) -> Path:
+        """Where a worker writes the rows of an answer that go to a file, in place of the last."""
+        return self.scratch / "rows.txt"
+
     def files(self) -> Sequence[Path]:
         """Files that hold our data: they must leave the page cache before a cold sample, and be out
-        of it when the clock starts.
+        of it when the clock starts. All below `folders` but `not_data`, so that none is forgotten;
+        only data elsewhere, in a user's file, are for an engine to list.
 
-        Answers whether started or stopped; empty if they are on a server that is not ours. Lock
-        files that every opening makes anew are no data.
+        Answers whether started or stopped; empty if they are on a server that is not ours.
         """
+        return data_files.below(self.folders(), self.not_data())
 
     def relation_files(self) -> Sequence[Path]:
         """Those of `files` that hold our relations and indexes and nothing else, for an engine that

@@ -26,9 +26,6 @@ from loadstone.text.numbers import plural
 from loadstone.worker.block import Timer
 from loadstone.worker.statement_limit import StatementLimit
 
-_RESULT = "result.txt"
-"""The file of a `file` operation's rows, in the scratch folder; each replaces the one before."""
-
 
 class StatementTimer(Timer):
     """Runs blocks of statements on an engine."""
@@ -129,7 +126,7 @@ class StatementTimer(Timer):
         """Fetch the rows of a query, and write each as a line of a file: into memory of the
         operating system, as the papers' programs did."""
         rows = self.engine.fetch(statement)
-        with (self.engine.scratch / _RESULT).open("w", encoding="utf-8") as file:
+        with self.engine.rows_file.open("w", encoding="utf-8") as file:
             file.writelines("\t".join(map(str, row)) + "\n" for row in rows)
         return rows
 

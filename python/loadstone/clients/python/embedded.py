@@ -111,18 +111,12 @@ class PythonClient(Client):
         """Of the files, log included."""
         return sum(path.stat().st_size for path in self.files())
 
-    def files(self) -> Sequence[Path]:
-        """Everything in the scratch folder that is named after the database."""
-        if not self.file:
-            return ()
-        return sorted(path for path in self.scratch.glob(f"{self.file}*") if path.is_file())
-
     def remove(self) -> None:
         """Close and delete."""
         try:
             self.stop()
         finally:
-            for path in self.files():
+            for path in self.scratch.glob(f"{self.file}*") if self.file else ():
                 path.unlink(missing_ok=True)
 
     def _opened(self) -> Driver:

@@ -141,10 +141,12 @@ class RustClient(Client):
         with client_errors(self.name):
             return self._open().size_bytes()
 
-    def files(self) -> Sequence[Path]:
-        """The files of the scratch folder under the database's name, without locks."""
-        lock = self.file + self.lock_file
-        return [path for path in self._family() if not self.lock_file or path.name != lock]
+    def not_data(self) -> Mapping[Path, str]:
+        """The lock file."""
+        if not self.lock_file:
+            return super().not_data()
+        lock = self.scratch / (self.file + self.lock_file)
+        return {**super().not_data(), lock: "a lock: every opening makes it anew, and maps it"}
 
     def remove(self) -> None:
         """Close and delete."""

@@ -69,7 +69,7 @@ class ArtificialEngine(Engine):
         """Nothing is kept."""
         return 0
 
-    def files(self) -> Sequence[Path]:
+    def folders(self) -> Sequence[Path]:
         """Nothing is kept."""
         return ()
 

@@ -288,10 +288,6 @@ class DuckdbEngine(Engine):
         wal = self._wal
         return int(self.fetch(query)[0][0]) + (wal.stat().st_size if wal.exists() else 0)
 
-    def files(self) -> Sequence[Path]:
-        """The database and its WAL."""
-        return [path for path in (self.path, self._wal) if path.exists()]
-
     def header_bytes(self) -> int:
         """Of its storage format, with blocks of the default size."""
         return HEADER_BYTES

@@ -262,10 +262,6 @@ class LodeEngine(Engine):
         """Pages in use, of relations, indexes and the catalog."""
         return self._open().used_bytes()
 
-    def files(self) -> Sequence[Path]:
-        """The volume and its log, of each copy."""
-        return [path for path in lode.files_of(self.path) if path.exists()]
-
     def header_bytes(self) -> int:
         """Of a mirrored database both logs: opening compares them, and once closed they hold
         nothing."""

@@ -4,7 +4,6 @@ The engine sends its statements through the one session here; a client has sessi
 uses this one to set up and to look after the server.
 """
 
-import os
 import re
 import secrets
 import socket
@@ -56,8 +55,8 @@ class Instance:
         self._connection: Connection | None = None
         self._address: Address | None = None
         self._entered = False
-        self._folder = "base"
-        """Of the private server's databases; once it is known, that of ours."""
+        self._folder = ""
+        """The name of our database's folder on the private server, once it is known."""
         self._tactics: Mapping[str, str] = {}
         self._settings: Mapping[str, str] = {}
         self._of_start: dict[str, str] = {}
@@ -241,20 +240,19 @@ class Instance:
             row = self.connection.execute(query, (self.schema.name,)).fetchone()
         return int(row[0]) if row else 0
 
-    def files(self) -> Sequence[Path]:
-        """Relations, catalogs and commit states in the private server's data folder. Not those of
-        its template databases, two thirds of all: there is nothing of ours, and no session of ours
-        reads them."""
+    def not_data(self) -> Mapping[Path, str]:
+        """What the private server has in its folder and no session of ours reads. Two thirds of all
+        files are its template databases'."""
         if self.server is None:
-            return ()
-        data = self.server.data
-        walks = (os.walk(data / folder) for folder in (self._folder, "global", "pg_xact"))
-        found = (f"{at}/{name}" for walk in walks for at, _, names in walk for name in names)
-        return [Path(path) for path in sorted(found)]
-
-    def relation_files(self) -> Sequence[Path]:
-        """Those with numbers of user objects; the catalogs' numbers lie below."""
-        return [path for path in self.files() if _is_relation(path)]
+            return {}
+        databases = self.server.data / "base"
+        ours = (self._folder, "pgsql_tmp")
+        others = [path for path in _inside(databases) if path.name not in ours]
+        return {
+            self.server.log: "the server's words, which it never reads",
+            self.server.data / "pg_wal": "the log, which only a start after a crash reads",
+            **dict.fromkeys(others if self._folder else (), "a database of the server's own"),
+        }
 
     def processes(self) -> Sequence[int]:
         """The private server's postmaster, parent of all its processes."""
@@ -366,14 +364,14 @@ class Instance:
         return found != self._of_start
 
     def _learn_folder(self, connection: Connection) -> None:
-        if self._folder != "base":
+        if self._folder:
             return
         query = (
             "SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()"
         )
         with self.errors("cannot read the catalog"):
             (oid,) = connection.execute(query).fetchone() or ("",)
-        self._folder = str(Path("base", str(oid)))
+        self._folder = str(oid)
 
     def _launched(self, server: PrivateServer) -> Connection:
         error = EngineError("never tried")
@@ -430,8 +428,12 @@ def _of_start(tactics: Mapping[str, str]) -> dict[str, str]:
     return {"place": tactics["place"], **server_settings(tactics)}
 
 
-def _is_relation(path: Path) -> bool:
+def is_relation(path: Path) -> bool:
     """Whether a file of the data folder is a relation's or an index's that was made after `initdb`
     (`FirstNormalObjectId` of access/transam.h): `base/5/16391.1`, `base/5/16391_vm`."""
     number = re.match(r"\d+", path.name)
     return path.parent.parent.name == "base" and number is not None and int(number[0]) >= 16384
+
+
+def _inside(folder: Path) -> Sequence[Path]:
+    return list(folder.iterdir()) if folder.is_dir() else []

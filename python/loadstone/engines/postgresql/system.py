@@ -9,7 +9,7 @@ import psycopg
 
 from loadstone.engines.ownership import Hold, Leftover, in_use
 from loadstone.engines.postgresql.binaries import compiles, huge_pages_free, require_server
-from loadstone.engines.postgresql.instance import Connection, Instance
+from loadstone.engines.postgresql.instance import Connection, Instance, is_relation
 from loadstone.engines.postgresql.network_namespace import remove_link
 from loadstone.engines.postgresql.probe import probe
 from loadstone.engines.postgresql.schema import Schema
@@ -105,13 +105,13 @@ class PostgresqlSystem(System):
         """Tables, indexes and TOAST of our schema."""
         return self.instance.size_bytes()
 
-    def files(self) -> Sequence[Path]:
-        """Relations, catalogs and commit states of our database on the private server."""
-        return self.instance.files()
+    def not_data(self) -> Mapping[Path, str]:
+        """Of the private server all but relations, catalogs and states of our database."""
+        return {**super().not_data(), **self.instance.not_data()}
 
     def relation_files(self) -> Sequence[Path]:
         """Those with numbers of user objects."""
-        return self.instance.relation_files()
+        return [path for path in self.files() if is_relation(path)]
 
     def processes(self) -> Sequence[int]:
         """The private server's postmaster, parent of all its processes."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import apsw
 
+from loadstone.engines import data_files
 from loadstone.engines.base import Engine
 from loadstone.engines.capabilities import Capabilities, Structure, Table
 from loadstone.engines.ownership import Hold, Leftover
@@ -287,12 +288,19 @@ class SqliteEngine(Engine):
             pages = _number(db, "page_count") - _number(db, "freelist_count")
             return pages * _number(db, "page_size")
 
+    def not_data(self) -> Mapping[Path, str]:
+        """The WAL's index; but not of a user's file while it is closed here: then the index exists
+        in memory as long as another program has the file open."""
+        if self._space is not None and self._connection is None:
+            return super().not_data()
+        made_anew = "the WAL's index: every opening makes it anew, and maps it"
+        return {**super().not_data(), self._family()[-1]: made_anew}
+
     def files(self) -> Sequence[Path]:
-        """The database and its WAL; and, of a user's file while it is closed here, the WAL's index,
-        which exists in memory as long as another program has the file open."""
-        theirs = self._space is not None and self._connection is None
-        family = self._family() if theirs else self._family()[:2]
-        return [path for path in family if path.exists()]
+        """Those in the scratch folder; of a user's database the file, its WAL and its journal."""
+        if self._space is None:
+            return super().files()
+        return data_files.below(self._family(), self.not_data())
 
     def stored_name(self, name: str) -> str:
         """In a user's file, with the prefix that marks it as ours."""
@@ -380,7 +388,8 @@ class SqliteEngine(Engine):
         return self.quote(table)
 
     def _family(self) -> list[Path]:
-        return [self.path.with_name(self.path.name + tail) for tail in ("", "-wal", "-shm")]
+        tails = ("", "-wal", "-journal", "-shm")
+        return [self.path.with_name(self.path.name + tail) for tail in tails]
 
     def _open(self) -> apsw.Connection:
         if self._connection is None:
