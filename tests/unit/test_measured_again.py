@@ -86,6 +86,15 @@ def test_a_preset_keeps_to_the_time_that_was_announced(chosen, share):
     assert runner.again_limit_ns(plan, second_ns) == 5 * second_ns, "seconds are always there"
 
 
+def test_no_second_try_begins_that_would_end_after_that_time(states, tmp_path, monkeypatch):
+    """A benchmark may be measured in one group, which takes as long as all of it."""
+    states(BUSY)
+    monkeypatch.setattr(stage, "calmer", lambda after, before: False)
+    monkeypatch.setattr(runner, "again_limit_ns", lambda plan, spent_ns: 1e6)
+    _, path = ran(tmp_path)
+    assert read(path).events == ()
+
+
 def result(status, low=None):
     found = Disturbance(low, low, 1.0) if low else None
     return CellResult(Cell("a", "b", 1, "warm", 1), status, "", "", disturbance=found)

@@ -183,6 +183,12 @@ class Benchmark(ABC):
         """
         return (frozenset(item.design for item in self.stored_relations(edition)),)
 
+    def calls(self, operation: Operation) -> int:
+        """About how many calls of its engine one execution of an operation is, where a client
+        program makes them: for the estimate of a run's time."""
+        del operation
+        return 1
+
     @abstractmethod
     def operations(self, edition: str, rows: int) -> Sequence[Operation]:
         """All operations at a scale, in the paper's order. Names are unique."""

@@ -169,7 +169,7 @@ def _started(
         return session.start(several, record, page=page)
     planned = session.plan_from(chosen, plan)
     if dry_run:
-        tell(session.describe(planned.plan))
+        tell(session.describe(planned))
         return 0
     return session.start(planned, record, page=page)
 

@@ -57,6 +57,9 @@ class System(ABC):
     takes_url: ClassVar[bool] = False
     """Whether it can work in a user's database, named by URL."""
     capabilities: ClassVar[Capabilities]
+    call_s: ClassVar[float] = 0.0
+    """About how long one call takes that returns next to nothing, in seconds: for the estimate of a
+    run's time. 0 where a statement's own estimate covers it."""
     settings_of_data: ClassVar[Collection[str]] = ()
     """Settings of its own by which what is loaded looks otherwise."""
 

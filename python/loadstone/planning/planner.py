@@ -33,10 +33,6 @@ together: where the user names operations, and in a preset."""
 AA_OPERATIONS = 8
 """The number of a plan's operations that are measured on a variant and on its A/A control."""
 
-BUDGET_S = 3.5
-"""A rough estimate of a cell's time budget: eight blocks of its statement with the sampler and
-without, of its rungs, and of the warm-ups."""
-
 PRESETS = ("default", "quick", "full", "study")
 
 
@@ -187,35 +183,6 @@ def shared_operations(plan: Plan, benchmark: Benchmark, rows: int) -> list[str]:
     }
     planned = dict.fromkeys(cell.operation for cell in plan.cells if cell.rows == rows)
     return [name for name in planned if name in to_client]
-
-
-def seconds_estimated(plan: Plan) -> float:
-    """A rough estimate, from runs on two cores, of the time that a plan takes."""
-    if plan.study is not None:
-        # Combinations share what is loaded, but for those that need other tables.
-        return 10.0 + sum(rows * 50e-6 for rows in plan.rows) + plan.within_s
-    load_s = sum(len(plan.variants) * rows * 12e-6 for rows in plan.rows)
-    total_s = 3.0 + load_s
-    for cell in plan.cells:
-        if cell.gap or cell.variant == NULL_ENGINE:
-            continue
-        once_s = 0.002 + cell.rows * 0.5e-6
-        passes = cell.samples + (plan.warm_up * cell.samples if cell.temperature == "warm" else 0)
-        total_s += passes * once_s + (0.1 * cell.samples if cell.temperature == "cold" else 0.0)
-    warm = {cell.operation for cell in plan.cells if cell.temperature != "cold"}
-    if plan.repeat_most > max(cell.samples for cell in plan.cells):
-        total_s += 0.5 * plan.repeat_s * len(warm)
-    loops = sum(len(plan.variants) for _ in plan.users) * 2 * plan.loop_s
-    return total_s + loops + budget_seconds(plan)
-
-
-def budget_seconds(plan: Plan) -> float:
-    """A rough estimate of the part of it that its time budgets take."""
-    cells = (
-        not cell.gap and cell.temperature != "cold" and cell.variant != NULL_ENGINE
-        for cell in plan.cells
-    )
-    return BUDGET_S * sum(cells) if plan.budget else 0.0
 
 
 def _edition(choices: Choices, benchmark: Benchmark) -> str:

@@ -12,7 +12,6 @@ from loadstone.errors import InputError
 from loadstone.plan.chapters import FOR_ALL, hash_of, read_chapters, refuse_own
 from loadstone.plan.choices import COMMAND_LINE, studied_only
 from loadstone.plan.plan import SAMPLES_MAX
-from loadstone.planning.planner import seconds_estimated
 from loadstone.run.session import Planned, describe, plan_from, variant_of
 from loadstone.text.numbers import listing, plural
 
@@ -84,7 +83,7 @@ def describe_all(chapters: Sequence[Planned]) -> str:
     """The plans for people: each benchmark's cells, and all together."""
     plans = [one.plan for one in chapters]
     cells = plural(sum(len(plan.cells) for plan in plans), "cell")
-    seconds = sum(seconds_estimated(plan) for plan in plans)
+    seconds = sum(one.seconds() for one in chapters)
     names = listing(plan.benchmark for plan in plans)
     last = f"plan {hash_of(plans)}: {names}, one after the other: {cells}; about {seconds:.0f} s"
-    return "\n\n".join([*map(describe, plans), last])
+    return "\n\n".join([*map(describe, chapters), last])

@@ -198,40 +198,45 @@ class Runner:
         begun_ns = _core.clock_ns()
         groups = list(self._groups(stage, interleaved_groups(cells, stage.operations)))
         spent_ns = _core.clock_ns() - begun_ns
-        self._again(stage, disturbed, None)  # who resumes a run for them has the time
+        # Who resumes a run for them has the time.
+        self._again(stage, [(group, 0) for group in disturbed], None)
         if self._plan.study is None:
             # A study's contrasts lie within blocks, which a disturbance hits as a whole.
-            self._again(
-                stage, list(filter(_disturbed, groups)), again_limit_ns(self._plan, spent_ns)
-            )
+            timed = [(group, took_ns) for group, took_ns in groups if _disturbed(group)]
+            self._again(stage, timed, again_limit_ns(self._plan, spent_ns))
         loops = UserLoops(self._plan, recorder, stage.users, self._recorded)
         for level in levels:
             loops.measure(level)
 
     def _groups(
         self, stage: Stage, groups: Sequence[Sequence[Cell]]
-    ) -> Iterator[Sequence[CellResult]]:
-        """Measure groups one after the other. Those that a study has no time left for stay to be
-        measured, by its resumption."""
+    ) -> Iterator[tuple[Group, int]]:
+        """Measure groups one after the other, each with the time that it took, in ns. Those that a
+        study has no time left for stay to be measured, by its resumption."""
         for group in groups:
             if not self._has_room():
                 return
             begun_ns = _core.clock_ns()
-            yield stage.measure_group(group)
-            operations = len({cell.operation for cell in group})
-            self._time.ended(operations, _core.clock_ns() - begun_ns)
+            results = stage.measure_group(group)
+            took_ns = _core.clock_ns() - begun_ns
+            self._time.ended(len({cell.operation for cell in group}), took_ns)
+            yield results, took_ns
 
     def _has_room(self) -> bool:
         return self._plan.study is None or self._time.has_room()
 
-    def _again(self, stage: Stage, groups: Sequence[Group], limit_ns: float | None) -> None:
-        """Measure disturbed groups again, in case the machine is calmer; none begins after
-        `limit_ns`."""
+    def _again(
+        self, stage: Stage, groups: Sequence[tuple[Group, int]], limit_ns: float | None
+    ) -> None:
+        """Measure disturbed groups again, in case the machine is calmer; none begins that would end
+        after `limit_ns` if it took as long as before."""
         end_ns = inf if limit_ns is None else _core.clock_ns() + limit_ns
         vain = 0
-        for group in groups:
-            if vain == AGAIN_VAIN_MAX or _core.clock_ns() >= end_ns or not self._has_room():
+        for group, took_ns in groups:
+            if vain == AGAIN_VAIN_MAX or not self._has_room():
                 return
+            if _core.clock_ns() + took_ns >= end_ns:
+                continue
             begun_ns = _core.clock_ns()
             self._listener.on_status(f"{group[0].cell.operation} again: it was disturbed")
             vain = 0 if stage.again(group) else vain + 1

@@ -23,13 +23,8 @@ from loadstone.plan.choices import COMMAND_LINE, Choices, choices_from, read_giv
 from loadstone.plan.plan import Cell, Plan, join_names
 from loadstone.plan.role import Role
 from loadstone.plan.variant import Variant, engine_of, is_aa_control, parse_variant
-from loadstone.planning.planner import (
-    NULL_ENGINE,
-    budget_seconds,
-    check_plan,
-    make_plan,
-    seconds_estimated,
-)
+from loadstone.planning.duration import budget_seconds, seconds_estimated
+from loadstone.planning.planner import NULL_ENGINE, check_plan, make_plan
 from loadstone.planning.study import study_of
 from loadstone.record import Recorder, Run, read_chapters
 from loadstone.record.model import LEFT_BEHIND, Event
@@ -61,6 +56,11 @@ class Planned:
     plan: Plan
     benchmark: Benchmark
     variants: Variants
+
+    def seconds(self, cells: Sequence[Cell] | None = None) -> float:
+        """About how long it takes, or these of its cells."""
+        engines = {name: engine for name, (_, engine) in self.variants.items()}
+        return seconds_estimated(self.plan, self.benchmark, engines, cells)
 
 
 def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
@@ -175,8 +175,9 @@ def command() -> str:
     return masked(shlex.join(["loadstone", *sys.argv[1:]]))
 
 
-def describe(plan: Plan) -> str:
+def describe(planned: Planned) -> str:
     """A plan for people: every cell, and about how long it takes."""
+    plan = planned.plan
     lines = [f"plan {plan.hash}: {plan.benchmark} {plan.edition}, seed {plan.seed}"]
     for cell in plan.cells:
         what = f"gap: {cell.gap}" if cell.gap else plural(cell.samples, "sample")
@@ -194,7 +195,7 @@ def describe(plan: Plan) -> str:
         for users in (plan.users if plan.writers else ())
     ]
     gaps = sum(bool(cell.gap) for cell in plan.cells)
-    estimate = f"about {seconds_estimated(plan):.0f} s on two cores"
+    estimate = f"about {planned.seconds():.0f} s on two cores"
     return "\n".join([*lines, f"{len(plan.cells)} cells, {gaps} declared gaps; {estimate}"])
 
 
@@ -220,7 +221,7 @@ def start(planned: Planned | Sequence[Planned], path: Path | None, *, page: bool
     with Interrupts() as interrupts, scratch.claimed(run_id) as claim:
         outcome, left = "complete", []
         for number, one in enumerate(chapters):
-            say(_announced(one.plan, path))
+            say(_announced(one, path))
             record = partial(Recorder.resume, path, command(), number) if number else create
             try:
                 outcome, more = _measure(one, one.plan.cells, claim, record, interrupts)
@@ -240,21 +241,22 @@ def _chapter(planned: Planned) -> Chapter:
 
 
 def _announced_all(chapters: Sequence[Planned], path: Path) -> str:
-    seconds = sum(seconds_estimated(one.plan) for one in chapters)
+    seconds = sum(one.seconds() for one in chapters)
     names = listing(one.plan.benchmark for one in chapters)
     lapse_s = max(round(seconds, -1), 10)
     return f"{names}, one after the other, about {lapse_s:.0f} s in all; the record: {path}"
 
 
-def _announced(plan: Plan, path: Path) -> str:
-    """Say what is about to happen, before it does."""
+def _announced(planned: Planned, path: Path, pending: Sequence[Cell] | None = None) -> str:
+    """Say what is about to happen, before it does; `pending`: of a plan that is resumed."""
+    plan = planned.plan
     named = [v for v in plan.variants if plan.role_of(v) in (Role.COMPETITOR, Role.LIMIT)]
     cells = plural(sum(not cell.gap for cell in plan.cells), "cell")
     about = f"{plan.benchmark} {plan.edition} on {join_names(named or plan.variants)}: {cells}"
     if plan.study is not None:
         switches = plural(len(plan.study.switches), "switch", "switches")
         about = f"study of {plan.study.base}, {plan.benchmark} {plan.edition}: {switches}, {cells}"
-    lapse_s = max(round(seconds_estimated(plan), -1), 10)
+    lapse_s = max(round(planned.seconds(pending), -1), 10)
     budget_s = round(budget_seconds(plan), -1)
     of_it = f", {budget_s:.0f} s of them for time budgets" if budget_s else ""
     return f"{about}, about {lapse_s:.0f} s{of_it}; the record: {path}"
@@ -286,10 +288,10 @@ def resume(path: Path, chosen: Mapping[str, Any], *, page: bool) -> int:
         for number, run in enumerate(read_chapters(path)):
             if not is_left(run, benchmarks[number]):
                 continue
-            if len(runs) > 1:
-                say(_announced(run.plan, path))
-            record = partial(Recorder.resume, path, command(), number)
             own = planned[number]
+            if len(runs) > 1:
+                say(_announced(own, path, run.pending))
+            record = partial(Recorder.resume, path, command(), number)
             outcome, more = _measure(own, run.pending, claim, record, interrupts, run)
             left += more
             if outcome != "complete":

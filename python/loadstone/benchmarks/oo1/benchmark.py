@@ -74,6 +74,10 @@ ON_LADDER = frozenset(step.operation for step in LADDER.steps)
 mechanism."""
 
 
+CALLS, CALLS_OF = 1_000, {"traversal": 4_373, "reverse": 4_373, "ordered": 4_373}
+"""Of one execution, as the clients count them."""
+
+
 class Oo1Answers:
     """The expected visits of each iteration, in the database that it runs on."""
 
@@ -154,6 +158,11 @@ class Oo1Benchmark(Benchmark):
         self.check_scale(edition, rows)
         there = {item.design for item in self.stored_relations(edition)}
         return tuple(operation for operation in _operations() if operation.design in there)
+
+    def calls(self, operation: Operation) -> int:
+        """As the paper defines its measures: by the thousand."""
+        measure, _ = call_of(operation.texts[0])
+        return 0 if measure == "nothing" else CALLS_OF.get(measure, CALLS)
 
     def database(self, edition: str, relation: str, rows: int) -> Database:
         """With locality of reference or without."""

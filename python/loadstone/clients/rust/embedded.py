@@ -254,6 +254,7 @@ class DuckdbClient(RustClient):
     """DuckDB by its C API, which the installed wheel's own library exports."""
 
     name: ClassVar[str] = "duckdb"
+    call_s: ClassVar[float] = 300e-6
     library: ClassVar[str] = "the duckdb wheel's"
     file: ClassVar[str] = "oo1.duckdb"
     capabilities: ClassVar[Capabilities] = capabilities({}, own_tactics("duckdb"))

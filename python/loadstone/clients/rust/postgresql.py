@@ -28,6 +28,7 @@ class PostgresqlClient(PostgresqlSystem, RustClient):
     """Parts and connections are tables, put in order of their keys once, with B-trees."""
 
     name: ClassVar[str] = "postgresql"
+    call_s: ClassVar[float] = 30e-6
     capabilities: ClassVar[Capabilities] = capabilities(
         {},
         {**own_tactics("postgresql"), **{name: TACTICS[name] for name in SERVER_TACTICS}},

@@ -1,0 +1,126 @@
+"""About how long a plan takes on two cores that nothing else uses. The one owner of every
+time that is announced, for a benchmark alone and for several in one record.
+
+    engines started, the instrument calibrated, the engines ended
+    each relation made, checked and loaded on each variant
+    warm cells: samples and warm-ups;  cold cells: a restart of all engines for each round, samples
+    further samples of undecided cells;  loops of users;  time budgets
+
+Not in it: measuring disturbed cells again, which a quiet machine does not need.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from loadstone.benchmarks.base import Benchmark, Operation
+from loadstone.engines.system import System
+from loadstone.plan.plan import Cell, Plan
+from loadstone.planning.planner import NULL_ENGINE
+
+START_S = 6.0
+"""A private server's files are made; processes import their engines, and end."""
+RELATION_S = 0.05
+"""A relation is made, stored and checked, beside what its tuples take."""
+TUPLE_S = 12e-6
+REOPENED_S = 0.45
+"""Engines are stopped, evicted, and started again side by side."""
+SAMPLE_S = 0.002
+"""One statement, its answer's check and the way to its worker, beside what its tuples take."""
+SAMPLE_TUPLE_S = 0.5e-6
+BUDGET_S = 3.5
+"""A cell's time budget: eight blocks of its statement with the sampler and without, of its rungs,
+and of the warm-ups."""
+STUDY_S = 10.0
+"""A study's start: combinations share what is loaded, but for those that need other tables."""
+STUDY_TUPLE_S = 50e-6
+REPEATED_SHARE = 0.5
+"""Of the time that undecided cells may take."""
+
+Operations = Mapping[tuple[int, str], Operation]
+"""By the number of tuples, and the name."""
+
+
+def seconds_estimated(
+    plan: Plan,
+    benchmark: Benchmark,
+    engines: Mapping[str, type[System]],
+    cells: Sequence[Cell] | None = None,
+) -> float:
+    """A rough estimate for these cells, or all; `engines` by variant."""
+    if plan.study is not None:
+        return STUDY_S + sum(rows * STUDY_TUPLE_S for rows in plan.rows) + plan.within_s
+    own = [cell for cell in (plan.cells if cells is None else cells) if not cell.gap]
+    operations = {
+        (rows, item.name): item
+        for rows in plan.rows
+        for item in benchmark.operations(plan.edition, rows)
+    }
+    return sum(
+        (
+            START_S,
+            _loading_s(plan, benchmark, operations, own),
+            _samples_s(plan, benchmark, operations, engines, own),
+            _repeated_s(plan, own),
+            len(plan.variants) * len(plan.users) * 2 * plan.loop_s,
+            budget_seconds(plan),
+        )
+    )
+
+
+def budget_seconds(plan: Plan) -> float:
+    """A rough estimate of the part of it that its time budgets take."""
+    cells = (
+        not cell.gap and cell.temperature != "cold" and cell.variant != NULL_ENGINE
+        for cell in plan.cells
+    )
+    return BUDGET_S * sum(cells) if plan.budget else 0.0
+
+
+def _loading_s(
+    plan: Plan, benchmark: Benchmark, operations: Operations, cells: Sequence[Cell]
+) -> float:
+    """Every variant loads each relation of the designs that its operations need."""
+    total_s = 0.0
+    stored = benchmark.stored_relations(plan.edition)
+    for rows in dict.fromkeys(cell.rows for cell in cells):
+        own = [cell for cell in cells if cell.rows == rows]
+        designs = {operations[rows, cell.operation].design for cell in own}
+        count = sum(one.design in designs for one in stored)
+        variants = len({cell.variant for cell in own})
+        total_s += variants * (count * RELATION_S + rows * TUPLE_S)
+    return total_s
+
+
+def _samples_s(
+    plan: Plan,
+    benchmark: Benchmark,
+    operations: Operations,
+    engines: Mapping[str, type[System]],
+    cells: Sequence[Cell],
+) -> float:
+    total_s = 0.0
+    reopened: dict[tuple[int, str], int] = {}
+    for cell in cells:
+        if cell.variant == NULL_ENGINE:
+            continue
+        operation = operations[cell.rows, cell.operation]
+        calls_s = benchmark.calls(operation) * engines[cell.variant].call_s
+        once_s = SAMPLE_S + cell.rows * SAMPLE_TUPLE_S + calls_s
+        total_s += (cell.samples + _warm_ups(plan, operation, cell)) * once_s
+        if cell.temperature == "cold":
+            # Operations that are measured in the same rounds are cold one after the other.
+            key = cell.rows, cell.operation
+            reopened[key] = max(reopened.get(key, 0), cell.samples)
+    return total_s + sum(reopened.values()) * REOPENED_S
+
+
+def _warm_ups(plan: Plan, operation: Operation, cell: Cell) -> int:
+    """Before each block inputs that no sample has, or the block's own texts."""
+    if cell.temperature != "warm":
+        return 0
+    return plan.warm_up * (len(operation.warming) or cell.samples)
+
+
+def _repeated_s(plan: Plan, cells: Sequence[Cell]) -> float:
+    warm = {cell.operation for cell in cells if cell.temperature != "cold"}
+    most = max((cell.samples for cell in cells), default=plan.repeat_most)
+    return REPEATED_SHARE * plan.repeat_s * len(warm) if plan.repeat_most > most else 0.0

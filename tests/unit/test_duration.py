@@ -1,0 +1,66 @@
+"""The time that is announced: one owner for a benchmark alone and for several, and every part of a
+run is in it."""
+
+from typing import Any
+
+import pytest
+
+from loadstone.planning import duration
+from loadstone.run.chapters import describe_all, plan_all
+from loadstone.run.session import Planned, describe, plan_from
+
+CHOICES = {
+    "benchmark": "wisconsin", "on": ("sqlite",), "rows": (1000,), "overhead": False,
+    "temperature": ("warm",), "operations": ("select-1%-heap",), "repeat": 5,
+}  # fmt: skip
+
+
+def planned(**other: Any) -> Planned:
+    return plan_from({**CHOICES, **other}, None)
+
+
+def test_several_benchmarks_take_what_they_take_alone() -> None:
+    together = plan_all({"on": ("sqlite",)}, None)
+    alone = [
+        plan_from({"benchmark": one.plan.benchmark, "preset": "quick", "on": one.plan.on}, None)
+        for one in together
+    ]
+    assert [one.plan.hash for one in alone] == [one.plan.hash for one in together]
+    seconds = sum(one.seconds() for one in alone)
+    assert seconds == pytest.approx(sum(one.seconds() for one in together))
+    assert describe_all(together).endswith(f"about {seconds:.0f} s")
+    assert describe(alone[0]).endswith(f"about {alone[0].seconds():.0f} s on two cores")
+
+
+@pytest.mark.parametrize(
+    ("more", "least_s"),
+    [
+        ({"on": ("sqlite", "duckdb")}, 0.05),
+        ({"operations": ("select-1%-heap", "select-1%-clustered")}, 4 * duration.RELATION_S),
+        ({"rows": (1000, 2000)}, duration.RELATION_S),
+        ({"temperature": ("warm", "cold"), "repeat_cold": 4}, 4 * duration.REOPENED_S),
+        ({"repeat": 50}, 45 * duration.SAMPLE_S),
+        ({"budget": True}, duration.BUDGET_S),
+        ({"users": (2, 4), "operations": ("select-one-clustered-client",)}, 4 * 1.0),
+    ],
+)
+def test_every_part_of_a_run_is_in_its_time(more: dict[str, Any], least_s: float) -> None:
+    assert planned(**more).seconds() - planned().seconds() >= 0.99 * least_s
+
+
+def test_a_program_takes_as_long_as_its_calls() -> None:
+    """OO1's look-ups are a thousand calls; DuckDB's take tenths of a millisecond each."""
+    own = {"benchmark": "oo1", "rows": (), "operations": ("lookup",)}
+    fast, slow = planned(**own), planned(**own, on=("duckdb",))
+    passes = 5 + 3 * slow.plan.warm_up
+    assert slow.seconds() - fast.seconds() == pytest.approx(passes * 1000 * 300e-6)
+
+
+def test_what_is_resumed_takes_no_longer_than_what_is_left() -> None:
+    whole = planned(temperature=("warm", "cold"))
+    warm = [cell for cell in whole.plan.cells if cell.temperature == "warm"]
+    assert duration.START_S < whole.seconds(warm) < whole.seconds()
+
+
+def test_gaps_and_the_null_engine_take_next_to_nothing() -> None:
+    assert planned(overhead=True).seconds() - planned().seconds() < 1.0
