@@ -136,13 +136,14 @@ def _enter() -> int:
 
 def _invoke() -> int:
     """Run Typer's app; say its usage errors in our way."""
-    from typer.exceptions import Abort, Exit, TyperException
+    from typer.exceptions import Abort, TyperException
+    from typer.exceptions import Exit as Exited
 
     try:
         code = app(standalone_mode=False)
     except Abort as error:
         raise KeyboardInterrupt from error
-    except Exit as error:
+    except Exited as error:
         return error.exit_code
     except TyperException as error:
         context = getattr(error, "ctx", None)
@@ -156,6 +157,8 @@ def _invoke() -> int:
                 f"there is no option {option} any more", hint=f"it is called {now} now"
             ) from error
         raise InputError(_plain(error.format_message()), hint=f"see {command} --help") from error
+    if code == Exit.INTERRUPTED and not isinstance(code, Exit):
+        raise KeyboardInterrupt  # that Typer took for an exit; a run's own is told already
     return code if isinstance(code, int) else 0
 
 

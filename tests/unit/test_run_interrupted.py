@@ -27,3 +27,15 @@ def test_a_signal_before_the_record_begins_is_an_interruption(monkeypatch, capsy
     assert capsys.readouterr().err == "loadstone: interrupted\n"
     assert callable(seen[0]) and seen[0] is not before
     assert signal.getsignal(number) is before
+
+
+def test_ctrl_c_while_the_command_is_imported_is_told(monkeypatch, capsys):
+    """Typer ends there with the code alone."""
+
+    def importing(name):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "import_module", importing)
+    monkeypatch.setattr("sys.argv", ["loadstone", "doctor"])
+    assert guarded(cli._enter) == Exit.INTERRUPTED
+    assert capsys.readouterr().err == "loadstone: interrupted\n"
