@@ -11,7 +11,9 @@ STORAGES = ("heap", "clustered", "hash", "nonclustered")
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A column: its name and its type in the papers' terms (`int2`, `int4`, `int8`, `char(52)`)."""
+    """A column: its name and its type. In the papers' terms: `int2`, `int4`, `int8`, `char(52)`; of
+    a user's table also `float8`, `text`, `bool`, `date`, `timestamp` (microseconds, no zone) and
+    `decimal(10,2)`. These may hold NULL."""
 
     name: str
     type: str
@@ -23,7 +25,8 @@ class Table:
 
     `organisation` is heap, clustered or hash; `key` the attribute it is organised on (None for a
     heap); `tiebreaker` makes the key unique where an engine demands it; `indexes` are the
-    attributes with a non-clustered index.
+    attributes with a non-clustered index. A user's table has a `primary_key` instead of a key, and
+    `compound` indexes, which may be over several attributes.
     """
 
     name: str
@@ -32,6 +35,13 @@ class Table:
     key: str | None = None
     tiebreaker: str | None = None
     indexes: tuple[str, ...] = ()
+    primary_key: tuple[str, ...] = ()
+    compound: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def all_indexes(self) -> tuple[tuple[str, ...], ...]:
+        """The attributes of each non-clustered index."""
+        return (*((attribute,) for attribute in self.indexes), *self.compound)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,5 +69,7 @@ class Capabilities:
     """False for calibration engines, which return nothing to check."""
     stoppable: bool = True
     """False where no instance can ever be stopped; ask `Engine.can_stop` about one of them."""
+    no_sql: str = ""
+    """Why a statement in SQL is a gap; empty: it takes SQL."""
     role: Role = Role.COMPETITOR
     """Its role beside other engines: reports rank only competitors."""

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from loadstone.plan.variant import Variant
 
 _ACCESS_PATHS = {"Type: Index Scan": "nonclustered", "Type: Sequential Scan": "heap"}
-_TYPES = {"int2": "SMALLINT", "int4": "INTEGER", "int8": "BIGINT"}
+_TYPES = {
+    "int2": "SMALLINT", "int4": "INTEGER", "int8": "BIGINT", "float8": "DOUBLE", "bool": "BOOLEAN",
+    "date": "DATE", "timestamp": "TIMESTAMP",
+}  # fmt: skip
 _SETTINGS = (
     "fsync_mode",
     "threads",
@@ -172,9 +175,9 @@ class DuckdbEngine(Engine):
             raise UnsupportedError(_HASH_GAP, hint="leave the hash structure to another engine")
         db = self._open()
         quoted = self.quote(table.name)
-        columns = ", ".join(
-            f"{self.quote(a.name)} {_TYPES.get(a.type, 'VARCHAR')}" for a in table.attributes
-        )
+        columns = ", ".join(f"{self.quote(a.name)} {_type(a.type)}" for a in table.attributes)
+        if table.primary_key:
+            columns += f", PRIMARY KEY ({', '.join(map(self.quote, table.primary_key))})"
         order = ""
         if table.organisation == "clustered" and table.key is not None:
             key = [table.key] + ([table.tiebreaker] if table.tiebreaker else [])
@@ -188,9 +191,10 @@ class DuckdbEngine(Engine):
                     db.execute(f"CREATE TABLE {quoted} ({columns})")
                     insert = f"INSERT INTO {quoted} SELECT * FROM loadstone_rows{order}"  # noqa: S608
                     loaded = int(_first(db.execute(insert)))
-                    for attribute in table.indexes if self.tactic("index") == "all" else ():
-                        index = self.quote(f"{table.name}.{attribute}")
-                        db.execute(f"CREATE INDEX {index} ON {quoted} ({self.quote(attribute)})")
+                    for attributes in table.all_indexes if self.tactic("index") == "all" else ():
+                        index = self.quote(".".join((table.name, *attributes)))
+                        over = ", ".join(map(self.quote, attributes))
+                        db.execute(f"CREATE INDEX {index} ON {quoted} ({over})")
             finally:
                 db.unregister("loadstone_rows")
                 kept = self._of_session()["preserve_insertion_order"]
@@ -324,6 +328,11 @@ class DuckdbEngine(Engine):
         if self._connection is None:
             raise EngineError("duckdb is not started", hint="call start() first")
         return self._connection
+
+
+def _type(name: str) -> str:
+    """DuckDB's name of an attribute's type: of a decimal the same."""
+    return _TYPES.get(name, name if name.startswith("decimal(") else "VARCHAR")
 
 
 def _first(result: duckdb.DuckDBPyConnection) -> Any:

@@ -102,7 +102,7 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
     def load(self, table: Table, rows: "pa.RecordBatchReader") -> int:
         """CREATE TABLE and COPY in one transaction, then indexes and CLUSTER."""
         if self.tactic("index") == "none":
-            table = replace(table, indexes=())
+            table = replace(table, indexes=(), compound=())
         with self.instance.errors(f"cannot load {table.name}"):
             count = fill(self.instance.connection, table, rows, self.quote)
             organise(self.instance.connection, table, self.quote)

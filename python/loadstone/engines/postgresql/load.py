@@ -20,8 +20,12 @@ BATCH_ROWS = 2048
 CHUNK_ROWS = 1000
 """Read at once; of 100 or 10,000 a relation takes as long, within noise."""
 
-_TYPES = {"int2": "smallint", "int4": "integer", "int8": "bigint"}
-_CHARACTERS = re.compile(r"char\(\d+\)")
+_TYPES = {
+    "int2": "smallint", "int4": "integer", "int8": "bigint", "float8": "double precision",
+    "bool": "boolean", "date": "date", "timestamp": "timestamp",
+}  # fmt: skip
+_CHARACTERS = re.compile(r"char\(\d+\)|text")
+_DECIMAL = re.compile(r"decimal\(\d+,\d+\)")
 
 
 def fill(connection: Connection, table: "Table", rows: "pa.RecordBatchReader", quote: Quote) -> int:
@@ -52,9 +56,13 @@ def organise(connection: Connection, table: "Table", quote: Quote) -> None:
         connection.execute(create.encode())
         if table.organisation == "clustered":
             connection.execute(f"CLUSTER {name} USING {index}".encode())
-    for attribute in table.indexes:
-        index = _quoted(f"{table.name}.{attribute}")
-        connection.execute(f"CREATE INDEX {index} ON {name} ({_quoted(attribute)})".encode())
+    if table.primary_key:
+        over = ", ".join(map(_quoted, table.primary_key))
+        connection.execute(f"ALTER TABLE {name} ADD PRIMARY KEY ({over})".encode())
+    for attributes in table.all_indexes:
+        index = _quoted(".".join((table.name, *attributes)))
+        over = ", ".join(map(_quoted, attributes))
+        connection.execute(f"CREATE INDEX {index} ON {name} ({over})".encode())
 
 
 def _quoted(name: str) -> str:
@@ -68,7 +76,10 @@ def column_type(type_name: str) -> str:
         return _TYPES[type_name]
     if _CHARACTERS.fullmatch(type_name):
         return f'{type_name} COLLATE "C"'
-    raise InputError(f"no such type: {type_name!r}", hint="int2, int4, int8 or char(N)")
+    if _DECIMAL.fullmatch(type_name):
+        return type_name
+    known = (*_TYPES, "text", "char(N)", "decimal(N,M)")
+    raise InputError(f"no such type: {type_name!r}", hint=f"there are {', '.join(known)}")
 
 
 def streamed(connection: Connection, statement: str) -> Iterator[tuple[Any, ...]]:

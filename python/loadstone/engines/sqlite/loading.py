@@ -1,6 +1,7 @@
 """Making a table of SQLite's: its definition, its rows by one prepared statement, its indexes."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
@@ -10,6 +11,14 @@ from loadstone.engines.sqlite.user_file import quoted, transaction
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_AFFINITIES = {"int": "INTEGER", "bool": "INTEGER", "float8": "REAL", "decimal": "NUMERIC"}
+"""By the beginning of a type's name; any other type is TEXT. SQLite has no decimals: they are its
+integers and floats."""
+_KEPT: Mapping[str, Callable[[Any], Any]] = {
+    "bool": int, "date": str, "timestamp": str, "decimal": float,
+}  # fmt: skip
+"""How SQLite keeps values of types that it lacks: dates as ISO 8601 has them, in the words of its
+own functions."""
 _STAGE = "temp.loadstone_unordered"
 
 
@@ -29,29 +38,43 @@ def fill(
             db.execute(f"CREATE TABLE {into} AS SELECT * FROM {name}")  # noqa: S608
         insert = f"INSERT INTO {into} VALUES ({places})"  # noqa: S608
         for batch in rows:
-            columns = (column.to_pylist() for column in batch.columns)
+            columns = [
+                _kept(column.to_pylist(), attribute.type)
+                for column, attribute in zip(batch.columns, table.attributes, strict=True)
+            ]
             db.executemany(insert, zip(*columns, strict=True))
         if ordered:
             key = ", ".join(map(quoted, _key(table)))
             db.execute(f"INSERT INTO {name} SELECT * FROM {into} ORDER BY {key}")  # noqa: S608
             db.execute(f"DROP TABLE {into}")
-        for attribute in table.indexes if indexed else ():
-            index = quoted(f"{table.name}.{attribute}")
-            db.execute(f"CREATE INDEX {index} ON {name} ({quoted(attribute)})")
+        for attributes in table.all_indexes if indexed else ():
+            index = quoted(".".join((table.name, *attributes)))
+            db.execute(f"CREATE INDEX {index} ON {name} ({', '.join(map(quoted, attributes))})")
 
 
 def _definition(table: Table, *, ordered: bool) -> str:
-    columns = [
-        f"{quoted(a.name)} {'INTEGER' if a.type.startswith('int') else 'TEXT'}"
-        for a in table.attributes
-    ]
+    columns = [f"{quoted(a.name)} {_affinity(a.type)}" for a in table.attributes]
     tail = ""
+    if table.primary_key:
+        columns.append(f"PRIMARY KEY ({', '.join(map(quoted, table.primary_key))})")
     if table.organisation == "clustered" and table.key is not None:
         key = ", ".join(map(quoted, _key(table)))
         # Not PRIMARY KEY for both: one on a single integer would be the rowid itself.
         columns.append(f"UNIQUE ({key})" if ordered else f"PRIMARY KEY ({key})")
         tail = "" if ordered else " WITHOUT ROWID"
     return f"CREATE TABLE {quoted(table.name)} ({', '.join(columns)}){tail}"
+
+
+def _affinity(type_name: str) -> str:
+    return next(
+        (word for start, word in _AFFINITIES.items() if type_name.startswith(start)), "TEXT"
+    )
+
+
+def _kept(values: list[Any], type_name: str) -> list[Any]:
+    """Values as SQLite keeps them."""
+    form = _KEPT.get(type_name.partition("(")[0])
+    return values if form is None else [None if v is None else form(v) for v in values]
 
 
 def _key(table: Table) -> list[str]:
