@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from loadstone.clients.base import Client
     from loadstone.engines.base import Engine
     from loadstone.engines.system import System
+    from loadstone.plan.choices import Choices
+    from loadstone.plan.plan import Plan
     from loadstone.report.base import Report
 
 _SCHEMES = {"postgres": "postgresql"}
@@ -76,6 +78,35 @@ def load_benchmark(name: str) -> "type[Benchmark]":
     """Import one benchmark. `InputError` for an unknown name."""
     kind: type[Benchmark] = _load("benchmarks", name)
     return kind
+
+
+def chosen_benchmark(choices: "Choices") -> "Benchmark":
+    """The benchmark of these choices: an installed one, or a workload of the user's own, of which
+    its files are read. Raises `InputError`."""
+    if choices.data and not choices.sql:
+        raise InputError("--data needs --sql", hint="or write a workload.toml: docs/workload.md")
+    if not choices.sql and not is_path(choices.benchmark):
+        return load_benchmark(choices.benchmark)()
+    from loadstone.workload import reading
+    from loadstone.workload.benchmark import benchmark_of
+
+    if choices.sql:
+        return benchmark_of(reading.of_one(choices.sql, choices.data), "sql")
+    return benchmark_of(reading.read_workload(choices.benchmark), choices.benchmark)
+
+
+def benchmark_of_plan(plan: "Plan") -> "Benchmark":
+    """The benchmark of a plan; of a user's workload as the plan keeps it."""
+    if plan.workload is None:
+        return load_benchmark(plan.benchmark)()
+    from loadstone.workload.benchmark import benchmark_of
+
+    return benchmark_of(plan.workload, plan.benchmark)
+
+
+def is_path(name: str) -> bool:
+    """Whether a benchmark is named by the place of a workload's folder or file."""
+    return "/" in name or name in (".", "..") or name.endswith(".toml")
 
 
 def load_report(name: str) -> "type[Report]":

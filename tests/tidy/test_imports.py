@@ -25,7 +25,7 @@ OWNERS = {
     "vl_convert": ("report/",),
     "jinja2": ("report/",),
     "msgspec": ("protocol/",),
-    "sqlglot": ("quel/",),
+    "sqlglot": ("quel/", "workload/sql"),
     "statistics": ("analysis/", "machine/", "statistics/", "worker/"),  # a report computes nothing
 }
 PACKAGE = "python/loadstone/"

@@ -11,8 +11,9 @@ from test_imports import PACKAGE, imports, package_files
 ROOMS = (
     "errors", "control_characters", "secret", "owner", "diagnostics", "lode", "text", "shell",
     "plan",
-    "record", "statistics", "engines", "quel", "benchmarks", "protocol", "machine", "clients",
-    "analysis", "report", "registry", "planning", "worker", "run", "doctor", "commands", "cli",
+    "record", "statistics", "engines", "quel", "benchmarks", "workload", "protocol", "machine",
+    "clients", "analysis", "report", "registry", "planning", "worker", "run", "doctor", "commands",
+    "cli",
 )  # fmt: skip
 """Lowest first."""
 APART = (

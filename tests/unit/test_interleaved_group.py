@@ -51,6 +51,9 @@ def measured(
     class Script:
         """Executes nothing, and notes what it should have."""
 
+        def refused(self, cell):
+            return None
+
         def take(self, cell, block, number, *, warm):
             blocks.append((cell.variant, len(block), number))
             samples, answers = [], []

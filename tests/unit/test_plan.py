@@ -21,6 +21,7 @@ class TwoOperations:
     default_edition = "first"
     default_scales = (1000, 10000)
     cold_samples = 3
+    workload = None
 
     def check_scale(self, edition, rows):
         if rows < 100:

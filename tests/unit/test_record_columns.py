@@ -12,7 +12,7 @@ from test_record import BUDGET, CELLS, fresh, result
 from loadstone.errors import RecordError
 from loadstone.plan.study import PRUNED, Decision
 from loadstone.record import Recorder, Sample, read, schema
-from loadstone.record.model import Condition, Disturbance, InputText
+from loadstone.record.model import Agreement, Condition, Disturbance, InputText
 from loadstone.record.schema import APPLICATION_ID, TABLES, definitions, table, tables_of
 from loadstone.report.markdown import MarkdownReport
 
@@ -104,6 +104,7 @@ def whole_record(tmp_path_factory):
     recorder.cell(replace(run.results[0], disturbance=Disturbance(0.5, 0.5, 1.5), budget=BUDGET))
     ended = replace(run.results[1], status="censored", samples=(), longer_than_ns=10**9)
     recorder.cell(ended)
+    recorder.agreements([Agreement("select-1%-heap", 10_000, "agreed", "sqlite, duckdb", "")])
     recorder.end("complete", 1)
     return path.read_bytes()
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from statistics import median, quantiles
 
+from loadstone.analysis.agreement import Clause, clauses
 from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.limits import Refuted, refuted
 from loadstone.analysis.noise import Noise, noise_of
@@ -57,6 +58,8 @@ class Verdict:
     """Variants of which something may be left in a database of the user's."""
     refuted: tuple[Refuted, ...] = ()
     """Cells in which a competitor is faster than a limit that works alike."""
+    agreement: tuple[Clause, ...] = ()
+    """Of a user's workload, whose answers no oracle checks."""
 
     @property
     def clean(self) -> bool:
@@ -66,6 +69,7 @@ class Verdict:
             and not self.left_behind
             and not self.refuted
             and self.answers_right == self.answers_checked
+            and all(clause.fine for clause in self.agreement)
             and self.cold_proved == self.cold_measured
             and not any(self.statuses[status] for status in AMISS)
         )
@@ -75,7 +79,9 @@ class Verdict:
         right = self.answers_right == self.answers_checked
         answers = f"{number(self.answers_right)} of {plural(self.answers_checked, 'answer')} right"
         clauses = self._measured()
-        if self.answers_checked:
+        if self.agreement:
+            clauses += self.agreement
+        elif self.answers_checked:
             clauses.append((answers, right))
         elif self.own_planned:
             clauses.append(("no answer was checked", False))
@@ -197,6 +203,7 @@ def verdict(summary: Summary) -> Verdict:
             dict.fromkeys(event.variant for event in run.events if event.kind == LEFT_BEHIND)
         ),
         refuted=refuted(summary),
+        agreement=clauses(run),
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Protocol
 from loadstone.benchmarks.expected import Answer, Answers, QuelAnswers
 from loadstone.errors import InputError, UnsupportedError
 from loadstone.plan.presentation import Presentation
+from loadstone.plan.workload import DataTable, Workload, WorkloadStatement
 
 __all__ = [
     "Answer",
@@ -38,6 +39,11 @@ class StoredRelation:
     key: str | None = None
     tiebreaker: str | None = None
     indexes: tuple[str, ...] = ()
+    data: DataTable | None = None
+    """The files of the user's that its rows come from; None: they are generated. Such a table has
+    its relation's name, its own keys and indexes."""
+    folder: str = ""
+    """Where the names of these files begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +77,8 @@ class Operation:
     the block's own texts, so each sample repeats a text that just ran."""
     concurrent_users: bool = False
     """Whether concurrent users can run it without changing each other's results."""
+    statement: WorkloadStatement | None = None
+    """Of a user's workload: its texts are SQL, not QUEL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,9 +166,17 @@ class Benchmark(ABC):
     one_session: ClassVar[bool] = False
     """Whether the paper has all planned samples of a cell taken in one session of the engine."""
 
+    workload: Workload | None = None
+    """A user's own, which its plan keeps; None for a paper's."""
+
     @abstractmethod
     def check_scale(self, edition: str, rows: int) -> None:
         """Raise `InputError` where the edition is not defined at this many rows."""
+
+    def check_unchanged(self) -> None:
+        """Raise `InputError` where it is made of files, and they are not those of its plan. That of
+        a paper is made of none."""
+        return
 
     def check_edition(self, edition: str) -> None:
         """Raise `InputError` where there is no such edition."""

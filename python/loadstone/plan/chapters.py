@@ -14,7 +14,7 @@ from loadstone.errors import InputError
 from loadstone.plan.choices import as_toml, choices_from, read_toml
 from loadstone.plan.plan import Plan
 
-OWN = ("benchmark", "edition", "rows", "operations")
+OWN = ("benchmark", "sql", "data", "edition", "rows", "operations")
 """The choices that belong to one benchmark: a plan file makes them in the table of its name."""
 FOR_ALL = "--all"
 

@@ -72,8 +72,32 @@ class Choices:
     """What a user may choose. Every field has a default; None means the benchmark's default."""
 
     benchmark: Annotated[
-        str, Option("", "BENCHMARK", "Run this: wisconsin, or another of `loadstone benchmarks`.")
+        str,
+        Option(
+            "",
+            "BENCHMARK",
+            "Run this: wisconsin, another of `loadstone benchmarks`, or the folder or TOML file of"
+            " a workload of your own.",
+        ),
     ] = "wisconsin"
+    sql: Annotated[
+        str,
+        Option(
+            "--sql",
+            "TEXT",
+            "Run this query, or the one in FILE.sql, and no benchmark.",
+            seldom=True,
+        ),
+    ] = ""
+    data: Annotated[
+        tuple[str, ...],
+        Option(
+            "--data",
+            "FILE",
+            "Load a table for --sql from this Parquet, CSV or Arrow file, called as the file;"
+            " repeatable.",
+        ),
+    ] = ()
     on: Annotated[
         tuple[str, ...],
         Option(
@@ -374,6 +398,8 @@ def _made(choices: Choices) -> Iterator[tuple[Choice, Any]]:
     command = command_of(choices)
     for choice in DEFINED:
         value = getattr(choices, choice.name)
+        if choice.name == "benchmark" and choices.sql:
+            continue
         if value not in (None, "", ()) and command in choice.option.commands:
             yield choice, value
 

@@ -11,6 +11,7 @@ from loadstone.errors import InputError
 from loadstone.plan.choices import Choices, Repeat, Rows, Seconds, Temperature
 from loadstone.plan.role import Role, roles_before
 from loadstone.plan.study import Study
+from loadstone.plan.workload import Workload
 from loadstone.text.shape import OneOf, Within, shaped, strict_json
 
 NAME_LETTERS_MAX, NAME_LETTERS_SHOWN = 4_000, 60
@@ -59,6 +60,8 @@ class Plan(Choices):
     """(variant, role) of every variant that is no competitor, as its engine declares it."""
     study: Study | None = None
     """What the variants differ in, if the plan is a study."""
+    workload: Workload | None = None
+    """The user's own, if the benchmark is none of the installed ones."""
 
     def role_of(self, variant: str) -> Role:
         """The role of a variant."""
@@ -66,7 +69,15 @@ class Plan(Choices):
 
     def to_json(self) -> str:
         """Canonical JSON: equal plans give equal text."""
-        return json.dumps(dataclasses.asdict(self), sort_keys=True, separators=(",", ":"))
+        return json.dumps(self.fields(), sort_keys=True, separators=(",", ":"))
+
+    def fields(self) -> dict[str, Any]:
+        """Its fields as plain values. What only a workload has is left out of other plans, whose
+        hashes are as before there were any."""
+        told = dataclasses.asdict(self)
+        if self.workload is None:
+            told = {name: value for name, value in told.items() if name not in OF_WORKLOADS}
+        return told
 
     @property
     def hash(self) -> str:
@@ -136,7 +147,10 @@ class Plan(Choices):
             raise InputError("the plan: the first combination of a study is its base")
 
 
-UNTOLD: dict[str, Any] = {
+OF_WORKLOADS: dict[str, Any] = {"workload": None, "sql": "", "data": ()}
+"""The fields that only a plan of a user's workload keeps, with the values that others have."""
+
+UNTOLD: dict[str, Any] = OF_WORKLOADS | {
     "on": (), "operations": (), "temperature": (), "preset": "", "repeat": None,
     "repeat_cold": None, "repeat_most": 1, "repeat_s": 0.0, "precision": 0.0, "overhead": False,
     "limits": True, "disable_idle_states": True, "users": (), "rate_per_s": None, "loop_s": 2.0,
@@ -146,7 +160,7 @@ UNTOLD: dict[str, Any] = {
 """The fields that plans of earlier releases may lack, with the values that they then have."""
 
 
-LATER: dict[str, Any] = {
+LATER: dict[str, Any] = OF_WORKLOADS | {
     name: UNTOLD[name] for name in ("design", "vary", "within_s", "study", "budget")
 }
 """Those that plans lack which keep their choices, but are older than studies, or time budgets."""

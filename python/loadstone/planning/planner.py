@@ -94,6 +94,7 @@ def make_plan(
         aa_control=control,
         roles=_roles(variants, capabilities),
         study=study,
+        workload=benchmark.workload,
     )
     _check_users(plan, benchmark)
     return plan
@@ -133,6 +134,7 @@ def check_plan(plan: Plan, benchmark: Benchmark) -> None:
             f"{benchmark.name} has no edition {plan.edition!r}",
             hint=f"it has: {', '.join(benchmark.editions)}",
         )
+    benchmark.check_unchanged()
     for rows in plan.rows:
         benchmark.check_scale(plan.edition, rows)
         known = {operation.name for operation in benchmark.operations(plan.edition, rows)}
@@ -299,6 +301,8 @@ def _cell(
 ) -> Cell:
     structure = capabilities.structures[operation.storage]
     gap = "" if structure.supported else structure.note
+    if operation.statement is not None:
+        gap = gap or capabilities.no_sql
     if temperature == "cold" and not capabilities.stoppable:
         gap = gap or "it keeps nothing on a disk, so nothing can be cold"
     return Cell(operation.name, variant.name, rows, temperature, samples, gap)

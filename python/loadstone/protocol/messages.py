@@ -51,6 +51,17 @@ class Variation(Part, frozen=True):
     """Of an update whose relation need not be read whole for each sample."""
 
 
+class SqlText(Part, frozen=True):
+    """Of a user's statement: the dialect of its text, the tables and columns that it may name, and
+    how its answers are compared, as `plan.workload.WorkloadStatement` has it."""
+
+    written_in: str
+    tables: tuple[str, ...]
+    columns: tuple[str, ...]
+    digits: int
+    order: tuple[int, ...]
+
+
 class Block(Part, frozen=True):
     """Consecutive samples of one cell: one of each variation, in this order."""
 
@@ -72,6 +83,8 @@ class Block(Part, frozen=True):
     """A statement that takes longer is ended, and with it the block; 0: none is."""
     checked: int | None = None
     """Answers are checked of so many samples, the first ones; None: of all."""
+    sql: SqlText | None = None
+    """None: the texts are QUEL, or name a client's measure."""
 
 
 class Loop(Part, frozen=True):
@@ -100,7 +113,9 @@ class StoredAt:
 
     @property
     def table(self) -> str:
-        """The name of its table."""
+        """The name of its table. A user's has the name by which statements know it."""
+        if self.item.data is not None:
+            return self.item.relation
         return table_of(self.item.relation, self.item.design, self.rows)
 
 
@@ -159,6 +174,19 @@ class Found(Reply, frozen=True):
     """(rows, checksum) of a stored relation; None where it does not exist."""
 
     answer: tuple[int, str] | None
+
+
+class Answered(Reply, frozen=True):
+    """(rows, checksum) of each variation's answer."""
+
+    answers: tuple[tuple[int, str], ...]
+
+
+class RowsShown(Reply, frozen=True):
+    """All rows of an answer, as `workload.answers.written` has them; None where they are too
+    many."""
+
+    rows: str | None
 
 
 class BlockResult(Reply, frozen=True):
@@ -355,6 +383,20 @@ class TakeBlock(Request[BlockResult], frozen=True):
     """Take the samples of a block."""
 
     block: Block
+
+
+class GiveAnswers(Request[Answered], frozen=True):
+    """Execute each of a block's variations once, unmeasured, and tell the answer."""
+
+    block: Block
+
+
+class ShowRows(Request[RowsShown], frozen=True):
+    """Execute a block's first variation, unmeasured, and show its rows, unless there are more than
+    so many."""
+
+    block: Block
+    rows_max: int
 
 
 class Profile(Request[Profiled], frozen=True):

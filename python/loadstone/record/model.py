@@ -223,6 +223,18 @@ class UsersPoint:
     inserts nothing. A missing one makes the loop failed."""
 
 
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """What the expected answers of a user's statement rest on (`plan.workload.BASES`): `engines`
+    are those that agree, or that answered, joined by commas; `words` say how others differ."""
+
+    operation: str
+    rows: int
+    basis: str
+    engines: str
+    words: str
+
+
 LEFT_BEHIND = "left behind"
 """The kind of the event that says what a run may have left in a database of the user's."""
 MEASURED = ("ok", "disturbed", "invalid")
@@ -400,6 +412,8 @@ class Run:
     """Of the first variations of each operation; empty in a record of before there were any."""
     decisions: tuple[Decision, ...] = ()
     """Of a study: the latest session's of each operation and scale."""
+    agreements: tuple[Agreement, ...] = ()
+    """Of a user's workload: the latest session's of each statement."""
 
     @property
     def pending(self) -> tuple[Cell, ...]:

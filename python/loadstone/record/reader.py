@@ -20,6 +20,7 @@ from loadstone.record.earlier_presentations import presentation_then
 from loadstone.record.facts import calibration_figure, machine_fact
 from loadstone.record.model import (
     PERCENTILES,
+    Agreement,
     AnswerCheck,
     CellResult,
     ColdEvidence,
@@ -188,6 +189,7 @@ def _run(source: _Source) -> Run:
         users=tuple(map(_users_point, _in_session(source.rows("users")))),
         inputs=_unique(InputText(**row) for row in source.rows("input")),
         decisions=_standing(source, plan, decided),
+        agreements=_agreements(source),
     )
 
 
@@ -256,6 +258,12 @@ def _sessions(source: _Source) -> tuple[Session, ...]:
         )
         for begin in source.rows("session")
     )
+
+
+def _agreements(source: _Source) -> tuple[Agreement, ...]:
+    """The latest session's of each statement."""
+    found = (Agreement(**row) for row in _in_session(source.rows("agreement")))
+    return tuple({(one.operation, one.rows): one for one in found}.values())
 
 
 def _decision(row: dict[str, Any]) -> Decision:

@@ -4,6 +4,7 @@ test compares the two."""
 from loadstone.owner import OWNER
 from loadstone.plan.statement_ladder import RUNGS, UNWATCHED, WATCHED
 from loadstone.plan.study import DECISIONS
+from loadstone.plan.workload import BASES
 from loadstone.record.budget import SAMPLED
 from loadstone.record.column import (
     Column,
@@ -21,7 +22,7 @@ from loadstone.record.column import (
 )
 
 APPLICATION_ID = 0x4C6F6164  # "Load": tells a record from any other SQLite file
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 
 STATUSES = ("ok", "failed", "gap", "disturbed", "invalid", "censored", "spared")
 
@@ -216,6 +217,18 @@ TABLES = (
             Column("rows", COUNT),
             Column("checksum", DIGEST),
         ),
+    ),
+    Table(
+        "agreement",
+        (
+            SESSION,
+            Column("operation", NAME),
+            Column("rows", SCALE),
+            Column("basis", one_of(BASES)),
+            Column("engines", WORDS),
+            Column("words", MESSAGE),
+        ),
+        since=10,
     ),
     Table(
         "evidence",

@@ -16,6 +16,7 @@ from loadstone.plan.study import Decision
 from loadstone.record.budget import Budget
 from loadstone.record.door import check_beside, owned
 from loadstone.record.model import (
+    Agreement,
     CellResult,
     Event,
     InputText,
@@ -217,6 +218,10 @@ class Recorder:
                 for one in decisions
             ],
         )
+
+    def agreements(self, agreements: Sequence[Agreement]) -> None:
+        """What the expected answers of a user's statements rest on."""
+        self._many("agreement", [self._mine(**by_name(one)) for one in agreements])
 
     def cell(self, result: CellResult) -> None:
         """A cell has ended: all of it in one transaction."""

@@ -95,6 +95,7 @@ def _content(whole: Summary) -> dict[str, Any]:
             dict(zip(("variant", "rows", "size_bytes"), size, strict=True)) for size in run.sizes
         ],
         "events": [dataclasses.asdict(event) for event in run.events],
+        "agreements": [dataclasses.asdict(one) for one in run.agreements],
         "published": run.published,
         "presentation": dataclasses.asdict(run.presentation),
     }
@@ -102,7 +103,7 @@ def _content(whole: Summary) -> dict[str, Any]:
 
 def _plan(run: Run) -> dict[str, Any]:
     """The plan without its cells, which stand below with their results."""
-    fields = dataclasses.asdict(run.plan)
+    fields = run.plan.fields()
     del fields["cells"]
     return {"hash": run.plan.hash, **fields}
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from markupsafe import escape
 
+from loadstone.analysis.agreement import of_statement
 from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.consistency import answers_words, proof_words, samples_checked
 from loadstone.analysis.summary import Summary
@@ -92,6 +93,8 @@ class Panel:
     texts: tuple[Text, ...]
     proofs: tuple[tuple[str, str], ...]
     expected: str
+    agreed: bool = False
+    """Whether engines' agreement, and no oracle, says what is expected."""
     nominal: int | None = None
     """The number that times are scaled to, if it varies."""
     drawn: str = ""
@@ -187,7 +190,8 @@ def _panel(
         ticks=axis.ticks() if elapsed else (),
         texts=tuple(_texts(told, text_letters)),
         proofs=tuple(_proofs(told)),
-        expected=_expected(told, words.answer),
+        expected=_expected(told, words.answer, of_statement(summary.run, text.name)),
+        agreed=summary.run.plan.workload is not None,
         nominal=words.varying.nominal.get(text.name),
         drawn=words.scale,
         lesson=words.lesson_of(text.name),
@@ -271,9 +275,11 @@ def _proofs(results: Iterable[CellResult]) -> Iterable[tuple[str, str]]:
             yield result.cell.variant, proof_words(result)
 
 
-def _expected(results: Sequence[CellResult], unit: str) -> str:
+def _expected(results: Sequence[CellResult], unit: str, basis: str) -> str:
     answer = next((answer for result in results for answer in result.answers), None)
     if answer is None:
         return ""
     words = answers_words(*samples_checked(results))
-    return f"{words}: {answer.expected_rows:,} {unit}, checksum {answer.expected_checksum}"
+    expected = f"{answer.expected_rows:,} {unit}, checksum {answer.expected_checksum}"
+    # What engines agree on may still be wrong.
+    return f"{words} against the answer {basis}: {expected}" if basis else f"{words}: {expected}"

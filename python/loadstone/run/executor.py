@@ -11,7 +11,7 @@ from functools import partial
 
 from loadstone import _core
 from loadstone.benchmarks.base import Operation, StoredRelation
-from loadstone.benchmarks.expected import Answers
+from loadstone.benchmarks.expected import Answer, Answers
 from loadstone.errors import (
     InputError,
     LoadstoneError,
@@ -32,6 +32,7 @@ from loadstone.protocol.messages import (
     Profiled,
     RungText,
     RungTimes,
+    SqlText,
     Variation,
 )
 from loadstone.record import Recorder
@@ -40,6 +41,7 @@ from loadstone.run.in_parallel import in_parallel
 from loadstone.run.progress_listener import ProgressListener
 from loadstone.run.variant_worker import VariantWorker
 from loadstone.text.numbers import duration, plural
+from loadstone.workload.agreement import AgreedAnswers
 
 RESTART_NS_MAX = 50_000_000
 """An engine that takes longer to restart is restarted only if operations are named."""
@@ -61,6 +63,7 @@ class Outcome:
     rung_texts: Sequence[RungText] = ()
     longer_than_ns: int | None = None
     """Of a censored cell: its statement was ended after so long."""
+    given: Sequence[Answer] = ()
 
 
 class Executor:
@@ -138,6 +141,45 @@ class Executor:
             told = f"> {duration(limit_ns)}"
             return Outcome("censored", told, answers=result.answers, longer_than_ns=limit_ns)
         return self._taken(worker, result)
+
+    def give_answers(self, cell: Cell) -> Outcome:
+        """The answers to a cell's statement, each variation once, unmeasured. None of an engine
+        that gives no answers."""
+        worker = self._begin(cell)
+        if not worker.engine.capabilities.answers:
+            return Outcome()
+        try:
+            worker.become(cell.variant)
+            every = range(len(self._operations[cell.operation].texts))
+            told = worker.ask(messages.GiveAnswers(self._block(cell, every, 0)))
+        except LoadstoneError as error:
+            return self._failure(worker, error)
+        return Outcome(given=told.answers)
+
+    def show_rows(self, cell: Cell, variation: int, rows_max: int) -> str | None:
+        """The rows of a variation as `workload.answers.read` takes them; None where there are more,
+        or the engine does not give them."""
+        worker = self._begin(cell)
+        block = self._block(cell, range(variation, variation + 1), 0)
+        try:
+            worker.become(cell.variant)
+            return worker.ask(messages.ShowRows(block, rows_max)).rows
+        except LoadstoneError as error:
+            self._failure(worker, error)
+            return None
+
+    def refused(self, cell: Cell) -> Outcome | None:
+        """The outcome of a cell that is not measured: asked before, its engine gave no answer, or
+        another one than is agreed."""
+        if not isinstance(self._answers, AgreedAnswers):
+            return None
+        if failed := self._answers.failed(cell.operation, cell.variant):
+            return Outcome(*failed)
+        odd = self._answers.odd(cell.operation, cell.variant)
+        if odd is None:
+            return None
+        check = AnswerCheck(0, odd.variation, *odd.expected, *odd.found)
+        return Outcome("failed", f"wrong answer, or the others': {odd.words}", answers=[check])
 
     def watch(
         self,
@@ -339,7 +381,7 @@ class Executor:
         variations = []
         for ordinal in ordinals:
             variation = 0 if cell.temperature == "hot" else ordinal % len(operation.texts)
-            variations.append(self._variation(operation, variation))
+            variations.append(self._variation(operation, variation, cell.variant))
         cold = cell.temperature == "cold"
         warming = operation.warming if cell.temperature == "warm" else ()
         return Block(
@@ -357,9 +399,22 @@ class Executor:
             storage=operation.storage,
             limit_ns=limit_ns,
             checked=checked,
+            sql=self._sql(operation, cell.variant),
         )
 
-    def _variation(self, operation: Operation, number: int) -> Variation:
+    def _sql(self, operation: Operation, variant: str) -> SqlText | None:
+        if operation.statement is None or self._plan.workload is None:
+            return None
+        written_in, _ = operation.statement.texts_for(self._workers[variant].dialect)
+        names = tuple(table.name for table in self._plan.workload.tables)
+        digits, order = operation.statement.digits, operation.statement.order
+        return SqlText(written_in, names, self._plan.workload.capitals, digits, order)
+
+    def _variation(self, operation: Operation, number: int, variant: str) -> Variation:
+        if operation.statement is not None and isinstance(self._answers, AgreedAnswers):
+            _, texts = operation.statement.texts_for(self._workers[variant].dialect)
+            rows, checksum = self._answers.of_variant(operation.name, number, variant)
+            return Variation(number, texts[number], "", rows, checksum)
         rows, checksum = self._answers.of(operation, number)
         if not operation.undo:
             return Variation(number, operation.texts[number], "", rows, checksum)

@@ -119,6 +119,8 @@ class InterleavedGroup:
         for item in self.opened:
             if item.cell.gap:
                 item.status, item.reason = "gap", item.cell.gap
+            elif refused := executor.refused(item.cell):
+                item.add(refused)
         self._operations: dict[str, list[OpenCell]] = {}
         for item in self.opened:
             self._operations.setdefault(item.cell.operation, []).append(item)

@@ -37,7 +37,7 @@ def describe_left(path: Path, chosen: Mapping[str, Any]) -> str:
 
 def _left(run: Run) -> str:
     """What is left of one benchmark; empty if nothing."""
-    benchmark = registry.load_benchmark(run.plan.benchmark)()
+    benchmark = registry.benchmark_of_plan(run.plan)
     check_plan(run.plan, benchmark)
     if not is_left(run, benchmark):
         return ""

@@ -1,6 +1,7 @@
 """One session of a run: plan it or take the plan from its record, measure, write the report."""
 
 import dataclasses
+import re
 import secrets
 import shlex
 import sys
@@ -76,7 +77,11 @@ def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
         merged = STUDY | merged
     choices = choices_from(merged, str(file or COMMAND_LINE))
     _refuse_those_of_a_study(merged, file)
-    benchmark = registry.load_benchmark(choices.benchmark)()
+    if choices.sql and "benchmark" in merged:
+        raise InputError(
+            f"--sql runs no benchmark, and {choices.benchmark} is one", hint="leave out one of them"
+        )
+    benchmark = registry.chosen_benchmark(choices)
     if choices.design:
         choices = _of_the_paper(choices, benchmark)
     parsed = [variant_of(secret.admitted(text), benchmark.seam) for text in choices.on]
@@ -205,7 +210,8 @@ def start(planned: Planned | Sequence[Planned], path: Path | None, *, page: bool
     if path is None:
         stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
         first = chapters[0].plan
-        about = f"{first.benchmark}-{first.edition}" if len(chapters) == 1 else "all"
+        named = re.sub("[^A-Za-z0-9.-]+", "-", first.benchmark).strip("-.") or "workload"
+        about = f"{named}-{first.edition}" if len(chapters) == 1 else "all"
         path = Path("runs") / f"{about}-{stamp}.loadstone"
     if page:
         _page_of(path)  # before anything is measured: what is in its way is told now
@@ -271,7 +277,7 @@ def resume(path: Path, chosen: Mapping[str, Any], *, page: bool) -> int:
     runs = read_chapters(path)
     if page:
         _page_of(path)
-    benchmarks = [registry.load_benchmark(run.plan.benchmark)() for run in runs]
+    benchmarks = [registry.benchmark_of_plan(run.plan) for run in runs]
     for run, benchmark in zip(runs, benchmarks, strict=True):
         check_plan(run.plan, benchmark)
     if not any(map(is_left, runs, benchmarks)):

@@ -5,6 +5,7 @@ them on the stage's engines (`executor.py`).
 """
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from loadstone import _core
@@ -18,11 +19,13 @@ from loadstone.record.model import MEASURED, Event
 from loadstone.record.writer import now
 from loadstone.run.executor import Executor
 from loadstone.run.interleaved_group import InterleavedGroup
+from loadstone.run.poll import poll
 from loadstone.run.progress_listener import ProgressListener
 from loadstone.run.study_group import StudyDoors, StudyGroup, StudyTime
 from loadstone.run.variant_worker import VariantWorker
 from loadstone.statistics import validity
 from loadstone.statistics.disturbance import calmer
+from loadstone.workload.agreement import AgreedAnswers
 
 
 class Stage:
@@ -52,10 +55,10 @@ class Stage:
             for name, worker in workers.items()
         }
         everything = [item for items in relations_of.values() for item in items]
+        self._answers = benchmark.answers(plan.edition, rows, relations(everything))
         self._executor = Executor(
-            plan, rows, self.operations, workers, relations_of,
-            benchmark.answers(plan.edition, rows, relations(everything)), recorder, listener,
-        )  # fmt: skip
+            plan, rows, self.operations, workers, relations_of, self._answers, recorder, listener
+        )
         self._groups = 0
         self._one_session = benchmark.one_session
         self._conditions = conditions
@@ -65,9 +68,16 @@ class Stage:
         self._clock_ns = _core.clock_resolution_ns() + _core.clock_cost_ns()
 
     def load(self, cells: Sequence[Cell], *, sized: bool) -> None:
-        """Load every variant that has something to measure here; `sized`: its size is recorded."""
+        """Load every variant that has something to measure here; `sized`: its size is recorded. The
+        expected answers of a user's statements are then asked of the engines."""
+        if isinstance(self._answers, AgreedAnswers):
+            # All are asked, also those whose own cells are measured already.
+            names = {cell.operation for cell in cells}
+            cells = [cell for cell in self._plan.cells if cell.operation in names]
         for name in dict.fromkeys(cell.variant for cell in cells if not cell.gap):
             self._executor.load(name, sized=sized)
+        if isinstance(self._answers, AgreedAnswers):
+            self._recorder.agreements(poll(self._plan, cells, self._answers, self._executor))
 
     def measure_group(self, cells: Sequence[Cell]) -> list[CellResult]:
         """One operation at one temperature on all variants; every cell is recorded as it ends."""
@@ -90,6 +100,13 @@ class Stage:
         return better
 
     def _ended(self, result: CellResult) -> CellResult:
+        divided = isinstance(self._answers, AgreedAnswers) and self._answers.divided(
+            result.cell.operation
+        )
+        if divided and result.status in MEASURED and result.answers:
+            # No answer is known to be right, so no time is one of a right answer.
+            reason = "; ".join(filter(None, (divided, result.reason)))
+            result = replace(result, status="invalid", reason=reason)
         self._recorder.cell(result)
         self._listener.on_result(result)
         return result

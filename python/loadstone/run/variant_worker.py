@@ -120,6 +120,11 @@ class VariantWorker:
         self._switched = True
 
     @property
+    def dialect(self) -> str:
+        """The language of the engine's statements; empty where it has none."""
+        return getattr(self.engine, "dialect", "")
+
+    @property
     def reforkable(self) -> bool:
         """Whether the engine is ours to stop, and keeps its data over a stop."""
         return self.engine.capabilities.stoppable and self.variant.url is None

@@ -58,6 +58,8 @@ class Requests(ABC):
             messages.Load: self.load,
             messages.Settle: self.settle,
             messages.LookUp: self.look_up,
+            messages.GiveAnswers: self.give_answers,
+            messages.ShowRows: self.show_rows,
             messages.TakeBlock: self.take_block,
             messages.Profile: self.profile,
             messages.Climb: self.climb,
@@ -148,6 +150,16 @@ class Requests(ABC):
     @abstractmethod
     def look_up(self, request: messages.LookUp) -> messages.Found:
         """The rows and the checksum of a stored relation."""
+
+    def give_answers(self, request: messages.GiveAnswers) -> messages.Answered:
+        """The answers of a block's statements; without statements there are none."""
+        del request
+        return messages.Answered(())
+
+    def show_rows(self, request: messages.ShowRows) -> messages.RowsShown:
+        """The rows of a block's statement."""
+        del request
+        return messages.RowsShown(None)
 
     def take_block(self, request: messages.TakeBlock) -> messages.BlockResult:
         """Take the samples of one block of one cell."""

@@ -10,7 +10,7 @@ from loadstone.protocol import messages
 from loadstone.protocol.messages import Done, StoredAt
 from loadstone.worker.affinity import placed
 from loadstone.worker.requests import Requests, not_open
-from loadstone.worker.statement_timer import StatementTimer, contents_of
+from loadstone.worker.statement_timer import StatementTimer, checksum_of, contents_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,6 +46,13 @@ class StatementRequests(Requests):
 
         stored = request.stored
         table = _table(stored, self.engine.stored_name(stored.table))
+        if stored.item.data is not None:
+            from loadstone.workload import data
+
+            rows = data.stream(stored.item.data, stored.item.folder)
+            start = clock_ns()
+            tuples = self.engine.load(table, rows)
+            return messages.Loaded(tuples, clock_ns() - start)
         relation = (stored.benchmark, stored.edition, stored.item.relation, stored.rows)
         built, late = built_and_late(*relation)
         first = RelationStream(*relation, count=built)
@@ -94,7 +101,24 @@ class StatementRequests(Requests):
         stored = self.engine.stored_name(request.stored.table)
         if stored not in self.engine.tables():
             return messages.Found(None)
+        if request.stored.item.data is not None:
+            from loadstone.workload import answers
+
+            return messages.Found(answers.contents_of(self.engine.contents(stored)))
         return messages.Found(contents_of(self.engine, stored))
+
+    def give_answers(self, request: messages.GiveAnswers) -> messages.Answered:
+        """The answer of each variation."""
+        timer, block = self._timer(), request.block
+        found = [checksum_of(block.sql, timer.rows(block, each)) for each in block.variations]
+        return messages.Answered(tuple(found))
+
+    def show_rows(self, request: messages.ShowRows) -> messages.RowsShown:
+        """The rows of the first variation."""
+        from loadstone.workload.answers import written
+
+        rows = self._timer().rows(request.block, request.block.variations[0])
+        return messages.RowsShown(None if len(rows) > request.rows_max else written(rows))
 
     def climb(self, request: messages.Climb) -> messages.Climbed:
         """Samples of rungs of the ladder of statements."""
@@ -118,7 +142,7 @@ class StatementRequests(Requests):
 
         statements = self._timer().statements(request.block)
         requests = [
-            Request(statement, variation.rows, variation.checksum)
+            Request(statement, variation.rows, variation.checksum, request.block.sql)
             for statement, variation in zip(statements, request.block.variations, strict=True)
         ]
         return messages.LoopResult(Users(self.engine, self._mark).work(request.loop, requests))
@@ -135,6 +159,9 @@ class StatementRequests(Requests):
 
 def _table(stored: StoredAt, name: str) -> Table:
     item = stored.item
+    if item.data is not None:
+        own = tuple(Attribute(column.name, column.type) for column in item.data.columns)
+        return Table(name, own, primary_key=item.data.primary_key, compound=item.data.indexes)
     return Table(
         name=name,
         attributes=tuple(

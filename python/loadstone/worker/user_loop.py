@@ -16,14 +16,15 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import cycle
 
-from loadstone._core import Tally, answer_of_rows, clock_ns, intended_starts
+from loadstone._core import Tally, clock_ns, intended_starts
 from loadstone.engines.base import Engine
 from loadstone.errors import LoadstoneError, UnsupportedError
 from loadstone.machine.counters import Meter
-from loadstone.protocol.messages import Loop, LoopFigures
+from loadstone.protocol.messages import Loop, LoopFigures, SqlText
 from loadstone.statistics import validity
 from loadstone.text.numbers import plural
 from loadstone.worker.loop_result import loop_figures, no_figures
+from loadstone.worker.statement_timer import checksum_of
 
 SPIN_NS = 200_000
 """The time before a request is due at which a sleeping thread wakes: about twice a timer's lateness
@@ -42,6 +43,8 @@ class Request:
     statement: str
     rows: int
     checksum: str
+    sql: SqlText | None = None
+    """How its answer is summed up."""
 
 
 class Clock:
@@ -173,7 +176,7 @@ class _User:
             rows = self._session.fetch(request.statement)
             if not self._checked or self.wrong:
                 continue
-            if answer_of_rows(rows) != (request.rows, request.checksum):
+            if checksum_of(request.sql, rows) != (request.rows, request.checksum):
                 self.wrong = _difference(len(rows), request)
 
     def closed(self, begin_ns: int, end_ns: int) -> None:

@@ -113,6 +113,7 @@ class LodeEngine(Engine):
             "nonclustered": Structure(supported=True, note="B-tree of (key, record id)"),
         },
         tactics=_declared(),
+        no_sql="lode is asked in QUEL: it has no SQL",
     )
 
     _database: lode.Database | None = None

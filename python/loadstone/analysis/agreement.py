@@ -1,0 +1,68 @@
+"""What is said of the answers to a user's statements: that engines agree on them, or that nothing
+was there to compare with; never that they are right, which only an oracle could tell."""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from loadstone.plan.workload import AGREED, ALONE, DIVIDED
+from loadstone.record.model import Agreement, Run
+from loadstone.text.numbers import listing, number, plural
+
+
+class Clause(NamedTuple):
+    """A clause of the verdict, and whether it is in order."""
+
+    words: str
+    fine: bool
+
+
+def clauses(run: Run) -> tuple[Clause, ...]:
+    """Of a run of a user's workload; empty for any other."""
+    return () if run.plan.workload is None else tuple(_clauses(run))
+
+
+def _clauses(run: Run) -> Iterator[Clause]:
+    told = {one.operation: one for one in run.agreements}
+    checked: dict[str, list[bool]] = {}
+    for result in run.results:
+        for answer in result.answers:
+            checked.setdefault(_basis(told, result.cell.operation), []).append(answer.right)
+    if AGREED in checked:
+        own, total = sum(checked[AGREED]), len(checked[AGREED])
+        answers = f"{number(own)} of {plural(total, 'answer')}"
+        yield Clause(f"{answers} as {_engines(run.agreements)} agree", own == total)
+    alone = [one for one in run.agreements if one.basis == ALONE]
+    if alone:
+        who = listing(dict.fromkeys(one.engines for one in alone))
+        same = all(checked.get(ALONE, ()))
+        each = "the same each time" if same else "not the same each time"
+        words = f"{plural(len(alone), 'statement')} answered by {who} alone ({each}), and not"
+        yield Clause(f"{words} compared with another engine", False)
+    if divided := sum(one.basis == DIVIDED for one in run.agreements):
+        answered = "statement whose answer is" if divided == 1 else "statements whose answers are"
+        yield Clause(f"{number(divided)} {answered} disputed, without a majority", False)
+    if not run.agreements:
+        yield Clause("no answer was compared", False)
+
+
+def _basis(told: Mapping[str, Agreement], operation: str) -> str:
+    return told[operation].basis if operation in told else ALONE
+
+
+def _engines(agreements: tuple[Agreement, ...]) -> str:
+    counts = {one.engines.count(",") + 1 for one in agreements if one.basis == AGREED}
+    low, high = min(counts), max(counts)
+    return f"{low} engines" if low == high else f"{low} to {high} engines"
+
+
+def of_statement(run: Run, operation: str) -> str:
+    """What the expected answer of a statement rests on; empty for a benchmark's operation."""
+    found = next((one for one in run.agreements if one.operation == operation), None)
+    if found is None:
+        return ""
+    words = {
+        AGREED: f"agreed by {listing(found.engines.split(', '))}",
+        ALONE: f"of {found.engines} alone, compared with no other engine's",
+        DIVIDED: "disputed",
+    }[found.basis]
+    return f"{words}{f' ({found.words})' if found.words else ''}"

@@ -1,0 +1,115 @@
+"""A workload of the user's own as a plan keeps it: its tables, by the names, sizes and checksums of
+their files, and its statements' texts. With the files beside it, it is complete."""
+
+import dataclasses
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Annotated
+
+from loadstone.text.shape import Most, Within
+
+Name = Annotated[str, Most(120)]
+Text = Annotated[str, Most(1 << 19)]
+Size = Annotated[int, Within(0, 10**15)]
+
+AGREED, ALONE, DIVIDED = "agreed", "not compared", "divided"
+BASES = (AGREED, ALONE, DIVIDED)
+"""What an expected answer rests on, the weakest last: several engines give it and no as large a
+number another; one engine alone gave one; no answer has most engines."""
+EDITION_LETTERS = 8
+DIGITS = 10
+"""Significant digits to which numbers with a fraction are compared, by default."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column and its type, as `engines.capabilities.Attribute` has it."""
+
+    name: Name
+    type: Name
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A file of rows: its path, from the workload's folder on, and its identity."""
+
+    name: Annotated[str, Most(4_000)]
+    size_bytes: Size
+    sha256: Annotated[str, Most(64)]
+
+
+@dataclass(frozen=True, slots=True)
+class DataTable:
+    """A table of the workload, whose rows are those of its files, one after the other."""
+
+    name: Name
+    columns: Annotated[tuple[Column, ...], Most(2_000)]
+    files: Annotated[tuple[DataFile, ...], Most(10_000)]
+    rows: Size
+    primary_key: tuple[Name, ...] = ()
+    indexes: tuple[tuple[Name, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OwnText:
+    """What engines of one dialect get instead of a translation."""
+
+    dialect: Name
+    texts: tuple[Text, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadStatement:
+    """A query of the workload.
+
+    `texts` are its variations, written in `dialect` (empty: SQL as most engines have it). Numbers
+    with a fraction must agree to `digits` significant digits. `order` are the places of the columns
+    by which the answer must be sorted.
+    """
+
+    name: Name
+    title: Annotated[str, Most(200)]
+    dialect: Name
+    texts: Annotated[tuple[Text, ...], Most(100_000)]
+    own: tuple[OwnText, ...] = ()
+    digits: Annotated[int, Within(1, 15)] = DIGITS
+    order: tuple[Size, ...] = ()
+    order_unchecked: bool = False
+    """Whether the text asks for an order of which not all keys are columns of the answer."""
+
+    def texts_for(self, dialect: str) -> tuple[str, tuple[str, ...]]:
+        """(dialect, texts) for engines of a dialect: their own, or those to be translated."""
+        for one in self.own:
+            if one.dialect == dialect:
+                return dialect, one.texts
+        return self.dialect, self.texts
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """The tables and statements. `folder`, as the user wrote it, is where file names begin."""
+
+    title: Annotated[str, Most(200)]
+    folder: Annotated[str, Most(4_000)]
+    tables: Annotated[tuple[DataTable, ...], Most(1_000)]
+    statements: Annotated[tuple[WorkloadStatement, ...], Most(1_000)]
+
+    @property
+    def edition(self) -> str:
+        """A short name of its contents: two of them are equal where tables and statements are,
+        wherever they lie."""
+        told = dataclasses.asdict(dataclasses.replace(self, title="", folder=""))
+        text = json.dumps(told, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:EDITION_LETTERS]
+
+    @property
+    def capitals(self) -> tuple[str, ...]:
+        """The names of columns that have capitals: unquoted, engines take them for others."""
+        names = (column.name for table in self.tables for column in table.columns)
+        return tuple(dict.fromkeys(name for name in names if name != name.lower()))
+
+    @property
+    def rows(self) -> int:
+        """Its scale: the rows of all tables, or 1 where there are none."""
+        return max(sum(table.rows for table in self.tables), 1)

@@ -1,0 +1,202 @@
+"""The expected answers of a workload: what the engines agree on.
+
+Before anything is measured, every variant answers each statement once. The labels, and when each
+would be false:
+
+    agreed        two engines or more give this answer, and no as large a number gives another.
+                  False if variants of one engine counted as several, or if the answers agreed only
+                  because both were cut, or compared in part.
+    odd           the variant's answer differs from the agreed one. False if they agree value by
+                  value and only their checksums differ, or if most engines do not give the other.
+    divided       no answer has most engines. False if one has.
+    not compared  one engine alone answered. False if a second one did.
+
+An engine may be wrong with the others: agreement is no oracle, and no report says "right" of it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from loadstone.benchmarks.expected import Answer, NamedAnswer
+from loadstone.plan.workload import AGREED, ALONE, BASES, DIVIDED, Workload
+from loadstone.text.numbers import listing, plural
+from loadstone.workload import answers
+
+if TYPE_CHECKING:
+    from loadstone.benchmarks.base import Operation
+
+Rows = Sequence[Sequence[Any]] | None
+"""The rows of an answer; None where they are too many to be compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """A variant's answer to a variation; `rows` asks for it again, row by row."""
+
+    variant: str
+    engine: str
+    answer: Answer
+    rows: Callable[[], Rows]
+
+
+@dataclass(slots=True)
+class _Group:
+    """Votes that agree."""
+
+    votes: list[Vote] = field(default_factory=list)
+
+    @property
+    def engines(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(vote.engine for vote in self.votes))
+
+    def takes(self, vote: Vote, digits: int, order: Sequence[int]) -> bool:
+        """Whether a vote agrees with this group's."""
+        if any(vote.answer == own.answer for own in self.votes):
+            return True
+        first = self.votes[0]
+        if vote.answer[0] != first.answer[0]:
+            return False
+        ours, theirs = vote.rows(), first.rows()
+        if ours is None or theirs is None:
+            return False
+        return answers.difference(ours, theirs, digits, order) is None
+
+
+@dataclass(frozen=True, slots=True)
+class Odd:
+    """An answer that differs from the agreed one: in which variation, the answers, and how."""
+
+    variation: int
+    expected: Answer
+    found: Answer
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What the expected answers of a statement rest on; `engines` are those that agree, or that
+    answered; `words` say how others differ."""
+
+    basis: str
+    engines: tuple[str, ...]
+    words: str = ""
+
+
+class AgreedAnswers:
+    """The expected answers, once the engines have been asked for them."""
+
+    def __init__(self, workload: Workload) -> None:
+        self._workload = workload
+        self._expected: dict[tuple[str, int, str], Answer] = {}
+        """By statement, variation and variant; of the variant "": any that agrees."""
+        self._odd: dict[tuple[str, str], Odd] = {}
+        self._bases: dict[str, Basis] = {}
+        self._failed: dict[tuple[str, str], tuple[str, str]] = {}
+        self._contents: dict[str, Answer] = {}
+
+    def of(self, operation: "Operation", variation: int) -> Answer:
+        """What any variant is expected to answer."""
+        return self.of_variant(operation.name, variation, "")
+
+    def of_variant(self, statement: str, variation: int, variant: str) -> Answer:
+        """(rows, checksum) expected of a variant: its own way to give the agreed answer."""
+        any_agreed = self._expected.get((statement, variation, ""), (0, ""))
+        return self._expected.get((statement, variation, variant), any_agreed)
+
+    def named(self, operation: "Operation", variation: int) -> NamedAnswer | None:
+        """There are no updates."""
+        del operation, variation
+        return None
+
+    def contents(self, relation: str) -> Answer:
+        """(rows, checksum) of a table's files."""
+        if relation not in self._contents:
+            from loadstone.workload import data
+
+            table = next(one for one in self._workload.tables if one.name == relation)
+            rows = data.stream(table, self._workload.folder)
+            self._contents[relation] = answers.contents_of(rows)
+        return self._contents[relation]
+
+    @property
+    def bases(self) -> Mapping[str, Basis]:
+        """By statement, those that engines were asked for."""
+        return self._bases
+
+    def odd(self, statement: str, variant: str) -> Odd | None:
+        """How a variant's answer differs from the agreed one, if it does."""
+        return self._odd.get((statement, variant))
+
+    def failed(self, statement: str, variant: str) -> tuple[str, str] | None:
+        """(status, reason) where a variant gave no answer."""
+        return self._failed.get((statement, variant))
+
+    def fail(self, statement: str, variant: str, status: str, reason: str) -> None:
+        """A variant gives no answer."""
+        self._failed[statement, variant] = (status, reason)
+
+    def divided(self, statement: str) -> str:
+        """Why no answer to a statement is known to be right; empty if one is, or none other."""
+        basis = self._bases.get(statement)
+        return basis.words if basis is not None and basis.basis == DIVIDED else ""
+
+    def settle(self, statement: str, variation: int, votes: Sequence[Vote]) -> None:
+        """Take the variants' answers to a variation."""
+        if not votes:
+            return
+        told = next(one for one in self._workload.statements if one.name == statement)
+        groups: list[_Group] = []
+        for vote in votes:
+            group = next((g for g in groups if g.takes(vote, told.digits, told.order)), None)
+            if group is None:
+                groups.append(group := _Group())
+            group.votes.append(vote)
+            self._expected[statement, variation, vote.variant] = vote.answer
+        groups.sort(key=lambda one: -len(one.engines))
+        first, *others = groups
+        wins = all(len(first.engines) > len(other.engines) for other in others)
+        self._expected[statement, variation, ""] = first.votes[0].answer
+        words = [_differ(vote, first.votes[0], first.engines, told.digits, told.order)
+                 for other in others for vote in other.votes]  # fmt: skip
+        if not wins:
+            telling = "the engines give different answers, and no answer has most of them"
+            self._worsen(statement, Basis(DIVIDED, first.engines, f"{telling}: {words[0]}"))
+            return
+        several = len(first.engines) > 1
+        for vote, told_how in zip((v for o in others for v in o.votes), words, strict=True):
+            expected = self._expected[statement, variation, vote.variant] = first.votes[0].answer
+            self._odd.setdefault(
+                (statement, vote.variant), Odd(variation, expected, vote.answer, told_how)
+            )
+        self._worsen(
+            statement, Basis(AGREED if several else ALONE, first.engines, "; ".join(words))
+        )
+
+    def _worsen(self, statement: str, found: Basis) -> None:
+        """A statement is as well founded as the worst of its variations."""
+        known = self._bases.get(statement)
+        if known is None or _weakness(found) > _weakness(known):
+            self._bases[statement] = found
+
+
+def _weakness(basis: Basis) -> tuple[int, int, bool]:
+    return BASES.index(basis.basis), -len(basis.engines), bool(basis.words)
+
+
+def _differ(
+    vote: Vote, other: Vote, engines: Sequence[str], digits: int, order: Sequence[int]
+) -> str:
+    """How an answer differs from another, for people."""
+    whose = listing(engines)
+    rows, others = plural(vote.answer[0], "row"), plural(other.answer[0], "row")
+    gives = "gives" if len(engines) == 1 else "give"
+    words = f"{vote.variant} gives {rows}, {whose} {gives} {others}"
+    ours, theirs = vote.rows(), other.rows()
+    if ours is None or theirs is None:
+        return words
+    found = answers.difference(ours, theirs, digits, order)
+    if found is None:
+        return words
+    own, its = (text or "no row" for text in found)
+    return f"{words}; the first that differs: {own} against {its}"

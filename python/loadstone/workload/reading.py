@@ -1,0 +1,190 @@
+"""A workload as its user wrote it: a folder with `workload.toml`, one such file, or one statement
+with files of data. docs/workload.md describes the file."""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated
+
+from loadstone.errors import InputError
+from loadstone.plan.workload import DIGITS, DataTable, OwnText, Workload, WorkloadStatement
+from loadstone.text.files import read_text
+from loadstone.text.shape import Most, Within, shaped
+from loadstone.workload import data, sql
+
+FILE = "workload.toml"
+ONE = "query"
+"""The name of a statement that is given alone."""
+STATEMENTS = "statements"
+"""The folder of texts beside the file."""
+FILE_BYTES_MAX = 1 << 20
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,59}")
+_TABLE = re.compile(r"[a-z_][a-z0-9_]{0,59}")
+
+Text = Annotated[str, Most(1 << 19)]
+
+
+@dataclass(frozen=True, slots=True)
+class TableToml:
+    """`[data.NAME]`."""
+
+    file: str | tuple[str, ...]
+    primary_key: str | tuple[str, ...] = ()
+    indexes: tuple[str | tuple[str, ...], ...] = ()
+    types: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class StatementToml:
+    """`[[statement]]`."""
+
+    name: str
+    title: Annotated[str, Most(200)] = ""
+    sql: Text = ""
+    dialect: str = ""
+    digits: Annotated[int, Within(1, 15)] = DIGITS
+    text: Mapping[str, Text] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadToml:
+    """The whole file."""
+
+    statement: tuple[StatementToml, ...]
+    title: Annotated[str, Most(200)] = ""
+    dialect: str = ""
+    data: Mapping[str, TableToml] = field(default_factory=dict)
+
+
+def read_workload(place: str) -> Workload:
+    """The workload at a path, as the user wrote it. Raises `InputError`."""
+    path = Path(place)
+    file = path / FILE if path.is_dir() else path
+    if not file.exists():
+        inside = f"a folder of a workload holds {FILE}" if path.is_dir() else "look at its path"
+        raise InputError(f"there is no workload {file}", hint=inside)
+    folder = Path(place) if path.is_dir() else path.parent
+    told = _toml(file)
+    if not told.statement:
+        raise InputError(f"{file} has no statement", hint="add one: [[statement]]")
+    tables = tuple(_table(name, one, str(folder), file) for name, one in told.data.items())
+    names = [one.name for one in told.statement]
+    for name in names:
+        _check_name(name, _NAME, f"{file}: statement")
+        if names.count(name) > 1:
+            raise InputError(f"{file} has two statements called {name}")
+    statements = tuple(_statement(one, told, folder, file) for one in told.statement)
+    title = told.title or folder.resolve().name
+    workload = Workload(title, str(folder), tables, statements)
+    check(workload, str(file))
+    return workload
+
+
+def of_one(text_or_file: str, files: Sequence[str]) -> Workload:
+    """The workload of one statement: its text, or a file that ends in `.sql`; each file of data is
+    a table called as the file."""
+    text, title = text_or_file, "One statement"
+    if text_or_file.endswith(".sql"):
+        text = read_text(Path(text_or_file), FILE_BYTES_MAX, "the statement")
+        title = Path(text_or_file).name
+    elif not re.search(r"\s", text_or_file.strip()):
+        raise InputError(
+            f"--sql {text_or_file!r} is neither a statement nor a file that ends in .sql",
+            hint="write --sql 'SELECT …', or --sql FILE.sql",
+        )
+    by_name: dict[str, list[str]] = {}
+    for file in files:
+        name = re.sub(r"[^a-z0-9_]", "_", Path(file).stem.lower())
+        _check_name(name, _TABLE, f"the table of --data {file}")
+        by_name.setdefault(name, []).append(file)
+    twice = next((name for name, own in by_name.items() if len(own) > 1), None)
+    if twice:
+        raise InputError(
+            f"two files of --data make the table {twice}",
+            hint="rename one; or write a workload.toml, where a table may have several files",
+        )
+    tables = tuple(data.described(name, "", own, {}) for name, own in by_name.items())
+    statement = _described(ONE, title, sql.GENERIC, text, {}, DIGITS, "--sql")
+    workload = Workload(title, "", tables, (statement,))
+    check(workload, "--sql")
+    return workload
+
+
+def _toml(file: Path) -> WorkloadToml:
+    text = read_text(file, FILE_BYTES_MAX, "the workload")
+    try:
+        found = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{file} is not a TOML file: {str(error).partition(';')[0]}") from error
+    known = WorkloadToml.__dataclass_fields__
+    for name in sorted({*found} - {*known}):
+        near = get_close_matches(name, known, n=1)
+        meant = f"did you mean {near[0]}? " if near else ""
+        raise InputError(
+            f"{file}: there is no key {name!r}", hint=f"{meant}known: {', '.join(known)}"
+        )
+    told: WorkloadToml = shaped({"statement": []} | found, WorkloadToml, str(file))
+    return told
+
+
+def _check_name(name: str, pattern: re.Pattern[str], what: str) -> None:
+    if not pattern.fullmatch(name):
+        raise InputError(
+            f"{what}: {name[:60]!r} is no name",
+            hint="up to 60 small letters, digits and _ (of a statement also -), a letter first",
+        )
+
+
+def _table(name: str, told: TableToml, folder: str, file: Path) -> DataTable:
+    where = f"{file}: data.{name}"
+    _check_name(name, _TABLE, where)
+    files = (told.file,) if isinstance(told.file, str) else told.file
+    if not files:
+        raise InputError(f"{where} names no file")
+    key = (told.primary_key,) if isinstance(told.primary_key, str) else told.primary_key
+    indexes = [(one,) if isinstance(one, str) else one for one in told.indexes]
+    return data.described(name, folder, files, told.types, key, indexes)
+
+
+def _statement(
+    told: StatementToml, whole: WorkloadToml, folder: Path, file: Path
+) -> WorkloadStatement:
+    where = f"{file}: statement {told.name}"
+    dialect = sql.dialect_named(told.dialect or whole.dialect, where)
+    text = told.sql
+    beside = folder / STATEMENTS / f"{told.name}.sql"
+    if text and beside.exists():
+        raise InputError(f"{where} has a text there, and one in {beside}", hint="keep one of them")
+    if not text:
+        if not beside.exists():
+            raise InputError(f"{where} has no text", hint=f"write sql = '''…''', or {beside}")
+        text = read_text(beside, FILE_BYTES_MAX, "the statement")
+    own = {sql.dialect_named(name, where): one for name, one in told.text.items()}
+    return _described(told.name, told.title or told.name, dialect, text, own, told.digits, where)
+
+
+def _described(
+    name: str,
+    title: str,
+    dialect: str,
+    text: str,
+    own: Mapping[str, str],
+    digits: int,
+    where: str,
+) -> WorkloadStatement:
+    order, unchecked = sql.order_of(sql.parsed(text, dialect, where))
+    texts = tuple(OwnText(each, (one,)) for each, one in own.items())
+    return WorkloadStatement(name, title, dialect, (text,), texts, digits, order, unchecked)
+
+
+def check(workload: Workload, where: str) -> None:
+    """Raise `InputError` where a statement is no query, or reads a table that is not there."""
+    known = [table.name for table in workload.tables]
+    for one in workload.statements:
+        for dialect, texts in ((one.dialect, one.texts), *((o.dialect, o.texts) for o in one.own)):
+            for text in texts:
+                tree = sql.parsed(text, dialect, f"{where}: statement {one.name}")
+                sql.check_tables(tree, known, f"{where}: statement {one.name}")

