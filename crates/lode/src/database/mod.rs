@@ -45,6 +45,8 @@ pub struct Counters {
     pub log: log::Counters,
     /// In the lock table.
     pub locks: LockCounters,
+    /// How often a range was said before it was written: `log=set-range`.
+    pub ranges_said: u64,
 }
 
 impl Database {
@@ -140,6 +142,7 @@ impl Database {
             buffer: self.shared.buffer.counters(),
             log: self.shared.changes.log().counters(),
             locks: self.shared.locks.counters(),
+            ranges_said: self.shared.changes.ranges_said(),
         })
     }
 

@@ -20,7 +20,7 @@ mod reference;
 #[cfg(test)]
 mod tests;
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use crate::emptied;
 use crate::error::{LodeError, Result};
@@ -238,13 +238,34 @@ impl Heap {
         change: impl FnOnce(&mut [u8]) -> R,
     ) -> Result<R> {
         let place = self.relocated_place(pages, id)?.unwrap_or(id);
-        let changed = pages.write(place.page, |bytes| {
-            let record = slotted::find_in(bytes, place.slot)?.ok_or(GONE)?;
-            let place = record.at + TAG_BYTES..record.at + record.len;
-            let record = bytes.get_mut(place).ok_or(GONE)?;
-            Ok(change(record))
-        })?;
-        changed.map_err(|corruption: Corruption| corruption.on(place.page))
+        let record = |bytes: &PageBytes| record_in(bytes, place);
+        pages.write_range(place.page, record, change)?
+    }
+
+    /// Change a range of a record in place. `change` gets these bytes and no others; they are what
+    /// is logged with `log=set-range`, however often they are changed.
+    ///
+    /// # Errors
+    ///
+    /// [`LodeError::TooLong`] where the record ends before the range, of which nothing has changed
+    /// then.
+    pub fn change_range<R>(
+        self,
+        pages: &mut impl PageWrite,
+        id: RecordId,
+        range: Range<usize>,
+        change: impl FnOnce(&mut [u8]) -> R,
+    ) -> Result<R> {
+        let place = self.relocated_place(pages, id)?.unwrap_or(id);
+        let within = |bytes: &PageBytes| {
+            let record = record_in(bytes, place)?;
+            let (bytes, bytes_max) = (range.end, record.len());
+            if range.start > range.end || bytes > bytes_max {
+                return Err(LodeError::TooLong { what: "a range of a record", bytes, bytes_max });
+            }
+            Ok(record.start + range.start..record.start + range.end)
+        };
+        pages.write_range(place.page, within, change)?
     }
 
     /// Take a record out. Its id may be another record's next.
@@ -329,6 +350,16 @@ impl Heap {
 }
 
 const GONE: Corruption = Corruption("a slot does not hold what leads to it");
+
+/// Where in its page the record lies that is in a slot, behind its tag.
+fn record_in(bytes: &PageBytes, place: RecordId) -> Result<Range<usize>> {
+    let found = || {
+        let record = slotted::find_in(bytes, place.slot)?.ok_or(GONE)?;
+        let range = record.at + TAG_BYTES..record.at + record.len;
+        bytes.get(range.clone()).map(|_| range).ok_or(GONE)
+    };
+    found().map_err(|corruption: Corruption| corruption.on(place.page))
+}
 
 /// A record's bytes behind its tag.
 fn tagged(tag: u64, record: &[u8]) -> Vec<u8> {

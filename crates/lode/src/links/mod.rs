@@ -345,7 +345,7 @@ fn put(
     link: Option<Reference>,
 ) -> Result<()> {
     let word = link.unwrap_or_default().0.to_le_bytes();
-    heap.change(pages, id, |record| record[at..at + word.len()].copy_from_slice(&word))
+    heap.change_range(pages, id, at..at + word.len(), |link| link.copy_from_slice(&word))
 }
 
 /// A link of a child that must be this parent's.

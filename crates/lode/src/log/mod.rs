@@ -18,6 +18,7 @@
 
 mod blocks;
 mod header;
+pub mod ranges;
 mod reader;
 pub mod record;
 pub mod runs;
@@ -34,6 +35,7 @@ use blocks::BLOCK_BYTES;
 use header::{Header, Slots};
 use state::{State, error_of};
 
+pub use ranges::Ranges;
 pub use reader::Reader;
 pub use record::{BEGUN_BYTES, BEGUN_RUNS_MAX, Body, IMAGE_BYTES, RECORD_BYTES_MAX, Record};
 pub use runs::{Runs, apply, difference};

@@ -11,6 +11,9 @@ use crate::page::{PAGE_BYTES, PageBytes, PageNumber};
 /// one.
 pub const RECORD_BYTES_MAX: usize = 16 * 1024;
 
+/// The most bytes of runs that one record of redo or undo holds.
+pub const RUNS_BYTES_MAX: usize = RECORD_BYTES_MAX - HEAD_BYTES - content::RUNS;
+
 /// A record with an image of a page: what one page costs the log before it is written in place.
 pub const IMAGE_BYTES: usize = HEAD_BYTES + content::RUNS + PAGE_BYTES;
 

@@ -21,7 +21,7 @@ const WORDS: usize = PAGE_BYTES / WORD_BYTES;
 const STRIDE_WORDS: usize = 8;
 
 /// The first byte that a run may hold: the one behind the lsn.
-const FIRST_BYTE: usize = offset::KIND;
+pub(super) const FIRST_BYTE: usize = offset::KIND;
 
 /// u16 offset, u16 length.
 const HEAD_BYTES: usize = 4;
@@ -76,15 +76,26 @@ impl Runs {
 
     /// Which bytes of the page the runs give.
     pub fn ranges(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        self.pieces().map(|(at, bytes)| at..at + bytes.len())
+    }
+
+    /// Each run's place in the page, and its bytes.
+    pub fn pieces(&self) -> impl Iterator<Item = (usize, &[u8])> + '_ {
         let mut rest = self.bytes.as_slice();
         std::iter::from_fn(move || {
             let (at, bytes, behind) = split(rest)?;
             rest = behind;
-            Some(at..at + bytes.len())
+            Some((at, bytes))
         })
     }
 
-    fn push(&mut self, at: usize, bytes: &[u8]) {
+    /// The bytes that a run of that length takes.
+    pub(super) const fn run_bytes(length: usize) -> usize {
+        HEAD_BYTES + length.next_multiple_of(FILL_BYTES)
+    }
+
+    /// One run more, of at least a byte and not of the header's first 16.
+    pub(super) fn push(&mut self, at: usize, bytes: &[u8]) {
         let length = bytes.len() as u16;
         self.count += 1;
         self.bytes.extend_from_slice(&(at as u16).to_le_bytes());

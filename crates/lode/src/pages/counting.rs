@@ -1,6 +1,7 @@
 //! Pages in memory that count what is asked of them.
 
 use std::cell::Cell;
+use std::ops::Range;
 
 use crate::error::Result;
 use crate::page::{FileNumber, PageBytes, PageKind, PageNumber};
@@ -116,6 +117,16 @@ impl PageWrite for CountingPages {
     ) -> Result<R> {
         self.count(0, 0, 1);
         self.pages.write(page, change)
+    }
+
+    fn write_range<R>(
+        &mut self,
+        page: PageNumber,
+        place: impl FnOnce(&PageBytes) -> Result<Range<usize>>,
+        change: impl FnOnce(&mut [u8]) -> R,
+    ) -> Result<Result<R>> {
+        self.count(0, 0, 1);
+        self.pages.write_range(page, place, change)
     }
 
     fn grow(&mut self, pages_total: PageNumber) -> Result<()> {

@@ -1,5 +1,6 @@
 //! An array of pages, on which the access methods' tests run.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::{LodeError, Result};
@@ -109,6 +110,15 @@ impl PageWrite for MemoryPages {
         let (bytes, version) = &mut self.pages[page as usize];
         version.0 += 1;
         Ok(change(&mut bytes.0))
+    }
+
+    fn write_range<R>(
+        &mut self,
+        page: PageNumber,
+        place: impl FnOnce(&PageBytes) -> Result<Range<usize>>,
+        change: impl FnOnce(&mut [u8]) -> R,
+    ) -> Result<Result<R>> {
+        self.write(page, |bytes| place(bytes).map(|range| change(&mut bytes[range])))
     }
 
     fn grow(&mut self, pages_total: PageNumber) -> Result<()> {

@@ -15,6 +15,8 @@ pub(crate) mod counting;
 pub(crate) mod memory;
 mod pinned;
 
+use std::ops::Range;
+
 use crate::error::Result;
 use crate::page::{FileNumber, PageBytes, PageKind, PageNumber};
 use crate::view::View;
@@ -91,6 +93,16 @@ pub trait PageWrite: PageRead {
     /// commit. The header's checksum and LSN are not the access method's to touch.
     fn write<R>(&mut self, page: PageNumber, change: impl FnOnce(&mut PageBytes) -> R)
     -> Result<R>;
+
+    /// Change a range of a page and nothing else: `place` finds it there, or says why not, in which
+    /// case nothing has happened, and `change` gets its bytes. With `log=set-range` it is this
+    /// range that is logged; [`PageWrite::write`] says the whole page.
+    fn write_range<R>(
+        &mut self,
+        page: PageNumber,
+        place: impl FnOnce(&PageBytes) -> Result<Range<usize>>,
+        change: impl FnOnce(&mut [u8]) -> R,
+    ) -> Result<Result<R>>;
 
     /// Make the volume hold at least that many pages; new ones are zeros. Not undone by a rollback.
     /// For the layer `space` only.

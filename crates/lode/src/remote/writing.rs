@@ -1,6 +1,7 @@
 //! A transaction at a page server that reads and writes.
 
 use std::mem;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::client::Client;
@@ -9,7 +10,7 @@ use super::server_locks::ServerLocks;
 use crate::error::{LodeError, Result};
 use crate::lock::Mode;
 use crate::lock::numbers::NumberMap;
-use crate::log::{Runs, difference};
+use crate::log::{Ranges, Runs, difference, ranges};
 use crate::page::{self, FileNumber, PAGE_BYTES, PageBytes, PageKind, PageNumber};
 use crate::pages::{PageRead, PageWrite, Pinned, Version};
 use crate::space;
@@ -40,8 +41,37 @@ pub struct RemoteWriting {
 
 struct Changed {
     after: Box<AlignedPage>,
-    /// Under `log=page-diff`.
-    before: Option<Box<PageBytes>>,
+    before: Before,
+}
+
+/// What is known of a page's changes, so that the server can be told.
+enum Before {
+    /// What it was: `log=page-diff`.
+    Page(Box<PageBytes>),
+    /// Nothing, or that all of it may have changed.
+    Unknown,
+    /// What was said: `log=set-range`.
+    Ranges(Ranges),
+}
+
+impl Changed {
+    /// What the server is to be told, in pieces that a record has room for.
+    fn runs(&self) -> Vec<Runs> {
+        match &self.before {
+            Before::Page(before) => vec![difference(before, &self.after.0)],
+            Before::Unknown => vec![Runs::whole(&self.after.0)],
+            Before::Ranges(ranges) => ranges.redo(&self.after.0).collect(),
+        }
+    }
+
+    /// Note that a range is about to change. All of a page is said once.
+    fn say(&mut self, range: &Range<usize>) {
+        match &mut self.before {
+            Before::Ranges(_) if *range == ranges::WHOLE => self.before = Before::Unknown,
+            Before::Ranges(ranges) => ranges.say_only(range),
+            Before::Page(_) | Before::Unknown => {}
+        }
+    }
 }
 
 impl RemoteWriting {
@@ -101,11 +131,11 @@ impl RemoteWriting {
     /// Send what differs, but for the last part, which is empty only if nothing differs at all.
     fn send_changes(&self) -> Result<Vec<Change>> {
         let (mut part, mut bytes) = (Vec::new(), 0);
-        for (&page, Changed { after, before }) in &self.changed {
-            let runs = match before {
-                Some(before) => difference(before, &after.0),
-                None => Runs::whole(&after.0),
-            };
+        let pages = self.changed.iter();
+        let runs_of = |(&page, one): (&PageNumber, &Changed)| {
+            one.runs().into_iter().map(move |runs| (page, runs))
+        };
+        for (page, runs) in pages.flat_map(runs_of) {
             if runs.is_empty() {
                 continue;
             }
@@ -158,7 +188,7 @@ impl RemoteWriting {
         error
     }
 
-    fn copy_of(&mut self, page: PageNumber) -> Result<&mut AlignedPage> {
+    fn copy_of(&mut self, page: PageNumber) -> Result<&mut Changed> {
         if !self.changed.contains_key(&page) {
             let cache_bytes = self.client().tactics.cache.0;
             let pages_max = cache_bytes as usize / PAGE_BYTES - PAGES_SPARED;
@@ -167,12 +197,14 @@ impl RemoteWriting {
             }
             let copy = |view: View<'_>| Box::new(AlignedPage(*view.copy()));
             let after = self.client().buffer.read(page, copy)?;
-            let is_compared = self.client().tactics.log == Logging::PageDiff;
-            let before = is_compared.then(|| Box::new(after.0));
+            let before = match self.client().tactics.log {
+                Logging::PageDiff => Before::Page(Box::new(after.0)),
+                Logging::PageGrain => Before::Unknown,
+                Logging::SetRange => Before::Ranges(Ranges::default()),
+            };
             self.changed.insert(page, Changed { after, before });
         }
-        let changed = self.changed.get_mut(&page).expect("it is there now");
-        Ok(&mut changed.after)
+        Ok(self.changed.get_mut(&page).expect("it is there now"))
     }
 }
 
@@ -277,7 +309,26 @@ impl PageWrite for RemoteWriting {
     ) -> Result<R> {
         self.lock(page, Mode::Exclusive)?;
         match self.copy_of(page) {
-            Ok(copy) => Ok(change(&mut copy.0)),
+            Ok(changed) => {
+                changed.say(&ranges::WHOLE);
+                Ok(change(&mut changed.after.0))
+            }
+            Err(error) => Err(self.note(error)),
+        }
+    }
+
+    fn write_range<R>(
+        &mut self,
+        page: PageNumber,
+        place: impl FnOnce(&PageBytes) -> Result<Range<usize>>,
+        change: impl FnOnce(&mut [u8]) -> R,
+    ) -> Result<Result<R>> {
+        self.lock(page, Mode::Exclusive)?;
+        match self.copy_of(page) {
+            Ok(changed) => Ok(place(&changed.after.0).map(|range| {
+                changed.say(&range);
+                change(&mut changed.after.0[range])
+            })),
             Err(error) => Err(self.note(error)),
         }
     }

@@ -12,9 +12,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use super::{Served, Stream};
 use crate::error::{LodeError, Result};
 use crate::lock::TransactionNumber;
-use crate::log::apply;
 use crate::page::{PAGE_BYTES, PageNumber};
-use crate::pages::PageWrite;
 use crate::space;
 use crate::superblock;
 use crate::tactics::Grain;
@@ -333,7 +331,7 @@ fn make(writing: &mut Writing, change: &Change) -> Result<()> {
         let what = "changes no superblock for a client".to_owned();
         return Err(LodeError::Server { what });
     }
-    writing.write(change.page, |bytes| apply(&change.runs, bytes))?
+    writing.apply(change.page, &change.runs)
 }
 
 fn out_of_order() -> LodeError {

@@ -7,10 +7,10 @@
 //!
 //! A transaction that ends with few of them logs them after all, as changes of zeros.
 
-use super::changes::{Changed, Changes, Origin, Table};
+use super::changes::{Changed, Changes, Origin, Table, Unlogged};
 use crate::error::Result;
 use crate::lock::TransactionNumber;
-use crate::log::{BEGUN_RUNS_MAX, Body, Lsn, Runs};
+use crate::log::{BEGUN_RUNS_MAX, Body, Lsn, Runs, ranges};
 use crate::page::{PAGE_BYTES, PageBytes, PageNumber};
 use crate::tactics::Logging;
 
@@ -46,13 +46,13 @@ impl Changes {
         self.tell(&mut table)?;
         for page in begun {
             let undo = match self.logging {
-                Logging::PageDiff => None,
+                Logging::PageDiff | Logging::SetRange => None,
                 Logging::PageGrain => {
                     let body = Body::Undo { page, runs: Runs::whole(&ZEROS) };
                     Some(self.log.append(&body, transaction)?)
                 }
             };
-            table.keep_zeros(page, undo);
+            table.keep_zeros(page, self.logging, undo);
         }
         Ok(Vec::new())
     }
@@ -87,7 +87,7 @@ impl Changes {
             self.tell(table)?;
         }
         if let Some(changed) = table.changed.get_mut(&page) {
-            changed.unlogged = false;
+            changed.unlogged = Unlogged::Nothing;
         }
         Ok(table.told)
     }
@@ -127,10 +127,7 @@ impl Changes {
 impl Table {
     /// A transaction changes a page that is free.
     pub(super) fn begin(&mut self, transaction: TransactionNumber, page: PageNumber) {
-        let (origin, undo) = (Origin::Free, Vec::new());
-        let new =
-            Changed { transaction, origin, unlogged: true, shadow: None, undo, logged: false };
-        self.changed.insert(page, new);
+        self.changed.insert(page, Changed::new(transaction, Origin::Free, Vec::new()));
         self.begun += 1;
         self.untold.push(page);
         // What it was before it was free needs no image any more.
@@ -139,11 +136,15 @@ impl Table {
     }
 
     /// A page that was begun counts as one that was zeros, which the log knows.
-    fn keep_zeros(&mut self, page: PageNumber, undo: Option<Lsn>) {
+    fn keep_zeros(&mut self, page: PageNumber, logging: Logging, undo: Option<Lsn>) {
         let Some(changed) = self.changed.get_mut(&page) else { return };
         changed.origin = Origin::Kept;
-        changed.shadow = undo.is_none().then(|| Box::new(ZEROS));
         changed.undo.extend(undo);
+        match logging {
+            Logging::PageDiff => changed.shadow = Some(Box::new(ZEROS)),
+            Logging::PageGrain => {}
+            Logging::SetRange => self.say(page, ranges::WHOLE, &ZEROS),
+        }
         self.begun -= 1;
         self.unwritten.insert(page);
     }

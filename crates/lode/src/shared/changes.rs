@@ -8,7 +8,9 @@ use crate::buffer::WriteBack;
 use crate::error::{LodeError, Result};
 use crate::lock::TransactionNumber;
 use crate::lock::numbers::{NumberHasher, NumberMap};
-use crate::log::{BEGUN_BYTES, Body, IMAGE_BYTES, Log, Lsn, Runs, Sync as LogSync, difference};
+use crate::log::{
+    BEGUN_BYTES, Body, IMAGE_BYTES, Log, Lsn, Ranges, Runs, Sync as LogSync, difference, ranges,
+};
 use crate::owner::Owner;
 use crate::page::{self, PAGE_BYTES, PageBytes, PageKind, PageNumber};
 use crate::sync::{Mutex, MutexGuard};
@@ -44,6 +46,8 @@ pub(super) struct Table {
     pub(super) emptied: PageSet,
     /// Pages that were changed since they were written, and of which writing will log an image.
     pub(super) unwritten: PageSet,
+    /// How often a range was said (`log=set-range`), since the database was opened.
+    pub(super) ranges_said: u64,
     /// Shadows of transactions that ended: memory that was given back and asked for again would
     /// cost a page fault for each page that the next one changes.
     spare: Vec<Box<PageBytes>>,
@@ -64,14 +68,27 @@ const SPARE_MAX: usize = 1024;
 pub(crate) struct Changed {
     pub(super) transaction: TransactionNumber,
     pub(super) origin: Origin,
-    /// Changed since it was last written in place, or never written.
-    pub(super) unlogged: bool,
+    /// What of it may have changed since it was last written in place, or ever if it never was.
+    pub(super) unlogged: Unlogged,
     /// Under `log=page-diff`, while it is unlogged: the page before that.
     pub(crate) shadow: Option<Box<PageBytes>>,
+    /// Under `log=set-range`, while it is unlogged: what was said, and what was there.
+    pub(crate) ranges: Option<Box<Ranges>>,
     /// Undo records in the log, in their order: they take it further back, or all the way.
     pub(crate) undo: Vec<Lsn>,
     /// The log says what the page became, by an image or by redo: a rollback must be logged, too.
     pub(crate) logged: bool,
+}
+
+/// How much of a page may have been changed and not logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unlogged {
+    /// Nothing.
+    Nothing,
+    /// The ranges that were said, and no more (`log=set-range`).
+    Ranges,
+    /// Anything.
+    Page,
 }
 
 /// What a page was before its transaction.
@@ -86,6 +103,21 @@ pub(crate) enum Origin {
 }
 
 impl Changed {
+    /// A page of which anything may change from now on.
+    pub(super) const fn new(
+        transaction: TransactionNumber,
+        origin: Origin,
+        undo: Vec<Lsn>,
+    ) -> Self {
+        let (unlogged, shadow, ranges) = (Unlogged::Page, None, None);
+        Self { transaction, origin, unlogged, shadow, ranges, undo, logged: false }
+    }
+
+    /// Whether something of the page may have been changed and not logged.
+    pub(super) fn is_unlogged(&self) -> bool {
+        self.unlogged != Unlogged::Nothing
+    }
+
     /// Whether its transaction has begun the page.
     pub(crate) fn is_begun(&self) -> bool {
         self.origin != Origin::Kept
@@ -98,9 +130,10 @@ impl Changed {
 
     /// The log has an image of the page. Its shadow, which is answered, has done its duty: an undo
     /// record says the same, and the page cannot change until it is written.
-    const fn note_image(&mut self) -> Option<Box<PageBytes>> {
-        self.unlogged = false;
+    fn note_image(&mut self) -> Option<Box<PageBytes>> {
+        self.unlogged = Unlogged::Nothing;
         self.logged = true;
+        self.ranges = None;
         self.shadow.take()
     }
 }
@@ -181,10 +214,26 @@ impl Changes {
     ) -> Result<BeforeImage> {
         let mut table = self.table();
         let changed = table.changed.get(&page);
-        if changed.is_some_and(|changed| changed.unlogged) {
+        if changed.is_some_and(|changed| changed.unlogged == Unlogged::Page) {
             return Ok(BeforeImage::Known);
         }
         let first = changed.is_none();
+        let kept = self.keep(&mut table, transaction, page, before, first)?;
+        if self.logging == Logging::SetRange {
+            table.say(page, ranges::WHOLE, before);
+        }
+        Ok(kept)
+    }
+
+    /// The same of a page of which nothing is kept, or not enough.
+    pub(super) fn keep(
+        &self,
+        table: &mut Table,
+        transaction: TransactionNumber,
+        page: PageNumber,
+        before: &PageBytes,
+        first: bool,
+    ) -> Result<BeforeImage> {
         self.check_usable()?;
         if first && self.bulk == Bulk::Unlogged && is_free(before) {
             self.log.make_room(table.reserve_bytes(0) + BEGUN_BYTES as u64)?;
@@ -192,13 +241,13 @@ impl Changes {
             return Ok(BeforeImage::KeptFirst);
         }
         if let Some(changed) = table.changed.get_mut(&page).filter(|changed| changed.is_begun()) {
-            changed.unlogged = true;
+            changed.unlogged = Unlogged::Page;
             return Ok(BeforeImage::KeptAgain);
         }
         self.log.make_room(table.reserve_bytes(1))?;
         let shadow = match self.logging {
             Logging::PageDiff => Some(table.copy(before)),
-            Logging::PageGrain => None,
+            Logging::PageGrain | Logging::SetRange => None,
         };
         let undo = if first && self.logging == Logging::PageGrain {
             let body = Body::Undo { page, runs: Runs::whole(before) };
@@ -208,11 +257,9 @@ impl Changes {
         };
         table.unwritten.insert(page);
         table.emptied.remove(&page);
-        let origin = Origin::Kept;
-        let new =
-            || Changed { transaction, origin, unlogged: true, shadow: None, undo, logged: false };
+        let new = || Changed::new(transaction, Origin::Kept, undo);
         let changed = table.changed.entry(page).or_insert_with(new);
-        changed.unlogged = true;
+        changed.unlogged = Unlogged::Page;
         changed.shadow = shadow;
         Ok(if first { BeforeImage::KeptFirst } else { BeforeImage::KeptAgain })
     }
@@ -222,12 +269,15 @@ impl Changes {
         let mut table = self.table();
         let reserve_bytes = table.reserve_bytes(0);
         // A page that was written since its last change is in the log as an image.
-        let to_log = |changed: &&mut Changed| changed.unlogged && !changed.is_begun();
+        let to_log = |changed: &&mut Changed| changed.is_unlogged() && !changed.is_begun();
         let Some(changed) = table.changed.get_mut(&page).filter(to_log) else {
             return Ok(());
         };
         let runs = match &changed.shadow {
             Some(shadow) => difference(shadow, after),
+            None if changed.ranges.is_some() => {
+                return self.log_ranges(page, after, changed, reserve_bytes);
+            }
             None => Runs::whole(after),
         };
         if runs.is_empty() {
@@ -242,7 +292,7 @@ impl Changes {
 
     /// Whether a page was changed since it was written, and perhaps not logged.
     pub(crate) fn is_unlogged(&self, page: PageNumber) -> bool {
-        self.table().changed.get(&page).is_some_and(|changed| changed.unlogged)
+        self.table().changed.get(&page).is_some_and(Changed::is_unlogged)
     }
 
     /// Whether a running transaction has changed a page.
@@ -318,8 +368,8 @@ impl Changes {
 
     /// A page is to be written that its transaction has not committed.
     fn log_undo(&self, page: PageNumber, bytes: &PageBytes, changed: &mut Changed) -> Result<()> {
-        if let Some(shadow) = &changed.shadow {
-            let runs = difference(bytes, shadow);
+        if let Some(before) = changed.before(bytes) {
+            let runs = difference(bytes, &before);
             if !runs.is_empty() {
                 let body = Body::Undo { page, runs };
                 changed.undo.push(self.log.append(&body, changed.transaction)?);

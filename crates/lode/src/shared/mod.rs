@@ -6,6 +6,7 @@
 mod active;
 mod begun;
 mod changes;
+mod said;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};

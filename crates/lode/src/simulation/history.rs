@@ -110,7 +110,7 @@ fn draw_tactics(random: &mut Random, mirrored: bool) -> Tactics {
     tactics(&format!(
         "mirror={mirror}&log={}&bulk={}&durability={}&locks={}&replacement={}&cache={}&\
          checkpoint={}",
-        draw(random, &["page-diff", "page-grain"]),
+        draw(random, &["page-diff", "page-grain", "set-range"]),
         draw(random, &["unlogged", "logged"]),
         draw(random, &["full", "group", "group", "none"]),
         draw(random, &["page", "page", "database"]),

@@ -132,12 +132,12 @@ fn restore_page(
         bytes.fill(0);
         return Ok(());
     }
-    if let Some(shadow) = &changed.shadow {
+    if let Some(before) = changed.before(bytes) {
         if changed.logged {
-            let runs = difference(bytes, shadow);
+            let runs = difference(bytes, &before);
             log.append(&Body::Redo { page, runs }, transaction)?;
         }
-        bytes.copy_from_slice(&shadow[..]);
+        bytes.copy_from_slice(&before[..]);
     }
     for &lsn in changed.undo.iter().rev() {
         let Body::Undo { runs, .. } = log.record_at(lsn)?.body else {

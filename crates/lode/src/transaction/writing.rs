@@ -1,6 +1,7 @@
 //! A transaction that reads and writes.
 
 use std::cell::Cell;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::allocating::{self, Allocating};
@@ -9,15 +10,16 @@ use super::interrupt::Interrupt;
 use super::local_locks::LocalLocks;
 use super::lock_set::{LockSet, LockSource};
 use super::reading::Reading;
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, Latched};
 use crate::error::{LodeError, Result};
 use crate::lock::{Mode, TransactionNumber};
+use crate::log::{self, Runs};
 use crate::page::{self, FileNumber, PageBytes, PageKind, PageNumber};
 use crate::pages::{PageRead, PageWrite, Pinned, Version};
-use crate::shared::{BeforeImage, Shared};
+use crate::shared::{BeforeImage, Changes, Shared};
 use crate::space;
 use crate::superblock;
-use crate::tactics::{Prefetch, Swizzle};
+use crate::tactics::{Logging, Prefetch, Swizzle};
 use crate::view::{AlignedPage, View};
 
 /// A transaction that changes pages. [`Writing::commit`] makes its changes one durable whole;
@@ -35,6 +37,8 @@ pub struct Writing {
     salt: u64,
     swizzles: bool,
     prefetches: bool,
+    /// `log=set-range`.
+    says_ranges: bool,
 }
 
 impl Writing {
@@ -48,6 +52,7 @@ impl Writing {
             salt: superblock::salt(shared.superblock.identity),
             swizzles: shared.tactics.swizzle == Swizzle::On,
             prefetches: shared.tactics.prefetch == Prefetch::On,
+            says_ranges: shared.tactics.log == Logging::SetRange,
         }
     }
 
@@ -126,14 +131,55 @@ impl Writing {
         let mut latched = self.buffer.latch(page)?;
         let changes = &self.lock_set.source().shared().changes;
         let before_image = changes.keep_before_image(self.number(), page, &latched)?;
-        if before_image == BeforeImage::KeptFirst {
+        if note_kept(changes, before_image, &mut latched) {
             self.changed.push(page);
-        }
-        if before_image != BeforeImage::Known {
-            page::put_u64(&mut latched, page::offset::LSN, changes.log().end().0);
         }
         Ok(change(&mut latched))
     }
+
+    fn change_range<R>(
+        &mut self,
+        page: PageNumber,
+        place: impl FnOnce(&PageBytes) -> Result<Range<usize>>,
+        change: impl FnOnce(&mut [u8]) -> R,
+    ) -> Result<Result<R>> {
+        let mut latched = self.buffer.latch(page)?;
+        let range = match place(&latched) {
+            Ok(range) => range,
+            Err(error) => return Ok(Err(error)),
+        };
+        let changes = &self.lock_set.source().shared().changes;
+        let before_image = if self.says_ranges {
+            changes.keep_range(self.number(), page, &latched, range.clone())?
+        } else {
+            changes.keep_before_image(self.number(), page, &latched)?
+        };
+        if note_kept(changes, before_image, &mut latched) {
+            self.changed.push(page);
+        }
+        Ok(Ok(change(&mut latched[range])))
+    }
+
+    /// Change a page to what runs say; they are what is said of it, where ranges are.
+    pub(crate) fn apply(&mut self, page: PageNumber, runs: &Runs) -> Result<()> {
+        if !self.says_ranges {
+            return self.write(page, |bytes| log::apply(runs, bytes))?;
+        }
+        for (at, bytes) in runs.pieces() {
+            let place = |_: &PageBytes| Ok(at..at + bytes.len());
+            self.write_range(page, place, |into| into.copy_from_slice(bytes))??;
+        }
+        Ok(())
+    }
+}
+
+/// A page's old bytes are kept: say since when it is another. Whether that is the first time.
+#[inline]
+fn note_kept(changes: &Changes, before_image: BeforeImage, latched: &mut Latched<'_>) -> bool {
+    if before_image != BeforeImage::Known {
+        page::put_u64(latched, page::offset::LSN, changes.log().end().0);
+    }
+    before_image == BeforeImage::KeptFirst
 }
 
 impl Allocating for Writing {
@@ -235,6 +281,18 @@ impl PageWrite for Writing {
         self.lock(page, Mode::Exclusive)?;
         self.noted(self.lock_set.source().check_interrupted())?;
         let outcome = self.change(page, change);
+        self.noted(outcome)
+    }
+
+    fn write_range<R>(
+        &mut self,
+        page: PageNumber,
+        place: impl FnOnce(&PageBytes) -> Result<Range<usize>>,
+        change: impl FnOnce(&mut [u8]) -> R,
+    ) -> Result<Result<R>> {
+        self.lock(page, Mode::Exclusive)?;
+        self.noted(self.lock_set.source().check_interrupted())?;
+        let outcome = self.change_range(page, place, change);
         self.noted(outcome)
     }
 

@@ -102,7 +102,7 @@ impl Operator {
                 let (last, word) = (bytes.len() - 1, self.random.next() as u8);
                 if last >= 8 {
                     bytes[last] = word;
-                    heap.change(pages, id, |bytes| bytes[last] = word)?;
+                    heap.change_range(pages, id, last..last + 1, |bytes| bytes[0] = word)?;
                 }
                 Ok(vec![Change::Record(serial, Some(Record { id, bytes }))])
             }
@@ -174,7 +174,7 @@ impl Operator {
             6 => {
                 let mut bytes = object.bytes.clone();
                 bytes[8..].reverse();
-                objects.change(pages, id, |bytes| bytes[8..].reverse())?;
+                objects.change_range(pages, id, 8..bytes.len(), <[u8]>::reverse)?;
                 Ok(vec![Change::Object(serial, Some(Record { id, bytes }))])
             }
             7 => Ok(Changes::new()),

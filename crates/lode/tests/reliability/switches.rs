@@ -18,7 +18,7 @@ use crate::random::{Random, show};
 use crate::reading::read_and_check;
 
 const SWITCHES: [(&str, &[&str]); 14] = [
-    ("log", &["page-diff", "page-grain"]),
+    ("log", &["page-diff", "page-grain", "set-range"]),
     ("bulk", &["logged", "unlogged"]),
     ("durability", &["none", "group", "full"]),
     ("locks", &["database", "page"]),

@@ -36,7 +36,7 @@ pub fn telling_the_seed(seed: u64, run: impl FnOnce()) {
 pub fn draw_tactics(random: &mut Random) -> Tactics {
     let text = format!(
         "log={}&bulk={}&durability={}&locks={}&replacement={}&swizzle={}&cache={}&checkpoint={}{}",
-        random.of(&["page-diff", "page-grain"]),
+        random.of(&["page-diff", "page-grain", "set-range"]),
         random.of(&["logged", "unlogged"]),
         random.of(&["full", "group", "none"]),
         random.of(&["database", "page"]),

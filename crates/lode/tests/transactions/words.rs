@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lode::internals::error::Result;
-use lode::internals::page::{self, PAGE_BYTES, PageKind, PageNumber};
+use lode::internals::page::{self, PAGE_BYTES, PageBytes, PageKind, PageNumber};
 use lode::internals::space::FilePages;
 use lode::{Database, PageRead, PageWrite, Reading, Tactics};
 
@@ -23,8 +23,14 @@ pub fn tactics(text: &str) -> Tactics {
     text.parse().unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// Under `log=set-range`, some places are changed as what they are and some as a page.
 pub fn put(pages: &mut impl PageWrite, page: PageNumber, place: usize, word: u64) -> Result<()> {
-    pages.write(page, |bytes| page::put_u64(bytes, PLACES[place], word))
+    let at = PLACES[place];
+    if place.is_multiple_of(3) {
+        return pages.write(page, |bytes| page::put_u64(bytes, at, word));
+    }
+    let range = |_: &PageBytes| Ok(at..at + size_of::<u64>());
+    pages.write_range(page, range, |bytes| bytes.copy_from_slice(&word.to_le_bytes()))?
 }
 
 pub fn get(pages: &impl PageRead, page: PageNumber) -> Result<Words> {

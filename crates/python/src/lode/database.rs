@@ -123,7 +123,9 @@ impl Database {
         let counters = PyDict::new(py);
         counters.set_item("buffer", of_buffer(py, buffer)?)?;
         let records = fields!(log; records, record_bytes, writes, written_bytes, syncs, growths);
-        counters.set_item("log", named(py, records)?)?;
+        let log = named(py, records)?;
+        log.set_item("ranges_said", found.ranges_said)?;
+        counters.set_item("log", log)?;
         counters.set_item("locks", named(py, fields!(locks; waits, deadlocks))?)?;
         let work = self.ask_engine(py, database::Database::work)?;
         let work = fields!(

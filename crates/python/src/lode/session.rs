@@ -1,5 +1,6 @@
 //! A transaction in Python, which is any of four kinds. It owns a share of its database.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use lode::internals::error::Result;
@@ -241,6 +242,15 @@ impl PageWrite for EitherWriting {
         change: impl FnOnce(&mut PageBytes) -> R,
     ) -> Result<R> {
         writing!(self, pages => pages.write(page, change))
+    }
+
+    fn write_range<R>(
+        &mut self,
+        page: PageNumber,
+        place: impl FnOnce(&PageBytes) -> Result<Range<usize>>,
+        change: impl FnOnce(&mut [u8]) -> R,
+    ) -> Result<Result<R>> {
+        writing!(self, pages => pages.write_range(page, place, change))
     }
 
     fn grow(&mut self, pages_total: PageNumber) -> Result<()> {

@@ -21,7 +21,7 @@ TACTICS = {
     "swizzle": ("off", "on"),
     "prefetch": ("off", "on"),
     "durability": ("full", "group", "none"),
-    "log": ("page-diff", "page-grain"),
+    "log": ("page-diff", "page-grain", "set-range"),
     "bulk": ("logged", "unlogged"),
     "locks": ("database", "page"),
     "disk": ("buffered", "direct"),

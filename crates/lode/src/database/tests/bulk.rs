@@ -32,7 +32,7 @@ fn log_bytes(database: &Database) -> u64 {
 #[test]
 fn a_load_logs_little_and_all_of_it_is_there_after_a_crash() {
     for cache in CACHES {
-        for logging in ["page-diff", "page-grain"] {
+        for logging in ["page-diff", "page-grain", "set-range"] {
             let bytes = ["logged", "unlogged"].map(|bulk| {
                 let text = format!("{cache}&log={logging}&bulk={bulk}&checkpoint=4MiB");
                 let simulation = Simulation::new();

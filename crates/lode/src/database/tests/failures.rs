@@ -42,7 +42,7 @@ fn after_a_failed_sync_nothing_is_believed_until_opened_again() {
 
 #[test]
 fn a_full_disk_stops_who_begins_something_and_nobody_else() {
-    for text in ["log=page-diff", "log=page-grain"] {
+    for text in ["log=page-diff", "log=page-grain", "log=set-range"] {
         let tactics = tactics(&format!("{text}&cache=65536&checkpoint=1MiB&durability=none"));
         let simulation = Simulation::new();
         let database = database_on(&simulation, &tactics).unwrap();

@@ -8,7 +8,7 @@ use crate::named;
 use crate::pages::PageWrite;
 use crate::view::View;
 
-const LOGGING: [&str; 2] = ["log=page-diff", "log=page-grain"];
+const LOGGING: [&str; 3] = ["log=page-diff", "log=page-grain", "log=set-range"];
 
 fn in_memory(text: &str) -> Database {
     Database::on(Arc::new(Memory::new()), Arc::new(Memory::new()), &tactics(text)).unwrap()

@@ -82,10 +82,11 @@ struct Workload {
 impl Workload {
     fn record(seed: u64) -> Self {
         let mut random = Random::new(seed);
+        let mirror = random.of(&["idle", "nearer", "first"]);
+        let drawn = random.of(&["page-diff", "page-grain"]);
+        let log = if seed.is_multiple_of(4) { "set-range" } else { drawn };
         let text = format!(
-            "mirror={}&log={}&bulk={}&durability={}&cache=65536&checkpoint=65536&extent=4",
-            random.of(&["idle", "nearer", "first"]),
-            random.of(&["page-diff", "page-grain"]),
+            "mirror={mirror}&log={log}&bulk={}&durability={}&cache=65536&checkpoint=65536&extent=4",
             random.of(&["logged", "unlogged"]),
             random.of(&["full", "group", "none"]),
         );

@@ -1,0 +1,208 @@
+//! What each `log` writes, as Rhino's paper lets one expect (Saito and Bershad, USENIX 1998), on a
+//! database of the shape and size of OO7's small one: 500 composite parts of 20 atomic parts, of
+//! which a traversal visits 2,187, most of them again and again.
+
+use super::*;
+use crate::heap::{Heap, RecordId};
+use crate::random::Random;
+
+const COMPOSITES: usize = 500;
+const ATOMIC_PARTS: usize = 20;
+/// 729 base assemblies of three composite parts each.
+const VISITS: usize = 2_187;
+/// x and y, which an update exchanges.
+const XY: std::ops::Range<usize> = 8..16;
+
+/// Bytes of a redo record besides its runs, and of a run besides what lies there.
+const RECORD_HEAD: u64 = 40;
+const RUN_HEAD: u64 = 4;
+const COMMIT: u64 = 32;
+
+struct Oo7 {
+    database: Database,
+    parts: Heap,
+    ids: Vec<RecordId>,
+    visits: Vec<usize>,
+}
+
+/// What a traversal cost the log.
+#[derive(Debug, Clone, Copy)]
+struct Logged {
+    bytes: u64,
+    ranges: u64,
+}
+
+impl Oo7 {
+    fn new(log: &str) -> Self {
+        let database = Database::on(
+            Arc::new(crate::disk::Memory::new()),
+            Arc::new(crate::disk::Memory::new()),
+            &tactics(&format!("log={log}&checkpoint=1GiB")),
+        )
+        .unwrap();
+        let mut writing = database.writing();
+        let parts = writing.heap("atomic part").unwrap();
+        let ids = (0..COMPOSITES * ATOMIC_PARTS)
+            .map(|part| {
+                let mut record = [0; 100];
+                record[8..12].copy_from_slice(&(part as u32).to_le_bytes());
+                record[12..16].copy_from_slice(&(!part as u32).to_le_bytes());
+                parts.insert(&mut writing, &record, None).unwrap()
+            })
+            .collect();
+        writing.commit().unwrap();
+        let mut random = Random::new(7);
+        let visits = (0..VISITS).map(|_| random.below(COMPOSITES)).collect();
+        Self { database, parts, ids, visits }
+    }
+
+    /// Exchange x and y so many times in so many parts of each composite part that is visited.
+    fn traverse(&self, parts: usize, swaps: usize) -> Logged {
+        let logged = || {
+            let counters = self.database.counters().unwrap();
+            Logged { bytes: counters.log.record_bytes, ranges: counters.ranges_said }
+        };
+        let before = logged();
+        let mut writing = self.database.writing();
+        for visit in &self.visits {
+            for &id in &self.ids[visit * ATOMIC_PARTS..][..parts] {
+                for _ in 0..swaps {
+                    let swap = |xy: &mut [u8]| xy.rotate_left(4);
+                    self.parts.change_range(&mut writing, id, XY, swap).unwrap();
+                }
+            }
+        }
+        writing.commit().unwrap();
+        let after = logged();
+        Logged { bytes: after.bytes - before.bytes, ranges: after.ranges - before.ranges }
+    }
+
+    /// How many pages have the first so many parts of the composite parts that are visited.
+    fn pages(&self, parts: usize) -> u64 {
+        let of = |visit: &usize| &self.ids[visit * ATOMIC_PARTS..][..parts];
+        let pages: std::collections::BTreeSet<_> =
+            self.visits.iter().flat_map(of).map(|id| id.page).collect();
+        pages.len() as u64
+    }
+
+    /// How many composite parts are visited an odd number of times.
+    fn odd(&self) -> u64 {
+        let times = |one| self.visits.iter().filter(|&&visit| visit == one).count();
+        (0..COMPOSITES).filter(|&one| times(one) % 2 == 1).count() as u64
+    }
+
+    fn x(&self, part: usize) -> u64 {
+        let reading = self.database.reading();
+        self.parts.read(&reading, self.ids[part], |view, at, _| view.u64(at + 8)).unwrap()
+    }
+}
+
+/// T2c: each value is what it was. Set-range has to hold what was said all the same.
+#[test]
+fn four_exchanges_leave_nothing_to_page_diff_and_every_range_to_set_range() {
+    let updates = VISITS * ATOMIC_PARTS * 4;
+    assert_eq!(updates, 174_960);
+    let diff = Oo7::new("page-diff");
+    let logged = diff.traverse(ATOMIC_PARTS, 4);
+    assert_eq!((logged.bytes, logged.ranges), (0, 0));
+
+    let said = Oo7::new("set-range");
+    let logged = said.traverse(ATOMIC_PARTS, 4);
+    assert_eq!(logged.ranges, updates as u64);
+    // Each range is a run, and there is at least a record for each page.
+    let runs = updates as u64 * (8 + RUN_HEAD);
+    let records = (logged.bytes - runs - COMMIT) / RECORD_HEAD;
+    assert!(
+        records >= said.pages(ATOMIC_PARTS) && records < 2 * said.pages(ATOMIC_PARTS),
+        "{records}"
+    );
+    assert!(logged.bytes - runs - COMMIT < 2 * said.pages(ATOMIC_PARTS) * (RECORD_HEAD + 8));
+
+    let grain = Oo7::new("page-grain");
+    let logged = grain.traverse(ATOMIC_PARTS, 4);
+    let page = (PAGE_BYTES - 16) as u64 + RECORD_HEAD + RUN_HEAD;
+    assert_eq!(logged.bytes, 2 * grain.pages(ATOMIC_PARTS) * page.next_multiple_of(8) + COMMIT);
+    let all = |oo7: &Oo7| (0..10_000).map(|part| oo7.x(part)).collect::<Vec<_>>();
+    assert_eq!(all(&diff), all(&grain));
+    assert_eq!(all(&diff), all(&said));
+}
+
+/// T2a: the first part of each composite part, once a visit.
+#[test]
+fn one_exchange_costs_page_diff_those_that_were_visited_an_odd_number_of_times() {
+    let diff = Oo7::new("page-diff");
+    let logged = diff.traverse(1, 1);
+    let odd = diff.odd();
+    assert!((200..300).contains(&odd), "{odd}");
+    let runs = odd * (8 + RUN_HEAD);
+    assert!(logged.bytes > runs, "{logged:?}");
+    assert!(logged.bytes <= runs + diff.pages(1) * (RECORD_HEAD + 8) + COMMIT, "{logged:?}");
+
+    let said = Oo7::new("set-range");
+    let logged = said.traverse(1, 1);
+    assert_eq!(logged.ranges, VISITS as u64);
+    let runs = VISITS as u64 * (8 + RUN_HEAD);
+    assert!(logged.bytes > runs, "{logged:?}");
+    assert!(logged.bytes <= runs + said.pages(1) * (RECORD_HEAD + 8) + COMMIT, "{logged:?}");
+    let all = |oo7: &Oo7| (0..10_000).map(|part| oo7.x(part)).collect::<Vec<_>>();
+    assert_eq!(all(&diff), all(&said));
+}
+
+/// T1, and what a transaction that reads costs.
+#[test]
+fn who_only_reads_logs_nothing() {
+    for log in ["page-diff", "page-grain", "set-range"] {
+        let oo7 = Oo7::new(log);
+        let before = oo7.database.counters().unwrap().log.records;
+        let writing = oo7.database.writing();
+        for &id in &oo7.ids {
+            oo7.parts.read(&writing, id, |view, at, _| view.u64(at)).unwrap();
+        }
+        writing.commit().unwrap();
+        assert_eq!(oo7.database.counters().unwrap().log.records, before, "{log}");
+    }
+}
+
+/// Undo is logged by page-diff and set-range only where the cache is too small; by page-grain
+/// always.
+#[test]
+fn undo_is_logged_where_a_page_leaves_the_cache_before_the_commit() {
+    let undo = |log: &str, cache: &str| {
+        let simulation = Simulation::new();
+        let tactics = tactics(&format!("log={log}&cache={cache}&checkpoint=1GiB"));
+        let database = database_on(&simulation, &tactics).unwrap();
+        let pages = allocate(&database, 40);
+        database.checkpoint().unwrap();
+        let mut writing = database.writing();
+        for &page in &pages {
+            let range = |_: &page::PageBytes| Ok(AT..AT + 8);
+            writing.write_range(page, range, |bytes| bytes.fill(1)).unwrap().unwrap();
+        }
+        let log = database.changes().log();
+        log.write_out().unwrap();
+        let is_undo = |body: &crate::log::Body| matches!(body, crate::log::Body::Undo { .. });
+        let records = log.read(log.checkpoint()).unwrap();
+        records.filter(|record| is_undo(&record.as_ref().unwrap().body)).count()
+    };
+    for (log, small, large) in [("page-diff", 25..40, 0), ("set-range", 25..40, 0)] {
+        assert!(small.contains(&undo(log, "65536")), "{log}");
+        assert_eq!(undo(log, "1MiB"), large, "{log}");
+    }
+    assert_eq!([undo("page-grain", "65536"), undo("page-grain", "1MiB")], [40, 40]);
+}
+
+/// A range that ends behind its record is refused, and nothing has changed or is lost by it.
+#[test]
+fn a_range_beyond_the_record_is_refused_and_the_transaction_goes_on() {
+    let oo7 = Oo7::new("set-range");
+    let mut writing = oo7.database.writing();
+    let change = |writing: &mut Writing, range| {
+        oo7.parts.change_range(writing, oo7.ids[0], range, |bytes| bytes.fill(9))
+    };
+    change(&mut writing, 8..16).unwrap();
+    let refused = change(&mut writing, 96..101).unwrap_err().to_string();
+    assert!(refused.contains("of 101 bytes is longer than the 100"), "{refused}");
+    assert!(change(&mut writing, 16..usize::MAX).is_err());
+    writing.commit().unwrap();
+    assert_eq!(oo7.x(0), u64::from_le_bytes([9; 8]));
+}
