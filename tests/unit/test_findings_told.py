@@ -14,10 +14,12 @@ from loadstone import registry
 from loadstone.analysis.findings import calls
 from loadstone.analysis.findings.finding import Grade
 from loadstone.analysis.findings.learned import learned
+from loadstone.analysis.findings.said import beyond_all, said_share
 from loadstone.analysis.summary import summarise
 from loadstone.plan.presentation import Lesson, Presentation
 from loadstone.record.model import Run, Term
 from loadstone.report.findings_words import NONE, OPEN_MOST
+from loadstone.statistics.estimate import Estimate
 
 SCATTERED = Side(1.0, scatter=(0.5, 2.0))
 RUNS = {"statements": make_run(FEW), "a program": make_oo1_run()}
@@ -35,6 +37,22 @@ def test_every_row_that_compares_engines_has_a_line(run: Run) -> None:
     }
     assert found.whys.keys() == rows
     assert all(why.words for why in found.whys.values())
+
+
+@pytest.mark.parametrize(
+    ("share", "told", "why"),
+    [
+        (Estimate(0.86, 0.8, 0.92), "86 % (80 to 92 %)", False),
+        (Estimate(0.97, 0.53, 1.004), "97 % (53 to 100 %)", False),
+        (Estimate(1.04, 0.53, 2.3), "104 % (53 to 230 %)", True),
+        (Estimate(0.9, 0.53, 40.0), "90 % (53 to over 1000 %)", True),
+        (Estimate(0.1, -0.2, 0.4), "10 % (0 to 40 %)", False),
+        (Estimate(1.2), "120 %", True),
+    ],
+)
+def test_a_share_is_told_as_measured_also_beyond_all(share, told, why) -> None:
+    assert said_share(share) == told
+    assert bool(beyond_all(share)) is why
 
 
 def test_a_row_with_a_difference_and_no_cause_says_unexplained() -> None:

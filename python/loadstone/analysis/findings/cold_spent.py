@@ -18,7 +18,7 @@ from loadstone.analysis.findings.distance import measured
 from loadstone.analysis.findings.evidence import Evidence
 from loadstone.analysis.findings.finding import Finding, Grade, Number, terms_of
 from loadstone.analysis.findings.plan_reading import operators_apart
-from loadstone.analysis.findings.said import said_bytes
+from loadstone.analysis.findings.said import beyond_all, said_bytes
 from loadstone.analysis.findings.spent import COUNTED_NS_MIN, computing_ns, several, waiting_ns
 from loadstone.analysis.standing import NEAR
 from loadstone.analysis.summary import Row
@@ -109,7 +109,7 @@ def _finding(
     names = [seen.whole.labels[figure.cell.variant] for figure in pair]
     ratio = _typical_ns(slow) / _typical_ns(fast)
     place = "waiting" if kind == "waiting" else "computing"
-    low, high = (percent(min(max(one or 0.0, 0.0), 1.0)) for one in (share.low, share.high))
+    low, high = (percent(max(one or 0.0, 0.0)) for one in (share.low, share.high))
     span = high if low == high else f"{low.removesuffix(' %')} to {high}"
     words = f"{span} of the difference is {place}"
     words += f"; {more}" if more else ""
@@ -126,7 +126,7 @@ def _finding(
         brief=f"{names[0]} ~{times(ratio)}: {words}",
         sentence=f"Cold, each sample of {names[0]} takes longer than each of {names[1]}, in the"
         f" medians ~{times(ratio)} ({counts} samples, too few for an interval): in every pair"
-        f" {words}.",
+        f" {words}.{beyond_all(share)}",
         numbers=(
             Number("ratio", Estimate(ratio), "ratio"),
             Number(f"{place}, least and most of all pairs", share, "share"),

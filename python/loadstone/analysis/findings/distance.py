@@ -13,6 +13,7 @@ from math import log
 
 from loadstone.analysis.cell_summary import CellSummary
 from loadstone.analysis.findings.finding import Finding, Grade, Number, terms_of
+from loadstone.analysis.findings.said import beyond_all
 from loadstone.analysis.standing import NEAR
 from loadstone.analysis.summary import Row, Summary
 from loadstone.plan.role import Role
@@ -72,7 +73,7 @@ class Distance:
             variant=self.slow.cell.variant,
             against=self.fast.cell.variant,
             brief=brief,
-            sentence=sentence,
+            sentence=sentence + beyond_all(share),
             numbers=(Number("ratio", self.ratio, "ratio"), *numbers),
             cells=cells or self.cells,
             terms=self.terms,

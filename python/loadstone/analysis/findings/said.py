@@ -3,16 +3,32 @@
 from loadstone.statistics.estimate import Estimate
 from loadstone.text.numbers import duration, interval, percent, size, times, unit_for
 
+SHARE_MAX = 10.0
+"""What lies beyond, where a whole is hardly more than nothing, has no meaning as a figure."""
+
 
 def said_share(share: Estimate) -> str:
-    """`86 % (80 to 92 %)`; what lies above all or below nothing is told as that."""
-    bounded = [None if each is None else min(max(each, 0.0), 1.0)
-               for each in (share.value, share.low, share.high)]  # fmt: skip
-    value, low, high = bounded
-    told = percent(value or 0.0)
-    if low is None or high is None:
+    """`86 % (80 to 92 %)`; what lies below nothing is told as that, and `beyond_all` says why one
+    may be more than 100 %."""
+    told = _percent(share.value)
+    if share.low is None or share.high is None:
         return told
-    return f"{told} ({percent(low).removesuffix(' %')} to {percent(high)})"
+    return f"{told} ({_percent(share.low).removesuffix(' %')} to {_percent(share.high)})"
+
+
+def beyond_all(share: Estimate | None) -> str:
+    """A sentence, where a share of a difference is told as more than all of it."""
+    if share is None or max(share.value, share.high or 0.0) < BEYOND_ALL:
+        return ""
+    return " Where it is more than 100 %, the rest favours the slower one."
+
+
+BEYOND_ALL = 1.005
+"""The least share that is told as 101 %."""
+
+
+def _percent(share: float) -> str:
+    return f"over {percent(SHARE_MAX)}" if share > SHARE_MAX else percent(max(share, 0.0))
 
 
 def said_ratio(ratio: Estimate) -> str:
