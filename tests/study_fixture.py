@@ -17,7 +17,7 @@ from loadstone.record.model import (
     StatementText,
     Term,
 )
-from loadstone.run import session
+from loadstone.run.planned import plan_from
 
 OPERATIONS = ("min-heap", "select-1%-heap")
 FACTORS = {
@@ -34,7 +34,7 @@ BLOCKS = 12
 
 def plan() -> Plan:
     vary = ["durability", "parallelism=1,2", "cache=268435456,1048576", "join=auto,hash"]
-    return session.plan_from(
+    return plan_from(
         {"benchmark": "wisconsin", "on": ["postgresql"], "design": "two-ended", "vary": vary,
          "operations": OPERATIONS}, None).plan  # fmt: skip
 

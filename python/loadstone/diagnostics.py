@@ -230,18 +230,28 @@ def console(*, stderr: bool = False, file: TextIO | None = None, width: int | No
     )  # fmt: skip
 
 
+def say_error(error: LoadstoneError) -> None:
+    """Say an error, and what to do next."""
+    say(f"loadstone: {error.message}")
+    if error.hint:
+        say(f"  {error.hint}")
+
+
+def exit_of(error: LoadstoneError) -> Exit:
+    """The exit code of an error."""
+    return next(
+        (code for kind, code in EXIT_OF_ERROR.items() if isinstance(error, kind)), Exit.INPUT
+    )
+
+
 def guarded(action: Callable[[], int]) -> int:
     """Run a command; return its own code, or report the error that ended it and return that error's
     code."""
     try:
         return action()
     except LoadstoneError as error:
-        say(f"loadstone: {error.message}")
-        if error.hint:
-            say(f"  {error.hint}")
-        return next(
-            (code for kind, code in EXIT_OF_ERROR.items() if isinstance(error, kind)), Exit.INPUT
-        )
+        say_error(error)
+        return exit_of(error)
     except KeyboardInterrupt as error:
         say(f"loadstone: interrupted{': ' if str(error) else ''}{error}")
         return Exit.INTERRUPTED

@@ -8,8 +8,8 @@ import pytest
 from desk import Desk
 
 from loadstone.record import Recorder
+from loadstone.run.planned import plan_from
 from loadstone.run.runner import published_of
-from loadstone.run.session import plan_from
 
 ESCAPES = ("../precious", "../../precious", "{folder}/precious", ".", "", "a/b", "A b", "x\0y",
            "x'; DROP TABLE customers; --", "a" * 300)  # fmt: skip

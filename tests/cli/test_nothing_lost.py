@@ -16,8 +16,8 @@ from desk import Desk, children
 from loadstone.errors import RecordError
 from loadstone.machine.page_cache import wait_until_dead
 from loadstone.record import Recorder, Run, read
+from loadstone.run.planned import plan_from
 from loadstone.run.runner import published_of
-from loadstone.run.session import plan_from
 
 RECORD = ("--record", "r.loadstone", "--no-report")
 RESUME = ("run", "--resume", "r.loadstone", "--no-report")

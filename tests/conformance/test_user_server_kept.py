@@ -14,7 +14,7 @@ from loadstone.engines.postgresql.engine import PostgresqlEngine
 from loadstone.engines.system import System
 from loadstone.errors import EngineError
 from loadstone.run import scratch
-from loadstone.run.session import plan_from
+from loadstone.run.planned import plan_from
 from loadstone.run.variant_worker import VariantWorker
 
 pytestmark = [pytest.mark.usefixtures("nothing_sprang"), pytest.mark.slow]

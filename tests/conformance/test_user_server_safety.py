@@ -17,6 +17,7 @@ from loadstone.errors import EngineError
 from loadstone.plan.variant import parse_variant
 from loadstone.record import read
 from loadstone.run import session
+from loadstone.run.planned import plan_from
 
 pytestmark = [pytest.mark.usefixtures("nothing_sprang"), pytest.mark.slow]
 
@@ -122,7 +123,7 @@ def test_a_path_that_an_event_trigger_changes_leads_nowhere(
         "limits": False,
     }
     path = tmp_path / "r.loadstone"
-    assert session.start(session.plan_from(chosen, None), path, page=False) == 0
+    assert session.start(plan_from(chosen, None), path, page=False) == 0
     assert {result.status for result in read(path).results} == {"ok"}
     assert of_the_users(redirected) == before
     assert PostgresqlEngine.sweep(variant_at(redirected.url())) == []

@@ -15,7 +15,7 @@ from loadstone.engines.sqlite.engine import SqliteEngine
 from loadstone.errors import EngineError
 from loadstone.plan.variant import Variant, parse_variant
 from loadstone.run import scratch
-from loadstone.run.session import plan_from
+from loadstone.run.planned import plan_from
 from loadstone.run.variant_worker import VariantWorker
 
 TACTICS = frozenset(SqliteEngine.capabilities.tactics)

@@ -18,7 +18,7 @@ from loadstone.benchmarks.ingres.presentation import ENHANCEMENTS, PRESENTATION
 from loadstone.plan.presentation import Presentation
 from loadstone.record.model import AnswerCheck, CellResult, OperationText, Run, Sample
 from loadstone.report.break_even_words import crossing_words
-from loadstone.run import session
+from loadstone.run.planned import plan_from
 from loadstone.run.runner import published_of
 from loadstone.statistics.study import crossing
 
@@ -44,7 +44,7 @@ BLOCKS = 12
 def record(bend: float = 1.0) -> Run:
     """Query d by each execution; at 210 tuples all but closures take `bend` times their line."""
     vary = ["execution=interpreted,vectorised,closures,compiled"]
-    plan = session.plan_from(
+    plan = plan_from(
         {"benchmark": "ingres", "on": ["lode"], "design": "two-ended", "vary": vary,
          "operations": [OPERATION], "rows": list(SCALES)}, None).plan  # fmt: skip
     texts = [OperationText(OPERATION, rows, 0, "select by a logarithm", "", "", "heap", "heap",
@@ -216,7 +216,7 @@ def test_every_change_of_the_paper_names_tables_and_switches_that_there_are():
     for told in ENHANCEMENTS:
         for number in told.tables:
             assert {told.name, told.before} <= set(numbers[number])
-    plan = session.plan_from({"benchmark": "ingres", "design": "two-ended"}, None).plan
+    plan = plan_from({"benchmark": "ingres", "design": "two-ended"}, None).plan
     names = {switch.name for switch in plan.study.switches}
     own = {name for told in ENHANCEMENTS if told.command == "loadstone study ingres"
            for name in told.switches}  # fmt: skip

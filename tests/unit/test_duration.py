@@ -7,7 +7,7 @@ import pytest
 
 from loadstone.planning import duration
 from loadstone.run.chapters import describe_all, plan_all
-from loadstone.run.session import Planned, describe, plan_from
+from loadstone.run.planned import Planned, describe, plan_from
 
 CHOICES = {
     "benchmark": "wisconsin", "on": ("sqlite",), "rows": (1000,), "overhead": False,

@@ -10,6 +10,7 @@ from loadstone import registry
 from loadstone.commands.report import report
 from loadstone.errors import InputError
 from loadstone.run import session
+from loadstone.run.planned import plan_from
 
 FORMATS = ("html", "md", "csv", "json", "parquet")
 
@@ -76,7 +77,7 @@ def test_a_run_is_refused_before_it_begins_where_its_page_would_replace_somethin
     monkeypatch.chdir(tmp_path)
     notes = tmp_path / "notes.html"
     notes.write_text("years of work")
-    planned = session.plan_from({"rows": [1000], "on": ["sqlite"], "operations": ["min-heap"],
+    planned = plan_from({"rows": [1000], "on": ["sqlite"], "operations": ["min-heap"],
                                  "temperature": ["warm"], "overhead": False}, None)  # fmt: skip
     with pytest.raises(InputError, match=r"the same name|not a Loadstone report of that format"):
         session.start(planned, Path(name), page=True)

@@ -13,7 +13,7 @@ from loadstone.benchmarks.idm.benchmark import VARIATIONS, IdmBenchmark
 from loadstone.benchmarks.idm.presentation import ENHANCEMENTS, PRESENTATION
 from loadstone.errors import InputError
 from loadstone.quel import tree
-from loadstone.run import session
+from loadstone.run.planned import plan_from
 
 BENCHMARK = IdmBenchmark()
 RELATIONS = ("simple", "dictionary", "onektup", "tenktup")
@@ -165,7 +165,7 @@ def test_every_enhancement_names_tables_and_switches_that_there_are():
     for told in ENHANCEMENTS:
         for number in told.tables:
             assert {told.name, told.before} <= set(numbers[number])
-    plan = session.plan_from({"benchmark": "idm", "design": "two-ended"}, None).plan
+    plan = plan_from({"benchmark": "idm", "design": "two-ended"}, None).plan
     assert plan.study.base == "lode?disk=direct&profile=idm-nodac"
     names = {switch.name for switch in plan.study.switches}
     assert names == {*ENHANCEMENTS[0].switches, "disk=direct,buffered"}

@@ -13,6 +13,7 @@ from loadstone.plan.plan import Cell
 from loadstone.record import read
 from loadstone.record.model import CellResult, Condition, Disturbance
 from loadstone.run import runner, session, stage
+from loadstone.run.planned import plan_from
 from loadstone.statistics import validity
 from loadstone.statistics.disturbance import calmer
 
@@ -38,7 +39,7 @@ def states(monkeypatch, tmp_path):
 
 def ran(tmp_path: Path) -> tuple[int, Path]:
     path = tmp_path / "r.loadstone"
-    return session.start(session.plan_from(CHOICES, None), path, page=False), path
+    return session.start(plan_from(CHOICES, None), path, page=False), path
 
 
 def statuses(path: Path) -> list[str]:
@@ -80,7 +81,7 @@ def test_a_machine_that_stays_busy_is_not_tried_for_ever_and_nothing_usable_is_a
 
 @pytest.mark.parametrize(("chosen", "share"), [({}, 0.05), ({"operations": ["min-heap"]}, 0.5)])
 def test_a_preset_keeps_to_the_time_that_was_announced(chosen, share):
-    plan = session.plan_from({"on": ["sqlite"], "rows": [1000], **chosen}, None).plan
+    plan = plan_from({"on": ["sqlite"], "rows": [1000], **chosen}, None).plan
     hour_ns, second_ns = 3600 * 10**9, 10**9
     assert runner.again_limit_ns(plan, hour_ns) == share * hour_ns
     assert runner.again_limit_ns(plan, second_ns) == 5 * second_ns, "seconds are always there"

@@ -85,7 +85,7 @@ def test_a_plan_of_before_there_were_roles_ranks_no_limit_either() -> None:
 
 
 def test_choices_become_a_plan_with_roles(tmp_path) -> None:
-    from loadstone.run.session import plan_from
+    from loadstone.run.planned import plan_from
 
     chosen = {"benchmark": "oo1", "on": ["memory", "sqlite", "python-null"], "preset": "quick"}
     plan = plan_from(chosen, None).plan

@@ -29,7 +29,8 @@ from loadstone.plan.choices import (
 from loadstone.plan.plan import Plan
 from loadstone.record.model import Run
 from loadstone.report.reproduce import command, plan_toml
-from loadstone.run import session
+from loadstone.run import planned as planning
+from loadstone.run.planned import plan_from
 
 BASE = make_run(("select-1%-heap",), scales=(10_000,))
 ENGINES = {
@@ -114,7 +115,7 @@ def planned(choices: dict, file: Path | None = None) -> Plan:
     from loadstone.errors import InputError
 
     try:
-        return session.plan_from(choices, file).plan
+        return plan_from(choices, file).plan
     except InputError as error:
         assert file is None, error
         return BASE.plan
@@ -168,7 +169,7 @@ def test_a_command_reads_what_a_record_holds_as_what_it_is(
     except InputError:
         return
     chosen: dict = {}
-    with patch.object(session, "plan_from", lambda options, file: chosen.update(options) or read):
+    with patch.object(planning, "plan_from", lambda options, file: chosen.update(options) or read):
         words = shlex.split(command(of(read)))
         told = CliRunner().invoke(app, [*words[1:], "--dry-run"])
     # Only `plan_from` is not the real one: what it gives is no `Planned`.

@@ -11,6 +11,7 @@ from loadstone.errors import InputError
 from loadstone.record import Recorder, Run, read
 from loadstone.record.model import MEASURED, CellResult, OperationText, Sample
 from loadstone.run import session
+from loadstone.run.planned import plan_from
 from loadstone.run.runner import published_of
 
 RUN = {"on": ["sqlite"], "rows": [1000], "operations": ["min-heap"], "temperature": ["warm"]}
@@ -26,7 +27,7 @@ def record(tmp_path):
     """Makes a record of which nothing was measured yet."""
 
     def made(choices):
-        plan, path = session.plan_from(choices, None).plan, tmp_path / "r.loadstone"
+        plan, path = plan_from(choices, None).plan, tmp_path / "r.loadstone"
         benchmark = registry.load_benchmark(plan.benchmark)()
         told = published_of(benchmark), benchmark.presentation()
         Recorder.create(path, plan, *told, "0badcafe", "1", "loadstone").end("interrupted", 1)

@@ -7,7 +7,7 @@ import pytest
 
 from loadstone import cli
 from loadstone.diagnostics import Exit, guarded
-from loadstone.run import session
+from loadstone.run import planned as planning
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
@@ -21,7 +21,7 @@ def test_a_signal_before_the_record_begins_is_an_interruption(monkeypatch, capsy
         raise AssertionError("the signal would have ended the process without a word")
 
     before = signal.getsignal(number)
-    monkeypatch.setattr(session, "plan_from", planned)
+    monkeypatch.setattr(planning, "plan_from", planned)
     monkeypatch.setattr("sys.argv", ["loadstone", "run", "--quick"])
     assert guarded(cli._enter) == Exit.INTERRUPTED
     assert capsys.readouterr().err == "loadstone: interrupted\n"

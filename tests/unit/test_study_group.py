@@ -14,9 +14,9 @@ from loadstone.analysis.study_design import design_after, first_design
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.study import HELD, OPENED, TAKEN_APART, Decision
 from loadstone.record.model import CellResult, Condition, Sample
-from loadstone.run import session
 from loadstone.run.executor import Outcome
 from loadstone.run.interleaved_group import OpenCell
+from loadstone.run.planned import plan_from
 from loadstone.run.study_group import (
     BLOCKS_MAX,
     LONG_RATIO,
@@ -82,7 +82,7 @@ def measured(
     vary: Sequence[str] = VARY, decided: list[Decision] | None = None,
     design: str = "two-ended", **script_like: Callable[[str], float],
 ) -> tuple[Plan, Script, list[CellResult]]:  # fmt: skip
-    plan = session.plan_from(
+    plan = plan_from(
         {"benchmark": "wisconsin", "on": ["duckdb"], "design": design,
          "vary": vary, "operations": ["min-heap"],
          "within_s": seconds, "limits": False}, None).plan  # fmt: skip

@@ -15,14 +15,14 @@ from loadstone.engines.postgresql import system
 from loadstone.errors import InputError
 from loadstone.plan.choices import FACTORIAL, TWO_ENDED
 from loadstone.plan.plan import Plan
-from loadstone.run import session
+from loadstone.run.planned import plan_from, variant_of
 
 SWITCHES = ("durability", "cache=268435456,1048576", "parallelism=1,2")
 
 
 def planned(**choices: object) -> Plan:
     given = {"benchmark": "wisconsin", "on": ["duckdb"], "design": TWO_ENDED, **choices}
-    return session.plan_from(given, None).plan
+    return plan_from(given, None).plan
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
@@ -50,7 +50,7 @@ def test_each_combination_is_a_variant_with_those_values_and_every_operation_has
         asked = dict(pair.split("=") for pair in each.variant.partition("?")[2].split("&") if pair)
         expected = {s.tactic: s.other for s in plan.study.switches if s.tactic in each.flipped}
         assert asked == expected
-        assert session.variant_of(each.variant, "engines")[0].name == each.variant, "if resumed"
+        assert variant_of(each.variant, "engines")[0].name == each.variant, "if resumed"
     measured = {(cell.operation, cell.variant) for cell in plan.cells}
     operations = {operation for operation, _ in measured}
     assert measured == {(o, v) for o in operations for v in plan.variants}
@@ -133,7 +133,7 @@ def test_a_record_may_not_claim_another_study_than_its_variants() -> None:
 
 
 def test_a_plan_of_before_studies_is_none() -> None:
-    plan = session.plan_from({"benchmark": "wisconsin", "on": ["sqlite"]}, None).plan
+    plan = plan_from({"benchmark": "wisconsin", "on": ["sqlite"]}, None).plan
     older = json.loads(plan.to_json())
     for name in ("design", "vary", "within_s", "study"):
         del older[name]
@@ -185,7 +185,7 @@ def test_a_page_names_the_command_that_takes_its_plan(
     choices: dict[str, str], command: str
 ) -> None:
     given = {"benchmark": "wisconsin", "on": ["duckdb"], "operations": ["min-heap"], **choices}
-    plan = session.plan_from(given, None).plan
+    plan = plan_from(given, None).plan
     run = replace(make_run(("min-heap",), scales=(10_000,)), plan=plan, results=(), operations=())
     page = registry.load_report("html")().render(run).decode()
     assert f"The plan as a file, for <code>{command} --plan</code>" in page

@@ -10,6 +10,7 @@ import pytest
 from loadstone.protocol import messages
 from loadstone.record import read
 from loadstone.run import interleaved_group, session
+from loadstone.run.planned import plan_from
 from loadstone.run.variant_worker import VariantWorker
 
 CHOICES = {
@@ -39,7 +40,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, list[str
 
 def measured(tmp_path: Path) -> int:
     path = tmp_path / "r.loadstone"
-    session.start(session.plan_from(CHOICES, None), path, page=False)
+    session.start(plan_from(CHOICES, None), path, page=False)
     return min(len(result.samples) for result in read(path).results)
 
 

@@ -91,6 +91,7 @@ def verdict_of(found: Sequence[Chapter]) -> Verdict:
         disturbed_reason=disturbed.disturbed_reason,
         disturbed_reason_count=disturbed.disturbed_reason_count,
         left_behind=tuple(dict.fromkeys(name for one in each for name in one.left_behind)),
+        ended_early=tuple(reason for one in each for reason in one.ended_early),
         refuted=tuple(cell for one in each for cell in one.refuted),
     )
 

@@ -13,7 +13,7 @@ from loadstone.analysis.noise import Noise, noise_of
 from loadstone.analysis.summary import Summary, short_name
 from loadstone.plan.role import Role
 from loadstone.plan.variant import is_aa_control
-from loadstone.record.model import LEFT_BEHIND, MEASURED, CellResult, Run
+from loadstone.record.model import LEFT_BEHIND, MEASURED, NOT_MEASURED, CellResult, Run
 from loadstone.statistics.validity import AA_RATIO_MAX
 from loadstone.text.numbers import lapse, listing, number, percent, plural, size
 from loadstone.text.reasons import kinds, together
@@ -56,6 +56,8 @@ class Verdict:
     disturbed_reason_count: int = 0
     left_behind: tuple[str, ...] = ()
     """Variants of which something may be left in a database of the user's."""
+    ended_early: tuple[str, ...] = ()
+    """Why an engine ended a benchmark before all was measured, as long as something is missing."""
     refuted: tuple[Refuted, ...] = ()
     """Cells in which a competitor is faster than a limit that works alike."""
     agreement: tuple[Clause, ...] = ()
@@ -67,6 +69,7 @@ class Verdict:
         return (
             self.limits
             and not self.left_behind
+            and not self.ended_early
             and not self.refuted
             and self.answers_right == self.answers_checked
             and all(clause.fine for clause in self.agreement)
@@ -105,6 +108,7 @@ class Verdict:
                 word = "declared gap" if status == "gap" and count == 1 else words
                 word += self._why(status)
                 clauses.append((f"{number(count)} {word}", status in ("gap", "censored", "spared")))
+        clauses += [(reason, False) for reason in self.ended_early]
         if self.left_behind:
             whose = listing(self.left_behind)
             clauses.append((f"something may be left in the database of {whose}", False))
@@ -202,9 +206,16 @@ def verdict(summary: Summary) -> Verdict:
         left_behind=tuple(
             dict.fromkeys(event.variant for event in run.events if event.kind == LEFT_BEHIND)
         ),
+        ended_early=_ended_early(run) if own["pending"] else (),
         refuted=refuted(summary),
         agreement=clauses(run),
     )
+
+
+def _ended_early(run: Run) -> tuple[str, ...]:
+    """The last reason alone: a resumption may have met another."""
+    found = [event.message for event in run.events if event.kind == NOT_MEASURED]
+    return tuple(f"{run.plan.benchmark} ended early: {message}" for message in found[-1:])
 
 
 def _added(run: Run) -> list[CellResult]:

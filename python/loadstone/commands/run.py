@@ -147,7 +147,7 @@ def _started(
 ) -> int:
     from loadstone.diagnostics import tell
     from loadstone.errors import InputError
-    from loadstone.run import chapters, resumption, session
+    from loadstone.run import chapters, planned, resumption, session
 
     if resume is not None:
         for option, file in (("--plan", plan), ("--record", record)):
@@ -167,11 +167,11 @@ def _started(
             tell(chapters.describe_all(several))
             return 0
         return session.start(several, record, page=page)
-    planned = session.plan_from(chosen, plan)
+    one = planned.plan_from(chosen, plan)
     if dry_run:
-        tell(session.describe(planned))
+        tell(planned.describe(one))
         return 0
-    return session.start(planned, record, page=page)
+    return session.start(one, record, page=page)
 
 
 def made(given: dict[str, Any]) -> dict[str, Any]:

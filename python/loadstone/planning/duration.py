@@ -14,7 +14,8 @@ from collections.abc import Mapping, Sequence
 from loadstone.benchmarks.base import Benchmark, Operation
 from loadstone.engines.system import System
 from loadstone.plan.plan import Cell, Plan
-from loadstone.planning.planner import NULL_ENGINE
+from loadstone.plan.variant import is_aa_control
+from loadstone.planning.planner import NULL_ENGINE, shared_operations
 
 START_S = 6.0
 """A private server's files are made; processes import their engines, and end."""
@@ -60,7 +61,7 @@ def seconds_estimated(
             _loading_s(plan, benchmark, operations, own),
             _samples_s(plan, benchmark, operations, engines, own),
             _repeated_s(plan, own),
-            len(plan.variants) * len(plan.users) * 2 * plan.loop_s,
+            _loops_s(plan, benchmark),
             budget_seconds(plan),
         )
     )
@@ -118,6 +119,24 @@ def _warm_ups(plan: Plan, operation: Operation, cell: Cell) -> int:
     if cell.temperature != "warm":
         return 0
     return plan.warm_up * (len(operation.warming) or cell.samples)
+
+
+def _loops_s(plan: Plan, benchmark: Benchmark) -> float:
+    """A closed loop and an open one of each operation that users can share, for each number of
+    users; and one of readers and writers."""
+    if not plan.users:
+        return 0.0
+    loops = 0
+    for rows in plan.rows:
+        shared = shared_operations(plan, benchmark, rows)
+        asked = {
+            (cell.operation, cell.variant)
+            for cell in plan.cells
+            if cell.rows == rows and cell.operation in shared and not is_aa_control(cell.variant)
+        }
+        mixed = len({variant for _, variant in asked}) if plan.writers else 0
+        loops += 2 * len(asked) + mixed
+    return loops * len(plan.users) * plan.loop_s
 
 
 def _repeated_s(plan: Plan, cells: Sequence[Cell]) -> float:

@@ -155,9 +155,10 @@ def _check_users(plan: Plan, benchmark: Benchmark) -> None:
     if plan.users and not any(shared_operations(plan, benchmark, rows) for rows in plan.rows):
         first = benchmark.operations(plan.edition, plan.rows[0])
         known = [item.name for item in first if item.concurrent_users]
+        choose = f"choose one of {join_names(known)}, or " if known else ""
         raise InputError(
             "no operation can be run by concurrent users: they would get into each other's way",
-            hint=f"choose one of {join_names(known)}, or leave out --users",
+            hint=f"{choose}leave out --users",
         )
 
 

@@ -237,6 +237,8 @@ class Agreement:
 
 LEFT_BEHIND = "left behind"
 """The kind of the event that says what a run may have left in a database of the user's."""
+NOT_MEASURED = "not measured"
+"""The kind of the event that says why a session could not measure a benchmark, or its rest."""
 MEASURED = ("ok", "disturbed", "invalid")
 """The statuses of cells that keep their samples."""
 BELIEVED = ("ok", "disturbed")

@@ -12,7 +12,8 @@ from loadstone.errors import InputError
 from loadstone.plan.chapters import FOR_ALL, hash_of, read_chapters, refuse_own
 from loadstone.plan.choices import COMMAND_LINE, studied_only
 from loadstone.plan.plan import SAMPLES_MAX
-from loadstone.run.session import Planned, describe, plan_from, variant_of
+from loadstone.planning.planner import shared_operations
+from loadstone.run.planned import Planned, describe, plan_from, variant_of
 from loadstone.text.numbers import listing, plural
 
 PRESET = "quick"
@@ -29,6 +30,10 @@ def plan_all(chosen: Mapping[str, Any], file: Path | None) -> tuple[Planned, ...
     planned = tuple(_planned(merged, tables, chosen))
     if not planned:
         raise InputError("no benchmark fits these choices", hint="loadstone benchmarks lists all")
+    if merged.get("users") and not any(one.plan.users for one in planned):
+        raise InputError(
+            "no benchmark has an operation that concurrent users can run", hint="leave out --users"
+        )
     samples = sum(cell.samples for one in planned for cell in one.plan.cells)
     if samples > SAMPLES_MAX:
         raise InputError(
@@ -48,7 +53,23 @@ def _planned(
             if not own["on"]:
                 say(f"loadstone: {benchmark.name} is left out: it has none of these engines")
                 continue
-        yield plan_from(own, None)
+        yield plan_from(own | _of_users(own, benchmark), None)
+
+
+def _of_users(own: Mapping[str, Any], benchmark: Benchmark) -> dict[str, Any]:
+    """Without users, or without writers, where a benchmark has no operation for them: it is run
+    without, and that is said."""
+    if not own.get("users"):
+        return {}
+    plan = plan_from({**own, "users": (), "writers": 0}, None).plan
+    if not any(shared_operations(plan, benchmark, rows) for rows in plan.rows):
+        say(f"loadstone: {benchmark.name} without --users: none of its operations is for several")
+        return {"users": (), "writers": 0}
+    planned = {cell.operation for cell in plan.cells}
+    if own.get("writers") and not planned.issuperset(benchmark.mixed or ("",)):
+        say(f"loadstone: {benchmark.name} without --writers: it has no loop of readers and writers")
+        return {"writers": 0}
+    return {}
 
 
 def _benchmarks(tables: Mapping[str, Any], preset: str) -> list[Benchmark]:

@@ -1,207 +1,80 @@
-"""One session of a run: plan it or take the plan from its record, measure, write the report."""
+"""One session of a run: take a plan, or that of a record, measure, write the report."""
 
-import dataclasses
 import re
 import secrets
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from loadstone import __version__, registry, secret
+from loadstone import __version__, registry
 from loadstone._core import clock_ns
 from loadstone.analysis.study import has_undisturbed_effect
-from loadstone.benchmarks.base import Benchmark
-from loadstone.diagnostics import Exit, masked, say
-from loadstone.engines.system import System
-from loadstone.errors import InputError, LoadstoneError, NotInstalledError, RecordError
-from loadstone.plan.choices import COMMAND_LINE, Choices, choices_from, read_given, studied_only
-from loadstone.plan.plan import Cell, Plan, join_names
+from loadstone.diagnostics import Exit, exit_of, masked, say, say_error
+from loadstone.errors import (
+    EngineError,
+    InputError,
+    LoadstoneError,
+    RecordError,
+    TimeLimitError,
+    UnsupportedError,
+    WorkerDiedError,
+)
+from loadstone.plan.plan import Cell
 from loadstone.plan.role import Role
-from loadstone.plan.variant import Variant, engine_of, is_aa_control, parse_variant
-from loadstone.planning.duration import budget_seconds, seconds_estimated
-from loadstone.planning.planner import NULL_ENGINE, check_plan, make_plan
-from loadstone.planning.study import study_of
+from loadstone.plan.variant import engine_of, is_aa_control
+from loadstone.planning.planner import NULL_ENGINE, check_plan
 from loadstone.record import Recorder, Run, read_chapters
-from loadstone.record.model import LEFT_BEHIND, Event
+from loadstone.record.model import LEFT_BEHIND, NOT_MEASURED, Event
 from loadstone.record.writer import Chapter, begin, now, refuse_existing
 from loadstone.report.terminal import Progress, print_summary
 from loadstone.report.terminal_study import StudyProgress
 from loadstone.run import scratch
 from loadstone.run.interrupts import Interrupts
+from loadstone.run.planned import Planned, Variants, announced, announced_all, variant_of
 from loadstone.run.progress_listener import ProgressListener
 from loadstone.run.resumption import is_left, refuse_other_choices, resuming
 from loadstone.run.runner import Runner, disturbed_groups, published_of
-from loadstone.statistics.paired_ratio import OBSERVATIONS_MIN
 from loadstone.text.files import check_replaceable, write_atomically
 from loadstone.text.numbers import listing, plural
 
-Variants = Mapping[str, tuple[Variant, type[System]]]
-
-QUICK = {"repeat": 5, "repeat_cold": 1, "rounds": 1}
-"""The defaults of the quick preset."""
-STUDY = {"preset": "study", "temperature": ("warm",), "rounds": OBSERVATIONS_MIN, "repeat": 1}
-"""What the choices of a study are where a run has others: one sample of a cell or more in each
-block."""
+OF_AN_ENGINE = (EngineError, UnsupportedError, WorkerDiedError, TimeLimitError)
+"""Errors that end one benchmark and not those after it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
-    """A plan with the parts needed to run it: the benchmark, and each variant with its engine."""
+class Due:
+    """One benchmark's part of a session."""
 
-    plan: Plan
-    benchmark: Benchmark
-    variants: Variants
-
-    def seconds(self, cells: Sequence[Cell] | None = None) -> float:
-        """About how long it takes, or these of its cells."""
-        engines = {name: engine for name, (_, engine) in self.variants.items()}
-        return seconds_estimated(self.plan, self.benchmark, engines, cells)
-
-
-def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
-    """Options, over the plan file, over the preset's defaults. Raises `InputError`."""
-    base: dict[str, Any] = {}
-    if file is not None:
-        # What it says counts, also where that is the default: a preset may have another.
-        base = read_given(file)
-    merged = base | dict(chosen)
-    if merged.get("preset") == "quick":
-        merged = QUICK | merged
-    if merged.get("design"):
-        merged = STUDY | merged
-    choices = choices_from(merged, str(file or COMMAND_LINE))
-    _refuse_those_of_a_study(merged, file)
-    if choices.sql and "benchmark" in merged:
-        raise InputError(
-            f"--sql runs no benchmark, and {choices.benchmark} is one", hint="leave out one of them"
-        )
-    benchmark = registry.chosen_benchmark(choices)
-    if choices.design:
-        choices = _of_the_paper(choices, benchmark)
-    parsed = [variant_of(secret.admitted(text), benchmark.seam) for text in choices.on]
-    parsed = parsed or _installed(benchmark)
-    if choices.design:
-        return _study(choices, benchmark, parsed)
-    # As a plan names them: an A/A control that was asked for is known by its name.
-    choices = dataclasses.replace(choices, on=tuple(variant.name for variant, _ in parsed))
-    if choices.overhead and all(variant.name != NULL_ENGINE for variant, _ in parsed):
-        parsed.append(variant_of(NULL_ENGINE, benchmark.seam))
-    if choices.overhead:
-        parsed = _with_aa_control(parsed)
-    capabilities = {variant.engine: engine.capabilities for variant, engine in parsed}
-    plan = make_plan(choices, benchmark, [variant for variant, _ in parsed], capabilities)
-    return Planned(plan, benchmark, {variant.name: (variant, kind) for variant, kind in parsed})
+    planned: Planned
+    cells: Sequence[Cell]
+    record: Callable[[], Recorder]
+    earlier: Run | None = None
+    """What the record has of it, where it is resumed."""
+    begun: bool = True
+    """Whether the record exists before it is measured."""
 
 
-def _refuse_those_of_a_study(merged: Mapping[str, Any], file: Path | None) -> None:
-    """A run that is no study would drop what only a study takes."""
-    names = () if merged.get("design") else studied_only(merged)
-    if names:
-        raise InputError(
-            f"{file or COMMAND_LINE}: {names[0]} is a choice of a study, and this is none",
-            hint=f"loadstone study{f' --plan {shlex.quote(str(file))}' if file else ''}",
-        )
+@dataclass(slots=True)
+class Ended:
+    """How a session, or one benchmark of it, ended."""
 
-
-def _of_the_paper(choices: Choices, benchmark: Benchmark) -> Choices:
-    """A study's choices, with the benchmark's own for what the user left open."""
-    if choices.on or not benchmark.study_on:
-        return choices
-    vary = choices.vary or benchmark.study_vary
-    return dataclasses.replace(choices, on=(benchmark.study_on,), vary=vary)
-
-
-def _study(
-    choices: Choices, benchmark: Benchmark, parsed: Sequence[tuple[Variant, type[System]]]
-) -> Planned:
-    """The plan of a study: the combinations of one variant's switches, the base twice, and the
-    harness overhead."""
-    if len(parsed) != 1:
-        raise InputError(
-            f"a study switches the tactics of one engine, not of {len(parsed)}",
-            hint="name one: --on postgresql",
-        )
-    base, engine = parsed[0]
-    study, variants = study_of(base, engine, choices.vary, choices.design)
-    both = [(variant, engine) for variant in variants]
-    both.insert(1, (dataclasses.replace(variants[0], aa_control=True), engine))
-    if choices.overhead:
-        both.append(variant_of(NULL_ENGINE, benchmark.seam))
-    choices = dataclasses.replace(choices, on=(base.name,))
-    capabilities = {variant.engine: kind.capabilities for variant, kind in both}
-    plan = make_plan(choices, benchmark, [variant for variant, _ in both], capabilities, study)
-    return Planned(plan, benchmark, {variant.name: (variant, kind) for variant, kind in both})
-
-
-def _installed(benchmark: Benchmark) -> list[tuple[Variant, type[System]]]:
-    """The installed ones among a benchmark's own choice of variants; the others are reported, with
-    the command to install them."""
-    found = []
-    for text in benchmark.default_variants:
-        try:
-            found.append(variant_of(text, benchmark.seam))
-        except NotInstalledError as error:
-            say(f"loadstone: skipping {text}: {error.message}")
-            say(f"  {error.hint}")
-    return found
-
-
-def _with_aa_control(
-    parsed: Sequence[tuple[Variant, type[System]]],
-) -> list[tuple[Variant, type[System]]]:
-    """Add an A/A control: the first variant whose answers can be checked and that is not on the
-    user's own server, a second time. Their difference is the noise of the instrument."""
-    again = list(parsed)
-    for position, (variant, engine) in enumerate(parsed):
-        controls = any(other.aa_control for other, _ in parsed)
-        may = engine.capabilities.answers and engine.capabilities.stoppable
-        if not controls and variant.url is None and may:
-            again.insert(position + 1, (dataclasses.replace(variant, aa_control=True), engine))
-            break
-    return again
-
-
-def variant_of(text: str, seam: str) -> tuple[Variant, type[System]]:
-    """A variant as a user writes it, with its engine as benchmarks of a seam meet it."""
-    engine = registry.load_system(seam, registry.engine_named(text))
-    variant = parse_variant(text, frozenset(engine.tactics()))
-    engine.check(variant)
-    return variant, engine
+    outcome: str = "complete"
+    """Or `interrupted`, or `failed`: an engine could not be worked with."""
+    left: list[str] = field(default_factory=list)
+    """Messages about leftovers."""
+    error: LoadstoneError | None = None
+    """The first error of an engine that ended a benchmark."""
 
 
 def command() -> str:
     """The user's command line, without secrets."""
     return masked(shlex.join(["loadstone", *sys.argv[1:]]))
-
-
-def describe(planned: Planned) -> str:
-    """A plan for people: every cell, and about how long it takes."""
-    plan = planned.plan
-    lines = [f"plan {plan.hash}: {plan.benchmark} {plan.edition}, seed {plan.seed}"]
-    for cell in plan.cells:
-        what = f"gap: {cell.gap}" if cell.gap else plural(cell.samples, "sample")
-        lines.append(
-            f"{cell.rows:>11,} {cell.temperature:<5} {cell.operation:<30} {cell.variant:<20} {what}"
-        )
-    lines += [
-        f"{users:>3} users: a closed and an open loop of {plan.loop_s:g} s for each operation"
-        " to the client, on each variant"
-        for users in plan.users
-    ]
-    lines += [
-        f"{users:>3} users who look up beside {plan.writers} who insert: a closed loop of"
-        f" {plan.loop_s:g} s"
-        for users in (plan.users if plan.writers else ())
-    ]
-    gaps = sum(bool(cell.gap) for cell in plan.cells)
-    estimate = f"about {planned.seconds():.0f} s on two cores"
-    return "\n".join([*lines, f"{len(plan.cells)} cells, {gaps} declared gaps; {estimate}"])
 
 
 def start(planned: Planned | Sequence[Planned], path: Path | None, *, page: bool) -> int:
@@ -218,54 +91,25 @@ def start(planned: Planned | Sequence[Planned], path: Path | None, *, page: bool
     refuse_existing(path)  # before an engine is started for nothing
     run_id = secrets.token_hex(4)
     if len(chapters) > 1:
-        say(_announced_all(chapters, path))
+        say(announced_all(chapters, path))
 
     def create() -> Recorder:
         begin(path, [_chapter(one) for one in chapters], run_id, __version__)
         return Recorder.resume(path, command())
 
+    due = [
+        Due(one, one.plan.cells, partial(Recorder.resume, path, command(), number))
+        for number, one in enumerate(chapters)
+    ]
+    due[0] = Due(chapters[0], chapters[0].plan.cells, create, begun=False)
     with Interrupts() as interrupts, scratch.claimed(run_id) as claim:
-        outcome, left = "complete", []
-        for number, one in enumerate(chapters):
-            say(_announced(one, path))
-            record = partial(Recorder.resume, path, command(), number) if number else create
-            try:
-                outcome, more = _measure(one, one.plan.cells, claim, record, interrupts)
-            except LoadstoneError:
-                if number:
-                    say(f"to continue: loadstone {resuming(path, 'run')}")
-                raise
-            left += more
-            if outcome != "complete":
-                break
-    return _finish(path, outcome, left, page=page)
+        ended = _measure_each(due, path, claim, interrupts, several=len(chapters) > 1)
+    return _finish(path, ended, page=page)
 
 
 def _chapter(planned: Planned) -> Chapter:
     benchmark = planned.benchmark
     return Chapter(planned.plan, published_of(benchmark), benchmark.presentation())
-
-
-def _announced_all(chapters: Sequence[Planned], path: Path) -> str:
-    seconds = sum(one.seconds() for one in chapters)
-    names = listing(one.plan.benchmark for one in chapters)
-    lapse_s = max(round(seconds, -1), 10)
-    return f"{names}, one after the other, about {lapse_s:.0f} s in all; the record: {path}"
-
-
-def _announced(planned: Planned, path: Path, pending: Sequence[Cell] | None = None) -> str:
-    """Say what is about to happen, before it does; `pending`: of a plan that is resumed."""
-    plan = planned.plan
-    named = [v for v in plan.variants if plan.role_of(v) in (Role.COMPETITOR, Role.LIMIT)]
-    cells = plural(sum(not cell.gap for cell in plan.cells), "cell")
-    about = f"{plan.benchmark} {plan.edition} on {join_names(named or plan.variants)}: {cells}"
-    if plan.study is not None:
-        switches = plural(len(plan.study.switches), "switch", "switches")
-        about = f"study of {plan.study.base}, {plan.benchmark} {plan.edition}: {switches}, {cells}"
-    lapse_s = max(round(planned.seconds(pending), -1), 10)
-    budget_s = round(budget_seconds(plan), -1)
-    of_it = f", {budget_s:.0f} s of them for time budgets" if budget_s else ""
-    return f"{about}, about {lapse_s:.0f} s{of_it}; the record: {path}"
 
 
 def resume(path: Path, chosen: Mapping[str, Any], *, page: bool) -> int:
@@ -282,27 +126,23 @@ def resume(path: Path, chosen: Mapping[str, Any], *, page: bool) -> int:
         check_plan(run.plan, benchmark)
     if not any(map(is_left, runs, benchmarks)):
         say(f"{path} is complete: nothing to do")
-        return _finish(path, "complete", [], page=page)
+        return _finish(path, Ended(), page=page)
     on = chosen.get("on", ())
     planned = [
         Planned(run.plan, own, _variants_again(run, on, own.seam, alone=len(runs) == 1))
         for run, own in zip(runs, benchmarks, strict=True)
     ]
-    outcome, left = "complete", []
     with Interrupts() as interrupts, scratch.claimed(runs[0].run_id, resumed=True) as claim:
         # Asked again: until the claim was ours, another session may have measured.
-        for number, run in enumerate(read_chapters(path)):
-            if not is_left(run, benchmarks[number]):
-                continue
-            own = planned[number]
-            if len(runs) > 1:
-                say(_announced(own, path, run.pending))
-            record = partial(Recorder.resume, path, command(), number)
-            outcome, more = _measure(own, run.pending, claim, record, interrupts, run)
-            left += more
-            if outcome != "complete":
-                break
-    return _finish(path, outcome, left, page=page)
+        due = [
+            Due(
+                planned[number], run.pending, partial(Recorder.resume, path, command(), number), run
+            )
+            for number, run in enumerate(read_chapters(path))
+            if is_left(run, benchmarks[number])
+        ]
+        ended = _measure_each(due, path, claim, interrupts, several=len(runs) > 1)
+    return _finish(path, ended, page=page)
 
 
 def _variants_again(run: Run, on: Sequence[str], seam: str, *, alone: bool = True) -> Variants:
@@ -326,50 +166,68 @@ def _variants_again(run: Run, on: Sequence[str], seam: str, *, alone: bool = Tru
     return {name: known[name] for name in run.plan.variants}
 
 
-def _measure(
-    planned: Planned,
-    cells: Sequence[Cell],
-    claim: scratch.Claim,
-    record: Callable[[], Recorder],
-    interrupts: Interrupts,
-    earlier: Run | None = None,
-) -> tuple[str, list[str]]:
-    """Measure. Returns how the session ended, `complete` or `interrupted`; and messages about
-    leftovers."""
+def _measure_each(
+    due: Iterable[Due], path: Path, claim: scratch.Claim, interrupts: Interrupts, *, several: bool
+) -> Ended:
+    """Measure one benchmark after the other. Of several one that an engine ends is recorded as not
+    measured, and the next one begins."""
+    whole = Ended()
+    for one in due:
+        if several or one.earlier is None:
+            say(announced(one.planned, path, one.cells if one.earlier else None))
+        ended = _measure(one, claim, interrupts, several=several)
+        whole.left += ended.left
+        whole.error = whole.error or ended.error
+        if ended.error is not None:
+            say_error(ended.error)
+        whole.outcome = ended.outcome
+        if ended.outcome == "interrupted":
+            break
+    return whole
+
+
+def _measure(due: Due, claim: scratch.Claim, interrupts: Interrupts, *, several: bool) -> Ended:
+    """Measure one benchmark. An engine's error is raised where it is the only one."""
+    planned, earlier = due.planned, due.earlier
     disturbed = disturbed_groups(earlier, planned.benchmark) if earlier else []
-    total = len(cells) + sum(map(len, disturbed))
+    total = len(due.cells) + sum(map(len, disturbed))
     shown = StudyProgress if planned.plan.study is not None else Progress
     progress = shown(planned.plan, planned.benchmark.presentation(), total)
     listener = ProgressListener(progress.on_status, progress.on_result)
     if isinstance(progress, StudyProgress):
         listener.on_effects = progress.on_effects
-    users = earlier.users if earlier else ()
     runner = Runner(
-        planned.plan, cells, planned.benchmark, planned.variants, claim, listener, users, disturbed
-    )
+        planned.plan, due.cells, planned.benchmark, planned.variants, claim, listener,
+        earlier.users if earlier else (), disturbed,
+    )  # fmt: skip
     start_ns = clock_ns()
-    outcome = "failed"
-    left: list[str] = []
+    ended = Ended("failed")
     recorder: Recorder | None = None
     try:
         progress.open()
         runner.open()
-        recorder = record()
+        recorder = due.record()
         runner.run(recorder)
-        outcome = "complete"
+        ended.outcome = "complete"
     except KeyboardInterrupt:
-        if recorder is None:
+        if recorder is None and not due.begun:
             raise
-        outcome = "interrupted"
+        ended.outcome = "interrupted"
+    except OF_AN_ENGINE as error:
+        if not several:
+            raise
+        ended.error = error
+        recorder = recorder or due.record()
+        recorder.event(Event(now(), NOT_MEASURED, "", masked(error.message)))
     finally:
         for name, told in _ended(runner, progress, interrupts).items():
             say(told)
-            left.append(told)
+            ended.left.append(told)
             if recorder is not None:
                 recorder.event(Event(now(), LEFT_BEHIND, name, told))
         if recorder is not None:
-            recorder.end(outcome, clock_ns() - start_ns)
-    return outcome, left
+            recorder.end(ended.outcome, clock_ns() - start_ns)
+    return ended
 
 
 def _page_of(path: Path) -> Path:
@@ -410,12 +268,12 @@ def _write_page(path: Path, runs: Sequence[Run]) -> Path | None:
     return target
 
 
-def _finish(path: Path, outcome: str, left: Sequence[str], *, page: bool) -> int:
+def _finish(path: Path, ended: Ended, *, page: bool) -> int:
     runs = read_chapters(path)
     target = _write_page(path, runs) if page else None
     print_summary(runs, path, target)
     run = runs[0]
-    if outcome == "interrupted":
+    if ended.outcome == "interrupted":
         kind = "run" if run.plan.study is None else "study"
         say(f"interrupted; continue with: loadstone {resuming(path, kind)}")
         return Exit.INTERRUPTED
@@ -423,7 +281,12 @@ def _finish(path: Path, outcome: str, left: Sequence[str], *, page: bool) -> int
         _say_left(run, path)
     judged = [_judged(one) for one in runs]
     # Whatever the cells are: somebody has to look into that database.
-    return Exit.LEFT_BEHIND if left else min(judged, key=_WORST.index)
+    if ended.left:
+        return Exit.LEFT_BEHIND
+    if ended.error is not None:
+        say(f"to measure what is missing: loadstone {resuming(path, 'run')}")
+        return exit_of(ended.error)
+    return min(judged, key=_WORST.index)
 
 
 _WORST = (Exit.CELLS_FAILED, Exit.NOTHING_USABLE, Exit.OK)

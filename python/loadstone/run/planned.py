@@ -1,0 +1,204 @@
+"""A plan with all that it takes to run it, from a user's choices; and what is said of it before it
+runs."""
+
+import dataclasses
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from loadstone import registry, secret
+from loadstone.benchmarks.base import Benchmark
+from loadstone.diagnostics import say
+from loadstone.engines.system import System
+from loadstone.errors import InputError, NotInstalledError
+from loadstone.plan.choices import COMMAND_LINE, Choices, choices_from, read_given, studied_only
+from loadstone.plan.plan import Cell, Plan, join_names
+from loadstone.plan.role import Role
+from loadstone.plan.variant import Variant, parse_variant
+from loadstone.planning.duration import budget_seconds, seconds_estimated
+from loadstone.planning.planner import NULL_ENGINE, make_plan
+from loadstone.planning.study import study_of
+from loadstone.statistics.paired_ratio import OBSERVATIONS_MIN
+from loadstone.text.numbers import listing, plural
+
+Variants = Mapping[str, tuple[Variant, type[System]]]
+
+QUICK = {"repeat": 5, "repeat_cold": 1, "rounds": 1}
+"""The defaults of the quick preset."""
+STUDY = {"preset": "study", "temperature": ("warm",), "rounds": OBSERVATIONS_MIN, "repeat": 1}
+"""What the choices of a study are where a run has others: one sample of a cell or more in each
+block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A plan with the parts needed to run it: the benchmark, and each variant with its engine."""
+
+    plan: Plan
+    benchmark: Benchmark
+    variants: Variants
+
+    def seconds(self, cells: Sequence[Cell] | None = None) -> float:
+        """About how long it takes, or these of its cells."""
+        engines = {name: engine for name, (_, engine) in self.variants.items()}
+        return seconds_estimated(self.plan, self.benchmark, engines, cells)
+
+
+def plan_from(chosen: Mapping[str, Any], file: Path | None) -> Planned:
+    """Options, over the plan file, over the preset's defaults. Raises `InputError`."""
+    base: dict[str, Any] = {}
+    if file is not None:
+        # What it says counts, also where that is the default: a preset may have another.
+        base = read_given(file)
+    merged = base | dict(chosen)
+    if merged.get("preset") == "quick":
+        merged = QUICK | merged
+    if merged.get("design"):
+        merged = STUDY | merged
+    choices = choices_from(merged, str(file or COMMAND_LINE))
+    _refuse_those_of_a_study(merged, file)
+    if choices.sql and "benchmark" in merged:
+        raise InputError(
+            f"--sql runs no benchmark, and {choices.benchmark} is one", hint="leave out one of them"
+        )
+    benchmark = registry.chosen_benchmark(choices)
+    if choices.design:
+        choices = _of_the_paper(choices, benchmark)
+    parsed = [variant_of(secret.admitted(text), benchmark.seam) for text in choices.on]
+    parsed = parsed or _installed(benchmark)
+    if choices.design:
+        return _study(choices, benchmark, parsed)
+    # As a plan names them: an A/A control that was asked for is known by its name.
+    choices = dataclasses.replace(choices, on=tuple(variant.name for variant, _ in parsed))
+    if choices.overhead and all(variant.name != NULL_ENGINE for variant, _ in parsed):
+        parsed.append(variant_of(NULL_ENGINE, benchmark.seam))
+    if choices.overhead:
+        parsed = _with_aa_control(parsed)
+    capabilities = {variant.engine: engine.capabilities for variant, engine in parsed}
+    plan = make_plan(choices, benchmark, [variant for variant, _ in parsed], capabilities)
+    return Planned(plan, benchmark, {variant.name: (variant, kind) for variant, kind in parsed})
+
+
+def _refuse_those_of_a_study(merged: Mapping[str, Any], file: Path | None) -> None:
+    """A run that is no study would drop what only a study takes."""
+    names = () if merged.get("design") else studied_only(merged)
+    if names:
+        raise InputError(
+            f"{file or COMMAND_LINE}: {names[0]} is a choice of a study, and this is none",
+            hint=f"loadstone study{f' --plan {shlex.quote(str(file))}' if file else ''}",
+        )
+
+
+def _of_the_paper(choices: Choices, benchmark: Benchmark) -> Choices:
+    """A study's choices, with the benchmark's own for what the user left open."""
+    if choices.on or not benchmark.study_on:
+        return choices
+    vary = choices.vary or benchmark.study_vary
+    return dataclasses.replace(choices, on=(benchmark.study_on,), vary=vary)
+
+
+def _study(
+    choices: Choices, benchmark: Benchmark, parsed: Sequence[tuple[Variant, type[System]]]
+) -> Planned:
+    """The plan of a study: the combinations of one variant's switches, the base twice, and the
+    harness overhead."""
+    if len(parsed) != 1:
+        raise InputError(
+            f"a study switches the tactics of one engine, not of {len(parsed)}",
+            hint="name one: --on postgresql",
+        )
+    base, engine = parsed[0]
+    study, variants = study_of(base, engine, choices.vary, choices.design)
+    both = [(variant, engine) for variant in variants]
+    both.insert(1, (dataclasses.replace(variants[0], aa_control=True), engine))
+    if choices.overhead:
+        both.append(variant_of(NULL_ENGINE, benchmark.seam))
+    choices = dataclasses.replace(choices, on=(base.name,))
+    capabilities = {variant.engine: kind.capabilities for variant, kind in both}
+    plan = make_plan(choices, benchmark, [variant for variant, _ in both], capabilities, study)
+    return Planned(plan, benchmark, {variant.name: (variant, kind) for variant, kind in both})
+
+
+def _installed(benchmark: Benchmark) -> list[tuple[Variant, type[System]]]:
+    """The installed ones among a benchmark's own choice of variants; the others are reported, with
+    the command to install them."""
+    found = []
+    for text in benchmark.default_variants:
+        try:
+            found.append(variant_of(text, benchmark.seam))
+        except NotInstalledError as error:
+            say(f"loadstone: skipping {text}: {error.message}")
+            say(f"  {error.hint}")
+    return found
+
+
+def _with_aa_control(
+    parsed: Sequence[tuple[Variant, type[System]]],
+) -> list[tuple[Variant, type[System]]]:
+    """Add an A/A control: the first variant whose answers can be checked and that is not on the
+    user's own server, a second time. Their difference is the noise of the instrument."""
+    again = list(parsed)
+    for position, (variant, engine) in enumerate(parsed):
+        controls = any(other.aa_control for other, _ in parsed)
+        may = engine.capabilities.answers and engine.capabilities.stoppable
+        if not controls and variant.url is None and may:
+            again.insert(position + 1, (dataclasses.replace(variant, aa_control=True), engine))
+            break
+    return again
+
+
+def variant_of(text: str, seam: str) -> tuple[Variant, type[System]]:
+    """A variant as a user writes it, with its engine as benchmarks of a seam meet it."""
+    engine = registry.load_system(seam, registry.engine_named(text))
+    variant = parse_variant(text, frozenset(engine.tactics()))
+    engine.check(variant)
+    return variant, engine
+
+
+def describe(planned: Planned) -> str:
+    """A plan for people: every cell, and about how long it takes."""
+    plan = planned.plan
+    lines = [f"plan {plan.hash}: {plan.benchmark} {plan.edition}, seed {plan.seed}"]
+    for cell in plan.cells:
+        what = f"gap: {cell.gap}" if cell.gap else plural(cell.samples, "sample")
+        lines.append(
+            f"{cell.rows:>11,} {cell.temperature:<5} {cell.operation:<30} {cell.variant:<20} {what}"
+        )
+    lines += [
+        f"{users:>3} users: a closed and an open loop of {plan.loop_s:g} s for each operation"
+        " to the client, on each variant"
+        for users in plan.users
+    ]
+    lines += [
+        f"{users:>3} users who look up beside {plan.writers} who insert: a closed loop of"
+        f" {plan.loop_s:g} s"
+        for users in (plan.users if plan.writers else ())
+    ]
+    gaps = sum(bool(cell.gap) for cell in plan.cells)
+    estimate = f"about {planned.seconds():.0f} s on two cores"
+    return "\n".join([*lines, f"{len(plan.cells)} cells, {gaps} declared gaps; {estimate}"])
+
+
+def announced_all(chapters: Sequence[Planned], path: Path) -> str:
+    """Say the same of several benchmarks."""
+    seconds = sum(one.seconds() for one in chapters)
+    names = listing(one.plan.benchmark for one in chapters)
+    lapse_s = max(round(seconds, -1), 10)
+    return f"{names}, one after the other, about {lapse_s:.0f} s in all; the record: {path}"
+
+
+def announced(planned: Planned, path: Path, pending: Sequence[Cell] | None = None) -> str:
+    """Say what is about to happen, before it does; `pending`: of a plan that is resumed."""
+    plan = planned.plan
+    named = [v for v in plan.variants if plan.role_of(v) in (Role.COMPETITOR, Role.LIMIT)]
+    cells = plural(sum(not cell.gap for cell in plan.cells), "cell")
+    about = f"{plan.benchmark} {plan.edition} on {join_names(named or plan.variants)}: {cells}"
+    if plan.study is not None:
+        switches = plural(len(plan.study.switches), "switch", "switches")
+        about = f"study of {plan.study.base}, {plan.benchmark} {plan.edition}: {switches}, {cells}"
+    lapse_s = max(round(planned.seconds(pending), -1), 10)
+    budget_s = round(budget_seconds(plan), -1)
+    of_it = f", {budget_s:.0f} s of them for time budgets" if budget_s else ""
+    return f"{about}, about {lapse_s:.0f} s{of_it}; the record: {path}"
