@@ -40,6 +40,8 @@ _GOLDEN = (math.sqrt(5) - 1) / 2
 _PLAIN = (int, str, bool, type(None))
 _EXACT_MAX = 2.0**53
 """From here on a float is no longer each integer."""
+_SMALLEST = 1e-290
+"""Smaller ones have no grid of so many digits, whose lines would be no floats."""
 _ORDERED = "in order"
 """Marks the rows by which the order counts in a checksum."""
 
@@ -141,8 +143,8 @@ def _token(value: Any, digits: int) -> Any:
     if isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value():
         return int(value)
     number = float(value)
-    if not math.isfinite(number):
-        return f"~{number}"
+    if not math.isfinite(number) or 0 < abs(number) < _SMALLEST:
+        return f"~{number!r}"
     if number.is_integer() and abs(number) < _EXACT_MAX:
         return int(number)
     return _cell(number, digits)
@@ -223,15 +225,15 @@ def _alike(a: Row, b: Row, inexact: frozenset[int], tolerance: float) -> bool:
 def _equal(a: Any, b: Any) -> bool:
     if isinstance(a, str) and isinstance(b, str):
         return a.rstrip(" ") == b.rstrip(" ")
-    return bool(a == b) and (a is None) is (b is None)
+    return bool(a == b)
 
 
 def _close(a: Any, b: Any, tolerance: float) -> bool:
     if isinstance(a, str) or isinstance(b, str) or a is None or b is None:
         return _equal(a, b)
     x, y = float(a), float(b)
-    if math.isnan(x) or math.isnan(y):
-        return math.isnan(x) and math.isnan(y)
+    if not (math.isfinite(x) and math.isfinite(y)):
+        return x == y or (math.isnan(x) and math.isnan(y))
     return x == y or abs(x - y) <= tolerance * max(abs(x), abs(y))
 
 

@@ -1,0 +1,87 @@
+"""What engines agree on is expected: each label, and what would make it false."""
+
+import pytest
+
+from loadstone.plan.workload import AGREED, ALONE, DIVIDED, Workload, WorkloadStatement
+from loadstone.workload import answers
+from loadstone.workload.agreement import AgreedAnswers, Vote
+
+STATEMENT = WorkloadStatement("s", "s", "", ("SELECT 1", "SELECT 2"))
+THREE, TWO = [(1,), (2,), (3,)], [(1,), (2,)]
+
+
+def vote(variant: str, rows: list, *, shown: bool = True) -> Vote:
+    answer = answers.checksum_of(rows, STATEMENT.digits)
+    return Vote(variant, variant.partition("?")[0], answer, lambda: rows if shown else None)
+
+
+def settled(*votes: Vote, variation: int = 0, agreed: AgreedAnswers | None = None) -> AgreedAnswers:
+    agreed = agreed or AgreedAnswers(Workload("w", "", (), (STATEMENT,)))
+    agreed.settle("s", variation, votes)
+    return agreed
+
+
+def test_the_larger_number_of_engines_decides_and_the_odd_one_is_named() -> None:
+    agreed = settled(vote("a", TWO), vote("b", THREE), vote("c", THREE))
+    basis = agreed.bases["s"]
+    assert (basis.basis, basis.engines) == (AGREED, ("b", "c"))
+    odd = agreed.odd("s", "a")
+    assert odd is not None
+    assert "a gives 2 rows, b and c give 3 rows" in odd.words
+    assert "no row against (3)" in odd.words
+    assert odd.expected == agreed.of_variant("s", 0, "a") == agreed.of_variant("s", 0, "b")
+    assert agreed.odd("s", "b") is agreed.odd("s", "c") is None
+    assert not agreed.divided("s")
+
+
+def test_two_that_differ_are_divided_and_neither_is_odd() -> None:
+    agreed = settled(vote("a", TWO), vote("b", THREE))
+    assert agreed.bases["s"].basis == DIVIDED
+    assert agreed.odd("s", "a") is agreed.odd("s", "b") is None
+    assert "b gives 3 rows, a gives 2 rows" in agreed.divided("s")
+
+
+def test_variants_of_one_engine_are_one_voice() -> None:
+    agreed = settled(vote("a", TWO), vote("a?x=1", TWO), vote("b", THREE))
+    assert agreed.bases["s"].basis == DIVIDED
+    assert settled(vote("a", TWO), vote("a?x=1", TWO)).bases["s"].basis == ALONE
+
+
+def test_variants_of_one_engine_that_differ_are_divided() -> None:
+    assert settled(vote("a", TWO), vote("a?x=1", THREE)).bases["s"].basis == DIVIDED
+
+
+def test_one_alone_is_not_compared() -> None:
+    agreed = settled(vote("a", TWO))
+    assert (agreed.bases["s"].basis, agreed.bases["s"].engines) == (ALONE, ("a",))
+
+
+def test_answers_agree_by_their_values_where_checksums_differ() -> None:
+    rows, others = [(1_000_000_000_000,)], [(1_000_000_000_000.25,)]
+    assert vote("a", rows).answer != vote("b", others).answer
+    agreed = settled(vote("a", rows), vote("b", others))
+    assert agreed.bases["s"].basis == AGREED
+    # Each is then held to its own way to give it.
+    assert agreed.of_variant("s", 0, "a") == vote("a", rows).answer
+    assert agreed.of_variant("s", 0, "b") == vote("b", others).answer
+
+
+def test_answers_too_long_to_be_compared_do_not_agree() -> None:
+    unshown = [vote("a", [(1_000_000_000_000,)], shown=False),
+               vote("b", [(1_000_000_000_000.25,)], shown=False)]  # fmt: skip
+    assert settled(*unshown).bases["s"].basis == DIVIDED
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_statement_is_as_well_founded_as_its_worst_variation(order: tuple[int, int]) -> None:
+    votes = {0: (vote("a", TWO), vote("b", TWO)), 1: (vote("a", TWO), vote("b", THREE))}
+    agreed = None
+    for variation in order:
+        agreed = settled(*votes[variation], variation=variation, agreed=agreed)
+    assert agreed is not None
+    assert agreed.bases["s"].basis == DIVIDED
+
+
+def test_who_was_not_asked_is_held_to_what_others_agree_on() -> None:
+    agreed = settled(vote("a", TWO), vote("b", TWO))
+    assert agreed.of_variant("s", 0, "b?x=1") == vote("a", TWO).answer

@@ -1,0 +1,179 @@
+"""Answers of engines in one form: equal data are equal, a change is seen, order counts where it was
+asked for."""
+
+import datetime as dt
+import random
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from loadstone.engines.capabilities import Attribute, Table
+from loadstone.engines.duckdb.engine import DuckdbEngine
+from loadstone.engines.sqlite.engine import SqliteEngine
+from loadstone.errors import EngineError
+from loadstone.plan.variant import Variant
+from loadstone.workload import answers
+from loadstone.workload.data import arrow_type
+
+DIGITS = 10
+TYPES = {
+    "whole": ("int8", st.integers(-(2**63), 2**63 - 1)),
+    "real": ("float8", st.floats(allow_nan=False, allow_infinity=False)),
+    "exact": ("decimal(12,4)", st.decimals(-99_999_999, 99_999_999, places=4)),
+    "words": ("text", st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)),
+    "truth": ("bool", st.booleans()),
+    "day": ("date", st.dates(dt.date(1600, 1, 1), dt.date(2500, 1, 1))),
+    "moment": ("timestamp", st.datetimes(dt.datetime(1600, 1, 1), dt.datetime(2500, 1, 1))),
+}
+TABLE = Table("t", tuple(Attribute(name, kind) for name, (kind, _) in TYPES.items()))
+ROWS = st.lists(st.tuples(*(st.none() | values for _, values in TYPES.values())), max_size=12)
+PRICES = st.decimals(-99_999, 99_999, places=2).map(float)
+
+
+@pytest.fixture(scope="module")
+def engines(tmp_path_factory: pytest.TempPathFactory):
+    found = []
+    for kind in (SqliteEngine, DuckdbEngine):
+        place = tmp_path_factory.mktemp(kind.name)
+        engine = kind(Variant(kind.name), place, "run1")
+        engine.start()
+        found.append(engine)
+    yield found
+    for engine in found:
+        engine.remove()
+
+
+def reader(rows: list[tuple]) -> pa.RecordBatchReader:
+    schema = pa.schema([(name, arrow_type(kind)) for name, (kind, _) in TYPES.items()])
+    columns = list(zip(*rows, strict=True)) or [()] * len(TYPES)
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+    return pa.RecordBatchReader.from_batches(schema, [pa.record_batch(arrays, schema=schema)])
+
+
+@settings(max_examples=40, deadline=None)
+@given(ROWS)
+def test_engines_give_the_same_data_alike(engines, rows: list[tuple]) -> None:
+    expected = answers.contents_of(reader(rows))
+    given_rows = []
+    for engine in engines:
+        engine.load(TABLE, reader(rows))
+        assert answers.contents_of(engine.contents("t")) == expected, engine.name
+        given_rows.append(engine.fetch('SELECT * FROM "t"'))
+    assert answers.difference(*given_rows, DIGITS) is None
+    one, other = (answers.checksum_of(each, DIGITS) for each in given_rows)
+    assert one == other
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3), st.none() | PRICES), min_size=1, max_size=30))
+def test_sums_that_were_added_in_another_order_agree(rows: list[tuple]) -> None:
+    prices = [price for _, price in rows if price is not None]
+    there = sum(prices)
+    back = sum(reversed(prices))
+    exact = sum(Decimal(str(price)) for price in prices)
+    # What rounding leaves of a difference of large numbers has no digits in common.
+    if abs(exact) * 1000 < sum(map(abs, prices)):
+        return
+    assert answers.difference([(there,)], [(back,)], DIGITS) is None
+    assert answers.difference([(there,)], [(exact,)], DIGITS) is None
+    tokens = {answers.checksum_of([(value,)], DIGITS) for value in (there, back, exact)}
+    assert len(tokens) == 1
+
+
+@settings(max_examples=100, deadline=None)
+@given(ROWS.filter(len), st.data())
+def test_a_value_that_is_changed_is_seen_and_order_is_not(rows, data) -> None:
+    shuffled = data.draw(st.permutations(rows))
+    assert answers.difference(rows, shuffled, DIGITS) is None
+    assert answers.checksum_of(rows, DIGITS) == answers.checksum_of(shuffled, DIGITS)
+    row, place = data.draw(st.integers(0, len(rows) - 1)), data.draw(st.integers(0, 6))
+    values = list(TYPES.values())[place][1]
+    other = data.draw(st.none() | values)
+    before = rows[row][place]
+    if other == before or (place == 3 and before and other and before.rstrip() == other.rstrip()):
+        return
+    if place in (1, 2) and other is not None and before is not None:
+        a, b = float(before), float(other)
+        if abs(a - b) <= 10.0 ** (1 - DIGITS) * max(abs(a), abs(b)):
+            return
+    changed = [list(one) for one in rows]
+    changed[row][place] = other
+    assert answers.difference(rows, changed, DIGITS) is not None
+    assert answers.checksum_of(rows, DIGITS) != answers.checksum_of(changed, DIGITS)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        (5, 5.0), (5, Decimal("5.00")), (True, 1), ("x", "x  "), (0.1 + 0.2, 0.3),
+        (0.1 + 0.2, Decimal("0.3")), (0.9999999999999999, 1), (1e9 + 1e-7, 10**9),
+        (float("nan"), float("nan")), (-0.0, 0), (dt.date(2024, 1, 31), "2024-01-31"),
+        (dt.datetime(2024, 1, 31, 10), "2024-01-31 10:00:00"),
+        (dt.datetime(2024, 1, 31, 11, tzinfo=dt.timezone(dt.timedelta(hours=1))),
+         "2024-01-31 10:00:00"),
+    ],
+)  # fmt: skip
+def test_these_agree(a, b) -> None:
+    assert answers.difference([(a,)], [(b,)], DIGITS) is None
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        (5, 6), (2**62, 2**62 + 1), (None, 0), (None, ""), ("1", 1), ("x", " x"), (0.3, 0.300001),
+        (Decimal("0.1"), Decimal("0.2")), (float("nan"), None), (float("inf"), float("-inf")),
+    ],
+)  # fmt: skip
+def test_these_do_not(a, b) -> None:
+    assert answers.difference([(a,)], [(b,)], DIGITS) is not None
+    assert answers.checksum_of([(a,)], DIGITS) != answers.checksum_of([(b,)], DIGITS)
+
+
+def test_rows_are_counted_and_the_first_that_differs_is_shown() -> None:
+    ours = [(1, "a"), (2, "b"), (2, "b")]
+    assert answers.difference(ours, ours[:2], DIGITS) == ("(2, 'b')", "")
+    assert answers.difference(ours, [(1, "a"), (2, "c"), (2, "b")], DIGITS) == (
+        "(2, 'b')", "(2, 'c')"
+    )  # fmt: skip
+
+
+def test_an_order_that_was_asked_for_counts_up_to_ties() -> None:
+    rows = [(1, "a"), (1, "b"), (2, "c")]
+    tie, other = [rows[1], rows[0], rows[2]], [rows[2], rows[0], rows[1]]
+    for order in ((0,), (0, 1)):
+        differs = order == (0, 1)
+        assert (answers.difference(rows, tie, DIGITS, order) is not None) == differs
+        assert (
+            answers.checksum_of(rows, DIGITS, order) != answers.checksum_of(tie, DIGITS, order)
+        ) == differs
+        assert answers.difference(rows, other, DIGITS, order) is not None
+        assert answers.checksum_of(rows, DIGITS, order) != answers.checksum_of(other, DIGITS, order)
+
+
+def test_close_floats_beside_each_other_are_not_taken_for_one_another() -> None:
+    dice = random.Random(1983)
+    rows = [(n % 3, dice.uniform(0, 1e6)) for n in range(2_000)]
+    noisy = [(n, value * (1 + dice.uniform(-1, 1) * 1e-14)) for n, value in rows]
+    dice.shuffle(noisy)
+    assert answers.difference(rows, noisy, DIGITS) is None
+
+
+@pytest.mark.parametrize("price", [1234567.8905, 1.00000000005, 12.00000000025, 0.3, 9.995, 1e20])
+def test_no_line_of_the_grid_is_at_a_number_that_people_write(price: float) -> None:
+    near = {answers.checksum_of([(price * (1 + n * 2e-16),)], DIGITS) for n in range(-9, 10)}
+    assert len(near) == 1
+
+
+def test_rows_survive_the_way_to_another_process() -> None:
+    rows = [(1, 2.5, Decimal("0.10"), "x", None, dt.date(2024, 1, 1), 2**80)]
+    assert answers.read(answers.written(rows)) == [
+        [1, 2.5, Decimal("0.10"), "x", None, "2024-01-01", 2**80]
+    ]
+
+
+def test_a_value_without_a_form_is_told() -> None:
+    with pytest.raises(EngineError, match="a value of the type list"):
+        answers.checksum_of([([1, 2],)], DIGITS)
