@@ -92,7 +92,10 @@ def chosen_benchmark(choices: "Choices") -> "Benchmark":
 
     if choices.sql:
         return benchmark_of(reading.of_one(choices.sql, choices.data), "sql")
-    return benchmark_of(reading.read_workload(choices.benchmark), choices.benchmark)
+    from loadstone.workload.expected import with_stored
+
+    workload = with_stored(reading.read_workload(choices.benchmark), choices.benchmark)
+    return benchmark_of(workload, choices.benchmark)
 
 
 def benchmark_of_plan(plan: "Plan") -> "Benchmark":

@@ -1,5 +1,6 @@
 """A workload of the user's own, run as its user runs it: on SQLite and DuckDB."""
 
+import json
 import re
 from pathlib import Path
 
@@ -171,6 +172,33 @@ def test_a_run_is_resumed_unless_its_data_changed(desk: Desk) -> None:
     refused = desk.run("run", "--resume", str(desk.record), "--no-report")
     assert refused.returncode == 2
     assert "shop/customer.csv is not the file that this run began with" in refused.stderr
+
+
+@pytest.mark.slow
+def test_a_stored_answer_checks_an_engine_alone(desk: Desk) -> None:
+    folder = shop(desk)
+    ran = desk.run("run", "./shop", *QUICK, "--record", str(desk.record), "--no-report")
+    assert ran.returncode == 0, ran.stderr
+    blessed = desk.run("bless", str(desk.record))
+    assert blessed.stdout == "shop/expected.json: the answers of 2 statements\n", blessed.stderr
+    alone = ("run", "./shop", "--on", "sqlite", *QUICK[4:], "--no-report", "--record")
+    checked = desk.run(*alone, "b.loadstone")
+    assert checked.returncode == 0, checked.stderr
+    assert "4 of 4 answers as stored" in " ".join(checked.stdout.split())
+    expected = folder / "expected.json"
+    told = json.loads(expected.read_text("utf-8"))
+    told["statements"]["revenue-by-city"]["answers"] = [[[2, "0" * 16]]]
+    expected.write_text(json.dumps(told), encoding="utf-8")
+    other = desk.run(*alone, str(desk.folder / "c.loadstone"))
+    assert other.returncode == 1
+    assert "sqlite gives 2 rows, the stored answer has 2 rows, but others" in " ".join(
+        other.stdout.split()
+    )
+    # Data that changed have another answer.
+    (folder / "customer.csv").write_text(CUSTOMER.replace("Rome", "Roma"), encoding="utf-8")
+    refused = desk.run(*alone, "d.loadstone")
+    assert refused.returncode == 2
+    assert "is stored of another text, or other data" in refused.stderr
 
 
 @pytest.mark.slow

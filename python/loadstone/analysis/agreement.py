@@ -4,7 +4,7 @@ was there to compare with; never that they are right, which only an oracle could
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from loadstone.plan.workload import AGREED, ALONE, DIVIDED
+from loadstone.plan.workload import AGREED, ALONE, DIVIDED, STORED
 from loadstone.record.model import Agreement, Run
 from loadstone.text.numbers import listing, number, plural
 
@@ -27,6 +27,10 @@ def _clauses(run: Run) -> Iterator[Clause]:
     for result in run.results:
         for answer in result.answers:
             checked.setdefault(_basis(told, result.cell.operation), []).append(answer.right)
+    if STORED in checked:
+        own, total = sum(checked[STORED]), len(checked[STORED])
+        answers = f"{number(own)} of {plural(total, 'answer')}"
+        yield Clause(f"{answers} as stored", own == total)
     if AGREED in checked:
         own, total = sum(checked[AGREED]), len(checked[AGREED])
         answers = f"{number(own)} of {plural(total, 'answer')}"
@@ -61,6 +65,7 @@ def of_statement(run: Run, operation: str) -> str:
     if found is None:
         return ""
     words = {
+        STORED: "that is stored",
         AGREED: f"agreed by {listing(found.engines.split(', '))}",
         ALONE: f"of {found.engines} alone, compared with no other engine's",
         DIVIDED: "disputed",

@@ -13,10 +13,12 @@ Name = Annotated[str, Most(120)]
 Text = Annotated[str, Most(1 << 19)]
 Size = Annotated[int, Within(0, 10**15)]
 
-AGREED, ALONE, DIVIDED = "agreed", "not compared", "divided"
-BASES = (AGREED, ALONE, DIVIDED)
-"""What an expected answer rests on, the weakest last: several engines give it and no as large a
-number another; one engine alone gave one; no answer has most engines."""
+STORED, AGREED, ALONE, DIVIDED = "stored", "agreed", "not compared", "divided"
+BASES = (STORED, AGREED, ALONE, DIVIDED)
+"""What an expected answer rests on, the weakest last: the user stored it; several engines give it
+and no as large a number another; one engine alone gave one; no answer has most engines."""
+Accepted = tuple[Annotated[int, Within(0, 10**15)], Annotated[str, Most(16)]]
+"""(rows, checksum) of an answer."""
 EDITION_LETTERS = 8
 DIGITS = 10
 """Significant digits to which numbers with a fraction are compared, by default."""
@@ -77,6 +79,8 @@ class WorkloadStatement:
     order: tuple[Size, ...] = ()
     order_unchecked: bool = False
     """Whether the text asks for an order of which not all keys are columns of the answer."""
+    expected: tuple[tuple[Accepted, ...], ...] = ()
+    """The answers that the user stored, of the first variations: the ways of engines to give it."""
 
     def texts_for(self, dialect: str) -> tuple[str, tuple[str, ...]]:
         """(dialect, texts) for engines of a dialect: their own, or those to be translated."""
@@ -98,8 +102,11 @@ class Workload:
     @property
     def edition(self) -> str:
         """A short name of its contents: two of them are equal where tables and statements are,
-        wherever they lie."""
-        told = dataclasses.asdict(dataclasses.replace(self, title="", folder=""))
+        wherever they lie, and whatever answers are stored."""
+        plain = (dataclasses.replace(one, expected=()) for one in self.statements)
+        told = dataclasses.asdict(
+            dataclasses.replace(self, title="", folder="", statements=tuple(plain))
+        )
         text = json.dumps(told, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:EDITION_LETTERS]
 

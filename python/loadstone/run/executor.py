@@ -179,7 +179,7 @@ class Executor:
         if odd is None:
             return None
         check = AnswerCheck(0, odd.variation, *odd.expected, *odd.found)
-        return Outcome("failed", f"wrong answer, or the others': {odd.words}", answers=[check])
+        return Outcome("failed", f"not the expected answer: {odd.words}", answers=[check])
 
     def watch(
         self,

@@ -3,6 +3,8 @@
 Before anything is measured, every variant answers each statement once. The labels, and when each
 would be false:
 
+    stored        the answer is one that the user stored of this text and these data. False if text
+                  or data have changed since: such answers are refused (`expected.py`).
     agreed        two engines or more give this answer, and no as large a number gives another.
                   False if variants of one engine counted as several, or if the answers agreed only
                   because both were cut, or compared in part.
@@ -19,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from loadstone.benchmarks.expected import Answer, NamedAnswer
-from loadstone.plan.workload import AGREED, ALONE, BASES, DIVIDED, Workload
+from loadstone.plan.workload import AGREED, ALONE, BASES, DIVIDED, STORED, Accepted, Workload
 from loadstone.text.numbers import listing, plural
 from loadstone.workload import answers
 
@@ -153,6 +155,9 @@ class AgreedAnswers:
                 groups.append(group := _Group())
             group.votes.append(vote)
             self._expected[statement, variation, vote.variant] = vote.answer
+        if variation < len(told.expected):
+            self._hold_to_stored(statement, variation, groups, told.expected[variation])
+            return
         groups.sort(key=lambda one: -len(one.engines))
         first, *others = groups
         wins = all(len(first.engines) > len(other.engines) for other in others)
@@ -172,6 +177,29 @@ class AgreedAnswers:
         self._worsen(
             statement, Basis(AGREED if several else ALONE, first.engines, "; ".join(words))
         )
+
+    def _hold_to_stored(
+        self, statement: str, variation: int, groups: Sequence[_Group], stored: Sequence[Accepted]
+    ) -> None:
+        """The stored answer counts, whatever most engines say."""
+        agree: dict[str, None] = {}
+        words = []
+        self._expected[statement, variation, ""] = stored[0]
+        for group in groups:
+            right = any(vote.answer in stored for vote in group.votes)
+            for vote in group.votes:
+                if right:
+                    agree[vote.engine] = None
+                    continue
+                rows, there = (plural(count, "row") for count in (vote.answer[0], stored[0][0]))
+                words.append(f"{vote.variant} gives {rows}, the stored answer has {there}")
+                if rows == there:
+                    words[-1] += ", but others"
+                self._expected[statement, variation, vote.variant] = stored[0]
+                self._odd.setdefault(
+                    (statement, vote.variant), Odd(variation, stored[0], vote.answer, words[-1])
+                )
+        self._worsen(statement, Basis(STORED, tuple(agree), "; ".join(words)))
 
     def _worsen(self, statement: str, found: Basis) -> None:
         """A statement is as well founded as the worst of its variations."""

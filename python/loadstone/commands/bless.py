@@ -1,0 +1,22 @@
+"""`loadstone bless`: the answers of a record become the expected ones of its workload."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def bless(
+    record: Annotated[Path, typer.Argument(metavar="RECORD", help="Take the answers of this run.")],
+) -> int:
+    """Store the answers of a run of your own workload.
+
+    Look at the run first: from then on its answers are the expected ones, also of an engine alone.
+    They stand in expected.json beside workload.toml.
+    """
+    from loadstone.diagnostics import tell
+    from loadstone.record import read
+    from loadstone.workload.expected import bless as stored
+
+    tell(stored(read(record)))
+    return 0
