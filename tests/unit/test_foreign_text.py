@@ -166,10 +166,14 @@ def examined(text: str, folder: Path) -> None:
         command("doctor", "--format", "json")
 
 
+def blessed(text: str, folder: Path) -> None:
+    command("bless", str(folder / text))
+
+
 COMMANDS: dict[str, Callable[[str, Path], None]] = {
     "run": run, "report": report, "compare": compared, "engines": engines, "tactics": tactics,
     "benchmarks": benchmarks, "data": data, "quel": quel, "lode": lode, "clean": clean,
-    "doctor": examined, "study": study,
+    "doctor": examined, "study": study, "bless": blessed,
 }  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import typer
 
 
 def bless(
-    record: Annotated[Path, typer.Argument(metavar="RECORD", help="Take the answers of this run.")],
+    record: Annotated[Path, typer.Argument(metavar="RECORD", help="Read the record of this run.")],
 ) -> int:
     """Store the answers of a run of your own workload.
 
