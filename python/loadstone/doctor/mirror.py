@@ -6,7 +6,7 @@ from pathlib import Path
 
 from loadstone.doctor.check import Check, Verdict
 from loadstone.errors import UnsupportedError
-from loadstone.machine.disks import UNLIMITED
+from loadstone.machine.disks import LIMITER, UNLIMITED
 from loadstone.machine.volume import DISK_BYTES_MIN, MIRRORED, Volume
 
 BANDWIDTH = "100"
@@ -54,4 +54,4 @@ def mirrored(found: MirrorProbe) -> Check:
         return Check(
             "mirrored disks", Verdict.LIMITED, made, "bandwidth= is refused", found.no_limits
         )
-    return Check("mirrored disks", Verdict.OK, made, "for any engine: volume=, bandwidth=")
+    return Check("mirrored disks", Verdict.OK, made, f"volume=, and bandwidth= by {LIMITER}")

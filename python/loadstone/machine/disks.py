@@ -18,6 +18,11 @@ FILE_SYSTEMS = Path("/proc/filesystems")
 BTRFS = Path("/sys/fs/btrfs")
 BLOCK = Path("/sys/class/block")
 LIMITS = ("blkio.throttle.read_bps_device", "blkio.throttle.write_bps_device")
+LIMITER = "blkio of cgroup v1"
+"""What limits a bandwidth: of this process's group and of the root's, in which the kernel writes
+back. Of version 2 the root's group has no limits."""
+SECOND_VERSION = "cgroup.controllers"
+"""A file of every group of version 2."""
 MEGABYTE = 1_000_000
 UNLIMITED = "all"
 SECTOR_BYTES = 512
@@ -131,9 +136,7 @@ def limit(disks: Iterable[str], bandwidth: str) -> None:
     if not groups and bandwidth == UNLIMITED:
         return
     if not groups:
-        raise UnsupportedError(
-            "this system has no control groups that limit a device's bandwidth", hint=LIMITLESS
-        )
+        raise UnsupportedError(f"cannot limit a device's bandwidth: {limitless()}", hint=LIMITLESS)
     limited = 0 if bandwidth == UNLIMITED else int(bandwidth) * MEGABYTE
     numbers = [(BLOCK / disk / "dev").read_text(encoding="ascii").strip() for disk in disks]
     try:
@@ -144,6 +147,16 @@ def limit(disks: Iterable[str], bandwidth: str) -> None:
         raise UnsupportedError(
             f"cannot limit a device's bandwidth: {error.strerror or error}", hint=LIMITLESS
         ) from error
+
+
+def limitless() -> str:
+    """Why no bandwidth can be limited here, where the controller that does it is not mounted; empty
+    where it is."""
+    if _groups():
+        return ""
+    second = any((place / SECOND_VERSION).is_file() for place, _ in mounted_at())
+    told = "; io.max of cgroup v2, which is there, is not used" if second else ""
+    return f"{LIMITER} is not mounted{told}"
 
 
 def limit_told(disks: Iterable[str]) -> str:
