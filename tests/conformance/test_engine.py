@@ -338,3 +338,12 @@ def test_a_probe_leaves_nothing(name: str, scratch: Path) -> None:
         assert probe.name
         assert probe.found
         assert bool(probe.remedy) == (probe.works is not True)
+
+
+def test_a_plan_that_scans_a_heap_reaches_it(engine: Engine) -> None:
+    """Else a cold scan that read nothing would pass for one that needs no data."""
+    engine.load(table(), stream(rows()))
+    engine.settle(["t"])
+    statement = said(engine, "range of t is t retrieve (x = count(t.unique2 where t.unique1 < 7))")
+    paths = engine.access_paths(statement, engine.explain(statement))
+    assert paths is None or list(paths) == ["heap"]

@@ -133,8 +133,8 @@ class ColdEvidence:
 @dataclass(frozen=True, slots=True)
 class StatementText:
     """One variation as sent to the engine, the engine's plan for it, and the structures by
-    which that plan reaches its tables (`access`, comma-separated; None: the engine does not
-    report them)."""
+    which that plan reaches its tables (`access`, comma-separated; empty: it reaches none; None: the
+    engine does not report them, or was not asked, as for scans of a heap)."""
 
     variation: int
     text: str

@@ -144,6 +144,12 @@ class InterleavedGroup:
         if self._plan.budget:
             self._take_budgets()
         self._explain()
+        for item in self._right():
+            reason = validity.without_data(
+                item.samples, item.answers, item.evidence, item.statements
+            )
+            if reason:
+                item.status, item.reason = "gap", reason
         for item in (*live, *self.opened[listed:]):
             item.condition = condition
         for items in self._operations.values() if self._plan.limits else ():

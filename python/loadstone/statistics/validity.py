@@ -11,6 +11,7 @@ from loadstone.record.model import (
     Condition,
     Disturbance,
     Sample,
+    StatementText,
     refuted,
 )
 from loadstone.statistics.disturbance import (
@@ -42,6 +43,8 @@ INTERRUPTED_SHARE_MAX = 0.05
 SHARE_NS_MIN = 100_000_000
 """Under a share of a processor: the kernel stops a process for some milliseconds at a time, so that
 a shorter statement runs at full speed, or waits for one whole stop."""
+NO_RELATION = "its plan reads no relation (the answer is in the catalog), so nothing can be cold"
+"""DuckDB folds a count of all tuples, a least or a largest value into a constant."""
 PAIRS_MIN = 3
 """Fewer pairs that all lie to one side are chance."""
 
@@ -114,6 +117,19 @@ def of_coldness(
         those = "1 sample that was" if len(wrong) == 1 else f"{len(wrong)} samples that were"
         return f"nothing was read from the device in {those} proved cold"
     return ""
+
+
+def without_data(
+    samples: Sequence[Sample],
+    answers: Sequence[AnswerCheck],
+    evidence: Sequence[ColdEvidence],
+    statements: Sequence[StatementText],
+) -> str:
+    """Why a cell proved cold read nothing without a contradiction: the engine's own plans reach no
+    relation. Such a cell measures no cold data; empty where it does, or where no plan says."""
+    if not refuted(samples, answers, evidence) or not statements:
+        return ""
+    return NO_RELATION if all(one.access == "" for one in statements) else ""
 
 
 def of_work(samples: Sequence[Sample], overhead: Sequence[Sample] = ()) -> str:

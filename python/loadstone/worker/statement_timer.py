@@ -43,15 +43,17 @@ class StatementTimer(Timer):
         operation is about; one isolated pass, which changes nothing."""
         texts = []
         structure = self.engine.capabilities.structures.get(block.storage)
-        # What stands in a heap is only scanned: there is no structure to be used or not.
-        shown = block.storage != "heap" and structure is not None and structure.in_plans
+        # What stands in a heap is only scanned: there is no structure to be used or not. A cold
+        # sample must read it; that its plan does not is told.
+        heap = block.storage == "heap"
+        shown = structure is not None and structure.in_plans
         # An engine may have to execute the statement to tell, which a limit forbids.
-        shown = shown and not block.limit_ns
+        shown = shown and not block.limit_ns and (not heap or block.temperature == "cold")
         for variation in block.variations:
             statement = self.translate(block, variation.text)
             plan = self.engine.explain(statement.text)
             paths = self.engine.access_paths(statement.text, plan) if shown else None
-            access = None if paths is None else ",".join(paths)
+            access = None if paths is None or (heap and paths) else ",".join(paths)
             texts.append(StatementText(variation.number, statement.text, plan, access))
         return texts
 
