@@ -27,6 +27,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--tries", default="60", metavar="N", help="mutate a record N times (unit, default 60)"
     )
     parser.addoption(
+        "--prepared",
+        action="store_true",
+        help="start commands where our modules are imported already (tests/cli)",
+    )
+    parser.addoption(
         "--seed", metavar="N", help=f"draw other cases: a number, or `random` (default {SEED})"
     )
 

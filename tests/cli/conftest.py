@@ -7,14 +7,16 @@ from pathlib import Path
 
 import pytest
 from desk import Desk
+from prepared_desk import PreparedDesk
 
 
 @pytest.fixture
-def desk() -> Iterator[Desk]:
+def desk(pytestconfig: pytest.Config) -> Iterator[Desk]:
     # Not in the closed folders of tmp_path: a server that drops to another user must get there.
     with tempfile.TemporaryDirectory(prefix="loadstone-cli-", dir="/var/tmp") as name:
         folder = Path(name)
         folder.chmod(0o711)
         environment = {key: value for key, value in os.environ.items() if not key.startswith("PG")}
         environment["LOADSTONE_SCRATCH"] = str(folder / "scratch")
-        yield Desk(folder, environment)
+        kind = PreparedDesk if pytestconfig.getoption("--prepared") else Desk
+        yield kind(folder, environment)
