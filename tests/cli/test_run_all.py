@@ -166,6 +166,7 @@ def cells(record: Path) -> list[tuple[object, ...]]:
         return connection.execute(query).fetchall()
 
 
+@pytest.mark.slow
 def test_a_run_killed_at_any_cell_is_resumed_in_its_benchmark(desk: Desk, chance: random.Random):
     arguments = with_plan(desk)
     for told in (1, chance.randint(1, 3), chance.randint(1, 2)):

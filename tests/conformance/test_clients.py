@@ -139,6 +139,15 @@ def test_every_client_is_held_to_the_contract() -> None:
     assert held == set(registry.client_names())
 
 
+# DuckDB's takes as long as all others together; the tests below ask it for all but the traversals.
+@pytest.mark.parametrize(
+    "client",
+    [
+        pytest.param(text, marks=[pytest.mark.slow] if text in (*SLOW, "duckdb") else [])
+        for text in VARIANTS
+    ],
+    indirect=True,
+)
 def test_every_declared_measure_sees_what_the_oracle_says(client: Client) -> None:
     wrong = {
         (measure, iteration): (seen, expected(measure, iteration))
