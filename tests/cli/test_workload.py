@@ -6,31 +6,15 @@ from pathlib import Path
 
 import pytest
 from desk import Desk
+from workload_fixture import CUSTOMER, made
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "workload.md"
 QUICK = ("--on", "sqlite", "--on", "duckdb", "--temperature", "warm", "--repeat", "2", "--rounds",
          "1", "--no-limits", "--no-overhead")  # fmt: skip
-CUSTOMER = """\
-id,name,city,since,active,credit
-1,Ann,Oslo,2020-01-05,true,100.50
-2,"Bo, B",Rome,2021-03-07,false,
-3,,Oslo,,true,2.25
-"""
-ORDERS = "id,customer,placed,total\n" + "".join(
-    f"{n},{n % 3 + 1},2024-{n % 12 + 1:02}-{n % 28 + 1:02} 10:15:00,{n * 7 % 100 + 0.1}\n"
-    for n in range(200)
-)
 
 
 def shop(desk: Desk) -> Path:
     """The folder of the document's example."""
-    folder = desk.folder / "shop"
-    folder.mkdir()
-    (folder / "customer.csv").write_text(CUSTOMER, encoding="utf-8")
-    (folder / "orders.csv").write_text(ORDERS, encoding="utf-8")
-    (text,) = re.findall(r"```toml\n(.*?)```", DOCUMENT.read_text("utf-8"), re.DOTALL)
-    (folder / "workload.toml").write_text(text, encoding="utf-8")
-    return folder
+    return made(desk.folder)
 
 
 def with_statement(desk: Desk, text: str) -> None:
@@ -56,11 +40,13 @@ def test_the_document_s_example_is_loaded_asked_and_agreed_on(desk: Desk) -> Non
     }  # fmt: skip
     assert {(one.basis, one.engines) for one in run.agreements} == {("agreed", "sqlite, duckdb")}
     texts = {(r.cell.operation, r.cell.variant): r.statements[0].text for r in run.results}
+    since = texts["orders-since", "sqlite"]
+    assert re.search(r"customer = [123] AND placed >= '2024-0[369]-01'$", since)
     assert "strftime" in texts["orders-by-month", "sqlite"]
     assert "month(placed)" in texts["orders-by-month", "duckdb"]
-    assert "8 of 8 answers as 2 engines agree" in " ".join(ran.stdout.split())
+    assert "12 of 12 answers as 2 engines agree" in " ".join(ran.stdout.split())
     page = desk.record.with_suffix(".html").read_text("utf-8")
-    assert "8 of 8 answers as 2 engines agree" in page
+    assert "12 of 12 answers as 2 engines agree" in page
     assert "agreed by sqlite and duckdb" in page
     assert not re.search(r"answers? right|oracle", ran.stdout + page)
 
@@ -180,11 +166,11 @@ def test_a_stored_answer_checks_an_engine_alone(desk: Desk) -> None:
     ran = desk.run("run", "./shop", *QUICK, "--record", str(desk.record), "--no-report")
     assert ran.returncode == 0, ran.stderr
     blessed = desk.run("bless", str(desk.record))
-    assert blessed.stdout == "shop/expected.json: the answers of 2 statements\n", blessed.stderr
+    assert blessed.stdout == "shop/expected.json: the answers of 3 statements\n", blessed.stderr
     alone = ("run", "./shop", "--on", "sqlite", *QUICK[4:], "--no-report", "--record")
     checked = desk.run(*alone, "b.loadstone")
     assert checked.returncode == 0, checked.stderr
-    assert "4 of 4 answers as stored" in " ".join(checked.stdout.split())
+    assert "6 of 6 answers as stored" in " ".join(checked.stdout.split())
     expected = folder / "expected.json"
     told = json.loads(expected.read_text("utf-8"))
     told["statements"]["revenue-by-city"]["answers"] = [[[2, "0" * 16]]]

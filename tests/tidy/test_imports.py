@@ -25,7 +25,7 @@ OWNERS = {
     "vl_convert": ("report/",),
     "jinja2": ("report/",),
     "msgspec": ("protocol/",),
-    "sqlglot": ("quel/", "workload/sql"),
+    "sqlglot": ("quel/", "workload/sql", "workload/parameters"),
     "statistics": ("analysis/", "machine/", "statistics/", "worker/"),  # a report computes nothing
 }
 PACKAGE = "python/loadstone/"

@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from workload_fixture import made
 
 from loadstone.cli import app
 
@@ -27,6 +28,15 @@ def shown(word: str) -> list[list[str]]:
     return list(found.values())
 
 
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that holds what the documents' commands name."""
+    made(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("place")
 @pytest.mark.parametrize(
     "words", [w for w in shown("run") if "--resume" not in w and w != ["run", "RUN"]], ids=" ".join
 )

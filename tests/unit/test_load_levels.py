@@ -26,6 +26,7 @@ class Three:
     default_scales = (1000, 10000)
     cold_samples = 3
     mixed = ("look", "probe")
+    workload = None
 
     def check_scale(self, edition, rows):
         pass

@@ -8,6 +8,7 @@ from typing import Any
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.presentation import Presentation
 from loadstone.plan.study import Decision
+from loadstone.plan.workload import Accepted
 from loadstone.record.budget import Budget
 
 
@@ -226,13 +227,15 @@ class UsersPoint:
 @dataclass(frozen=True, slots=True)
 class Agreement:
     """What the expected answers of a user's statement rest on (`plan.workload.BASES`): `engines`
-    are those that agree, or that answered, joined by commas; `words` say how others differ."""
+    are those that agree, or that answered, joined by commas; `words` say how others differ.
+    `answers` are those expected, by variation: the ways in which engines give it."""
 
     operation: str
     rows: int
     basis: str
     engines: str
     words: str
+    answers: tuple[tuple[Accepted, ...], ...] = ()
 
 
 LEFT_BEHIND = "left behind"

@@ -12,6 +12,7 @@ from loadstone.errors import InputError, RecordError
 from loadstone.plan.plan import SAMPLES_MAX, Cell, Plan
 from loadstone.plan.presentation import Presentation
 from loadstone.plan.study import Combination, Decision
+from loadstone.plan.workload import Accepted
 from loadstone.record import earlier_names
 from loadstone.record.budget import Budget, BudgetBlock, BudgetPart, BudgetRung, BudgetThread
 from loadstone.record.column import shown
@@ -262,8 +263,12 @@ def _sessions(source: _Source) -> tuple[Session, ...]:
 
 def _agreements(source: _Source) -> tuple[Agreement, ...]:
     """The latest session's of each statement."""
-    found = (Agreement(**row) for row in _in_session(source.rows("agreement")))
-    return tuple({(one.operation, one.rows): one for one in found}.values())
+    found = {}
+    for row in _in_session(source.rows("agreement")):
+        where = "agreement.answers"
+        answers = shaped(strict_json(row["answers"]), tuple[tuple[Accepted, ...], ...], where)
+        found[row["operation"], row["rows"]] = Agreement(**row | {"answers": answers})
+    return tuple(found.values())
 
 
 def _decision(row: dict[str, Any]) -> Decision:

@@ -227,6 +227,7 @@ TABLES = (
             Column("basis", one_of(BASES)),
             Column("engines", WORDS),
             Column("words", MESSAGE),
+            Column("answers", json_text(1 << 22)),
         ),
         since=10,
     ),

@@ -221,7 +221,8 @@ class Recorder:
 
     def agreements(self, agreements: Sequence[Agreement]) -> None:
         """What the expected answers of a user's statements rest on."""
-        self._many("agreement", [self._mine(**by_name(one)) for one in agreements])
+        rows = [by_name(one) | {"answers": json.dumps(one.answers)} for one in agreements]
+        self._many("agreement", [self._mine(**row) for row in rows])
 
     def cell(self, result: CellResult) -> None:
         """A cell has ended: all of it in one transaction."""

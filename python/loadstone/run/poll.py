@@ -38,9 +38,10 @@ def poll(
             answers.settle(statement, variation, votes)
     rows = plan.rows[0]
     return [
-        Agreement(name, rows, basis.basis, ", ".join(basis.engines), basis.words)
+        Agreement(name, rows, basis.basis, ", ".join(basis.engines), basis.words,
+                  answers.accepted(name))
         for name, basis in answers.bases.items()
-    ]
+    ]  # fmt: skip
 
 
 def _rows(executor: Executor, cell: Cell, variation: int) -> Rows:

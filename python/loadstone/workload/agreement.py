@@ -121,6 +121,14 @@ class AgreedAnswers:
             self._contents[relation] = answers.contents_of(rows)
         return self._contents[relation]
 
+    def accepted(self, statement: str) -> tuple[tuple[Accepted, ...], ...]:
+        """The expected answers to each variation: the ways in which engines give them."""
+        found: dict[int, dict[Answer, None]] = {}
+        for (name, variation, _), answer in self._expected.items():
+            if name == statement:
+                found.setdefault(variation, {})[answer] = None
+        return tuple(tuple(found[variation]) for variation in sorted(found))
+
     @property
     def bases(self) -> Mapping[str, Basis]:
         """By statement, those that engines were asked for."""

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from loadstone.errors import InputError
 from loadstone.plan.workload import DIVIDED, Accepted, Workload, WorkloadStatement
-from loadstone.record.model import BELIEVED, Run
+from loadstone.record.model import Run
 from loadstone.text.files import read_text, write_atomically
 from loadstone.text.numbers import plural
 from loadstone.text.shape import Most, shaped, strict_json
@@ -71,12 +71,11 @@ def bless(run: Run) -> str:
             f"there is no folder {file.parent} here",
             hint="call it from the folder in which the run was started",
         )
-    divided = {one.operation for one in run.agreements if one.basis == DIVIDED}
-    answers = {one.name: _answers(run, one) for one in workload.statements}
+    told = {one.operation: one for one in run.agreements if one.basis != DIVIDED}
     entries: dict[str, Any] = {
-        one.name: {"of": _of(workload, one), "answers": answers[one.name]}
+        one.name: {"of": _of(workload, one), "answers": told[one.name].answers}
         for one in workload.statements
-        if answers[one.name] and one.name not in divided
+        if one.name in told
     }
     if not entries:
         raise InputError("the record has no answer that could be stored")
@@ -85,19 +84,6 @@ def bless(run: Run) -> str:
     left = [one.name for one in workload.statements if one.name not in entries]
     without = f"; without {', '.join(left)}" if left else ""
     return f"{file}: the answers of {plural(len(entries), 'statement')}{without}"
-
-
-def _answers(run: Run, statement: WorkloadStatement) -> list[list[Accepted]]:
-    """By variation, from the first on, as long as there are some: each way in which an engine gives
-    the expected answer."""
-    found: dict[int, dict[Accepted, None]] = {}
-    for result in run.results:
-        if result.cell.operation == statement.name and result.status in (*BELIEVED, "invalid"):
-            for answer in result.answers:
-                expected = (answer.expected_rows, answer.expected_checksum)
-                found.setdefault(answer.variation, {})[expected] = None
-    first = next((n for n in range(len(statement.texts)) if n not in found), len(statement.texts))
-    return [list(found[n]) for n in range(first)]
 
 
 def _of(workload: Workload, statement: WorkloadStatement) -> str:

@@ -14,6 +14,13 @@ from loadstone.plan.workload import DIGITS, DataTable, OwnText, Workload, Worklo
 from loadstone.text.files import read_text
 from loadstone.text.shape import Most, Within, shaped
 from loadstone.workload import data, sql
+from loadstone.workload.parameters import (
+    SEED,
+    VARIATIONS,
+    VARIATIONS_MAX,
+    Parameter,
+    with_values,
+)
 
 FILE = "workload.toml"
 ONE = "query"
@@ -47,6 +54,8 @@ class StatementToml:
     dialect: str = ""
     digits: Annotated[int, Within(1, 15)] = DIGITS
     text: Mapping[str, Text] = field(default_factory=dict)
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    variations: Annotated[int, Within(1, VARIATIONS_MAX)] = VARIATIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +65,7 @@ class WorkloadToml:
     statement: tuple[StatementToml, ...]
     title: Annotated[str, Most(200)] = ""
     dialect: str = ""
+    seed: Annotated[int, Within(0, 2**63 - 1)] = SEED
     data: Mapping[str, TableToml] = field(default_factory=dict)
 
 
@@ -107,7 +117,10 @@ def of_one(text_or_file: str, files: Sequence[str]) -> Workload:
             hint="rename one; or write a workload.toml, where a table may have several files",
         )
     tables = tuple(data.described(name, "", own, {}) for name, own in by_name.items())
-    statement = _described(ONE, title, sql.GENERIC, text, {}, DIGITS, "--sql")
+    order, unchecked = sql.order_of(sql.parsed(text, sql.GENERIC, "--sql"))
+    statement = WorkloadStatement(
+        ONE, title, sql.GENERIC, (text,), order=order, order_unchecked=unchecked
+    )
     workload = Workload(title, "", tables, (statement,))
     check(workload, "--sql")
     return workload
@@ -163,21 +176,19 @@ def _statement(
             raise InputError(f"{where} has no text", hint=f"write sql = '''…''', or {beside}")
         text = read_text(beside, FILE_BYTES_MAX, "the statement")
     own = {sql.dialect_named(name, where): one for name, one in told.text.items()}
-    return _described(told.name, told.title or told.name, dialect, text, own, told.digits, where)
 
+    def filled(each: str, written_in: str) -> tuple[str, ...]:
+        return with_values(
+            each, written_in, told.parameters, told.name, whole.seed, told.variations, folder, where
+        )
 
-def _described(
-    name: str,
-    title: str,
-    dialect: str,
-    text: str,
-    own: Mapping[str, str],
-    digits: int,
-    where: str,
-) -> WorkloadStatement:
-    order, unchecked = sql.order_of(sql.parsed(text, dialect, where))
-    texts = tuple(OwnText(each, (one,)) for each, one in own.items())
-    return WorkloadStatement(name, title, dialect, (text,), texts, digits, order, unchecked)
+    texts = filled(text, dialect)
+    order, unchecked = sql.order_of(sql.parsed(texts[0], dialect, where))
+    others = tuple(OwnText(each, filled(one, each)) for each, one in own.items())
+    title = told.title or told.name
+    return WorkloadStatement(
+        told.name, title, dialect, texts, others, told.digits, order, unchecked
+    )
 
 
 def check(workload: Workload, where: str) -> None:

@@ -49,6 +49,11 @@ def parsed(text: str, dialect: str, where: str) -> exp.Query:
             f"{where} is no query (it begins with {text.split()[0][:20].upper()})",
             hint="only queries are measured; nothing of yours is changed",
         )
+    if (mark := tree.find(exp.Placeholder, exp.Parameter)) is not None:
+        raise InputError(
+            f"{where} has {mark.sql()[:60]}, and no such parameter",
+            hint="declare it under parameters: docs/workload.md",
+        )
     if any(tree.find_all(exp.Insert, exp.Update, exp.Delete, exp.Into)):
         raise InputError(f"{where} changes data", hint="only queries are measured")
     return tree
@@ -147,11 +152,12 @@ def for_engine(
 def _rename(tree: exp.Query, stored: Mapping[str, str], schema: str) -> None:
     there = {name.lower(): name_there for name, name_there in stored.items()}
     for table in list(_tables(tree)):
-        if table.name.lower() not in there:
+        stored_name = there.get(table.name.lower())
+        if stored_name is None or (stored_name == table.name and not schema):
             continue
         if not table.alias:
             table.set("alias", exp.TableAlias(this=table.this.copy()))
-        table.set("this", exp.to_identifier(there[table.name.lower()], quoted=True))
+        table.set("this", exp.to_identifier(stored_name, quoted=True))
         if schema:
             table.set("db", exp.to_identifier(schema, quoted=True))
 
