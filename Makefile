@@ -55,12 +55,12 @@ bench: $(VENV)/.installed $(VENV)/.tools ## measure our speed beside our peers'
 calibrate: $(VENV)/.installed $(VENV)/.tools ## plant differences, and count those found
 	$(BIN)/python selfbench/calibrate.py
 
-torture: ## test lode: a million histories, 200,000 crashes, 10,000 programs, all tactics
+torture: ## test lode: a million histories, 300,000 crashes, 10,000 programs, all tactics
 	LODE_HISTORIES=1000000 LODE_MIRRORED_HISTORIES=100000 \
 	  cargo test -p lode --release --locked --lib simulation:: -- --nocapture
 	LODE_CRASH_IMAGES=100000 LODE_MIRROR_IMAGES=10000 LODE_MIRROR_KILLS=30 LODE_RUNS=5000 \
 	  cargo test -p lode --release --locked \
-	  --test reliability --test transactions -- --include-ignored --show-output
+	  --test reliability --test transactions --test mapped -- --include-ignored --show-output
 	LODE_PROGRAMS=5000 cargo test -p lode-query --release --locked --test differential \
 	  -- --show-output
 

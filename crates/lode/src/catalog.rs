@@ -58,6 +58,8 @@ pub enum FileKind {
     Objects = 4,
     /// Rows column by column.
     Columns = 5,
+    /// A program's own bytes.
+    Region = 6,
 }
 
 impl FileKind {
@@ -69,6 +71,7 @@ impl FileKind {
             3 => Self::Hash,
             4 => Self::Objects,
             5 => Self::Columns,
+            6 => Self::Region,
             _ => return None,
         })
     }

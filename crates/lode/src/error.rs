@@ -150,6 +150,12 @@ pub enum LodeError {
         /// The page.
         page: PageNumber,
     },
+    /// Pages that are mapped as memory do not allow what was asked, or what was stored there.
+    #[error("{what}")]
+    Mapping {
+        /// Why, and what to do.
+        what: String,
+    },
     /// A record, key or object longer than a page can hold.
     #[error("{what} of {bytes} bytes is longer than the {bytes_max} that fit")]
     TooLong {

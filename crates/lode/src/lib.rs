@@ -54,6 +54,7 @@ mod heap;
 mod links;
 mod lock;
 mod log;
+mod mapped;
 mod mirror;
 mod named;
 mod objects;
@@ -63,6 +64,7 @@ mod page_number;
 mod pages;
 mod random;
 mod recovery;
+mod region;
 pub mod remote;
 pub mod server;
 mod shared;
@@ -89,8 +91,9 @@ pub use heap::{
 pub use links::{Joined, LinkField, Links};
 pub use objects::{CountedReferences, Objects, References};
 pub use pages::{PageRead, PageWrite, Pinned};
+pub use region::Region;
 pub use tactics::Tactics;
-pub use transaction::{Interrupt, Reading, Writing};
+pub use transaction::{Interrupt, MappedReading, Mapping, Reading, Writing};
 pub use view::View;
 pub use walk::{Ahead, Edges};
 

@@ -11,6 +11,7 @@ use crate::heap::Heap;
 use crate::objects::Objects;
 use crate::page::{FileNumber, PageNumber};
 use crate::pages::{PageRead, PageWrite};
+use crate::region::Region;
 use crate::remote::RemoteWriting;
 use crate::transaction::{LockSource, ReadTransaction, Writing};
 
@@ -64,6 +65,7 @@ pub const fn kind_word(kind: FileKind) -> &'static str {
         FileKind::Hash => "hash",
         FileKind::Objects => "objects",
         FileKind::Columns => "columns",
+        FileKind::Region => "region",
     }
 }
 
@@ -103,6 +105,18 @@ impl Named for Btree {
     }
 }
 
+impl Named for Region {
+    const KIND: FileKind = FileKind::Region;
+
+    fn make(pages: &mut impl PageWrite, file: FileNumber) -> Result<PageNumber> {
+        Self::create(pages, file).map(Self::root)
+    }
+
+    fn at(file: FileNumber, root: PageNumber) -> Self {
+        Self::open(file, root)
+    }
+}
+
 impl Named for Hash {
     const KIND: FileKind = FileKind::Hash;
 
@@ -122,6 +136,7 @@ macro_rules! files {
         files!(@one $open, $suffix, [$($mutable)?], objects, Objects, "file of objects");
         files!(@one $open, $suffix, [$($mutable)?], btree, Btree, "B+tree");
         files!(@one $open, $suffix, [$($mutable)?], hash, Hash, "hash index");
+        files!(@one $open, $suffix, [$($mutable)?], region, Region, "region");
     };
     (@one $open:ident, $suffix:literal, [$($mutable:tt)?],
         $method:ident, $type:ty, $what:literal) => {

@@ -65,6 +65,8 @@ pub enum PageKind {
     HashBucket = 9,
     /// Rows column by column: the root, a chunk's header, values.
     Columns = 10,
+    /// A program's own bytes, and the lists of the pages that have them.
+    Region = 11,
 }
 
 impl PageKind {
@@ -82,6 +84,7 @@ impl PageKind {
             8 => Self::HashDirectory,
             9 => Self::HashBucket,
             10 => Self::Columns,
+            11 => Self::Region,
             _ => return None,
         })
     }

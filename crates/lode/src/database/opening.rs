@@ -17,7 +17,7 @@ use crate::recovery::recover;
 use crate::shared::{Changes, Shared};
 use crate::superblock::{self, Superblock};
 use crate::tactics::{self, HugePages, Mirroring, Tactics};
-use crate::{catalog, space};
+use crate::{catalog, mapped, space};
 
 /// The largest volume: 64 GiB. Only addresses are reserved for it.
 pub(crate) const PAGES_MAX: PageNumber = 1 << 24;
@@ -208,6 +208,7 @@ impl Database {
     }
 
     fn new(files: &Files, log: Log, superblock: Superblock, tactics: &Tactics) -> Result<Self> {
+        mapped::prepare(tactics.detect)?;
         let options = BufferOptions {
             cache_bytes: tactics.cache.0,
             replacement: tactics.replacement,

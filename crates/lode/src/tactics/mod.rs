@@ -8,6 +8,7 @@ mod bulk;
 mod cache;
 mod checkpoint;
 pub mod describe;
+mod detect;
 mod disk;
 mod durability;
 mod extent;
@@ -31,6 +32,7 @@ pub use bulk::Bulk;
 pub use cache::CacheBytes;
 pub use checkpoint::CheckpointBytes;
 pub use describe::{Description, Value};
+pub use detect::Detect;
 pub use disk::Opening;
 pub use durability::Durability;
 pub use extent::ExtentPages;
@@ -51,6 +53,8 @@ use describe::Tactic;
 pub struct Tactics {
     /// What a transaction writes to the log.
     pub log: Logging,
+    /// How stores to mapped pages are found.
+    pub detect: Detect,
     /// How new pages reach the disk.
     pub bulk: Bulk,
     /// When a commit is durable.
@@ -84,10 +88,10 @@ pub struct Tactics {
 macro_rules! for_each_tactic {
     ($do:ident) => {
         $do! {
-            log: Logging, bulk: Bulk, durability: Durability, locks: Grain, disk: Opening,
-            mirror: Mirroring, cache: CacheBytes, huge_pages: HugePages, replacement: Replacement,
-            swizzle: Swizzle, prefetch: Prefetch, extent: ExtentPages, read_ahead: ReadAhead,
-            checkpoint: CheckpointBytes,
+            log: Logging, detect: Detect, bulk: Bulk, durability: Durability, locks: Grain,
+            disk: Opening, mirror: Mirroring, cache: CacheBytes, huge_pages: HugePages,
+            replacement: Replacement, swizzle: Swizzle, prefetch: Prefetch, extent: ExtentPages,
+            read_ahead: ReadAhead, checkpoint: CheckpointBytes,
         }
     };
 }
@@ -146,11 +150,16 @@ impl Tactics {
     ///
     /// # Errors
     ///
-    /// [`LodeError::Tactic`] if the cache cannot hold a few extents that read-ahead brings in, and
-    /// where this build cannot prefetch.
+    /// [`LodeError::Tactic`] if the cache cannot hold a few extents that read-ahead brings in,
+    /// where this build cannot prefetch, and where no range is said that is to be logged.
     pub fn check(&self) -> Result<()> {
         if self.prefetch == Prefetch::On && !prefetch::IS_POSSIBLE {
             let what = "prefetch=on asks an x86-64 processor, and this is another: leave it off";
+            return Err(LodeError::Tactic { what: what.to_owned() });
+        }
+        if self.log == Logging::SetRange && self.detect != Detect::Explicit {
+            let what = "log=set-range logs what a program says, and detect=sigsegv and kernel are \
+                        for programs that say nothing: choose detect=explicit, or another log";
             return Err(LodeError::Tactic { what: what.to_owned() });
         }
         let ahead_bytes = u64::from(self.read_ahead_pages()) * PAGE_BYTES as u64;

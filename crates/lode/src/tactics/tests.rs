@@ -45,7 +45,12 @@ fn what_is_not_known_is_told_with_what_is() {
     let message = |text: &str| text.parse::<Tactics>().unwrap_err().to_string();
     assert!(message("log=maybe").contains("page-diff, page-grain"));
     assert!(message("locks=table").contains("locks=database"));
-    assert!(message("lgo=page-diff").contains("log, bulk, durability"));
+    assert!(message("lgo=page-diff").contains("log, detect, bulk, durability"));
+    for detect in ["sigsegv", "kernel"] {
+        let refused = message(&format!("log=set-range&detect={detect}"));
+        assert!(refused.contains("detect=explicit"), "{refused}");
+        assert!(format!("log=page-grain&detect={detect}").parse::<Tactics>().is_ok());
+    }
     assert!(message("cache=1").contains("65536"));
     assert!(message("cache=99999999999GiB").contains("not known"));
     assert!(message("extent=5").contains("4, 8, 16"));

@@ -24,6 +24,9 @@ impl Writing {
         self.failure.check()?;
         self.lock_set.source().check_interrupted()?;
         // Where this fails, dropping takes the changes back.
+        if !self.mapped.is_empty() {
+            self.take_stores()?;
+        }
         let Some(commit) = self.log_commit()? else {
             self.end();
             return Ok(());

@@ -17,12 +17,15 @@ mod failure;
 mod interrupt;
 mod local_locks;
 mod lock_set;
+mod mapped;
+mod mapping;
 mod reading;
 mod writing;
 
 pub use interrupt::Interrupt;
 pub use local_locks::LocalLocks;
 pub use lock_set::{HeldLocks, LockSource};
+pub use mapping::{MappedReading, Mapping};
 pub use reading::{ReadTransaction, Reading};
 pub use writing::Writing;
 

@@ -9,6 +9,7 @@ use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::local_locks::LocalLocks;
 use super::lock_set::{LockSet, LockSource};
+use super::mapped::Mapped;
 use super::reading::Reading;
 use crate::buffer::{Buffer, Latched};
 use crate::error::{LodeError, Result};
@@ -34,6 +35,8 @@ pub struct Writing {
     pub(super) changed: Vec<PageNumber>,
     pub(super) begun: Cell<bool>,
     pub(super) failure: Failure,
+    /// Pages that the program stores to.
+    pub(super) mapped: Vec<Mapped>,
     salt: u64,
     swizzles: bool,
     prefetches: bool,
@@ -49,6 +52,7 @@ impl Writing {
             changed: Vec::new(),
             begun: Cell::new(false),
             failure: Failure::default(),
+            mapped: Vec::new(),
             salt: superblock::salt(shared.superblock.identity),
             swizzles: shared.tactics.swizzle == Swizzle::On,
             prefetches: shared.tactics.prefetch == Prefetch::On,

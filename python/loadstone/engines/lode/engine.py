@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
     from loadstone.plan.variant import Variant
 
-ELSEWHERE = ("place", "swizzle", "prefetch")
-"""Tactics of lode that no statement can tell apart: of clients, and of walks along references."""
+ELSEWHERE = ("place", "swizzle", "prefetch", "detect")
+"""Tactics of lode that no statement can tell apart: of clients, of walks along references, and of
+pages that a program maps as memory."""
 _TYPES = {"int2": "i2", "int4": "i4", "int8": "i8"}
 _CHARACTERS = re.compile(r"char\(([0-9]+)\)")
 _WORD = re.compile(r"[a-z_][a-z0-9_]*")

@@ -1,0 +1,197 @@
+//! Pages of a transaction as plain memory: [`Writing::map`].
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::lock_set::LockSource;
+use super::mapped::{Mapped, MappedPage, copy_to, sum_of};
+use super::reading::ReadTransaction;
+use super::writing::Writing;
+use crate::error::{LodeError, Result};
+use crate::lock::Mode;
+use crate::mapped::Area;
+use crate::page::{HEADER_BYTES, PAGE_BYTES, PageBytes, PageNumber};
+use crate::pages::{PageRead, PageWrite};
+use crate::tactics::{Detect, Logging};
+use crate::view::View;
+
+/// Names pages that a transaction has mapped, for as long as that runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mapping {
+    number: usize,
+    transaction: u64,
+}
+
+/// Pages as memory that is only read, in a transaction that reads: a copy of each. A store there
+/// ends the process as any store to read-only memory does.
+pub struct MappedReading(Area);
+
+impl std::ops::Deref for MappedReading {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.0.bytes()
+    }
+}
+
+impl Writing {
+    /// Map pages as plain memory, one after another, each 4,096 bytes as it is now in this
+    /// transaction. The first 32 of each are the page's header, which is not the program's; what is
+    /// changed of the others ([`Writing::memory`], [`Writing::changing`]) is part of the
+    /// transaction when it commits, and not seen by its other operations before. All pages are
+    /// locked to be changed.
+    ///
+    /// # Errors
+    ///
+    /// [`LodeError::Mapping`] for a page twice, [`LodeError::Limit`] where the system gives no more
+    /// memory mappings; as of reading the pages.
+    pub fn map(&mut self, pages: &[PageNumber]) -> Result<Mapping> {
+        let mut known: BTreeSet<PageNumber> =
+            self.mapped.iter().flat_map(|one| &one.pages).map(|one| one.page).collect();
+        if let Some(twice) = pages.iter().find(|&&page| !known.insert(page)) {
+            return Err(twice_error(*twice));
+        }
+        if pages.is_empty() {
+            let what = "there is no page to map: name some (Region::extend makes them)".to_owned();
+            return Err(LodeError::Mapping { what });
+        }
+        let mut area = Area::new(pages.len())?;
+        let mut mapped = Vec::with_capacity(pages.len());
+        for (&page, into) in pages.iter().zip(area.bytes_mut().as_chunks_mut().0) {
+            self.lock(page, Mode::Exclusive)?;
+            copy_to(self, page, into)?;
+            let is_own = !self.changed.is_empty() && self.shared().changes.has_changed(page);
+            mapped.push(MappedPage { page, sum: is_own.then(|| sum_of(into)) });
+        }
+        area.watch(self.shared().tactics.detect)?;
+        self.mapped.push(Mapped { area, pages: mapped, said: Vec::new() });
+        Ok(Mapping { number: self.mapped.len() - 1, transaction: self.number() })
+    }
+
+    /// The mapped pages as memory to store to; stores are found out as `detect` says.
+    ///
+    /// # Errors
+    ///
+    /// [`LodeError::Mapping`] under `detect=explicit`, where a program says the range
+    /// ([`Writing::changing`]), and for another transaction's mapping.
+    pub fn memory(&mut self, mapping: Mapping) -> Result<&mut [u8]> {
+        if self.shared().tactics.detect == Detect::Explicit {
+            let what = "detect=explicit finds no stores: say the range that changes \
+                        (Writing::changing), or open the database with detect=sigsegv or kernel";
+            return Err(LodeError::Mapping { what: what.to_owned() });
+        }
+        Ok(self.mapped_mut(mapping)?.area.bytes_mut())
+    }
+
+    /// A range of the mapped pages, to be changed. With `detect=explicit` it is what was said: with
+    /// `log=set-range` it is logged as it is at the commit, however often it was said. It
+    /// lies within the bytes of one page behind the header.
+    ///
+    /// # Errors
+    ///
+    /// [`LodeError::Mapping`] for a range that does not, and for another transaction's mapping.
+    pub fn changing(&mut self, mapping: Mapping, range: Range<usize>) -> Result<&mut [u8]> {
+        let says = self.shared().tactics.detect == Detect::Explicit;
+        let mapped = self.mapped_mut(mapping)?;
+        let within = page_range(&range, mapped.area.pages())?;
+        if says {
+            mapped.said.push(within);
+        }
+        Ok(&mut mapped.area.bytes_mut()[range])
+    }
+
+    /// The mapped pages, to be read.
+    ///
+    /// # Errors
+    ///
+    /// [`LodeError::Mapping`] for another transaction's mapping.
+    pub fn memory_of(&self, mapping: Mapping) -> Result<&[u8]> {
+        self.lock_set.source().check_owner()?;
+        let is_own = mapping.transaction == self.number();
+        let mapped = self.mapped.get(mapping.number).filter(|_| is_own);
+        mapped.map(|mapped| mapped.area.bytes()).ok_or_else(not_mine)
+    }
+
+    fn mapped_mut(&mut self, mapping: Mapping) -> Result<&mut Mapped> {
+        self.lock_set.source().check_owner()?;
+        let is_own = mapping.transaction == self.number();
+        self.mapped.get_mut(mapping.number).filter(|_| is_own).ok_or_else(not_mine)
+    }
+
+    /// What was stored to mapped pages becomes the transaction's changes.
+    pub(super) fn take_stores(&mut self) -> Result<()> {
+        let is_said = self.shared().tactics.detect == Detect::Explicit;
+        let by_range = is_said && self.shared().tactics.log == Logging::SetRange;
+        for mapped in std::mem::take(&mut self.mapped) {
+            if by_range {
+                for (at, range) in &mapped.said {
+                    mapped.check(self, *at)?;
+                    let bytes = &mapped.area.page(*at)[range.clone()];
+                    let place = |_: &PageBytes| Ok(range.clone());
+                    let put = |into: &mut [u8]| into.copy_from_slice(bytes);
+                    self.write_range(mapped.pages[*at].page, place, put)??;
+                }
+                continue;
+            }
+            for (at, is_sure) in mapped.changed(is_said)? {
+                mapped.check(self, at)?;
+                let (page, bytes) = (mapped.pages[at].page, mapped.area.page(at));
+                let is_same = !is_sure && self.read(page, |view| is_as(view, bytes))?;
+                if !is_same {
+                    let own = HEADER_BYTES..PAGE_BYTES;
+                    self.write(page, |into| into[own.clone()].copy_from_slice(&bytes[own]))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<S: LockSource> ReadTransaction<S> {
+    /// Map pages as memory to be read: a copy of each, one after another.
+    ///
+    /// # Errors
+    ///
+    /// [`LodeError::Limit`] where the system gives no more memory mappings; as of reading the
+    /// pages.
+    pub fn map(&self, pages: &[PageNumber]) -> Result<MappedReading> {
+        let mut area = Area::new(pages.len())?;
+        for (&page, into) in pages.iter().zip(area.bytes_mut().as_chunks_mut().0) {
+            copy_to(self, page, into)?;
+        }
+        area.close()?;
+        Ok(MappedReading(area))
+    }
+}
+
+fn is_as(view: View<'_>, bytes: &PageBytes) -> bool {
+    view.compare(HEADER_BYTES, PAGE_BYTES - HEADER_BYTES, &bytes[HEADER_BYTES..]).is_eq()
+}
+
+/// Page and range in it, if the range keeps to the bytes of one page behind its header.
+fn page_range(range: &Range<usize>, pages: usize) -> Result<(usize, Range<usize>)> {
+    let (at, start) = (range.start / PAGE_BYTES, range.start % PAGE_BYTES);
+    let is_within = range.start <= range.end
+        && range.end <= pages.saturating_mul(PAGE_BYTES)
+        && start >= HEADER_BYTES
+        && range.end - range.start <= PAGE_BYTES - start;
+    if is_within {
+        return Ok((at, start..start + (range.end - range.start)));
+    }
+    let what = format!(
+        "bytes {} to {} of {pages} mapped pages are not of one page behind its header of \
+         {HEADER_BYTES}: say one range for each page",
+        range.start, range.end
+    );
+    Err(LodeError::Mapping { what })
+}
+
+fn twice_error(page: PageNumber) -> LodeError {
+    let what = format!("page {page} is mapped already in this transaction: use that mapping");
+    LodeError::Mapping { what }
+}
+
+fn not_mine() -> LodeError {
+    let what = "the mapping is another transaction's: map the pages in this one";
+    LodeError::Mapping { what: what.to_owned() }
+}

@@ -1,0 +1,169 @@
+//! What a store costs the log, and what is refused.
+
+use std::sync::Arc;
+use std::thread;
+
+use lode::internals::disk::Memory;
+use lode::internals::page::{self, PAGE_BYTES};
+use lode::tactics::Detect;
+use lode::{Database, LodeError, PageWrite, Region};
+
+use crate::setup::{PAGE_DATA, combinations, contents, create, store, tactics};
+
+fn in_memory(text: &str) -> Database {
+    Database::on(Arc::new(Memory::new()), Arc::new(Memory::new()), &tactics(text)).unwrap()
+}
+
+fn detect_of(database: &Database) -> Detect {
+    database.tactics().detect
+}
+
+fn log_bytes(database: &Database) -> u64 {
+    database.counters().unwrap().log.record_bytes
+}
+
+/// What a transaction of stores logs.
+fn logged(text: &str, pages: usize, stores: impl Fn(&mut dyn FnMut(usize, usize, &[u8]))) -> u64 {
+    let database = in_memory(text);
+    let numbers = create(&database, pages);
+    let before = log_bytes(&database);
+    let mut writing = database.writing();
+    let mapping = writing.map(&numbers).unwrap();
+    stores(&mut |at, offset, bytes| {
+        store(&mut writing, detect_of(&database), mapping, at, offset, bytes);
+    });
+    writing.commit().unwrap();
+    log_bytes(&database) - before
+}
+
+/// Four stores that end with what was there, on each of ten pages: Rhino's T2c.
+#[test]
+fn a_value_that_is_set_back_is_logged_as_the_scheme_says() {
+    let stores = |store: &mut dyn FnMut(usize, usize, &[u8])| {
+        for at in 0..10 {
+            for round in 1..=4_u8 {
+                store(at, 100, &[round % 4; 8]);
+            }
+        }
+    };
+    for text in combinations() {
+        let bytes = logged(text, 12, stores);
+        if text.contains("page-diff") {
+            assert_eq!(bytes, 0, "{text}");
+        } else if text.contains("page-grain") {
+            assert_eq!(bytes, 10 * 2 * (4_080 + 44_u64).next_multiple_of(8) + 32, "{text}");
+        } else {
+            assert_eq!(bytes, 10 * (40 + 4 * 12) + 32, "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_store_that_stays_costs_what_it_changes_and_reading_costs_nothing() {
+    for text in combinations() {
+        let one = logged(text, 4, |store| store(2, 8, &[9; 8]));
+        let expected = match text {
+            _ if text.contains("page-grain") => 2 * 4_128 + 32,
+            _ => 40 + 16 + 32,
+        };
+        assert_eq!(one, expected, "{text}");
+        assert_eq!(logged(text, 4, |_| ()), 0, "{text}");
+    }
+}
+
+#[test]
+fn threads_share_a_mapping_and_two_databases_a_process() {
+    for text in combinations().into_iter().filter(|text| !text.contains("explicit")) {
+        let databases = [in_memory(text), in_memory(text)];
+        let pages = databases.each_ref().map(|database| create(database, 32));
+        let mut writings = databases.each_ref().map(Database::writing);
+        let mut memory: Vec<&mut [u8]> = writings
+            .iter_mut()
+            .zip(&pages)
+            .map(|(writing, pages)| {
+                let mapping = writing.map(pages).unwrap();
+                writing.memory(mapping).unwrap()
+            })
+            .collect();
+        thread::scope(|scope| {
+            for memory in &mut memory {
+                for (at, page) in memory.chunks_mut(PAGE_BYTES).enumerate() {
+                    scope.spawn(move || page[Region::DATA].fill(at as u8 + 1));
+                }
+            }
+        });
+        for writing in writings {
+            writing.commit().unwrap();
+        }
+        for database in &databases {
+            let bytes = contents(database).unwrap();
+            assert!(
+                bytes
+                    .chunks(PAGE_DATA)
+                    .enumerate()
+                    .all(|(at, page)| { page.iter().all(|&byte| byte == at as u8 + 1) })
+            );
+        }
+    }
+}
+
+#[test]
+fn a_transaction_that_is_given_up_leaves_nothing() {
+    for text in combinations() {
+        let database = in_memory(text);
+        let pages = create(&database, 3);
+        let mut writing = database.writing();
+        let mapping = writing.map(&pages).unwrap();
+        store(&mut writing, detect_of(&database), mapping, 1, 0, &[1; 100]);
+        writing.rollback().unwrap();
+        assert_eq!(contents(&database).unwrap(), vec![0; 3 * PAGE_DATA], "{text}");
+    }
+}
+
+#[test]
+fn what_would_damage_or_lose_something_is_told_and_nothing_is_committed() {
+    for text in combinations() {
+        let database = in_memory(text);
+        let pages = create(&database, 3);
+        let is_explicit = detect_of(&database) == Detect::Explicit;
+        let mut writing = database.writing();
+        let mapping = writing.map(&pages).unwrap();
+        let told = |error: LodeError| error.to_string();
+        assert!(told(writing.map(&pages[1..2]).unwrap_err()).contains("mapped already"));
+        assert!(told(writing.map(&[]).unwrap_err()).contains("no page"));
+        for range in [0..8, 31..40, 4_090..4_100, 3 * 4_096 + 40..3 * 4_096 + 48] {
+            let refused = writing.changing(mapping, range).map(|_| ()).unwrap_err();
+            assert!(told(refused).contains("behind its header"), "{text}");
+        }
+        assert_eq!(writing.memory(mapping).is_err(), is_explicit);
+        writing.commit().unwrap();
+        let mut other = database.writing();
+        assert!(told(other.memory_of(mapping).unwrap_err()).contains("another transaction's"));
+        let mapping = other.map(&pages).unwrap();
+        if is_explicit {
+            other.rollback().unwrap();
+        } else {
+            other.memory(mapping).unwrap()[4_096 + 20] ^= 1;
+            let refused = told(other.commit().unwrap_err());
+            assert!(refused.contains(&format!("the header of page {}", pages[1])), "{refused}");
+        }
+        assert_eq!(contents(&database).unwrap(), vec![0; 3 * PAGE_DATA], "{text}");
+    }
+}
+
+/// Of a page that the transaction had changed before it mapped it, a call would be lost.
+#[test]
+fn a_call_beside_a_store_is_told() {
+    for text in combinations() {
+        let database = in_memory(text);
+        let pages = create(&database, 2);
+        let mut writing = database.writing();
+        writing.write(pages[0], |bytes| page::put_u64(bytes, 64, 1)).unwrap();
+        let mapping = writing.map(&pages).unwrap();
+        store(&mut writing, detect_of(&database), mapping, 0, 0, &[2; 8]);
+        writing.write(pages[0], |bytes| page::put_u64(bytes, 64, 3)).unwrap();
+        let refused = writing.commit().unwrap_err().to_string();
+        assert!(refused.contains("by a store"), "{text}: {refused}");
+        assert_eq!(contents(&database).unwrap(), vec![0; 2 * PAGE_DATA], "{text}");
+    }
+}
