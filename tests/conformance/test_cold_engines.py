@@ -3,6 +3,8 @@
 On a disk that reads far ahead, opening a small LMDB or DuckDB file brings in all of it.
 """
 
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,6 +18,7 @@ from loadstone import _core
 from loadstone.benchmarks.base import table_of
 from loadstone.benchmarks.oo1.database import Database
 from loadstone.engines.capabilities import Attribute, Table
+from loadstone.engines.lode.engine import LodeEngine
 from loadstone.engines.system import System
 from loadstone.machine import facts, page_cache
 from loadstone.plan.variant import Variant
@@ -137,5 +140,71 @@ def test_a_statement_meets_none_of_its_data_in_memory(name: str, folder: Path) -
         counted = Count(engine)
         variations = [Variation(i, QUERY, "", 1, "unknown") for i in range(2)]
         assert_proved(cold(StatementTimer(engine, counted), variations), counted)
+    finally:
+        engine.remove()
+
+
+def read_by_calls() -> int:
+    (line,) = (one for one in Path("/proc/self/io").read_text().splitlines() if "rchar" in one)
+    return int(line.split()[1])
+
+
+@pytest.mark.parametrize("tactic", [("disk", "direct"), ("disk", "buffered"), ("mirror", "idle")])
+@pytest.mark.parametrize("relations", [1, 30])
+def test_lode_opens_with_its_headers_and_two_pages_of_its_catalog(
+    relations: int, tactic: tuple[str, str], folder: Path
+) -> None:
+    """What is taken off the bound of the data in its memory is what it read, and no more."""
+    engine = LodeEngine(Variant("lode", (tactic,)), folder, "run1")
+    engine.start()
+    try:
+        for number in range(relations):
+            engine.run(f"create r{number} (a = i4, b = c100)")
+            engine.run(f'append to r{number} (a = {number}, b = "x")')
+        engine.stop()
+        before = read_by_calls()
+        engine.start()
+        catalog_bytes = read_by_calls() - before - engine.header_bytes()
+        assert 8_192 <= catalog_bytes < 8_192 + 4_096  # the rest is the reading of /proc itself
+    finally:
+        engine.remove()
+
+
+HOLDER = """
+import mmap, sys
+with open(sys.argv[1], "rb") as file:
+    held = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+    print(sum(held[at] for at in range(0, len(held), 4096)) >= 0, flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("copy", ["relations.lode", "relations.lode-mirror/relations.lode"])
+def test_a_copy_that_another_program_holds_is_no_proof(copy: str, folder: Path) -> None:
+    """The second as the first: either may be read."""
+    engine = LodeEngine(Variant("lode", (("mirror", "idle"),)), folder, "run1")
+    attributes = tuple(
+        Attribute(*pair) for pair in _core.attributes("wisconsin", "1993", "tenktup1")
+    )
+    table = Table(table_of("tenktup1", "heap", ROWS), attributes)
+    engine.start()
+    try:
+        engine.load(table, pa.RecordBatchReader.from_stream(
+            _core.RelationStream("wisconsin", "1993", "tenktup1", ROWS)))  # fmt: skip
+        engine.settle([table.name])
+        counted = Count(engine)
+        timer, variations = StatementTimer(engine, counted), [Variation(0, QUERY, "", 1, "unknown")]
+        assert_proved(cold(timer, variations), counted)
+        with subprocess.Popen(
+            [sys.executable, "-c", HOLDER, str(folder / copy)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        ) as holder:  # fmt: skip
+            assert holder.stdout is not None
+            assert holder.stdout.readline() == "True\n"
+            found = cold(timer, variations)
+            holder.communicate()
+        assert not found.proved
+        assert "another process may have them mapped" in found.reason
+        assert found.resident_at_clock
     finally:
         engine.remove()

@@ -10,7 +10,7 @@ from loadstone.clients.oo1.declared import capabilities, own_tactics
 from loadstone.clients.rust.embedded import ONE_KEY, RustClient, client_errors
 from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
 from loadstone.engines.capabilities import Capabilities
-from loadstone.engines.lode.engine import described
+from loadstone.engines.lode.engine import HEADER_BYTES, described
 from loadstone.engines.lode.server import PageServer, end_orphan
 
 if TYPE_CHECKING:
@@ -110,6 +110,10 @@ class LodeClient(RustClient):
         if not self._is_served():
             return super().size_bytes()
         return sum(path.stat().st_size for path in self.files())
+
+    def header_bytes(self) -> int:
+        """Of the files, where this process opens them."""
+        return 0 if self._is_served() else HEADER_BYTES
 
     def processes(self) -> Sequence[int]:
         """The server, where there is one."""

@@ -44,6 +44,13 @@ _RESERVED = frozenset(
 OF_FILES = frozenset({"extent", "layout", "mirror"})
 """The tactics by which files look otherwise. Contents do not depend on any other."""
 
+HEADER_BYTES = 8_192 + 4_096 + 98_304
+"""What each opening of a closed database reads beside its catalog: the headers of the volume and of
+the log, and the part of the log in which a crash could have left a record."""
+
+STATE_BYTES = 8_192
+"""Of a copy: the state of both, which says whether they are alike."""
+
 STUDIES: Mapping[str, Mapping[str, Any]] = tomllib.loads(
     Path(__file__).with_name(tactic.FILE).read_text(encoding="utf-8")
 )
@@ -265,12 +272,13 @@ class LodeEngine(Engine):
         return self._open().used_bytes()
 
     def header_bytes(self) -> int:
-        """Of a mirrored database both logs: opening compares them, and once closed they hold
-        nothing."""
+        """The headers, and where the log's end is looked for; of a mirrored database those of each
+        copy and once more of the one that is opened, and both logs, which `start` compares and
+        which hold nothing once closed."""
         if self._open().mirror is None:
-            return 0
+            return HEADER_BYTES
         logs = [path for path in self.files() if path.name.endswith("-log")]
-        return sum(path.stat().st_size for path in logs)
+        return sum(path.stat().st_size for path in logs) + 3 * HEADER_BYTES + 2 * STATE_BYTES
 
     @contextmanager
     def another(self) -> Iterator[Engine]:
