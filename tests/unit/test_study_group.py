@@ -66,6 +66,9 @@ class Script:
         self.forks.append([cell.variant for cell in cells])
         return [Outcome() for _ in cells]
 
+    def refused(self, cell: Cell) -> Outcome | None:
+        return None
+
     def explain(self, cell: Cell, *, briefly: bool = False) -> Outcome:
         del briefly
         return Outcome()
