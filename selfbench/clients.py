@@ -35,7 +35,7 @@ Costs = Mapping[str, float]
 HUGE = """
 import resource, sys
 from loadstone import _core
-client = _core.Client(sys.argv[1], sys.argv[2], [], parts=int(sys.argv[3]))
+client = _core.oo1_client(sys.argv[1], sys.argv[2], [], parts=int(sys.argv[3]))
 before_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 elapsed_ns = client.load()
 after_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -53,7 +53,7 @@ def examples() -> Path:
 
 def null_operation(samples: int = 200) -> None:
     """What the loop takes for a call into an engine that does nothing."""
-    client = _core.Client("null", "", [], PARTS)
+    client = _core.oo1_client("null", "", [], PARTS)
     found = []
     for iteration in range(samples):
         elapsed_ns, _, _, _, calls, _, _ = client.measure("nothing", iteration)

@@ -78,7 +78,7 @@ def _costs(name: str, folder: Path, programs: Path, parts: int) -> Cost:
 
 def durable_inserts(folder: Path) -> None:
     """OO1's insert measure with its commit, beside one append and sync of a plain file."""
-    client = _core.Client("lode", str(folder / "insert"), [("durability", "full")], PARTS)
+    client = _core.oo1_client("lode", str(folder / "insert"), [("durability", "full")], PARTS)
     client.load()
     ours, syncs = [], []
     plain = os.open(folder / "plain", os.O_CREAT | os.O_WRONLY | os.O_APPEND)
@@ -103,7 +103,7 @@ def cliff(folder: Path) -> None:
     longer fits it, the paper's cliff."""
     for parts in (PARTS, PARTS_LARGE, PARTS_HUGE):
         path = folder / f"cliff-{parts}"
-        client = _core.Client("lode", str(path), [("cache", str(CACHE_CAP))], parts)
+        client = _core.oo1_client("lode", str(path), [("cache", str(CACHE_CAP))], parts)
         load_s = client.load() / 1e9
         for iteration in range(2):
             lookup, traversal = (

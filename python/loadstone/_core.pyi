@@ -8,72 +8,20 @@ __version__: str
 build_profile: str
 
 __all__ = [
-    "Client",
-    "ClientError",
-    "ClientGapError",
-    "IdleStates",
-    "LodeBtree",
-    "LodeDatabase",
-    "LodeHash",
-    "LodeHeap",
-    "LodeLinks",
-    "LodeObjects",
-    "LodeRemote",
-    "LodeRows",
-    "LodeServer",
-    "LodeStatement",
-    "LodeTransaction",
-    "Meter",
-    "Oo1Oracle",
-    "Oracle",
-    "QuelError",
-    "RelationStream",
-    "Sampler",
-    "SpeedProbe",
-    "Tally",
-    "__version__",
-    "allocator",
-    "answer_of_rows",
-    "answer_of_stream",
-    "attributes",
-    "build_profile",
-    "built_and_late",
-    "called_bytes",
-    "client_engines",
-    "client_measures",
-    "clock_cost_ns",
-    "clock_ns",
-    "clock_resolution_ns",
-    "cpu_ns",
-    "disable_idle_states",
-    "effective_samples",
-    "evict",
-    "export",
-    "growth_exponent",
-    "intended_starts",
-    "interval_of_median",
-    "interval_of_paired_ratio",
-    "io_bytes",
-    "lode_connect",
-    "lode_mirror",
-    "lode_profiles",
-    "lode_tactics",
-    "lode_tactics_of",
-    "mapped_bytes",
-    "oo1_checksum",
-    "oo1_inputs",
-    "outliers",
-    "page_out",
-    "pretouch",
-    "processor_times",
-    "quel_format",
-    "quel_parse",
-    "reads_past_calls",
-    "relations",
-    "resident_pages",
-    "schedule",
+    "Client", "ClientError", "ClientGapError", "IdleStates", "LodeBtree", "LodeDatabase",
+    "LodeHash", "LodeHeap", "LodeLinks", "LodeObjects", "LodeRemote", "LodeRows", "LodeServer",
+    "LodeStatement", "LodeTransaction", "Meter", "Oo1Oracle", "Oo7Oracle", "Oracle", "QuelError",
+    "RelationStream", "Sampler", "SpeedProbe", "Tally", "__version__", "allocator",
+    "answer_of_rows", "answer_of_stream", "attributes", "build_profile", "built_and_late",
+    "called_bytes", "clock_cost_ns", "clock_ns", "clock_resolution_ns", "cpu_ns",
+    "disable_idle_states", "effective_samples", "evict", "export", "growth_exponent",
+    "intended_starts", "interval_of_median", "interval_of_paired_ratio", "io_bytes", "lode_connect",
+    "lode_mirror", "lode_profiles", "lode_tactics", "lode_tactics_of", "mapped_bytes",
+    "oo1_checksum", "oo1_client", "oo1_inputs", "oo1_measures", "oo7_client", "oo7_engines",
+    "oo7_inputs", "oo7_measures", "outliers", "page_out", "pretouch", "processor_times",
+    "quel_format", "quel_parse", "reads_past_calls", "relations", "resident_pages", "schedule",
     "spin_ns",
-]
+]  # fmt: skip
 
 # --- datasets -----------------------------------------------------------------------------
 
@@ -182,34 +130,48 @@ def allocator() -> str:
     """The allocator of everything in Rust, clients and lode included, read back from a block of it:
     `mimalloc`, or `the system's`."""
 
-def client_engines() -> list[str]:
-    """The engines that a client in Rust speaks to (crates/clients)."""
+def oo1_client(
+    engine: str,
+    database: str,
+    tactics: Sequence[tuple[str, str]],
+    parts: int,
+    seed: int = 1,
+    locality: bool = True,
+    library: str | None = None,
+) -> Client:
+    """OO1's program. `database` is a path (sqlite, duckdb, lmdb, lode), a connection string
+    (postgresql) or empty (memory, null); `library` the shared object that holds DuckDB."""
 
-def client_measures() -> list[str]:
+def oo1_measures() -> list[str]:
     """The names of OO1's measures and of the rungs of its cost ladder."""
+
+def oo7_client(
+    engine: str,
+    database: str,
+    tactics: Sequence[tuple[str, str]],
+    parts: int,
+    fan_out: int = 3,
+    seed: int = 1,
+    library: str | None = None,
+) -> Client:
+    """OO7's program, as `oo1_client`; `parts` are atomic parts, `fan_out` the connections that
+    leave each."""
+
+def oo7_engines() -> list[str]:
+    """The engines that have a program for OO7."""
+
+def oo7_measures() -> list[str]:
+    """The names of OO7's operations."""
 
 @final
 class Client:
-    """A client program in Rust that calls one engine.
-
-    `database` is a path (sqlite, duckdb, lmdb), a connection string (postgresql) or empty (memory,
-    null); `library` the shared object that holds DuckDB. Raises `ClientGapError`, `ClientError`,
-    and ValueError for an unknown engine, measure or tactic. Releases the interpreter while it
-    works.
+    """A client program in Rust that calls one engine: see `oo1_client` and `oo7_client`. Raises
+    `ClientGapError`, `ClientError`, and ValueError for an unknown engine, measure or tactic.
+    Releases the interpreter while it works.
     """
 
-    def __new__(
-        cls,
-        engine: str,
-        database: str,
-        tactics: Sequence[tuple[str, str]],
-        parts: int,
-        seed: int = 1,
-        locality: bool = True,
-        library: str | None = None,
-    ) -> Self: ...
     def load(self) -> int:
-        """Create the OO1 database in place of any other; elapsed ns, indexes and commit
+        """Create the database in place of any other; elapsed ns, indexes and commit
         included."""
     def measure(
         self, measure: str, iteration: int, servers: Sequence[int] = ...
@@ -243,6 +205,19 @@ class Oo1Oracle:
     def __new__(cls, parts: int, seed: int = 1, locality: bool = True) -> Self: ...
     def answer(self, measure: str, iteration: int) -> tuple[int, str] | None:
         """(visits, checksum); None for a rung of the ladder, which has no answer."""
+
+@final
+class Oo7Oracle:
+    """The expected answer of each operation of OO7, by a plain evaluation in memory."""
+
+    def __new__(cls, parts: int, fan_out: int = 3, seed: int = 1) -> Self: ...
+    def answer(self, measure: str, iteration: int) -> tuple[int, str]:
+        """(count, checksum)."""
+
+def oo7_inputs(parts: int, fan_out: int, seed: int, measure: str, iteration: int) -> list[int]:
+    """The input of an iteration of an operation: atomic parts (Q1, T7), composite parts with the
+    documents of the titles (Q4), the base assemblies that get a new component (S1, S2); empty for
+    the others. ValueError for a database that there is not."""
 
 def oo1_inputs(parts: int, seed: int, locality: bool, measure: str, iteration: int) -> list[Any]:
     """The input of an iteration of a measure, for a client in Python: ids (look-up,

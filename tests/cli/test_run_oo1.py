@@ -235,7 +235,7 @@ def test_a_link_changed_behind_the_runs_back_fails_its_cell_and_no_other(desk: D
     assert "lookup" in told
     process.send_signal(signal.SIGSTOP)
     try:
-        (file,) = desk.scratch.rglob("oo1.sqlite")
+        (file,) = desk.scratch.rglob("program.sqlite")
         change_a_link(file)
     finally:
         process.send_signal(signal.SIGCONT)

@@ -168,7 +168,9 @@ def test_readers_and_writers_at_once_are_all_answered(client: Client) -> None:
 def test_readers_and_writers_of_two_programs_do_not_disturb_each_other(client: Client) -> None:
     assert isinstance(client, RustClient)
     database, library = client.address()
-    other = _core.Client(client.name, database, client.program_tactics(), PARTS, library=library)
+    other = _core.oo1_client(
+        client.name, database, client.program_tactics(), PARTS, library=library
+    )
 
     def run(duration_ns: int) -> Served:
         with ThreadPoolExecutor(1) as pool:

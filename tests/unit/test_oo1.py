@@ -108,7 +108,7 @@ def test_tables_name_what_exists() -> None:
 def test_operations_are_the_programs_measures_with_an_input_for_each_sample() -> None:
     operations = BENCHMARK.operations("1992", 20_000)
     plain = [operation.name for operation in BENCHMARK.operations("1992-no-locality", 20_000)]
-    assert plain == _core.client_measures()
+    assert plain == _core.oo1_measures()
     assert [operation.name for operation in operations] == [*plain, *WITHOUT]
     for operation in operations:
         called = [call_of(text) for text in operation.texts]

@@ -160,7 +160,7 @@ def exported(made: Path, parts: int) -> Path:
 
 @pytest.mark.parametrize(
     "measure",
-    [name for name in _core.client_measures() if name not in ("nothing", "empty", "constant")],
+    [name for name in _core.oo1_measures() if name not in ("nothing", "empty", "constant")],
 )
 def test_a_stranger_finds_the_same_answer(folder: Path, measure: str) -> None:
     oracle = _core.Oo1Oracle(PARTS)

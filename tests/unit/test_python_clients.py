@@ -120,7 +120,7 @@ def null_has(measure: str) -> bool:
 @pytest.mark.parametrize("variant", marked(VARIANTS))
 def test_calls_are_counted_as_the_program_in_rust_counts_them(opened: Open, variant: str) -> None:
     client = opened(variant)
-    overhead = _core.Client("memory", "", [], PARTS)
+    overhead = _core.oo1_client("memory", "", [], PARTS)
     overhead.load()
     for measure in supported(client):
         if null_has(measure):

@@ -19,6 +19,7 @@ mod lode;
 mod memory;
 mod null;
 pub mod oo1;
+pub mod oo7;
 mod outcome;
 mod postgresql;
 mod sqlite;

@@ -1,14 +1,15 @@
-//! The calling programs in Rust, and the oracle of their answers.
+//! The calling programs in Rust, and the oracles of their answers.
 
 mod inputs;
+mod oo7;
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use loadstone_clients::engines::oo1::{ENGINES, open};
+use loadstone_clients::engines::oo1::open;
 use loadstone_clients::oo1::oracle::Oracle;
 use loadstone_clients::oo1::users::{self, Pacing, Users};
-use loadstone_clients::oo1::{Database, Measure};
+use loadstone_clients::oo1::{self, Database, Measure};
 use loadstone_clients::{Address, ClientError as Failure, Outcome, Tactics};
 use loadstone_measure::work;
 use pyo3::create_exception;
@@ -35,10 +36,11 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ClientGapError", module.py().get_type::<ClientGapError>())?;
     module.add_class::<Client>()?;
     module.add_class::<Oo1Oracle>()?;
-    module.add_function(wrap_pyfunction!(client_engines, module)?)?;
     module.add_function(wrap_pyfunction!(inputs::oo1_inputs, module)?)?;
     module.add_function(wrap_pyfunction!(inputs::oo1_checksum, module)?)?;
-    module.add_function(wrap_pyfunction!(client_measures, module)?)
+    module.add_function(wrap_pyfunction!(oo1_client, module)?)?;
+    module.add_function(wrap_pyfunction!(oo1_measures, module)?)?;
+    oo7::register(module)
 }
 
 fn failure(error: &Failure) -> PyErr {
@@ -53,15 +55,9 @@ fn database(parts: u64, seed: u64, locality: bool) -> PyResult<Database> {
     Database::new(parts, seed, locality).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// The engines that a client in Rust speaks to.
+/// The names of OO1's measures.
 #[pyfunction]
-fn client_engines() -> Vec<&'static str> {
-    ENGINES.to_vec()
-}
-
-/// The names of the measures.
-#[pyfunction]
-fn client_measures() -> Vec<&'static str> {
+fn oo1_measures() -> Vec<&'static str> {
     Measure::ALL.iter().map(|(name, _)| *name).collect()
 }
 
@@ -69,38 +65,48 @@ type Counted = (Option<u64>, Option<u64>);
 type Measured = (u64, u64, u64, String, u64, Counted, Metered);
 type Served = (u64, Tally, Tally, u64, Metered);
 
-/// A calling program with one engine at the other side of its seam.
+/// A benchmark's program, with one engine at the other side of its seam.
+enum Held {
+    Oo1(Box<dyn oo1::Client>),
+    Oo7(Box<dyn loadstone_clients::oo7::Client>),
+}
+
+/// A calling program: see `oo1_client` and `oo7_client`.
 #[pyclass(frozen, module = "loadstone._core")]
 struct Client {
-    client: Mutex<Box<dyn loadstone_clients::oo1::Client>>,
+    client: Mutex<Held>,
+}
+
+/// OO1's program on an engine.
+#[pyfunction]
+#[pyo3(signature = (engine, database, tactics, parts, seed=1, locality=true, library=None))]
+#[expect(clippy::too_many_arguments, reason = "the signature of the Python function")]
+fn oo1_client(
+    py: Python<'_>,
+    engine: &str,
+    database: String,
+    tactics: Vec<(String, String)>,
+    parts: u64,
+    seed: u64,
+    locality: bool,
+    library: Option<PathBuf>,
+) -> PyResult<Client> {
+    let held = self::database(parts, seed, locality)?;
+    let address = Address { database, library };
+    let client = py
+        .detach(|| open(engine, &address, Tactics::new(tactics), held))
+        .map_err(|error| failure(&error))?;
+    Ok(Client { client: Mutex::new(Held::Oo1(client)) })
 }
 
 #[pymethods]
 impl Client {
-    #[new]
-    #[pyo3(signature = (engine, database, tactics, parts, seed=1, locality=true, library=None))]
-    #[expect(clippy::too_many_arguments, reason = "the signature of the Python method")]
-    fn new(
-        py: Python<'_>,
-        engine: &str,
-        database: String,
-        tactics: Vec<(String, String)>,
-        parts: u64,
-        seed: u64,
-        locality: bool,
-        library: Option<PathBuf>,
-    ) -> PyResult<Self> {
-        let held = self::database(parts, seed, locality)?;
-        let address = Address { database, library };
-        let client = py
-            .detach(|| open(engine, &address, Tactics::new(tactics), held))
-            .map_err(|error| failure(&error))?;
-        Ok(Self { client: Mutex::new(client) })
-    }
-
     /// Load the database; elapsed ns.
     fn load(&self, py: Python<'_>) -> PyResult<u64> {
-        self.with(py, |client| client.load())
+        self.with(py, |client| match client {
+            Held::Oo1(client) => client.load(),
+            Held::Oo7(client) => client.load(),
+        })
     }
 
     /// Run a measure: see `_core.pyi`.
@@ -112,9 +118,14 @@ impl Client {
         iteration: u32,
         servers: Vec<u32>,
     ) -> PyResult<Measured> {
-        let asked = Measure::named(measure).map_err(|error| failure(&error))?;
         let meter = work::Meter::new(servers);
-        let found = self.with(py, |client| client.metered(asked, iteration, &meter))?;
+        let found = self.with(py, |client| match client {
+            Held::Oo1(client) => client.metered(Measure::named(measure)?, iteration, &meter),
+            Held::Oo7(client) => {
+                let asked = loadstone_clients::oo7::Measure::named(measure)?;
+                client.metered(asked, iteration, &meter)
+            }
+        })?;
         let Outcome { elapsed_ns, commit_ns, visits, checksum, calls, sent, work } = found;
         let checksum = format!("{checksum:016x}");
         let counted = (sent.map(|sent| sent.statements), sent.and_then(|sent| sent.round_trips));
@@ -138,19 +149,32 @@ impl Client {
         };
         let asked = Users { readers, writers, pacing };
         let meter = work::Meter::new(servers);
-        let served = self.with(py, |client| client.metered_users(&asked, &meter))?;
+        let served = self.with(py, |client| match client {
+            Held::Oo1(client) => client.metered_users(&asked, &meter),
+            Held::Oo7(client) => Err(Failure::Unsupported {
+                engine: client.engine(),
+                what: "concurrent users",
+                reason: "OO7's program has one user yet",
+            }),
+        })?;
         let users::Served { elapsed_ns, lookups, inserts, links_found, work } = served;
         Ok((elapsed_ns, Tally(lookups), Tally(inserts), links_found, metered(work)))
     }
 
     /// Bytes that the database takes.
     fn size_bytes(&self, py: Python<'_>) -> PyResult<u64> {
-        self.with(py, |client| client.size_bytes())
+        self.with(py, |client| match client {
+            Held::Oo1(client) => client.size_bytes(),
+            Held::Oo7(client) => client.size_bytes(),
+        })
     }
 
     /// What the engine says about itself.
     fn terms(&self, py: Python<'_>) -> PyResult<Vec<(String, String)>> {
-        self.with(py, |client| client.terms())
+        self.with(py, |client| match client {
+            Held::Oo1(client) => client.terms(),
+            Held::Oo7(client) => client.terms(),
+        })
     }
 }
 
@@ -158,11 +182,11 @@ impl Client {
     fn with<T: Send>(
         &self,
         py: Python<'_>,
-        ask: impl FnOnce(&mut dyn loadstone_clients::oo1::Client) -> Result<T, Failure> + Send,
+        ask: impl FnOnce(&mut Held) -> Result<T, Failure> + Send,
     ) -> PyResult<T> {
         py.detach(|| {
             let mut client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
-            ask(client.as_mut())
+            ask(&mut client)
         })
         .map_err(|error| failure(&error))
     }

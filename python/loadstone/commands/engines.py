@@ -3,15 +3,16 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from rich.table import Table
 
+    from loadstone.engines.capabilities import Structure
     from loadstone.engines.system import System
 
 DRIVEN_BY = {"engines": "statements", "clients": "client"}
 """Kind of entry point -> the road to the engine."""
-CAPTION = "wisconsin drives an engine by statements, oo1 by a client program"
+CAPTION = "wisconsin drives an engine by statements, oo1 and oo7 by a client program"
 
 
 def engines() -> None:
@@ -29,20 +30,31 @@ def engines() -> None:
         caption=CAPTION,
     )  # fmt: skip
     structures = Table("engine", "structure", "", "what it is there", title="Storage structures")
-    gaps = Table("engine", "measure", "why not", title="Measures that a client has no means for")
+    gaps = Table("engine", "measures", "why not", title="Measures that a client has no means for")
     for name, seams in _roads():
         for seam in seams:
             shown = name if seam == seams[0] else ""
             kind = _row(overview, shown, seam, name)
-            for what, structure in kind.capabilities.structures.items() if kind else ():
-                if seam == "engines":
+            found = kind.capabilities.structures if kind else {}
+            if seam == "engines":
+                for what, structure in found.items():
                     word = "yes" if structure.supported else "gap"
                     structures.add_row(name, what, word, structure.note)
-                elif not structure.supported:
-                    gaps.add_row(name, what, structure.note)
+            else:
+                for reason, measures in _gaps(found).items():
+                    gaps.add_row(name, ", ".join(measures), reason)
         overview.add_section()
     for table in (overview, structures, gaps):
         console().print(table)
+
+
+def _gaps(structures: "Mapping[str, Structure]") -> dict[str, list[str]]:
+    """Measures that are gaps, by their reasons."""
+    found: dict[str, list[str]] = {}
+    for measure, structure in structures.items():
+        if not structure.supported:
+            found.setdefault(structure.note, []).append(measure)
+    return found
 
 
 def _roads() -> "Iterator[tuple[str, list[str]]]":

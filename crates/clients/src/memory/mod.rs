@@ -1,3 +1,4 @@
 //! Plain structures in the program's memory: what a program without any database does.
 
 pub mod oo1;
+pub mod oo7;

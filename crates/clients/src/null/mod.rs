@@ -1,3 +1,4 @@
 //! No engine at all: the harness overhead in Rust.
 
 pub mod oo1;
+pub mod oo7;

@@ -2,4 +2,5 @@
 
 mod file;
 pub mod oo1;
+pub mod oo7;
 mod raw;

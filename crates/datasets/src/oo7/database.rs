@@ -266,7 +266,7 @@ impl Database {
     }
 
     /// Draws before those of a composite part: all modules, then the composite parts before it.
-    fn before_composite(&self, id: u32) -> u64 {
+    pub(super) fn before_composite(&self, id: u32) -> u64 {
         let parts = u64::from(self.parts_per_composite);
         let each = OBJECT_DRAWS + parts * (PART_DRAWS + self.connections_draws());
         u64::from(self.modules) * MODULE_DRAWS + u64::from(id - 1) * each

@@ -7,6 +7,7 @@
 mod classes;
 pub mod database;
 pub mod edition_1993;
+pub mod inputs;
 pub mod texts;
 pub mod tree;
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from loadstone.benchmarks.oo1.database import Database
-from loadstone.clients.oo1.declared import capabilities
+from loadstone.clients.declared import capabilities
 from loadstone.clients.oo1.loops import Driver
 from loadstone.clients.oo1.objects import ObjectDriver
 from loadstone.clients.python.embedded import PythonClient
@@ -97,7 +97,7 @@ class DictionaryClient(PythonClient):
 
     name: ClassVar[str] = "python-dict"
     capabilities: ClassVar[Capabilities] = replace(
-        capabilities(KEY_VALUE, {}), stoppable=False, role=Role.LIMIT
+        capabilities("python-dict", KEY_VALUE, {}), stoppable=False, role=Role.LIMIT
     )
 
     def connect(self) -> Driver:

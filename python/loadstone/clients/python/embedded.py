@@ -19,8 +19,8 @@ from loadstone._core import clock_ns
 from loadstone.benchmarks.base import ProgramDatabase
 from loadstone.benchmarks.oo1.database import Database
 from loadstone.clients.base import Client, Measured
-from loadstone.clients.oo1.declared import NONE, taken
 from loadstone.clients.oo1.loops import Driver, run
+from loadstone.clients.oo1.program import NONE, taken
 from loadstone.clients.oo1.table_one import reportables
 from loadstone.errors import EngineError, UnsupportedError
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import ladybug
 
 from loadstone.benchmarks.oo1.database import Database
-from loadstone.clients.oo1.declared import capabilities, own_tactics
+from loadstone.clients.declared import capabilities, own_tactics
 from loadstone.clients.oo1.loops import BUILD_SUM_S, DEPTH, PLACE_MAX, Driver, NewPart, Row
 from loadstone.clients.python.embedded import PythonClient, connection_table, part_table
 from loadstone.engines.capabilities import Capabilities
@@ -328,10 +328,10 @@ class LadybugClient(PythonClient):
     """A node table and a relationship table, by prepared Cypher."""
 
     name: ClassVar[str] = "ladybug"
-    file: ClassVar[str] = "oo1.lbug"
+    file: ClassVar[str] = "program.lbug"
     failures: ClassVar[tuple[type[Exception], ...]] = (RuntimeError, OSError)
     capabilities: ClassVar[Capabilities] = capabilities(
-        {"empty": "its least statement returns a constant"}, own_tactics("ladybug")
+        "ladybug", {"empty": "its least statement returns a constant"}, own_tactics("ladybug")
     )
 
     @classmethod

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from loadstone.benchmarks.oo1.database import Database
-from loadstone.clients.oo1.declared import capabilities
+from loadstone.clients.declared import capabilities
 from loadstone.clients.oo1.loops import Driver, NewPart, Row
 from loadstone.clients.python.embedded import PythonClient
 from loadstone.clients.rust.embedded import KEY_VALUE
@@ -100,7 +100,9 @@ class PythonNullClient(PythonClient):
 
     name: ClassVar[str] = "python-null"
     capabilities: ClassVar[Capabilities] = replace(
-        capabilities(KEY_VALUE, {}, answers=False), stoppable=False, role=Role.OVERHEAD
+        capabilities("python-null", KEY_VALUE, {}, answers=False),
+        stoppable=False,
+        role=Role.OVERHEAD,
     )
 
     def connect(self) -> Driver:

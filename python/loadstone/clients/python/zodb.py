@@ -21,7 +21,7 @@ from ZODB.FileStorage import FileStorage
 from ZODB.POSException import POSError
 
 from loadstone.benchmarks.oo1.database import Database
-from loadstone.clients.oo1.declared import capabilities, own_tactics
+from loadstone.clients.declared import capabilities, own_tactics
 from loadstone.clients.oo1.loops import Driver
 from loadstone.clients.oo1.objects import ObjectDriver
 from loadstone.clients.python.embedded import PythonClient
@@ -135,9 +135,9 @@ class ZodbClient(PythonClient):
     """One file of object records; containers are B-trees of persistent objects."""
 
     name: ClassVar[str] = "zodb"
-    file: ClassVar[str] = "oo1.fs"
+    file: ClassVar[str] = "program.fs"
     failures: ClassVar[tuple[type[Exception], ...]] = (POSError, OSError)
-    capabilities: ClassVar[Capabilities] = capabilities(KEY_VALUE, own_tactics("zodb"))
+    capabilities: ClassVar[Capabilities] = capabilities("zodb", KEY_VALUE, own_tactics("zodb"))
 
     @classmethod
     def versions(cls) -> Mapping[str, str]:

@@ -9,10 +9,11 @@ from typing import ClassVar
 
 from loadstone import _core
 from loadstone.benchmarks.base import ProgramDatabase
-from loadstone.benchmarks.oo1.database import Database
 from loadstone.clients.base import Client, Measured, Served
-from loadstone.clients.oo1.declared import NONE, capabilities, own_tactics, taken
+from loadstone.clients.declared import capabilities, own_tactics
+from loadstone.clients.oo1.program import NONE
 from loadstone.clients.oo1.table_one import reportables
+from loadstone.clients.rust.program import opened, taken
 from loadstone.engines.capabilities import Capabilities
 from loadstone.engines.duckdb import settings as duckdb_settings
 from loadstone.engines.lmdb import settings as lmdb_settings
@@ -49,7 +50,7 @@ class RustClient(Client):
     lock_file: ClassVar[str] = ""
     """The suffix of a lock file that every opening makes anew; it holds no data."""
 
-    database: Database = NONE
+    database: ProgramDatabase = NONE
     _program: _core.Client | None = None
     _round_trip = ""
 
@@ -171,13 +172,11 @@ class RustClient(Client):
 
     def _open(self) -> _core.Client:
         if self._program is None:
-            held = self.database
-            database, library = self.address()
+            address, library = self.address()
             with client_errors(self.name):
-                self._program = _core.Client(
-                    self.name, database, self.program_tactics(), held.parts, held.seed,
-                    held.locality, library,
-                )  # fmt: skip
+                self._program = opened(
+                    self.database, self.name, address, self.program_tactics(), library
+                )
         return self._program
 
 
@@ -199,7 +198,7 @@ class MemoryClient(RustClient):
     name: ClassVar[str] = "memory"
     library: ClassVar[str] = ""
     capabilities: ClassVar[Capabilities] = replace(
-        capabilities(KEY_VALUE, own_tactics("memory")), stoppable=False, role=Role.LIMIT
+        capabilities("memory", KEY_VALUE, own_tactics("memory")), stoppable=False, role=Role.LIMIT
     )
 
 
@@ -209,7 +208,7 @@ class NullClient(RustClient):
     name: ClassVar[str] = "null"
     library: ClassVar[str] = ""
     capabilities: ClassVar[Capabilities] = replace(
-        capabilities(KEY_VALUE, {}, answers=False), stoppable=False, role=Role.OVERHEAD
+        capabilities("null", KEY_VALUE, {}, answers=False), stoppable=False, role=Role.OVERHEAD
     )
 
     def users(
@@ -225,10 +224,10 @@ class SqliteClient(RustClient):
     """SQLite by prepared statements."""
 
     name: ClassVar[str] = "sqlite"
-    file: ClassVar[str] = "oo1.sqlite"
+    file: ClassVar[str] = "program.sqlite"
     lock_file: ClassVar[str] = "-shm"
     capabilities: ClassVar[Capabilities] = capabilities(
-        {}, {**own_tactics("sqlite"), "durability": sqlite_settings.TACTICS["durability"]}
+        "sqlite", {}, {**own_tactics("sqlite"), "durability": sqlite_settings.TACTICS["durability"]}
     )
 
     def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
@@ -241,9 +240,9 @@ class LmdbClient(RustClient):
     on the ladder's rungs."""
 
     name: ClassVar[str] = "lmdb"
-    file: ClassVar[str] = "oo1.lmdb"
+    file: ClassVar[str] = "program.lmdb"
     lock_file: ClassVar[str] = "-lock"
-    capabilities: ClassVar[Capabilities] = capabilities(ONE_KEY, own_tactics("lmdb"))
+    capabilities: ClassVar[Capabilities] = capabilities("lmdb", ONE_KEY, own_tactics("lmdb"))
 
     def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
         """Of its environment's flags."""
@@ -256,8 +255,8 @@ class DuckdbClient(RustClient):
     name: ClassVar[str] = "duckdb"
     call_s: ClassVar[float] = 300e-6
     library: ClassVar[str] = "the duckdb wheel's"
-    file: ClassVar[str] = "oo1.duckdb"
-    capabilities: ClassVar[Capabilities] = capabilities({}, own_tactics("duckdb"))
+    file: ClassVar[str] = "program.duckdb"
+    capabilities: ClassVar[Capabilities] = capabilities("duckdb", {}, own_tactics("duckdb"))
 
     def in_common_words(self, told: Mapping[str, str]) -> Mapping[str, str]:
         """Of its settings."""

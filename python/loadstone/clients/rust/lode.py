@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from loadstone import _core
-from loadstone.clients.oo1.declared import capabilities, own_tactics
+from loadstone.clients.declared import capabilities, own_tactics
 from loadstone.clients.rust.embedded import ONE_KEY, RustClient, client_errors
+from loadstone.clients.rust.program import opened
 from loadstone.engines.bounds import CACHE_BYTES_DEFAULT
 from loadstone.engines.capabilities import Capabilities
 from loadstone.engines.lode.engine import HEADER_BYTES, described
@@ -52,9 +52,9 @@ class LodeClient(RustClient):
     OODBMS), records in parent-child lists (INDEX), B-trees only (Table VII), hashing."""
 
     name: ClassVar[str] = "lode"
-    file: ClassVar[str] = "oo1.lode"
+    file: ClassVar[str] = "program.lode"
     capabilities: ClassVar[Capabilities] = capabilities(
-        ONE_KEY, described(TACTICS, own_tactics("lode"))
+        "lode", ONE_KEY, described(TACTICS, own_tactics("lode"))
     )
 
     def __init__(self, variant: "Variant", scratch: Path, owner: str) -> None:
@@ -79,12 +79,9 @@ class LodeClient(RustClient):
         if not self._is_served():
             return super().load()
         self.stop()
-        held = self.database
         tactics = [pair for pair in self.program_tactics() if pair[0] != "place"]
         with client_errors(self.name):
-            elapsed_ns = _core.Client(
-                self.name, str(self.path), tactics, held.parts, held.seed, held.locality
-            ).load()
+            elapsed_ns = opened(self.database, self.name, str(self.path), tactics).load()
         self.start()
         return elapsed_ns
 

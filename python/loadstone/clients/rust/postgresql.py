@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from loadstone.clients.oo1.declared import capabilities, own_tactics
+from loadstone.clients.declared import capabilities, own_tactics
 from loadstone.clients.rust.embedded import RustClient
 from loadstone.engines.capabilities import Capabilities
 from loadstone.engines.postgresql.system import PostgresqlSystem
@@ -30,6 +30,7 @@ class PostgresqlClient(PostgresqlSystem, RustClient):
     name: ClassVar[str] = "postgresql"
     call_s: ClassVar[float] = 30e-6
     capabilities: ClassVar[Capabilities] = capabilities(
+        "postgresql",
         {},
         {**own_tactics("postgresql"), **{name: TACTICS[name] for name in SERVER_TACTICS}},
     )

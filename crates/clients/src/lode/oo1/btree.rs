@@ -14,9 +14,10 @@ use lode::{PageRead, PageWrite};
 
 use super::builds::{Builds, between};
 use super::design::Design;
-use super::loading::{self, Incoming, Loading, placed};
 use super::record::{self, BUILD_AT, TOO_SHORT, WORDS};
+use super::stretches::{self, Incoming, placed};
 use crate::lode::failure::{Failure, Result};
+use crate::lode::loading::{self, Loading};
 use crate::oo1::driver::Direction;
 use crate::oo1::part::{Link, Part};
 use crate::oo1::visits::Visits;
@@ -132,7 +133,7 @@ impl Design for Btrees {
         let rows = rows.map(|(row, number)| (key(number), record::link(&row)));
         trees.to.bulk_load(loading.pages(), rows, FILL_PERCENT)?;
         loading.commit()?;
-        let rows = loading::chunks(database).flat_map(|ids| {
+        let rows = stretches::chunks(database).flat_map(|ids| {
             let incoming = Incoming::of(database, &ids);
             ids.flat_map(move |to| {
                 let entry = |number: &u32| {

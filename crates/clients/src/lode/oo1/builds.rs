@@ -11,8 +11,9 @@ use loadstone_datasets::oo1::database::{BUILD_FIRST_S, BUILD_SPAN_S};
 use lode::internals::btree::Btree;
 use lode::{PageRead, PageWrite};
 
-use super::loading::{CHUNK_PARTS, Loading};
+use super::stretches::CHUNK_PARTS;
 use crate::lode::failure::{Failure, Result};
+use crate::lode::loading::Loading;
 
 /// How full leaves are made: updates put entries between those that are there.
 const FILL_PERCENT: u8 = 90;

@@ -8,8 +8,8 @@ use std::ops::Range;
 use loadstone_datasets::oo1::{Database, NewPart};
 use lode::{PageRead, PageWrite};
 
-use super::loading::Loading;
 use crate::lode::failure::Result;
+use crate::lode::loading::Loading;
 use crate::oo1::driver::Direction;
 use crate::oo1::part::Part;
 use crate::oo1::visits::Visits;

@@ -8,11 +8,11 @@ use lode::tactics::Prefetch;
 use lode::{PageRead, PageWrite};
 
 use super::design::Design;
-use super::place::Place;
-use super::store::Store;
 use crate::error::ClientError;
 use crate::lode::ENGINE;
 use crate::lode::failure::{Failure, Result as DesignResult};
+use crate::lode::place::Place;
+use crate::lode::store::Store;
 use crate::oo1::driver::{Direction, Driver};
 use crate::oo1::part::Part;
 use crate::oo1::visits::Visits;
@@ -165,7 +165,8 @@ impl<D: Design, P: Place> Driver for Lode<D, P> {
     fn load(&mut self, database: &Database) -> Result<(), ClientError> {
         self.session = None;
         self.rollback()?;
-        self.design = Some(self.store.load(database)?);
+        self.design =
+            Some(self.store.load(u64::from(database.parts), |loading| D::load(loading, database))?);
         Ok(())
     }
 

@@ -13,9 +13,9 @@ use lode::{PageRead, PageWrite};
 
 use super::builds::Builds;
 use super::design::Design;
-use super::loading::{self, Loading, Places};
 use super::record::{self, TOO_SHORT};
 use crate::lode::failure::{Failure, Result};
+use crate::lode::loading::{self, Loading, Places};
 use crate::oo1::driver::Direction;
 use crate::oo1::part::{Link, Part};
 use crate::oo1::visits::Visits;

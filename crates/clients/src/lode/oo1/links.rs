@@ -17,9 +17,10 @@ use lode::{Edges, Joined, PageRead, PageWrite, View};
 
 use super::builds::Builds;
 use super::design::Design;
-use super::loading::{self, CHUNK_PARTS, Following, Incoming, Loading, Places};
 use super::record::{self, PART_BYTES, TOO_SHORT};
+use super::stretches::{self, CHUNK_PARTS, Following, Incoming};
 use crate::lode::failure::{Failure, Result};
+use crate::lode::loading::{self, Loading, Places};
 use crate::oo1::driver::Direction;
 use crate::oo1::part::{Link, Part};
 use crate::oo1::visits::Visits;
@@ -119,7 +120,7 @@ impl Links {
         database: &Database,
         (parts, connections): &(Places, Places),
     ) -> Result<()> {
-        for ids in loading::chunks(database) {
+        for ids in stretches::chunks(database) {
             let incoming = Incoming::of(database, &ids);
             for row in database.part_range(ids) {
                 let into = incoming.to(row.id);

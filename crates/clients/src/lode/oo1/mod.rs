@@ -11,27 +11,23 @@ mod btree;
 mod builds;
 mod design;
 mod driver;
-mod embedded;
 mod hash;
 mod links;
-mod loading;
 mod object;
 mod objects;
-mod place;
 mod record;
-mod served;
-mod store;
+mod stretches;
 
 use loadstone_datasets::oo1::Database as Data;
 use lode::Database;
 use lode::remote::Remote;
 
+use super::place::Place;
 use crate::error::ClientError;
 use crate::oo1::{Client, Program};
 use crate::tactics::{Address, Tactics};
 use design::Design;
 use driver::Lode;
-use place::Place;
 
 pub use btree::Btrees;
 pub use hash::Hashes;

@@ -14,10 +14,11 @@ use lode::{CountedReferences, Edges, PageRead, PageWrite, References};
 
 use super::builds::Builds;
 use super::design::Design;
-use super::loading::{self, Incoming, Loading, Places};
 use super::object::{FROM, FROM_COUNT, FROM_STEP, TO, TO_REST, count, encode, length, set_count};
 use super::record::{self, TOO_SHORT};
+use super::stretches::{self, Incoming};
 use crate::lode::failure::{Failure, Result};
+use crate::lode::loading::{self, Loading, Places};
 use crate::oo1::driver::Direction;
 use crate::oo1::part::{Link, Part};
 use crate::oo1::visits::Visits;
@@ -143,7 +144,7 @@ impl Design for Objects {
         let build = loading.create(NAMES[2], FileKind::Btree)?;
         let parts = objects::Objects::create(loading.pages(), part.file)?;
         let mut places = Places::default();
-        for ids in loading::chunks(database) {
+        for ids in stretches::chunks(database) {
             let incoming = Incoming::of(database, &ids);
             for id in ids {
                 let empty = vec![0; length(incoming.to(id).len())];
@@ -154,11 +155,11 @@ impl Design for Objects {
             }
         }
         let word_of = |id: u32| places.word(id);
-        for ids in loading::chunks(database) {
+        for ids in stretches::chunks(database) {
             let incoming = Incoming::of(database, &ids);
-            let mut outgoing = database.connection_range(loading::numbers(&ids));
+            let mut outgoing = database.connection_range(stretches::numbers(&ids));
             for row in database.part_range(ids) {
-                let to = loading::three(&mut outgoing);
+                let to = stretches::three(&mut outgoing);
                 let from = incoming.to(row.id).iter().map(|number| word_of(number / 3 + 1));
                 let object = encode(&row, &to, from, word_of);
                 let oid = places.id(row.id);

@@ -4,11 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use loadstone_datasets::oo1::Database as Data;
 use lode::tactics::{CheckpointBytes, Durability, Tactics};
 use lode::{Database, LodeError, Reading, Writing};
 
-use super::design::Design;
+use super::failure::Result as Filled;
 use super::loading::Loading;
 use super::place::Place;
 use crate::error::ClientError;
@@ -66,12 +65,13 @@ impl Place for Database {
     }
 
     /// Nothing waits for the device on the way.
-    fn load<D: Design>(
+    fn load<T>(
         address: &str,
         tactics: &Tactics,
         open: &mut Option<Arc<Self>>,
-        data: &Data,
-    ) -> Result<D, ClientError> {
+        parts: u64,
+        fill: impl FnOnce(&mut Loading<'_>) -> Filled<T>,
+    ) -> Result<T, ClientError> {
         let failed = |error| ClientError::engine(ENGINE, "loading it", error);
         if let Some(before) = open.take() {
             let Some(before) = Arc::into_inner(before) else {
@@ -84,18 +84,18 @@ impl Place for Database {
             fs::remove_file(path)
                 .map_err(|error| ClientError::engine(ENGINE, "removing the old one", error))?;
         }
-        let log_bytes = LOAD_LOG_BYTES * u64::from(data.parts);
+        let log_bytes = LOAD_LOG_BYTES * parts;
         let checkpoint = CheckpointBytes(log_bytes.clamp(LOAD_LOG_BYTES_MIN, LOAD_LOG_BYTES_MAX));
         let tactics = Tactics { durability: Durability::None, checkpoint, ..*tactics };
         let new = Self::create(path, &tactics).map_err(failed)?;
-        let design = {
+        let filled = {
             let mut loading = Loading::new(&new);
-            let filled = D::load(&mut loading, data);
-            filled.and_then(|design| loading.commit().map(|()| design))
+            let filled = fill(&mut loading);
+            filled.and_then(|filled| loading.commit().map(|()| filled))
         };
-        let design = design.map_err(|failure| failure.told("loading it"))?;
+        let filled = filled.map_err(|failure| failure.told("loading it"))?;
         new.close().map_err(failed)?;
-        Ok(design)
+        Ok(filled)
     }
 
     fn size_bytes(address: &str) -> Result<u64, ClientError> {

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use loadstone_datasets::oo1::Database as Data;
 use lode::tactics::Tactics;
 use lode::{LodeError, PageRead, PageWrite};
 
-use super::design::Design;
+use super::failure::Result as Filled;
+use super::loading::Loading;
 use crate::error::ClientError;
 
 /// A database, and transactions that own a share of it, since a driver keeps them from call to
@@ -50,13 +50,15 @@ pub trait Place: Send + Sync + Sized + 'static {
     fn commit(writer: Self::Writer) -> Result<(), LodeError>;
 
     /// A new database in place of the one at that address, filled, and durable at return. `open`
-    /// is the one that is open there; it stays so where a place refuses.
-    fn load<D: Design>(
+    /// is the one that is open there; it stays so where a place refuses. `parts`: how many records
+    /// there will be, about.
+    fn load<T>(
         address: &str,
         tactics: &Tactics,
         open: &mut Option<Arc<Self>>,
-        data: &Data,
-    ) -> Result<D, ClientError>;
+        parts: u64,
+        fill: impl FnOnce(&mut Loading<'_>) -> Filled<T>,
+    ) -> Result<T, ClientError>;
 
     /// Of both files.
     fn size_bytes(address: &str) -> Result<u64, ClientError>;

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use loadstone_datasets::oo1::Database as Data;
 use lode::LodeError;
 use lode::remote::{Carried, Remote, RemoteReading, RemoteWriting};
 use lode::server::Address;
 use lode::tactics::{Grain, ReadAhead, Tactics};
 
-use super::design::Design;
+use super::failure::Result as Filled;
+use super::loading::Loading;
 use super::place::Place;
 use crate::error::ClientError;
 use crate::lode::ENGINE;
@@ -67,12 +67,13 @@ impl Place for Remote {
         writer.commit()
     }
 
-    fn load<D: Design>(
+    fn load<T>(
         _: &str,
         _: &Tactics,
         _: &mut Option<Arc<Self>>,
-        _: &Data,
-    ) -> Result<D, ClientError> {
+        _: u64,
+        _: impl FnOnce(&mut Loading<'_>) -> Filled<T>,
+    ) -> Result<T, ClientError> {
         Err(ClientError::Unsupported {
             engine: ENGINE,
             what: "load at a server",

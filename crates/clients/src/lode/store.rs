@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use loadstone_datasets::oo1::Database as Data;
 use lode::tactics::{self, Tactics as LodeTactics};
 
-use super::design::Design;
+use super::failure::Result as Filled;
+use super::loading::Loading;
 use super::place::Place;
 use crate::error::ClientError;
 use crate::lode::ENGINE;
@@ -50,11 +50,15 @@ impl<P: Place> Store<P> {
         Ok(())
     }
 
-    /// A new database in place of what is there, filled with a design, and open.
-    pub fn load<D: Design>(&mut self, data: &Data) -> Result<D, ClientError> {
-        let design = P::load(&self.address, &self.chosen, &mut self.database, data)?;
+    /// A new database in place of what is there, filled with some `parts` records, and open.
+    pub fn load<T>(
+        &mut self,
+        parts: u64,
+        fill: impl FnOnce(&mut Loading<'_>) -> Filled<T>,
+    ) -> Result<T, ClientError> {
+        let filled = P::load(&self.address, &self.chosen, &mut self.database, parts, fill)?;
         self.open_again()?;
-        Ok(design)
+        Ok(filled)
     }
 
     /// Of both files.

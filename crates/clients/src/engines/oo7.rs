@@ -1,0 +1,85 @@
+//! Engines by name, for OO7's program.
+
+use loadstone_datasets::oo7::Database;
+
+use crate::error::ClientError;
+use crate::lode::oo7 as lode;
+use crate::memory::oo7 as memory;
+use crate::null::oo7 as null;
+use crate::oo7::driver::Driver;
+use crate::oo7::{Client, Program};
+use crate::sqlite::oo7 as sqlite;
+use crate::tactics::{Address, Tactics};
+
+/// The names that [`open`] knows.
+pub const ENGINES: [&str; 4] = ["memory", "null", "sqlite", "lode"];
+
+/// Values of tactics that OO1's program has and this one does not, each with its reason.
+const OTHERS: [(&str, &str, &str, &str); 6] = [
+    ("lode", "access", "links", NO_DESIGN),
+    ("lode", "access", "btree", NO_DESIGN),
+    ("lode", "access", "hash", NO_DESIGN),
+    ("memory", "prefetch", "on", "its structures of OO7 lie in vectors, which nobody asks ahead"),
+    ("sqlite", "access", "clustered", "OO7's program has tables with row ids"),
+    ("sqlite", "access", "objects", "OO7's program has tables with row ids"),
+];
+
+const NO_DESIGN: &str = "OO7's program has objects with references";
+
+/// Open an engine by name at an address: the database that is there already, or a place to load
+/// `database` to. A tactic that the engine does not know is an error.
+pub fn open(
+    engine: &str,
+    address: &Address,
+    mut tactics: Tactics,
+    database: Database,
+) -> Result<Box<dyn Client>, ClientError> {
+    match engine {
+        "memory" => {
+            only(&mut tactics, "memory", "prefetch", "off")?;
+            program(memory::Memory::open, address, tactics, database)
+        }
+        "null" => program(null::Null::open, address, tactics, database),
+        "sqlite" => {
+            only(&mut tactics, "sqlite", "access", "rowid")?;
+            program(sqlite::Relational::open, address, tactics, database)
+        }
+        "lode" => {
+            only(&mut tactics, "lode", "access", "objects")?;
+            lode::open(address, tactics, database)
+        }
+        _ => Err(ClientError::Unknown {
+            kind: "engine with a program for OO7",
+            name: engine.to_owned(),
+            known: ENGINES.map(str::to_owned).to_vec(),
+        }),
+    }
+}
+
+/// Take a tactic of which this program has one value.
+fn only(
+    tactics: &mut Tactics,
+    engine: &'static str,
+    key: &'static str,
+    value: &'static str,
+) -> Result<(), ClientError> {
+    let others = OTHERS.iter().filter(|other| (other.0, other.1) == (engine, key));
+    let choices: Vec<_> = std::iter::once((value, None))
+        .chain(others.map(|&(_, _, value, reason)| (value, Some(reason))))
+        .collect();
+    match tactics.take(key, &choices)? {
+        None => Ok(()),
+        Some(reason) => Err(ClientError::Unsupported { engine, what: key, reason }),
+    }
+}
+
+fn program<C: Driver + 'static>(
+    open: impl FnOnce(&Address, &mut Tactics) -> Result<C, ClientError>,
+    address: &Address,
+    mut tactics: Tactics,
+    database: Database,
+) -> Result<Box<dyn Client>, ClientError> {
+    let driver = open(address, &mut tactics)?;
+    tactics.finish()?;
+    Ok(Box::new(Program::new(driver, database)))
+}

@@ -1,0 +1,363 @@
+//! OO7 on lode, `access=objects`: an object for each of the schema's, references both ways between
+//! them, one hash index on ids, B-trees on dates and titles. A text lies in pieces, since it is
+//! longer than a page.
+
+mod files;
+mod load;
+mod writing;
+
+use std::ops::RangeInclusive;
+
+use loadstone_datasets::oo7::Database as Data;
+use lode::Database;
+use lode::internals::catalog;
+use lode::internals::objects::Reference;
+use lode::remote::Remote;
+use lode::tactics::Prefetch;
+
+use self::files::{Class, Files};
+use super::ENGINE;
+use super::place::Place;
+use super::store::Store;
+use crate::error::ClientError;
+use crate::oo7::contents::Contents;
+use crate::oo7::driver::Driver;
+use crate::oo7::visits::Visits;
+use crate::oo7::{Assembly, Client, Object, Part, Program};
+use crate::tactics::{Address, Tactics};
+
+const ACCESS: &str =
+    "objects with references both ways; a hash index on ids, B-trees on date and title";
+
+/// A program with its files, which are created where there are none, or at a server.
+pub fn open(
+    address: &Address,
+    mut tactics: Tactics,
+    data: Data,
+) -> Result<Box<dyn Client>, ClientError> {
+    let places = [Database::NAME, Remote::NAME].map(|name| (name, name));
+    if tactics.take("place", &places)? == Remote::NAME {
+        return program(Lode::<Remote>::open(address, &mut tactics)?, tactics, data);
+    }
+    program(Lode::<Database>::open(address, &mut tactics)?, tactics, data)
+}
+
+fn program<P: Place>(
+    driver: Lode<P>,
+    tactics: Tactics,
+    data: Data,
+) -> Result<Box<dyn Client>, ClientError> {
+    tactics.finish()?;
+    Ok(Box::new(Program::new(driver, data)))
+}
+
+/// lode at one of its places.
+pub struct Lode<P: Place> {
+    reader: Option<P::Reader>,
+    writer: Option<P::Writer>,
+    files: Option<Files>,
+    store: Store<P>,
+}
+
+impl<P: Place> Lode<P> {
+    /// Open the database that is there.
+    pub fn open(address: &Address, tactics: &mut Tactics) -> Result<Self, ClientError> {
+        let store = Store::<P>::open(address, tactics)?;
+        if store.database()?.tactics().prefetch == Prefetch::On {
+            let (what, reason) = ("prefetch=on", "OO7's program goes along references by itself");
+            return Err(ClientError::Unsupported { engine: ENGINE, what, reason });
+        }
+        let reader = P::reader(store.database()?);
+        let files = Files::open(P::pages(&reader));
+        drop(reader);
+        let files = files.map_err(|failure| failure.told("finding its files"))?;
+        Ok(Self { reader: None, writer: None, files, store })
+    }
+
+    #[inline]
+    fn files(&self) -> Result<Files, ClientError> {
+        self.files.ok_or_else(not_loaded)
+    }
+}
+
+#[cold]
+fn not_loaded() -> ClientError {
+    ClientError::engine(ENGINE, "finding its files", "nothing was loaded: load it first")
+}
+
+#[cold]
+fn not_begun() -> ClientError {
+    ClientError::engine(ENGINE, "using it", "nothing was begun: begin to read or to write first")
+}
+
+/// Ask within the transaction that reads, or the one that writes: compiled for the pages of either.
+macro_rules! ask {
+    ($self:ident, $doing:literal, |$files:ident, $pages:ident| $asked:expr) => {{
+        let $files = $self.files()?;
+        let answered = match (&$self.reader, &mut $self.writer) {
+            (Some(reader), _) => {
+                let $pages = P::pages(reader);
+                $asked
+            }
+            (None, Some(writer)) => {
+                let $pages = &*P::pages_mut(writer);
+                $asked
+            }
+            (None, None) => return Err(not_begun()),
+        };
+        answered.map_err(|failure| failure.told($doing))
+    }};
+}
+
+/// Change within the transaction that writes.
+macro_rules! change {
+    ($self:ident, $doing:literal, |$files:ident, $pages:ident| $asked:expr) => {{
+        let $files = $self.files()?;
+        let $pages = P::pages_mut($self.writer.as_mut().ok_or_else(not_begun)?);
+        $asked.map_err(|failure| failure.told($doing))
+    }};
+}
+
+impl<P: Place> Driver for Lode<P> {
+    const ENGINE: &'static str = ENGINE;
+
+    type Complex = Reference;
+    type Base = Reference;
+    type Composite = Reference;
+    type Part = Reference;
+
+    fn load(&mut self, database: &Data) -> Result<(), ClientError> {
+        self.reader = None;
+        self.rollback()?;
+        let records = u64::from(database.part_count());
+        self.files = Some(self.store.load(records, |loading| load::load(loading, database))?);
+        Ok(())
+    }
+
+    fn begin(&mut self) -> Result<(), ClientError> {
+        self.files()?;
+        self.reader = Some(P::reader(self.store.database()?));
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), ClientError> {
+        self.reader = None;
+        Ok(())
+    }
+
+    fn begin_write(&mut self) -> Result<(), ClientError> {
+        // A read transaction of one's own would keep the write transaction from its locks.
+        self.reader = None;
+        self.rollback()?;
+        self.writer = Some(P::writer(self.store.database()?));
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), ClientError> {
+        let committed = self.writer.take().map_or(Ok(()), P::commit);
+        committed.map_err(|error| ClientError::engine(ENGINE, "committing", error))
+    }
+
+    fn rollback(&mut self) -> Result<(), ClientError> {
+        self.writer = None;
+        Ok(())
+    }
+
+    fn design_root(&mut self, module: u32) -> Result<Reference, ClientError> {
+        ask!(self, "finding a module", |files, pages| {
+            files
+                .by_id(pages, Class::Module, module)
+                .and_then(|at| files::own(files.modules, pages, at, 0))
+        })
+    }
+
+    fn subassemblies(
+        &mut self,
+        of: Reference,
+        complex: &mut Vec<Reference>,
+        bases: &mut Vec<Reference>,
+    ) -> Result<(), ClientError> {
+        ask!(self, "following references", |files, pages| {
+            let both = files::references(files.complex, pages, of, 0, complex);
+            both.and_then(|()| files::references(files.complex, pages, of, 1, bases))
+        })
+    }
+
+    fn components(&mut self, of: Reference, out: &mut Vec<Reference>) -> Result<(), ClientError> {
+        ask!(self, "following references", |files, pages| {
+            files::references(files.bases, pages, of, 0, out)
+        })
+    }
+
+    #[inline]
+    fn root_part(&mut self, of: Reference) -> Result<Reference, ClientError> {
+        ask!(self, "following references", |files, pages| {
+            files::own(files.composites, pages, of, 0)
+        })
+    }
+
+    #[inline(always)]
+    fn part_id(&mut self, part: Reference) -> Result<u32, ClientError> {
+        ask!(self, "reading an atomic part", |files, pages| files.part_id(pages, part))
+    }
+
+    #[inline(always)]
+    fn read(&mut self, part: Reference) -> Result<Part, ClientError> {
+        ask!(self, "reading an atomic part", |files, pages| files.part(pages, part))
+    }
+
+    #[inline(always)]
+    fn connected(&mut self, part: Reference, out: &mut Vec<Reference>) -> Result<(), ClientError> {
+        ask!(self, "following connections", |files, pages| files.connected(pages, part, out))
+    }
+
+    fn find(&mut self, id: u32) -> Result<(Reference, Part), ClientError> {
+        ask!(self, "looking an atomic part up", |files, pages| {
+            let found = files.by_id(pages, Class::Part, id);
+            found.and_then(|at| files.part(pages, at).map(|part| (at, part)))
+        })
+    }
+
+    fn dated(
+        &mut self,
+        dates: RangeInclusive<i32>,
+        visits: &mut Visits,
+    ) -> Result<(), ClientError> {
+        ask!(self, "looking dates up", |files, pages| files.dated(pages, &dates, visits))
+    }
+
+    fn scan(&mut self, visits: &mut Visits) -> Result<(), ClientError> {
+        ask!(self, "scanning", |files, pages| files.scan(pages, |part| visits.part(part)))
+    }
+
+    fn composite_of(&mut self, part: Reference) -> Result<Reference, ClientError> {
+        ask!(self, "following a reference", |files, pages| files.composite_of(pages, part))
+    }
+
+    fn composite(&mut self, composite: Reference) -> Result<Object, ClientError> {
+        ask!(self, "reading a composite part", |files, pages| {
+            files::object(files.composites, pages, composite)
+        })
+    }
+
+    fn users(&mut self, of: Reference, out: &mut Vec<Reference>) -> Result<(), ClientError> {
+        ask!(self, "following references", |files, pages| {
+            files::references(files.composites, pages, of, 0, out)
+        })
+    }
+
+    fn base(&mut self, base: Reference) -> Result<(Assembly, Reference), ClientError> {
+        ask!(self, "reading an assembly", |files, pages| {
+            let object = files::object(files.bases, pages, base);
+            object.and_then(|object| {
+                let parent = files::own(files.bases, pages, base, 0)?;
+                Ok((Assembly { object, is_base: true }, parent))
+            })
+        })
+    }
+
+    fn complex(
+        &mut self,
+        complex: Reference,
+    ) -> Result<(Assembly, Option<Reference>), ClientError> {
+        ask!(self, "reading an assembly", |files, pages| {
+            let object = files::object(files.complex, pages, complex);
+            object.and_then(|object| {
+                let parent = files::own(files.complex, pages, complex, 0)?;
+                let parent = parent.id().map(|_| parent);
+                Ok((Assembly { object, is_base: false }, parent))
+            })
+        })
+    }
+
+    fn bases(&mut self, out: &mut Vec<Reference>) -> Result<(), ClientError> {
+        let all = ask!(self, "scanning", |files, pages| files::all(files.bases, pages))?;
+        out.extend(all);
+        Ok(())
+    }
+
+    fn titled(&mut self, title: &str) -> Result<Reference, ClientError> {
+        ask!(self, "looking a title up", |files, pages| files.titled(pages, title))
+    }
+
+    fn document(&mut self, of: Reference, mut see: impl FnMut(&[u8])) -> Result<(), ClientError> {
+        ask!(self, "reading a document", |files, pages| {
+            let head = files::own(files.composites, pages, of, 1);
+            head.and_then(|head| files.text(pages, head, &mut see))
+        })
+    }
+
+    fn manual(&mut self, module: u32, mut see: impl FnMut(&[u8])) -> Result<(), ClientError> {
+        ask!(self, "reading a manual", |files, pages| {
+            let module = files.by_id(pages, Class::Module, module);
+            let head = module.and_then(|at| files::own(files.modules, pages, at, 1));
+            head.and_then(|head| files.text(pages, head, &mut see))
+        })
+    }
+
+    fn documents_of_parts(&mut self, visits: &mut Visits) -> Result<(), ClientError> {
+        ask!(self, "looking documents up", |files, pages| {
+            files.documents_of_parts(pages, visits)
+        })
+    }
+
+    #[inline]
+    fn swap(&mut self, part: Reference) -> Result<(), ClientError> {
+        change!(self, "changing an atomic part", |files, pages| files.swap(pages, part))
+    }
+
+    fn toggle_date(&mut self, part: Reference) -> Result<(), ClientError> {
+        change!(self, "changing a date", |files, pages| files.toggle_date(pages, part))
+    }
+
+    fn rewrite(&mut self, of: Reference, text: &[u8]) -> Result<(), ClientError> {
+        change!(self, "changing a document", |files, pages| {
+            let head = files::own(files.composites, pages, of, 1);
+            head.and_then(|head| files.rewrite(pages, head, text))
+        })
+    }
+
+    fn insert(
+        &mut self,
+        database: &Data,
+        composite: u32,
+        receiver: u32,
+    ) -> Result<(), ClientError> {
+        change!(self, "inserting a composite part", |files, pages| {
+            files.insert(pages, database, composite, receiver)
+        })
+    }
+
+    fn delete(&mut self, database: &Data, composite: u32) -> Result<(), ClientError> {
+        change!(self, "deleting a composite part", |files, pages| {
+            files.delete(pages, database, composite)
+        })
+    }
+
+    fn contents(&mut self, contents: &mut Contents) -> Result<(), ClientError> {
+        ask!(self, "reading everything", |files, pages| files.contents(pages, contents))
+    }
+
+    fn size_bytes(&mut self) -> Result<u64, ClientError> {
+        self.store.size_bytes()
+    }
+
+    fn terms(&mut self) -> Result<Vec<(String, String)>, ClientError> {
+        let mut terms = self.store.terms(ACCESS)?;
+        let reader = P::reader(self.store.database()?);
+        let files = catalog::all(P::pages(&reader));
+        drop(reader);
+        let files =
+            files.map_err(|error| ClientError::engine(ENGINE, "reading its catalog", error))?;
+        let named = |entry: &catalog::Entry| format!("{} ({:?})", entry.name, entry.kind);
+        let list: Vec<String> = files.iter().map(named).collect();
+        terms.push(("indexes".to_owned(), list.join(", ")));
+        let designs = files.iter().filter_map(|entry| entry.name.split_once('.'));
+        let mut designs: Vec<_> = designs.map(|(one, _)| one).collect();
+        designs.dedup();
+        if !designs.is_empty() {
+            terms.push(("access".to_owned(), designs.join(" and ")));
+        }
+        Ok(terms)
+    }
+}

@@ -1,0 +1,23 @@
+//! OO7's program: its operations as loops written once over [`driver::Driver`], their inputs from
+//! the dataset, and the oracle of their answers. An engine's driver is in the engine's folder.
+
+mod asked;
+mod client;
+pub(crate) mod contents;
+pub(crate) mod driver;
+mod loops;
+mod measure;
+pub(crate) mod objects;
+pub mod oracle;
+pub(crate) mod record;
+pub(crate) mod sql;
+mod traversal;
+mod updates;
+pub(crate) mod visits;
+
+pub use client::Client;
+pub(crate) use client::Program;
+pub use loadstone_datasets::oo7::Database;
+pub use measure::Measure;
+pub use objects::{Assembly, Kind, Object, Part};
+pub use visits::Visits;

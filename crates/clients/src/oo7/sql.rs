@@ -1,0 +1,231 @@
+//! OO7 as relations, and its statements by what they are for: the SQL that engines take alike.
+//!
+//! A reference is the other object's id; a bag of references is a relation of its own, in which
+//! repeated ones are repeated rows. Parameters are numbered in the order of their first use.
+
+/// Tables, by their names, each with its columns.
+pub const TABLES: [(&str, &str); 10] = [
+    ("module", "id integer primary key, type text, builddate integer, root integer"),
+    ("manual", "id integer primary key, title text, textlen integer, text text"),
+    (
+        "complexassembly",
+        "id integer primary key, type text, builddate integer, super integer, module integer",
+    ),
+    (
+        "baseassembly",
+        "id integer primary key, type text, builddate integer, super integer, module integer",
+    ),
+    ("componentpriv", "assembly integer, composite integer"),
+    ("componentshar", "assembly integer, composite integer"),
+    ("compositepart", "id integer primary key, type text, builddate integer, rootpart integer"),
+    ("document", "id integer primary key, title text, composite integer, text text"),
+    (
+        "atomicpart",
+        "id integer primary key, type text, builddate integer, x integer, y integer, \
+         docid integer, composite integer",
+    ),
+    ("connection", "frm integer, too integer, type text, length integer"),
+];
+
+/// The specification's indexes beside those on ids, and one for each way in which a reference or a
+/// bag of them is followed: names, tables and columns.
+pub const INDEXES: [(&str, &str); 12] = [
+    ("atomicpart_builddate", "atomicpart(builddate)"),
+    ("document_title", "document(title)"),
+    ("document_composite", "document(composite)"),
+    ("complexassembly_super", "complexassembly(super)"),
+    ("baseassembly_super", "baseassembly(super)"),
+    ("componentpriv_assembly", "componentpriv(assembly, composite)"),
+    ("componentpriv_composite", "componentpriv(composite, assembly)"),
+    ("componentshar_assembly", "componentshar(assembly, composite)"),
+    ("componentshar_composite", "componentshar(composite, assembly)"),
+    ("atomicpart_composite", "atomicpart(composite)"),
+    ("connection_frm", "connection(frm, too)"),
+    ("connection_too", "connection(too, frm)"),
+];
+
+/// What a statement is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Query {
+    Root,
+    ComplexBelow,
+    BasesBelow,
+    Components,
+    RootPart,
+    Part,
+    Connected,
+    Dated,
+    Scan,
+    CompositeOf,
+    Composite,
+    Users,
+    Base,
+    Complex,
+    Bases,
+    Older,
+    Titled,
+    Document,
+    Manual,
+    DocumentsOfParts,
+    Swap,
+    ToggleDate,
+    Rewrite,
+    AddPart,
+    AddConnection,
+    AddComposite,
+    AddDocument,
+    AddPrivate,
+    DeleteConnections,
+    DeleteParts,
+    DeleteDocument,
+    DeletePrivate,
+    DeleteShared,
+    DeleteComposite,
+}
+
+impl Query {
+    /// All, in the order of their declaration, which is that of the prepared ones.
+    pub const ALL: [Self; 34] = [
+        Self::Root,
+        Self::ComplexBelow,
+        Self::BasesBelow,
+        Self::Components,
+        Self::RootPart,
+        Self::Part,
+        Self::Connected,
+        Self::Dated,
+        Self::Scan,
+        Self::CompositeOf,
+        Self::Composite,
+        Self::Users,
+        Self::Base,
+        Self::Complex,
+        Self::Bases,
+        Self::Older,
+        Self::Titled,
+        Self::Document,
+        Self::Manual,
+        Self::DocumentsOfParts,
+        Self::Swap,
+        Self::ToggleDate,
+        Self::Rewrite,
+        Self::AddPart,
+        Self::AddConnection,
+        Self::AddComposite,
+        Self::AddDocument,
+        Self::AddPrivate,
+        Self::DeleteConnections,
+        Self::DeleteParts,
+        Self::DeleteDocument,
+        Self::DeletePrivate,
+        Self::DeleteShared,
+        Self::DeleteComposite,
+    ];
+
+    /// Its SQL.
+    pub const fn sql(self) -> &'static str {
+        match self {
+            Self::Root => "SELECT root FROM module WHERE id = $1",
+            Self::ComplexBelow => "SELECT id FROM complexassembly WHERE super = $1 ORDER BY id",
+            Self::BasesBelow => "SELECT id FROM baseassembly WHERE super = $1 ORDER BY id",
+            Self::Components => "SELECT composite FROM componentpriv WHERE assembly = $1",
+            Self::RootPart => "SELECT rootpart FROM compositepart WHERE id = $1",
+            Self::Part => "SELECT id, type, builddate, x, y, docid FROM atomicpart WHERE id = $1",
+            Self::Connected => "SELECT too FROM connection WHERE frm = $1",
+            Self::Dated => {
+                "SELECT id, type, builddate, x, y, docid FROM atomicpart \
+                 WHERE builddate BETWEEN $1 AND $2"
+            }
+            Self::Scan => "SELECT id, type, builddate, x, y, docid FROM atomicpart",
+            Self::CompositeOf => "SELECT composite FROM atomicpart WHERE id = $1",
+            Self::Composite => "SELECT id, type, builddate FROM compositepart WHERE id = $1",
+            Self::Users => "SELECT assembly FROM componentpriv WHERE composite = $1",
+            Self::Base => "SELECT id, type, builddate, super FROM baseassembly WHERE id = $1",
+            Self::Complex => "SELECT id, type, builddate, super FROM complexassembly WHERE id = $1",
+            Self::Bases => "SELECT id FROM baseassembly",
+            Self::Older => {
+                "SELECT id, type, builddate FROM baseassembly b WHERE EXISTS (\
+                 SELECT 1 FROM componentpriv c JOIN compositepart p ON p.id = c.composite \
+                 WHERE c.assembly = b.id AND p.builddate > b.builddate)"
+            }
+            Self::Titled => "SELECT composite FROM document WHERE title = $1",
+            Self::Document => "SELECT text FROM document WHERE composite = $1",
+            Self::Manual => "SELECT text FROM manual WHERE id = $1",
+            Self::DocumentsOfParts => {
+                "SELECT p.id, d.title FROM atomicpart p JOIN document d ON d.id = p.docid"
+            }
+            _ => self.change(),
+        }
+    }
+
+    const fn change(self) -> &'static str {
+        match self {
+            Self::Swap => "UPDATE atomicpart SET x = y, y = x WHERE id = $1",
+            Self::ToggleDate => {
+                "UPDATE atomicpart SET builddate = \
+                 builddate + CASE WHEN builddate % 2 = 0 THEN -1 ELSE 1 END WHERE id = $1"
+            }
+            Self::Rewrite => "UPDATE document SET text = $1 WHERE composite = $2",
+            Self::AddPart => "INSERT INTO atomicpart VALUES ($1, $2, $3, $4, $5, $6, $7)",
+            Self::AddConnection => "INSERT INTO connection VALUES ($1, $2, $3, $4)",
+            Self::AddComposite => "INSERT INTO compositepart VALUES ($1, $2, $3, $4)",
+            Self::AddDocument => "INSERT INTO document VALUES ($1, $2, $3, $4)",
+            Self::AddPrivate => "INSERT INTO componentpriv VALUES ($1, $2)",
+            Self::DeleteConnections => {
+                "DELETE FROM connection WHERE frm IN \
+                 (SELECT id FROM atomicpart WHERE composite = $1)"
+            }
+            Self::DeleteParts => "DELETE FROM atomicpart WHERE composite = $1",
+            Self::DeleteDocument => "DELETE FROM document WHERE composite = $1",
+            Self::DeletePrivate => "DELETE FROM componentpriv WHERE composite = $1",
+            Self::DeleteShared => "DELETE FROM componentshar WHERE composite = $1",
+            _ => "DELETE FROM compositepart WHERE id = $1",
+        }
+    }
+
+    /// The statements by which a composite part is deleted, in their order.
+    pub const DELETIONS: [Self; 6] = [
+        Self::DeleteConnections,
+        Self::DeleteParts,
+        Self::DeleteDocument,
+        Self::DeletePrivate,
+        Self::DeleteShared,
+        Self::DeleteComposite,
+    ];
+}
+
+/// Everything that is stored, relation by relation: what each row is, and the statement.
+pub const CONTENTS: [(Stored, &str); 10] = [
+    (Stored::Module, "SELECT id, type, builddate, root FROM module"),
+    (Stored::Manual, "SELECT id, title, text FROM manual"),
+    (Stored::Complex, "SELECT id, type, builddate, super, module FROM complexassembly"),
+    (Stored::Base, "SELECT id, type, builddate, super, module FROM baseassembly"),
+    (Stored::Private, "SELECT assembly, composite FROM componentpriv"),
+    (Stored::Shared, "SELECT assembly, composite FROM componentshar"),
+    (Stored::Composite, "SELECT id, type, builddate, rootpart FROM compositepart"),
+    (Stored::Document, "SELECT composite, title, text FROM document"),
+    (Stored::Part, "SELECT id, type, builddate, x, y, docid, composite FROM atomicpart"),
+    (Stored::Connection, "SELECT frm, too, type, length FROM connection"),
+];
+
+/// What a row of [`CONTENTS`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stored {
+    Module,
+    Manual,
+    Complex,
+    Base,
+    Private,
+    Shared,
+    Composite,
+    Document,
+    Part,
+    Connection,
+}
+
+/// A complex assembly that was reached: its level tells of which class its assemblies are.
+#[derive(Debug, Clone, Copy)]
+pub struct Complex {
+    pub id: u32,
+    pub level: u32,
+}

@@ -1,0 +1,1 @@
+"""OO7, the object database benchmark (Carey, DeWitt and Naughton, SIGMOD 1993)."""

@@ -1,0 +1,172 @@
+"""OO7: traversals, queries and structural changes of a design database, by a client program.
+
+An operation is a measure of the client, whose loop and oracle are in `crates/clients`. Each
+repetition has the same input, as in the paper, so that a warm one touches the objects of the one
+before it.
+"""
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from loadstone import _core
+from loadstone.benchmarks.base import (
+    Answer,
+    Answers,
+    Benchmark,
+    Operation,
+    Presentation,
+    Published,
+    StoredRelation,
+)
+from loadstone.benchmarks.oo7.database import DATABASE, EDITIONS, Database, database_of
+from loadstone.benchmarks.oo7.presentation import PRESENTATION
+from loadstone.benchmarks.published import published_in
+from loadstone.errors import InputError
+
+_FOLDER = Path(__file__).parent
+ITERATION = 1
+"""The number that determines the inputs of every repetition."""
+TRAVERSALS, UPDATES, QUERIES, STRUCTURE = "Traversals", "Updates", "Queries", "Structure"
+
+MEASURES = (
+    ("T1", "Walk the tree and each component's graph", TRAVERSALS, "quick cold study"),
+    ("T1WW", "T1 with real work at each atomic part", TRAVERSALS, "full"),
+    ("T4", "Count the letters I in each component's document", TRAVERSALS, ""),
+    ("T6", "Walk the tree to each component's root part", TRAVERSALS, "quick"),
+    ("T7", "From an atomic part up to the root", TRAVERSALS, "quick"),
+    ("T8", "Count the letters I in the manual", TRAVERSALS, ""),
+    ("T9", "Compare the manual's first and last character", TRAVERSALS, ""),
+    ("T10", "T1 over all modules", TRAVERSALS, "full"),
+    ("T2a", "T1, x and y of each root part swapped; commit", UPDATES, "quick cold study"),
+    ("T2b", "T1, x and y of each atomic part swapped; commit", UPDATES, ""),
+    ("T2c", "T1, each swapped four times; commit", UPDATES, "quick cold study"),
+    ("T3a", "T1, the date of each root part toggled; commit", UPDATES, "quick"),
+    ("T3b", "T1, the date of each atomic part toggled; commit", UPDATES, ""),
+    ("T3c", "T1, each toggled four times; commit", UPDATES, ""),
+    ("T5do", "Each component's document made longer; commit", UPDATES, ""),
+    ("T5undo", "The same back; commit", UPDATES, ""),
+    ("CU", "T1 and T2a in one transaction", UPDATES, ""),
+    ("Q1", "Ten atomic parts by id", QUERIES, "quick"),
+    ("Q2", "The newest 1 % of the atomic parts", QUERIES, ""),
+    ("Q3", "The newest 10 % of the atomic parts", QUERIES, ""),
+    ("Q4", "From ten titles to the base assemblies", QUERIES, ""),
+    ("Q5", "Base assemblies older than a component", QUERIES, "quick"),
+    ("Q6", "Assemblies older than a component below them", QUERIES, ""),
+    ("Q7", "All atomic parts", QUERIES, "quick"),
+    ("Q8", "Atomic parts with their documents", QUERIES, ""),
+    ("S1", "Insert ten composite parts; commit", STRUCTURE, "quick"),
+    ("S2", "Delete ten composite parts; commit", STRUCTURE, ""),
+)  # fmt: skip
+"""Name, title, group, presets."""
+
+
+class Oo7Answers:
+    """The expected answers, by plain evaluation in memory."""
+
+    def __init__(self, edition: str, rows: int) -> None:
+        self._database = database_of(edition, rows)
+        self._oracle: _core.Oo7Oracle | None = None
+        self._known: dict[str, Answer] = {}
+
+    def of(self, operation: Operation, variation: int) -> Answer:
+        """(count, checksum) of an operation."""
+        return self._answer(operation.texts[variation])
+
+    def named(self, operation: Operation, variation: int) -> None:
+        """Nothing: a client program checks its own writes."""
+
+    def contents(self, relation: str) -> Answer:
+        """(count, checksum) that show all atomic parts: their scan."""
+        del relation
+        return self._answer(f"{Oo7Benchmark.contents} 0")
+
+    def _answer(self, text: str) -> Answer:
+        if text not in self._known:
+            if self._oracle is None:
+                held = self._database
+                self._oracle = _core.Oo7Oracle(held.parts, held.fan_out, held.seed)
+            measure, _, iteration = text.partition(" ")
+            self._known[text] = self._oracle.answer(measure, int(iteration))
+        return self._known[text]
+
+
+class Oo7Benchmark(Benchmark):
+    """Objects of ten classes, reached from each other; updates at many granularities."""
+
+    name = "oo7"
+    title = "OO7, the object database benchmark (Carey, DeWitt, Naughton 1993)"
+    seam = "clients"
+    one_session = True
+    contents = "Q7"
+    cold_samples = 1  # the first repetition, as the paper has it
+    editions = EDITIONS
+    default_edition = "1993-3"
+    year = 1993
+    default_scales = (10_000,)
+    default_variants = ("memory", "sqlite", "lode")
+
+    def check_scale(self, edition: str, rows: int) -> None:
+        """Multiples of 500, and above 100,000 of 500 for each 100,000 begun."""
+        self.check_edition(edition)
+        held = database_of(edition, rows)
+        try:
+            _core.oo7_inputs(held.parts, held.fan_out, held.seed, "Q1", ITERATION)
+        except (ValueError, OverflowError) as error:
+            raise InputError(
+                str(error), hint="small is 10,000 atomic parts, medium 100,000, large 1,000,000"
+            ) from error
+
+    def stored_relations(self, edition: str) -> Sequence[StoredRelation]:
+        """All objects are one database."""
+        del edition
+        return (StoredRelation(DATABASE, DATABASE, organisation=""),)
+
+    def operations(self, edition: str, rows: int) -> Sequence[Operation]:
+        """Traversals, updates, queries, changes of structure."""
+        self.check_scale(edition, rows)
+        return _operations()
+
+    def database(self, edition: str, relation: str, rows: int) -> Database:
+        """The one that there is."""
+        del relation
+        return database_of(edition, rows)
+
+    def input(self, edition: str, rows: int, operation: Operation, variation: int) -> str:
+        """The values that the iteration's number determines, as JSON."""
+        held = database_of(edition, rows)
+        measure, _, iteration = operation.texts[variation].partition(" ")
+        drawn = _core.oo7_inputs(held.parts, held.fan_out, held.seed, measure, int(iteration))
+        return json.dumps(drawn, separators=(",", ":"))
+
+    def answers(self, edition: str, rows: int, relations: Sequence[str]) -> Answers:
+        """By plain evaluation in memory."""
+        del relations
+        return Oo7Answers(edition, rows)
+
+    def presentation(self) -> Presentation:
+        """Its words, and its lessons."""
+        return PRESENTATION
+
+    def published(self) -> Published:
+        """No times: see the file."""
+        return published_in(_FOLDER / "published.toml", self.default_scales[0])
+
+
+@lru_cache(maxsize=1)
+def _operations() -> tuple[Operation, ...]:
+    return tuple(
+        Operation(
+            name=measure,
+            title=title,
+            group=group,
+            query=f"section {5 if group == QUERIES else 6 if group == STRUCTURE else 4}",
+            design=DATABASE,
+            storage=measure,
+            destination="client",
+            texts=(f"{measure} {ITERATION}",),
+            presets=frozenset(presets.split()),
+        )
+        for measure, title, group, presets in MEASURES
+    )

@@ -1,0 +1,40 @@
+"""What a client declares: the measures of all benchmarks that its engine can execute, and its
+tactics."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from loadstone.clients.oo1 import program as oo1
+from loadstone.clients.oo7 import program as oo7
+from loadstone.engines.capabilities import Capabilities, Structure
+from loadstone.engines.tactic import Tactic, declared
+
+PROGRAMS = (oo1, oo7)
+"""The benchmarks' programs; no two have a measure of one name."""
+
+
+def own_tactics(engine: str) -> dict[str, Tactic]:
+    """The tactics of an engine that only its client has."""
+    return declared(Path(__file__).with_name("tactics") / f"{engine}.toml")
+
+
+def structures(engine: str, gaps: Mapping[str, str]) -> Mapping[str, Structure]:
+    """All measures, but those with a reason in `gaps`, and those of a program that the engine does
+    not have."""
+    reasons = {
+        measure: gaps.get(measure, "" if engine in program.ENGINES else program.NO_PROGRAM)
+        for program in PROGRAMS
+        for measure in program.MEASURES
+    }
+    return {measure: Structure(not reason, reason) for measure, reason in reasons.items()}
+
+
+def capabilities(
+    engine: str,
+    gaps: Mapping[str, str],
+    tactics: Mapping[str, Tactic],
+    *,
+    answers: bool = True,
+) -> Capabilities:
+    """The declaration of an engine's client: measures without those in `gaps`, and tactics."""
+    return Capabilities(structures(engine, gaps), tactics, answers=answers)

@@ -1,0 +1,1 @@
+"""What the clients share for OO7: its program."""

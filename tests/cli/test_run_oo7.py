@@ -1,0 +1,49 @@
+"""`loadstone run oo7`: engines behind OO7's program agree, in a run with its page."""
+
+from desk import Desk
+
+from loadstone import _core
+
+PARTS = 1_000
+MEASURES = ("T1", "T2a", "T6", "Q1", "Q7", "S1")
+ENGINES = ("memory", "sqlite")
+
+
+def test_engines_agree_warm_and_cold(desk: Desk) -> None:
+    named = [word for name in MEASURES for word in ("--operation", name)]
+    on = [word for engine in (*ENGINES, "lmdb") for word in ("--on", engine)]
+    done = desk.run(
+        "run", "oo7", "--rows", str(PARTS), "--record", "r.loadstone", "--no-limits",
+        *named, *on, "--repeat", "2", "--temperature", "warm", "--temperature", "cold",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    run = desk.read()
+    assert run.pending == ()
+    oracle = _core.Oo7Oracle(PARTS)
+    found = {}
+    for result in run.results:
+        cell = result.cell
+        found[cell.operation, cell.variant, cell.temperature] = (result.status, result.reason)
+        for answer in result.answers:
+            assert answer.right
+            assert oracle.answer(cell.operation, 1) == (answer.rows, answer.checksum)
+    for measure in MEASURES:
+        for temperature in ("warm", "cold"):
+            assert found[measure, "sqlite", temperature][0] == "ok"
+        assert found[measure, "memory", "warm"][0] == "ok"
+        # What has no program for OO7, and what keeps nothing, are gaps with their reasons.
+        assert found[measure, "memory", "cold"][0] == "gap"
+        assert found[measure, "lmdb", "warm"] == ("gap", "it has no program for OO7")
+    commits = [
+        sample.commit_ns
+        for result in run.results
+        if (result.cell.operation, result.cell.variant) == ("T2a", "sqlite")
+        for sample in result.samples
+    ]
+    assert commits
+    assert all(commits)
+    page = (desk.folder / "r.html").read_text(encoding="utf-8")
+    assert "OO7" in page
+    assert "atomic parts" in page
+    assert "it has no program for OO7" in page
+    assert desk.leftovers() == []

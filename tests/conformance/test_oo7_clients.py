@@ -1,0 +1,157 @@
+"""Every client that has a program for OO7 answers as the oracle does, takes its writes back, and
+keeps what it holds; every other one says that it has none."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from test_clients import LOST, loaded_client
+
+from loadstone import _core, registry
+from loadstone.benchmarks.oo7.database import Database
+from loadstone.clients.base import Client
+from loadstone.errors import EngineError, UnsupportedError
+from loadstone.machine.page_cache import wait_until_dead
+from loadstone.plan.variant import parse_variant
+
+PARTS = 1_000
+DATABASE = Database(PARTS)
+ORACLE = _core.Oo7Oracle(PARTS)
+CONTENTS = "Q7"
+NULL = "null"
+VARIANTS = (
+    "memory",
+    "sqlite",
+    "sqlite?durability=none&transaction=call",
+    "lode",
+    "lode?durability=none&locks=page&log=page-grain&swizzle=on",
+    "lode?place=server&swizzle=on",
+)
+REFUSED = (
+    "memory?prefetch=on", "sqlite?access=clustered", "sqlite?access=objects", "lode?access=links",
+    "lode?prefetch=on",
+)  # fmt: skip
+"""Designs that OO1's program has and this one does not."""
+
+
+@pytest.fixture(scope="module", params=VARIANTS)
+def client(request: pytest.FixtureRequest) -> Iterator[Client]:
+    with loaded_client(request.param, DATABASE) as loaded:
+        yield loaded
+
+
+def answer(client: Client, measure: str, iteration: int = 1) -> tuple[int, str]:
+    found = client.measure(measure, iteration)
+    assert found.elapsed_ns >= found.commit_ns >= 0
+    assert found.elapsed_ns > 0
+    assert found.calls > 0
+    return found.visits, found.checksum
+
+
+def test_every_engine_with_a_program_is_held_to_the_contract() -> None:
+    held = {registry.engine_named(text) for text in VARIANTS}
+    assert held | {NULL} == set(_core.oo7_engines())
+
+
+def test_every_operation_sees_what_the_oracle_says(client: Client) -> None:
+    wrong = {
+        (measure, iteration): (seen, ORACLE.answer(measure, iteration))
+        for iteration in (1, 4)
+        for measure in _core.oo7_measures()
+        if (seen := answer(client, measure, iteration)) != ORACLE.answer(measure, iteration)
+    }
+    assert wrong == {}
+    assert answer(client, CONTENTS) == ORACLE.answer(CONTENTS, 1)
+
+
+def test_statements_and_commits_are_counted_where_there_are_any(client: Client) -> None:
+    walked = client.measure("T6", 1)
+    written = client.measure("T2a", 1)
+    if client.name != "sqlite":
+        assert (walked.statements, written.statements) == (None, None)
+        return
+    assert walked.statements is not None
+    assert written.statements is not None
+    # A statement for each composite part's root, and one for each root's attributes.
+    assert walked.statements > 2 * 2_187
+    assert written.statements > walked.statements + 2_187
+    assert written.commit_ns > 0
+
+
+def test_another_database_is_loaded_in_place_of_the_one_there(client: Client) -> None:
+    other = Database(2 * PARTS, fan_out=6, seed=3)
+    try:
+        client.expect(other)
+        client.load()
+        oracle = _core.Oo7Oracle(other.parts, other.fan_out, other.seed)
+        for measure in ("T1", "T3c", "Q6"):
+            assert answer(client, measure) == oracle.answer(measure, 1)
+    finally:
+        client.expect(DATABASE)
+        client.load()
+    assert answer(client, "T1") == ORACLE.answer("T1", 1)
+
+
+def test_a_stop_keeps_what_was_loaded(client: Client) -> None:
+    dead = client.stop()
+    assert wait_until_dead(list(dead), limit_s=20)
+    client.start()
+    if client.name in LOST:
+        client.load()
+    else:
+        assert client.size_bytes() > 0
+        assert sum(path.stat().st_size for path in client.files()) > 0
+    for measure in ("T1", "T2b", "S1", CONTENTS):
+        assert answer(client, measure) == ORACLE.answer(measure, 1)
+
+
+def test_the_terms_are_the_contracts(client: Client) -> None:
+    terms = client.terms()
+    assert terms["client"] == "rust"
+    for tactic in client.capabilities.tactics:
+        assert terms[tactic] == client.tactic(tactic), tactic
+
+
+def test_a_measure_that_does_not_exist_is_told(client: Client) -> None:
+    with pytest.raises(EngineError, match="T11"):
+        client.measure("T11", 1)
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_a_design_that_the_program_does_not_have_is_a_gap(text: str, tmp_path: Path) -> None:
+    kind = registry.load_client(registry.engine_named(text))
+    refused = kind(parse_variant(text, frozenset(kind.capabilities.tactics)), tmp_path, "run1")
+    refused.expect(DATABASE)
+    with pytest.raises(UnsupportedError, match=text.partition("?")[2].partition("=")[0]):
+        refused.start()
+    refused.remove()
+
+
+def test_users_are_a_gap(client: Client) -> None:
+    with pytest.raises(UnsupportedError, match="one user"):
+        client.users(1, 0, 1_000_000, None)
+
+
+@pytest.mark.parametrize("name", registry.client_names())
+def test_who_has_no_program_declares_it_and_refuses_the_database(name: str, tmp_path: Path) -> None:
+    try:
+        kind = registry.load_client(name)
+    except EngineError as missing:
+        pytest.skip(missing.message)
+    has = name in _core.oo7_engines()
+    for measure in _core.oo7_measures():
+        means = kind.capabilities.structures[measure]
+        assert means.supported == has
+        assert has or "OO7" in means.note
+    client = kind(parse_variant(name, frozenset(kind.capabilities.tactics)), tmp_path, "run1")
+    if has:
+        client.expect(DATABASE)
+        return
+    with pytest.raises(UnsupportedError, match="no program"):
+        client.expect(DATABASE)
+
+
+def test_the_null_client_makes_the_calls_and_has_no_answers() -> None:
+    with loaded_client(NULL, DATABASE) as overhead, loaded_client("memory", DATABASE) as plain:
+        assert not overhead.capabilities.answers
+        assert overhead.measure("T1", 1).calls == plain.measure("T1", 1).calls
