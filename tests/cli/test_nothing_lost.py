@@ -172,6 +172,26 @@ def test_a_full_disk_ends_the_run_and_keeps_what_was_there(desk: Desk, disk: Pat
     assert read(record).results[: len(before.results)] == before.results
 
 
+GREEDY = ("run", "idm", "--on", "lode?mirror=idle", "--on", "sqlite", "--rows", "10000",
+          "--no-limits", "--no-overhead", "--repeat", "2", "--rounds", "1", "--temperature", "warm",
+          "--operation", "retrieve-heap", "--operation", "count-long", "--no-report",
+          "--record", "r.loadstone")  # fmt: skip
+
+
+@pytest.mark.slow
+def test_an_engine_that_fills_the_disk_is_given_up_and_leaves_its_room(desk: Desk, disk: Path):
+    """A mirror needs more than there is; what remains without its files is enough for the other."""
+    mount("-o", "remount,size=16m", str(disk))
+    done = desk.run(*GREEDY, LOADSTONE_SCRATCH=str(disk / "scratch"))
+    assert done.returncode == 1, done.stderr
+    run = desk.read()
+    found = {name: {r.status for r in run.results if r.cell.variant == name}
+             for name in run.plan.variants}  # fmt: skip
+    assert found == {"lode?mirror=idle": {"failed"}, "sqlite": {"ok"}}
+    assert all("no room left on the disk" in r.reason for r in run.results if r.status == "failed")
+    assert [event.kind for event in run.events] == ["worker lost", "given up"]
+
+
 @pytest.mark.slow
 def test_a_run_that_found_no_space_can_be_started_again(desk: Desk, disk: Path):
     start = (*SMALL, "--record", str(disk / "r.loadstone"), "--no-report")

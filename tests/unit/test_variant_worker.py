@@ -37,10 +37,12 @@ def worker(tmp_path, monkeypatch):
 
 
 def test_what_kept_an_engine_from_starting_stays_the_reason(worker):
-    recorder = SimpleNamespace(event=lambda event: None)
+    events = []
+    recorder = SimpleNamespace(event=events.append)
     for failure in range(REPLACEMENTS_MAX + 5):
         worker.replace([], 10, None, recorder, WorkerDiedError(f"failure {failure}"))
         assert "disk is full" in worker.given_up
+    assert [event.kind for event in events] == ["worker lost", "given up"], "each is told once"
     with pytest.raises(WorkerDiedError, match="disk is full"):
         worker.ask(Restart())
 

@@ -113,6 +113,8 @@ class Worker:
     def _died(self) -> WorkerDiedError:
         code = self._process.wait()
         how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
+        if code == -signal.SIGBUS:
+            how += ": a file that it has mapped cannot grow or be read; is the disk full?"
         return WorkerDiedError(
             f"the worker of {self.name} died ({how})", hint=f"its last output: {self.last_words()}"
         )

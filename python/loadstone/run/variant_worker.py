@@ -220,13 +220,14 @@ class VariantWorker:
         recorder: Recorder,
         failure: LoadstoneError,
     ) -> None:
-        """Replace a worker after `failure` and make its tables right again."""
+        """Replace a worker after `failure` and make its tables right again. Where that cannot be,
+        the variant is given up, and its files are removed: other variants may need their room."""
+        if self.given_up:
+            return  # the record has the reason
         hung = isinstance(failure, TimeLimitError)
         kind = "time limit" if hung else "worker lost"
         message = f"a statement took {failure.message}" if hung else failure.message
         recorder.event(Event(now(), kind, self.variant.name, message))
-        if self.given_up:
-            return  # with the reason that it has
         self._replacements += 1
         if self._replacements > REPLACEMENTS_MAX:
             self.given_up = f"given up after {REPLACEMENTS_MAX} lost workers, the last: {message}"
@@ -243,6 +244,9 @@ class VariantWorker:
                 if self._replacements > REPLACEMENTS_MAX:
                     self.given_up = f"could not be started again: {error.message}"
                     recorder.event(Event(now(), "given up", self.variant.name, self.given_up))
+        self.abandon()
+        if self.variant.url is None:
+            self._swept()
 
     def mend(self, items: Sequence[StoredRelation], rows: int, answers: Answers) -> None:
         """After a wrong answer: reload every table that differs from the generated one."""
