@@ -105,7 +105,12 @@ class PostgresqlEngine(PostgresqlSystem, Engine):
             table = replace(table, indexes=(), compound=())
         with self.instance.errors(f"cannot load {table.name}"):
             count = fill(self.instance.connection, table, rows, self.quote)
-            organise(self.instance.connection, table, self.quote)
+            try:
+                organise(self.instance.connection, table, self.quote)
+            except BaseException:
+                # Its rows alone would pass for the table, without its key and indexes.
+                self.instance.drop(table.name)
+                raise
         return count
 
     def settle(self, tables: Sequence[str]) -> None:
