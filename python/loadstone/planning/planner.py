@@ -190,6 +190,12 @@ def shared_operations(plan: Plan, benchmark: Benchmark, rows: int) -> list[str]:
 
 def _edition(choices: Choices, benchmark: Benchmark) -> str:
     edition = choices.edition or benchmark.default_edition
+    if edition not in benchmark.editions and benchmark.workload is not None:
+        raise InputError(
+            f"{benchmark.name} is {benchmark.default_edition} now, not {edition!r}: its statements"
+            " or its data have changed",
+            hint="leave out --edition to measure it as it is",
+        )
     if edition not in benchmark.editions:
         raise InputError(
             f"{benchmark.name} has no edition {edition!r}",

@@ -199,6 +199,11 @@ class VariantWorker:
         loaded = self.ask(messages.Load(stored))
         right = not checks or self.ask(messages.LookUp(stored)).answer == expected
         if not right:
+            if item.data is not None:
+                raise EngineError(
+                    f"{self.variant.name}: {stored.table} does not hold the rows of its file: there"
+                    " is a value that this engine cannot keep, as SQLite no NaN"
+                )
             raise EngineError(
                 f"{self.variant.name}: {stored.table} does not hold the rows that were loaded",
                 hint="its rows differ from the generated ones: engine or driver is at fault",

@@ -117,9 +117,10 @@ def of_one(text_or_file: str, files: Sequence[str]) -> Workload:
             hint="rename one; or write a workload.toml, where a table may have several files",
         )
     tables = tuple(data.described(name, "", own, {}) for name, own in by_name.items())
-    order, unchecked = sql.order_of(sql.parsed(text, sql.GENERIC, "--sql"))
+    dialect = sql.dialect_of(text, "--sql")
+    order, unchecked = sql.order_of(sql.parsed(text, dialect, "--sql"))
     statement = WorkloadStatement(
-        ONE, title, sql.GENERIC, (text,), order=order, order_unchecked=unchecked
+        ONE, title, dialect, (text,), order=order, order_unchecked=unchecked
     )
     workload = Workload(title, "", tables, (statement,))
     check(workload, "--sql")

@@ -32,6 +32,18 @@ def dialect_named(name: str, where: str) -> str:
     return DIALECTS[name]
 
 
+def dialect_of(text: str, where: str) -> str:
+    """The first dialect in which a text can be read. Raises `InputError` where it is in none."""
+    for name in dict.fromkeys(DIALECTS.values()):
+        try:
+            parsed(text, name, where)
+        except InputError:
+            continue
+        return name
+    parsed(text, GENERIC, where)
+    return GENERIC
+
+
 def parsed(text: str, dialect: str, where: str) -> exp.Query:
     """The one query of a text. Raises `InputError`; `where` names the statement in its message."""
     try:
@@ -119,8 +131,9 @@ def _place(key: exp.Expr, names: Sequence[str], selects: Sequence[exp.Expr]) -> 
         return None  # how many columns stand before another, only the engine knows
     if isinstance(key, exp.Literal) and not key.is_string and key.name.isdigit():
         return int(key.name) - 1 if 1 <= int(key.name) <= len(names) else None
-    if isinstance(key, exp.Column) and not key.table and names.count(key.name.lower()) == 1:
-        return names.index(key.name.lower())
+    if isinstance(key, exp.Column) and not key.table and key.name.lower() in names:
+        one = names.count(key.name.lower()) == 1  # of several, engines differ in which is meant
+        return names.index(key.name.lower()) if one else None
     return next((place for place, one in enumerate(selects) if one == key), None)
 
 

@@ -1,0 +1,109 @@
+"""A user's statement: what it may be, whose tables it reads, and how each engine gets it."""
+
+import pytest
+
+from loadstone.errors import InputError, UnsupportedError
+from loadstone.workload import sql
+
+
+def order(text: str) -> tuple[tuple[int, ...], bool]:
+    return sql.order_of(sql.parsed(text, "", "s"))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("SELECT a, b FROM t", ((), False)),
+        ("SELECT a, b FROM t ORDER BY b DESC, 1", ((1, 0), False)),
+        ("SELECT a, sum(b) AS s FROM t GROUP BY a ORDER BY s", ((1,), False)),
+        ("SELECT a, sum(b) FROM t GROUP BY a ORDER BY sum(b), a", ((1, 0), False)),
+        ("SELECT a FROM t ORDER BY a, c", ((0,), True)),
+        ("SELECT a FROM t ORDER BY 7", ((), True)),
+        ("SELECT * FROM t ORDER BY a", ((), True)),
+        ("SELECT t.*, a FROM t ORDER BY a", ((), True)),
+        ("SELECT a FROM t UNION SELECT a FROM u ORDER BY a", ((0,), False)),
+        ("SELECT a FROM (SELECT a FROM t ORDER BY a) AS x", ((), False)),
+        ("WITH x AS (SELECT a FROM t ORDER BY a) SELECT a FROM x", ((), False)),
+        ("SELECT a, b AS a FROM t ORDER BY a", ((), True)),
+    ],
+)
+def test_the_order_that_is_asked_for_is_that_of_columns_of_the_answer(text, found) -> None:
+    assert order(text) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "DROP TABLE t", "DELETE FROM t", "UPDATE t SET a = 1", "INSERT INTO t VALUES (1)", "",
+        "SELECT 1; SELECT 2", "PRAGMA journal_mode", "ATTACH 'x' AS y", "COPY t TO 'x'",
+        "CREATE TABLE x AS SELECT 1", "SELECT a INTO x FROM t", "VACUUM", "SET a = 1", "SELECT :x",
+        "WITH x AS (DELETE FROM t RETURNING a) SELECT * FROM x", "(" * 3_000, "SELECT 'a",
+        "EXPLAIN SELECT 1", "BEGIN", "\x00\x1b[31m",
+    ],
+)  # fmt: skip
+def test_only_one_query_is_a_statement(text: str) -> None:
+    with pytest.raises(InputError) as caught:
+        sql.parsed(text, "", "s")
+    assert "\x1b" not in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT * FROM T", "WITH x AS (SELECT * FROM t) SELECT * FROM x JOIN t USING (a)",
+        "SELECT (SELECT max(a) FROM t) AS m", "SELECT 1 WHERE EXISTS (SELECT * FROM t)",
+        "SELECT * FROM generate_series(1, 3)", "SELECT 1",
+    ],
+)  # fmt: skip
+def test_its_own_tables_are_known(text: str) -> None:
+    sql.check_tables(sql.parsed(text, "", "s"), ["t"], "s")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT * FROM u", "SELECT * FROM t, u", "SELECT * FROM main.t",
+        "SELECT 1 WHERE EXISTS (SELECT * FROM u)", "WITH t AS (SELECT * FROM u) SELECT * FROM t",
+    ],
+)  # fmt: skip
+def test_other_tables_are_refused(text: str) -> None:
+    with pytest.raises(InputError, match="no table of this workload"):
+        sql.check_tables(sql.parsed(text, "", "s"), ["t"], "s")
+
+
+def given(text: str, written_in: str, dialect: str, schema: str = "", **stored: str) -> str:
+    return sql.for_engine(text, written_in, dialect, stored, ["Name"], schema).text
+
+
+def test_a_text_of_the_engines_own_dialect_is_sent_as_it_is_written() -> None:
+    text = "SELECT  a /* as I wrote it */ FROM t -- so"
+    assert given(f"{text} ;", "duckdb", "duckdb", t="t").startswith(text[:40])
+    assert given("SELECT a FROM t;", "duckdb", "duckdb", t="t") == "SELECT a FROM t"
+
+
+def test_stored_names_take_the_place_of_tables_and_columns_still_find_them() -> None:
+    text = "WITH u AS (SELECT t.a FROM t) SELECT u.a FROM u JOIN t ON t.a = u.a"
+    assert given(text, "sqlite", "sqlite", t="own_t", u="own_u") == (
+        'WITH u AS (SELECT t.a FROM "own_t" AS t) SELECT u.a FROM u JOIN "own_t" AS t ON t.a = u.a'
+    )
+    assert given("SELECT a FROM t AS x", "postgres", "postgres", "s", t="t") == (
+        'SELECT a FROM "s"."t" AS x'
+    )
+
+
+def test_a_translation_writes_capitals_as_the_file_has_them() -> None:
+    assert given('SELECT name, x.NAME, "name" FROM t AS x', "", "postgres", t="t") == (
+        'SELECT "Name", x."Name", "name" FROM t AS x'
+    )
+
+
+def test_what_has_no_translation_is_a_gap() -> None:
+    with pytest.raises(UnsupportedError, match="no translation"):
+        given("SELECT * FROM t PIVOT (sum(a) FOR b IN (1, 2))", "duckdb", "mysql", t="t")
+
+
+def test_the_dialect_of_a_text_is_found() -> None:
+    assert sql.dialect_of("SELECT a FROM t", "s") == sql.GENERIC
+    assert sql.dialect_of("SELECT `a` FROM `t`", "s") in ("sqlite", "mysql")
+    with pytest.raises(InputError, match="cannot be read"):
+        sql.dialect_of("SELECT FROM WHERE", "s")
