@@ -118,8 +118,9 @@ def cliff(folder: Path) -> None:
 
 
 def disk(folder: Path) -> None:
-    """Scans over the disk's own bandwidth; bytes that a cold traversal reads."""
-    for name in ("scan_bandwidth", "cold_objects"):
+    """Scans over the disk's own bandwidth; bytes that a cold traversal reads; what finding and
+    logging a change is made of, beside the table of Rhino's paper."""
+    for name in ("scan_bandwidth", "cold_objects", "primitives"):
         command = ["cargo", "run", "--release", "--quiet", "--locked", "-p", "lode", "--example",
                    name, "--", str(folder)]  # fmt: skip
         subprocess.run(command, cwd=ROOT, check=True)
