@@ -23,12 +23,15 @@ VARIANTS = (
     "memory",
     "sqlite",
     "sqlite?durability=none&transaction=call",
+    "lmdb",
+    "lmdb?durability=none",
     "lode",
     "lode?durability=none&locks=page&log=page-grain&swizzle=on",
     "lode?place=server&swizzle=on",
 )
 REFUSED = (
-    "memory?prefetch=on", "sqlite?access=clustered", "sqlite?access=objects", "lode?access=links",
+    "memory?prefetch=on", "lmdb?access=links", "sqlite?access=clustered", "sqlite?access=objects",
+    "lode?access=links",
     "lode?prefetch=on",
 )  # fmt: skip
 """Designs that OO1's program has and this one does not."""

@@ -3,6 +3,7 @@
 use loadstone_datasets::oo7::Database;
 
 use crate::error::ClientError;
+use crate::lmdb::oo7 as lmdb;
 use crate::lode::oo7 as lode;
 use crate::memory::oo7 as memory;
 use crate::null::oo7 as null;
@@ -12,10 +13,11 @@ use crate::sqlite::oo7 as sqlite;
 use crate::tactics::{Address, Tactics};
 
 /// The names that [`open`] knows.
-pub const ENGINES: [&str; 4] = ["memory", "null", "sqlite", "lode"];
+pub const ENGINES: [&str; 5] = ["memory", "null", "sqlite", "lmdb", "lode"];
 
 /// Values of tactics that OO1's program has and this one does not, each with its reason.
-const OTHERS: [(&str, &str, &str, &str); 6] = [
+const OTHERS: [(&str, &str, &str, &str); 7] = [
+    ("lmdb", "access", "links", "OO7's program has objects under their ids"),
     ("lode", "access", "links", NO_DESIGN),
     ("lode", "access", "btree", NO_DESIGN),
     ("lode", "access", "hash", NO_DESIGN),
@@ -43,6 +45,10 @@ pub fn open(
         "sqlite" => {
             only(&mut tactics, "sqlite", "access", "rowid")?;
             program(sqlite::Relational::open, address, tactics, database)
+        }
+        "lmdb" => {
+            only(&mut tactics, "lmdb", "access", "objects")?;
+            program(lmdb::Lmdb::open, address, tactics, database)
         }
         "lode" => {
             only(&mut tactics, "lode", "access", "objects")?;

@@ -1,6 +1,7 @@
 //! LMDB, B-trees in the program's own process: reading is a walk in mapped memory.
 
 pub mod oo1;
+pub mod oo7;
 mod raw;
 mod reader;
 mod tables;

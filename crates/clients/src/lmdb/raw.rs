@@ -23,8 +23,8 @@ const MAP_BYTES: usize = 64 << 30;
 /// Users that may read at once.
 const READERS_MAX: c_uint = 256;
 
-/// Tables of all designs together.
-const TABLES_MAX: c_uint = 8;
+/// Tables of all designs of all benchmarks together, with some to spare.
+const TABLES_MAX: c_uint = 16;
 
 /// An open environment: one for each file and process, as LMDB demands.
 pub struct Environment {

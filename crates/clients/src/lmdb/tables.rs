@@ -10,9 +10,6 @@ use super::raw::{Environment, Table, alone, done};
 use super::writer::Writer;
 use crate::error::ClientError;
 
-/// The tables of all designs.
-const TABLES: [&CStr; 6] = [c"build", c"constant", c"object", c"part", c"to", c"from"];
-
 /// How a table orders its keys and values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
@@ -22,6 +19,8 @@ pub enum Shape {
     Many,
     /// Sorted numbers for each number.
     Numbers,
+    /// One value for each name.
+    Named,
 }
 
 impl Shape {
@@ -31,6 +30,7 @@ impl Shape {
             Self::Single => ffi::MDB_INTEGERKEY,
             Self::Many => many,
             Self::Numbers => many | ffi::MDB_INTEGERDUP,
+            Self::Named => 0,
         }
     }
 }
@@ -56,12 +56,15 @@ pub fn open<const N: usize>(
     Ok(tables)
 }
 
-/// The tables that hold something, with how many values each, as LMDB counts them.
-pub fn filled(environment: &Arc<Environment>) -> Result<Vec<(String, usize)>, ClientError> {
+/// Those of these tables that hold something, with how many values each, as LMDB counts them.
+pub fn filled<const N: usize>(
+    environment: &Arc<Environment>,
+    names: [&CStr; N],
+) -> Result<Vec<(String, usize)>, ClientError> {
     let _alone = alone();
     let writer = Writer::begin(environment)?;
     let mut filled = Vec::new();
-    for name in TABLES {
+    for name in names {
         let mut table = Table(0);
         #[expect(unsafe_code, reason = "the C interface")]
         // SAFETY: the transaction is alive, the name ends in zero, the table's place takes it.

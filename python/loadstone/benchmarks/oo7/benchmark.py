@@ -105,7 +105,7 @@ class Oo7Benchmark(Benchmark):
     default_edition = "1993-3"
     year = 1993
     default_scales = (10_000,)
-    default_variants = ("memory", "sqlite", "lode")
+    default_variants = ("memory", "sqlite", "lmdb", "lode")
 
     def check_scale(self, edition: str, rows: int) -> None:
         """Multiples of 500, and above 100,000 of 500 for each 100,000 begun."""

@@ -1,6 +1,7 @@
 //! What both designs share: the environment, the reader and the writer, the index on build, the
 //! ladder's rungs, and what it says about itself.
 
+use std::ffi::CStr;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -10,6 +11,9 @@ use crate::lmdb::reader::Reader;
 use crate::lmdb::tables::{self, Shape};
 use crate::lmdb::writer::Writer;
 use crate::tactics::{Address, Tactics};
+
+/// The tables of all designs.
+const TABLES: [&CStr; 6] = [c"build", c"constant", c"object", c"part", c"to", c"from"];
 
 /// The cursor on build among a reader's; those of the design come before.
 const CURSOR_BUILD: usize = 0;
@@ -43,7 +47,7 @@ impl<const N: usize> Store<N> {
     pub fn open(
         address: &Address,
         tactics: &mut Tactics,
-        names: [(&'static std::ffi::CStr, Shape); N],
+        names: [(&'static CStr, Shape); N],
     ) -> Result<Self, ClientError> {
         let durable = tactics.take("durability", &[("full", true), ("none", false)])?;
         let environment = Environment::open(&address.database, durable)?;
@@ -161,7 +165,7 @@ impl<const N: usize> Store<N> {
         let syncs = self.environment.syncs()?;
         let durability = if syncs { "synchronous commit" } else { "no sync" };
         let version = version();
-        let filled = tables::filled(&self.environment)?;
+        let filled = tables::filled(&self.environment, TABLES)?;
         let indexes = filled
             .iter()
             .map(|(name, entries)| format!("B-tree {name} of {entries} values"))
