@@ -82,6 +82,18 @@ def test_one_engine_alone_is_never_called_right(desk: Desk) -> None:
 
 
 @pytest.mark.slow
+def test_an_order_that_cannot_be_compared_is_told(desk: Desk) -> None:
+    with_statement(
+        desk, '[[statement]]\nname = "s"\nsql = "SELECT name FROM customer ORDER BY since"\n'
+    )
+    ran = desk.run("run", "./shop", *QUICK, "--record", str(desk.record))
+    assert ran.returncode == 0, ran.stderr
+    assert "the order of a statement's rows not compared" in " ".join(ran.stdout.split())
+    page = desk.record.with_suffix(".html").read_text("utf-8")
+    assert "the order of its rows is not compared" in page
+
+
+@pytest.mark.slow
 def test_two_variants_of_one_engine_are_one_voice(desk: Desk) -> None:
     ran = desk.run("run", "--sql", "SELECT 1 AS one", "--on", "sqlite", "--on",
                    "sqlite?cache=1048576", *QUICK[4:], "--record", str(desk.record))  # fmt: skip

@@ -45,8 +45,17 @@ def _clauses(run: Run) -> Iterator[Clause]:
     if divided := sum(one.basis == DIVIDED for one in run.agreements):
         answered = "statement whose answer is" if divided == 1 else "statements whose answers are"
         yield Clause(f"{number(divided)} {answered} disputed, without a majority", False)
+    if count := len(_unordered(run)):
+        whose = "a statement's" if count == 1 else f"{number(count)} statements'"
+        yield Clause(f"the order of {whose} rows not compared", True)
     if not run.agreements:
         yield Clause("no answer was compared", False)
+
+
+def _unordered(run: Run) -> frozenset[str]:
+    """The statements that ask for an order of which not all can be seen in the answer."""
+    statements = run.plan.workload.statements if run.plan.workload is not None else ()
+    return frozenset(one.name for one in statements if one.order_unchecked)
 
 
 def _basis(told: Mapping[str, Agreement], operation: str) -> str:
@@ -70,4 +79,7 @@ def of_statement(run: Run, operation: str) -> str:
         ALONE: f"of {found.engines} alone, compared with no other engine's",
         DIVIDED: "disputed",
     }[found.basis]
-    return f"{words}{f' ({found.words})' if found.words else ''}"
+    more = [found.words] if found.words else []
+    if operation in _unordered(run):
+        more.append("the order of its rows is not compared: none of its columns shows all of it")
+    return f"{words} ({'; '.join(more)})" if more else words
