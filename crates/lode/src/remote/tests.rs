@@ -7,6 +7,7 @@ use crate::disk::{Disk, Memory};
 use crate::error::{LodeError, Result};
 use crate::page::{self, PageKind, PageNumber};
 use crate::pages::{PageRead, PageWrite};
+use crate::random::Random;
 use crate::remote::Remote;
 use crate::server::{History, Listener, Server};
 use crate::tactics::Tactics;
@@ -134,6 +135,48 @@ fn a_write_transaction_at_a_server_swizzles_and_reads_its_own_changes() {
         heap.change(&mut writing, id, |record| record.fill(1)).unwrap();
         let changed = u64::from_le_bytes([1; 8]);
         assert_eq!(heap.try_read_at(&writing, reference, value), Some(changed), "its own");
+    }
+}
+
+/// More of them than a record of the log or a frame of the wire has room for.
+#[test]
+fn a_clients_ranges_reach_the_server_as_it_said_them() {
+    for text in ["locks=database&log=set-range", "locks=page&log=set-range"] {
+        let (server, _) = serve(text, 1);
+        let connect = || Remote::connect(server.address(), &Tactics::default()).unwrap();
+        let (remote, other) = (connect(), connect());
+        let mut writing = remote.writing();
+        let heap = writing.heap("parts").unwrap();
+        let mut records = vec![[0_u8; 100]; 60];
+        let insert = |record: &[u8; 100]| heap.insert(&mut writing, record, None).unwrap();
+        let ids: Vec<_> = records.iter().map(insert).collect();
+        writing.commit().unwrap();
+        let mut random = Random::new(3);
+        for round in 0..3 {
+            let (mut writing, mut after) = (remote.writing(), records.clone());
+            for number in 0..12_000 {
+                let (at, start) = (random.below(60), random.below(90));
+                let range = start..start + 1 + random.below(10);
+                let fill = |bytes: &mut [u8]| bytes.fill(number as u8);
+                heap.change_range(&mut writing, ids[at], range.clone(), fill).unwrap();
+                fill(&mut after[at][range]);
+                if number == 6_000 && round == 2 {
+                    // A page is said, among ranges of it.
+                    heap.update(&mut writing, ids[0], &[9; 100]).unwrap();
+                    after[0] = [9; 100];
+                }
+            }
+            if round == 1 {
+                drop(writing);
+            } else {
+                writing.commit().unwrap();
+                records = after;
+            }
+            let reading = other.reading();
+            for (id, record) in ids.iter().zip(&records) {
+                assert_eq!(heap.get(&reading, *id).unwrap(), record, "{text}, round {round}");
+            }
+        }
     }
 }
 

@@ -51,6 +51,7 @@ fn a_tree_grows_by_the_hands_of_two_clients() {
     for (server, client) in [
         ("locks=database&cache=131072", "cache=4194304&readahead=on"),
         ("locks=page&log=page-grain&checkpoint=131072&extent=4", "cache=1048576&replacement=lru"),
+        ("locks=page&log=set-range&checkpoint=131072&cache=131072", ""),
     ] {
         let bank = Bank::open(server);
         let remotes = [bank.client(client), bank.client(client)];
