@@ -1,11 +1,14 @@
 //! A tactic's value is what happens: read off the work that was counted, which differs whatever a
 //! plan or a setting says of itself.
 
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use lode_query::counters::Work;
 use lode_query::database::Statement;
 use lode_query::tactics::{self, Tactics};
 
-use crate::outcome::Engine;
+use crate::outcome::{Closed, Engine};
 
 /// Tuples of each of two relations.
 const ROWS: u64 = 200;
@@ -28,17 +31,29 @@ const RANGES: &str = "range of t is t range of u is u ";
 /// The work of a query under tactics, and the plan's text.
 fn work(tactics: &str, query: &str, rows: u64) -> (Work, String) {
     let tactics: Tactics = format!("cache=1MiB&extent=4&{tactics}").parse().unwrap();
-    let Tactics { storage, layout, .. } = tactics;
-    let engine = Engine::new(&Tactics { storage, layout, ..Tactics::default() });
-    engine.run(SETUP).unwrap();
-    engine.database.settle(&["t", "u"]).unwrap();
-    let engine = engine.reopened(&tactics);
+    let engine = stored(&tactics).opened(&tactics);
     let query = format!("{RANGES}{query}");
     let statement = Statement::new(&query).unwrap();
     let plan = engine.database.plan(&statement, &[]).unwrap().explain(None);
     assert_eq!(engine.database.work().unwrap(), Work::default());
     assert_eq!(engine.run(&query).unwrap().unwrap().rows, rows, "{tactics}: {query}");
     (engine.database.work().unwrap(), plan)
+}
+
+/// Both relations, made once for each way in which they are stored: that takes longer than a query.
+fn stored(tactics: &Tactics) -> Arc<Closed> {
+    static MADE: Mutex<BTreeMap<String, Arc<Closed>>> = Mutex::new(BTreeMap::new());
+    let Tactics { storage, layout, .. } = *tactics;
+    let loading = Tactics { storage, layout, ..Tactics::default() };
+    // What panicked in another test holds no half a database.
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let closed = made.entry(loading.to_string()).or_insert_with(|| {
+        let engine = Engine::new(&loading);
+        engine.run(SETUP).unwrap();
+        engine.database.settle(&["t", "u"]).unwrap();
+        Arc::new(engine.closed())
+    });
+    Arc::clone(closed)
 }
 
 /// The names of a tactic's values.

@@ -11,7 +11,8 @@ use lode_query::relation::check_all;
 use lode_query::tactics::Tactics;
 
 use crate::journal::{Expected, all_of, ask, numbers, run, setup, statement};
-use crate::random::{Random, setting};
+use crate::programs::are_many;
+use crate::random::Random;
 
 const FOLDER: &str = "LODE_QUERY_KILL_FOLDER";
 const TACTICS: &str = "LODE_QUERY_KILL_TACTICS";
@@ -32,7 +33,7 @@ const VARIANTS: [(&str, &str); 4] = [
 #[test]
 fn a_killed_process_leaves_the_statements_that_it_had_committed() {
     let program = env::current_exe().unwrap();
-    let kills = if setting("LODE_PROGRAMS").is_some() { 20 * KILLS } else { KILLS };
+    let kills = if are_many() { 20 * KILLS } else { KILLS };
     let mut random = Random::new(11);
     for (text, structure) in VARIANTS {
         let folder = tempfile::tempdir_in(program.parent().unwrap()).unwrap();

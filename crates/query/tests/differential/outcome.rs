@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use loadstone_quel::answer::RowEncoder;
 use loadstone_quel::{Answer, QuelError};
-use lode::internals::disk::Memory;
+use lode::internals::disk::{Disk, Memory};
 use lode_query::QueryError;
 use lode_query::database::{Database, Outcome, Rows, Statement};
 use lode_query::relation::check_all;
@@ -83,6 +83,13 @@ impl Engine {
         Self::on(volume, log, tactics)
     }
 
+    /// Its bytes, closed.
+    pub fn closed(self) -> Closed {
+        let Self { database, volume, log } = self;
+        database.close().unwrap();
+        Closed { volume: bytes_of(&volume), log: bytes_of(&log) }
+    }
+
     /// Run a text: its rows, or how many tuples it changed; None for a text that only defines.
     pub fn run(&self, text: &str) -> Result<Option<Answer>, QueryError> {
         match self.database.run(&Statement::new(text)?, &[])? {
@@ -101,6 +108,31 @@ impl Engine {
     pub fn check(&self) -> Result<(), QueryError> {
         check_all(&self.database.storage().reading()).map(drop)
     }
+}
+
+/// The bytes of a database that is closed. Any number of it can be opened, each its own.
+pub struct Closed {
+    volume: Vec<u8>,
+    log: Vec<u8>,
+}
+
+impl Closed {
+    pub fn opened(&self, tactics: &Tactics) -> Engine {
+        Engine::on(disk_of(&self.volume), disk_of(&self.log), tactics)
+    }
+}
+
+fn bytes_of(disk: &Memory) -> Vec<u8> {
+    let mut bytes = vec![0; disk.len_bytes().unwrap() as usize];
+    disk.read(0, &mut bytes).unwrap();
+    bytes
+}
+
+fn disk_of(bytes: &[u8]) -> Arc<Memory> {
+    let disk = Memory::new();
+    disk.set_len(bytes.len() as u64).unwrap();
+    disk.write(0, bytes).unwrap();
+    Arc::new(disk)
 }
 
 /// Rows as the oracle counts and sums them.

@@ -22,6 +22,11 @@ const ROWS_EACH: usize = 3;
 /// From so many programs on every three values of tactics meet, and not only every two.
 const MANY: u64 = 1_000;
 
+/// Whether so many are asked for, as by `make torture`.
+pub fn are_many() -> bool {
+    setting("LODE_PROGRAMS") >= Some(MANY)
+}
+
 /// What the statements of programs came to: what never happened was not tested.
 #[derive(Debug, Default)]
 struct Seen {

@@ -12,7 +12,7 @@ use lode_query::tactics::Tactics;
 
 use crate::journal::{Expected, QUESTION, all_of, ask, numbers, run, setup, statement};
 use crate::outcome::Engine;
-use crate::random::setting;
+use crate::programs::are_many;
 
 const WRITERS: u64 = 3;
 
@@ -48,7 +48,7 @@ fn question_until_done(engine: &Engine, left: &AtomicU64, answers: &Answers) {
 
 #[test]
 fn answers_beside_updates_are_those_of_one_order() {
-    let statements = if setting("LODE_PROGRAMS").is_some() { 20 * STATEMENTS } else { STATEMENTS };
+    let statements = if are_many() { 20 * STATEMENTS } else { STATEMENTS };
     for (text, structure) in VARIANTS {
         let tactics: Tactics = format!("{text}&cache=1MiB&extent=4").parse().unwrap();
         let engine = Engine::new(&tactics);

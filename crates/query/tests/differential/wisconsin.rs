@@ -16,6 +16,7 @@ use lode_query::tactics::{FileLayout, Tactics};
 use crate::covering::{design, parameters};
 use crate::outcome::Engine;
 use crate::papers::{Effect, Operation, Suite};
+use crate::programs::are_many;
 use crate::random::{Random, setting};
 
 /// In `make test`; `LODE_ROWS=10000` is the papers' size.
@@ -165,7 +166,7 @@ fn chosen(rows: &[Tactics], operation: usize, is_all: bool) -> Vec<usize> {
 }
 
 fn every_operation(edition: &str) {
-    let is_all = setting("LODE_PROGRAMS").is_some();
+    let is_all = are_many();
     let suite = Suite::of(edition, setting("LODE_ROWS").unwrap_or(ROWS) as i64);
     assert!(suite.operations.len() > 30, "{}", suite.operations.len());
     let rows: Vec<Tactics> = design(2).rows;
