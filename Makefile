@@ -8,6 +8,8 @@ SIDE_BY_SIDE := -n 2 --dist loadgroup --no-loadscope-reorder
 # What `make develop` builds, found before the installed wheel, and by every process started.
 DEVELOPED := target/developed
 WITH_DEVELOPED := PYTHONPATH=$(CURDIR)/$(DEVELOPED)
+# A check draws fewer cases of those that are drawn at random, and asks smaller relations.
+FEWER := PROPTEST_CASES=64 LODE_PROGRAMS=20 LODE_ROWS=100
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 PYTHON_SOURCES := $(shell find python -type f -not -name '*.pyc' -not -name '*.so') pyproject.toml
 
@@ -25,7 +27,7 @@ test: $(VENV)/.installed $(VENV)/.tools ## run all tests of both languages
 check: format lint types fast ## format, lint, types, fast: before each commit
 
 fast: develop ## run all tests but those marked slow
-	PROPTEST_RNG_SEED=1983 cargo test --workspace --locked --quiet --lib --tests
+	PROPTEST_RNG_SEED=1983 $(FEWER) cargo test --workspace --locked --quiet --lib --tests
 	$(WITH_DEVELOPED) $(BIN)/python -m pytest $(SIDE_BY_SIDE) -m "not slow" --prepared
 
 # Always: what is outdated Cargo decides, and no file's time. The old build goes first, so that

@@ -31,7 +31,8 @@ def recipe(makefile: str, target: str) -> list[str]:
 def left_out(texts: Mapping[str, str]) -> list[str]:
     complaints = []
     commands = recipe(texts["Makefile"], "test")
-    if not any(command.endswith("cargo test --workspace --locked --quiet") for command in commands):
+    every = "PROPTEST_RNG_SEED=1983 cargo test --workspace --locked --quiet"
+    if every not in commands:
         complaints.append("`make test` does not run all tests in Rust")
     chosen = re.compile(r"-m pytest(?: \$\(SIDE_BY_SIDE\))?$")
     if not any(chosen.search(command) for command in commands):
@@ -114,7 +115,7 @@ def test_the_folder_that_is_named_comes_before_what_is_installed(tmp_path):
 
 
 ALL = (
-    "test: .done ## all\n\tcargo test --workspace --locked --quiet\n"
+    "test: .done ## all\n\tPROPTEST_RNG_SEED=1983 cargo test --workspace --locked --quiet\n"
     "\tpython -m pytest $(SIDE_BY_SIDE)\n\n"
 )
 
@@ -126,6 +127,7 @@ ALL = (
         (ALL.replace("SIDE)\n", "SIDE) --prepared\n"), "make test\n", "all tests in Python"),
         (ALL.replace("--workspace", "-p lode"), "make test\n", "all tests in Rust"),
         (ALL.replace("--quiet\n", "--quiet --lib\n"), "make test\n", "all tests in Rust"),
+        (ALL.replace("1983 ", "1983 $(FEWER) "), "make test\n", "all tests in Rust"),
         (ALL, "make check\n", ".ci/run"),
     ],
 )
