@@ -251,6 +251,21 @@ def test_files_on_disks_of_our_own_are_listed(name: str, kind: str, tmp_path: Pa
             sweep(place)
 
 
+def test_no_file_is_listed_that_lies_elsewhere() -> None:
+    """In so deep a folder a server's socket and its lock are in one for temporary files, which may
+    be memory: then nothing could be proved."""
+    with folder() as top:
+        place = top / ("x" * 60) / ("y" * 60)
+        place.mkdir(parents=True)
+        for each in (place.parent, place):
+            each.chmod(0o755)
+        with system_of(Variant("postgresql"), ENGINES["postgresql"], place) as system:
+            fill(system)
+            files = system.files()
+            assert files
+            assert all(path.resolve().is_relative_to(place.resolve()) for path in files)
+
+
 def test_a_file_is_listed_once_whatever_leads_to_it(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "relation").write_text("x")

@@ -250,6 +250,7 @@ class Instance:
         others = [path for path in _inside(databases) if path.name not in ours]
         return {
             self.server.log: "the server's words, which it never reads",
+            self.server.home / "socket": "the server's socket and its lock, perhaps on a tmpfs",
             self.server.data / "pg_wal": "the log, which only a start after a crash reads",
             **dict.fromkeys(others if self._folder else (), "a database of the server's own"),
         }
