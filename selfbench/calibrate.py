@@ -11,6 +11,7 @@ studies   on the engine whose time follows from switches by a known rule: 100 st
 shares    on real engines: shares by both ends beside those of all combinations of four switches
 agree     two complete default runs, one after the other: whose intervals overlap
 observer  what the counters around each sample do to a short statement
+sampler   what the sampler of a time budget does to statements whose work is known
 
 Not a test: nothing here fails on a busy machine; it prints what it found beside what must hold.
 """
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import planted_studies
+import sampler_cost
 import slowed
 import two_ended_shares
 
@@ -200,6 +202,12 @@ def observer() -> None:
           f"of {interval_of_median(without_ns)[0] / 1e3:.1f} us")  # fmt: skip
 
 
+def sampler() -> None:
+    """The time of a statement with the sampler over that without; at the budget's frequency, the
+    first, at most 1.02."""
+    sampler_cost.report()
+
+
 def _elapsed_ns(call: Callable[[], object]) -> float:
     start = clock_ns()
     call()
@@ -212,6 +220,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "shares": shares,
     "agree": agree,
     "observer": observer,
+    "sampler": sampler,
 }
 
 

@@ -616,9 +616,10 @@ _Spent = tuple[bool, int, str, int, int | None]
 @final
 class Sampler:
     """Samples the CPU clock of all threads of this process and its servers, with what they start,
-    until it is closed. `begin` and `end` stand around each stretch, `take` behind some of them.
-    Where the system refuses, nothing is raised: `reason` says what is missing, and times of threads
-    are told still. ValueError: a frequency beyond 1 to 10,000; closed."""
+    until it is closed. `begin` and `end` stand around each stretch, `take` behind some of them; the
+    thread that made it calls them. Where the system refuses, nothing is raised: `reason` says what
+    is missing, and times of threads are told still. ValueError: a frequency beyond 1 to 10,000;
+    closed."""
 
     def __new__(cls, servers: Sequence[int], frequency_hz: int = 997) -> Self: ...
     @property
@@ -631,8 +632,10 @@ class Sampler:
     def begin(self) -> None: ...
     def end(self, start_ns: int, end_ns: int) -> None:
         """The stretch was between these times of `clock_ns`."""
-    def take(self) -> tuple[int, int, int, list[_Count], list[_Spent]]:
-        """(CPU ns that a sample stands for, ns of the stretches, samples lost, counts, threads)."""
+    def take(self) -> tuple[int, float | None, int, int, list[_Count], list[_Spent]]:
+        """(CPU ns between two samples of a thread; the share of the threads' CPU time that samples
+        stand for since the last taking, None where the kernel is not sampled; ns of the stretches;
+        samples lost; counts; threads)."""
     def close(self) -> None: ...
 
 def cpu_ns(pid: int) -> int | None:

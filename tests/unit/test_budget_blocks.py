@@ -2,26 +2,33 @@
 
 import pytest
 
+from loadstone.plan.plan import Cell
+from loadstone.plan.statement_ladder import PLANNED, UNWATCHED, WATCHED, WHOLE
+from loadstone.protocol.messages import BlockResult, FunctionCount, Profiled, RungTimes
+from loadstone.record.model import Sample
+from loadstone.run import budget_blocks
 from loadstone.run.budget_blocks import (
-    FIRST_TURN_SAMPLES,
-    FREQUENCY_HZ,
+    ALONE_NS,
+    BLOCKS,
+    CELL_NS,
+    COMPARED_SAMPLES_MAX,
+    LONG,
     TURN_NS,
     TURN_SAMPLES_MAX,
     TURN_WALL_NS,
+    WARMED_NS_MAX,
+    _sample_ns,
     _Turn,
+    taken_budgets,
 )
-
-
-def turn(typical_ns: float, wall_ns: float | None) -> _Turn:
-    return _Turn(block=1, seed=7, typical_ns=typical_ns, wall_ns=wall_ns)
+from loadstone.run.executor import Outcome
 
 
 @pytest.mark.parametrize(
     ("typical_ns", "wall_ns", "samples"),
     [
-        (1e6, None, FIRST_TURN_SAMPLES),
-        (TURN_NS / 3, None, 3),
-        (TURN_NS * 9, None, 1),
+        (TURN_NS / 3, 0, 3),
+        (TURN_NS * 9, 0, 1),
         (1e6, 2e6, TURN_NS // 1e6),
         (12e3, 50e3, TURN_SAMPLES_MAX),
         (300e3, 40e6, TURN_WALL_NS // 40e6),
@@ -29,11 +36,94 @@ def turn(typical_ns: float, wall_ns: float | None) -> _Turn:
     ],
 )
 def test_a_turn_is_short_whatever_goes_with_a_statement(typical_ns, wall_ns, samples) -> None:
-    assert len(turn(typical_ns, wall_ns).samples) == samples
+    turn = _Turn(block=1, seed=7, typical_ns=typical_ns, wall_ns=wall_ns)
+    assert len(turn.samples) == samples
+    assert len(turn.compared) == min(samples, COMPARED_SAMPLES_MAX)
 
 
-def test_the_longer_a_statement_the_less_often_the_sampler_stops_it() -> None:
-    rates = [turn(ns, None).frequency_hz for ns in (20e3, 300e3, 1e6, 5e6, 1e9)]
-    assert rates == sorted(rates, reverse=True)
-    assert rates[-1] == FREQUENCY_HZ
-    assert len(set(rates)) == 4
+class Script:
+    """Executes nothing, notes what it should have, and lets the time pass that it would take."""
+
+    def __init__(self, each_ns: float) -> None:
+        self.each_ns = each_ns
+        self.now_ns = 0
+        self.done: list[tuple[str, int]] = []
+
+    def _passed(self, what: str, samples: int) -> None:
+        self.done.append((what, samples))
+        self.now_ns += int(samples * self.each_ns)
+
+    def rungs(self, cell):
+        return (PLANNED, WHOLE)
+
+    def take(self, cell, ordinals, number, *, warm, checked):
+        self._passed("warming" if checked == 0 else UNWATCHED, len(ordinals))
+        return Outcome(samples=self._samples(ordinals, number))
+
+    def _samples(self, ordinals, number):
+        return [Sample(each, number, 0, each, int(self.each_ns)) for each in ordinals]
+
+    def watch(self, cell, ordinals, number, frequency_hz, *, warm, checked):
+        self._passed(WATCHED, len(ordinals))
+        samples = self._samples(ordinals, number)
+        return Outcome(samples=samples, profiled=profiled(len(ordinals), (), None))
+
+    def climb(self, cell, ordinals, number, rungs):
+        self._passed("rungs", len(ordinals) * len(rungs))
+        each = [int(self.each_ns)] * len(ordinals)
+        return Outcome(rungs=[RungTimes(rung, tuple(each)) for rung in rungs])
+
+    def tell_rungs(self, cell):
+        return Outcome()
+
+
+def profiled(statements: int, samples: tuple[int, ...], sampled_ns: int | None) -> Profiled:
+    result = BlockResult(
+        tuple(Sample(each, 0, 0, each, 1_000) for each in range(statements)), (), ()
+    )
+    counts = tuple(FunctionCount(False, 1, "executor", "a.so", f"f{n}", "", n) for n in samples)
+    return Profiled(result, "all", "", 1_000, sampled_ns, 1_000, 0, 1, 0, counts, ())
+
+
+def taken(each_ns, monkeypatch):
+    script = Script(each_ns)
+    monkeypatch.setattr(budget_blocks._core, "clock_ns", lambda: script.now_ns)
+    cell = Cell("select", "a", 1000, "warm", 10)
+    found = taken_budgets(script, 7, {cell: each_ns})[cell]
+    return script, found.budget
+
+
+def test_a_cell_of_usual_statements_has_all_blocks(monkeypatch) -> None:
+    script, budget = taken(1e6, monkeypatch)
+    for kind in (UNWATCHED, WATCHED, PLANNED, WHOLE):
+        assert len([block for block in budget.blocks if block.rung == kind]) == BLOCKS, kind
+    assert [what for what, _ in script.done].count("warming") == BLOCKS
+    assert script.now_ns < CELL_NS
+
+
+def test_no_block_begins_when_the_time_of_a_cell_is_over(monkeypatch) -> None:
+    script, budget = taken(WARMED_NS_MAX * 4, monkeypatch)
+    blocks = {block.block for block in budget.blocks}
+    assert 1 < len(blocks) < BLOCKS
+    assert script.now_ns < CELL_NS + 5 * WARMED_NS_MAX * 4, "beyond it by one block at most"
+    assert "warming" not in [what for what, _ in script.done]
+
+
+def test_the_slowest_statement_is_watched_once_and_says_why_no_more(monkeypatch) -> None:
+    script, budget = taken(ALONE_NS * 20, monkeypatch)
+    assert script.done == [(WATCHED, 1)]
+    assert [block.rung for block in budget.blocks] == [WATCHED]
+    assert [(rung.rung, rung.reason) for rung in budget.rungs] == [(PLANNED, LONG)]
+
+
+@pytest.mark.parametrize(
+    ("found", "ns"),
+    [
+        ([profiled(1, (2, 1), 4_500), profiled(1, (3,), 4_500)], 1_500),
+        ([profiled(1, (2, 1), 4_500), profiled(1, (), 300)], 1_600),
+        ([profiled(1, (), 4_500)], 1_000),
+        ([profiled(1, (2, 1), None), profiled(1, (3,), None)], 1_000),
+    ],
+)
+def test_a_sample_stands_for_its_part_of_what_the_sampler_counted(found, ns) -> None:
+    assert _sample_ns(found) == ns

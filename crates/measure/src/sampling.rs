@@ -9,12 +9,17 @@
 //! followed as well (`inherit`); a thread that starts while the sampler does may be missed. Buffers
 //! are read, and addresses looked up, outside the stretches: samples are told apart by their times.
 //!
+//! From one taking to the next the samples stand for all CPU time of the threads, but for a period
+//! of each event: so much of the time of the stretches, however short they are, is divided between
+//! the samples within them.
+//!
 //! A sample in the kernel stands at the function that ran, or, where interrupts were off, at the
 //! one that let them in again: so each carries the system call or the exception it belongs to.
 
 mod clocks;
 mod code;
 mod event;
+mod following;
 mod kernel_symbols;
 mod names;
 mod places;
@@ -23,55 +28,60 @@ mod symbols;
 mod threads;
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
-use std::io;
-use std::os::fd::OwnedFd;
 
 pub use places::Place;
 pub use threads::ThreadTime;
 
 use crate::counters;
 use clocks::Clocks;
-use event::{Open, Request};
+use event::Open;
+use following::Following;
 use places::Places;
-use ring::{Record, Ring, Sample};
+use ring::{Record, Sample};
 use threads::Snapshot;
 
-/// More samples a second would disturb what they observe: each costs some microseconds.
+/// More samples a second would disturb what they observe: each costs some microseconds, on a
+/// virtual machine some thirty.
 pub const FREQUENCY_HZ_MAX: u32 = 10_000;
 
-/// Samples of this program and its servers, from its start to its end.
+/// Samples of this program and its servers, from its start to its end. The thread that started it
+/// calls it.
 #[derive(Debug)]
 pub struct Sampler {
     clocks: Clocks,
     period_ns: u64,
     following: Result<Following, String>,
     begun: Option<Snapshot>,
-    kept: Vec<Sample>,
+    /// When the samples were last taken.
+    since: Snapshot,
+    seen: Seen,
     threads: HashMap<u32, ThreadTime>,
-    lost: u64,
-    elapsed_ns: u64,
     places: Places,
+    servers: Vec<u32>,
     server_processes: HashSet<u32>,
 }
 
-/// The kernel's side.
-#[derive(Debug)]
-struct Following {
-    /// Closing one ends it.
-    #[expect(dead_code, reason = "they sample for as long as they are open")]
-    events: Vec<OwnedFd>,
-    /// One a CPU.
-    rings: Vec<Ring>,
-    /// Whether the kernel's functions are sampled.
-    kernel: bool,
+/// Of all stretches since the last samples were taken.
+#[derive(Debug, Default)]
+struct Seen {
+    /// When each began and ended.
+    stretches: Vec<(u64, u64)>,
+    /// Those within one of them.
+    kept: Vec<Sample>,
+    /// Those beside them, too.
+    all: u64,
+    lost: u64,
+    elapsed_ns: u64,
 }
 
 /// Samples of all stretches since the last one was taken.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
-    /// CPU time that a sample stands for.
+    /// CPU time between two samples of a thread.
     pub period_ns: u64,
+    /// The share of the threads' CPU time that the samples stand for, since they were last taken;
+    /// `None` where the kernel is not sampled.
+    pub shown: Option<f64>,
     /// Of the stretches together.
     pub elapsed_ns: u64,
     /// Samples that found no room in a buffer, at least.
@@ -104,25 +114,29 @@ impl Sampler {
 
     fn start_with(servers: &[u32], frequency_hz: u32, open: Open) -> Self {
         let period_ns = 1_000_000_000 / u64::from(frequency_hz.clamp(1, FREQUENCY_HZ_MAX));
-        let family =
-            servers.iter().flat_map(|&server| counters::family(server).unwrap_or_default());
-        let server_processes: HashSet<u32> = family.collect();
+        let server_processes = families(servers);
         let own = std::process::id();
         let processes = || server_processes.iter().copied().chain([own]);
         let mut places = Places::default();
         processes().for_each(|process| places.refresh(process));
         let threads: Vec<u32> = processes().flat_map(threads::tasks).collect();
-        let following = follow(&threads, period_ns, open).map_err(|error| event::reason(&error));
+        let following =
+            Following::of(&threads, period_ns, open).map_err(|error| event::reason(&error));
+        let mut clocks = Clocks::of(servers);
+        let since = clocks.now();
+        if let Ok(following) = &following {
+            following.run();
+        }
         Self {
-            clocks: Clocks::of(servers),
+            clocks,
+            since,
             period_ns,
             following,
             begun: None,
-            kept: Vec::new(),
+            seen: Seen::default(),
             threads: HashMap::new(),
-            lost: 0,
-            elapsed_ns: 0,
             places,
+            servers: servers.to_vec(),
             server_processes,
         }
     }
@@ -143,16 +157,16 @@ impl Sampler {
 
     /// A stretch may begin when this returns.
     pub fn begin(&mut self) {
-        self.drain(None);
         self.begun = Some(self.clocks.before());
     }
 
     /// The stretch that began last was between these two times of the project's clock.
     pub fn end(&mut self, start_ns: u64, end_ns: u64) {
         let Some(before) = self.begun.take() else { return };
-        let spent = threads::between(&before, &self.clocks.after());
-        self.elapsed_ns += end_ns.saturating_sub(start_ns);
-        for spent in spent {
+        let after = self.clocks.after();
+        self.seen.stretches.push((start_ns, end_ns));
+        self.seen.elapsed_ns += end_ns.saturating_sub(start_ns);
+        for spent in threads::between(&before, &after) {
             self.threads
                 .entry(spent.thread)
                 .and_modify(|sum| {
@@ -161,19 +175,40 @@ impl Sampler {
                 })
                 .or_insert(spent);
         }
-        self.drain(Some((start_ns, end_ns)));
+        if self.following.as_ref().is_ok_and(Following::is_filling) {
+            self.drain();
+        }
     }
 
     /// The samples since the last call, by function. The following goes on.
     pub fn take(&mut self) -> Profile {
-        let seen: HashSet<u32> = self.kept.iter().map(|sample| sample.process).collect();
-        for process in seen {
+        self.drain();
+        let shown = self.shown();
+        let seen = std::mem::take(&mut self.seen);
+        self.server_processes.extend(families(&self.servers));
+        let processes: HashSet<u32> = seen.kept.iter().map(|sample| sample.process).collect();
+        for process in processes {
             self.places.refresh(process);
         }
+        let mut threads: Vec<ThreadTime> =
+            self.threads.drain().map(|(_, time)| time.renamed()).collect();
+        threads.sort_by_key(|time| (!time.server, std::cmp::Reverse(time.cpu_ns), time.thread));
+        Profile {
+            period_ns: self.period_ns,
+            shown,
+            elapsed_ns: seen.elapsed_ns,
+            lost: seen.lost,
+            counts: self.counts(seen.kept),
+            threads,
+        }
+    }
+
+    /// The most frequent first.
+    fn counts(&mut self, kept: Vec<Sample>) -> Vec<Count> {
         let mut counts: HashMap<(bool, u32, Place), u64> = HashMap::new();
-        for sample in std::mem::take(&mut self.kept) {
+        for sample in kept {
             let place = match &sample.kernel {
-                Some(chain) => self.places.in_kernel(sample.address, chain),
+                Some(chain) => Places::in_kernel(sample.address, chain),
                 None => self.places.at(sample.process, sample.address),
             };
             let server = self.server_processes.contains(&sample.process);
@@ -188,24 +223,28 @@ impl Sampler {
         });
         let mut counts: Vec<Count> = counts.collect();
         counts.sort_by(|one, two| two.samples.cmp(&one.samples).then_with(|| one.cmp(two)));
-        let mut threads: Vec<ThreadTime> =
-            self.threads.drain().map(|(_, time)| time.renamed()).collect();
-        threads.sort_by_key(|time| (!time.server, std::cmp::Reverse(time.cpu_ns), time.thread));
-        Profile {
-            period_ns: self.period_ns,
-            elapsed_ns: std::mem::take(&mut self.elapsed_ns),
-            lost: std::mem::take(&mut self.lost),
-            counts,
-            threads,
-        }
+        counts
     }
 
-    /// Empty the buffers, and keep the samples between two times.
-    fn drain(&mut self, stretch: Option<(u64, u64)>) {
+    /// Each event may lack the sample whose period it did not finish, or have that of one which
+    /// began before, and no more.
+    fn shown(&mut self) -> Option<f64> {
+        let now = self.clocks.now();
+        let since = std::mem::replace(&mut self.since, now);
+        let following = self.following.as_ref().ok().filter(|following| following.kernel)?;
+        let spent = threads::between(&since, &self.since);
+        let spent_ns: u64 = spent.iter().map(|spent| spent.cpu_ns).sum();
+        let (all, active) = (self.seen.all, following.active());
+        let least_ns = all.saturating_sub(active) * self.period_ns;
+        let most_ns = (all + active) * self.period_ns;
+        Some(spent_ns.clamp(least_ns, most_ns) as f64 / spent_ns.max(1) as f64)
+    }
+
+    /// Empty the buffers, and keep the samples within the stretches.
+    fn drain(&mut self) {
         let Ok(following) = &mut self.following else { return };
-        for drained in following.rings.iter_mut().map(Ring::drain) {
-            // What was lost between stretches is none of ours.
-            self.lost += if stretch.is_some() { drained.lost } else { 0 };
+        for drained in following.drain() {
+            self.seen.lost += drained.lost;
             for record in drained.records {
                 match record {
                     Record::Fork(fork) => {
@@ -214,57 +253,26 @@ impl Sampler {
                             self.server_processes.insert(fork.process);
                         }
                     }
-                    Record::Sample(sample) => {
-                        let within = |(start, end)| (start..end).contains(&sample.time_ns);
-                        if stretch.is_some_and(within) {
-                            self.kept.push(sample);
-                        }
-                    }
+                    Record::Sample(sample) => self.seen.add(sample),
                 }
             }
         }
     }
 }
 
-/// Follow threads on all CPUs; without the kernel where that is refused.
-fn follow(threads: &[u32], period_ns: u64, open: Open) -> io::Result<Following> {
-    match follow_in(threads, period_ns, true, open) {
-        Err(error) if event::refused(&error) => follow_in(threads, period_ns, false, open),
-        followed => followed,
-    }
-}
-
-fn follow_in(threads: &[u32], period_ns: u64, kernel: bool, open: Open) -> io::Result<Following> {
-    let (mut events, mut rings) = (Vec::new(), Vec::new());
-    for cpu in cpus()? {
-        let mut first: Option<usize> = None;
-        for &thread in threads {
-            let event = match open(&Request { thread, cpu, period_ns, kernel }) {
-                Err(error) if event::gone(&error) => continue,
-                opened => opened?,
-            };
-            if let Some(place) = first {
-                event::write_to(&event, &events[place])?;
-            } else {
-                rings.push(Ring::of(&event)?);
-                first = Some(events.len());
-            }
-            events.push(event);
+impl Seen {
+    fn add(&mut self, sample: Sample) {
+        self.all += 1;
+        let after = self.stretches.partition_point(|&(start_ns, _)| start_ns <= sample.time_ns);
+        if self.stretches[..after].last().is_some_and(|&(_, end_ns)| sample.time_ns < end_ns) {
+            self.kept.push(sample);
         }
     }
-    Ok(Following { events, rings, kernel })
 }
 
-/// The CPUs that can run something: `0-3,8`.
-fn cpus() -> io::Result<Vec<u32>> {
-    let text = fs::read_to_string("/sys/devices/system/cpu/online")?;
-    let number = |text: &str| text.trim().parse::<u32>().map_err(io::Error::other);
-    let mut cpus = Vec::new();
-    for part in text.split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        cpus.extend(number(first)?..=number(last)?);
-    }
-    Ok(cpus)
+/// These processes with their children.
+fn families(servers: &[u32]) -> HashSet<u32> {
+    servers.iter().flat_map(|&server| counters::family(server).unwrap_or_default()).collect()
 }
 
 #[cfg(test)]
@@ -339,5 +347,20 @@ mod tests {
         let now = clock::now_ns();
         sampler.end(now, now);
         assert_eq!(sampler.take().counts, []);
+    }
+
+    #[test]
+    fn time_that_no_sample_shows_is_not_told_as_sampled() {
+        let mut sampler = Sampler::start(&[], 997);
+        spun(&mut sampler);
+        sampler.begin();
+        let start = clock::now_ns();
+        spin::spin_ns(100_000_000);
+        sampler.end(start, clock::now_ns());
+        let Ok(following) = &mut sampler.following else { return };
+        // As if the buffers had lost them.
+        following.drain();
+        let profile = sampler.take();
+        assert!(profile.shown.is_none_or(|share| share < 0.5), "{profile:?}");
     }
 }

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from loadstone.benchmarks.base import Benchmark, Operation
 from loadstone.engines.system import System
 from loadstone.plan.plan import Cell, Plan
+from loadstone.plan.role import Role
 from loadstone.plan.variant import is_aa_control
 from loadstone.planning.planner import NULL_ENGINE, shared_operations
 
@@ -27,7 +28,7 @@ REOPENED_S = 0.45
 SAMPLE_S = 0.002
 """One statement, its answer's check and the way to its worker, beside what its tuples take."""
 SAMPLE_TUPLE_S = 0.5e-6
-BUDGET_S = 3.5
+BUDGET_S = 1.5
 """A cell's time budget: eight blocks of its statement with the sampler and without, of its rungs,
 and of the warm-ups."""
 STUDY_S = 10.0
@@ -69,11 +70,15 @@ def seconds_estimated(
 
 def budget_seconds(plan: Plan) -> float:
     """A rough estimate of the part of it that its time budgets take."""
-    cells = (
-        not cell.gap and cell.temperature != "cold" and cell.variant != NULL_ENGINE
-        for cell in plan.cells
-    )
+    cells = (not cell.gap and has_budget(plan, cell) for cell in plan.cells)
     return BUDGET_S * sum(cells) if plan.budget else 0.0
+
+
+def has_budget(plan: Plan, cell: Cell) -> bool:
+    """Whether a cell's time is taken apart: not of a cold cell, each of whose samples has new
+    processes and too little time, nor of the harness and the controls of its noise."""
+    is_harness = plan.role_of(cell.variant) is Role.OVERHEAD or is_aa_control(cell.variant)
+    return cell.temperature != "cold" and not is_harness
 
 
 def _loading_s(

@@ -234,7 +234,10 @@ class Profiled(Reply, frozen=True):
     sampled: str
     reason: str
     period_ns: int
-    """CPU time that a count of one stands for."""
+    """CPU time between two ticks of a thread."""
+    sampled_ns: int | None
+    """CPU time that all counts stand for together; None where the kernel was not seen: each stands
+    for a period."""
     elapsed_ns: int
     """Of the block's samples together."""
     lost: int

@@ -65,7 +65,7 @@ class Budget:
     sampled: str
     reason: str
     period_ns: int
-    """CPU time that a sample stands for."""
+    """CPU time that a sample stands for, in the mean."""
     statements: int
     elapsed_ns: int
     reading_ns: int

@@ -1,7 +1,7 @@
 """The blocks of a time budget: one operation on all variants, with and without the sampler, and the
 rungs of its ladder of statements.
 
-    a block = each variant once, in a random order; of each, in a random order:
+    a block = each variant once, in a random order; of each a warm-up, and in a random order:
               its statement, its statement with the sampler, the rungs of its ladder
 
 So the sampler's cost, and each rung beyond the one below, is a contrast within a block. The cell's
@@ -14,10 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from loadstone import _core
-from loadstone.plan.plan import Cell, Plan
-from loadstone.plan.role import Role
+from loadstone.plan.plan import Cell
 from loadstone.plan.statement_ladder import UNWATCHED, WATCHED, WHOLE
-from loadstone.plan.variant import is_aa_control
 from loadstone.protocol.messages import FunctionCount, Profiled
 from loadstone.record.budget import (
     NOTHING,
@@ -31,26 +29,30 @@ from loadstone.run.executor import Executor, Outcome
 
 BLOCKS = 8
 """The observations of a contrast: they give an interval, and one is left if two are odd."""
+CELL_NS = 2_500_000_000
+"""After so much of a cell's time no further block of it begins; the first is always taken. Eight
+blocks of most statements take half of it."""
 TURN_NS = 60_000_000
-"""A statement is watched for about this time in a block: 240 samples in all, and more of shorter
-ones."""
+"""A statement is watched for about this time in a block: 190 samples in all."""
 TURN_SAMPLES_MAX = 600
-"""Of a short statement, of which a sample costs more time than it takes."""
+"""Of a statement so short that most of its time here is spent beside it."""
 TURN_WALL_NS = 150_000_000
-"""With all that goes with its statements (undoing, warming up, counters) a turn takes about this
-time, however short they are."""
-FIRST_TURN_SAMPLES = 40
-"""In the first block, which shows how long all that takes."""
+"""With all that goes with its statements (undoing, counters) a statement is watched for about this
+time in a block, however short it is."""
+COMPARED_SAMPLES_MAX = 16
+"""Of the statement without the sampler, of a rung, and of the warm-up, in a block: medians count,
+and most operations have fewer texts."""
+WARMED_NS_MAX = 50_000_000
+"""A statement that takes longer fills the caches by itself."""
+ALONE_NS = 2_000_000_000
+"""A statement that takes longer has hundreds of samples the first time: it is watched once, and
+neither compared nor taken apart by rungs, which would take six times as long."""
+LONG = "a statement of more than 2 s is only watched"
 ANSWERS_CHECKED = 1
 """Of a turn."""
-FREQUENCIES_HZ = ((200_000, 9973), (500_000, 1997), (2_000_000, 997))
-"""Of the sampler, for statements that take less than so many ns: short ones are seen more often,
-else most would not be seen at all. A sample costs some 16 us on a virtual machine, so that of
-longer ones the sampler takes a hundredth of the time."""
-FREQUENCY_HZ = 499
-"""For all longer ones. All are primes."""
-RUNG_SAMPLES_MAX = 16
-"""Of a rung in a block, whose median counts."""
+FREQUENCY_HZ = 397
+"""Of the sampler; a prime. A sample costs some 29 us on a virtual machine: all of them together a
+hundredth of the time."""
 RUNGS = "rungs"
 FUNCTIONS_MAX = 100
 """Those of a cell that keep their names in the record: further ones were seen once or twice."""
@@ -72,15 +74,28 @@ class _Gathered:
     blocks: list[BudgetBlock] = field(default_factory=list)
     reasons: dict[str, str] = field(default_factory=dict)
     failed: Outcome | None = None
-    statement_wall_ns: float | None = None
-    """Of the last turn: what a statement took with all that goes with it."""
+    spent_ns: int = 0
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a further block is taken."""
+        return self.failed is None and self.spent_ns < CELL_NS
 
-def has_budget(plan: Plan, cell: Cell) -> bool:
-    """Whether a cell's time is taken apart: not of a cold cell, each of whose samples has new
-    processes and too little time, nor of the harness and the controls of its noise."""
-    is_harness = plan.role_of(cell.variant) is Role.OVERHEAD or is_aa_control(cell.variant)
-    return cell.temperature != "cold" and not is_harness
+    def add(self, block: int, kind: str, outcome: Outcome) -> None:
+        """Add what was measured in a block."""
+        if outcome.status != "ok":
+            self.failed = outcome
+            return
+        for each in outcome.rungs:
+            if each.reason:
+                self.reasons[each.rung] = each.reason
+            else:
+                self.blocks.append(_block(block, each.rung, each.elapsed_ns))
+        if outcome.samples:
+            times = [sample.elapsed_ns for sample in outcome.samples]
+            self.blocks.append(_block(block, kind, times))
+        if outcome.profiled is not None:
+            self.profiled.append(outcome.profiled)
 
 
 def taken_budgets(
@@ -91,39 +106,35 @@ def taken_budgets(
     found = {cell: _Gathered() for cell in cells}
     for block, order in enumerate(_core.schedule(seed, len(cells), BLOCKS) if cells else ()):
         for cell in (cells[place] for place in order):
-            if found[cell].failed is None:
-                wall_ns = found[cell].statement_wall_ns
-                _turn(executor, cell, _Turn(block, seed, typical_ns[cell], wall_ns), found[cell])
+            gathered = found[cell]
+            if gathered.is_open:
+                begun_ns = _core.clock_ns()
+                _turn(executor, cell, _Turn(block, seed, typical_ns[cell]), gathered)
+                gathered.spent_ns += _core.clock_ns() - begun_ns
     return {cell: _taken(executor, cell, gathered) for cell, gathered in found.items()}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Turn:
     """A cell's part of a block."""
 
     block: int
     seed: int
     typical_ns: float
-    wall_ns: float | None
-    """What a statement takes with all that goes with it; None: not known yet."""
+    wall_ns: float = 0.0
+    """What a statement takes with all that goes with it; 0: as long as itself."""
 
     @property
     def samples(self) -> range:
-        """Those of the statement."""
-        most = FIRST_TURN_SAMPLES if self.wall_ns is None else TURN_WALL_NS // self.wall_ns
+        """Those of the statement with the sampler."""
+        most = TURN_WALL_NS // max(self.wall_ns, 1)
         within = TURN_NS // max(self.typical_ns, 1)
         return range(int(max(1, min(TURN_SAMPLES_MAX, within, most))))
 
     @property
-    def frequency_hz(self) -> int:
-        """The sampler's."""
-        known = (hz for below_ns, hz in FREQUENCIES_HZ if self.typical_ns < below_ns)
-        return next(known, FREQUENCY_HZ)
-
-    @property
-    def rung_samples(self) -> range:
-        """Those of each rung."""
-        return self.samples[:RUNG_SAMPLES_MAX]
+    def compared(self) -> range:
+        """Those without it, of each rung, and of the warm-up."""
+        return self.samples[:COMPARED_SAMPLES_MAX]
 
     def shuffled(self, names: Sequence[str]) -> list[str]:
         """In this block's order."""
@@ -134,42 +145,36 @@ class _Turn:
 def _turn(executor: Executor, cell: Cell, turn: _Turn, gathered: _Gathered) -> None:
     """One variant's part of a block; the first of it warms up."""
     rungs = [rung for rung in executor.rungs(cell) if rung not in gathered.reasons]
-    kinds = turn.shuffled([UNWATCHED, WATCHED, *([RUNGS] if rungs else [])])
-    warm = False
-    for kind in kinds:
-        if kind == RUNGS:
-            outcome = executor.climb(cell, turn.rung_samples, turn.block, turn.shuffled(rungs))
-            for each in outcome.rungs:
-                if each.reason:
-                    gathered.reasons[each.rung] = each.reason
-                else:
-                    gathered.blocks.append(_block(turn.block, each.rung, each.elapsed_ns))
-        else:
-            begun_ns = _core.clock_ns()
-            if kind == WATCHED:
-                outcome = executor.watch(
-                    cell,
-                    turn.samples,
-                    turn.block,
-                    turn.frequency_hz,
-                    warm=warm,
-                    checked=ANSWERS_CHECKED,
-                )
-            else:
-                outcome = executor.take(
-                    cell, turn.samples, turn.block, warm=warm, checked=ANSWERS_CHECKED
-                )
-            warm = True
-            took_ns = max(1, _core.clock_ns() - begun_ns)
-            gathered.statement_wall_ns = took_ns / len(turn.samples)
-            if outcome.status == "ok":
-                times = [sample.elapsed_ns for sample in outcome.samples]
-                gathered.blocks.append(_block(turn.block, kind, times))
-            if outcome.profiled is not None:
-                gathered.profiled.append(outcome.profiled)
+    if turn.typical_ns > ALONE_NS:
+        gathered.reasons.update(dict.fromkeys(rungs, LONG))
+        kinds = [WATCHED]
+    else:
+        kinds = turn.shuffled([UNWATCHED, WATCHED, *([RUNGS] if rungs else [])])
+    if turn.typical_ns < WARMED_NS_MAX:
+        begun_ns = _core.clock_ns()
+        outcome = executor.take(cell, turn.compared, turn.block, warm=True, checked=0)
+        turn.wall_ns = (_core.clock_ns() - begun_ns) / len(turn.compared)
         if outcome.status != "ok":
             gathered.failed = outcome
             return
+    for kind in kinds:
+        outcome = _measured(executor, cell, turn, kind, turn.shuffled(rungs))
+        gathered.add(turn.block, kind, outcome)
+        if outcome.status != "ok":
+            return
+
+
+def _measured(
+    executor: Executor, cell: Cell, turn: _Turn, kind: str, rungs: Sequence[str]
+) -> Outcome:
+    """What a turn consists of, one after the other."""
+    checked = ANSWERS_CHECKED
+    if kind == RUNGS:
+        return executor.climb(cell, turn.compared, turn.block, rungs)
+    if kind == UNWATCHED:
+        return executor.take(cell, turn.compared, turn.block, warm=True, checked=checked)
+    samples, block = turn.samples, turn.block
+    return executor.watch(cell, samples, block, FREQUENCY_HZ, warm=True, checked=checked)
 
 
 def _block(block: int, rung: str, elapsed_ns: Sequence[int]) -> BudgetBlock:
@@ -207,7 +212,7 @@ def _budget(gathered: _Gathered, rungs: tuple[BudgetRung, ...]) -> Budget:
     return Budget(
         sampled=found[0].sampled,
         reason=found[0].reason,
-        period_ns=found[0].period_ns,
+        period_ns=_sample_ns(found),
         statements=sum(len(one.result.samples) for one in found),
         elapsed_ns=sum(one.elapsed_ns for one in found),
         reading_ns=sum(one.reading_ns for one in found),
@@ -217,6 +222,16 @@ def _budget(gathered: _Gathered, rungs: tuple[BudgetRung, ...]) -> Budget:
         blocks=tuple(gathered.blocks),
         rungs=rungs,
     )
+
+
+def _sample_ns(found: Sequence[Profiled]) -> int:
+    """CPU time that a sample stands for, in the mean: a period, where the samples do not tell all
+    of the CPU time; else what is left over at the end of a turn is shared out."""
+    samples = sum(count.samples for one in found for count in one.counts)
+    sampled_ns = [one.sampled_ns for one in found if one.sampled_ns is not None]
+    if len(sampled_ns) < len(found) or not samples:
+        return found[0].period_ns
+    return max(1, round(sum(sampled_ns) / samples))
 
 
 def _threads(found: Sequence[Profiled]) -> tuple[BudgetThread, ...]:

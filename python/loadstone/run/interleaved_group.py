@@ -15,6 +15,7 @@ from loadstone.machine.conditions import Conditions
 from loadstone.plan.plan import Cell, Plan
 from loadstone.plan.role import Role
 from loadstone.plan.variant import AA_SUFFIX, has_share, is_aa_control, parallelism_of
+from loadstone.planning.duration import has_budget
 from loadstone.planning.planner import NULL_ENGINE
 from loadstone.record import CellResult, Sample
 from loadstone.record.budget import Budget
@@ -27,7 +28,7 @@ from loadstone.record.model import (
     StatementText,
 )
 from loadstone.record.writer import now
-from loadstone.run.budget_blocks import has_budget, taken_budgets
+from loadstone.run.budget_blocks import taken_budgets
 from loadstone.run.executor import Executor, Outcome
 from loadstone.statistics import validity
 from loadstone.statistics.disturbance import disturbance

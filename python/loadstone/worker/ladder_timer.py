@@ -1,6 +1,6 @@
 """Timing the rungs of the ladder of statements: each asks the engine for a little more.
 
-    for each rung: each variation once, uncounted; then, for each variation:
+    for each rung: each variation once, uncounted unless it is long; then, for each variation:
     counters -> CLOCK rung CLOCK -> counters -> take back what it did
 
 The rung that is the statement itself is a sample like any other (`statement_timer.py`), and as
@@ -19,6 +19,9 @@ from loadstone.plan import statement_ladder as ladder
 from loadstone.protocol.messages import Block, RungText, RungTimes, Variation
 from loadstone.quel import counting
 from loadstone.quel.statement import Statement
+
+WARMED_NS_MAX = 50_000_000
+"""What takes longer the first time fills the caches by itself, and counts."""
 
 Translate = Callable[[Block, str], Statement]
 Whole = Callable[[Block, Variation], int]
@@ -46,12 +49,14 @@ class LadderTimer:
             # does. Those of the statement itself ran often, as the samples beside.
             warming = block.variations[: 1 if rung == ladder.WHOLE else None]
             for number, variation in enumerate((*warming, *block.variations)):
+                if len(times[rung]) == len(block.variations):
+                    break
                 try:
                     elapsed_ns = self._timed(block, rung, variation)
                 except UnsupportedError as error:
                     reasons[rung] = error.message
                     break
-                if number >= len(warming):
+                if number >= len(warming) or elapsed_ns > WARMED_NS_MAX:
                     times[rung].append(elapsed_ns)
         return tuple(RungTimes(rung, tuple(times[rung]), reasons.get(rung, "")) for rung in rungs)
 

@@ -21,8 +21,8 @@ from loadstone.record.budget import ALL, NOTHING, PROGRAMS
 if TYPE_CHECKING:
     from loadstone.engines.system import System
 
-EMPTY_STRETCHES = 32
-"""As many as tell the cost of one to some percent, in about a millisecond."""
+EMPTY_STRETCHES = 64
+"""As many as tell the cost of one to some percent, in some milliseconds."""
 
 
 @contextmanager
@@ -48,7 +48,7 @@ def reading_ns(sampler: Sampler) -> float:
         sampler.begin()
         start_ns = clock_ns()
         sampler.end(start_ns, clock_ns())
-    _, elapsed_ns, _, _, threads = sampler.take()
+    _, _, elapsed_ns, _, _, threads = sampler.take()
     own = threading.get_native_id()
     cpu_ns = sum(
         cpu_ns for server, thread, _, cpu_ns, _ in threads if (server, thread) == (False, own)
@@ -60,7 +60,9 @@ def profiled(
     system: "System", sampler: Sampler, result: BlockResult, reading_ns: float
 ) -> Profiled:
     """A block's result, with what the sampler saw; `reading_ns`: of one stretch."""
-    period_ns, elapsed_ns, lost, counts, threads = sampler.take()
+    period_ns, shown, elapsed_ns, lost, counts, threads = sampler.take()
+    reading_ns *= len(result.samples)
+    cpu_ns = max(0.0, sum(cpu_ns for _, _, _, cpu_ns, _ in threads) - reading_ns)
     components = components_of(system.name)
     programs, kernel = sampler.samples_programs, sampler.samples_kernel
     return Profiled(
@@ -68,10 +70,11 @@ def profiled(
         sampled=ALL if kernel else PROGRAMS if programs else NOTHING,
         reason=sampler.reason,
         period_ns=period_ns,
+        sampled_ns=None if shown is None else round(cpu_ns * shown),
         elapsed_ns=elapsed_ns,
         lost=lost,
         executing=threading.get_native_id(),
-        reading_ns=round(reading_ns * len(result.samples)),
+        reading_ns=round(reading_ns),
         counts=tuple(
             FunctionCount(
                 server, thread, components.of(object_, function, entry), object_, function, entry, n

@@ -73,6 +73,12 @@ impl Clocks {
         found
     }
 
+    /// At any moment.
+    pub fn now(&mut self) -> Snapshot {
+        self.refresh();
+        self.read()
+    }
+
     fn read(&self) -> Snapshot {
         let times = self.processes.iter().flat_map(|process| {
             let whole = process.server.then(|| process.time()).flatten();
@@ -248,7 +254,8 @@ mod tests {
     #[test]
     fn a_process_that_a_server_starts_later_is_listed() {
         let mut shell = Command::new("sh");
-        shell.args(["-c", "echo; read go; cat & echo $!; wait"]);
+        // What a shell starts beside itself has no input unless told: `cat` would end at once.
+        shell.args(["-c", "echo; read go; exec 3<&0; cat <&3 & echo $!; wait"]);
         let mut shell =
             shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("every Linux has sh");
         let mut input = shell.stdin.take().expect("piped");

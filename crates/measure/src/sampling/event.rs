@@ -29,7 +29,7 @@ pub struct Request {
 /// The system call: a test puts another in its place.
 pub type Open<'a> = &'a dyn Fn(&Request) -> io::Result<OwnedFd>;
 
-/// Open one event of the software CPU clock, running.
+/// Open one event of the software CPU clock, stopped.
 pub fn open(request: &Request) -> io::Result<OwnedFd> {
     let mut attributes = bindings::perf_event_attr {
         type_: bindings::PERF_TYPE_SOFTWARE,
@@ -46,6 +46,7 @@ pub fn open(request: &Request) -> io::Result<OwnedFd> {
         ..Default::default()
     };
     attributes.sample_period = request.period_ns;
+    attributes.set_disabled(1);
     attributes.set_inherit(1);
     // Whose child a process is: one that ended had its parent's mappings.
     attributes.set_task(1);
@@ -62,6 +63,23 @@ pub fn open(request: &Request) -> io::Result<OwnedFd> {
         let made =
             perf_event_open_sys::perf_event_open(&raw mut attributes, thread, cpu, -1, flags);
         if made < 0 { Err(io::Error::last_os_error()) } else { Ok(OwnedFd::from_raw_fd(made)) }
+    }
+}
+
+/// Let an event run, with those that inherited it.
+pub fn run(event: &OwnedFd) {
+    #[expect(unsafe_code, reason = "no crate starts an event that it did not open")]
+    // SAFETY: the descriptor is open for the whole call, which touches no memory of ours.
+    let status = unsafe { perf_event_open_sys::ioctls::ENABLE(event.as_raw_fd(), 0) };
+    debug_assert_eq!(status, 0, "an open event can be started");
+}
+
+/// CPU time of its thread, and of what inherited it, on its CPU since it runs.
+pub fn counted_ns(event: &OwnedFd) -> u64 {
+    let mut bytes = [0; 8];
+    match rustix::io::read(event, &mut bytes) {
+        Ok(8) => u64::from_ne_bytes(bytes),
+        _ => 0,
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use super::code::{Code, Held, Mapping};
 use super::kernel_symbols::KernelSymbols;
@@ -15,6 +15,16 @@ use super::symbols::{Found, Symbols};
 /// Processes that ended and left it to their parents to tell where their code lay; more generations
 /// than any engine starts.
 const GENERATIONS_MAX: usize = 8;
+
+/// The functions of a file, by its path and number; `None`: it could not be read.
+type Files = HashMap<(PathBuf, u64), Option<Arc<Symbols>>>;
+
+/// Those that were read in this process. To read them takes a tenth of a second, and most samplers
+/// of a process see the same ones.
+static FILES: LazyLock<Mutex<Files>> = LazyLock::new(Mutex::default);
+
+/// As the kernel was when it was first asked about.
+static KERNEL: LazyLock<KernelSymbols> = LazyLock::new(KernelSymbols::read);
 
 /// Where a thread was, in words.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -30,13 +40,11 @@ pub struct Place {
     pub entry: String,
 }
 
-/// Knows the code of processes, and reads each file once.
+/// Knows the code of processes.
 #[derive(Debug, Default)]
 pub struct Places {
     code: HashMap<u32, Code>,
     parents: HashMap<u32, u32>,
-    files: HashMap<(PathBuf, u64), Option<Arc<Symbols>>>,
-    kernel: Option<KernelSymbols>,
 }
 
 impl Places {
@@ -64,7 +72,7 @@ impl Places {
             Held::Special(name) => bare(&name),
             Held::File { ref path, ref bytes, inode, offset } => {
                 let object = object(path);
-                let symbols = self.symbols(path, bytes, inode);
+                let symbols = symbols(path, bytes, inode);
                 let into = (address - mapping.start).checked_add(offset);
                 let function = symbols.and_then(|symbols| {
                     let address = symbols.address(into?)?;
@@ -77,8 +85,8 @@ impl Places {
     }
 
     /// Where the kernel is, by its functions from the innermost outward.
-    pub fn in_kernel(&mut self, address: u64, chain: &[u64]) -> Place {
-        let kernel = self.kernel.get_or_insert_with(KernelSymbols::read);
+    pub fn in_kernel(address: u64, chain: &[u64]) -> Place {
+        let kernel = &KERNEL;
         let name = |found: Option<&str>| found.map_or(String::new(), demangled);
         let function = kernel.at(address).map_or_else(|| "[kernel]".to_owned(), demangled);
         Place { object: "[kernel]".to_owned(), function, entry: name(kernel.entry(chain)) }
@@ -99,12 +107,13 @@ impl Places {
         }
         self.code.get(&known)
     }
+}
 
-    fn symbols(&mut self, path: &Path, bytes: &Path, inode: u64) -> Option<Arc<Symbols>> {
-        match self.files.entry((path.to_owned(), inode)) {
-            Entry::Occupied(known) => known.get().clone(),
-            Entry::Vacant(new) => new.insert(read(path, bytes, inode).map(Arc::new)).clone(),
-        }
+fn symbols(path: &Path, bytes: &Path, inode: u64) -> Option<Arc<Symbols>> {
+    let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
+    match files.entry((path.to_owned(), inode)) {
+        Entry::Occupied(known) => known.get().clone(),
+        Entry::Vacant(new) => new.insert(read(path, bytes, inode).map(Arc::new)).clone(),
     }
 }
 

@@ -72,6 +72,13 @@ impl Ring {
         Err(refused.expect("several were tried"))
     }
 
+    /// Whether half of it is full.
+    pub fn is_half_full(&self) -> bool {
+        let head = self.position(offset_of!(bindings::perf_event_mmap_page, data_head));
+        let tail = self.position(offset_of!(bindings::perf_event_mmap_page, data_tail));
+        head.load(Ordering::Relaxed) - tail.load(Ordering::Relaxed) > self.bytes / 2
+    }
+
     /// Take all records out.
     pub fn drain(&mut self) -> Drained {
         let head = self.position(offset_of!(bindings::perf_event_mmap_page, data_head));

@@ -8,8 +8,8 @@ use pyo3::prelude::*;
 type Count = (bool, u32, String, String, String, u64);
 /// (of a server, thread, name, CPU ns, ns waited for a CPU).
 type Spent = (bool, u32, String, u64, Option<u64>);
-/// (ns a sample stands for, elapsed ns, lost, counts, threads).
-type Profiled = (u64, u64, u64, Vec<Count>, Vec<Spent>);
+/// (ns between samples, share shown, elapsed ns, lost, counts, threads).
+type Profiled = (u64, Option<f64>, u64, u64, Vec<Count>, Vec<Spent>);
 
 /// Follows this process and its servers from its making to its closing.
 #[pyclass(module = "loadstone._core")]
@@ -82,5 +82,6 @@ fn profiled(profile: Profile) -> Profiled {
         .into_iter()
         .map(|it| (it.server, it.thread, it.name, it.cpu_ns, it.waited_ns));
     let (counts, threads) = (counts.collect(), threads.collect());
-    (profile.period_ns, profile.elapsed_ns, profile.lost, counts, threads)
+    let Profile { period_ns, shown, elapsed_ns, lost, .. } = profile;
+    (period_ns, shown, elapsed_ns, lost, counts, threads)
 }
