@@ -239,6 +239,8 @@ def _chosen(
         unknown = [name for name, found in named.items() if not found]
         if unknown:
             listed = f"loadstone benchmarks {benchmark} lists all {len(known)}"
+            if any(operation.statement is not None for operation in operations):
+                listed = f"it has {join_names([*known])}"
             raise InputError(
                 f"there is no operation {unknown[0]!r}", hint=_meant(unknown[0], known) + listed
             )

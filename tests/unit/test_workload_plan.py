@@ -1,0 +1,102 @@
+"""A workload in its plan: complete, the same again, and another where anything of it is another."""
+
+import json
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from report_fixture import make_run
+from typer.testing import CliRunner
+from workload_fixture import CUSTOMER, made
+
+from loadstone.cli import app
+from loadstone.errors import InputError
+from loadstone.plan.plan import Plan
+from loadstone.report.reproduce import command, plan_toml
+from loadstone.run.planned import plan_from
+
+PAPER = make_run(("select-1%-heap",), scales=(10_000,))
+ON = {"on": ("sqlite", "duckdb")}
+FOLDER = {"benchmark": "./shop", **ON}
+ALONE = {"sql": "SELECT city, 'a b' AS x FROM customer -- so", "data": ("customer.parquet",), **ON}
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    made(tmp_path)
+    return tmp_path
+
+
+def planned(choices: dict, file: Path | None = None) -> Plan:
+    return plan_from(choices, file).plan
+
+
+@pytest.mark.parametrize("choices", [FOLDER, ALONE], ids=["folder", "query"])
+def test_a_page_says_how_to_plan_the_same(choices: dict, place: Path) -> None:
+    plan = planned(choices)
+    run = replace(PAPER, plan=plan)
+    words = shlex.split(command(run))
+    told = CliRunner().invoke(app, [*words[1:], "--dry-run"])
+    assert told.output.startswith(f"plan {plan.hash}: "), (words, told.output)
+    file = place / "plan.toml"
+    file.write_text(plan_toml(run), encoding="utf-8")
+    assert planned({}, file) == plan
+    assert Plan.from_json(plan.to_json()) == plan
+
+
+def test_a_plan_of_a_paper_knows_no_workload() -> None:
+    assert not {"workload", "sql", "data"} & {*json.loads(PAPER.plan.to_json())}
+    assert Plan.from_json(PAPER.plan.to_json()) == PAPER.plan
+
+
+CHANGES = {
+    "data": lambda shop: (shop / "customer.csv").write_text(CUSTOMER.replace("Ann", "Amy")),
+    "text": lambda shop: edited(shop, "count(*) AS orders", "count(*) AS o"),
+    "key": lambda shop: edited(shop, 'indexes = ["customer"]', 'indexes = ["placed"]'),
+    "type": lambda shop: edited(shop, "decimal(10,2)", "decimal(12,2)"),
+    "seed": lambda shop: edited(shop, "title =", "seed = 7\ntitle ="),
+}
+
+
+def edited(shop: Path, before: str, after: str) -> None:
+    file = shop / "workload.toml"
+    text = file.read_text("utf-8")
+    assert before in text
+    file.write_text(text.replace(before, after, 1), encoding="utf-8")
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_whatever_is_another_makes_it_another_edition(change: str, place: Path) -> None:
+    before = planned(FOLDER)
+    CHANGES[change](place / "shop")
+    after = planned(FOLDER)
+    assert before.edition != after.edition
+    assert before.hash != after.hash
+
+
+def test_neither_its_place_nor_its_title_makes_it_another_edition(place: Path) -> None:
+    before = planned(FOLDER)
+    edited(place / "shop", "A small shop", "A large shop")
+    (place / "shop").rename(place / "store")
+    assert planned({**FOLDER, "benchmark": "./store"}).edition == before.edition
+
+
+@pytest.mark.parametrize(
+    ("choices", "told"),
+    [
+        ({"sql": "SELECT 1", "benchmark": "oo1"}, "--sql runs no benchmark"),
+        ({"data": ("customer.parquet",)}, "--data needs --sql"),
+        ({"sql": "query"}, "neither a statement nor a file"),
+        ({"sql": "none.sql"}, "none.sql"),
+        ({**FOLDER, "rows": (7,)}, "has 203 rows"),
+        ({**FOLDER, "operations": ("revenue",)}, "it has revenue-by-city, orders-by-month"),
+        ({**ALONE, "data": ("customer.parquet", "shop/customer.csv")}, "two files of --data"),
+        ({"benchmark": "./none"}, "there is no workload"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_together_is_refused(choices: dict, told: str) -> None:
+    with pytest.raises(InputError) as caught:
+        planned(choices)
+    assert told in f"{caught.value.message}; {caught.value.hint}"
