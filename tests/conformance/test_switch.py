@@ -32,8 +32,14 @@ MAY_LACK = {
 }
 """What this machine, or this build of a server, may lack; then the switch says so, and nothing is
 lost."""
+SLOW = ("duckdb", "postgresql", "ladybug")
+"""Whose many values take seconds to switch to. That they switch at all, other tests show."""
 SETS_OTHERS = ("profile",)
 """Tactics whose level depends on their value."""
+
+
+def quick_or_slow(name: str):
+    return pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else [])
 
 
 def other_values(tactic: Tactic) -> Iterator[str]:
@@ -83,6 +89,7 @@ def assert_right(engine: Engine) -> None:
     assert len(engine.fetch(groups)) == len({row[3] for row in rows()})
 
 
+@pytest.mark.parametrize("name", [quick_or_slow(name) for name in sorted(ENGINES)], indirect=True)
 def test_every_value_is_switched_to_and_back_on_the_same_data(held: Engine, scratch: Path) -> None:
     plain, before = held.variant, told(held)
     for tactic, variant in every_switch(held):
@@ -233,7 +240,7 @@ def test_another_engine_has_other_data(held: Engine) -> None:
     assert not held.same_data(held.variant, replace(held.variant, url="x://h/d"))
 
 
-@pytest.mark.parametrize("text", [*CLIENTS[:-1], pytest.param(CLIENTS[-1], marks=pytest.mark.slow)])
+@pytest.mark.parametrize("text", [quick_or_slow(text) for text in CLIENTS])
 def test_a_program_is_switched_to_every_value_and_back(text: str) -> None:
     try:
         with loaded_client(text) as client:
