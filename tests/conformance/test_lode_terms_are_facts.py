@@ -145,7 +145,7 @@ def test_extent_is_how_many_pages_of_a_file_lie_together(pages: int, tmp_path: P
         assert again.tactics["extent"] == str(pages)  # as the database was made
 
 
-@pytest.mark.parametrize("log", ["page-diff", "page-grain"])
+@pytest.mark.parametrize("log", ["page-diff", "page-grain", "set-range"])
 def test_log_is_what_a_commit_writes_to_the_file(log: str, tmp_path: Path) -> None:
     """For one byte that changed."""
     with created(tmp_path, log=log, durability="full") as (database, path):

@@ -3,6 +3,9 @@ damaged that is not, no disk to be full that is not, and no traceback ends anyth
 
 import os
 import shutil
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -148,3 +151,34 @@ def test_a_symbolic_link_leads_to_both_files(folder: Path):
         assert reading.files() == [("parts", "heap")]
         told(lambda: Database("a.lode"))
     assert not Path("link-log").exists()
+
+
+def test_a_log_of_what_is_said_with_stores_that_say_nothing_is_told(tmp_path: Path) -> None:
+    for detect in ("sigsegv", "kernel"):
+        with pytest.raises(LodeError, match="choose detect=explicit"):
+            Database(tmp_path / "a.lode", log="set-range", detect=detect)
+
+
+FAULT = """
+import ctypes, faulthandler, sys
+from loadstone.lode import Database
+first, path = sys.argv[1:]
+if first == "python":
+    faulthandler.enable()
+database = Database(path, detect="sigsegv")
+if first == "lode":
+    faulthandler.enable()
+print("about to fault", flush=True)
+ctypes.string_at(0)
+"""
+
+
+@pytest.mark.parametrize("first", ["python", "lode", "nobody"])
+def test_a_fault_that_is_not_lodes_ends_python_as_without_lode(first: str, tmp_path: Path) -> None:
+    """With Python's own handler installed before lode's, after it, or not at all."""
+    command = [sys.executable, "-c", FAULT, first, str(tmp_path / "a.lode")]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert ended.stdout == "about to fault\n"
+    assert ended.returncode == -signal.SIGSEGV
+    told = ended.stderr.count("Fatal Python error: Segmentation fault")
+    assert told == (0 if first == "nobody" else 1), ended.stderr
