@@ -115,8 +115,10 @@ text.duckdb = "SELECT name, city FROM customer WHERE id > 0"
 @pytest.mark.slow
 def test_two_engines_that_differ_are_both_left_without_a_figure(desk: Desk) -> None:
     with_statement(desk, WRONG)
-    ran = desk.run("run", "./shop", *QUICK, "--record", str(desk.record))
+    users = ("--users", "2", "--loop-seconds", "0.1")
+    ran = desk.run("run", "./shop", *QUICK, *users, "--record", str(desk.record))
     assert set(statuses(desk).values()) == {"invalid"}
+    assert {point.status for point in desk.read().users} == {"invalid"}
     assert ran.returncode == 8
     (result, *_) = desk.read().results
     assert "no answer has most of them" in result.reason

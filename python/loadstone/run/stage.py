@@ -100,9 +100,7 @@ class Stage:
         return better
 
     def _ended(self, result: CellResult) -> CellResult:
-        divided = isinstance(self._answers, AgreedAnswers) and self._answers.divided(
-            result.cell.operation
-        )
+        divided = self._divided(result.cell.operation)
         if divided and result.status in MEASURED and result.answers:
             # No answer is known to be right, so no time is one of a right answer.
             reason = "; ".join(filter(None, (divided, result.reason)))
@@ -110,6 +108,12 @@ class Stage:
         self._recorder.cell(result)
         self._listener.on_result(result)
         return result
+
+    def _divided(self, operation: str) -> str:
+        """Why no answer of a user's statement is known to be right; else empty."""
+        if not isinstance(self._answers, AgreedAnswers):
+            return ""
+        return self._answers.divided(operation)
 
     def _measured(self, cells: Sequence[Cell]) -> Iterator[CellResult]:
         self._groups += 1
@@ -129,6 +133,8 @@ class Stage:
         result = self._executor.run_loop(cell, loop)
         beyond = validity.of_machine(self._conditions.end())
         figures = result.figures
+        if figures.status == "ok" and (divided := self._divided(cell.operation)):
+            return LoopResult(figures.but(status="invalid", reason=divided), result.beside)
         if figures.status == "ok" and beyond and self._plan.limits:
             reason = "; ".join(filter(None, (beyond, figures.reason)))
             return LoopResult(figures.but(status="disturbed", reason=reason), result.beside)
