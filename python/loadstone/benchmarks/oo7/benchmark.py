@@ -61,6 +61,11 @@ MEASURES = (
 )  # fmt: skip
 """Name, title, group, presets."""
 
+CALLS_WALK, CALLS_QUERY = 91_000, 1_000
+CALLS_OF = {"T6": 5_468, "T7": 46, "T2c": 265_721, "T8": 10, "T9": 10, "Q1": 10}
+"""Calls of one execution in the small database, as the clients count them: of a walk through each
+part, of a query, and where they are far from both."""
+
 
 class Oo7Answers:
     """The expected answers, by plain evaluation in memory."""
@@ -127,6 +132,11 @@ class Oo7Benchmark(Benchmark):
         """Traversals, updates, queries, changes of structure."""
         self.check_scale(edition, rows)
         return _operations()
+
+    def calls(self, operation: Operation) -> int:
+        """As counted, roughly."""
+        walks = operation.group in (TRAVERSALS, UPDATES)
+        return CALLS_OF.get(operation.name, CALLS_WALK if walks else CALLS_QUERY)
 
     def database(self, edition: str, relation: str, rows: int) -> Database:
         """The one that there is."""

@@ -44,6 +44,7 @@ class RustClient(Client):
     """An embedded engine behind `crates/clients`; its files lie in the scratch folder."""
 
     language: ClassVar[str] = "rust"
+    call_s: ClassVar[float] = 2e-6
     library: ClassVar[str] = "built in"
     file: ClassVar[str] = ""
     """The name of the database in the scratch folder; empty for an engine without files."""
