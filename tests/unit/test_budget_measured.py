@@ -23,7 +23,7 @@ from loadstone.errors import EngineError
 from loadstone.plan.statement_ladder import rungs_of
 from loadstone.plan.variant import Variant
 from loadstone.protocol.messages import Climb, Load, Open, Profile, StoredAt, TellRungs
-from loadstone.worker import profile
+from loadstone.worker import ladder_timer, profile
 from loadstone.worker.ladder_timer import LadderTimer
 from loadstone.worker.statement_requests import StatementRequests
 
@@ -96,16 +96,24 @@ def test_every_rung_is_climbed_once_for_each_variation_and_leaves_nothing(worker
     assert worker.engine.tables() == ["tenktup1_heap_1000"]
 
 
-def test_each_sample_of_a_rung_follows_upon_the_same_rung(worker, monkeypatch):
+@pytest.mark.parametrize(
+    ("warmed_ns_max", "most", "of_whole"),
+    # Each of three variations, uncounted and counted; of the whole one is uncounted.
+    [(10**18, 6, 4), (-1, 3, 3)],
+    ids=["short", "so long that the first time counts"],
+)
+def test_each_sample_of_a_rung_follows_upon_the_same_rung(
+    worker, monkeypatch, warmed_ns_max, most, of_whole
+):
     """As the samples of the statement itself do, that the highest rung must agree with."""
+    monkeypatch.setattr(ladder_timer, "WARMED_NS_MAX", warmed_ns_max)
     asked = []
     timed = LadderTimer._timed
     monkeypatch.setattr(LadderTimer, "_timed", lambda self, block, rung, variation: (
         asked.append(rung), timed(self, block, rung, variation))[1])  # fmt: skip
     worker.answer(Climb(block(times=3), RUNGS))
-    most = 6  # each of three variations, uncounted and counted; of the whole one is uncounted
     assert [(rung, len(list(own))) for rung, own in groupby(asked)] == [
-        (rung, 4 if rung == "whole" else most) for rung in RUNGS
+        (rung, of_whole if rung == "whole" else most) for rung in RUNGS
     ]
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from loadstone.clients.rust.embedded import DuckdbClient, SqliteClient
+from loadstone.engines import setting
 from loadstone.engines.duckdb import settings as duckdb
 from loadstone.engines.sqlite import settings as sqlite
 from loadstone.plan.variant import Variant
@@ -69,3 +70,13 @@ def test_duckdbs_sizes_are_read_in_any_unit(printed: str, tmp_path: Path) -> Non
     assert client.in_common_words(told) == {
         **words, "durability": "none", "setting.fsync_mode": "NONE",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("asked", "hint"),
+    [("cache_sise", "did you mean cache_size"), ("zzz", "see the manual of sqlite")],
+)
+def test_a_misspelt_setting_is_told_the_near_ones(asked: str, hint: str) -> None:
+    error = setting.unknown("sqlite", asked, ("cache_size", "page_size", "mmap_size"))
+    assert error.message == f"sqlite has no setting {asked!r}"
+    assert error.hint.startswith(hint)
