@@ -57,6 +57,7 @@ def test_random_counts_are_near_their_expectation(oracle: _core.Oo7Oracle) -> No
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_visits_do_not_depend_on_the_connections(edition: str) -> None:
     held = database_of(edition, 1_000)
+    assert held == Database(1_000, fan_out=int(edition[-1]))
     counted = _core.Oo7Oracle(held.parts, held.fan_out).answer("T1", 1)[0]
     assert counted == 2_187 * 2
 
