@@ -95,7 +95,7 @@ fn contradictions_are_seen() {
         &|bytes| bytes[page::offset::KIND] = PageKind::Heap as u8,
         &|bytes| page::put_u16(bytes, page::offset::COUNT, 85),
         &|bytes| page::put_u16(bytes, page::offset::COUNT, 3),
-        &|bytes| page::put_u32(bytes, entry_at(0) + offset::KIND, 6),
+        &|bytes| page::put_u32(bytes, entry_at(0) + offset::KIND, u32::MAX),
         &|bytes| page::put_u32(bytes, entry_at(0) + offset::FILE, 2),
         &|bytes| bytes[entry_at(1) + offset::NAME] = 0xFF,
         &|bytes| page::put_u32(bytes, entry_at(0) + offset::FILE, CATALOG_FILE),
