@@ -8,6 +8,7 @@ import pytest
 from loadstone import cli
 from loadstone.diagnostics import Exit, guarded
 from loadstone.run import planned as planning
+from loadstone.run.interrupts import Interrupts
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
@@ -39,3 +40,20 @@ def test_ctrl_c_while_the_command_is_imported_is_told(monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["loadstone", "doctor"])
     assert guarded(cli._enter) == Exit.INTERRUPTED
     assert capsys.readouterr().err == "loadstone: interrupted\n"
+
+
+def test_a_signal_is_heard_in_the_second_benchmark_as_in_the_first():
+    """Once the data of the first was removed, no signal raised any more."""
+    with Interrupts() as interrupts:
+        interrupts.measuring()
+        with interrupts.removing():
+            pass
+        os.kill(os.getpid(), signal.SIGTERM)  # nothing is measured: it waits
+        with pytest.raises(KeyboardInterrupt):
+            interrupts.measuring()
+    with Interrupts() as interrupts:
+        with interrupts.removing():
+            pass
+        interrupts.measuring()
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGTERM)

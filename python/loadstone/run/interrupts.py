@@ -37,6 +37,14 @@ class Interrupts:
         for number, before in self._before.items():
             signal.signal(number, before)
 
+    def measuring(self) -> None:
+        """Something is measured again, after data was removed: the first signal raises, also one
+        that came meanwhile."""
+        self._raises_at = 1
+        if self._count >= self._raises_at:
+            self._raises_at = 0
+            raise KeyboardInterrupt
+
     @contextmanager
     def removing(self) -> Iterator[None]:
         """While data is removed: the second signal raises, also one that came before."""

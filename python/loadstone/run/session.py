@@ -204,6 +204,7 @@ def _measure(due: Due, claim: scratch.Claim, interrupts: Interrupts, *, several:
     ended = Ended("failed")
     recorder: Recorder | None = None
     try:
+        interrupts.measuring()
         progress.open()
         runner.open()
         recorder = due.record()
