@@ -54,13 +54,13 @@ def serve(
             help="Open it with this tactic; repeatable, or joined: 'durability=group&locks=page'.",
         ),
     ] = None,
-) -> None:
+) -> int:
     """Serve a database to other programs.
 
     Until Ctrl-C or SIGTERM, which close it. Prints its address once clients can connect. If killed,
     it loses no commit. SIGHUP fills a copy of the mirror that is gone, while clients go on.
     """
-    from loadstone.diagnostics import tell
+    from loadstone.diagnostics import Exit, tell
     from loadstone.errors import InputError
     from loadstone.lode import Database, files_of
     from loadstone.shell.opening import tactics as chosen
@@ -81,8 +81,7 @@ def serve(
         if gone:
             tell(f"the {gone} copy of the mirror is gone: SIGHUP fills it")
         asked = _asked_to_end(server)
-    if asked == signal.SIGINT:
-        raise KeyboardInterrupt
+    return Exit.INTERRUPTED if asked == signal.SIGINT else Exit.OK
 
 
 @app.command("backup")
