@@ -21,7 +21,7 @@ RECORD = ("--no-limits", "--no-report", "--record", "r.loadstone")
 BUDGET = ("run", "--rows", "1000", "--repeat", "2", "--repeat-cold", "1", "--repeat-seconds", "0",
           "--no-overhead", "--on", "sqlite", "--on", "duckdb", "--budget",
           "--operation", "select-1%-heap", "--operation", "append-indexed",
-          "--operation", "min-heap")  # fmt: skip
+          "--operation", "sum-partitions-heap")  # fmt: skip
 VARIED = ("durability", "journal", "cache=268435456,1048576", "mmap", "temp_store",
           "parallelism=1,2", "automatic_index", "statistics", "page_size")  # fmt: skip
 STUDY = ("study", "wisconsin", "--on", "sqlite", "--rows", "1000", "--seconds", "4",

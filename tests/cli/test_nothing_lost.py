@@ -24,7 +24,7 @@ RESUME = ("run", "--resume", "r.loadstone", "--no-report")
 SMALL = ("run", "--rows", "1000", "--repeat", "2", "--repeat-cold", "1", "--no-overhead",
          "--no-limits",
          "--on", "sqlite", "--on", "duckdb", "--operation", "select-1%-heap",
-         "--operation", "append-indexed", "--operation", "min-heap")  # fmt: skip
+         "--operation", "append-indexed", "--operation", "sum-partitions-heap")  # fmt: skip
 UNITS = 6
 """Lines that the small run prints: three operations at two temperatures."""
 SPIN_MAX = 5_000
@@ -254,7 +254,9 @@ def test_a_record_that_cannot_be_read_is_named_and_left_alone(desk: Desk, damage
 
 def begun(path: Path) -> Path:
     """A record of a run that ended before its first cell did."""
-    planned = plan_from({"rows": [1000], "on": ["sqlite"], "operations": ["min-heap"]}, None)
+    planned = plan_from(
+        {"rows": [1000], "on": ["sqlite"], "operations": ["sum-partitions-heap"]}, None
+    )
     told = (published_of(planned.benchmark), planned.benchmark.presentation())
     Recorder.create(path, planned.plan, *told, "0a1b2c3d", "1").end("interrupted", 1)
     return path
