@@ -84,11 +84,15 @@ def test_all_that_a_program_needs_is_under_one_name():
 
 @pytest.mark.parametrize(
     ("place", "path", "mark"),
-    [(0, "crates/lode/src/lib.rs", "//!"), (1, "crates/lode/src/walk/mod.rs", "///")],
+    [
+        (0, "crates/lode/src/lib.rs", "//!"),
+        (1, "crates/lode/src/walk/mod.rs", "///"),
+        (2, "crates/lode/src/region.rs", "///"),
+    ],
 )
 def test_the_documents_examples_in_rust_are_doctests(place, path, mark):
     examples = blocks((ROOT / "docs/lode.md").read_text(), "rust")
-    assert len(examples) == 2
+    assert len(examples) == 3
     source = (ROOT / path).read_text()
     lines = [line[3:].removeprefix(" ") for line in source.splitlines() if line.startswith(mark)]
     (doctest,) = blocks("\n".join(lines) + "\n", "")

@@ -22,6 +22,35 @@ const PAGES_MAX: usize = (PAGE_BYTES - HEADER_BYTES) / size_of::<PageNumber>();
 const _: () = assert!(PAGES_MAX == 1_016);
 
 /// A file of a program's own bytes.
+///
+/// ```
+/// use lode::{Database, LodeError, Region};
+///
+/// fn count_up(database: &Database) -> Result<(), LodeError> {
+///     let mut writing = database.writing();
+///     let region = writing.region("counters")?;
+///     if region.pages(&writing)?.is_empty() {
+///         region.extend(&mut writing, 16)?;
+///     }
+///     let pages = region.pages(&writing)?;
+///     let mapping = writing.map(&pages)?;
+///     writing.memory(mapping)?[Region::DATA][0] += 1; // a plain store
+///     writing.commit()
+/// }
+/// # let folder = tempfile::tempdir().expect("a folder for the example");
+/// # let path = folder.path().join("counters.lode");
+/// # if cfg!(target_arch = "x86_64") {
+/// # let tactics = lode::Tactics::of([("detect", "sigsegv")])?;
+/// # let database = Database::create(&path, &tactics)?;
+/// count_up(&database)?;
+/// count_up(&database)?;
+/// # let mut writing = database.writing();
+/// # let pages = writing.region("counters")?.pages(&writing)?;
+/// # let mapping = writing.map(&pages)?;
+/// assert_eq!(writing.memory(mapping)?[Region::DATA][0], 2);
+/// # }
+/// # Ok::<(), LodeError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Region {
     file: FileNumber,
